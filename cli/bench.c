@@ -1,0 +1,356 @@
+/* assay bench: the benchmarks. Only ratios taken in one run on one machine are worth comparing. */
+#include "cli/cli.h"
+#include "model/bench/seq_workload.h"
+#include "model/check.h"
+#include "sim/pcg.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay bench [seq] [--max SEQS] [--json]\n"
+    "\n"
+    "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
+    "in\n"
+    "       order within a moving window, and at random places beside a bare compare-and-swap at\n"
+    "       the same places of as much memory; the cost of reclaiming expired leases; and\n"
+    "       transitions per second and core\n"
+    "\n"
+    "  --max SEQS  the largest ledger (default 100000000, which takes 2 GB and half a minute)\n"
+    "  --json      one JSON object a line\n"
+    "\n"
+    "Each figure is the best of several passes; the machine should be otherwise idle.\n"
+    "\n"
+    "example: assay bench seq --max 10000000\n";
+
+#define MOVES_MIN    4000000U /* a figure rests on at least so many moves */
+#define PASSES_MIN   3U
+#define PLACES_MAX   4000000U
+#define RECLAIM_SEQS 10000000U
+#define THREAD_SEQS  4000000U
+
+static const struct seq_policy policy = {
+    .lease_ms = 30000, .grace_ms = 1000, .retryable_classes = ~0U, .retry_budget = 3};
+
+static double now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* ---- memory: huge pages where the kernel grants them, so that the TLB is not what is measured ---
+ */
+
+static void *memory_new(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    memset(memory, 0, bytes); /* page faults are not measured either */
+    return memory;
+}
+
+/* A fresh ledger in the same memory, its words in the cache as far as they fit. */
+static struct seq_ledger *ledger_renew(void *memory, uint64_t seqs)
+{
+    memset(memory, 0, seq_ledger_bytes(seqs));
+    struct seq_ledger *ledger = seq_ledger_init(memory, seqs, &policy);
+    for (uint64_t seq = 0; seq < seqs; seq += 5) {
+        CHECK(seq_read(ledger, seq).state == SEQ_UNSEEN);
+    }
+    return ledger;
+}
+
+/* ---- random places ------------------------------------------------------------------------------
+ */
+
+/* `count` distinct places below `limit`, evenly spread and in random order. */
+static uint32_t *places_new(uint64_t count, uint64_t limit)
+{
+    struct pcg random = pcg_stream(1, PCG_WORKLOAD);
+    uint32_t *places = malloc(count * sizeof *places);
+    uint32_t stride = (uint32_t)(limit / count);
+    for (uint64_t i = 0; places != NULL && i < count; i++) {
+        places[i] = (uint32_t)i * stride + pcg_below(&random, stride);
+    }
+    for (uint64_t i = count; places != NULL && i > 1; i--) {
+        uint32_t j = pcg_below(&random, (uint32_t)i);
+        uint32_t moved = places[i - 1];
+        places[i - 1] = places[j];
+        places[j] = moved;
+    }
+    return places;
+}
+
+/* ---- one size -----------------------------------------------------------------------------------
+ */
+
+struct figures {
+    double window_ns;      /* per move, in order */
+    double random_ns;      /* per move, at random places, hinted ahead */
+    double random_cold_ns; /* per move, at random places, without hints */
+    double bare_ns;        /* per bare compare-and-swap at random places */
+    double bare_hinted_ns; /* the same, hinted ahead */
+};
+
+static void keep_best(double *best, double ns)
+{
+    if (*best == 0 || ns < *best) {
+        *best = ns;
+    }
+}
+
+static void measure_window(void *memory, uint64_t seqs, struct figures *figures)
+{
+    for (uint64_t pass = 0; pass < PASSES_MIN || pass * SEQ_WORKLOAD_MOVES * seqs < MOVES_MIN;
+         pass++) {
+        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        double start = now_ns();
+        uint64_t moves = seq_workload_window(ledger, 0, seqs, 1);
+        keep_best(&figures->window_ns, (now_ns() - start) / (double)moves);
+        CHECK(moves == SEQ_WORKLOAD_MOVES * seqs);
+        CHECK(seq_count(ledger).committed == seqs);
+    }
+}
+
+static void measure_places(void *memory, uint64_t seqs, const uint32_t *places, uint64_t count,
+                           struct figures *figures)
+{
+    for (uint64_t pass = 0; pass < PASSES_MIN || pass * count < MOVES_MIN; pass++) {
+        for (int hint = 0; hint <= 1; hint++) {
+            struct seq_ledger *ledger = ledger_renew(memory, seqs);
+            double start = now_ns();
+            uint64_t moves = seq_workload_places(ledger, places, count, hint == 1);
+            double ns = (now_ns() - start) / (double)moves;
+            CHECK(moves == SEQ_WORKLOAD_MOVES * count);
+            keep_best(hint == 1 ? &figures->random_ns : &figures->random_cold_ns, ns);
+        }
+    }
+}
+
+/* The bare words lie as far apart as the ledger is long: the footprint is the same. */
+static void measure_bare(void *memory, const uint32_t *places, uint64_t count,
+                         struct figures *figures)
+{
+    for (uint64_t pass = 0; pass < PASSES_MIN || pass * count < MOVES_MIN; pass++) {
+        for (int hint = 0; hint <= 1; hint++) {
+            double start = now_ns();
+            uint64_t swapped = seq_workload_bare(memory, places, count, hint == 1);
+            double ns = (now_ns() - start) / (double)count;
+            CHECK(swapped == count);
+            keep_best(hint == 1 ? &figures->bare_hinted_ns : &figures->bare_ns, ns);
+        }
+    }
+}
+
+static bool measure_size(uint64_t seqs, struct figures *figures)
+{
+    size_t bytes = seq_ledger_bytes(seqs);
+    uint64_t words = seqs * 64 / 5 / sizeof(uint64_t);
+    uint64_t count = seqs < PLACES_MAX ? seqs : PLACES_MAX;
+    void *memory = memory_new(bytes);
+    uint32_t *places = places_new(count, seqs);
+    uint32_t *bare_places = places_new(count, words);
+    bool enough = memory != NULL && places != NULL && bare_places != NULL;
+    if (enough) {
+        measure_window(memory, seqs, figures);
+        measure_places(memory, seqs, places, count, figures);
+        measure_bare(memory, bare_places, count, figures);
+    }
+    if (memory != NULL) {
+        munmap(memory, bytes);
+    }
+    free(places);
+    free(bare_places);
+    return enough;
+}
+
+/* ---- reclaim ------------------------------------------------------------------------------------
+ */
+
+/* Nanoseconds for each of `expired` leases that run out among the leases of a whole ledger. */
+static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
+{
+    uint32_t *places = places_new(expired, seqs);
+    struct seq_ledger *ledger = ledger_renew(memory, seqs);
+    seq_workload_lease_all(ledger, places, expired, policy.lease_ms / 2);
+    CHECK(seq_workload_reclaim(ledger, policy.lease_ms - 1) == 0);
+    double start = now_ns();
+    uint64_t reclaimed = seq_workload_reclaim(ledger, policy.lease_ms);
+    double ns = now_ns() - start;
+    CHECK(reclaimed == expired);
+    free(places);
+    return ns / (double)expired;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+struct walker {
+    struct seq_ledger *ledger;
+    uint32_t index;
+    uint64_t moves;
+    pthread_t thread;
+};
+
+static void *walk(void *argument)
+{
+    struct walker *walker = argument;
+    uint64_t first = (uint64_t)walker->index * THREAD_SEQS;
+    walker->moves =
+        seq_workload_window(walker->ledger, first, first + THREAD_SEQS, walker->index + 1);
+    return NULL;
+}
+
+#define WALKERS_MAX 64
+
+/* Transitions a second of each of `threads` threads that walk one ledger side by side; 0 when there
+ * is no memory for it. */
+static double measure_threads(uint32_t threads)
+{
+    struct walker walkers[WALKERS_MAX];
+    size_t bytes = seq_ledger_bytes((uint64_t)threads * THREAD_SEQS);
+    void *memory = memory_new(bytes);
+    double best_ns = 0;
+    for (uint32_t pass = 0; memory != NULL && pass < PASSES_MIN; pass++) {
+        struct seq_ledger *ledger = ledger_renew(memory, (uint64_t)threads * THREAD_SEQS);
+        double start = now_ns();
+        for (uint32_t i = 0; i < threads; i++) {
+            walkers[i] = (struct walker){.ledger = ledger, .index = i};
+            CHECK(pthread_create(&walkers[i].thread, NULL, walk, &walkers[i]) == 0);
+        }
+        for (uint32_t i = 0; i < threads; i++) {
+            pthread_join(walkers[i].thread, NULL);
+            CHECK(walkers[i].moves == (uint64_t)SEQ_WORKLOAD_MOVES * THREAD_SEQS);
+        }
+        keep_best(&best_ns, now_ns() - start);
+    }
+    if (memory != NULL) {
+        munmap(memory, bytes);
+    }
+    return best_ns == 0 ? 0 : (double)SEQ_WORKLOAD_MOVES * THREAD_SEQS / best_ns * 1e9;
+}
+
+/* ---- the report ---------------------------------------------------------------------------------
+ */
+
+static void write_size(bool json, uint64_t seqs, const struct figures *figures,
+                       const struct figures *smallest)
+{
+    double window_ratio = figures->window_ns / smallest->window_ns;
+    double random_ratio = figures->random_ns / figures->bare_ns;
+    if (json) {
+        printf("{\"type\":\"bench\",\"name\":\"seq\",\"seqs\":%" PRIu64
+               ",\"window_ns\":%.2f,\"window_ratio\":%.3f,\"random_ns\":%.2f,\"bare_ns\":%.2f,"
+               "\"random_ratio\":%.3f,\"random_unhinted_ns\":%.2f,\"bare_hinted_ns\":%.2f}\n",
+               seqs, figures->window_ns, window_ratio, figures->random_ns, figures->bare_ns,
+               random_ratio, figures->random_cold_ns, figures->bare_hinted_ns);
+    } else {
+        printf("%11" PRIu64 "  %7.1f %6.2fx  %7.1f %7.1f %6.2fx  %8.1f %7.1f\n", seqs,
+               figures->window_ns, window_ratio, figures->random_ns, figures->bare_ns, random_ratio,
+               figures->random_cold_ns, figures->bare_hinted_ns);
+    }
+    fflush(stdout);
+}
+
+static int bench_sizes(bool json, uint64_t max)
+{
+    static const uint64_t sizes[] = {1000, 100000, 10000000, 100000000};
+    struct figures smallest = {0};
+    if (!json) {
+        puts("nanoseconds per legal transition\n"
+             "             moving window   random, hinted ahead      without  bare CAS\n"
+             "       seqs       ns  10^3=1       ns bare CAS   ratio      hint  hinted");
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= max; i++) {
+        struct figures figures = {0};
+        if (!measure_size(sizes[i], &figures)) {
+            fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max %" PRIu64 "\n",
+                    sizes[i], sizes[i] / 10);
+            return CLI_UNAVAILABLE;
+        }
+        smallest = i == 0 ? figures : smallest;
+        write_size(json, sizes[i], &figures, &smallest);
+    }
+    return CLI_OK;
+}
+
+static int bench_reclaim(bool json, uint64_t max)
+{
+    uint64_t seqs = max < RECLAIM_SEQS ? max : RECLAIM_SEQS;
+    size_t bytes = seq_ledger_bytes(seqs);
+    void *memory = memory_new(bytes);
+    if (memory == NULL) {
+        fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max 100000\n", seqs);
+        return CLI_UNAVAILABLE;
+    }
+    if (!json) {
+        printf("\nreclaiming k expired leases out of %" PRIu64 "\n          k   ns each\n", seqs);
+    }
+    for (uint64_t expired = 10; expired <= seqs / 10; expired *= 10) {
+        double ns = measure_reclaim(memory, seqs, expired);
+        printf(json ? "{\"type\":\"bench\",\"name\":\"seq_reclaim\",\"expired\":%" PRIu64
+                      ",\"ns_each\":%.1f}\n"
+                    : "%11" PRIu64 "  %8.1f\n",
+               expired, ns);
+        fflush(stdout);
+    }
+    munmap(memory, bytes);
+    return CLI_OK;
+}
+
+static int bench_threads(bool json)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t cores = online < 1 ? 1 : online > WALKERS_MAX ? WALKERS_MAX : (uint32_t)online;
+    if (!json) {
+        puts("\nthreads on one ledger, each in a window of its own\n"
+             "    threads   million transitions per second and core");
+    }
+    for (uint32_t threads = 1; threads <= cores; threads += cores > 1 ? cores - 1 : 1) {
+        double rate = measure_threads(threads) / 1e6;
+        printf(json ? "{\"type\":\"bench\",\"name\":\"seq_threads\",\"threads\":%" PRIu32
+                      ",\"million_per_second_per_core\":%.1f}\n"
+                    : "%11" PRIu32 "   %.1f\n",
+               threads, rate);
+        fflush(stdout);
+    }
+    return CLI_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    const char *max_text = "100000000";
+    bool json = false;
+    const struct cli_option options[] = {{"--max", &max_text, NULL}, {"--json", NULL, &json}};
+    struct cli_arguments arguments;
+    int status = cli_parse(&cli_bench, argc, argv, options, 2, &arguments);
+    if (status != CLI_OK) {
+        return status;
+    }
+    if (arguments.count > 1 || (arguments.count == 1 && strcmp(arguments.positional[0], "seq"))) {
+        return cli_usage_error(&cli_bench, "'%s' is no benchmark: there is seq",
+                               arguments.positional[arguments.count - 1]);
+    }
+    char *end = NULL;
+    unsigned long long max = strtoull(max_text, &end, 10);
+    if (*max_text < '0' || *max_text > '9' || *end != '\0' || max < 1000 || max > 100000000) {
+        return cli_usage_error(&cli_bench, "--max %s: it is a number from 1000 to 100000000",
+                               max_text);
+    }
+    status = bench_sizes(json, max);
+    status = status == CLI_OK ? bench_reclaim(json, max) : status;
+    return status == CLI_OK ? bench_threads(json) : status;
+}
+
+const struct cli_verb cli_bench = {
+    .name = "bench", .about = "the benchmarks, with ratios", .help = help, .run = run};

@@ -1,0 +1,53 @@
+/* The command line: one file a verb, and what the verbs share.
+ *
+ * A verb gets the arguments after its name and returns an exit status. Results go to stdout, errors
+ * to stderr as one line that says what was wrong and what would be right. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What others script against. */
+enum cli_status {
+    CLI_OK = 0,          /* every promise held */
+    CLI_BROKEN = 1,      /* a promise was broken */
+    CLI_NO_PROGRESS = 2, /* no progress that no clause names */
+    CLI_NONDETERMINISTIC = 3,
+    CLI_INCOMPLETE = 4,   /* a gate not met, a search bounded, a sabotage surviving */
+    CLI_USAGE = 64,       /* usage or bad input */
+    CLI_UNAVAILABLE = 69, /* something needed is not available */
+    CLI_BUG = 70          /* a bug in Assay itself */
+};
+
+struct cli_verb {
+    const char *name;
+    const char *about;                 /* one line for the overview */
+    const char *help;                  /* usage, options and an example, for --help */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb */
+};
+
+extern const struct cli_verb cli_decode, cli_list, cli_bench;
+
+/* One option of a verb: a flag, or one that takes a value. */
+struct cli_option {
+    const char *name;   /* "--as" */
+    const char **value; /* where its value goes; NULL for a flag */
+    bool *flag;         /* where a flag is noted; NULL otherwise */
+};
+
+struct cli_arguments {
+    const char *positional[16];
+    int count;
+};
+
+/* Sorts argv into options and positional arguments; "--" ends the options, and an argument such as
+ * -5 is no option. Returns CLI_OK, or CLI_USAGE after it has said why. */
+int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
+              size_t option_count, struct cli_arguments *arguments);
+
+/* Prints "assay VERB: message" and where to read on; returns CLI_USAGE. */
+int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

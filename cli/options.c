@@ -1,0 +1,80 @@
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
+{
+    va_list values;
+    fprintf(stderr, "assay %s: ", verb->name);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fprintf(stderr, " (see assay %s --help)\n", verb->name);
+    return CLI_USAGE;
+}
+
+/* -5 is a (bad) value and not an option, so that its own error is the one that is given. */
+static bool looks_like_option(const char *text)
+{
+    return text[0] == '-' && text[1] != '\0' && !(text[1] >= '0' && text[1] <= '9');
+}
+
+/* "--as" itself, or the "--as" of "--as=key": then *inline_value is "key". */
+static bool is_option(const char *text, const char *name, const char **inline_value)
+{
+    size_t length = strlen(name);
+    if (strncmp(text, name, length) != 0 || (text[length] != '\0' && text[length] != '=')) {
+        return false;
+    }
+    *inline_value = text[length] == '=' ? text + length + 1 : NULL;
+    return true;
+}
+
+/* Notes one option; *index moves on when its value is the next argument. */
+static int note_option(const struct cli_verb *verb, int argc, char **argv, int *index,
+                       const struct cli_option *options, size_t option_count)
+{
+    for (size_t i = 0; i < option_count; i++) {
+        const char *value = NULL;
+        if (!is_option(argv[*index], options[i].name, &value)) {
+            continue;
+        }
+        if (options[i].flag != NULL) {
+            *options[i].flag = true;
+            return value == NULL ? CLI_OK
+                                 : cli_usage_error(verb, "%s takes no value", options[i].name);
+        }
+        if (value == NULL && *index + 1 < argc) {
+            value = argv[++*index];
+        }
+        *options[i].value = value;
+        return value != NULL ? CLI_OK : cli_usage_error(verb, "%s needs a value", options[i].name);
+    }
+    return cli_usage_error(verb, "there is no option '%s'", argv[*index]);
+}
+
+int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
+              size_t option_count, struct cli_arguments *arguments)
+{
+    const int room = (int)(sizeof arguments->positional / sizeof arguments->positional[0]);
+    bool options_ended = false;
+    *arguments = (struct cli_arguments){0};
+    for (int i = 1; i < argc; i++) {
+        int status = CLI_OK;
+        if (!options_ended && strcmp(argv[i], "--") == 0) {
+            options_ended = true;
+        } else if (!options_ended && looks_like_option(argv[i])) {
+            status = note_option(verb, argc, argv, &i, options, option_count);
+        } else if (arguments->count < room) {
+            arguments->positional[arguments->count++] = argv[i];
+        } else {
+            status = cli_usage_error(verb, "more than %d arguments", room);
+        }
+        if (status != CLI_OK) {
+            return status;
+        }
+    }
+    return CLI_OK;
+}

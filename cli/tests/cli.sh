@@ -1,0 +1,131 @@
+#!/bin/sh
+# The program as a script sees it: exit status, and what goes to stdout and stderr.
+#
+# usage: cli.sh ASSAY SOURCE_DIR
+set -u
+assay=$1 source=$2
+failures=0 checks=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+    echo "FAILED: $1"
+    sed 's/^/    stdout: /' "$scratch/out"
+    sed 's/^/    stderr: /' "$scratch/err"
+    failures=$((failures + 1))
+}
+
+# run WANTED_STATUS ARGUMENT...
+run() {
+    wanted=$1
+    shift
+    "$assay" "$@" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    checks=$((checks + 1))
+    [ $status -eq "$wanted" ] || fail "assay $*: status $status, wanted $wanted"
+    last="assay $*"
+}
+says() { grep -qF -- "$1" "$scratch/out" || fail "$last does not print '$1'"; }
+complains() { grep -qF -- "$1" "$scratch/err" || fail "$last does not complain '$1'"; }
+in_one_line() { # bad input: nothing on stdout, one line on stderr
+    [ ! -s "$scratch/out" ] || fail "$last printed something"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
+}
+
+# ---- good input ----
+run 0 decode 001111000000002 && says 'activity ledger' && says 'Leg2 entries       2 of 99,999,999'
+run 0 decode 000111000000002 --as guid && says 'Step 3'
+run 0 decode --as=legacy 889000001000000 && says 'Leg2 is open'
+run 0 decode 99996146636629 --as key && says 'flow 2, 466366000000000, awaited by activity 5 of flow 1'
+run 0 decode 899000000000000 && says 'earlier design' && says 'collation key'
+run 0 decode 0 --json && says '"type":"reading"'
+run 0 decode --help && says 'example: assay decode'
+run 0 list --help && says 'example: assay list'
+run 0 bench --help && says 'example: assay bench'
+run 0 --help && says 'usage: assay VERB'
+run 0 help && says 'decode'
+run 0 --version && says 'assay '
+run 0 list clauses && says 'ACL-19'
+run 0 list clauses LEG KEY-3 && says 'LEG-10' && says 'KEY-3'
+run 0 list clauses --json && says '"type":"clause"'
+run 0 list errata ACL-4 && says 'E-ACL-4'
+run 0 list errata E-SEQ && says 'E-SEQ-15'
+run 0 bench seq --max 1000 --json && says '"name":"seq"' && says '"name":"seq_reclaim"'
+
+# ---- a ledger that no run can have written ----
+run 1 decode 001120000000002 --as activity && says 'Not legal: a marker digit is neither 0 nor 1'
+run 1 decode 001120000000002 && says 'is no activity ledger: a marker digit' && says 'is no collation key'
+
+# ---- bad input: status 64, one line that says what, where and what would be right ----
+bad() { # what it must say, then the arguments
+    message=$1
+    shift
+    run 64 "$@"
+    in_one_line
+    complains "$message"
+}
+bad 'position 16: a 16th digit; a ledger is 1 to 15' decode 0011000000000000 --as activity
+bad 'position 16: a 16th digit' decode 0011000000000000 --as guid
+bad 'position 16: a 16th digit' decode 0011000000000000 --as legacy
+bad 'position 1: a minus sign' decode -5
+bad 'position 1: a minus sign' decode -5 --as activity
+bad 'position 1' decode -5 --as key
+bad 'position 4: a character that is not a digit' decode 001x --as activity
+bad 'position 4: a character that is not a digit' decode 001x
+bad 'position 3: white space' decode '00 1'
+bad 'position 1: nothing' decode ''
+bad 'position 1' decode '' --as key
+bad 'position' decode 9146 --as key      # never closed
+bad 'position' decode 9462 --as key      # never opened
+bad 'position' decode 146629 --as key    # a group before any activity
+bad 'position' decode 6122 --as key      # an empty group
+bad 'position' decode 9146629 --as key   # a pending activity awaits nothing
+bad 'position' decode 614621462 --as key # two groups on one activity
+bad 'position' decode 6066 --as key      # an inner 0
+bad 'position 16' decode 9999999999999999 --as key # 16 activities
+bad 'position 18' decode 61999999999999999992 --as key
+bad 'it is one of activity, guid, legacy, key' decode 1 --as ledger
+bad 'one VALUE is needed, 0 were given' decode
+bad 'one VALUE is needed, 2 were given' decode 1 2
+bad "there is no option '--colour'" decode 1 --colour
+bad '--as needs a value' decode 1 --as
+bad '--json takes no value' decode 1 --json=yes
+bad "'scenery' cannot be listed" list scenery
+bad "there is no 'ACL-46'" list clauses ACL-46
+bad "there is no 'XYZ'" list errata XYZ
+bad 'exclude each other' list clauses --json --markdown
+bad "is no benchmark" bench sql
+bad 'it is a number from 1000' bench --max 12
+bad 'it is a number from 1000' bench --max ten
+bad "there is no verb 'decoed'" decoed
+
+run 64 && complains 'usage: assay VERB'
+
+# ---- output that cannot be written is not success ----
+checks=$((checks + 1))
+if [ -w /dev/full ] && "$assay" list clauses >/dev/full 2>"$scratch/err"; then
+    : >"$scratch/out"
+    fail "assay list clauses >/dev/full succeeded"
+fi
+
+# ---- the README shows what the program prints ----
+awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on' "$source/README.md" >"$scratch/console"
+grep -c '^\$ ./run ' "$scratch/console" >"$scratch/count"
+while IFS= read -r line; do
+    case $line in
+    '$ ./run '*)
+        checks=$((checks + 1))
+        command=${line#'$ ./run '}
+        # shellcheck disable=SC2086
+        "$assay" $command >"$scratch/out" 2>"$scratch/err"
+        awk -v want="$line" '$0 == want { on = 1; next } /^\$ / { on = 0 } on' "$scratch/console" |
+            sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$scratch/shown"
+        case $command in bench*) continue ;; esac # figures differ from run to run
+        cmp -s "$scratch/shown" "$scratch/out" || fail "README shows other output for '$line'"
+        ;;
+    esac
+done <"$scratch/console"
+[ "$(cat "$scratch/count")" -ge 2 ] || fail "README shows no commands"
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

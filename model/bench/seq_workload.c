@@ -1,0 +1,112 @@
+#include "model/bench/seq_workload.h"
+
+#define LAG        64U    /* seqs between one move of a seq and its next */
+#define LOOK_EVERY 10000U /* seqs between two looks at the leases */
+#define HINT_AHEAD 16U    /* moves between a hint and the move it is for */
+
+static struct seq_time at(uint64_t mono_ms)
+{
+    return (struct seq_time){.mono_ms = mono_ms};
+}
+
+static void ignore(void *context, const struct seq_reclaimed *reclaimed)
+{
+    (void)context;
+    (void)reclaimed;
+}
+
+uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t end,
+                             uint32_t actor)
+{
+    uint64_t moves = 0;
+    for (uint64_t i = first; i < end + 3 * LAG; i++) {
+        struct seq_time now = at(i / LOOK_EVERY);
+        struct seq_token token;
+        if (i < end) {
+            moves += seq_order(ledger, i, SEQ_DISPATCHED, actor, now).verdict == SEQ_MOVED;
+        }
+        if (i >= first + LAG && i < end + LAG) {
+            moves += seq_take(ledger, i - LAG, 0, actor, now, &token).verdict == SEQ_MOVED;
+        }
+        if (i >= first + 2 * LAG && i < end + 2 * LAG) {
+            token = (struct seq_token){.seq = i - 2 * LAG, .owner = actor};
+            moves += seq_finish(ledger, token, SEQ_SUCCESS, 0, now).verdict == SEQ_MOVED;
+        }
+        if (i >= first + 3 * LAG) {
+            moves += seq_order(ledger, i - 3 * LAG, SEQ_COMMITTED, actor, now).verdict == SEQ_MOVED;
+        }
+        if (i % LOOK_EVERY == 0) {
+            seq_reclaim(ledger, actor, now, ignore, NULL);
+        }
+    }
+    return moves;
+}
+
+/* One move of the one kind at every place. */
+static uint64_t move_all(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                         bool hint, enum seq_state to)
+{
+    uint64_t moves = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct seq_token token = {.seq = places[i], .owner = 1};
+        struct seq_time now = at(i / LOOK_EVERY);
+        struct seq_result result;
+        if (hint) {
+            seq_prefetch(ledger, places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]);
+        }
+        if (to == SEQ_IN_FLIGHT) {
+            result = seq_take(ledger, places[i], 0, 1, now, &token);
+        } else if (to == SEQ_SUCCESS) {
+            result = seq_finish(ledger, token, to, 0, now);
+        } else {
+            result = seq_order(ledger, places[i], to, 1, now);
+        }
+        moves += result.verdict == SEQ_MOVED;
+    }
+    return moves;
+}
+
+uint64_t seq_workload_places(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                             bool hint)
+{
+    return move_all(ledger, places, count, hint, SEQ_DISPATCHED) +
+           move_all(ledger, places, count, hint, SEQ_IN_FLIGHT) +
+           move_all(ledger, places, count, hint, SEQ_SUCCESS) +
+           move_all(ledger, places, count, hint, SEQ_COMMITTED);
+}
+
+uint64_t seq_workload_bare(_Atomic uint64_t *words, const uint32_t *places, uint64_t count,
+                           bool hint)
+{
+    uint64_t swapped = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (hint) {
+            __builtin_prefetch(&words[places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]], 1);
+        }
+        uint64_t word = atomic_load(&words[places[i]]);
+        swapped += atomic_compare_exchange_strong(&words[places[i]], &word, word + 1);
+    }
+    return swapped;
+}
+
+void seq_workload_lease_all(struct seq_ledger *ledger, const uint32_t *old_places,
+                            uint64_t old_count, uint64_t later_ms)
+{
+    struct seq_token token;
+    for (uint64_t seq = 0; seq < seq_capacity(ledger); seq++) {
+        seq_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
+    }
+    for (uint64_t i = 0; i < old_count; i++) {
+        seq_take(ledger, old_places[i], 0, 1, at(0), &token);
+    }
+    for (uint64_t seq = 0; seq < seq_capacity(ledger); seq++) {
+        if (seq_read(ledger, seq).state == SEQ_DISPATCHED) {
+            seq_take(ledger, seq, 0, 1, at(later_ms), &token);
+        }
+    }
+}
+
+uint64_t seq_workload_reclaim(struct seq_ledger *ledger, uint64_t now_ms)
+{
+    return seq_reclaim(ledger, 1, at(now_ms), ignore, NULL);
+}

@@ -1,0 +1,14 @@
+/* CHECK: a statement about our own code that is never switched off.
+ *
+ * A CHECK that fails is a bug in Assay, never a protocol's outcome and never bad input (those are
+ * data). model/ does no I/O, so it only calls the hook; whoever links the program defines it.
+ * model/check_abort.c is the definition that the command line and the tests use. */
+#ifndef MODEL_CHECK_H
+#define MODEL_CHECK_H
+
+/* The hook. Must not return. */
+_Noreturn void check_failed(const char *claim, const char *file, int line);
+
+#define CHECK(claim) ((claim) ? (void)0 : check_failed(#claim, __FILE__, __LINE__))
+
+#endif

@@ -1,0 +1,11 @@
+/* The check hook of programs: say what was claimed, then abort. Not part of the pure library. */
+#include "model/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+_Noreturn void check_failed(const char *claim, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: a bug in Assay: CHECK(%s) does not hold\n", file, line, claim);
+    abort();
+}

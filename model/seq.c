@@ -1,0 +1,597 @@
+#include "model/seq.h"
+
+#include "model/check.h"
+
+#include <stdatomic.h>
+
+/* ---- the word: state 3 bits, cancel asked 1, attempts 8, owner 20, heartbeat 32 ---------------
+ * A committed seq has no heartbeat; those bits keep the terminal state it was committed from. */
+#define WORD_CANCEL     (UINT64_C(1) << 3)
+#define ATTEMPT_SHIFT   4
+#define OWNER_SHIFT     12
+#define HEARTBEAT_SHIFT 32
+
+_Static_assert(SEQ_STATES <= 1 << 3, "a state fits in 3 bits");
+_Static_assert(SEQ_ATTEMPTS_MAX < 1 << (OWNER_SHIFT - ATTEMPT_SHIFT), "attempts fit");
+_Static_assert(SEQ_ACTOR_MAX < UINT64_C(1) << (HEARTBEAT_SHIFT - OWNER_SHIFT), "owners fit");
+
+/* ---- the wheel: a ring of slots, each the head of a list of seqs whose lease may be due --------
+ */
+#define SLOTS 65536U
+
+/* Links are seq + 1, so that zeroed memory is an empty wheel. */
+#define UNLINKED 0U
+#define LIST_END UINT32_MAX
+_Static_assert(SEQ_CAPACITY_MAX + 1 < LIST_END, "a link is never LIST_END");
+
+/* ---- counters: one stripe for every 64th actor id, each on cache lines of its own --------------
+ */
+#define STRIPES 64U
+
+struct stripe {
+    _Alignas(128) _Atomic uint64_t moves[SEQ_MOVES];
+    _Atomic uint64_t stale;
+    _Atomic uint64_t repeated;
+    _Atomic uint64_t events;
+};
+
+enum latch { LATCH_OPEN, LATCH_CLOSING, LATCH_CLOSED };
+
+/* The words of five seqs and their links share a cache line, so that a move at a random place costs
+ * one cache miss, also when it takes a lease: 12.8 bytes a seq. */
+#define LINE_SEQS 5U
+
+struct line {
+    _Alignas(64) _Atomic uint64_t words[LINE_SEQS];
+    _Atomic uint32_t links[LINE_SEQS];
+};
+
+_Static_assert(sizeof(struct line) == 64, "a line of the ledger is a cache line");
+
+struct seq_ledger {
+    uint64_t capacity;
+    struct seq_policy policy;
+    uint32_t slot_shift;           /* a slot is 2^slot_shift ms wide */
+    _Atomic uint32_t latch;        /* enum latch */
+    struct seq_report report;      /* written between CLOSING and CLOSED */
+    _Atomic uint64_t reclaimed_ms; /* when the wheel was last looked at */
+    struct stripe stripes[STRIPES];
+    _Atomic uint64_t
+        occupied[SLOTS / 64]; /* a bit a slot: set after a push, cleared before a pop */
+    _Atomic uint32_t heads[SLOTS];
+    struct line lines[];
+};
+
+_Static_assert(sizeof(struct stripe) == 128, "a stripe is two cache lines, shared with nobody");
+
+static uint64_t line_count(uint64_t capacity)
+{
+    return (capacity + LINE_SEQS - 1) / LINE_SEQS;
+}
+
+size_t seq_ledger_bytes(uint64_t capacity)
+{
+    CHECK(capacity >= 1 && capacity <= SEQ_CAPACITY_MAX);
+    return sizeof(struct seq_ledger) + (size_t)line_count(capacity) * sizeof(struct line);
+}
+
+struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity, const struct seq_policy *policy)
+{
+    CHECK((uintptr_t)memory % _Alignof(struct seq_ledger) == 0);
+    CHECK(capacity >= 1 && capacity <= SEQ_CAPACITY_MAX);
+    CHECK(policy->lease_ms >= 1 && policy->lease_ms <= SEQ_LEASE_MS_MAX);
+    CHECK(policy->retry_budget <= SEQ_ATTEMPTS_MAX);
+    struct seq_ledger *ledger = memory;
+    ledger->capacity = capacity;
+    ledger->policy = *policy;
+    /* Half the ring holds every deadline from now on, the other half what is due. */
+    while ((policy->lease_ms >> ledger->slot_shift) + 2 > SLOTS / 2) {
+        ledger->slot_shift++;
+    }
+    return ledger;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static uint64_t word_make(enum seq_state state, uint32_t attempt, uint32_t owner,
+                          uint32_t heartbeat)
+{
+    return (uint64_t)state | (uint64_t)attempt << ATTEMPT_SHIFT | (uint64_t)owner << OWNER_SHIFT |
+           (uint64_t)heartbeat << HEARTBEAT_SHIFT;
+}
+
+static enum seq_state word_state(uint64_t word)
+{
+    return (enum seq_state)(word & 7U);
+}
+
+static uint32_t word_attempt(uint64_t word)
+{
+    return (uint32_t)(word >> ATTEMPT_SHIFT) & SEQ_ATTEMPTS_MAX;
+}
+
+static uint32_t word_owner(uint64_t word)
+{
+    return (uint32_t)(word >> OWNER_SHIFT) & SEQ_ACTOR_MAX;
+}
+
+static uint32_t word_heartbeat(uint64_t word)
+{
+    return (uint32_t)(word >> HEARTBEAT_SHIFT);
+}
+
+static bool word_held_by(uint64_t word, struct seq_token token)
+{
+    return word_state(word) == SEQ_IN_FLIGHT && word_owner(word) == token.owner &&
+           word_attempt(word) == token.attempt;
+}
+
+static _Atomic uint64_t *word_of(struct seq_ledger *ledger, uint64_t seq)
+{
+    CHECK(seq < ledger->capacity);
+    return &ledger->lines[seq / LINE_SEQS].words[seq % LINE_SEQS];
+}
+
+static _Atomic uint32_t *link_of(struct seq_ledger *ledger, uint64_t seq)
+{
+    return &ledger->lines[seq / LINE_SEQS].links[seq % LINE_SEQS];
+}
+
+static uint64_t word_load(const struct seq_ledger *ledger, uint64_t seq)
+{
+    CHECK(seq < ledger->capacity);
+    return atomic_load(&ledger->lines[seq / LINE_SEQS].words[seq % LINE_SEQS]);
+}
+
+static bool swap(_Atomic uint64_t *word, uint64_t *expected, uint64_t desired)
+{
+    return atomic_compare_exchange_strong(word, expected, desired);
+}
+
+/* ---- counters, results, the latch -------------------------------------------------------------
+ */
+
+static void bump(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static struct stripe *stripe_of(struct seq_ledger *ledger, uint32_t actor)
+{
+    CHECK(actor >= 1 && actor <= SEQ_ACTOR_MAX);
+    return &ledger->stripes[actor % STRIPES];
+}
+
+static struct seq_result unmoved(enum seq_verdict verdict, uint64_t word)
+{
+    return (struct seq_result){
+        .verdict = verdict, .from = word_state(word), .to = word_state(word)};
+}
+
+static struct seq_result stale(struct stripe *stripe, uint64_t word)
+{
+    bump(&stripe->stale);
+    return unmoved(SEQ_STALE, word);
+}
+
+/* A swap has succeeded: count it, and hand out the event if the chain of attempts ends here. */
+static struct seq_result moved(struct stripe *stripe, enum seq_move move, enum seq_state from,
+                               enum seq_state to)
+{
+    bool event = seq_rules_terminal(to);
+    bump(&stripe->moves[move]);
+    if (event) {
+        bump(&stripe->events);
+    }
+    return (struct seq_result){.verdict = SEQ_MOVED, .from = from, .to = to, .event = event};
+}
+
+/* A failed run is a legal 2 -> 5 and, when it is retried, a legal 5 -> 1 with it (E-SEQ-1). */
+static struct seq_result moved_by_failing(struct stripe *stripe, bool retry)
+{
+    if (!retry) {
+        return moved(stripe, SEQ_MOVE_FAIL, SEQ_IN_FLIGHT, SEQ_FAIL);
+    }
+    bump(&stripe->moves[SEQ_MOVE_FAIL]);
+    return moved(stripe, SEQ_MOVE_RETRY, SEQ_IN_FLIGHT, SEQ_DISPATCHED);
+}
+
+static bool latched(const struct seq_ledger *ledger)
+{
+    return atomic_load_explicit(&ledger->latch, memory_order_acquire) != LATCH_OPEN;
+}
+
+static struct seq_result halted(const struct seq_ledger *ledger, uint64_t seq)
+{
+    return unmoved(SEQ_HALTED, word_load(ledger, seq));
+}
+
+/* The first illegal move leaves its report; a later one finds the ledger halted. */
+static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t word,
+                               enum seq_state attempted, uint32_t by, struct seq_time now)
+{
+    uint32_t open = LATCH_OPEN;
+    if (!atomic_compare_exchange_strong(&ledger->latch, &open, LATCH_CLOSING)) {
+        return unmoved(SEQ_HALTED, word);
+    }
+    ledger->report = (struct seq_report){.seq = seq,
+                                         .prior = word_state(word),
+                                         .attempted = attempted,
+                                         .owner = word_owner(word),
+                                         .wall_ms = now.wall_ms,
+                                         .by = by};
+    atomic_store_explicit(&ledger->latch, LATCH_CLOSED, memory_order_release);
+    return unmoved(SEQ_FATAL, word);
+}
+
+/* ---- the wheel --------------------------------------------------------------------------------
+ */
+
+static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t deadline_ms)
+{
+    return (uint32_t)(deadline_ms >> ledger->slot_shift) % SLOTS;
+}
+
+/* Makes sure that the seq hangs in a slot due no later than the deadline (S4). If it hangs already,
+ * its slot is that of an earlier lease, so it will be looked at in time and hung up again: a
+ * heartbeat costs the wheel nothing. Word and link are written and read in opposite order here and
+ * in visit(), all sequentially consistent, so one of the two sees the other. */
+static void arm(struct seq_ledger *ledger, uint64_t seq, uint64_t deadline_ms)
+{
+    _Atomic uint32_t *link = link_of(ledger, seq);
+    uint32_t unlinked = UNLINKED;
+    if (!atomic_compare_exchange_strong(link, &unlinked, LIST_END)) {
+        return;
+    }
+    uint32_t slot = slot_of(ledger, deadline_ms);
+    uint32_t head = atomic_load(&ledger->heads[slot]);
+    do {
+        atomic_store_explicit(link, head == UNLINKED ? LIST_END : head, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(&ledger->heads[slot], &head, (uint32_t)seq + 1));
+    uint64_t bit = UINT64_C(1) << slot % 64;
+    if ((atomic_load(&ledger->occupied[slot / 64]) & bit) == 0) {
+        atomic_fetch_or(&ledger->occupied[slot / 64], bit);
+    }
+}
+
+/* The full time of a heartbeat, of which a word keeps 32 bits, seen from a nearby `now`. */
+static uint64_t heartbeat_time(uint32_t heartbeat_ms, uint64_t now_ms)
+{
+    return now_ms - (uint64_t)(int64_t)(int32_t)((uint32_t)now_ms - heartbeat_ms);
+}
+
+struct reclaim {
+    struct seq_ledger *ledger;
+    struct stripe *stripe;
+    struct seq_time now;
+    void (*each)(void *context, const struct seq_reclaimed *reclaimed);
+    void *context;
+    uint64_t count;
+};
+
+/* This seq was just unlinked: reclaim it, hang it up again, or forget it. */
+static void lapse(struct reclaim *job, uint64_t seq)
+{
+    const struct seq_policy *policy = &job->ledger->policy;
+    _Atomic uint64_t *place = word_of(job->ledger, seq);
+    uint64_t word = atomic_load(place);
+    uint64_t next = 0;
+    bool retry = false;
+    do {
+        if (word_state(word) != SEQ_IN_FLIGHT) {
+            return;
+        }
+        if (!seq_rules_lease_expired(policy, word_heartbeat(word), (uint32_t)job->now.mono_ms)) {
+            arm(job->ledger, seq,
+                heartbeat_time(word_heartbeat(word), job->now.mono_ms) + policy->lease_ms);
+            return;
+        }
+        retry = seq_rules_retry(policy, SEQ_CLASS_LEASE_EXPIRED, word_attempt(word));
+        next = retry ? word_make(SEQ_DISPATCHED, word_attempt(word) + 1, 0, 0)
+                     : word_make(SEQ_FAIL, word_attempt(word), 0, 0);
+    } while (!swap(place, &word, next));
+    job->count++;
+    job->each(job->context, &(struct seq_reclaimed){.seq = seq,
+                                                    .lost_owner = word_owner(word),
+                                                    .result = moved_by_failing(job->stripe, retry),
+                                                    .attempt = word_attempt(next)});
+}
+
+static void visit(struct reclaim *job, uint32_t slot)
+{
+    struct seq_ledger *ledger = job->ledger;
+    atomic_fetch_and(&ledger->occupied[slot / 64], ~(UINT64_C(1) << slot % 64));
+    uint32_t next = atomic_exchange(&ledger->heads[slot], UNLINKED);
+    while (next != UNLINKED && next != LIST_END) {
+        uint64_t seq = next - 1;
+        next = atomic_exchange(link_of(ledger, seq), UNLINKED);
+        lapse(job, seq);
+    }
+}
+
+static void visit_range(struct reclaim *job, uint64_t first, uint64_t end)
+{
+    uint64_t i = first;
+    while (i < end) {
+        uint32_t slot = (uint32_t)(i % SLOTS);
+        uint64_t ahead = atomic_load(&job->ledger->occupied[slot / 64]) >> slot % 64;
+        if ((ahead & 1U) != 0) {
+            visit(job, slot);
+            i++;
+        } else {
+            i += ahead == 0 ? 64 - slot % 64 : (uint64_t)__builtin_ctzll(ahead);
+        }
+    }
+}
+
+uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now,
+                     void (*each)(void *context, const struct seq_reclaimed *reclaimed),
+                     void *context)
+{
+    struct reclaim job = {.ledger = ledger,
+                          .stripe = stripe_of(ledger, by),
+                          .now = now,
+                          .each = each,
+                          .context = context};
+    if (latched(ledger)) {
+        return 0;
+    }
+    /* Only slots that lie wholly in the past. Nobody looked for half a turn: look everywhere. */
+    uint64_t end = (now.mono_ms + 1) >> ledger->slot_shift;
+    uint64_t last = atomic_exchange(&ledger->reclaimed_ms, now.mono_ms);
+    uint64_t silent = now.mono_ms > last ? (now.mono_ms - last) >> ledger->slot_shift : 0;
+    uint64_t span = silent + 2 < SLOTS / 2 ? SLOTS / 2 : SLOTS;
+    visit_range(&job, end > span ? end - span : 0, end);
+    return job.count;
+}
+
+/* ---- moves ------------------------------------------------------------------------------------
+ */
+
+void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq)
+{
+    CHECK(seq < ledger->capacity);
+    __builtin_prefetch(&ledger->lines[seq / LINE_SEQS], 1);
+}
+
+/* What a caller without token or expectation may do; the rest needs a lease, the grace period, or
+ * belongs to a failing run. */
+#define OPEN_TO_ORDERS                                                                             \
+    (1U << SEQ_MOVE_DISPATCH | 1U << SEQ_MOVE_CANCEL_EARLY | 1U << SEQ_MOVE_COMMIT_SUCCESS |       \
+     1U << SEQ_MOVE_COMMIT_SKIP | 1U << SEQ_MOVE_COMMIT_FAIL | 1U << SEQ_MOVE_COMMIT_CANCEL)
+
+static uint64_t word_after_order(uint64_t word, enum seq_state to)
+{
+    uint32_t ended_as = to == SEQ_COMMITTED ? (uint32_t)word_state(word) : 0;
+    uint32_t owner = to == SEQ_CANCEL ? 0 : word_owner(word);
+    return word_make(to, word_attempt(word), owner, ended_as);
+}
+
+struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
+                            struct seq_time now)
+{
+    struct stripe *stripe = stripe_of(ledger, by);
+    _Atomic uint64_t *place = word_of(ledger, seq);
+    if (latched(ledger)) {
+        return halted(ledger, seq);
+    }
+    uint64_t word = atomic_load(place);
+    enum seq_move move = SEQ_MOVE_NONE;
+    do {
+        move = seq_rules_move(word_state(word), to);
+        if ((OPEN_TO_ORDERS >> move & 1U) == 0) {
+            return seq_rules_pair(word_state(word), to) == SEQ_PAIR_NOOP
+                       ? unmoved(SEQ_UNCHANGED, word)
+                       : fatal(ledger, seq, word, to, by, now);
+        }
+    } while (!swap(place, &word, word_after_order(word, to)));
+    return moved(stripe, move, word_state(word), to);
+}
+
+struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t attempt,
+                           uint32_t owner, struct seq_time now, struct seq_token *token)
+{
+    struct stripe *stripe = stripe_of(ledger, owner);
+    _Atomic uint64_t *place = word_of(ledger, seq);
+    if (latched(ledger)) {
+        return halted(ledger, seq);
+    }
+    uint64_t word = atomic_load(place);
+    do {
+        if (word_state(word) == SEQ_UNSEEN) { /* nobody can have told the caller to */
+            return fatal(ledger, seq, word, SEQ_IN_FLIGHT, owner, now);
+        }
+        if (word_state(word) != SEQ_DISPATCHED || word_attempt(word) != attempt) {
+            return stale(stripe, word);
+        }
+    } while (!swap(place, &word, word_make(SEQ_IN_FLIGHT, attempt, owner, (uint32_t)now.mono_ms)));
+    arm(ledger, seq, now.mono_ms + ledger->policy.lease_ms);
+    *token = (struct seq_token){.seq = seq, .owner = owner, .attempt = attempt};
+    return moved(stripe, SEQ_MOVE_TAKE, SEQ_DISPATCHED, SEQ_IN_FLIGHT);
+}
+
+struct seq_result seq_heartbeat(struct seq_ledger *ledger, struct seq_token token,
+                                struct seq_time now)
+{
+    struct stripe *stripe = stripe_of(ledger, token.owner);
+    _Atomic uint64_t *place = word_of(ledger, token.seq);
+    if (latched(ledger)) {
+        return halted(ledger, token.seq);
+    }
+    uint64_t word = atomic_load(place);
+    uint64_t next = 0;
+    do {
+        if (!word_held_by(word, token)) {
+            return stale(stripe, word);
+        }
+        uint32_t forward_ms = (uint32_t)now.mono_ms - word_heartbeat(word);
+        bool goes_back = forward_ms > UINT32_MAX / 2; /* SEQ-19 */
+        next = goes_back ? word : word + ((uint64_t)forward_ms << HEARTBEAT_SHIFT);
+    } while (!swap(place, &word, next));
+    struct seq_result result = unmoved(SEQ_MOVED, word);
+    result.cancel_asked = (word & WORD_CANCEL) != 0;
+    return result;
+}
+
+/* Was this token's report of `to` applied before? A resting terminal state keeps the owner whose
+ * report made it; so does a seq that this owner's failure sent back, until it is taken again. */
+static bool applied_before(uint64_t word, struct seq_token token, enum seq_state to)
+{
+    if (word_owner(word) != token.owner) {
+        return false;
+    }
+    if (word_state(word) == SEQ_DISPATCHED) {
+        return word_attempt(word) == token.attempt + 1 && to == SEQ_FAIL;
+    }
+    enum seq_state ended_as =
+        word_state(word) == SEQ_COMMITTED ? (enum seq_state)word_heartbeat(word) : word_state(word);
+    return word_attempt(word) == token.attempt && ended_as == to;
+}
+
+static struct seq_result repeated_or_stale(struct stripe *stripe, uint64_t word,
+                                           struct seq_token token, enum seq_state to)
+{
+    if (!applied_before(word, token, to)) {
+        return stale(stripe, word);
+    }
+    bump(&stripe->repeated);
+    return unmoved(SEQ_REPEATED, word);
+}
+
+struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
+                             uint32_t fail_class, struct seq_time now)
+{
+    struct stripe *stripe = stripe_of(ledger, token.owner);
+    _Atomic uint64_t *place = word_of(ledger, token.seq);
+    if (latched(ledger)) {
+        return halted(ledger, token.seq);
+    }
+    bool retry = to == SEQ_FAIL && seq_rules_retry(&ledger->policy, fail_class, token.attempt);
+    uint64_t next = retry ? word_make(SEQ_DISPATCHED, token.attempt + 1, token.owner, 0)
+                          : word_make(to, token.attempt, token.owner, 0);
+    uint64_t word = atomic_load(place);
+    do {
+        if (!word_held_by(word, token)) {
+            return repeated_or_stale(stripe, word, token, to);
+        }
+        if (to != SEQ_SUCCESS && to != SEQ_SKIP && to != SEQ_FAIL) {
+            return fatal(ledger, token.seq, word, to, token.owner, now); /* E-SEQ-3 */
+        }
+    } while (!swap(place, &word, next));
+    return to == SEQ_FAIL ? moved_by_failing(stripe, retry)
+                          : moved(stripe, seq_rules_move(SEQ_IN_FLIGHT, to), SEQ_IN_FLIGHT, to);
+}
+
+struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq_view expected,
+                             uint32_t by, struct seq_time now, struct seq_cancellation *asked)
+{
+    struct stripe *stripe = stripe_of(ledger, by);
+    _Atomic uint64_t *place = word_of(ledger, seq);
+    if (latched(ledger)) {
+        return halted(ledger, seq);
+    }
+    uint64_t word = atomic_load(place);
+    uint64_t next = 0;
+    do {
+        if (word_state(word) != expected.state || word_attempt(word) != expected.attempt) {
+            return stale(stripe, word); /* E-SEQ-8 */
+        }
+        if (seq_rules_move(expected.state, SEQ_CANCEL) == SEQ_MOVE_NONE) {
+            return fatal(ledger, seq, word, SEQ_CANCEL, by, now);
+        }
+        next = expected.state == SEQ_IN_FLIGHT ? word | WORD_CANCEL
+                                               : word_make(SEQ_CANCEL, expected.attempt, 0, 0);
+    } while (!swap(place, &word, next));
+    if (expected.state != SEQ_IN_FLIGHT) {
+        return moved(stripe, SEQ_MOVE_CANCEL_EARLY, SEQ_DISPATCHED, SEQ_CANCEL);
+    }
+    struct seq_token run = {.seq = seq, .owner = word_owner(word), .attempt = expected.attempt};
+    *asked = (struct seq_cancellation){.run = run, .asked_ms = now.mono_ms};
+    return unmoved(SEQ_ASKED, word);
+}
+
+struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancellation asked,
+                                   uint32_t by, struct seq_time now)
+{
+    struct stripe *stripe = stripe_of(ledger, by);
+    _Atomic uint64_t *place = word_of(ledger, asked.run.seq);
+    if (latched(ledger)) {
+        return halted(ledger, asked.run.seq);
+    }
+    uint64_t word = atomic_load(place);
+    do {
+        if (!word_held_by(word, asked.run) || (word & WORD_CANCEL) == 0) {
+            return stale(stripe, word);
+        }
+        if (!seq_rules_grace_over(&ledger->policy, asked.asked_ms, now.mono_ms)) {
+            return unmoved(SEQ_TOO_SOON, word);
+        }
+    } while (!swap(place, &word, word_make(SEQ_CANCEL, asked.run.attempt, 0, 0)));
+    return moved(stripe, SEQ_MOVE_CANCEL_FORCED, SEQ_IN_FLIGHT, SEQ_CANCEL);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+uint64_t seq_capacity(const struct seq_ledger *ledger)
+{
+    return ledger->capacity;
+}
+
+struct seq_view seq_read(const struct seq_ledger *ledger, uint64_t seq)
+{
+    uint64_t word = word_load(ledger, seq);
+    bool in_flight = word_state(word) == SEQ_IN_FLIGHT;
+    bool committed = word_state(word) == SEQ_COMMITTED;
+    return (struct seq_view){
+        .state = word_state(word),
+        .ended_as = committed ? (enum seq_state)word_heartbeat(word) : word_state(word),
+        .attempt = word_attempt(word),
+        .owner = word_owner(word),
+        .heartbeat_ms = in_flight ? word_heartbeat(word) : 0,
+        .cancel_asked = (word & WORD_CANCEL) != 0,
+    };
+}
+
+static void add_stripe(struct seq_counts *counts, const struct stripe *stripe)
+{
+    for (int move = 0; move < SEQ_MOVES; move++) {
+        counts->moves[move] += atomic_load_explicit(&stripe->moves[move], memory_order_relaxed);
+    }
+    counts->stale += atomic_load_explicit(&stripe->stale, memory_order_relaxed);
+    counts->repeated += atomic_load_explicit(&stripe->repeated, memory_order_relaxed);
+    counts->events += atomic_load_explicit(&stripe->events, memory_order_relaxed);
+}
+
+/* Occupancy follows from the moves made: what came in less what went out (E-SEQ-4). A stripe needs
+ * one addition a move instead of two, and the moves are worth knowing by themselves. */
+struct seq_counts seq_count(const struct seq_ledger *ledger)
+{
+    struct seq_counts counts = {0};
+    for (uint32_t i = 0; i < STRIPES; i++) {
+        add_stripe(&counts, &ledger->stripes[i]);
+    }
+    uint64_t in[SEQ_STATES] = {[SEQ_UNSEEN] = ledger->capacity};
+    for (int pair = 0; pair < SEQ_STATES * SEQ_STATES; pair++) {
+        enum seq_state from = (enum seq_state)(pair / SEQ_STATES);
+        enum seq_state to = (enum seq_state)(pair % SEQ_STATES);
+        uint64_t made = counts.moves[seq_rules_move(from, to)];
+        in[from] -= made;
+        in[to] += made;
+    }
+    counts.unseen = in[SEQ_UNSEEN];
+    counts.dispatched = in[SEQ_DISPATCHED];
+    counts.in_flight = in[SEQ_IN_FLIGHT];
+    counts.terminal = in[SEQ_SUCCESS] + in[SEQ_SKIP] + in[SEQ_FAIL] + in[SEQ_CANCEL];
+    counts.committed = in[SEQ_COMMITTED];
+    return counts;
+}
+
+bool seq_halted(const struct seq_ledger *ledger, struct seq_report *report)
+{
+    if (atomic_load_explicit(&ledger->latch, memory_order_acquire) != LATCH_CLOSED) {
+        return false;
+    }
+    *report = ledger->report;
+    return true;
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Proves on the archives themselves that model/ is pure (tests/purity in ctest):
+#   no writable data: every .data, .bss, .tdata and .tbss section is empty;
+#   no imports but memory functions and the check hook: so no I/O, no allocation, no clock, no lock;
+#   an oracle imports nothing of the model, because nothing else is allowed either.
+# Then it plants what it forbids in an object of its own and must object to it.
+#
+# usage: purity.sh CC ARCHIVE...
+set -eu
+cc=$1
+shift
+allowed='^(memcpy|memmove|memset|memcmp|check_failed|_GLOBAL_OFFSET_TABLE_)$'
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Prints what is wrong with an archive or object; nothing if it is pure.
+faults_of() {
+    objdump -h "$1" | awk '$2 ~ /^\.(data|bss|tdata|tbss)$/ && $3 !~ /^0+$/ {
+        print "writable section " $2 " of " $3 " bytes" }'
+    nm --defined-only "$1" | awk 'NF == 3 { print $3 }' | sort -u >"$scratch/defined"
+    nm -u "$1" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u >"$scratch/wanted"
+    comm -13 "$scratch/defined" "$scratch/wanted" | grep -Ev "$allowed" | sed 's/^/imports /' || :
+}
+
+status=0
+for archive in "$@"; do
+    [ "$(nm --defined-only "$archive" | grep -c ' [TR] ')" -gt 0 ] || {
+        echo "$archive: defines nothing: is this the library?"
+        status=1
+    }
+    faults=$(faults_of "$archive")
+    if [ -n "$faults" ]; then
+        printf '%s is not pure:\n%s\n' "$archive" "$faults"
+        status=1
+    else
+        echo "$archive: pure"
+    fi
+done
+
+# The test of the test: each of these must be found.
+must_find() {
+    printf '%s\n' "$2" >"$scratch/planted.c"
+    "$cc" -O1 -c "$scratch/planted.c" -o "$scratch/planted.o"
+    faults_of "$scratch/planted.o" | grep -q "$1" || {
+        echo "planted '$2' was not found"
+        status=1
+    }
+}
+must_find 'writable section .bss' 'static int n; int next(void) { return ++n; }'
+must_find 'writable section .data' 'static int n = 7; int next(void) { return ++n; }'
+must_find 'writable section .tbss' '_Thread_local int n; int next(void) { return ++n; }'
+must_find 'imports malloc' 'void *malloc(unsigned long); void *get(void) { return malloc(8); }'
+must_find 'imports ledger_add' 'long ledger_add(long, int); long f(void) { return ledger_add(0, 1); }'
+exit $status

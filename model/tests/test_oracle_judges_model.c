@@ -1,0 +1,1151 @@
+/* The only place where model and oracles meet: random walks through the model's functions, every
+ * step judged by an oracle that knows nothing of them. What the model does must be fine, and what
+ * it refuses must be what the oracle would have called broken.
+ *
+ * Then the same walks with a bug planted in this file, between the model and the oracle: each must
+ * be caught, under the name of the clause that it breaks. */
+#include "model/key.h"
+#include "model/ledger.h"
+#include "model/legacy.h"
+#include "model/oracle/key.h"
+#include "model/oracle/ledger.h"
+#include "model/oracle/legacy.h"
+#include "model/oracle/seq.h"
+#include "model/semaphore.h"
+#include "model/seq.h"
+#include "model/tests/proves.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define STEPS        300000
+
+/* xorshift64, George Marsaglia, "Xorshift RNGs" (2003). */
+static uint64_t below(uint64_t *random, uint64_t bound)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return *random % bound;
+}
+
+static bool one_in(uint64_t *random, uint64_t odds)
+{
+    return below(random, odds) == 0;
+}
+
+/* A walk ends at the first breach. Every plant has a name, and a clause that must catch it. */
+struct plant {
+    const char *name;
+    int bug;
+    enum clause_id clause;
+};
+
+static void expect_caught(struct oracle_verdict verdict, const struct plant *plant)
+{
+    cr_expect(verdict.broken, "%s was not caught", plant->name);
+    cr_expect_eq(verdict.clause, plant->clause, "%s was caught by clause %d (%s)", plant->name,
+                 (int)verdict.clause, verdict.why);
+}
+
+/* Judged by both sides: done, so it must be fine; or refused, so it must be broken. */
+static void expect_agreement(bool done, struct oracle_verdict verdict, int64_t value)
+{
+    cr_assert_eq(done, !verdict.broken, "%lld: %s; %s", (long long)value,
+                 done ? "the model does it" : "the model refuses it",
+                 verdict.broken ? verdict.why : "the oracle finds nothing wrong");
+}
+
+/* A number of 15 digits, each drawn from `digits`: most are wrong in one place or two. */
+static int64_t draw_number(uint64_t *random, const char *digits)
+{
+    int64_t value = 0;
+    for (int i = 0; i < 15; i++) {
+        value = value * 10 + (digits[below(random, strlen(digits))] - '0');
+    }
+    return value;
+}
+
+/* ---- the two-leg protocol -------------------------------------------------------------------- */
+
+enum two_leg_bug {
+    TWO_LEG_SOUND,
+    LITERAL_MARKERS,
+    GUID_FROM_FULL_LEDGER,
+    WRONG_WEIGHT,
+    NO_CEILING,
+    LEG2_TOO_EARLY,
+    DIMENSION_FROM_COUNT,
+    FRESH_COUNTER,
+    RESET_ON_REPLAY,
+    RESERVED_DIGIT,
+    STEP2_TWICE,
+    STEP3_BY_SEMAPHORE,
+    LOST_SNAPSHOT,
+    LATE_SNAPSHOT,
+    BELOW_ZERO,
+    PENDING_CLOSES,
+    SKIPPED_STEP1,
+};
+
+/* A walk proves nothing about what it never meets. */
+enum sight {
+    SAW_LEG1_CEILING,
+    SAW_LEG2_CEILING,
+    SAW_ATTEMPT_CEILING,
+    SAW_TOO_EARLY,
+    SAW_MARKED_BEFORE,
+    SAW_SNAPSHOT,
+    SAW_STEP3,
+    SAW_NEGATIVE,
+    SIGHTS
+};
+
+enum { GUIDS = 6 };
+
+/* One activity of one job, and the Leg2 messages that it receives. */
+struct two_leg {
+    enum two_leg_bug bug;
+    uint64_t random;
+    int64_t activity, semaphore, threshold;
+    int64_t guid[GUIDS];
+    int guids;
+    int *seen;                     /* how often, a counter a sight */
+    struct oracle_verdict verdict; /* the first breach */
+};
+
+static void note(struct two_leg *walk, struct oracle_verdict verdict)
+{
+    if (!walk->verdict.broken) {
+        walk->verdict = verdict;
+    }
+}
+
+static void set_activity(struct two_leg *walk, int64_t after)
+{
+    note(walk, oracle_activity_move(walk->activity, after));
+    walk->activity = after;
+}
+
+static void set_guid(struct two_leg *walk, int which, int64_t after)
+{
+    note(walk, oracle_guid_move(walk->guid[which], after));
+    walk->guid[which] = after;
+}
+
+static int64_t plus_one(int64_t ledger, enum ledger_field field)
+{
+    return ledger + ledger_layout(field)->weight;
+}
+
+static void leg1_message(struct two_leg *walk)
+{
+    struct ledger_leg1_entry entry = ledger_enter_leg1(walk->activity);
+    int64_t naive = plus_one(walk->activity, ACTIVITY_LEG1_ENTRIES);
+    expect_agreement(entry.activity != walk->activity, oracle_activity_move(walk->activity, naive),
+                     naive);
+    walk->seen[SAW_LEG1_CEILING] += entry.decision == LEDGER_ESCALATE;
+    set_activity(walk, walk->bug == NO_CEILING ? naive : entry.activity);
+    if (entry.decision == LEDGER_PROCEED && one_in(&walk->random, 2)) {
+        set_activity(walk, ledger_add(walk->activity, ACTIVITY_LEG1_COMPLETE).ledger);
+    }
+}
+
+static void first_entry(struct two_leg *walk)
+{
+    struct ledger_leg2_entry entry = ledger_enter_leg2_first(walk->activity);
+    int64_t naive = walk->activity + 1;
+    expect_agreement(entry.decision == LEDGER_PROCEED, oracle_activity_move(walk->activity, naive),
+                     naive);
+    if (entry.decision != LEDGER_PROCEED) {
+        cr_assert_eq(entry.activity, walk->activity);
+        bool early = entry.decision == LEDGER_TOO_EARLY;
+        walk->seen[early ? SAW_TOO_EARLY : SAW_LEG2_CEILING]++;
+        if (walk->bug == (early ? LEG2_TOO_EARLY : NO_CEILING)) {
+            set_activity(walk, naive);
+        }
+        return;
+    }
+    int64_t guid = entry.guid;
+    int64_t dimension = ledger_dimension(entry.activity);
+    if (walk->bug == GUID_FROM_FULL_LEDGER) {
+        guid = entry.activity;
+    } else if (walk->bug == FRESH_COUNTER) {
+        guid = 1;
+    } else if (walk->bug == DIMENSION_FROM_COUNT) {
+        dimension++;
+    }
+    bool wrong = walk->bug == WRONG_WEIGHT && entry.guid < 1000;
+    set_activity(walk, wrong ? walk->activity + 10 : entry.activity);
+    note(walk, oracle_guid_created(walk->activity, guid, dimension));
+    walk->guid[walk->guids++] = guid;
+}
+
+static void re_entry(struct two_leg *walk, int which)
+{
+    int64_t guid = walk->guid[which];
+    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, guid);
+    if (entry.decision == LEDGER_ESCALATE) {
+        walk->seen[SAW_ATTEMPT_CEILING]++;
+        cr_assert(oracle_guid_move(guid, guid + 1).broken);
+        cr_assert(entry.activity == walk->activity && entry.guid == guid);
+    }
+    set_activity(walk, entry.activity);
+    set_guid(walk, which, walk->bug == RESET_ON_REPLAY ? guid - guid % 100000000 : entry.guid);
+    if (walk->bug == LATE_SNAPSHOT && walk->semaphore == walk->threshold &&
+        ledger_resume(guid) == LEDGER_SPAWNED_JOB_OPEN) {
+        set_guid(walk, which, plus_one(walk->guid[which], GUID_JOB_CLOSED));
+    }
+}
+
+/* The activity's marker of a step that a GUID has done: set once, by the first (E-ACL-2). */
+static void mark_activity(struct two_leg *walk, enum ledger_field field)
+{
+    struct ledger_increment added = ledger_add(walk->activity, field);
+    int64_t naive = plus_one(walk->activity, field);
+    walk->seen[SAW_MARKED_BEFORE] += added.outcome == LEDGER_ALREADY_MARKED;
+    if (!walk->verdict.broken) {
+        expect_agreement(added.outcome == LEDGER_INCREMENTED,
+                         oracle_activity_move(walk->activity, naive), naive);
+    }
+    set_activity(walk, walk->bug == LITERAL_MARKERS ? naive : added.ledger);
+}
+
+static void step1(struct two_leg *walk, int which)
+{
+    if (walk->bug != SKIPPED_STEP1) {
+        set_guid(walk, which, ledger_add(walk->guid[which], GUID_WORK_DONE).ledger);
+        mark_activity(walk, ACTIVITY_WORK_DONE);
+    } else {
+        set_guid(walk, which, ledger_add(walk->guid[which], GUID_CHILDREN_SPAWNED).ledger);
+    }
+}
+
+static void step2(struct two_leg *walk, int which)
+{
+    int64_t children = (int64_t)below(&walk->random, 4);
+    bool pending = one_in(&walk->random, 3);
+    int64_t delta = semaphore_delta(children, pending && walk->bug != PENDING_CLOSES);
+    int64_t before = walk->semaphore;
+    struct semaphore_collation moved =
+        semaphore_collate(before, delta, walk->threshold, walk->guid[which], GUID_JOB_CLOSED);
+    if (moved.outcome != SEMAPHORE_MOVED) {
+        walk->seen[SAW_NEGATIVE]++;
+        int64_t naive = before + delta;
+        cr_assert_eq(moved.after, before);
+        cr_assert_eq(oracle_semaphore_move(before, naive, children, pending, walk->threshold,
+                                           naive == walk->threshold)
+                         .clause,
+                     CLAUSE_ACL_19);
+        if (walk->bug != BELOW_ZERO) {
+            return;
+        }
+        moved.after = naive;
+    }
+    int64_t guid = walk->bug == LOST_SNAPSHOT ? walk->guid[which] : moved.guid;
+    bool snapshot = guid != walk->guid[which];
+    walk->seen[SAW_SNAPSHOT] += snapshot;
+    set_guid(walk, which, ledger_add(guid, GUID_CHILDREN_SPAWNED).ledger);
+    walk->semaphore = moved.after;
+    note(walk,
+         oracle_semaphore_move(before, moved.after, children, pending, walk->threshold, snapshot));
+    mark_activity(walk, ACTIVITY_CHILDREN_SPAWNED);
+}
+
+static void step3(struct two_leg *walk, int which)
+{
+    walk->seen[SAW_STEP3]++;
+    set_guid(walk, which, ledger_add(walk->guid[which], GUID_JOB_TASKS_DONE).ledger);
+    mark_activity(walk, ACTIVITY_JOB_TASKS_DONE);
+}
+
+static void next_step(struct two_leg *walk, int which)
+{
+    switch (ledger_resume(walk->guid[which])) {
+    case LEDGER_NOTHING_DONE:
+        step1(walk, which);
+        break;
+    case LEDGER_WORK_IS_DONE:
+        step2(walk, which);
+        break;
+    case LEDGER_SPAWNED_JOB_ENDED:
+        step3(walk, which);
+        break;
+    case LEDGER_SPAWNED_JOB_OPEN:
+        if (walk->bug == STEP2_TWICE) {
+            set_guid(walk, which, plus_one(walk->guid[which], GUID_CHILDREN_SPAWNED));
+        } else if (walk->bug == STEP3_BY_SEMAPHORE && walk->semaphore == 0) {
+            step3(walk, which);
+        }
+        break;
+    case LEDGER_ALL_DONE:
+        if (walk->bug == RESERVED_DIGIT) {
+            set_guid(walk, which, plus_one(walk->guid[which], ACTIVITY_LEG1_ENTRIES));
+        }
+        break;
+    case LEDGER_RESUME_CORRUPT:
+        cr_assert(walk->verdict.broken, "the model calls corrupt what the oracle does not");
+        break;
+    }
+}
+
+/* Increments that nobody would make here: refused if they leave their field, and only then. */
+static void stray_increment(struct two_leg *walk)
+{
+    enum ledger_field field = (enum ledger_field)below(&walk->random, LEDGER_FIELD_COUNT);
+    bool of_activity = ledger_layout(field)->kind == LEDGER_ACTIVITY;
+    int64_t guid = walk->guids > 0 ? walk->guid[below(&walk->random, (uint64_t)walk->guids)] : 0;
+    int64_t ledger = of_activity ? walk->activity : guid;
+    struct ledger_increment added = ledger_add(ledger, field);
+    if (added.outcome == LEDGER_INCREMENTED) {
+        struct oracle_verdict verdict = of_activity ? oracle_activity_move(ledger, added.ledger)
+                                                    : oracle_guid_move(ledger, added.ledger);
+        cr_assert(verdict.clause != CLAUSE_ACL_5 && verdict.clause != CLAUSE_ACL_8 &&
+                      verdict.clause != CLAUSE_ACL_12 && verdict.clause != CLAUSE_ACL_33,
+                  "%lld: %s", (long long)added.ledger, verdict.why);
+        return;
+    }
+    int64_t naive = plus_one(ledger, field);
+    cr_assert_eq(added.ledger, ledger);
+    cr_assert(of_activity ? oracle_activity_move(ledger, naive).broken
+                          : oracle_guid_move(ledger, naive).broken);
+}
+
+static void new_job(struct two_leg *walk)
+{
+    static const int64_t starts[] = {
+        0,               /* from the beginning */
+        995000000000000, /* near the ceiling of Leg1 */
+        1100099999996,   /* near the ceiling of Leg2 */
+    };
+    static const int64_t thresholds[] = {0, 0, 1, 12};
+    walk->activity = starts[below(&walk->random, COUNT(starts))];
+    walk->threshold = thresholds[below(&walk->random, COUNT(thresholds))];
+    walk->semaphore = SEMAPHORE_AT_CREATION;
+    walk->guids = 0;
+}
+
+static struct oracle_verdict walk_two_legs(enum two_leg_bug bug, uint64_t seed, int seen[SIGHTS])
+{
+    struct two_leg walk = {.bug = bug, .random = seed, .seen = seen, .verdict = oracle_fine()};
+    for (int step = 0; step < STEPS && !walk.verdict.broken; step++) {
+        if (step % 60 == 0) {
+            new_job(&walk);
+        }
+        int which = walk.guids == 0 ? -1 : (int)below(&walk.random, (uint64_t)walk.guids);
+        uint64_t action = below(&walk.random, 8);
+        if (action == 0) {
+            leg1_message(&walk);
+        } else if (action == 1 && walk.guids < GUIDS) {
+            first_entry(&walk);
+        } else if (action == 2) {
+            stray_increment(&walk);
+        } else if (action == 3 && which >= 0) {
+            re_entry(&walk, which);
+        } else if (which >= 0) {
+            next_step(&walk, which);
+        }
+    }
+    return walk.verdict;
+}
+
+Test(oracle_judges_model, two_legs_hold_every_promise)
+{
+    PROVES(CLAUSE_ACL_4, CLAUSE_ACL_5, CLAUSE_ACL_6, CLAUSE_ACL_7, CLAUSE_ACL_8, CLAUSE_ACL_12,
+           CLAUSE_ACL_14, CLAUSE_ACL_15, CLAUSE_ACL_20, CLAUSE_ACL_21, CLAUSE_ACL_31, CLAUSE_ACL_41,
+           CLAUSE_ACL_45);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        int seen[SIGHTS] = {0};
+        struct oracle_verdict verdict = walk_two_legs(TWO_LEG_SOUND, seed, seen);
+        cr_expect_not(verdict.broken, "seed %d: %s", (int)seed, verdict.why);
+        for (int sight = 0; sight < SIGHTS; sight++) {
+            cr_expect_gt(seen[sight], 100, "seed %d met sight %d %d times", (int)seed, sight,
+                         seen[sight]);
+        }
+    }
+}
+
+Test(oracle_judges_model, two_legs_with_a_bug_are_caught)
+{
+    SETTLES(ERRATUM_ACL_2, ERRATUM_ACL_3, ERRATUM_ACL_8);
+    static const struct plant plants[] = {
+        {"literal markers", LITERAL_MARKERS, CLAUSE_ACL_5},
+        {"GUID from the full ledger", GUID_FROM_FULL_LEDGER, CLAUSE_ACL_14},
+        {"wrong weight", WRONG_WEIGHT, CLAUSE_ACL_4},
+        {"no ceiling", NO_CEILING, CLAUSE_ACL_8},
+        {"Leg2 before Leg1", LEG2_TOO_EARLY, CLAUSE_ACL_45},
+        {"dimension from the count", DIMENSION_FROM_COUNT, CLAUSE_ACL_31},
+        {"fresh counter", FRESH_COUNTER, CLAUSE_ACL_32},
+        {"reset on replay", RESET_ON_REPLAY, CLAUSE_ACL_33},
+        {"reserved digit", RESERVED_DIGIT, CLAUSE_ACL_12},
+        {"Step 2 twice", STEP2_TWICE, CLAUSE_ACL_41},
+        {"skipped Step 1", SKIPPED_STEP1, CLAUSE_ACL_41},
+        {"Step 3 by the semaphore", STEP3_BY_SEMAPHORE, CLAUSE_ACL_26},
+        {"lost snapshot", LOST_SNAPSHOT, CLAUSE_ACL_21},
+        {"late snapshot", LATE_SNAPSHOT, CLAUSE_ACL_21},
+        {"below zero", BELOW_ZERO, CLAUSE_ACL_19},
+        {"pending closes", PENDING_CLOSES, CLAUSE_ACL_20},
+    };
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            expect_caught(walk_two_legs((enum two_leg_bug)plants[i].bug, seed, (int[SIGHTS]){0}),
+                          &plants[i]);
+        }
+    }
+}
+
+Test(oracle_judges_model, a_number_is_a_sound_ledger_to_both_or_to_none)
+{
+    uint64_t random = 1;
+    int sound[2] = {0};
+    for (int step = 0; step < STEPS; step++) {
+        int64_t value = draw_number(&random, one_in(&random, 2) ? "00000000001" : "0112");
+        value *= one_in(&random, 50) ? -1 : one_in(&random, 50) ? 10 : 1;
+        bool activity = ledger_inspect(LEDGER_ACTIVITY, value) == LEDGER_SOUND;
+        bool guid = ledger_inspect(LEDGER_GUID, value) == LEDGER_SOUND;
+        expect_agreement(activity, oracle_activity_value(value), value);
+        expect_agreement(guid, oracle_guid_value(value), value);
+        sound[0] += activity;
+        sound[1] += guid;
+    }
+    cr_expect(sound[0] > 100 && sound[1] > 100, "%d, %d: hardly anything was sound", sound[0],
+              sound[1]);
+}
+
+/* ---- the earlier ledger ---------------------------------------------------------------------- */
+
+enum legacy_bug { LEGACY_SOUND, LEGACY_TYPO, LEGACY_NO_LIMIT, LEGACY_UNDONE_WHILE_OPEN };
+
+static struct oracle_verdict walk_legacy(enum legacy_bug bug, uint64_t seed)
+{
+    static const int64_t starts[] = {LEGACY_START, 889999995999990, 888999996000100};
+    struct oracle_verdict verdict = oracle_fine();
+    uint64_t random = seed;
+    int64_t ledger = LEGACY_START;
+    for (int step = 0; step < STEPS && !verdict.broken; step++) {
+        if (step % 40 == 0) {
+            ledger = starts[below(&random, COUNT(starts))];
+        }
+        enum legacy_event event = (enum legacy_event)below(&random, LEGACY_EVENT_COUNT);
+        struct legacy_addition added = legacy_add(ledger, event);
+        int64_t naive = ledger + legacy_summand(event);
+        if (event == LEGACY_LEG2_UNDO && !legacy_closed(ledger)) {
+            if (bug != LEGACY_UNDONE_WHILE_OPEN) {
+                continue; /* only a late call is undone, and the model leaves that to its caller */
+            }
+        } else {
+            expect_agreement(added.outcome == LEGACY_ADDED, oracle_legacy_move(ledger, naive),
+                             naive);
+        }
+        int64_t after = added.ledger;
+        if (bug == LEGACY_TYPO && event == LEGACY_LEG2_SUCCESS) {
+            after = ledger - 999999999; /* E-LEG-1 */
+        } else if (bug == LEGACY_NO_LIMIT) {
+            after = naive;
+        }
+        verdict = oracle_legacy_move(ledger, after);
+        ledger = after;
+    }
+    return verdict;
+}
+
+Test(oracle_judges_model, the_earlier_ledger_moves_by_its_lifecycle_alone)
+{
+    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_5, CLAUSE_LEG_8);
+    struct oracle_verdict verdict = walk_legacy(LEGACY_SOUND, 1);
+    cr_expect_not(verdict.broken, "%s", verdict.why);
+}
+
+Test(oracle_judges_model, the_earlier_ledger_with_a_bug_is_caught)
+{
+    SETTLES(ERRATUM_LEG_1, ERRATUM_LEG_2);
+    static const struct plant plants[] = {
+        {"the typo of E-LEG-1", LEGACY_TYPO, CLAUSE_LEG_1},
+        {"no limit", LEGACY_NO_LIMIT, CLAUSE_LEG_5},
+        {"undone while open", LEGACY_UNDONE_WHILE_OPEN, CLAUSE_LEG_4},
+    };
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        expect_caught(walk_legacy((enum legacy_bug)plants[i].bug, 1), &plants[i]);
+    }
+}
+
+/* ---- the collation key ----------------------------------------------------------------------- */
+
+enum key_bug {
+    KEY_SOUND,
+    KEY_BLIND_COMPLETE,
+    KEY_BLIND_SKIP,
+    KEY_TWO_AT_ONCE,
+    KEY_PAUSED_AFTER_THE_END,
+};
+
+struct flow {
+    struct key_graph graph;
+    uint16_t untaken[KEY_ACTIVITIES_MAX];
+    int64_t key;
+};
+
+static struct flow new_flow(uint64_t *random)
+{
+    struct flow flow = {.graph.count = 1 + (int)below(random, KEY_ACTIVITIES_MAX)};
+    for (int from = 0; from < flow.graph.count; from++) {
+        for (int to = from + 1; to < flow.graph.count; to++) {
+            if (one_in(random, 3)) {
+                key_graph_add(&flow.graph, from, to);
+            }
+        }
+        flow.untaken[from] = (uint16_t)(flow.graph.next[from] & below(random, 1 << 15));
+    }
+    flow.key = key_initial(flow.graph.count);
+    return flow;
+}
+
+static int64_t key_with_bug(const struct flow *flow, struct key_result result, enum key_bug bug,
+                            int position)
+{
+    int other = (position + 1) % flow->graph.count;
+    switch (bug) {
+    case KEY_SOUND:
+        break;
+    case KEY_BLIND_COMPLETE:
+        return flow->key + key_delta(KEY_CHANGE_COMPLETE, position);
+    case KEY_BLIND_SKIP:
+        return flow->key + key_delta(KEY_CHANGE_SKIP, position);
+    case KEY_TWO_AT_ONCE:
+        return key_apply(result.key, other, KEY_CHANGE_START).key;
+    case KEY_PAUSED_AFTER_THE_END:
+        if (result.outcome == KEY_REFUSED_COMPLETE && result.found == KEY_COMPLETED) {
+            return flow->key + key_delta(KEY_CHANGE_PAUSE, position);
+        }
+        break;
+    }
+    return result.key;
+}
+
+/* Both sides know the same changes of one digit: the oracle by its list, the model by trying. */
+static void expect_same_changes(int64_t key, int activities)
+{
+    for (int position = 0; position < KEY_ACTIVITIES_MAX; position++) {
+        int64_t weight = key_weight(position);
+        int64_t cleared = key - (int64_t)key_get(key, position) * weight;
+        for (int digit = 0; digit <= 9; digit++) {
+            int64_t after = cleared + digit * weight;
+            bool done = after == key;
+            for (int change = 0; change < KEY_CHANGE_COUNT && position < activities; change++) {
+                struct key_result result = key_apply(key, position, (enum key_change)change);
+                done |= result.outcome == KEY_CHANGED && result.key == after;
+            }
+            expect_agreement(done, oracle_key_move(key, after), after);
+        }
+    }
+}
+
+static struct oracle_verdict walk_key(enum key_bug bug, uint64_t seed)
+{
+    struct oracle_verdict verdict = oracle_fine();
+    uint64_t random = seed;
+    struct flow flow = new_flow(&random);
+    for (int step = 0; step < STEPS && !verdict.broken; step++) {
+        if (step % 200 == 0) {
+            flow = new_flow(&random);
+        }
+        int position = (int)below(&random, (uint64_t)flow.graph.count);
+        enum key_change change = (enum key_change)below(&random, KEY_CHANGE_COUNT);
+        struct key_result result =
+            one_in(&random, 8)
+                ? key_apply(flow.key, position, change)
+                : key_apply_skipping(&flow.graph, flow.untaken, flow.key, position, change);
+        cr_assert_eq(result.outcome == KEY_CHANGED, result.key != flow.key);
+        cr_assert_eq(result.completes,
+                     !oracle_key_complete(flow.key) && oracle_key_complete(result.key));
+        cr_assert_not(oracle_key_value(result.key).broken);
+        if (step % 97 == 0) {
+            expect_same_changes(flow.key, flow.graph.count);
+        }
+        int64_t after = key_with_bug(&flow, result, bug, position);
+        verdict = oracle_key_move(flow.key, after);
+        flow.key = after;
+    }
+    return verdict;
+}
+
+Test(oracle_judges_model, keys_change_by_the_seven_changes_alone)
+{
+    PROVES(CLAUSE_KEY_3, CLAUSE_KEY_8, CLAUSE_KEY_10);
+    SETTLES(ERRATUM_KEY_5);
+    struct oracle_verdict verdict = walk_key(KEY_SOUND, 1);
+    cr_expect_not(verdict.broken, "%s", verdict.why);
+}
+
+Test(oracle_judges_model, keys_with_a_bug_are_caught)
+{
+    SETTLES(ERRATUM_KEY_3);
+    static const struct plant plants[] = {
+        {"blind completion", KEY_BLIND_COMPLETE, CLAUSE_KEY_8},
+        {"blind skip", KEY_BLIND_SKIP, CLAUSE_KEY_8},
+        {"two at once", KEY_TWO_AT_ONCE, CLAUSE_KEY_3},
+        {"paused after the end", KEY_PAUSED_AFTER_THE_END, CLAUSE_KEY_10},
+    };
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        expect_caught(walk_key((enum key_bug)plants[i].bug, 1), &plants[i]);
+    }
+}
+
+Test(oracle_judges_model, a_number_is_a_key_to_both_or_to_none)
+{
+    PROVES(CLAUSE_KEY_1, CLAUSE_KEY_4);
+    uint64_t random = 1;
+    int valid = 0;
+    for (int step = 0; step < STEPS; step++) {
+        int64_t value = draw_number(&random, one_in(&random, 2) ? "3467" : "334566678899");
+        int64_t cut = key_weight((int)below(&random, KEY_ACTIVITIES_MAX));
+        value -= one_in(&random, 2) ? value % cut : 0;
+        value += one_in(&random, 4) ? cut : 0;
+        expect_agreement(key_valid(value), oracle_key_value(value), value);
+        cr_assert_eq(key_complete(value), oracle_key_complete(value), "%lld", (long long)value);
+        cr_assert_eq(key_in_error(value), oracle_key_in_error(value), "%lld", (long long)value);
+        valid += key_valid(value);
+    }
+    cr_expect(1000 < valid && valid < STEPS - 1000, "%d", valid);
+}
+
+/* ---- the seq machine ------------------------------------------------------------------------- */
+
+enum seq_bug {
+    SEQ_SOUND,
+    SEQ_RETRY_BEYOND_BUDGET,
+    SEQ_RETRY_OF_ANY_CLASS,
+    SEQ_RETRY_UNCOUNTED,
+    SEQ_GIVES_UP,
+    SEQ_EVENT_OF_A_RETRY,
+    SEQ_EVENT_AT_COMMIT,
+    SEQ_EVENT_LOST,
+    SEQ_LATE_RESULT,
+    SEQ_TWO_OWNERS,
+    SEQ_EARLY_RECLAIM,
+    SEQ_HEARTBEAT_BACK,
+    SEQ_LATE_HEARTBEAT,
+    SEQ_CANCEL_OF_A_SUCCESS,
+    SEQ_COUNTER_LOST,
+};
+
+enum { SEQS = 50, TOKENS = 4, WORKERS = 5, DISPATCHER = 10, CANCELLER = 11, RECLAIMER = 12 };
+
+/* Class 0 is the expired lease; 0 and 1 may be retried, 2 and 3 may not. */
+static const struct seq_policy seq_policy = {
+    .lease_ms = 100, .grace_ms = 30, .retryable_classes = 3, .retry_budget = 2};
+static const struct oracle_seq_policy oracle_policy = {
+    .lease_ms = 100, .retryable = 3, .budget = 2, .expired_as = 0};
+
+struct seqs {
+    enum seq_bug bug;
+    uint64_t random;
+    uint64_t now_ms;
+    void *memory;
+    struct seq_ledger *ledger;
+    struct oracle_seq monitor[SEQS];
+    struct seq_token token[SEQS][TOKENS]; /* issued for it, mostly overtaken; owner 0: none */
+    struct seq_view view[SEQS];           /* what a canceller once saw of it */
+    struct seq_cancellation asked[SEQS];  /* run.owner 0: none */
+    uint64_t events;                      /* handed out by this ledger */
+    uint64_t calls;
+    uint64_t verdicts[SEQ_HALTED + 1]; /* how often the model gave each */
+    uint64_t moves[SEQ_MOVES];         /* how often it made each */
+    struct oracle_verdict verdict;     /* the first breach */
+};
+
+/* The model keeps the low 32 bits. */
+static uint64_t full_heartbeat(uint32_t heartbeat_ms, uint64_t now_ms)
+{
+    return now_ms - (uint64_t)(int64_t)(int32_t)((uint32_t)now_ms - heartbeat_ms);
+}
+
+static struct seq_time at(uint64_t now_ms)
+{
+    return (struct seq_time){.mono_ms = now_ms, .wall_ms = now_ms};
+}
+
+/* What a step left on record, for the oracle. */
+static void fill_in(const struct seqs *walk, uint64_t seq, struct oracle_seq_step *step)
+{
+    struct seq_view view = seq_read(walk->ledger, seq);
+    step->now_ms = walk->now_ms;
+    step->attempt = view.attempt;
+    if (view.state == SEQ_IN_FLIGHT) {
+        step->owner = view.owner;
+        step->heartbeat_ms = full_heartbeat(view.heartbeat_ms, walk->now_ms);
+    }
+}
+
+/* The bugs that misreport a step that was made. */
+static void spoil(enum seq_bug bug, const struct oracle_seq *seq, struct oracle_seq_step *step)
+{
+    bool finish = step->by == ORACLE_SEQ_BY_FINISH;
+    bool failed = finish && step->to == ORACLE_SEQ_FAIL;
+    bool retried = step->from == ORACLE_SEQ_IN_FLIGHT && step->to == ORACLE_SEQ_DISPATCHED;
+    bool spent = seq->attempt == oracle_policy.budget;
+    if (failed && ((bug == SEQ_RETRY_BEYOND_BUDGET && spent) ||
+                   (bug == SEQ_RETRY_OF_ANY_CLASS && step->fail_class > 1))) {
+        step->to = ORACLE_SEQ_DISPATCHED;
+        step->attempt++;
+        step->event = false;
+    } else if (bug == SEQ_RETRY_UNCOUNTED && retried) {
+        step->attempt--;
+    } else if (bug == SEQ_GIVES_UP && retried) {
+        step->to = ORACLE_SEQ_FAIL;
+        step->attempt--;
+        step->event = true;
+    } else if ((bug == SEQ_EVENT_OF_A_RETRY && retried) ||
+               (bug == SEQ_EVENT_AT_COMMIT && step->to == ORACLE_SEQ_COMMITTED)) {
+        step->event = true;
+    } else if (bug == SEQ_EVENT_LOST) {
+        step->event = false;
+    } else if (bug == SEQ_HEARTBEAT_BACK && step->by == ORACLE_SEQ_BY_HEARTBEAT) {
+        step->heartbeat_ms = seq->heartbeat_ms - 1;
+    }
+}
+
+static void follow(struct seqs *walk, uint64_t seq, struct oracle_seq_step step)
+{
+    spoil(walk->bug, &walk->monitor[seq], &step);
+    walk->events += step.event;
+    struct oracle_verdict verdict = oracle_seq_fold(&walk->monitor[seq], &oracle_policy, &step);
+    if (!walk->verdict.broken) {
+        walk->verdict = verdict;
+    }
+}
+
+/* A call of the model: followed if something was done, else the record must stand (see below). */
+static void observe(struct seqs *walk, uint64_t seq, struct seq_result result,
+                    struct oracle_seq_step step)
+{
+    walk->calls++;
+    walk->verdicts[result.verdict]++;
+    cr_assert(result.verdict != SEQ_FATAL && result.verdict != SEQ_HALTED);
+    if (result.verdict == SEQ_MOVED || result.verdict == SEQ_ASKED ||
+        result.verdict == SEQ_UNCHANGED) {
+        step.from = (enum oracle_seq_state)result.from;
+        step.to = (enum oracle_seq_state)result.to;
+        step.event = result.event;
+        fill_in(walk, seq, &step);
+        follow(walk, seq, step);
+    } else {
+        cr_assert_not(result.event);
+    }
+}
+
+/* A call that the model refused, made nevertheless by a planted bug. */
+static void force(struct seqs *walk, uint64_t seq, struct oracle_seq_step step)
+{
+    step.from = walk->monitor[seq].state;
+    step.attempt = walk->monitor[seq].attempt;
+    step.now_ms = walk->now_ms;
+    follow(walk, seq, step);
+}
+
+static void order(struct seqs *walk, uint64_t seq)
+{
+    enum oracle_seq_state state = walk->monitor[seq].state;
+    bool cancels = state == ORACLE_SEQ_DISPATCHED && one_in(&walk->random, 8);
+    if (cancels) {
+        observe(walk, seq, seq_order(walk->ledger, seq, SEQ_CANCEL, CANCELLER, at(walk->now_ms)),
+                (struct oracle_seq_step){.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER});
+    } else if (state != ORACLE_SEQ_DISPATCHED && state != ORACLE_SEQ_IN_FLIGHT) {
+        enum seq_state to = state == ORACLE_SEQ_UNSEEN ? SEQ_DISPATCHED : SEQ_COMMITTED;
+        observe(walk, seq, seq_order(walk->ledger, seq, to, DISPATCHER, at(walk->now_ms)),
+                (struct oracle_seq_step){.by = ORACLE_SEQ_BY_ORDER, .actor = DISPATCHER});
+    }
+}
+
+static void take(struct seqs *walk, uint64_t seq)
+{
+    if (walk->monitor[seq].state == ORACLE_SEQ_UNSEEN) {
+        return;
+    }
+    uint32_t worker = 1 + (uint32_t)below(&walk->random, WORKERS);
+    uint32_t attempt = walk->monitor[seq].attempt + (one_in(&walk->random, 8) ? 1 : 0);
+    struct seq_token token = {0};
+    struct seq_result result =
+        seq_take(walk->ledger, seq, attempt, worker, at(walk->now_ms), &token);
+    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_TAKE, .actor = worker};
+    observe(walk, seq, result, step);
+    if (result.verdict == SEQ_MOVED) {
+        cr_assert(token.seq == seq && token.owner == worker && token.attempt == attempt);
+        walk->token[seq][below(&walk->random, TOKENS)] = token;
+    } else if (walk->bug == SEQ_TWO_OWNERS && walk->monitor[seq].owner != 0) {
+        step.to = ORACLE_SEQ_IN_FLIGHT;
+        step.owner = worker;
+        step.heartbeat_ms = walk->now_ms;
+        force(walk, seq, step);
+    }
+}
+
+static void beat(struct seqs *walk, uint64_t seq, struct seq_token token)
+{
+    uint64_t seen_ms = walk->now_ms - below(&walk->random, 10); /* a thread that was slow */
+    struct seq_result result = seq_heartbeat(walk->ledger, token, at(seen_ms));
+    struct oracle_seq_step step = {
+        .by = ORACLE_SEQ_BY_HEARTBEAT, .actor = token.owner, .token = token.attempt};
+    observe(walk, seq, result, step);
+    if (result.verdict == SEQ_STALE && walk->bug == SEQ_LATE_HEARTBEAT) {
+        step.to = ORACLE_SEQ_IN_FLIGHT;
+        step.owner = token.owner;
+        step.heartbeat_ms = walk->now_ms;
+        force(walk, seq, step);
+    }
+}
+
+static void finish(struct seqs *walk, uint64_t seq, struct seq_token token)
+{
+    enum seq_state to = (enum seq_state)(SEQ_SUCCESS + below(&walk->random, 3));
+    uint32_t fail_class = (uint32_t)below(&walk->random, 4);
+    struct seq_result result = seq_finish(walk->ledger, token, to, fail_class, at(walk->now_ms));
+    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_FINISH,
+                                   .actor = token.owner,
+                                   .token = token.attempt,
+                                   .fail_class = fail_class};
+    observe(walk, seq, result, step);
+    if (result.verdict == SEQ_STALE && walk->bug == SEQ_LATE_RESULT &&
+        walk->monitor[seq].owner != 0) {
+        step.to = ORACLE_SEQ_SUCCESS;
+        step.event = true;
+        force(walk, seq, step);
+    }
+}
+
+static void cancel(struct seqs *walk, uint64_t seq)
+{
+    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER};
+    if (walk->asked[seq].run.owner != 0 && one_in(&walk->random, 2)) {
+        struct seq_result forced =
+            seq_cancel_force(walk->ledger, walk->asked[seq], CANCELLER, at(walk->now_ms));
+        bool patient = walk->now_ms - walk->asked[seq].asked_ms >= seq_policy.grace_ms;
+        cr_assert(forced.verdict != (patient ? SEQ_TOO_SOON : SEQ_MOVED)); /* SEQ-15 */
+        observe(walk, seq, forced, step);
+        return;
+    }
+    if (one_in(&walk->random, 2)) {
+        walk->view[seq] = seq_read(walk->ledger, seq);
+    }
+    if (walk->view[seq].state != SEQ_DISPATCHED && walk->view[seq].state != SEQ_IN_FLIGHT) {
+        return;
+    }
+    struct seq_cancellation asked = {0};
+    struct seq_result result =
+        seq_cancel(walk->ledger, seq, walk->view[seq], CANCELLER, at(walk->now_ms), &asked);
+    observe(walk, seq, result, step);
+    if (result.verdict == SEQ_ASKED) {
+        walk->asked[seq] = asked;
+    } else if (walk->bug == SEQ_CANCEL_OF_A_SUCCESS &&
+               walk->monitor[seq].state == ORACLE_SEQ_SUCCESS) {
+        step.to = ORACLE_SEQ_CANCEL;
+        force(walk, seq, step);
+    }
+}
+
+static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
+{
+    struct seqs *walk = context;
+    uint64_t seq = reclaimed->seq;
+    cr_assert_eq(reclaimed->lost_owner, walk->monitor[seq].owner);
+    cr_assert_eq(reclaimed->attempt, seq_read(walk->ledger, seq).attempt);
+    observe(walk, seq, reclaimed->result,
+            (struct oracle_seq_step){.by = ORACLE_SEQ_BY_RECLAIM, .actor = RECLAIMER});
+}
+
+static void reclaim(struct seqs *walk)
+{
+    walk->now_ms += below(&walk->random, one_in(&walk->random, 4) ? seq_policy.lease_ms : 10);
+    seq_reclaim(walk->ledger, RECLAIMER, at(walk->now_ms), note_reclaimed, walk);
+    for (uint64_t seq = 0; seq < SEQS; seq++) {
+        const struct oracle_seq *run = &walk->monitor[seq];
+        bool held = run->state == ORACLE_SEQ_IN_FLIGHT;
+        bool expired = held && walk->now_ms - run->heartbeat_ms >= seq_policy.lease_ms;
+        cr_assert_not(expired && !walk->verdict.broken, "an expired lease was not reclaimed");
+        if (held && walk->bug == SEQ_EARLY_RECLAIM) {
+            force(walk, seq,
+                  (struct oracle_seq_step){.by = ORACLE_SEQ_BY_RECLAIM,
+                                           .actor = RECLAIMER,
+                                           .to = ORACLE_SEQ_DISPATCHED});
+        }
+    }
+}
+
+/* Whatever was called, the record is what the monitors made of the steps, and the counters are what
+ * a recount of it gives. So a refused call changed nothing, on any seq. */
+static void compare(struct seqs *walk)
+{
+    enum oracle_seq_state states[SEQS];
+    for (uint64_t seq = 0; seq < SEQS; seq++) {
+        struct seq_view view = seq_read(walk->ledger, seq);
+        const struct oracle_seq *monitor = &walk->monitor[seq];
+        states[seq] = (enum oracle_seq_state)view.state;
+        cr_assert_eq((int)view.state, (int)monitor->state);
+        cr_assert_eq(view.attempt, monitor->attempt);
+        if (view.state == SEQ_IN_FLIGHT) {
+            cr_assert_eq(view.owner, monitor->owner);
+            cr_assert_eq(view.heartbeat_ms, (uint32_t)monitor->heartbeat_ms);
+        }
+    }
+    struct seq_counts counts = seq_count(walk->ledger);
+    cr_assert_eq(counts.events, walk->events);
+    struct oracle_seq_occupancy occupancy = {counts.unseen, counts.dispatched, counts.in_flight,
+                                             counts.terminal, counts.committed};
+    occupancy.in_flight -= walk->bug == SEQ_COUNTER_LOST && occupancy.in_flight > 0;
+    walk->verdict = oracle_seq_counters(occupancy, states, SEQS);
+}
+
+static void new_ledger(struct seqs *walk)
+{
+    if (walk->ledger != NULL) {
+        struct seq_counts counts = seq_count(walk->ledger);
+        for (int move = SEQ_MOVE_DISPATCH; move < SEQ_MOVES; move++) {
+            walk->moves[move] += counts.moves[move];
+        }
+    }
+    memset(walk->memory, 0, seq_ledger_bytes(SEQS));
+    walk->ledger = seq_ledger_init(walk->memory, SEQS, &seq_policy);
+    memset(walk->monitor, 0, sizeof walk->monitor);
+    memset(walk->token, 0, sizeof walk->token);
+    memset(walk->view, 0, sizeof walk->view);
+    memset(walk->asked, 0, sizeof walk->asked);
+    walk->events = 0;
+}
+
+/* Attention wanders over the ledger, so that much happens to a seq before it is left alone. */
+static void seq_step(struct seqs *walk, uint64_t step)
+{
+    uint64_t seq = (step / 20 + below(&walk->random, 6)) % SEQS;
+    struct seq_token token = walk->token[seq][below(&walk->random, TOKENS)];
+    switch (below(&walk->random, 10)) {
+    case 0:
+        order(walk, seq);
+        break;
+    case 1:
+        cancel(walk, seq);
+        break;
+    case 2:
+        reclaim(walk);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        take(walk, seq);
+        break;
+    case 6:
+    case 7:
+        if (token.owner != 0) {
+            beat(walk, seq, token);
+        }
+        break;
+    default:
+        if (token.owner != 0) {
+            finish(walk, seq, token);
+        }
+        break;
+    }
+}
+
+static void *ledger_memory(uint64_t capacity)
+{
+    size_t bytes = (seq_ledger_bytes(capacity) + 127) / 128 * 128;
+    void *memory = aligned_alloc(128, bytes);
+    cr_assert_not_null(memory);
+    return memset(memory, 0, bytes);
+}
+
+/* The clock starts where the heartbeat's 32 bits soon run over. */
+static struct seqs walk_seqs(enum seq_bug bug, uint64_t seed)
+{
+    struct seqs walk = {.bug = bug,
+                        .random = seed,
+                        .now_ms = (UINT64_C(1) << 32) - 100000,
+                        .memory = ledger_memory(SEQS),
+                        .verdict = oracle_fine()};
+    for (uint64_t step = 0; walk.calls < STEPS && !walk.verdict.broken; step++) {
+        if (step % 1000 == 0) {
+            new_ledger(&walk);
+        }
+        walk.now_ms += below(&walk.random, 4);
+        seq_step(&walk, step);
+        if (!walk.verdict.broken) {
+            compare(&walk);
+        }
+    }
+    free(walk.memory);
+    return walk;
+}
+
+Test(oracle_judges_model, seqs_hold_every_promise)
+{
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_6, CLAUSE_SEQ_8, CLAUSE_SEQ_10, CLAUSE_SEQ_12, CLAUSE_SEQ_13,
+           CLAUSE_SEQ_14, CLAUSE_SEQ_16, CLAUSE_SEQ_18, CLAUSE_SEQ_19);
+    struct seqs walk = walk_seqs(SEQ_SOUND, 1);
+    cr_expect_not(walk.verdict.broken, "%s", walk.verdict.why);
+    for (int verdict = SEQ_MOVED; verdict < SEQ_FATAL; verdict++) {
+        cr_expect_gt(walk.verdicts[verdict], 100, "verdict %d came %d times", verdict,
+                     (int)walk.verdicts[verdict]);
+    }
+    for (int move = SEQ_MOVE_DISPATCH; move < SEQ_MOVES; move++) {
+        cr_expect_gt(walk.moves[move], 100, "move %d was made %d times", move,
+                     (int)walk.moves[move]);
+    }
+}
+
+Test(oracle_judges_model, seqs_with_a_bug_are_caught)
+{
+    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_3, ERRATUM_SEQ_8, ERRATUM_SEQ_14);
+    static const struct plant plants[] = {
+        {"retry beyond the budget", SEQ_RETRY_BEYOND_BUDGET, CLAUSE_SEQ_13},
+        {"retry of any class", SEQ_RETRY_OF_ANY_CLASS, CLAUSE_SEQ_13},
+        {"retry not counted", SEQ_RETRY_UNCOUNTED, CLAUSE_SEQ_13},
+        {"gives up", SEQ_GIVES_UP, CLAUSE_SEQ_18},
+        {"event of a retry", SEQ_EVENT_OF_A_RETRY, CLAUSE_SEQ_6},
+        {"second event at the commit", SEQ_EVENT_AT_COMMIT, CLAUSE_SEQ_6},
+        {"event lost", SEQ_EVENT_LOST, CLAUSE_SEQ_6},
+        {"late result", SEQ_LATE_RESULT, CLAUSE_SEQ_12},
+        {"two owners", SEQ_TWO_OWNERS, CLAUSE_SEQ_8},
+        {"early reclaim", SEQ_EARLY_RECLAIM, CLAUSE_SEQ_10},
+        {"heartbeat back", SEQ_HEARTBEAT_BACK, CLAUSE_SEQ_19},
+        {"late heartbeat", SEQ_LATE_HEARTBEAT, CLAUSE_SEQ_19},
+        {"cancel of a success", SEQ_CANCEL_OF_A_SUCCESS, CLAUSE_SEQ_3},
+        {"counter lost", SEQ_COUNTER_LOST, CLAUSE_SEQ_16},
+    };
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            struct seqs walk = walk_seqs((enum seq_bug)plants[i].bug, seed);
+            expect_caught(walk.verdict, &plants[i]);
+        }
+    }
+}
+
+/* ---- the contract, pair by pair -------------------------------------------------------------- */
+
+Test(oracle_judges_model, a_pair_is_legal_to_both_or_to_none)
+{
+    PROVES(CLAUSE_SEQ_3);
+    SETTLES(ERRATUM_SEQ_5);
+    for (int from = 0; from < SEQ_STATES; from++) {
+        for (int to = 0; to < SEQ_STATES; to++) {
+            enum seq_verdict_of_pair model =
+                seq_rules_pair((enum seq_state)from, (enum seq_state)to);
+            enum oracle_seq_pair oracle =
+                oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to);
+            cr_expect_eq(model == SEQ_PAIR_LEGAL, oracle == ORACLE_SEQ_LEGAL, "%d %d", from, to);
+            cr_expect_eq(model == SEQ_PAIR_NOOP, oracle == ORACLE_SEQ_NO_MOVE, "%d %d", from, to);
+        }
+    }
+}
+
+enum { WORKER = 1, CLASS_FINAL = 2 };
+
+/* Brings the only seq of a ledger to a state, by the shortest way. */
+static struct seq_token bring(struct seq_ledger *ledger, enum seq_state state)
+{
+    struct seq_token token = {.owner = WORKER};
+    bool terminal = SEQ_SUCCESS <= state && state <= SEQ_FAIL;
+    if (state != SEQ_UNSEEN) {
+        seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+    }
+    if (state == SEQ_IN_FLIGHT || terminal) {
+        seq_take(ledger, 0, 0, WORKER, at(0), &token);
+    }
+    if (terminal) {
+        seq_finish(ledger, token, state, CLASS_FINAL, at(0));
+    }
+    if (state == SEQ_CANCEL || state == SEQ_COMMITTED) {
+        seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(0));
+    }
+    if (state == SEQ_COMMITTED) {
+        seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
+    }
+    cr_assert_eq(seq_read(ledger, 0).state, state);
+    return token;
+}
+
+/* What the oracle would say if the call went through as asked. */
+static struct oracle_verdict judge_call(struct seq_view view, enum oracle_seq_by by, uint32_t actor,
+                                        enum seq_state to)
+{
+    bool runs = view.state == SEQ_IN_FLIGHT;
+    bool ends = SEQ_SUCCESS <= to && to <= SEQ_CANCEL;
+    struct oracle_seq seq = {.state = (enum oracle_seq_state)view.state,
+                             .owner = runs ? view.owner : 0,
+                             .event_out = view.state >= SEQ_SUCCESS};
+    struct oracle_seq_step step = {.by = by,
+                                   .from = seq.state,
+                                   .to = (enum oracle_seq_state)to,
+                                   .actor = actor,
+                                   .owner = view.owner,
+                                   .fail_class = CLASS_FINAL,
+                                   .event = ends};
+    return oracle_seq_fold(&seq, &oracle_policy, &step);
+}
+
+/* Refused calls were fatal: they changed nothing, and nothing moves any more. */
+static void expect_halted(struct seq_ledger *ledger, struct seq_view before)
+{
+    struct seq_report report;
+    cr_expect(seq_halted(ledger, &report));
+    seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+    seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
+    seq_take(ledger, 0, 0, WORKER, at(0), &(struct seq_token){0});
+    seq_reclaim(ledger, RECLAIMER, at(1000), NULL, NULL);
+    struct seq_view after = seq_read(ledger, 0);
+    cr_expect(after.state == before.state && after.owner == before.owner &&
+              after.attempt == before.attempt && after.heartbeat_ms == before.heartbeat_ms);
+}
+
+Test(oracle_judges_model, an_order_goes_through_exactly_when_the_contract_allows_it)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_7, CLAUSE_SEQ_20);
+    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_8);
+    void *memory = ledger_memory(1);
+    for (int from = 0; from < SEQ_STATES; from++) {
+        for (int to = 0; to < SEQ_STATES; to++) {
+            memset(memory, 0, seq_ledger_bytes(1));
+            struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
+            bring(ledger, (enum seq_state)from);
+            struct seq_view before = seq_read(ledger, 0);
+            bool cancels = from == SEQ_DISPATCHED && to == SEQ_CANCEL;
+            struct seq_result result = seq_order(ledger, 0, (enum seq_state)to, DISPATCHER, at(0));
+            bool done = result.verdict == SEQ_MOVED || result.verdict == SEQ_UNCHANGED;
+            expect_agreement(done,
+                             judge_call(before,
+                                        cancels ? ORACLE_SEQ_BY_CANCEL : ORACLE_SEQ_BY_ORDER,
+                                        DISPATCHER, (enum seq_state)to),
+                             from * 10 + to);
+            if (!done) {
+                cr_expect_eq(result.verdict, SEQ_FATAL);
+                expect_halted(ledger, before);
+            }
+        }
+    }
+    free(memory);
+}
+
+Test(oracle_judges_model, a_result_goes_through_exactly_when_the_contract_allows_it)
+{
+    PROVES(CLAUSE_SEQ_3);
+    void *memory = ledger_memory(1);
+    for (int to = 0; to < SEQ_STATES; to++) {
+        if (to == SEQ_DISPATCHED) {
+            continue; /* a retry: never asked for, always decided by the failure */
+        }
+        memset(memory, 0, seq_ledger_bytes(1));
+        struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
+        struct seq_token token = bring(ledger, SEQ_IN_FLIGHT);
+        struct seq_view before = seq_read(ledger, 0);
+        struct seq_result result =
+            seq_finish(ledger, token, (enum seq_state)to, CLASS_FINAL, at(0));
+        expect_agreement(result.verdict == SEQ_MOVED,
+                         judge_call(before, ORACLE_SEQ_BY_FINISH, WORKER, (enum seq_state)to), to);
+        if (result.verdict != SEQ_MOVED) {
+            cr_expect_eq(result.verdict, SEQ_FATAL);
+            expect_halted(ledger, before);
+        }
+    }
+    free(memory);
+}

@@ -1,0 +1,600 @@
+/* The seq ledger on one thread: every move, every refusal, leases, retries, cancels, the latch. */
+#include "model/seq.h"
+#include "proves.h"
+#include "seq_support.h"
+
+#include <criterion/criterion.h>
+
+static struct seq_ledger *ledger;
+
+static void open_ledger(void)
+{
+    ledger = ledger_new(64, &usual_policy);
+}
+
+static void close_ledger(void)
+{
+    cr_expect(counts_agree(ledger), "counters equal a recount at the end of every test");
+    free(ledger);
+}
+
+TestSuite(seq, .init = open_ledger, .fini = close_ledger);
+
+/* ---- shorthands ---- */
+
+static struct seq_token started(uint64_t seq, uint64_t now_ms)
+{
+    struct seq_token token = {0};
+    uint32_t attempt = seq_read(ledger, seq).attempt;
+    if (seq_read(ledger, seq).state == SEQ_UNSEEN) {
+        seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(now_ms));
+    }
+    struct seq_result result = seq_take(ledger, seq, attempt, WORKER, at(now_ms), &token);
+    cr_assert_eq(result.verdict, SEQ_MOVED);
+    return token;
+}
+
+/* Brings a fresh seq to a state by legal moves. */
+static void bring(uint64_t seq, enum seq_state state)
+{
+    if (state == SEQ_UNSEEN) {
+        return;
+    }
+    seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(0));
+    if (state == SEQ_CANCEL) {
+        seq_order(ledger, seq, SEQ_CANCEL, CANCELLER, at(0));
+    } else if (state != SEQ_DISPATCHED) {
+        struct seq_token token = started(seq, 0);
+        enum seq_state end = state == SEQ_COMMITTED ? SEQ_SUCCESS : state;
+        if (state != SEQ_IN_FLIGHT) {
+            seq_finish(ledger, token, end, CLASS_FATAL, at(0));
+        }
+        if (state == SEQ_COMMITTED) {
+            seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(0));
+        }
+    }
+    cr_assert_eq(seq_read(ledger, seq).state, state);
+}
+
+static struct seq_reclaimed last_reclaimed;
+
+static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
+{
+    uint64_t *count = context;
+    (*count)++;
+    last_reclaimed = *reclaimed;
+}
+
+static uint64_t reclaim_at(uint64_t now_ms)
+{
+    uint64_t told = 0;
+    uint64_t returned = seq_reclaim(ledger, RECLAIMER, at(now_ms), note_reclaimed, &told);
+    cr_assert_eq(returned, told);
+    return told;
+}
+
+#define EXPECT_RESULT(result, want_verdict, want_from, want_to, want_event)                        \
+    do {                                                                                           \
+        struct seq_result got = (result);                                                          \
+        cr_expect_eq(got.verdict, want_verdict);                                                   \
+        cr_expect_eq(got.from, want_from);                                                         \
+        cr_expect_eq(got.to, want_to);                                                             \
+        cr_expect_eq(got.event, want_event);                                                       \
+    } while (0)
+
+/* ---- the contract ---- */
+
+Test(seq, each_of_the_12_legal_moves_is_made_and_counted)
+{
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_16);
+    struct seq_cancellation asked;
+    seq_finish(ledger, started(0, 0), SEQ_SUCCESS, 0, at(1));
+    seq_finish(ledger, started(1, 0), SEQ_SKIP, 0, at(1));
+    seq_finish(ledger, started(2, 0), SEQ_FAIL, CLASS_FATAL, at(1));
+    bring(3, SEQ_DISPATCHED);
+    seq_order(ledger, 3, SEQ_CANCEL, CANCELLER, at(1));
+    started(4, 0);
+    seq_cancel(ledger, 4, seq_read(ledger, 4), CANCELLER, at(1), &asked);
+    seq_cancel_force(ledger, asked, CANCELLER, at(51));
+    seq_finish(ledger, started(5, 0), SEQ_FAIL, CLASS_TRANSIENT, at(1));
+    for (uint64_t seq = 0; seq < 5; seq++) {
+        EXPECT_RESULT(seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(60)), SEQ_MOVED,
+                      seq_read(ledger, seq).ended_as, SEQ_COMMITTED, false);
+        cr_expect(counts_agree(ledger));
+    }
+    struct seq_counts counts = seq_count(ledger);
+    static const uint64_t expected[SEQ_MOVES] = {
+        [1] = 6, [2] = 5, [3] = 1, [4] = 1,  [5] = 2,  [6] = 1,
+        [7] = 1, [8] = 1, [9] = 1, [10] = 1, [11] = 2, [12] = 1};
+    for (int move = 1; move < SEQ_MOVES; move++) {
+        cr_expect_eq(counts.moves[move], expected[move], "move %d", move);
+    }
+    cr_expect_eq(counts.unseen, 58U);
+    cr_expect_eq(counts.dispatched, 1U);
+    cr_expect_eq(counts.committed, 5U);
+    cr_expect_eq(counts.events, 5U);
+}
+
+/* What an order, which knows nothing of the present state, may do of the 12. */
+static bool open_to_orders(int from, int to)
+{
+    return (from == SEQ_UNSEEN && to == SEQ_DISPATCHED) ||
+           (from == SEQ_DISPATCHED && to == SEQ_CANCEL) ||
+           (from >= SEQ_SUCCESS && from <= SEQ_CANCEL && to == SEQ_COMMITTED);
+}
+
+Test(seq, every_illegal_pair_is_fatal_changes_nothing_and_leaves_the_five_facts)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_7, CLAUSE_SEQ_20);
+    SETTLES(ERRATUM_SEQ_15);
+    int illegal = 0;
+    for (int pair = 0; pair < SEQ_STATES * SEQ_STATES; pair++) {
+        enum seq_state from = (enum seq_state)(pair / SEQ_STATES);
+        enum seq_state to = (enum seq_state)(pair % SEQ_STATES);
+        struct seq_report report = {0};
+        free(ledger);
+        open_ledger();
+        bring(7, from);
+        struct seq_view before = seq_read(ledger, 7);
+        struct seq_result result = seq_order(ledger, 7, to, RIVAL, at(123));
+        if (from == SEQ_COMMITTED && to == SEQ_COMMITTED) {
+            EXPECT_RESULT(result, SEQ_UNCHANGED, from, from, false);
+            cr_expect_not(seq_halted(ledger, &report));
+        } else if (open_to_orders(from, to)) {
+            cr_expect_eq(result.verdict, SEQ_MOVED);
+        } else {
+            illegal += seq_rules_pair(from, to) == SEQ_PAIR_ILLEGAL;
+            EXPECT_RESULT(result, SEQ_FATAL, from, from, false);
+            struct seq_view after = seq_read(ledger, 7);
+            cr_expect_arr_eq(&before, &after, sizeof before);
+            cr_expect(seq_halted(ledger, &report));
+            cr_expect_eq(report.seq, 7U);
+            cr_expect_eq(report.prior, from);
+            cr_expect_eq(report.attempted, to);
+            cr_expect_eq(report.owner, before.owner);
+            cr_expect_eq(report.wall_ms, 1700000000123U);
+            cr_expect_eq(report.by, (uint32_t)RIVAL);
+            EXPECT_RESULT(seq_order(ledger, 8, SEQ_DISPATCHED, DISPATCHER, at(124)), SEQ_HALTED,
+                          SEQ_UNSEEN, SEQ_UNSEEN, false);
+        }
+        cr_expect(counts_agree(ledger));
+    }
+    cr_assert_eq(illegal, 51);
+}
+
+Test(seq, the_owner_of_a_run_may_end_it_in_three_ways_and_anything_else_is_fatal)
+{
+    SETTLES(ERRATUM_SEQ_3);
+    static const enum seq_state outside[] = {SEQ_UNSEEN, SEQ_DISPATCHED, SEQ_IN_FLIGHT, SEQ_CANCEL,
+                                             SEQ_COMMITTED};
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+        struct seq_report report;
+        free(ledger);
+        open_ledger();
+        struct seq_token token = started(0, 0);
+        EXPECT_RESULT(seq_finish(ledger, token, outside[i], 0, at(1)), SEQ_FATAL, SEQ_IN_FLIGHT,
+                      SEQ_IN_FLIGHT, false);
+        cr_expect(seq_halted(ledger, &report));
+        cr_expect_eq(report.owner, (uint32_t)WORKER);
+        cr_expect_eq(report.attempted, outside[i]);
+    }
+}
+
+Test(seq, once_halted_nothing_moves_and_the_first_report_stays)
+{
+    PROVES(CLAUSE_SEQ_20);
+    SETTLES(ERRATUM_SEQ_15);
+    struct seq_token token = started(0, 0);
+    struct seq_token none = {0};
+    struct seq_cancellation asked = {0};
+    bring(1, SEQ_DISPATCHED);
+    started(3, 0);
+    cr_assert_eq(seq_cancel(ledger, 3, seq_read(ledger, 3), CANCELLER, at(1), &asked).verdict,
+                 SEQ_ASKED);
+    seq_order(ledger, 2, SEQ_COMMITTED, COMMITTER, at(5));
+    cr_expect_eq(seq_order(ledger, 2, SEQ_SKIP, COMMITTER, at(6)).verdict, SEQ_HALTED);
+    cr_expect_eq(seq_take(ledger, 1, 0, WORKER, at(6), &none).verdict, SEQ_HALTED);
+    cr_expect_eq(seq_heartbeat(ledger, token, at(6)).verdict, SEQ_HALTED);
+    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(6)).verdict, SEQ_HALTED);
+    cr_expect_eq(seq_cancel(ledger, 1, seq_read(ledger, 1), CANCELLER, at(6), &asked).verdict,
+                 SEQ_HALTED);
+    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(600)).verdict, SEQ_HALTED);
+    cr_expect_eq(reclaim_at(99999), 0U);
+    struct seq_report report;
+    cr_assert(seq_halted(ledger, &report));
+    cr_expect_eq(report.attempted, SEQ_COMMITTED, "the first report is kept");
+    cr_expect_eq(seq_read(ledger, 0).state, SEQ_IN_FLIGHT);
+    cr_expect_eq(seq_read(ledger, 1).state, SEQ_DISPATCHED);
+}
+
+Test(seq, a_resting_failure_is_final)
+{
+    SETTLES(ERRATUM_SEQ_2);
+    bring(0, SEQ_FAIL);
+    EXPECT_RESULT(seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(1)), SEQ_FATAL, SEQ_FAIL,
+                  SEQ_FAIL, false);
+}
+
+/* ---- terminal events ---- */
+
+Test(seq, the_event_goes_to_the_call_that_ends_the_chain_and_to_no_other)
+{
+    PROVES(CLAUSE_SEQ_6, CLAUSE_SEQ_13, CLAUSE_SEQ_14);
+    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_10);
+    for (uint32_t run = 0; run < 2; run++) {
+        struct seq_token token = started(0, run);
+        cr_expect_eq(token.attempt, run);
+        EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(run)), SEQ_MOVED,
+                      SEQ_IN_FLIGHT, SEQ_DISPATCHED, false);
+    }
+    struct seq_token token = started(0, 2);
+    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_MOVED,
+                  SEQ_IN_FLIGHT, SEQ_FAIL, true);
+    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_REPEATED,
+                  SEQ_FAIL, SEQ_FAIL, false);
+    cr_expect_eq(seq_count(ledger).events, 1U);
+    cr_expect_eq(seq_read(ledger, 0).attempt, 2U, "the budget was two retries");
+}
+
+Test(seq, a_fatal_class_is_not_retried)
+{
+    PROVES(CLAUSE_SEQ_13);
+    EXPECT_RESULT(seq_finish(ledger, started(0, 0), SEQ_FAIL, CLASS_FATAL, at(1)), SEQ_MOVED,
+                  SEQ_IN_FLIGHT, SEQ_FAIL, true);
+    cr_expect_eq(seq_read(ledger, 0).attempt, 0U);
+}
+
+/* ---- lost answers ---- */
+
+Test(seq, a_repeat_of_an_applied_result_is_success_without_a_second_event)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    static const enum seq_state ends[] = {SEQ_SUCCESS, SEQ_SKIP, SEQ_FAIL};
+    for (uint64_t i = 0; i < 3; i++) {
+        struct seq_token token = started(i, 0);
+        seq_finish(ledger, token, ends[i], CLASS_FATAL, at(1));
+        EXPECT_RESULT(seq_finish(ledger, token, ends[i], CLASS_FATAL, at(2)), SEQ_REPEATED, ends[i],
+                      ends[i], false);
+        enum seq_state other = ends[i] == SEQ_SKIP ? SEQ_SUCCESS : SEQ_SKIP;
+        cr_expect_eq(seq_finish(ledger, token, other, 0, at(2)).verdict, SEQ_STALE);
+        seq_order(ledger, i, SEQ_COMMITTED, COMMITTER, at(3));
+        cr_expect_eq(seq_finish(ledger, token, ends[i], CLASS_FATAL, at(4)).verdict, SEQ_REPEATED,
+                     "also when it has been committed since");
+        cr_expect_eq(seq_finish(ledger, token, other, 0, at(4)).verdict, SEQ_STALE);
+        cr_expect_eq(seq_read(ledger, i).ended_as, ends[i]);
+    }
+    cr_expect_eq(seq_count(ledger).repeated, 6U);
+    cr_expect_eq(seq_count(ledger).stale, 6U);
+    cr_expect_eq(seq_count(ledger).events, 3U);
+}
+
+Test(seq, a_repeated_failure_that_was_retried_is_recognised_until_the_seq_is_taken_again)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    struct seq_token token = started(0, 0);
+    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(1));
+    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_REPEATED,
+                  SEQ_DISPATCHED, SEQ_DISPATCHED, false);
+    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(2)).verdict, SEQ_STALE);
+    started(0, 3);
+    cr_expect_eq(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(4)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_read(ledger, 0).attempt, 1U, "retried once, not twice");
+}
+
+/* ---- leases ---- */
+
+Test(seq, taking_the_lease_and_entering_in_flight_are_one)
+{
+    PROVES(CLAUSE_SEQ_8);
+    SETTLES(ERRATUM_SEQ_6);
+    struct seq_token mine;
+    struct seq_token theirs = {.owner = 77};
+    bring(0, SEQ_DISPATCHED);
+    cr_expect_eq(seq_read(ledger, 0).owner, 0U, "DISPATCHED holds no lease");
+    EXPECT_RESULT(seq_take(ledger, 0, 0, WORKER, at(10), &mine), SEQ_MOVED, SEQ_DISPATCHED,
+                  SEQ_IN_FLIGHT, false);
+    EXPECT_RESULT(seq_take(ledger, 0, 0, RIVAL, at(11), &theirs), SEQ_STALE, SEQ_IN_FLIGHT,
+                  SEQ_IN_FLIGHT, false);
+    cr_expect_eq(theirs.owner, 77U, "no token for the loser");
+    struct seq_view view = seq_read(ledger, 0);
+    cr_expect_eq(view.owner, (uint32_t)WORKER);
+    cr_expect_eq(view.heartbeat_ms, 10U);
+    cr_expect_eq(mine.seq, 0U);
+    cr_expect_eq(seq_take(ledger, 1, 0, WORKER, at(12), &mine).verdict, SEQ_FATAL,
+                 "nobody dispatched it");
+}
+
+Test(seq, a_take_for_another_attempt_is_stale)
+{
+    struct seq_token token = started(0, 0);
+    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(1));
+    cr_expect_eq(seq_take(ledger, 0, 0, RIVAL, at(2), &token).verdict, SEQ_STALE);
+    cr_expect_eq(seq_take(ledger, 0, 1, RIVAL, at(2), &token).verdict, SEQ_MOVED);
+}
+
+Test(seq, heartbeats_keep_the_lease_and_never_go_back)
+{
+    PROVES(CLAUSE_SEQ_9, CLAUSE_SEQ_19);
+    struct seq_token token = started(0, 0);
+    EXPECT_RESULT(seq_heartbeat(ledger, token, at(900)), SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_IN_FLIGHT,
+                  false);
+    seq_heartbeat(ledger, token, at(300));
+    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, 900U);
+    cr_expect_eq(reclaim_at(1000), 0U, "it would have expired without the heartbeat");
+    cr_expect_eq(reclaim_at(1899), 0U);
+    cr_expect_eq(reclaim_at(1900), 1U);
+    cr_expect_eq(seq_heartbeat(ledger, token, at(1901)).verdict, SEQ_STALE,
+                 "a late heartbeat never revives a reclaimed lease");
+    cr_expect_eq(seq_read(ledger, 0).state, SEQ_DISPATCHED);
+}
+
+Test(seq, heartbeats_and_expiry_work_across_the_wrap_of_32_bits)
+{
+    SETTLES(ERRATUM_SEQ_13);
+    uint64_t start = UINT64_C(3) * UINT32_MAX - 300;
+    struct seq_token token = started(0, start);
+    cr_expect_eq(reclaim_at(start), 0U);
+    seq_heartbeat(ledger, token, at(start + 600));
+    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, (uint32_t)(start + 600));
+    cr_expect_eq(reclaim_at(start + 1000), 0U);
+    cr_expect_eq(reclaim_at(start + 1599), 0U);
+    cr_expect_eq(reclaim_at(start + 1600), 1U);
+}
+
+Test(seq, an_expired_lease_goes_back_while_the_policy_allows_and_then_fails)
+{
+    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_14);
+    SETTLES(ERRATUM_SEQ_1);
+    for (uint32_t run = 0; run < 2; run++) {
+        started(0, run * 5000);
+        cr_expect_eq(reclaim_at(run * 5000 + 999), 0U);
+        cr_expect_eq(reclaim_at(run * 5000 + 1000), 1U);
+        cr_expect_eq(last_reclaimed.lost_owner, (uint32_t)WORKER);
+        cr_expect_eq(last_reclaimed.attempt, run + 1);
+        EXPECT_RESULT(last_reclaimed.result, SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_DISPATCHED, false);
+    }
+    started(0, 10000);
+    cr_expect_eq(reclaim_at(11000), 1U);
+    EXPECT_RESULT(last_reclaimed.result, SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_FAIL, true);
+    cr_expect_eq(last_reclaimed.attempt, 2U);
+    struct seq_counts counts = seq_count(ledger);
+    cr_expect_eq(counts.moves[SEQ_MOVE_FAIL], 3U, "each reclaim is a legal 2 -> 5 ...");
+    cr_expect_eq(counts.moves[SEQ_MOVE_RETRY], 2U, "... and perhaps a legal 5 -> 1");
+    cr_expect_eq(reclaim_at(99999), 0U);
+}
+
+Test(seq, a_worker_whose_lease_was_reclaimed_moves_nothing_any_more)
+{
+    PROVES(CLAUSE_SEQ_12);
+    SETTLES(ERRATUM_SEQ_3);
+    struct seq_token zombie = started(0, 0);
+    cr_assert_eq(reclaim_at(1000), 1U);
+    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1001)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_finish(ledger, zombie, SEQ_FAIL, CLASS_TRANSIENT, at(1001)).verdict, SEQ_STALE,
+                 "the reclaim failed the run, not its owner");
+    struct seq_token fresh = {0};
+    cr_assert_eq(seq_take(ledger, 0, 1, RIVAL, at(1002), &fresh).verdict, SEQ_MOVED);
+    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1003)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_heartbeat(ledger, zombie, at(1003)).verdict, SEQ_STALE);
+    EXPECT_RESULT(seq_finish(ledger, fresh, SEQ_SUCCESS, 0, at(1004)), SEQ_MOVED, SEQ_IN_FLIGHT,
+                  SEQ_SUCCESS, true);
+    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1005)).verdict, SEQ_STALE,
+                 "another run's success is not the zombie's");
+    cr_expect_eq(seq_count(ledger).stale, 5U);
+    struct seq_report report;
+    cr_expect_not(seq_halted(ledger, &report), "normal weather");
+}
+
+Test(seq, reclaim_looks_only_at_what_hangs_in_the_wheel_and_finds_all_of_it)
+{
+    PROVES(CLAUSE_SEQ_17);
+    for (uint64_t seq = 0; seq < 64; seq++) {
+        started(seq, seq * 10);
+    }
+    for (uint64_t seq = 0; seq < 64; seq += 2) {
+        seq_finish(ledger, (struct seq_token){.seq = seq, .owner = WORKER}, SEQ_SUCCESS, 0,
+                   at(700));
+    }
+    cr_expect_eq(reclaim_at(999), 0U);
+    cr_expect_eq(reclaim_at(1314), 16U, "odd seqs whose lease began at 314 or before");
+    cr_expect_eq(reclaim_at(1314), 0U);
+    cr_expect_eq(reclaim_at(1000000), 16U, "the rest, although nobody looked for many turns");
+    cr_expect_eq(seq_count(ledger).in_flight, 0U);
+}
+
+Test(seq, a_seq_taken_again_before_its_old_slot_was_visited_is_still_found)
+{
+    struct seq_token token = started(0, 0);
+    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(100));
+    started(0, 200);
+    cr_expect_eq(reclaim_at(1000), 0U, "the slot of the first run is due, the second lease is not");
+    cr_expect_eq(reclaim_at(1199), 0U);
+    cr_expect_eq(reclaim_at(1200), 1U);
+}
+
+Test(seq, long_leases_are_found_within_a_fraction_of_their_length)
+{
+    struct seq_policy policy = usual_policy;
+    policy.lease_ms = SEQ_LEASE_MS_MAX;
+    struct seq_ledger *slow = ledger_new(4, &policy);
+    struct seq_token token;
+    uint64_t count = 0;
+    seq_order(slow, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+    seq_take(slow, 0, 0, WORKER, at(12345), &token);
+    uint64_t expiry = UINT64_C(12345) + SEQ_LEASE_MS_MAX;
+    seq_reclaim(slow, RECLAIMER, at(0), note_reclaimed, &count);
+    seq_reclaim(slow, RECLAIMER, at(expiry - 1), note_reclaimed, &count);
+    cr_expect_eq(count, 0U);
+    seq_reclaim(slow, RECLAIMER, at(expiry + (SEQ_LEASE_MS_MAX >> 14)), note_reclaimed, &count);
+    cr_expect_eq(count, 1U);
+    free(slow);
+}
+
+Test(seq, equal_inputs_reclaim_and_retry_equally)
+{
+    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
+    uint64_t random = 88172645463325252;
+    for (int i = 0; i < 20000; i++) {
+        enum seq_state ends[2];
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        struct seq_policy policy = {.lease_ms = 1 + (uint32_t)(random % 1000),
+                                    .retryable_classes = (uint32_t)(random >> 32),
+                                    .retry_budget = (uint32_t)(random >> 20) % 3};
+        for (int twin = 0; twin < 2; twin++) {
+            static _Alignas(128) unsigned char memory[1 << 20];
+            struct seq_token token;
+            memset(memory, 0, seq_ledger_bytes(1));
+            struct seq_ledger *one = seq_ledger_init(memory, 1, &policy);
+            uint64_t count = 0;
+            seq_order(one, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+            seq_take(one, 0, 0, WORKER, at(0), &token);
+            seq_reclaim(one, RECLAIMER, at(random % 2000), note_reclaimed, &count);
+            ends[twin] = seq_read(one, 0).state;
+        }
+        bool expired = random % 2000 >= policy.lease_ms;
+        bool retry = (policy.retryable_classes & 1U) != 0 && policy.retry_budget > 0;
+        cr_assert_eq(ends[0], ends[1]);
+        cr_assert_eq(ends[0], !expired ? SEQ_IN_FLIGHT : retry ? SEQ_DISPATCHED : SEQ_FAIL);
+    }
+}
+
+/* ---- cancellation ---- */
+
+Test(seq, a_cancel_before_work_begins_is_immediate)
+{
+    PROVES(CLAUSE_SEQ_15);
+    struct seq_cancellation asked;
+    bring(0, SEQ_DISPATCHED);
+    EXPECT_RESULT(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(1), &asked), SEQ_MOVED,
+                  SEQ_DISPATCHED, SEQ_CANCEL, true);
+}
+
+Test(seq, a_cancel_of_a_run_is_asked_and_forced_after_the_grace_period)
+{
+    PROVES(CLAUSE_SEQ_15);
+    struct seq_cancellation asked;
+    struct seq_token token = started(0, 0);
+    cr_expect_not(seq_heartbeat(ledger, token, at(5)).cancel_asked);
+    EXPECT_RESULT(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(10), &asked), SEQ_ASKED,
+                  SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, false);
+    cr_expect(seq_read(ledger, 0).cancel_asked);
+    cr_expect(seq_heartbeat(ledger, token, at(20)).cancel_asked, "the worker learns of it");
+    EXPECT_RESULT(seq_cancel_force(ledger, asked, CANCELLER, at(59)), SEQ_TOO_SOON, SEQ_IN_FLIGHT,
+                  SEQ_IN_FLIGHT, false);
+    EXPECT_RESULT(seq_cancel_force(ledger, asked, CANCELLER, at(60)), SEQ_MOVED, SEQ_IN_FLIGHT,
+                  SEQ_CANCEL, true);
+    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(61)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(62)).verdict, SEQ_STALE);
+}
+
+Test(seq, a_cancel_overtaken_by_the_result_is_refused_and_counted)
+{
+    SETTLES(ERRATUM_SEQ_8);
+    struct seq_cancellation asked;
+    struct seq_token token = started(0, 0);
+    struct seq_view seen = seq_read(ledger, 0);
+    seq_finish(ledger, token, SEQ_SUCCESS, 0, at(1));
+    EXPECT_RESULT(seq_cancel(ledger, 0, seen, CANCELLER, at(2), &asked), SEQ_STALE, SEQ_SUCCESS,
+                  SEQ_SUCCESS, false);
+    cr_expect_eq(seq_count(ledger).stale, 1U);
+    cr_expect_eq(seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(3)).verdict, SEQ_FATAL,
+                 "without an expectation it is fatal");
+}
+
+Test(seq, a_cancel_that_expects_what_cannot_be_cancelled_is_fatal)
+{
+    struct seq_cancellation asked;
+    bring(0, SEQ_SUCCESS);
+    cr_expect_eq(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(2), &asked).verdict,
+                 SEQ_FATAL);
+}
+
+Test(seq, a_cancel_asked_of_one_run_never_ends_the_next)
+{
+    struct seq_cancellation asked;
+    struct seq_token token = started(0, 0);
+    seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(1), &asked);
+    struct seq_view seen = seq_read(ledger, 0);
+    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2));
+    started(0, 3);
+    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(100)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_cancel(ledger, 0, seen, CANCELLER, at(101), &asked).verdict, SEQ_STALE);
+    cr_expect_not(seq_read(ledger, 0).cancel_asked, "the request ended with its run");
+    struct seq_cancellation forged = {.run = {.seq = 0, .owner = WORKER, .attempt = 1}};
+    cr_expect_eq(seq_cancel_force(ledger, forged, CANCELLER, at(200)).verdict, SEQ_STALE,
+                 "nobody asked this run");
+}
+
+/* ---- counters ---- */
+
+Test(seq, counters_equal_a_recount_after_every_one_of_many_random_calls)
+{
+    PROVES(CLAUSE_SEQ_16);
+    SETTLES(ERRATUM_SEQ_4);
+    uint64_t random = 88172645463325252;
+    struct seq_token tokens[64] = {0};
+    struct seq_cancellation asked[64] = {0};
+    for (uint64_t i = 0; i < 20000; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        uint64_t seq = random % 64;
+        struct seq_view view = seq_read(ledger, seq);
+        enum seq_state end = (enum seq_state)(SEQ_SUCCESS + (random >> 16) % 3);
+        switch ((random >> 8) % 9) {
+        case 0:
+        case 1:
+            if (view.state == SEQ_UNSEEN) {
+                seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(i));
+            } else {
+                seq_take(ledger, seq, view.attempt, (uint32_t)(random >> 24) % 9 + 1, at(i),
+                         &tokens[seq]);
+            }
+            break;
+        case 2:
+            if (tokens[seq].owner != 0) {
+                seq_finish(ledger, tokens[seq], end, (uint32_t)(random >> 40) % 3, at(i));
+            }
+            break;
+        case 3:
+            if (tokens[seq].owner != 0) {
+                seq_heartbeat(ledger, tokens[seq], at(i));
+            }
+            break;
+        case 4:
+            if (seq_rules_terminal(view.state)) {
+                seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(i));
+            }
+            break;
+        case 5:
+            if (view.state == SEQ_DISPATCHED || view.state == SEQ_IN_FLIGHT) {
+                seq_cancel(ledger, seq, view, CANCELLER, at(i), &asked[seq]);
+            }
+            break;
+        case 6:
+            if (asked[seq].run.owner != 0) {
+                seq_cancel_force(ledger, asked[seq], CANCELLER, at(i));
+            }
+            break;
+        default:
+            reclaim_at(i);
+        }
+        cr_assert(counts_agree(ledger), "after call %lu", (unsigned long)i);
+        if (seq_count(ledger).committed > 50) {
+            free(ledger);
+            open_ledger();
+            memset(tokens, 0, sizeof tokens);
+            memset(asked, 0, sizeof asked);
+        }
+    }
+    struct seq_report report;
+    cr_expect_not(seq_halted(ledger, &report));
+}
+
+Test(seq, a_hint_changes_nothing)
+{
+    seq_prefetch(ledger, 63);
+    cr_expect_eq(seq_read(ledger, 63).state, SEQ_UNSEEN);
+}

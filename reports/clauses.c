@@ -1,0 +1,155 @@
+#include "reports/clauses.h"
+
+#include "model/clause.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* "ACL" names a family, "ACL-1" one id: the prefix ends where the id does, or before a hyphen. */
+static bool matches(const char *id, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return length == 0 ||
+           (strncmp(id, prefix, length) == 0 && (id[length] == '\0' || id[length] == '-'));
+}
+
+/* A Markdown table cell: a bar would end it. */
+static void write_cell(FILE *out, const char *text)
+{
+    fputs(" ", out);
+    for (; *text != '\0'; text++) {
+        if (*text == '|') {
+            fputc('\\', out);
+        }
+        fputc(*text, out);
+    }
+    fputs(" |", out);
+}
+
+static void write_json(FILE *out, json_t *object)
+{
+    json_dumpf(object, out, JSON_COMPACT);
+    fputc('\n', out);
+    json_decref(object);
+}
+
+static void write_family_heading(FILE *out, enum clause_family family)
+{
+    fprintf(out, "\n## %s: %s (seed %s)\n\n", clause_family_name(family),
+            clause_family_about(family), clause_family_seed(family));
+}
+
+static void write_clause(FILE *out, enum report_format format, const struct clause *clause)
+{
+    const char *kind = clause_kind_name(clause->kind);
+    switch (format) {
+    case REPORT_TEXT:
+        fprintf(out, "%-7s %-6s ", clause->id, kind);
+        format_wrapped(out, clause->promise, 15);
+        break;
+    case REPORT_JSON:
+        write_json(out, json_pack("{ss ss ss ss ss ss}", "type", "clause", "id", clause->id, "kind",
+                                  kind, "seed", clause_family_seed(clause->family), "section",
+                                  clause->section, "promise", clause->promise));
+        break;
+    case REPORT_MARKDOWN:
+        fprintf(out, "| %s | %s |", clause->id, kind);
+        write_cell(out, clause->section);
+        write_cell(out, clause->promise);
+        fputc('\n', out);
+        break;
+    }
+}
+
+static void write_clauses_preamble(FILE *out)
+{
+    fputs("# The promises, numbered\n\n"
+          "Every clause that Assay holds a protocol to. Made from `model/clauses.def` by\n"
+          "`assay list clauses --markdown`; a test keeps the two equal.\n\n"
+          "| kind | how it is shown |\n|---|---|\n",
+          out);
+    for (int kind = 0; kind < CLAUSE_KIND_COUNT; kind++) {
+        fprintf(out, "| %s | %s |\n", clause_kind_name((enum clause_kind)kind),
+                clause_kind_about((enum clause_kind)kind));
+    }
+}
+
+int clauses_write(FILE *out, enum report_format format, const char *prefix)
+{
+    int count = 0;
+    enum clause_family last = CLAUSE_FAMILY_COUNT;
+    if (format == REPORT_MARKDOWN) {
+        write_clauses_preamble(out);
+    }
+    for (int id = 0; id < CLAUSE_COUNT; id++) {
+        const struct clause *clause = clause_get((enum clause_id)id);
+        if (!matches(clause->id, prefix)) {
+            continue;
+        }
+        if (format == REPORT_MARKDOWN && clause->family != last) {
+            write_family_heading(out, clause->family);
+            fputs("| clause | kind | section | promise |\n|---|---|---|---|\n", out);
+            last = clause->family;
+        }
+        write_clause(out, format, clause);
+        count++;
+    }
+    return count;
+}
+
+static void write_erratum(FILE *out, enum report_format format, const struct erratum *erratum)
+{
+    switch (format) {
+    case REPORT_TEXT:
+        fprintf(out, "%-9s the text  ", erratum->id);
+        format_wrapped(out, erratum->text, 20);
+        fprintf(out, "%-9s problem   ", "");
+        format_wrapped(out, erratum->problem, 20);
+        fprintf(out, "%-9s decided   ", "");
+        format_wrapped(out, erratum->decided, 20);
+        break;
+    case REPORT_JSON:
+        write_json(out,
+                   json_pack("{ss ss ss ss ss ss}", "type", "erratum", "id", erratum->id, "seed",
+                             clause_family_seed(erratum->family), "text", erratum->text, "problem",
+                             erratum->problem, "decided", erratum->decided));
+        break;
+    case REPORT_MARKDOWN:
+        fprintf(out, "| %s |", erratum->id);
+        write_cell(out, erratum->text);
+        write_cell(out, erratum->problem);
+        write_cell(out, erratum->decided);
+        fputc('\n', out);
+        break;
+    }
+}
+
+int clauses_write_errata(FILE *out, enum report_format format, const char *prefix)
+{
+    int count = 0;
+    enum clause_family last = CLAUSE_FAMILY_COUNT;
+    if (format == REPORT_MARKDOWN) {
+        fputs(
+            "# Errata: what the specifications leave open, and what Assay decides\n\n"
+            "To the person who signs, each entry is a deviation to accept. Made from\n"
+            "`model/errata.def` by `assay list errata --markdown`; a test keeps the two equal.\n"
+            "A sabotage named here is the planted bug that follows the other reading; [PG] marks\n"
+            "what was seen on PostgreSQL 15.\n",
+            out);
+    }
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        const struct erratum *erratum = clause_erratum(i);
+        if (!matches(erratum->id, prefix)) {
+            continue;
+        }
+        if (format == REPORT_MARKDOWN && erratum->family != last) {
+            write_family_heading(out, erratum->family);
+            fputs("| id | the text | the problem | decided |\n|---|---|---|---|\n", out);
+            last = erratum->family;
+        }
+        write_erratum(out, format, erratum);
+        count++;
+    }
+    return count;
+}

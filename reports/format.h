@@ -1,0 +1,20 @@
+/* How a report is written. A report goes to a stream that its caller opened; it never opens a file,
+ * never decides whether the reader is a person, and never exits. */
+#ifndef REPORTS_FORMAT_H
+#define REPORTS_FORMAT_H
+
+#include <stdio.h>
+
+enum report_format {
+    REPORT_TEXT,    /* for a terminal */
+    REPORT_JSON,    /* JSON lines: one object a line, each with a "type" */
+    REPORT_MARKDOWN /* for a document */
+};
+
+#define FORMAT_WIDTH 100 /* columns of text on a terminal */
+
+/* Writes words, breaking lines before FORMAT_WIDTH; later lines are indented. The cursor stands at
+ * column `indent` already. Ends with a new line. */
+void format_wrapped(FILE *out, const char *text, int indent);
+
+#endif
