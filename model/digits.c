@@ -43,7 +43,7 @@ int64_t digits_weight(int digit)
 int64_t digits_get(int64_t value, int first, int count)
 {
     CHECK(digits_in_range(value));
-    CHECK(count >= 1 && first + count - 1 <= DIGITS);
+    CHECK(first >= 1 && count >= 1 && first + count - 1 <= DIGITS);
     return value / digits_weight(first + count - 1) % digits_power(count);
 }
 

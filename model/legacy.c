@@ -37,6 +37,9 @@ const struct legacy_layout *legacy_layout(enum legacy_field field)
 int64_t legacy_get(int64_t ledger, enum legacy_field field)
 {
     const struct legacy_layout *layout = legacy_layout(field);
+    if (!digits_in_range(ledger)) {
+        return 0;
+    }
     return digits_get(ledger, layout->first_digit, layout->digit_count);
 }
 

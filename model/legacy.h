@@ -73,6 +73,8 @@ enum legacy_leg2 {
 
 const struct legacy_layout *legacy_layout(enum legacy_field field);
 
+/* The digits of one field. A number that is no ledger reads as 0: one that an unchecked addition
+ * made negative counts as used up and closed. */
 int64_t legacy_get(int64_t ledger, enum legacy_field field);
 
 /* The summand of an event, as the specification's HINCRBY has it. */

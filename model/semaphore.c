@@ -37,7 +37,7 @@ struct semaphore_collation semaphore_collate(int64_t semaphore, int64_t delta, i
     struct ledger_increment snapshot = ledger_add(guid, field);
     if (snapshot.outcome != LEDGER_INCREMENTED) {
         return (struct semaphore_collation){
-            .outcome = SEMAPHORE_GUID_FULL, .after = semaphore, .guid = guid};
+            .outcome = SEMAPHORE_GUID_REFUSED, .after = semaphore, .guid = guid};
     }
     result.guid = snapshot.ledger;
     return result;

@@ -19,9 +19,9 @@
 
 enum semaphore_outcome {
     SEMAPHORE_MOVED,
-    SEMAPHORE_NEGATIVE, /* it would fall below 0, or stands there: an obligation closed twice */
-    SEMAPHORE_OVERFLOW, /* it would leave 64 bits */
-    SEMAPHORE_GUID_FULL /* the GUID ledger cannot take the hit in that field */
+    SEMAPHORE_NEGATIVE,    /* it would fall below 0, or stands there: an obligation closed twice */
+    SEMAPHORE_OVERFLOW,    /* it would leave 64 bits */
+    SEMAPHORE_GUID_REFUSED /* a hit that the GUID ledger cannot take in that field */
 };
 
 struct semaphore_move {
@@ -44,7 +44,8 @@ int64_t semaphore_delta(int64_t children, bool pending);
 struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold);
 
 /* setStatusAndCollateGuid (12.2): move, compare, add hit * weight of the field to the GUID ledger.
- * The field is a parameter; Step 2 passes GUID_JOB_CLOSED, weight 100B. */
+ * The field is a parameter; Step 2 passes GUID_JOB_CLOSED, weight 100B. Without a hit
+ * the GUID ledger is not looked at. */
 struct semaphore_collation semaphore_collate(int64_t semaphore, int64_t delta, int64_t threshold,
                                              int64_t guid, enum ledger_field field);
 

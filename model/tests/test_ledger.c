@@ -179,7 +179,7 @@ static struct ledger_leg2_entry trace_18_2(struct trace *trace)
     int64_t activity = plus(entry.activity, ACTIVITY_WORK_DONE);
     int64_t guid = plus(entry.guid, GUID_WORK_DONE);
     trace_leg2(trace, activity, guid, "Step 1");
-    entry = ledger_enter_leg2_again(activity, guid);
+    entry = ledger_enter_leg2_again(activity, guid, 0);
     trace_entry(trace, &entry);
     return entry;
 }
@@ -192,7 +192,7 @@ Test(ledger, example_18_2_resumes_at_step_2_and_leaves_the_job_open)
     entry.activity = plus(entry.activity, ACTIVITY_CHILDREN_SPAWNED);
     entry.guid = plus(entry.guid, GUID_CHILDREN_SPAWNED);
     trace_leg2(&trace, entry.activity, entry.guid, "Step 2");
-    entry = ledger_enter_leg2_again(entry.activity, entry.guid);
+    entry = ledger_enter_leg2_again(entry.activity, entry.guid, 0);
     trace_entry(&trace, &entry);
     cr_assert_str_eq(trace.text, "001100000000000 000000000000000 start; nothing done\n"
                                  "001100000000001 000000000000001 entry: proceed; nothing done\n"
@@ -213,7 +213,7 @@ Test(ledger, example_18_2_closes_the_job_and_runs_step_3)
     entry.activity = plus(entry.activity, ACTIVITY_JOB_TASKS_DONE);
     entry.guid = plus(entry.guid, GUID_JOB_TASKS_DONE);
     trace_leg2(&trace, entry.activity, entry.guid, "Step 3");
-    entry = ledger_enter_leg2_again(entry.activity, entry.guid);
+    entry = ledger_enter_leg2_again(entry.activity, entry.guid, 0);
     trace_entry(&trace, &entry);
     cr_assert_str_eq(trace.text, "001100000000000 000000000000000 start; nothing done\n"
                                  "001100000000001 000000000000001 entry: proceed; nothing done\n"
@@ -422,7 +422,7 @@ Test(ledger, leg2_is_not_entered_again_before_leg1_is_complete)
     for (size_t i = 0; i < COUNT_OF(leg1_incomplete); i++) {
         for (size_t g = 0; g < COUNT_OF(guids); g++) {
             int64_t activity = leg1_incomplete[i];
-            expect_leg2(ledger_enter_leg2_again(activity, guids[g]), LEDGER_TOO_EARLY, activity,
+            expect_leg2(ledger_enter_leg2_again(activity, guids[g], 0), LEDGER_TOO_EARLY, activity,
                         guids[g]);
         }
     }
@@ -496,8 +496,8 @@ Test(ledger, an_entry_on_a_number_that_is_no_ledger_is_not_counted)
     for (size_t i = 0; i < COUNT_OF(no_ledgers); i++) {
         expect_leg1(no_ledgers[i], LEDGER_CORRUPT, no_ledgers[i]);
         expect_leg2(ledger_enter_leg2_first(no_ledgers[i]), LEDGER_CORRUPT, no_ledgers[i], 0);
-        expect_leg2(ledger_enter_leg2_again(no_ledgers[i], 1), LEDGER_CORRUPT, no_ledgers[i], 1);
-        expect_leg2(ledger_enter_leg2_again(1100000000001, no_ledgers[i]), LEDGER_CORRUPT,
+        expect_leg2(ledger_enter_leg2_again(no_ledgers[i], 1, 0), LEDGER_CORRUPT, no_ledgers[i], 1);
+        expect_leg2(ledger_enter_leg2_again(1100000000001, no_ledgers[i], 0), LEDGER_CORRUPT,
                     1100000000001, no_ledgers[i]);
     }
 }
@@ -604,7 +604,7 @@ Test(ledger, all_ten_thousand_markings_are_entered_again_as_their_resume_point_s
     for (int digits = 0; digits <= 9999; digits++) {
         int64_t guid = digits * MARKERS + 3;
         enum ledger_resume resume = expected_resume(digits);
-        struct ledger_leg2_entry entry = ledger_enter_leg2_again(1100000000007, guid);
+        struct ledger_leg2_entry entry = ledger_enter_leg2_again(1100000000007, guid, 0);
         if (resume == LEDGER_RESUME_CORRUPT) {
             expect_leg2(entry, LEDGER_CORRUPT, 1100000000007, guid);
         } else {
@@ -624,7 +624,7 @@ Test(ledger, the_activitys_step_markers_decide_nothing)
         int64_t activity = 1100000000007 + markers * MARKERS;
         for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
             int64_t guid = resume_points[i].digits * MARKERS + 7;
-            expect_leg2(ledger_enter_leg2_again(activity, guid),
+            expect_leg2(ledger_enter_leg2_again(activity, guid, 0),
                         resume_points[i].owes ? LEDGER_PROCEED : LEDGER_STALE, activity + 1,
                         guid + 1);
         }
@@ -632,8 +632,8 @@ Test(ledger, the_activitys_step_markers_decide_nothing)
     }
 }
 
-/* The counters of the activity and of the GUID before the entry, and what each resume point does:
- * P proceeds, S is stale, E escalates. */
+/* The counters of the activity and of the GUID before the entry, the GUID's dimension, and what
+ * each resume point does: P proceeds, S is stale, E escalates. */
 Test(ledger, a_known_guid_resumes_with_saturated_counters)
 {
     PROVES(CLAUSE_ACL_7, CLAUSE_ACL_15);
@@ -641,23 +641,28 @@ Test(ledger, a_known_guid_resumes_with_saturated_counters)
     static const struct {
         int64_t activity;
         int64_t guid;
+        int64_t dimension;
         const char *decisions; /* for 0000, 0100, 0110, 1110, 1111 */
         int64_t activity_after;
         int64_t guid_after;
     } cases[] = {
-        {1, 1, "PPSPS", 2, 2},
-        {99999998, 99999998, "PPSPS", 99999999, 99999999},
-        {99999999, 99999998, "PPSPS", 99999999, 99999999},
-        {99999999, 1, "PPSPS", 99999999, 2},
-        {99999998, 99999999, "EESES", 99999999, 99999999},
-        {99999999, 99999999, "EESES", 99999999, 99999999}, /* also a GUID born at the ceiling */
+        {1, 1, 0, "PPSPS", 2, 2},
+        {99999998, 99999998, 0, "PPSPS", 99999999, 99999999},
+        {99999999, 99999998, 0, "PPSPS", 99999999, 99999999},
+        {99999999, 1, 0, "PPSPS", 99999999, 2},
+        {99999998, 99999999, 0, "EESES", 99999999, 99999999},
+        {99999999, 99999999, 0, "EESES", 99999999, 99999999},
+        /* The digits are full, the attempts are not: 99,999,998 of them, and 1 of a GUID born at
+         * the ceiling. */
+        {99999999, 99999999, 1, "PPSPS", 99999999, 99999999},
+        {99999999, 99999999, 99999998, "PPSPS", 99999999, 99999999},
     };
     for (size_t c = 0; c < COUNT_OF(cases); c++) {
         for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
             int64_t activity = 1100000000000 + cases[c].activity;
             int64_t guid = resume_points[i].digits * MARKERS;
             struct ledger_leg2_entry entry =
-                ledger_enter_leg2_again(activity, guid + cases[c].guid);
+                ledger_enter_leg2_again(activity, guid + cases[c].guid, cases[c].dimension);
             cr_expect_eq(entry.resume, resume_points[i].resume);
             if (cases[c].decisions[i] == 'E') {
                 expect_leg2(entry, LEDGER_ESCALATE, activity, guid + cases[c].guid);
@@ -675,7 +680,7 @@ Test(ledger, a_guid_that_crashed_at_the_activitys_ceiling_still_runs_step_3)
     SETTLES(ERRATUM_ACL_17);
     int64_t activity = 1111099999999;
     int64_t guid = 111000000005;
-    expect_leg2(ledger_enter_leg2_again(activity, guid), LEDGER_PROCEED, activity, guid + 1);
+    expect_leg2(ledger_enter_leg2_again(activity, guid, 0), LEDGER_PROCEED, activity, guid + 1);
     /* The other reading treats it as any entry, and Step 3 is lost. */
     cr_expect_eq(ledger_enter_leg2_first(activity).decision, LEDGER_ESCALATE);
 }
@@ -791,7 +796,7 @@ Test(ledger, a_retry_keeps_the_dimension_that_no_counter_gives_any_more)
     int64_t dimension_b = ledger_dimension(b.activity);
     cr_assert_eq(dimension_a, 0);
     cr_assert_eq(dimension_b, 1);
-    a = ledger_enter_leg2_again(b.activity, a.guid);
+    a = ledger_enter_leg2_again(b.activity, a.guid, 0);
     expect_leg2(a, LEDGER_PROCEED, 1100000000003, 2);
     /* The other readings: from the activity's count a third dimension, from the GUID's own B's. */
     cr_expect_eq(ledger_dimension(a.activity), 2);
@@ -811,7 +816,7 @@ Test(ledger, attempts_are_the_low_8_digits_less_the_dimension)
             cr_expect_eq(ledger_attempts(entry.guid, dimension), attempt);
             entry.guid = marked(entry.guid, GUID_WORK_DONE);
             cr_expect_eq(ledger_attempts(entry.guid, dimension), attempt);
-            entry = ledger_enter_leg2_again(entry.activity, entry.guid);
+            entry = ledger_enter_leg2_again(entry.activity, entry.guid, 0);
         }
     }
 }
@@ -1090,7 +1095,7 @@ static void walk_enter_leg2_first(struct walk *walk)
 
 static void walk_enter_leg2_again(struct walk *walk)
 {
-    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, walk->guid);
+    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, walk->guid, 0);
     expect_decision(entry.decision, plain_enter_leg2_again(&walk->plain));
     walk->activity = entry.activity;
     walk->guid = entry.guid;

@@ -186,7 +186,7 @@ static void first_entry(struct two_leg *walk)
 static void re_entry(struct two_leg *walk, int which)
 {
     int64_t guid = walk->guid[which];
-    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, guid);
+    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, guid, 0);
     if (entry.decision == LEDGER_ESCALATE) {
         walk->seen[SAW_ATTEMPT_CEILING]++;
         cr_assert(oracle_guid_move(guid, guid + 1).broken);
@@ -412,6 +412,37 @@ Test(oracle_judges_model, a_number_is_a_sound_ledger_to_both_or_to_none)
     }
     cr_expect(sound[0] > 100 && sound[1] > 100, "%d, %d: hardly anything was sound", sound[0],
               sound[1]);
+}
+
+/* Any sound pair of ledgers, also one that no history leads to: what an entry counts is fine. */
+Test(oracle_judges_model, an_entry_to_any_sound_ledger_is_counted_soundly)
+{
+    PROVES(CLAUSE_ACL_8, CLAUSE_ACL_31, CLAUSE_ACL_45);
+    static const int64_t guids[] = {
+        1, 99999999, 10000000001, 11000000001, 111000000001, 111100000001, 10099999999};
+    uint64_t random = 1;
+    int sound = 0;
+    for (int step = 0; step < STEPS; step++) {
+        int64_t activity = draw_number(&random, one_in(&random, 2) ? "0000000000001" : "0119");
+        int64_t guid = guids[below(&random, COUNT(guids))];
+        if (oracle_activity_value(activity).broken) {
+            continue;
+        }
+        sound++;
+        struct ledger_leg1_entry leg1 = ledger_enter_leg1(activity);
+        struct ledger_leg2_entry first = ledger_enter_leg2_first(activity);
+        struct ledger_leg2_entry again = ledger_enter_leg2_again(activity, guid);
+        expect_agreement(true, oracle_activity_move(activity, leg1.activity), activity);
+        expect_agreement(true, oracle_activity_move(activity, first.activity), activity);
+        expect_agreement(true, oracle_activity_move(activity, again.activity), activity);
+        expect_agreement(true, oracle_guid_move(guid, again.guid), guid);
+        if (first.decision == LEDGER_PROCEED) {
+            int64_t dimension = ledger_dimension(first.activity);
+            expect_agreement(true, oracle_guid_created(first.activity, first.guid, dimension),
+                             activity);
+        }
+    }
+    cr_expect_gt(sound, 1000);
 }
 
 /* ---- the earlier ledger ---------------------------------------------------------------------- */

@@ -248,7 +248,7 @@ Test(semaphore, example_18_4_closes_the_job_and_step_3_runs_on_replay)
     trace_state(&trace, &state, "before Step 2");
     state = run_step2(state, 0);
     trace_state(&trace, &state, state.hit ? "Step 2, snapshot 1" : "Step 2, snapshot 0");
-    struct ledger_leg2_entry entry = ledger_enter_leg2_again(state.activity, state.guid);
+    struct ledger_leg2_entry entry = ledger_enter_leg2_again(state.activity, state.guid, 0);
     cr_assert_eq(entry.decision, LEDGER_PROCEED);
     cr_assert_eq(entry.resume, LEDGER_SPAWNED_JOB_ENDED, "Step 3 is owed at semaphore 0");
     state.activity = entry.activity;
@@ -316,7 +316,7 @@ Test(semaphore, a_guid_that_cannot_take_the_hit_stops_the_move)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         expect_collation(semaphore_collate(1, -1, 0, cases[i].guid, cases[i].field),
-                         SEMAPHORE_GUID_FULL, 1, cases[i].guid, false);
+                         SEMAPHORE_GUID_REFUSED, 1, cases[i].guid, false);
     }
 }
 
