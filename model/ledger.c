@@ -118,12 +118,12 @@ struct ledger_leg2_entry ledger_enter_leg2_again(int64_t activity, int64_t guid,
     struct ledger_increment entry = ledger_add(activity, ACTIVITY_LEG2_ENTRIES);
     struct ledger_increment attempt = ledger_add(guid, GUID_ATTEMPTS);
     bool owes = ledger_owes_step(result.resume);
-    bool out_of_attempts = ledger_attempts(guid, dimension) >= ENTRIES_MAX;
+    bool born_full = dimension == ENTRIES_MAX - 1; /* it never had room to count: E-ACL-17 */
     if (entry.outcome == LEDGER_NOT_A_LEDGER || result.resume == LEDGER_RESUME_CORRUPT) {
         result.decision = LEDGER_CORRUPT;
     } else if (ledger_get(activity, ACTIVITY_LEG1_COMPLETE) == 0) {
         result.decision = LEDGER_TOO_EARLY; /* ACL-45 */
-    } else if (owes && out_of_attempts) {
+    } else if (owes && attempt.outcome == LEDGER_AT_CEILING && !born_full) {
         result.decision = LEDGER_ESCALATE; /* ACL-15 */
     } else {
         result.decision = owes ? LEDGER_PROCEED : LEDGER_STALE;

@@ -125,10 +125,10 @@ struct ledger_leg1_entry ledger_enter_leg1(int64_t activity);
  * that the activity's own increment returned (E-ACL-3). */
 struct ledger_leg2_entry ledger_enter_leg2_first(int64_t activity);
 
-/* Leg2 message claimed whose GUID is known: a full counter, the activity's or the GUID's own, stays
- * full and the GUID resumes. It escalates when its attempts (not the digits, which started at the
- * entry count) have reached the ceiling and a step is still owed (ACL-15, E-ACL-17). That it is no
- * ledger is found first, then that Leg1 is not complete, then the ceiling. */
+/* Leg2 message claimed whose GUID is known. A full counter of the activity stays full and the GUID
+ * resumes. A full counter of its own escalates if a step is still owed, unless the GUID was born at
+ * the last entry and so never had room to count (ACL-15, E-ACL-17). That a number is no ledger is
+ * found first, then that Leg1 is not complete, then the ceiling. */
 struct ledger_leg2_entry ledger_enter_leg2_again(int64_t activity, int64_t guid, int64_t dimension);
 
 /* Looks at digits 4-7 and at nothing else; ledger_inspect judges the whole number. */

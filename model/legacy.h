@@ -41,7 +41,8 @@ enum legacy_event {
     LEGACY_LEG1_BEGIN,   /* -100,000,000,000,000 */
     LEGACY_LEG1_END,     /* -10,000,000,000,000 */
     LEGACY_LEG2_BEGIN,   /* +1,000,000 */
-    LEGACY_LEG2_UNDO,    /* -1,000,000: a late call takes its own entry back */
+    LEGACY_LEG2_UNDO,    /* -1,000,000: a late call takes its own entry back; the caller sees to it
+                            that nobody else's is taken */
     LEGACY_LEG2_PENDING, /* +1 */
     LEGACY_LEG2_SUCCESS, /* -999,999,999,999 = 1 - 10^12 (E-LEG-1) */
     LEGACY_EVENT_COUNT

@@ -29,7 +29,7 @@ _Static_assert(SEQ_CAPACITY_MAX + 1 < LIST_END, "a link is never LIST_END");
 #define STRIPES 64U
 
 struct stripe {
-    _Alignas(128) _Atomic uint64_t moves[SEQ_MOVES];
+    _Alignas(SEQ_ALIGNMENT) _Atomic uint64_t moves[SEQ_MOVES];
     _Atomic uint64_t stale;
     _Atomic uint64_t repeated;
     _Atomic uint64_t events;
@@ -63,6 +63,7 @@ struct seq_ledger {
 };
 
 _Static_assert(sizeof(struct stripe) == 128, "a stripe is two cache lines, shared with nobody");
+_Static_assert(_Alignof(struct seq_ledger) == SEQ_ALIGNMENT, "as the header says");
 
 static uint64_t line_count(uint64_t capacity)
 {
@@ -77,7 +78,7 @@ size_t seq_ledger_bytes(uint64_t capacity)
 
 struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity, const struct seq_policy *policy)
 {
-    CHECK((uintptr_t)memory % _Alignof(struct seq_ledger) == 0);
+    CHECK((uintptr_t)memory % SEQ_ALIGNMENT == 0);
     CHECK(capacity >= 1 && capacity <= SEQ_CAPACITY_MAX);
     CHECK(policy->lease_ms >= 1 && policy->lease_ms <= SEQ_LEASE_MS_MAX);
     CHECK(policy->retry_budget <= SEQ_ATTEMPTS_MAX);
@@ -211,17 +212,17 @@ static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t
                                enum seq_state attempted, uint32_t by, struct seq_time now)
 {
     uint32_t open = LATCH_OPEN;
-    if (!atomic_compare_exchange_strong(&ledger->latch, &open, LATCH_CLOSING)) {
-        return unmoved(SEQ_HALTED, word);
+    bool first = atomic_compare_exchange_strong(&ledger->latch, &open, LATCH_CLOSING);
+    if (first) {
+        ledger->report = (struct seq_report){.seq = seq,
+                                             .prior = word_state(word),
+                                             .attempted = attempted,
+                                             .owner = word_owner(word),
+                                             .wall_ms = now.wall_ms,
+                                             .by = by};
+        atomic_store_explicit(&ledger->latch, LATCH_CLOSED, memory_order_release);
     }
-    ledger->report = (struct seq_report){.seq = seq,
-                                         .prior = word_state(word),
-                                         .attempted = attempted,
-                                         .owner = word_owner(word),
-                                         .wall_ms = now.wall_ms,
-                                         .by = by};
-    atomic_store_explicit(&ledger->latch, LATCH_CLOSED, memory_order_release);
-    return unmoved(SEQ_FATAL, word);
+    return unmoved(first ? SEQ_FATAL : SEQ_HALTED, word);
 }
 
 /* ---- the wheel --------------------------------------------------------------------------------

@@ -34,6 +34,7 @@
 #include <stddef.h>
 
 #define SEQ_CAPACITY_MAX UINT64_C(4294967293)
+#define SEQ_ALIGNMENT    128              /* of the memory of a ledger */
 #define SEQ_ACTOR_MAX    ((1U << 20) - 1) /* actor ids are 1..SEQ_ACTOR_MAX; 0 is nobody */
 
 struct seq_ledger;
@@ -113,8 +114,8 @@ struct seq_reclaimed {
 
 size_t seq_ledger_bytes(uint64_t capacity);
 
-/* Lays a ledger out in `memory`: zeroed, aligned to 64, seq_ledger_bytes(capacity) long. Every seq
- * is UNSEEN. The policy is fixed from here on. */
+/* Lays a ledger out in `memory`: zeroed, aligned to SEQ_ALIGNMENT, seq_ledger_bytes(capacity) long.
+ * Every seq is UNSEEN. The policy is fixed from here on. */
 struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity,
                                    const struct seq_policy *policy);
 

@@ -25,8 +25,8 @@ static inline struct seq_time at(uint64_t mono_ms)
 
 static inline struct seq_ledger *ledger_new(uint64_t capacity, const struct seq_policy *policy)
 {
-    size_t bytes = (seq_ledger_bytes(capacity) + 127) / 128 * 128;
-    void *memory = aligned_alloc(128, bytes);
+    size_t bytes = (seq_ledger_bytes(capacity) / SEQ_ALIGNMENT + 1) * SEQ_ALIGNMENT;
+    void *memory = aligned_alloc(SEQ_ALIGNMENT, bytes);
     memset(memory, 0, bytes);
     return seq_ledger_init(memory, capacity, policy);
 }

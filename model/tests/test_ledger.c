@@ -652,10 +652,9 @@ Test(ledger, a_known_guid_resumes_with_saturated_counters)
         {99999999, 1, 0, "PPSPS", 99999999, 2},
         {99999998, 99999999, 0, "EESES", 99999999, 99999999},
         {99999999, 99999999, 0, "EESES", 99999999, 99999999},
-        /* The digits are full, the attempts are not: 99,999,998 of them, and 1 of a GUID born at
-         * the ceiling. */
-        {99999999, 99999999, 1, "PPSPS", 99999999, 99999999},
-        {99999999, 99999999, 99999998, "PPSPS", 99999999, 99999999},
+        {99999999, 99999999, 1, "EESES", 99999999, 99999999},        /* less room to count in, */
+        {99999999, 99999999, 99999997, "EESES", 99999999, 99999999}, /* hardly any, */
+        {99999999, 99999999, 99999998, "PPSPS", 99999999, 99999999}, /* none: born full */
     };
     for (size_t c = 0; c < COUNT_OF(cases); c++) {
         for (size_t i = 0; i < COUNT_OF(resume_points); i++) {

@@ -448,3 +448,15 @@ Test(legacy, success_subtracts_a_trillion_and_the_typo_gives_a_number_legal_to_t
     cr_expect_eq(legacy_get(wrong, LEGACY_LEG2_EXIT_COUNT), 2);
     cr_expect_eq(legacy_get(wrong, LEGACY_LEG2_ENTRIES), 999002, "nobody entered so often");
 }
+
+Test(legacy, a_number_that_is_no_ledger_reads_as_used_up_and_closed)
+{
+    SETTLES(ERRATUM_LEG_2);
+    int64_t borrowed = 99000000000000 + legacy_summand(LEGACY_LEG1_BEGIN); /* the tenth entry */
+    cr_assert_lt(borrowed, 0);
+    for (int field = 0; field < LEGACY_FIELD_COUNT; field++) {
+        cr_expect_eq(legacy_get(borrowed, (enum legacy_field)field), 0);
+    }
+    cr_expect_eq(legacy_leg1_decision(borrowed), LEGACY_LEG1_COMPLETED);
+    cr_expect_eq(legacy_leg2_decision(borrowed), LEGACY_LEG2_TURNED_AWAY);
+}

@@ -95,6 +95,7 @@ enum sight {
     SAW_LEG1_CEILING,
     SAW_LEG2_CEILING,
     SAW_ATTEMPT_CEILING,
+    SAW_SATURATED,
     SAW_TOO_EARLY,
     SAW_MARKED_BEFORE,
     SAW_SNAPSHOT,
@@ -110,7 +111,7 @@ struct two_leg {
     enum two_leg_bug bug;
     uint64_t random;
     int64_t activity, semaphore, threshold;
-    int64_t guid[GUIDS];
+    int64_t guid[GUIDS], dimension[GUIDS];
     int guids;
     int *seen;                     /* how often, a counter a sight */
     struct oracle_verdict verdict; /* the first breach */
@@ -180,13 +181,16 @@ static void first_entry(struct two_leg *walk)
     bool wrong = walk->bug == WRONG_WEIGHT && entry.guid < 1000;
     set_activity(walk, wrong ? walk->activity + 10 : entry.activity);
     note(walk, oracle_guid_created(walk->activity, guid, dimension));
+    walk->dimension[walk->guids] = dimension;
     walk->guid[walk->guids++] = guid;
 }
 
 static void re_entry(struct two_leg *walk, int which)
 {
     int64_t guid = walk->guid[which];
-    struct ledger_leg2_entry entry = ledger_enter_leg2_again(walk->activity, guid, 0);
+    struct ledger_leg2_entry entry =
+        ledger_enter_leg2_again(walk->activity, guid, walk->dimension[which]);
+    walk->seen[SAW_SATURATED] += entry.decision == LEDGER_PROCEED && entry.guid == guid;
     if (entry.decision == LEDGER_ESCALATE) {
         walk->seen[SAW_ATTEMPT_CEILING]++;
         cr_assert(oracle_guid_move(guid, guid + 1).broken);
@@ -315,16 +319,22 @@ static void stray_increment(struct two_leg *walk)
 
 static void new_job(struct two_leg *walk)
 {
-    static const int64_t starts[] = {
-        0,               /* from the beginning */
-        995000000000000, /* near the ceiling of Leg1 */
-        1100099999996,   /* near the ceiling of Leg2 */
+    static const struct {
+        int64_t activity, guid; /* guid 0: none yet */
+    } starts[] = {
+        {0, 0},                    /* from the beginning */
+        {995000000000000, 0},      /* near the ceiling of Leg1 */
+        {1100099999996, 0},        /* near the ceiling of Leg2 */
+        {1100099999999, 99999999}, /* there, and all of them attempts of one GUID */
     };
     static const int64_t thresholds[] = {0, 0, 1, 12};
-    walk->activity = starts[below(&walk->random, COUNT(starts))];
+    size_t start = below(&walk->random, COUNT(starts));
+    walk->activity = starts[start].activity;
+    walk->guid[0] = starts[start].guid;
+    walk->dimension[0] = 0;
+    walk->guids = starts[start].guid != 0;
     walk->threshold = thresholds[below(&walk->random, COUNT(thresholds))];
     walk->semaphore = SEMAPHORE_AT_CREATION;
-    walk->guids = 0;
 }
 
 static struct oracle_verdict walk_two_legs(enum two_leg_bug bug, uint64_t seed, int seen[SIGHTS])
@@ -431,7 +441,8 @@ Test(oracle_judges_model, an_entry_to_any_sound_ledger_is_counted_soundly)
         sound++;
         struct ledger_leg1_entry leg1 = ledger_enter_leg1(activity);
         struct ledger_leg2_entry first = ledger_enter_leg2_first(activity);
-        struct ledger_leg2_entry again = ledger_enter_leg2_again(activity, guid);
+        int64_t dimension_of_guid = one_in(&random, 2) ? 0 : guid % 100000000 - 1;
+        struct ledger_leg2_entry again = ledger_enter_leg2_again(activity, guid, dimension_of_guid);
         expect_agreement(true, oracle_activity_move(activity, leg1.activity), activity);
         expect_agreement(true, oracle_activity_move(activity, first.activity), activity);
         expect_agreement(true, oracle_activity_move(activity, again.activity), activity);
