@@ -25,18 +25,24 @@ static const char help[] =
     "  --max SEQS  the largest ledger (default 100000000, which takes 2 GB and half a minute)\n"
     "  --json      one JSON object a line\n"
     "\n"
-    "Each figure is the best of several passes; the machine should be otherwise idle.\n"
+    "Each figure is the best of three samples; the machine should be otherwise idle.\n"
     "\n"
     "example: assay bench seq --max 10000000\n";
 
-#define MOVES_MIN    4000000U /* a figure rests on at least so many moves */
-#define PASSES_MIN   3U
+#define MOVES_MIN    4000000U /* of a sample, but for a small --max */
+#define SAMPLES      3        /* of which the best counts */
 #define PLACES_MAX   4000000U
 #define RECLAIM_SEQS 10000000U
 #define THREAD_SEQS  4000000U
 
 static const struct seq_policy policy = {
     .lease_ms = 30000, .grace_ms = 1000, .retryable_classes = ~0U, .retry_budget = 3};
+
+struct bench {
+    bool json;
+    uint64_t max;       /* the largest ledger */
+    uint64_t moves_min; /* of a sample */
+};
 
 static double now_ns(void)
 {
@@ -45,8 +51,7 @@ static double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* ---- memory: huge pages where the kernel grants them, so that the TLB is not what is measured ---
- */
+/* ---- memory: huge pages where the kernel grants them, so that the TLB is not what is measured  */
 
 static void *memory_new(size_t bytes)
 {
@@ -70,8 +75,7 @@ static struct seq_ledger *ledger_renew(void *memory, uint64_t seqs)
     return ledger;
 }
 
-/* ---- random places ------------------------------------------------------------------------------
- */
+/* ---- random places ------------------------------------------------------------------------- */
 
 /* `count` distinct places below `limit`, evenly spread and in random order. */
 static uint32_t *places_new(uint64_t count, uint64_t limit)
@@ -91,8 +95,7 @@ static uint32_t *places_new(uint64_t count, uint64_t limit)
     return places;
 }
 
-/* ---- one size -----------------------------------------------------------------------------------
- */
+/* ---- one size ------------------------------------------------------------------------------ */
 
 struct figures {
     double window_ns;      /* per move, in order */
@@ -109,50 +112,50 @@ static void keep_best(double *best, double ns)
     }
 }
 
-static void measure_window(void *memory, uint64_t seqs, struct figures *figures)
+/* A sample is at least moves_min moves, however small the ledger: many short passes have as much
+ * noise in them as one long one, and the best of them would flatter the small ledger. */
+static double sample_window(const struct bench *bench, void *memory, uint64_t seqs)
 {
-    for (uint64_t pass = 0; pass < PASSES_MIN || pass * SEQ_WORKLOAD_MOVES * seqs < MOVES_MIN;
-         pass++) {
+    double ns = 0;
+    uint64_t moves = 0;
+    while (moves < bench->moves_min) {
         struct seq_ledger *ledger = ledger_renew(memory, seqs);
         double start = now_ns();
-        uint64_t moves = seq_workload_window(ledger, 0, seqs, 1);
-        keep_best(&figures->window_ns, (now_ns() - start) / (double)moves);
-        CHECK(moves == SEQ_WORKLOAD_MOVES * seqs);
+        moves += seq_workload_window(ledger, 0, seqs, 1);
+        ns += now_ns() - start;
         CHECK(seq_count(ledger).committed == seqs);
     }
+    return ns / (double)moves;
 }
 
-static void measure_places(void *memory, uint64_t seqs, const uint32_t *places, uint64_t count,
-                           struct figures *figures)
+static double sample_places(const struct bench *bench, void *memory, uint64_t seqs,
+                            const uint32_t *places, uint64_t count, bool hint)
 {
-    for (uint64_t pass = 0; pass < PASSES_MIN || pass * count < MOVES_MIN; pass++) {
-        for (int hint = 0; hint <= 1; hint++) {
-            struct seq_ledger *ledger = ledger_renew(memory, seqs);
-            double start = now_ns();
-            uint64_t moves = seq_workload_places(ledger, places, count, hint == 1);
-            double ns = (now_ns() - start) / (double)moves;
-            CHECK(moves == SEQ_WORKLOAD_MOVES * count);
-            keep_best(hint == 1 ? &figures->random_ns : &figures->random_cold_ns, ns);
-        }
+    double ns = 0;
+    uint64_t moves = 0;
+    while (moves < bench->moves_min) {
+        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        double start = now_ns();
+        moves += seq_workload_places(ledger, places, count, hint);
+        ns += now_ns() - start;
+        CHECK(seq_count(ledger).committed == count);
     }
+    return ns / (double)moves;
 }
 
-/* The bare words lie as far apart as the ledger is long: the footprint is the same. */
-static void measure_bare(void *memory, const uint32_t *places, uint64_t count,
-                         struct figures *figures)
+/* The bare words are spread over as many bytes as the ledger has: the footprint is the same. */
+static double sample_bare(const struct bench *bench, void *memory, const uint32_t *places,
+                          uint64_t count, bool hint)
 {
-    for (uint64_t pass = 0; pass < PASSES_MIN || pass * count < MOVES_MIN; pass++) {
-        for (int hint = 0; hint <= 1; hint++) {
-            double start = now_ns();
-            uint64_t swapped = seq_workload_bare(memory, places, count, hint == 1);
-            double ns = (now_ns() - start) / (double)count;
-            CHECK(swapped == count);
-            keep_best(hint == 1 ? &figures->bare_hinted_ns : &figures->bare_ns, ns);
-        }
+    double start = now_ns();
+    uint64_t swapped = 0;
+    while (swapped < bench->moves_min) {
+        swapped += seq_workload_bare(memory, places, count, hint);
     }
+    return (now_ns() - start) / (double)swapped;
 }
 
-static bool measure_size(uint64_t seqs, struct figures *figures)
+static bool measure_size(const struct bench *bench, uint64_t seqs, struct figures *figures)
 {
     size_t bytes = seq_ledger_bytes(seqs);
     uint64_t words = seqs * 64 / 5 / sizeof(uint64_t);
@@ -161,10 +164,13 @@ static bool measure_size(uint64_t seqs, struct figures *figures)
     uint32_t *places = places_new(count, seqs);
     uint32_t *bare_places = places_new(count, words);
     bool enough = memory != NULL && places != NULL && bare_places != NULL;
-    if (enough) {
-        measure_window(memory, seqs, figures);
-        measure_places(memory, seqs, places, count, figures);
-        measure_bare(memory, bare_places, count, figures);
+    for (int i = 0; enough && i < SAMPLES; i++) {
+        keep_best(&figures->window_ns, sample_window(bench, memory, seqs));
+        keep_best(&figures->random_ns, sample_places(bench, memory, seqs, places, count, true));
+        keep_best(&figures->random_cold_ns,
+                  sample_places(bench, memory, seqs, places, count, false));
+        keep_best(&figures->bare_ns, sample_bare(bench, memory, bare_places, count, false));
+        keep_best(&figures->bare_hinted_ns, sample_bare(bench, memory, bare_places, count, true));
     }
     if (memory != NULL) {
         munmap(memory, bytes);
@@ -174,8 +180,7 @@ static bool measure_size(uint64_t seqs, struct figures *figures)
     return enough;
 }
 
-/* ---- reclaim ------------------------------------------------------------------------------------
- */
+/* ---- reclaim ------------------------------------------------------------------------------- */
 
 /* Nanoseconds for each of `expired` leases that run out among the leases of a whole ledger. */
 static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
@@ -192,12 +197,12 @@ static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
     return ns / (double)expired;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads ------------------------------------------------------------------------------- */
 
 struct walker {
     struct seq_ledger *ledger;
     uint32_t index;
+    uint64_t seqs; /* in its own range */
     uint64_t moves;
     pthread_t thread;
 };
@@ -205,9 +210,9 @@ struct walker {
 static void *walk(void *argument)
 {
     struct walker *walker = argument;
-    uint64_t first = (uint64_t)walker->index * THREAD_SEQS;
+    uint64_t first = walker->index * walker->seqs;
     walker->moves =
-        seq_workload_window(walker->ledger, first, first + THREAD_SEQS, walker->index + 1);
+        seq_workload_window(walker->ledger, first, first + walker->seqs, walker->index + 1);
     return NULL;
 }
 
@@ -215,33 +220,33 @@ static void *walk(void *argument)
 
 /* Transitions a second of each of `threads` threads that walk one ledger side by side; 0 when there
  * is no memory for it. */
-static double measure_threads(uint32_t threads)
+static double measure_threads(const struct bench *bench, uint32_t threads)
 {
+    uint64_t seqs = bench->max < THREAD_SEQS ? bench->max : THREAD_SEQS;
     struct walker walkers[WALKERS_MAX];
-    size_t bytes = seq_ledger_bytes((uint64_t)threads * THREAD_SEQS);
+    size_t bytes = seq_ledger_bytes(threads * seqs);
     void *memory = memory_new(bytes);
     double best_ns = 0;
-    for (uint32_t pass = 0; memory != NULL && pass < PASSES_MIN; pass++) {
-        struct seq_ledger *ledger = ledger_renew(memory, (uint64_t)threads * THREAD_SEQS);
+    for (int pass = 0; memory != NULL && pass < SAMPLES; pass++) {
+        struct seq_ledger *ledger = ledger_renew(memory, threads * seqs);
         double start = now_ns();
         for (uint32_t i = 0; i < threads; i++) {
-            walkers[i] = (struct walker){.ledger = ledger, .index = i};
+            walkers[i] = (struct walker){.ledger = ledger, .index = i, .seqs = seqs};
             CHECK(pthread_create(&walkers[i].thread, NULL, walk, &walkers[i]) == 0);
         }
         for (uint32_t i = 0; i < threads; i++) {
             pthread_join(walkers[i].thread, NULL);
-            CHECK(walkers[i].moves == (uint64_t)SEQ_WORKLOAD_MOVES * THREAD_SEQS);
+            CHECK(walkers[i].moves == SEQ_WORKLOAD_MOVES * seqs);
         }
         keep_best(&best_ns, now_ns() - start);
     }
     if (memory != NULL) {
         munmap(memory, bytes);
     }
-    return best_ns == 0 ? 0 : (double)SEQ_WORKLOAD_MOVES * THREAD_SEQS / best_ns * 1e9;
+    return best_ns == 0 ? 0 : (double)(SEQ_WORKLOAD_MOVES * seqs) / best_ns * 1e9;
 }
 
-/* ---- the report ---------------------------------------------------------------------------------
- */
+/* ---- the report ---------------------------------------------------------------------------- */
 
 static void write_size(bool json, uint64_t seqs, const struct figures *figures,
                        const struct figures *smallest)
@@ -262,45 +267,45 @@ static void write_size(bool json, uint64_t seqs, const struct figures *figures,
     fflush(stdout);
 }
 
-static int bench_sizes(bool json, uint64_t max)
+static int bench_sizes(const struct bench *bench)
 {
     static const uint64_t sizes[] = {1000, 100000, 10000000, 100000000};
     struct figures smallest = {0};
-    if (!json) {
+    if (!bench->json) {
         puts("nanoseconds per legal transition\n"
              "             moving window   random, hinted ahead      without  bare CAS\n"
              "       seqs       ns  10^3=1       ns bare CAS   ratio      hint  hinted");
     }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= max; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= bench->max; i++) {
         struct figures figures = {0};
-        if (!measure_size(sizes[i], &figures)) {
+        if (!measure_size(bench, sizes[i], &figures)) {
             fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max %" PRIu64 "\n",
                     sizes[i], sizes[i] / 10);
             return CLI_UNAVAILABLE;
         }
         smallest = i == 0 ? figures : smallest;
-        write_size(json, sizes[i], &figures, &smallest);
+        write_size(bench->json, sizes[i], &figures, &smallest);
     }
     return CLI_OK;
 }
 
-static int bench_reclaim(bool json, uint64_t max)
+static int bench_reclaim(const struct bench *bench)
 {
-    uint64_t seqs = max < RECLAIM_SEQS ? max : RECLAIM_SEQS;
+    uint64_t seqs = bench->max < RECLAIM_SEQS ? bench->max : RECLAIM_SEQS;
     size_t bytes = seq_ledger_bytes(seqs);
     void *memory = memory_new(bytes);
     if (memory == NULL) {
         fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max 100000\n", seqs);
         return CLI_UNAVAILABLE;
     }
-    if (!json) {
+    if (!bench->json) {
         printf("\nreclaiming k expired leases out of %" PRIu64 "\n          k   ns each\n", seqs);
     }
     for (uint64_t expired = 10; expired <= seqs / 10; expired *= 10) {
         double ns = measure_reclaim(memory, seqs, expired);
-        printf(json ? "{\"type\":\"bench\",\"name\":\"seq_reclaim\",\"expired\":%" PRIu64
-                      ",\"ns_each\":%.1f}\n"
-                    : "%11" PRIu64 "  %8.1f\n",
+        printf(bench->json ? "{\"type\":\"bench\",\"name\":\"seq_reclaim\",\"expired\":%" PRIu64
+                             ",\"ns_each\":%.1f}\n"
+                           : "%11" PRIu64 "  %8.1f\n",
                expired, ns);
         fflush(stdout);
     }
@@ -308,19 +313,19 @@ static int bench_reclaim(bool json, uint64_t max)
     return CLI_OK;
 }
 
-static int bench_threads(bool json)
+static int bench_threads(const struct bench *bench)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t cores = online < 1 ? 1 : online > WALKERS_MAX ? WALKERS_MAX : (uint32_t)online;
-    if (!json) {
+    if (!bench->json) {
         puts("\nthreads on one ledger, each in a window of its own\n"
              "    threads   million transitions per second and core");
     }
     for (uint32_t threads = 1; threads <= cores; threads += cores > 1 ? cores - 1 : 1) {
-        double rate = measure_threads(threads) / 1e6;
-        printf(json ? "{\"type\":\"bench\",\"name\":\"seq_threads\",\"threads\":%" PRIu32
-                      ",\"million_per_second_per_core\":%.1f}\n"
-                    : "%11" PRIu32 "   %.1f\n",
+        double rate = measure_threads(bench, threads) / 1e6;
+        printf(bench->json ? "{\"type\":\"bench\",\"name\":\"seq_threads\",\"threads\":%" PRIu32
+                             ",\"million_per_second_per_core\":%.1f}\n"
+                           : "%11" PRIu32 "   %.1f\n",
                threads, rate);
         fflush(stdout);
     }
@@ -337,7 +342,8 @@ static int run(int argc, char **argv)
     if (status != CLI_OK) {
         return status;
     }
-    if (arguments.count > 1 || (arguments.count == 1 && strcmp(arguments.positional[0], "seq"))) {
+    if (arguments.count > 1 ||
+        (arguments.count == 1 && strcmp(arguments.positional[0], "seq") != 0)) {
         return cli_usage_error(&cli_bench, "'%s' is no benchmark: there is seq",
                                arguments.positional[arguments.count - 1]);
     }
@@ -347,9 +353,11 @@ static int run(int argc, char **argv)
         return cli_usage_error(&cli_bench, "--max %s: it is a number from 1000 to 100000000",
                                max_text);
     }
-    status = bench_sizes(json, max);
-    status = status == CLI_OK ? bench_reclaim(json, max) : status;
-    return status == CLI_OK ? bench_threads(json) : status;
+    struct bench bench = {
+        .json = json, .max = max, .moves_min = max < MOVES_MIN / 100 ? 100 * max : MOVES_MIN};
+    status = bench_sizes(&bench);
+    status = status == CLI_OK ? bench_reclaim(&bench) : status;
+    return status == CLI_OK ? bench_threads(&bench) : status;
 }
 
 const struct cli_verb cli_bench = {

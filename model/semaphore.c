@@ -11,12 +11,10 @@ int64_t semaphore_delta(int64_t children, bool pending)
 struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold)
 {
     struct semaphore_move move = {.outcome = SEMAPHORE_MOVED, .after = semaphore};
-    if (semaphore < 0) {
-        move.outcome = SEMAPHORE_NEGATIVE;
+    if (semaphore < 0 || (delta < 0 && semaphore + delta < 0)) {
+        move.outcome = SEMAPHORE_NEGATIVE; /* S1 */
     } else if (delta > INT64_MAX - semaphore) {
         move.outcome = SEMAPHORE_OVERFLOW;
-    } else if (semaphore + delta < 0) {
-        move.outcome = SEMAPHORE_NEGATIVE; /* S1 */
     } else {
         move.after = semaphore + delta;
         move.hit = move.after == threshold; /* S2 */

@@ -4,35 +4,30 @@
 
 #include <stdatomic.h>
 
-/* ---- the word: state 3 bits, cancel asked 1, attempts 8, owner 20, heartbeat 32 ---------------
+/* ---- the word: state 3 bits, cancel asked 1, hung 1, attempts 8, owner 19, heartbeat 32 -------
  * A committed seq has no heartbeat; those bits keep the terminal state it was committed from. */
 #define WORD_CANCEL     (UINT64_C(1) << 3)
-#define ATTEMPT_SHIFT   4
-#define OWNER_SHIFT     12
+#define WORD_HUNG       (UINT64_C(1) << 4) /* it hangs in the wheel */
+#define ATTEMPT_SHIFT   5
+#define OWNER_SHIFT     13
 #define HEARTBEAT_SHIFT 32
 
 _Static_assert(SEQ_STATES <= 1 << 3, "a state fits in 3 bits");
 _Static_assert(SEQ_ATTEMPTS_MAX < 1 << (OWNER_SHIFT - ATTEMPT_SHIFT), "attempts fit");
 _Static_assert(SEQ_ACTOR_MAX < UINT64_C(1) << (HEARTBEAT_SHIFT - OWNER_SHIFT), "owners fit");
 
-/* ---- the wheel: a ring of slots, each the head of a list of seqs whose lease may be due --------
- */
-#define SLOTS 65536U
+/* ---- the wheel: a ring of slots, each the head of a list of seqs whose lease may be due ---- */
+#define SLOTS    65536U
+#define LIST_END 0U /* links are seq + 1, so that zeroed memory is an empty wheel */
+_Static_assert(SEQ_CAPACITY_MAX < UINT32_MAX, "a link fits in 32 bits");
 
-/* Links are seq + 1, so that zeroed memory is an empty wheel. */
-#define UNLINKED 0U
-#define LIST_END UINT32_MAX
-_Static_assert(SEQ_CAPACITY_MAX + 1 < LIST_END, "a link is never LIST_END");
-
-/* ---- counters: one stripe for every 64th actor id, each on cache lines of its own --------------
- */
+/* ---- counters: one stripe for every 64th actor id, each on cache lines of its own ---------- */
 #define STRIPES 64U
 
 struct stripe {
     _Alignas(SEQ_ALIGNMENT) _Atomic uint64_t moves[SEQ_MOVES];
     _Atomic uint64_t stale;
     _Atomic uint64_t repeated;
-    _Atomic uint64_t events;
 };
 
 enum latch { LATCH_OPEN, LATCH_CLOSING, LATCH_CLOSED };
@@ -51,13 +46,12 @@ _Static_assert(sizeof(struct line) == 64, "a line of the ledger is a cache line"
 struct seq_ledger {
     uint64_t capacity;
     struct seq_policy policy;
-    uint32_t slot_shift;           /* a slot is 2^slot_shift ms wide */
-    _Atomic uint32_t latch;        /* enum latch */
-    struct seq_report report;      /* written between CLOSING and CLOSED */
-    _Atomic uint64_t reclaimed_ms; /* when the wheel was last looked at */
+    uint32_t slot_shift;      /* a slot is 2^slot_shift ms wide */
+    _Atomic uint32_t latch;   /* enum latch */
+    struct seq_report report; /* written between CLOSING and CLOSED */
     struct stripe stripes[STRIPES];
-    _Atomic uint64_t
-        occupied[SLOTS / 64]; /* a bit a slot: set after a push, cleared before a pop */
+    _Alignas(64) _Atomic uint64_t reclaimed_ms;         /* when the wheel was last looked at */
+    _Alignas(64) _Atomic uint64_t occupied[SLOTS / 64]; /* a bit a slot: see hang() and visit() */
     _Atomic uint32_t heads[SLOTS];
     struct line lines[];
 };
@@ -92,13 +86,14 @@ struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity, const struct
     return ledger;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------------------------- */
 
-static uint64_t word_make(enum seq_state state, uint32_t attempt, uint32_t owner,
-                          uint32_t heartbeat)
+/* The word that follows another. It goes on hanging in the wheel, if it hung there. */
+static uint64_t word_after(uint64_t word, enum seq_state state, uint32_t attempt, uint32_t owner,
+                           uint32_t heartbeat)
 {
-    return (uint64_t)state | (uint64_t)attempt << ATTEMPT_SHIFT | (uint64_t)owner << OWNER_SHIFT |
-           (uint64_t)heartbeat << HEARTBEAT_SHIFT;
+    return (word & WORD_HUNG) | (uint64_t)state | (uint64_t)attempt << ATTEMPT_SHIFT |
+           (uint64_t)owner << OWNER_SHIFT | (uint64_t)heartbeat << HEARTBEAT_SHIFT;
 }
 
 static enum seq_state word_state(uint64_t word)
@@ -149,8 +144,7 @@ static bool swap(_Atomic uint64_t *word, uint64_t *expected, uint64_t desired)
     return atomic_compare_exchange_strong(word, expected, desired);
 }
 
-/* ---- counters, results, the latch -------------------------------------------------------------
- */
+/* ---- counters, results, the latch ---------------------------------------------------------- */
 
 static void bump(_Atomic uint64_t *counter)
 {
@@ -179,12 +173,9 @@ static struct seq_result stale(struct stripe *stripe, uint64_t word)
 static struct seq_result moved(struct stripe *stripe, enum seq_move move, enum seq_state from,
                                enum seq_state to)
 {
-    bool event = seq_rules_terminal(to);
     bump(&stripe->moves[move]);
-    if (event) {
-        bump(&stripe->events);
-    }
-    return (struct seq_result){.verdict = SEQ_MOVED, .from = from, .to = to, .event = event};
+    return (struct seq_result){
+        .verdict = SEQ_MOVED, .from = from, .to = to, .event = seq_rules_terminal(to)};
 }
 
 /* A failed run is a legal 2 -> 5 and, when it is retried, a legal 5 -> 1 with it (E-SEQ-1). */
@@ -225,29 +216,24 @@ static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t
     return unmoved(first ? SEQ_FATAL : SEQ_HALTED, word);
 }
 
-/* ---- the wheel --------------------------------------------------------------------------------
- */
+/* ---- the wheel ----------------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t deadline_ms)
 {
     return (uint32_t)(deadline_ms >> ledger->slot_shift) % SLOTS;
 }
 
-/* Makes sure that the seq hangs in a slot due no later than the deadline (S4). If it hangs already,
- * its slot is that of an earlier lease, so it will be looked at in time and hung up again: a
- * heartbeat costs the wheel nothing. Word and link are written and read in opposite order here and
- * in visit(), all sequentially consistent, so one of the two sees the other. */
-static void arm(struct seq_ledger *ledger, uint64_t seq, uint64_t deadline_ms)
+/* Hangs up a seq whose word has WORD_HUNG and that no list has: only the thread whose swap set the
+ * bit, or that took the seq off its list and left the bit set, may do so. A seq that hangs already
+ * stays in the slot of an earlier lease; it is looked at in time and hung up anew, so that neither
+ * a heartbeat nor a retry costs the wheel anything. The bit of a slot is set after the push here,
+ * and cleared before the list is taken in visit(), so that no list is left behind a cleared bit. */
+static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t deadline_ms)
 {
-    _Atomic uint32_t *link = link_of(ledger, seq);
-    uint32_t unlinked = UNLINKED;
-    if (!atomic_compare_exchange_strong(link, &unlinked, LIST_END)) {
-        return;
-    }
     uint32_t slot = slot_of(ledger, deadline_ms);
     uint32_t head = atomic_load(&ledger->heads[slot]);
     do {
-        atomic_store_explicit(link, head == UNLINKED ? LIST_END : head, memory_order_relaxed);
+        atomic_store_explicit(link_of(ledger, seq), head, memory_order_relaxed);
     } while (!atomic_compare_exchange_weak(&ledger->heads[slot], &head, (uint32_t)seq + 1));
     uint64_t bit = UINT64_C(1) << slot % 64;
     if ((atomic_load(&ledger->occupied[slot / 64]) & bit) == 0) {
@@ -270,42 +256,59 @@ struct reclaim {
     uint64_t count;
 };
 
-/* This seq was just unlinked: reclaim it, hang it up again, or forget it. */
+static void tell(struct reclaim *job, uint64_t seq, uint64_t before, uint64_t after)
+{
+    bool retry = word_state(after) == SEQ_DISPATCHED;
+    struct seq_reclaimed reclaimed = {.seq = seq,
+                                      .lost_owner = word_owner(before),
+                                      .result = moved_by_failing(job->stripe, retry),
+                                      .attempt = word_attempt(after)};
+    job->count++;
+    job->each(job->context, &reclaimed);
+}
+
+/* What becomes of a run whose lease has expired (E-SEQ-1). Its owner is forgotten, so that a late
+ * report of it is never taken for a repeated one. */
+static uint64_t word_after_expiry(const struct seq_policy *policy, uint64_t word)
+{
+    uint32_t attempt = word_attempt(word);
+    bool retry = seq_rules_retry(policy, SEQ_CLASS_LEASE_EXPIRED, attempt);
+    return retry ? word_after(word, SEQ_DISPATCHED, attempt + 1, 0, 0)
+                 : word_after(word, SEQ_FAIL, attempt, 0, 0);
+}
+
+/* This seq was taken off its list: end its run, hang it up again, or let go of it. */
 static void lapse(struct reclaim *job, uint64_t seq)
 {
     const struct seq_policy *policy = &job->ledger->policy;
     _Atomic uint64_t *place = word_of(job->ledger, seq);
     uint64_t word = atomic_load(place);
     uint64_t next = 0;
-    bool retry = false;
     do {
-        if (word_state(word) != SEQ_IN_FLIGHT) {
-            return;
+        uint32_t heartbeat_ms = word_heartbeat(word);
+        next = word;
+        if (word_state(word) == SEQ_IN_FLIGHT) {
+            if (!seq_rules_lease_expired(policy, heartbeat_ms, (uint32_t)job->now.mono_ms)) {
+                uint64_t heartbeat = heartbeat_time(heartbeat_ms, job->now.mono_ms);
+                hang(job->ledger, seq, heartbeat + policy->lease_ms);
+                return;
+            }
+            next = word_after_expiry(policy, word);
         }
-        if (!seq_rules_lease_expired(policy, word_heartbeat(word), (uint32_t)job->now.mono_ms)) {
-            arm(job->ledger, seq,
-                heartbeat_time(word_heartbeat(word), job->now.mono_ms) + policy->lease_ms);
-            return;
-        }
-        retry = seq_rules_retry(policy, SEQ_CLASS_LEASE_EXPIRED, word_attempt(word));
-        next = retry ? word_make(SEQ_DISPATCHED, word_attempt(word) + 1, 0, 0)
-                     : word_make(SEQ_FAIL, word_attempt(word), 0, 0);
-    } while (!swap(place, &word, next));
-    job->count++;
-    job->each(job->context, &(struct seq_reclaimed){.seq = seq,
-                                                    .lost_owner = word_owner(word),
-                                                    .result = moved_by_failing(job->stripe, retry),
-                                                    .attempt = word_attempt(next)});
+    } while (!swap(place, &word, next & ~WORD_HUNG));
+    if (word_state(word) == SEQ_IN_FLIGHT) {
+        tell(job, seq, word, next);
+    }
 }
 
 static void visit(struct reclaim *job, uint32_t slot)
 {
     struct seq_ledger *ledger = job->ledger;
     atomic_fetch_and(&ledger->occupied[slot / 64], ~(UINT64_C(1) << slot % 64));
-    uint32_t next = atomic_exchange(&ledger->heads[slot], UNLINKED);
-    while (next != UNLINKED && next != LIST_END) {
-        uint64_t seq = next - 1;
-        next = atomic_exchange(link_of(ledger, seq), UNLINKED);
+    uint32_t link = atomic_exchange(&ledger->heads[slot], LIST_END);
+    while (link != LIST_END) {
+        uint64_t seq = link - 1;
+        link = atomic_load_explicit(link_of(ledger, seq), memory_order_relaxed);
         lapse(job, seq);
     }
 }
@@ -346,8 +349,7 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
     return job.count;
 }
 
-/* ---- moves ------------------------------------------------------------------------------------
- */
+/* ---- moves --------------------------------------------------------------------------------- */
 
 void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq)
 {
@@ -365,7 +367,7 @@ static uint64_t word_after_order(uint64_t word, enum seq_state to)
 {
     uint32_t ended_as = to == SEQ_COMMITTED ? (uint32_t)word_state(word) : 0;
     uint32_t owner = to == SEQ_CANCEL ? 0 : word_owner(word);
-    return word_make(to, word_attempt(word), owner, ended_as);
+    return word_after(word, to, word_attempt(word), owner, ended_as);
 }
 
 struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
@@ -398,6 +400,7 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
         return halted(ledger, seq);
     }
     uint64_t word = atomic_load(place);
+    uint64_t next = 0;
     do {
         if (word_state(word) == SEQ_UNSEEN) { /* nobody can have told the caller to */
             return fatal(ledger, seq, word, SEQ_IN_FLIGHT, owner, now);
@@ -405,8 +408,11 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
         if (word_state(word) != SEQ_DISPATCHED || word_attempt(word) != attempt) {
             return stale(stripe, word);
         }
-    } while (!swap(place, &word, word_make(SEQ_IN_FLIGHT, attempt, owner, (uint32_t)now.mono_ms)));
-    arm(ledger, seq, now.mono_ms + ledger->policy.lease_ms);
+        next = word_after(word, SEQ_IN_FLIGHT, attempt, owner, (uint32_t)now.mono_ms) | WORD_HUNG;
+    } while (!swap(place, &word, next));
+    if ((word & WORD_HUNG) == 0) {
+        hang(ledger, seq, now.mono_ms + ledger->policy.lease_ms);
+    }
     *token = (struct seq_token){.seq = seq, .owner = owner, .attempt = attempt};
     return moved(stripe, SEQ_MOVE_TAKE, SEQ_DISPATCHED, SEQ_IN_FLIGHT);
 }
@@ -468,8 +474,8 @@ struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, 
         return halted(ledger, token.seq);
     }
     bool retry = to == SEQ_FAIL && seq_rules_retry(&ledger->policy, fail_class, token.attempt);
-    uint64_t next = retry ? word_make(SEQ_DISPATCHED, token.attempt + 1, token.owner, 0)
-                          : word_make(to, token.attempt, token.owner, 0);
+    enum seq_state state = retry ? SEQ_DISPATCHED : to;
+    uint32_t attempt = token.attempt + (retry ? 1 : 0);
     uint64_t word = atomic_load(place);
     do {
         if (!word_held_by(word, token)) {
@@ -478,7 +484,7 @@ struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, 
         if (to != SEQ_SUCCESS && to != SEQ_SKIP && to != SEQ_FAIL) {
             return fatal(ledger, token.seq, word, to, token.owner, now); /* E-SEQ-3 */
         }
-    } while (!swap(place, &word, next));
+    } while (!swap(place, &word, word_after(word, state, attempt, token.owner, 0)));
     return to == SEQ_FAIL ? moved_by_failing(stripe, retry)
                           : moved(stripe, seq_rules_move(SEQ_IN_FLIGHT, to), SEQ_IN_FLIGHT, to);
 }
@@ -500,8 +506,9 @@ struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq
         if (seq_rules_move(expected.state, SEQ_CANCEL) == SEQ_MOVE_NONE) {
             return fatal(ledger, seq, word, SEQ_CANCEL, by, now);
         }
-        next = expected.state == SEQ_IN_FLIGHT ? word | WORD_CANCEL
-                                               : word_make(SEQ_CANCEL, expected.attempt, 0, 0);
+        next = expected.state == SEQ_IN_FLIGHT
+                   ? word | WORD_CANCEL
+                   : word_after(word, SEQ_CANCEL, expected.attempt, 0, 0);
     } while (!swap(place, &word, next));
     if (expected.state != SEQ_IN_FLIGHT) {
         return moved(stripe, SEQ_MOVE_CANCEL_EARLY, SEQ_DISPATCHED, SEQ_CANCEL);
@@ -527,12 +534,11 @@ struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancell
         if (!seq_rules_grace_over(&ledger->policy, asked.asked_ms, now.mono_ms)) {
             return unmoved(SEQ_TOO_SOON, word);
         }
-    } while (!swap(place, &word, word_make(SEQ_CANCEL, asked.run.attempt, 0, 0)));
+    } while (!swap(place, &word, word_after(word, SEQ_CANCEL, asked.run.attempt, 0, 0)));
     return moved(stripe, SEQ_MOVE_CANCEL_FORCED, SEQ_IN_FLIGHT, SEQ_CANCEL);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
 uint64_t seq_capacity(const struct seq_ledger *ledger)
 {
@@ -561,7 +567,6 @@ static void add_stripe(struct seq_counts *counts, const struct stripe *stripe)
     }
     counts->stale += atomic_load_explicit(&stripe->stale, memory_order_relaxed);
     counts->repeated += atomic_load_explicit(&stripe->repeated, memory_order_relaxed);
-    counts->events += atomic_load_explicit(&stripe->events, memory_order_relaxed);
 }
 
 /* Occupancy follows from the moves made: what came in less what went out (E-SEQ-4). A stripe needs
@@ -580,6 +585,11 @@ struct seq_counts seq_count(const struct seq_ledger *ledger)
         in[from] -= made;
         in[to] += made;
     }
+    /* Every arrival in a terminal state is an event, but for failures that were retried (E-SEQ-2).
+     */
+    counts.events = counts.moves[SEQ_MOVE_SUCCEED] + counts.moves[SEQ_MOVE_SKIP] +
+                    counts.moves[SEQ_MOVE_FAIL] - counts.moves[SEQ_MOVE_RETRY] +
+                    counts.moves[SEQ_MOVE_CANCEL_EARLY] + counts.moves[SEQ_MOVE_CANCEL_FORCED];
     counts.unseen = in[SEQ_UNSEEN];
     counts.dispatched = in[SEQ_DISPATCHED];
     counts.in_flight = in[SEQ_IN_FLIGHT];

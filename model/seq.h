@@ -20,8 +20,9 @@
  *      one run of one seq and is never issued twice (SEQ-13).
  * (S3) The call that ends the chain of attempts gets `event`, and no other call does (SEQ-6,
  *      E-SEQ-2). A resting terminal state is one whose event is out.
- * (S4) Every seq that is IN_FLIGHT is linked in the wheel, in a slot that is due no later than its
- *      lease, or is in the hands of a thread inside seq_take or seq_reclaim.
+ * (S4) A word that says it hangs in the wheel is in one list of it, in a slot that is due no later
+ *      than its lease, or in the hands of a thread inside seq_take or seq_reclaim. Every seq that
+ *      is IN_FLIGHT hangs there.
  * (S5) Once halted, a call changes nothing (SEQ-20). A call on another thread that had passed the
  *      test when the latch fell may still finish its one move.
  * (S6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a recount
@@ -35,7 +36,7 @@
 
 #define SEQ_CAPACITY_MAX UINT64_C(4294967293)
 #define SEQ_ALIGNMENT    128              /* of the memory of a ledger */
-#define SEQ_ACTOR_MAX    ((1U << 20) - 1) /* actor ids are 1..SEQ_ACTOR_MAX; 0 is nobody */
+#define SEQ_ACTOR_MAX    ((1U << 19) - 1) /* actor ids are 1..SEQ_ACTOR_MAX; 0 is nobody */
 
 struct seq_ledger;
 
@@ -110,7 +111,7 @@ struct seq_reclaimed {
     uint32_t attempt;         /* after the decision */
 };
 
-/* ---- life of a ledger ---- */
+/* ---- life of a ledger ---------------------------------------------------------------------- */
 
 size_t seq_ledger_bytes(uint64_t capacity);
 
@@ -119,7 +120,7 @@ size_t seq_ledger_bytes(uint64_t capacity);
 struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity,
                                    const struct seq_policy *policy);
 
-/* ---- moves ---- */
+/* ---- moves --------------------------------------------------------------------------------- */
 
 /* A hint: this seq will be moved soon. A caller that knows its next few seqs, as one with a queue
  * does, and hints some eight moves ahead has the cache misses of a random walk overlap. */
@@ -161,7 +162,7 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
                      void (*each)(void *context, const struct seq_reclaimed *reclaimed),
                      void *context);
 
-/* ---- reading ---- */
+/* ---- reading ------------------------------------------------------------------------------- */
 
 uint64_t seq_capacity(const struct seq_ledger *ledger);
 struct seq_view seq_read(const struct seq_ledger *ledger, uint64_t seq);

@@ -29,8 +29,7 @@ const char *reading_kind_title(enum reading_kind kind)
     return kinds[kind].title;
 }
 
-/* ---- making ------------------------------------------------------------------------------------
- */
+/* ---- making -------------------------------------------------------------------------------- */
 
 /* "99,999,999" */
 static void format_grouped(long long value, char *out, size_t size)
@@ -255,8 +254,7 @@ const char *reading_defect(const struct reading *reading)
     return NULL;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static void write_part(FILE *out, const struct reading *reading, int index)
 {

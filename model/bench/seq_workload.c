@@ -1,8 +1,8 @@
 #include "model/bench/seq_workload.h"
 
-#define LAG        64U    /* seqs between one move of a seq and its next */
-#define LOOK_EVERY 10000U /* seqs between two looks at the leases */
-#define HINT_AHEAD 16U    /* moves between a hint and the move it is for */
+#define LAG        UINT64_C(64) /* seqs between one move of a seq and its next */
+#define LOOK_EVERY 10000U       /* seqs between two looks at the leases */
+#define HINT_AHEAD 16U          /* moves between a hint and the move it is for */
 
 static struct seq_time at(uint64_t mono_ms)
 {
@@ -23,6 +23,7 @@ uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t
         struct seq_time now = at(i / LOOK_EVERY);
         struct seq_token token;
         if (i < end) {
+            seq_prefetch(ledger, i + LAG < end ? i + LAG : i);
             moves += seq_order(ledger, i, SEQ_DISPATCHED, actor, now).verdict == SEQ_MOVED;
         }
         if (i >= first + LAG && i < end + LAG) {

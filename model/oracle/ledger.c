@@ -49,7 +49,7 @@ static struct oracle_verdict growth(int64_t before, int64_t after, enum clause_i
     return oracle_first_broken(promises, ORACLE_COUNT(promises));
 }
 
-/* ---- the activity ledger ---- */
+/* ---- the activity ledger ------------------------------------------------------------------- */
 
 struct oracle_verdict oracle_activity_value(int64_t value)
 {
@@ -82,7 +82,7 @@ struct oracle_verdict oracle_activity_move(int64_t before, int64_t after)
     return oracle_first_broken(promises, ORACLE_COUNT(promises));
 }
 
-/* ---- the GUID ledger ---- */
+/* ---- the GUID ledger ----------------------------------------------------------------------- */
 
 /* Digits 4-7 as they are written in ACL-41. */
 static bool a_resume_point(struct fields of)
@@ -147,7 +147,7 @@ struct oracle_verdict oracle_guid_move(int64_t before, int64_t after)
     return oracle_first_broken(promises, ORACLE_COUNT(promises));
 }
 
-/* ---- the semaphore ---- */
+/* ---- the semaphore ------------------------------------------------------------------------- */
 
 struct oracle_verdict oracle_semaphore_move(int64_t before, int64_t after, int64_t children,
                                             bool pending, int64_t threshold, bool snapshot_taken)

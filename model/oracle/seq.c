@@ -36,7 +36,7 @@ enum oracle_seq_pair oracle_seq_pair(enum oracle_seq_state from, enum oracle_seq
     return cell == '.' ? ORACLE_SEQ_ILLEGAL : cell == '=' ? ORACLE_SEQ_NO_MOVE : ORACLE_SEQ_LEGAL;
 }
 
-/* ---- the kinds of step ---- */
+/* ---- the kinds of step --------------------------------------------------------------------- */
 
 static bool stays_in_flight(const struct oracle_seq_step *step)
 {
@@ -67,7 +67,7 @@ static bool has_token(const struct oracle_seq *seq, const struct oracle_seq_step
     return step->actor == seq->owner && step->token == seq->attempt;
 }
 
-/* ---- the promises ---- */
+/* ---- the promises -------------------------------------------------------------------------- */
 
 static struct oracle_verdict judge_lease(const struct oracle_seq *seq,
                                          const struct oracle_seq_step *step)
@@ -169,7 +169,7 @@ struct oracle_verdict oracle_seq_fold(struct oracle_seq *seq,
     return oracle_first_broken(promises, ORACLE_COUNT(promises));
 }
 
-/* ---- counters ---- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
 struct oracle_seq_occupancy oracle_seq_recount(const enum oracle_seq_state *states, size_t count)
 {

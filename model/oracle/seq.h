@@ -94,7 +94,7 @@ struct oracle_verdict oracle_seq_fold(struct oracle_seq *seq,
                                       const struct oracle_seq_policy *policy,
                                       const struct oracle_seq_step *step);
 
-/* ---- counters ---- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
 struct oracle_seq_occupancy {
     uint64_t unseen, dispatched, in_flight, terminal, committed;

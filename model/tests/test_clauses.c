@@ -72,7 +72,7 @@ Test(clauses, errata_say_what_is_wrong_and_what_was_decided)
     }
 }
 
-/* ---- what tests name ---- */
+/* ---- what tests name ----------------------------------------------------------------------- */
 
 /* All test sources of the project, one after the other. */
 static char *read_test_sources(void)

@@ -53,7 +53,7 @@ static void expect_value(const char *text, size_t length, int64_t expected)
     HOLDS(value == expected, "\"%.*s\" reads %" PRId64, (int)length, text, value);
 }
 
-/* ---- the number ------------------------------------------------------------------------------ */
+/* ---- the number ---------------------------------------------------------------------------- */
 
 Test(digits, a_ledger_is_0_to_fifteen_nines)
 {
@@ -138,7 +138,7 @@ Test(digits, printing_a_negative_number_is_a_bug_of_the_caller, .signal = SIGABR
     digits_format(-1, text);
 }
 
-/* ---- its text -------------------------------------------------------------------------------- */
+/* ---- its text ------------------------------------------------------------------------------ */
 
 Test(digits, a_ledger_prints_zero_padded_to_15_digits)
 {
@@ -180,7 +180,7 @@ Test(digits, every_digit_at_every_place_prints_there_and_reads_back)
     }
 }
 
-/* ---- valid text ------------------------------------------------------------------------------ */
+/* ---- valid text ---------------------------------------------------------------------------- */
 
 Test(digits, one_to_fifteen_digits_parse)
 {
@@ -239,7 +239,7 @@ Test(digits, what_prints_reads_back)
     }
 }
 
-/* ---- invalid text ---------------------------------------------------------------------------- */
+/* ---- invalid text -------------------------------------------------------------------------- */
 
 #define TEN_DIGITS "1234567890"
 #define HUNDRED_DIGITS                                                                             \
@@ -325,7 +325,7 @@ Test(digits, faults_of_different_kinds_have_different_words)
     }
 }
 
-/* ---- valid becoming invalid ------------------------------------------------------------------ */
+/* ---- valid becoming invalid ---------------------------------------------------------------- */
 
 Test(digits, a_ledger_stops_to_parse_at_the_first_byte_that_is_no_digit)
 {

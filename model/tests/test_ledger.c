@@ -93,7 +93,7 @@ static void expect_leg2(struct ledger_leg2_entry entry, enum ledger_decision dec
     HOLDS(entry.guid == guid, "GUID " TRACE_LEDGER ", not " TRACE_LEDGER, entry.guid, guid);
 }
 
-/* ---- the layout ------------------------------------------------------------------------------ */
+/* ---- the layout ---------------------------------------------------------------------------- */
 
 Test(ledger, layout_is_the_digit_map)
 {
@@ -137,7 +137,7 @@ Test(ledger, a_number_that_is_no_ledger_reads_as_0_and_takes_no_increment)
     }
 }
 
-/* ---- goldens --------------------------------------------------------------------------------- */
+/* ---- goldens ------------------------------------------------------------------------------- */
 
 Test(ledger, example_18_1_leg1_entry_and_completion)
 {
@@ -224,7 +224,7 @@ Test(ledger, example_18_2_closes_the_job_and_runs_step_3)
                                  "001111100000003 000111100000003 entry: stale; all done\n");
 }
 
-/* ---- every increment of every field ---------------------------------------------------------- */
+/* ---- every increment of every field -------------------------------------------------------- */
 
 /* Both ends of an 8-digit counter, and around every power of ten. */
 static const int64_t eight_digits[] = {
@@ -317,7 +317,7 @@ Test(ledger, a_full_activity_stays_within_15_digits_whatever_is_added)
     }
 }
 
-/* ---- Leg1 ------------------------------------------------------------------------------------ */
+/* ---- Leg1 ---------------------------------------------------------------------------------- */
 
 Test(ledger, leg1_is_entered_999_times_and_the_next_entry_escalates)
 {
@@ -398,7 +398,7 @@ Test(ledger, one_digit_cannot_count_the_leg1_entries)
     }
 }
 
-/* ---- Leg2: the first entry of a GUID --------------------------------------------------------- */
+/* ---- Leg2: the first entry of a GUID ------------------------------------------------------- */
 
 static const int64_t leg1_incomplete[] = {
     0, 1000000000000, 999000000000000, 1000000000001, 1000099999999,
@@ -502,7 +502,7 @@ Test(ledger, an_entry_on_a_number_that_is_no_ledger_is_not_counted)
     }
 }
 
-/* ---- Leg2: where a GUID goes on -------------------------------------------------------------- */
+/* ---- Leg2: where a GUID goes on ------------------------------------------------------------ */
 
 /* Digits 4-7 that a GUID ledger may have, from left to right in time (ACL-41). */
 static const struct resume_point {
@@ -596,7 +596,7 @@ Test(ledger, each_step_moves_a_guid_rightward_through_its_resume_points)
     }
 }
 
-/* ---- Leg2: a GUID that comes again ----------------------------------------------------------- */
+/* ---- Leg2: a GUID that comes again --------------------------------------------------------- */
 
 Test(ledger, all_ten_thousand_markings_are_entered_again_as_their_resume_point_says)
 {
@@ -684,7 +684,7 @@ Test(ledger, a_guid_that_crashed_at_the_activitys_ceiling_still_runs_step_3)
     cr_expect_eq(ledger_enter_leg2_first(activity).decision, LEDGER_ESCALATE);
 }
 
-/* ---- the activity's markers with many GUIDs -------------------------------------------------- */
+/* ---- the activity's markers with many GUIDs ------------------------------------------------ */
 
 /* The other reading of E-ACL-2: entry, Step 1 and Step 2 added as sections 7, 11 and 12 say, with
  * nothing tested. Printed after Step 1 of each GUID. */
@@ -767,7 +767,7 @@ Test(ledger, markers_stay_0_or_1_however_many_messages_come)
     }
 }
 
-/* ---- dimensions ------------------------------------------------------------------------------ */
+/* ---- dimensions ---------------------------------------------------------------------------- */
 
 Test(ledger, dimension_is_the_entry_count_less_1)
 {
@@ -820,7 +820,7 @@ Test(ledger, attempts_are_the_low_8_digits_less_the_dimension)
     }
 }
 
-/* ---- inspection ------------------------------------------------------------------------------ */
+/* ---- inspection ---------------------------------------------------------------------------- */
 
 Test(ledger, sound_ledgers_are_those_that_the_protocol_writes)
 {
@@ -963,7 +963,7 @@ Test(ledger, every_defect_has_words_of_its_own)
     }
 }
 
-/* ---- a random walk beside plain counters ----------------------------------------------------- */
+/* ---- a random walk beside plain counters --------------------------------------------------- */
 
 /* The same two ledgers as one plain counter a field: the reference of the walk. */
 struct plain {

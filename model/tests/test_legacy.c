@@ -72,7 +72,7 @@ static void expect_lifecycle(int64_t ledger, const enum legacy_event *events, si
     cr_assert_str_eq(trace.text, expected);
 }
 
-/* ---- the layout and the summands ------------------------------------------------------------- */
+/* ---- the layout and the summands ----------------------------------------------------------- */
 
 Test(legacy, digits_are_those_of_the_digit_details)
 {
@@ -118,7 +118,7 @@ Test(legacy, summands_are_those_of_the_lifecycle)
     }
 }
 
-/* ---- goldens --------------------------------------------------------------------------------- */
+/* ---- goldens ------------------------------------------------------------------------------- */
 
 Test(legacy, lifecycle_of_the_seed_digit_by_digit)
 {
@@ -160,7 +160,7 @@ Test(legacy, two_lives_of_one_message_show_in_the_status_digits)
                      "887000002000002 Leg2 success\n");
 }
 
-/* ---- decisions ------------------------------------------------------------------------------- */
+/* ---- decisions ----------------------------------------------------------------------------- */
 
 Test(legacy, leg1_entry_is_told_by_the_first_two_digits)
 {
@@ -266,7 +266,7 @@ Test(legacy, a_replayed_leg2_message_gets_a_number_of_its_own)
     cr_assert_neq(legacy_get(first, LEGACY_LEG2_ENTRIES), legacy_get(replay, LEGACY_LEG2_ENTRIES));
 }
 
-/* ---- limits: valid, then one more ------------------------------------------------------------ */
+/* ---- limits: valid, then one more ---------------------------------------------------------- */
 
 Test(legacy, nine_leg1_entries_are_served_and_the_tenth_is_refused)
 {
@@ -343,7 +343,7 @@ Test(legacy, a_number_that_is_no_ledger_takes_no_event)
     }
 }
 
-/* ---- every event on every value of its fields ------------------------------------------------ */
+/* ---- every event on every value of its fields ---------------------------------------------- */
 
 /* Both ends of a 6-digit count, and around every power of ten. */
 static const int64_t six_digits[] = {
@@ -434,7 +434,7 @@ Test(legacy, success_moves_both_its_fields_or_neither)
     }
 }
 
-/* ---- the typo -------------------------------------------------------------------------------- */
+/* ---- the typo ------------------------------------------------------------------------------ */
 
 Test(legacy, success_subtracts_a_trillion_and_the_typo_gives_a_number_legal_to_the_eye)
 {

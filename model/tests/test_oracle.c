@@ -58,7 +58,7 @@ static void expect_moves(struct oracle_verdict (*judge)(int64_t, int64_t),
     }
 }
 
-/* ---- digits ---------------------------------------------------------------------------------- */
+/* ---- digits -------------------------------------------------------------------------------- */
 
 Test(oracle, reads_every_digit_at_its_position)
 {
@@ -103,7 +103,7 @@ Test(oracle, refuses_positions_in_the_wrong_order, .signal = SIGABRT)
     oracle_digits_spell(&(struct oracle_digits){0}, 3, 2);
 }
 
-/* ---- the activity ledger --------------------------------------------------------------------- */
+/* ---- the activity ledger ------------------------------------------------------------------- */
 
 Test(oracle, judges_an_activity_ledger)
 {
@@ -180,7 +180,7 @@ Test(oracle, judges_an_activity_move)
     expect_moves(oracle_activity_move, cases, COUNT(cases));
 }
 
-/* ---- the GUID ledger ------------------------------------------------------------------------- */
+/* ---- the GUID ledger ----------------------------------------------------------------------- */
 
 Test(oracle, judges_a_guid_ledger)
 {
@@ -278,7 +278,7 @@ Test(oracle, judges_a_guid_move)
     expect_moves(oracle_guid_move, cases, COUNT(cases));
 }
 
-/* ---- the semaphore --------------------------------------------------------------------------- */
+/* ---- the semaphore ------------------------------------------------------------------------- */
 
 Test(oracle, judges_a_semaphore_move)
 {
@@ -327,7 +327,7 @@ Test(oracle, refuses_a_negative_number_of_children, .signal = SIGABRT)
     oracle_semaphore_move(1, 0, -1, false, 0, true);
 }
 
-/* ---- the collation key ----------------------------------------------------------------------- */
+/* ---- the collation key --------------------------------------------------------------------- */
 
 Test(oracle, judges_a_key)
 {
@@ -406,7 +406,7 @@ Test(oracle, tells_complete_and_in_error_from_the_digits)
     }
 }
 
-/* ---- the earlier ledger ---------------------------------------------------------------------- */
+/* ---- the earlier ledger -------------------------------------------------------------------- */
 
 Test(oracle, judges_a_legacy_move)
 {
@@ -451,7 +451,7 @@ Test(oracle, judges_a_legacy_move)
     expect_moves(oracle_legacy_move, cases, COUNT(cases));
 }
 
-/* ---- the seq machine ------------------------------------------------------------------------- */
+/* ---- the seq machine ----------------------------------------------------------------------- */
 
 Test(oracle, knows_the_12_legal_transitions)
 {

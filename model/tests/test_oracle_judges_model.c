@@ -68,7 +68,7 @@ static int64_t draw_number(uint64_t *random, const char *digits)
     return value;
 }
 
-/* ---- the two-leg protocol -------------------------------------------------------------------- */
+/* ---- the two-leg protocol ------------------------------------------------------------------ */
 
 enum two_leg_bug {
     TWO_LEG_SOUND,
@@ -456,7 +456,7 @@ Test(oracle_judges_model, an_entry_to_any_sound_ledger_is_counted_soundly)
     cr_expect_gt(sound, 1000);
 }
 
-/* ---- the earlier ledger ---------------------------------------------------------------------- */
+/* ---- the earlier ledger -------------------------------------------------------------------- */
 
 enum legacy_bug { LEGACY_SOUND, LEGACY_TYPO, LEGACY_NO_LIMIT, LEGACY_UNDONE_WHILE_OPEN };
 
@@ -513,7 +513,7 @@ Test(oracle_judges_model, the_earlier_ledger_with_a_bug_is_caught)
     }
 }
 
-/* ---- the collation key ----------------------------------------------------------------------- */
+/* ---- the collation key --------------------------------------------------------------------- */
 
 enum key_bug {
     KEY_SOUND,
@@ -653,7 +653,7 @@ Test(oracle_judges_model, a_number_is_a_key_to_both_or_to_none)
     cr_expect(1000 < valid && valid < STEPS - 1000, "%d", valid);
 }
 
-/* ---- the seq machine ------------------------------------------------------------------------- */
+/* ---- the seq machine ----------------------------------------------------------------------- */
 
 enum seq_bug {
     SEQ_SOUND,
@@ -1063,7 +1063,7 @@ Test(oracle_judges_model, seqs_with_a_bug_are_caught)
     }
 }
 
-/* ---- the contract, pair by pair -------------------------------------------------------------- */
+/* ---- the contract, pair by pair ------------------------------------------------------------ */
 
 Test(oracle_judges_model, a_pair_is_legal_to_both_or_to_none)
 {

@@ -37,7 +37,7 @@ static int64_t plus(int64_t ledger, enum ledger_field field)
     return increment.ledger;
 }
 
-/* ---- the delta ------------------------------------------------------------------------------- */
+/* ---- the delta ----------------------------------------------------------------------------- */
 
 Test(semaphore, delta_is_the_children_less_1_or_all_of_them_when_pending)
 {
@@ -73,7 +73,7 @@ Test(semaphore, a_pending_answer_leaves_the_job_open_for_the_closing_one)
     expect_move(0, semaphore_delta(0, false), 0, SEMAPHORE_NEGATIVE, 0, false);
 }
 
-/* ---- the first value ------------------------------------------------------------------------- */
+/* ---- the first value ----------------------------------------------------------------------- */
 
 Test(semaphore, a_job_starts_with_the_obligation_of_its_trigger)
 {
@@ -97,7 +97,7 @@ Test(semaphore, a_job_starts_with_the_obligation_of_its_trigger)
     expect_move(0, semaphore_delta(0, false), 0, SEMAPHORE_NEGATIVE, 0, false);
 }
 
-/* ---- moves: valid, invalid ------------------------------------------------------------------- */
+/* ---- moves: valid, invalid ----------------------------------------------------------------- */
 
 Test(semaphore, hit_is_after_equals_threshold_for_every_threshold)
 {
@@ -195,7 +195,7 @@ Test(semaphore, an_obligation_closed_twice_is_refused_and_takes_no_snapshot)
     cr_expect_eq(INT64_C(-1) + semaphore_delta(2, false), 0);
 }
 
-/* ---- collation ------------------------------------------------------------------------------- */
+/* ---- collation ----------------------------------------------------------------------------- */
 
 /* One Step 2 as a bundle adds it up: both digits in one update of the GUID row (E-ACL-24). */
 struct step2 {
@@ -341,7 +341,7 @@ Test(semaphore, a_hit_written_to_the_activity_ledger_is_a_bug_of_the_caller, .si
     semaphore_collate(1, -1, 0, 11000000001, ACTIVITY_LEG1_COMPLETE);
 }
 
-/* ---- one update of the GUID row -------------------------------------------------------------- */
+/* ---- one update of the GUID row ------------------------------------------------------------ */
 
 Test(semaphore, step_2_adds_1b_and_the_hit_to_the_guid_as_one_sum)
 {

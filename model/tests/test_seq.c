@@ -20,7 +20,7 @@ static void close_ledger(void)
 
 TestSuite(seq, .init = open_ledger, .fini = close_ledger);
 
-/* ---- shorthands ---- */
+/* ---- shorthands ---------------------------------------------------------------------------- */
 
 static struct seq_token started(uint64_t seq, uint64_t now_ms)
 {
@@ -82,7 +82,7 @@ static uint64_t reclaim_at(uint64_t now_ms)
         cr_expect_eq(got.event, want_event);                                                       \
     } while (0)
 
-/* ---- the contract ---- */
+/* ---- the contract -------------------------------------------------------------------------- */
 
 Test(seq, each_of_the_12_legal_moves_is_made_and_counted)
 {
@@ -222,7 +222,7 @@ Test(seq, a_resting_failure_is_final)
                   SEQ_FAIL, false);
 }
 
-/* ---- terminal events ---- */
+/* ---- terminal events ----------------------------------------------------------------------- */
 
 Test(seq, the_event_goes_to_the_call_that_ends_the_chain_and_to_no_other)
 {
@@ -251,7 +251,7 @@ Test(seq, a_fatal_class_is_not_retried)
     cr_expect_eq(seq_read(ledger, 0).attempt, 0U);
 }
 
-/* ---- lost answers ---- */
+/* ---- lost answers -------------------------------------------------------------------------- */
 
 Test(seq, a_repeat_of_an_applied_result_is_success_without_a_second_event)
 {
@@ -288,7 +288,7 @@ Test(seq, a_repeated_failure_that_was_retried_is_recognised_until_the_seq_is_tak
     cr_expect_eq(seq_read(ledger, 0).attempt, 1U, "retried once, not twice");
 }
 
-/* ---- leases ---- */
+/* ---- leases -------------------------------------------------------------------------------- */
 
 Test(seq, taking_the_lease_and_entering_in_flight_are_one)
 {
@@ -353,9 +353,10 @@ Test(seq, an_expired_lease_goes_back_while_the_policy_allows_and_then_fails)
     PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_14);
     SETTLES(ERRATUM_SEQ_1);
     for (uint32_t run = 0; run < 2; run++) {
-        started(0, run * 5000);
-        cr_expect_eq(reclaim_at(run * 5000 + 999), 0U);
-        cr_expect_eq(reclaim_at(run * 5000 + 1000), 1U);
+        uint64_t start = run * UINT64_C(5000);
+        started(0, start);
+        cr_expect_eq(reclaim_at(start + 999), 0U);
+        cr_expect_eq(reclaim_at(start + 1000), 1U);
         cr_expect_eq(last_reclaimed.lost_owner, (uint32_t)WORKER);
         cr_expect_eq(last_reclaimed.attempt, run + 1);
         EXPECT_RESULT(last_reclaimed.result, SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_DISPATCHED, false);
@@ -467,7 +468,7 @@ Test(seq, equal_inputs_reclaim_and_retry_equally)
     }
 }
 
-/* ---- cancellation ---- */
+/* ---- cancellation -------------------------------------------------------------------------- */
 
 Test(seq, a_cancel_before_work_begins_is_immediate)
 {
@@ -534,7 +535,7 @@ Test(seq, a_cancel_asked_of_one_run_never_ends_the_next)
                  "nobody asked this run");
 }
 
-/* ---- counters ---- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
 Test(seq, counters_equal_a_recount_after_every_one_of_many_random_calls)
 {

@@ -69,7 +69,8 @@ static struct seq_time tick(struct arena *arena)
 /* All threads have returned from the ledger: compare, then let them go on. */
 static void quiesce(struct arena *arena)
 {
-    if (pthread_barrier_wait(&arena->barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+    int arrived = pthread_barrier_wait(&arena->barrier);
+    if (arrived == PTHREAD_BARRIER_SERIAL_THREAD) {
         atomic_fetch_add(&arena->quiescent_points, 1);
         if (!counts_agree(arena->ledger)) {
             atomic_fetch_add(&arena->disagreements, 1);
@@ -105,7 +106,7 @@ static void race(struct arena *arena, uint64_t capacity, void *(*run)(void *))
     EXPECT(atomic_load(&arena->quiescent_points) > 0);
 }
 
-/* ---- one seq at a time, all threads at once ---- */
+/* ---- one seq at a time, all threads at once ------------------------------------------------ */
 
 /* The threads walk the same seqs in the same order and meet on each of them. A barrier before every
  * seq would wake them one after the other and hardly ever let two collide. */
@@ -159,11 +160,12 @@ static void of_eight_racing_moves_from_one_state_exactly_one_wins(void)
     struct seq_counts counts = seq_count(arena.ledger);
     EXPECT(counts.committed == ONE_BY_ONE);
     EXPECT(counts.events == ONE_BY_ONE);
-    EXPECT(counts.stale + counts.repeated == 14 * ONE_BY_ONE); /* all losers are counted */
+    EXPECT(counts.stale + counts.repeated ==
+           UINT64_C(14) * ONE_BY_ONE); /* all losers are counted */
     free(arena.ledger);
 }
 
-/* ---- many seqs ---- */
+/* ---- many seqs ----------------------------------------------------------------------------- */
 
 static void count_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
 {
@@ -266,7 +268,7 @@ static void eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once(void)
     free(arena.ledger);
 }
 
-/* ---- the latch ---- */
+/* ---- the latch ----------------------------------------------------------------------------- */
 
 static void *race_to_halt(void *argument)
 {
