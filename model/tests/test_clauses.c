@@ -1,6 +1,6 @@
 /* The tables of clauses and errata, and that tests name what they must (proves.h). */
 #include "model/clause.h"
-#include "proves.h"
+#include "model/tests/proves.h"
 
 #include <criterion/criterion.h>
 #include <glob.h>

@@ -1,6 +1,7 @@
 /* The 15-digit integer: its places, its text, and every text that is not one. */
 #include "model/digits.h"
 #include "model/tests/proves.h"
+#include "model/tests/random.h"
 #include "model/tests/trace.h"
 
 #include <criterion/criterion.h>
@@ -226,9 +227,7 @@ Test(digits, what_prints_reads_back)
 {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     for (int i = 0; i < 100000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        random_next(&random);
         int64_t value = (int64_t)(random % UINT64_C(1000000000000000));
         char text[DIGITS_TEXT_SIZE];
         char expected[TRACE_SPELL_SIZE];

@@ -1,5 +1,6 @@
 #include "model/key.h"
 #include "model/tests/proves.h"
+#include "model/tests/random.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -744,17 +745,9 @@ Test(key, quick_brown_fox_slept_ate_with_an_error)
 
 /* ---- random graphs ------------------------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 static int below(uint64_t *state, int limit)
 {
-    return (int)(next_random(state) % (uint64_t)limit);
+    return (int)(random_next(state) % (uint64_t)limit);
 }
 
 /* Edges go from earlier to later in a random order, so there is no cycle. */
@@ -890,7 +883,7 @@ static int run_job(uint64_t *state)
             continue;
         }
         if (key_get(key, position) == KEY_STARTED) {
-            untaken[position] = (uint16_t)next_random(state);
+            untaken[position] = (uint16_t)random_next(state);
         }
         struct key_result result = key_apply_skipping(&graph, untaken, key, position, change);
         cr_assert_eq(key + result.delta, result.key);

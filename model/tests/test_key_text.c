@@ -1,5 +1,6 @@
 #include "model/key_text.h"
 #include "model/tests/proves.h"
+#include "model/tests/random.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -363,10 +364,7 @@ Test(key_text, the_stated_size_fits_the_longest_text)
 
 static int below(uint64_t *state, int limit)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return (int)(*state % (uint64_t)limit);
+    return (int)random_below(state, (uint64_t)limit);
 }
 
 static bool is_taken(const struct key_flow *flows, int count, int parent, int position)

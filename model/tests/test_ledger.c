@@ -3,6 +3,7 @@
  * would have done. */
 #include "model/ledger.h"
 #include "model/tests/proves.h"
+#include "model/tests/random.h"
 #include "model/tests/trace.h"
 
 #include <criterion/criterion.h>
@@ -970,12 +971,10 @@ struct plain {
     int64_t field[LEDGER_FIELD_COUNT];
 };
 
+/* The high bits: the low ones of a xorshift are its weakest. */
 static uint64_t next_random(uint64_t *state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state >> 11;
+    return random_next(state) >> 11;
 }
 
 static int64_t packed(const struct plain *plain, enum ledger_kind kind)

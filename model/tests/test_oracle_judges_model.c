@@ -1,6 +1,6 @@
-/* The only place where model and oracles meet: random walks through the model's functions, every
- * step judged by an oracle that knows nothing of them. What the model does must be fine, and what
- * it refuses must be what the oracle would have called broken.
+/* Where model and oracles meet, here and in test_oracle_judges_seq.c: random walks through the
+ * model's functions, every step judged by an oracle that knows nothing of them. What the model does
+ * must be fine, and what it refuses must be what the oracle would have called broken.
  *
  * Then the same walks with a bug planted in this file, between the model and the oracle: each must
  * be caught, under the name of the clause that it breaks. */
@@ -10,60 +10,18 @@
 #include "model/oracle/key.h"
 #include "model/oracle/ledger.h"
 #include "model/oracle/legacy.h"
-#include "model/oracle/seq.h"
 #include "model/semaphore.h"
-#include "model/seq.h"
-#include "model/tests/proves.h"
+#include "model/tests/judge.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define STEPS        300000
-
-/* xorshift64, George Marsaglia, "Xorshift RNGs" (2003). */
-static uint64_t below(uint64_t *random, uint64_t bound)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return *random % bound;
-}
-
-static bool one_in(uint64_t *random, uint64_t odds)
-{
-    return below(random, odds) == 0;
-}
-
-/* A walk ends at the first breach. Every plant has a name, and a clause that must catch it. */
-struct plant {
-    const char *name;
-    int bug;
-    enum clause_id clause;
-};
-
-static void expect_caught(struct oracle_verdict verdict, const struct plant *plant)
-{
-    cr_expect(verdict.broken, "%s was not caught", plant->name);
-    cr_expect_eq(verdict.clause, plant->clause, "%s was caught by clause %d (%s)", plant->name,
-                 (int)verdict.clause, verdict.why);
-}
-
-/* Judged by both sides: done, so it must be fine; or refused, so it must be broken. */
-static void expect_agreement(bool done, struct oracle_verdict verdict, int64_t value)
-{
-    cr_assert_eq(done, !verdict.broken, "%lld: %s; %s", (long long)value,
-                 done ? "the model does it" : "the model refuses it",
-                 verdict.broken ? verdict.why : "the oracle finds nothing wrong");
-}
 
 /* A number of 15 digits, each drawn from `digits`: most are wrong in one place or two. */
 static int64_t draw_number(uint64_t *random, const char *digits)
 {
     int64_t value = 0;
     for (int i = 0; i < 15; i++) {
-        value = value * 10 + (digits[below(random, strlen(digits))] - '0');
+        value = value * 10 + (digits[random_below(random, strlen(digits))] - '0');
     }
     return value;
 }
@@ -149,7 +107,7 @@ static void leg1_message(struct two_leg *walk)
                      naive);
     walk->seen[SAW_LEG1_CEILING] += entry.decision == LEDGER_ESCALATE;
     set_activity(walk, walk->bug == NO_CEILING ? naive : entry.activity);
-    if (entry.decision == LEDGER_PROCEED && one_in(&walk->random, 2)) {
+    if (entry.decision == LEDGER_PROCEED && random_one_in(&walk->random, 2)) {
         set_activity(walk, ledger_add(walk->activity, ACTIVITY_LEG1_COMPLETE).ledger);
     }
 }
@@ -229,8 +187,8 @@ static void step1(struct two_leg *walk, int which)
 
 static void step2(struct two_leg *walk, int which)
 {
-    int64_t children = (int64_t)below(&walk->random, 4);
-    bool pending = one_in(&walk->random, 3);
+    int64_t children = (int64_t)random_below(&walk->random, 4);
+    bool pending = random_one_in(&walk->random, 3);
     int64_t delta = semaphore_delta(children, pending && walk->bug != PENDING_CLOSES);
     int64_t before = walk->semaphore;
     struct semaphore_collation moved =
@@ -298,9 +256,10 @@ static void next_step(struct two_leg *walk, int which)
 /* Increments that nobody would make here: refused if they leave their field, and only then. */
 static void stray_increment(struct two_leg *walk)
 {
-    enum ledger_field field = (enum ledger_field)below(&walk->random, LEDGER_FIELD_COUNT);
+    enum ledger_field field = (enum ledger_field)random_below(&walk->random, LEDGER_FIELD_COUNT);
     bool of_activity = ledger_layout(field)->kind == LEDGER_ACTIVITY;
-    int64_t guid = walk->guids > 0 ? walk->guid[below(&walk->random, (uint64_t)walk->guids)] : 0;
+    int64_t guid =
+        walk->guids > 0 ? walk->guid[random_below(&walk->random, (uint64_t)walk->guids)] : 0;
     int64_t ledger = of_activity ? walk->activity : guid;
     struct ledger_increment added = ledger_add(ledger, field);
     if (added.outcome == LEDGER_INCREMENTED) {
@@ -328,12 +287,12 @@ static void new_job(struct two_leg *walk)
         {1100099999999, 99999999}, /* there, and all of them attempts of one GUID */
     };
     static const int64_t thresholds[] = {0, 0, 1, 12};
-    size_t start = below(&walk->random, COUNT(starts));
+    size_t start = random_below(&walk->random, COUNT(starts));
     walk->activity = starts[start].activity;
     walk->guid[0] = starts[start].guid;
     walk->dimension[0] = 0;
     walk->guids = starts[start].guid != 0;
-    walk->threshold = thresholds[below(&walk->random, COUNT(thresholds))];
+    walk->threshold = thresholds[random_below(&walk->random, COUNT(thresholds))];
     walk->semaphore = SEMAPHORE_AT_CREATION;
 }
 
@@ -344,8 +303,8 @@ static struct oracle_verdict walk_two_legs(enum two_leg_bug bug, uint64_t seed, 
         if (step % 60 == 0) {
             new_job(&walk);
         }
-        int which = walk.guids == 0 ? -1 : (int)below(&walk.random, (uint64_t)walk.guids);
-        uint64_t action = below(&walk.random, 8);
+        int which = walk.guids == 0 ? -1 : (int)random_below(&walk.random, (uint64_t)walk.guids);
+        uint64_t action = random_below(&walk.random, 8);
         if (action == 0) {
             leg1_message(&walk);
         } else if (action == 1 && walk.guids < GUIDS) {
@@ -411,8 +370,8 @@ Test(oracle_judges_model, a_number_is_a_sound_ledger_to_both_or_to_none)
     uint64_t random = 1;
     int sound[2] = {0};
     for (int step = 0; step < STEPS; step++) {
-        int64_t value = draw_number(&random, one_in(&random, 2) ? "00000000001" : "0112");
-        value *= one_in(&random, 50) ? -1 : one_in(&random, 50) ? 10 : 1;
+        int64_t value = draw_number(&random, random_one_in(&random, 2) ? "00000000001" : "0112");
+        value *= random_one_in(&random, 50) ? -1 : random_one_in(&random, 50) ? 10 : 1;
         bool activity = ledger_inspect(LEDGER_ACTIVITY, value) == LEDGER_SOUND;
         bool guid = ledger_inspect(LEDGER_GUID, value) == LEDGER_SOUND;
         expect_agreement(activity, oracle_activity_value(value), value);
@@ -433,15 +392,16 @@ Test(oracle_judges_model, an_entry_to_any_sound_ledger_is_counted_soundly)
     uint64_t random = 1;
     int sound = 0;
     for (int step = 0; step < STEPS; step++) {
-        int64_t activity = draw_number(&random, one_in(&random, 2) ? "0000000000001" : "0119");
-        int64_t guid = guids[below(&random, COUNT(guids))];
+        int64_t activity =
+            draw_number(&random, random_one_in(&random, 2) ? "0000000000001" : "0119");
+        int64_t guid = guids[random_below(&random, COUNT(guids))];
         if (oracle_activity_value(activity).broken) {
             continue;
         }
         sound++;
         struct ledger_leg1_entry leg1 = ledger_enter_leg1(activity);
         struct ledger_leg2_entry first = ledger_enter_leg2_first(activity);
-        int64_t dimension_of_guid = one_in(&random, 2) ? 0 : guid % 100000000 - 1;
+        int64_t dimension_of_guid = random_one_in(&random, 2) ? 0 : guid % 100000000 - 1;
         struct ledger_leg2_entry again = ledger_enter_leg2_again(activity, guid, dimension_of_guid);
         expect_agreement(true, oracle_activity_move(activity, leg1.activity), activity);
         expect_agreement(true, oracle_activity_move(activity, first.activity), activity);
@@ -468,9 +428,9 @@ static struct oracle_verdict walk_legacy(enum legacy_bug bug, uint64_t seed)
     int64_t ledger = LEGACY_START;
     for (int step = 0; step < STEPS && !verdict.broken; step++) {
         if (step % 40 == 0) {
-            ledger = starts[below(&random, COUNT(starts))];
+            ledger = starts[random_below(&random, COUNT(starts))];
         }
-        enum legacy_event event = (enum legacy_event)below(&random, LEGACY_EVENT_COUNT);
+        enum legacy_event event = (enum legacy_event)random_below(&random, LEGACY_EVENT_COUNT);
         struct legacy_addition added = legacy_add(ledger, event);
         int64_t naive = ledger + legacy_summand(event);
         if (event == LEGACY_LEG2_UNDO && !legacy_closed(ledger)) {
@@ -531,14 +491,14 @@ struct flow {
 
 static struct flow new_flow(uint64_t *random)
 {
-    struct flow flow = {.graph.count = 1 + (int)below(random, KEY_ACTIVITIES_MAX)};
+    struct flow flow = {.graph.count = 1 + (int)random_below(random, KEY_ACTIVITIES_MAX)};
     for (int from = 0; from < flow.graph.count; from++) {
         for (int to = from + 1; to < flow.graph.count; to++) {
-            if (one_in(random, 3)) {
+            if (random_one_in(random, 3)) {
                 key_graph_add(&flow.graph, from, to);
             }
         }
-        flow.untaken[from] = (uint16_t)(flow.graph.next[from] & below(random, 1 << 15));
+        flow.untaken[from] = (uint16_t)(flow.graph.next[from] & random_below(random, 1 << 15));
     }
     flow.key = key_initial(flow.graph.count);
     return flow;
@@ -593,10 +553,10 @@ static struct oracle_verdict walk_key(enum key_bug bug, uint64_t seed)
         if (step % 200 == 0) {
             flow = new_flow(&random);
         }
-        int position = (int)below(&random, (uint64_t)flow.graph.count);
-        enum key_change change = (enum key_change)below(&random, KEY_CHANGE_COUNT);
+        int position = (int)random_below(&random, (uint64_t)flow.graph.count);
+        enum key_change change = (enum key_change)random_below(&random, KEY_CHANGE_COUNT);
         struct key_result result =
-            one_in(&random, 8)
+            random_one_in(&random, 8)
                 ? key_apply(flow.key, position, change)
                 : key_apply_skipping(&flow.graph, flow.untaken, flow.key, position, change);
         cr_assert_eq(result.outcome == KEY_CHANGED, result.key != flow.key);
@@ -641,553 +601,14 @@ Test(oracle_judges_model, a_number_is_a_key_to_both_or_to_none)
     uint64_t random = 1;
     int valid = 0;
     for (int step = 0; step < STEPS; step++) {
-        int64_t value = draw_number(&random, one_in(&random, 2) ? "3467" : "334566678899");
-        int64_t cut = key_weight((int)below(&random, KEY_ACTIVITIES_MAX));
-        value -= one_in(&random, 2) ? value % cut : 0;
-        value += one_in(&random, 4) ? cut : 0;
+        int64_t value = draw_number(&random, random_one_in(&random, 2) ? "3467" : "334566678899");
+        int64_t cut = key_weight((int)random_below(&random, KEY_ACTIVITIES_MAX));
+        value -= random_one_in(&random, 2) ? value % cut : 0;
+        value += random_one_in(&random, 4) ? cut : 0;
         expect_agreement(key_valid(value), oracle_key_value(value), value);
         cr_assert_eq(key_complete(value), oracle_key_complete(value), "%lld", (long long)value);
         cr_assert_eq(key_in_error(value), oracle_key_in_error(value), "%lld", (long long)value);
         valid += key_valid(value);
     }
     cr_expect(1000 < valid && valid < STEPS - 1000, "%d", valid);
-}
-
-/* ---- the seq machine ----------------------------------------------------------------------- */
-
-enum seq_bug {
-    SEQ_SOUND,
-    SEQ_RETRY_BEYOND_BUDGET,
-    SEQ_RETRY_OF_ANY_CLASS,
-    SEQ_RETRY_UNCOUNTED,
-    SEQ_GIVES_UP,
-    SEQ_EVENT_OF_A_RETRY,
-    SEQ_EVENT_AT_COMMIT,
-    SEQ_EVENT_LOST,
-    SEQ_LATE_RESULT,
-    SEQ_TWO_OWNERS,
-    SEQ_EARLY_RECLAIM,
-    SEQ_HEARTBEAT_BACK,
-    SEQ_LATE_HEARTBEAT,
-    SEQ_CANCEL_OF_A_SUCCESS,
-    SEQ_COUNTER_LOST,
-};
-
-enum { SEQS = 50, TOKENS = 4, WORKERS = 5, DISPATCHER = 10, CANCELLER = 11, RECLAIMER = 12 };
-
-/* Class 0 is the expired lease; 0 and 1 may be retried, 2 and 3 may not. */
-static const struct seq_policy seq_policy = {
-    .lease_ms = 100, .grace_ms = 30, .retryable_classes = 3, .retry_budget = 2};
-static const struct oracle_seq_policy oracle_policy = {
-    .lease_ms = 100, .retryable = 3, .budget = 2, .expired_as = 0};
-
-struct seqs {
-    enum seq_bug bug;
-    uint64_t random;
-    uint64_t now_ms;
-    void *memory;
-    struct seq_ledger *ledger;
-    struct oracle_seq monitor[SEQS];
-    struct seq_token token[SEQS][TOKENS]; /* issued for it, mostly overtaken; owner 0: none */
-    struct seq_view view[SEQS];           /* what a canceller once saw of it */
-    struct seq_cancellation asked[SEQS];  /* run.owner 0: none */
-    uint64_t events;                      /* handed out by this ledger */
-    uint64_t calls;
-    uint64_t verdicts[SEQ_HALTED + 1]; /* how often the model gave each */
-    uint64_t moves[SEQ_MOVES];         /* how often it made each */
-    struct oracle_verdict verdict;     /* the first breach */
-};
-
-/* The model keeps the low 32 bits. */
-static uint64_t full_heartbeat(uint32_t heartbeat_ms, uint64_t now_ms)
-{
-    return now_ms - (uint64_t)(int64_t)(int32_t)((uint32_t)now_ms - heartbeat_ms);
-}
-
-static struct seq_time at(uint64_t now_ms)
-{
-    return (struct seq_time){.mono_ms = now_ms, .wall_ms = now_ms};
-}
-
-/* What a step left on record, for the oracle. */
-static void fill_in(const struct seqs *walk, uint64_t seq, struct oracle_seq_step *step)
-{
-    struct seq_view view = seq_read(walk->ledger, seq);
-    step->now_ms = walk->now_ms;
-    step->attempt = view.attempt;
-    if (view.state == SEQ_IN_FLIGHT) {
-        step->owner = view.owner;
-        step->heartbeat_ms = full_heartbeat(view.heartbeat_ms, walk->now_ms);
-    }
-}
-
-/* The bugs that misreport a step that was made. */
-static void spoil(enum seq_bug bug, const struct oracle_seq *seq, struct oracle_seq_step *step)
-{
-    bool finish = step->by == ORACLE_SEQ_BY_FINISH;
-    bool failed = finish && step->to == ORACLE_SEQ_FAIL;
-    bool retried = step->from == ORACLE_SEQ_IN_FLIGHT && step->to == ORACLE_SEQ_DISPATCHED;
-    bool spent = seq->attempt == oracle_policy.budget;
-    if (failed && ((bug == SEQ_RETRY_BEYOND_BUDGET && spent) ||
-                   (bug == SEQ_RETRY_OF_ANY_CLASS && step->fail_class > 1))) {
-        step->to = ORACLE_SEQ_DISPATCHED;
-        step->attempt++;
-        step->event = false;
-    } else if (bug == SEQ_RETRY_UNCOUNTED && retried) {
-        step->attempt--;
-    } else if (bug == SEQ_GIVES_UP && retried) {
-        step->to = ORACLE_SEQ_FAIL;
-        step->attempt--;
-        step->event = true;
-    } else if ((bug == SEQ_EVENT_OF_A_RETRY && retried) ||
-               (bug == SEQ_EVENT_AT_COMMIT && step->to == ORACLE_SEQ_COMMITTED)) {
-        step->event = true;
-    } else if (bug == SEQ_EVENT_LOST) {
-        step->event = false;
-    } else if (bug == SEQ_HEARTBEAT_BACK && step->by == ORACLE_SEQ_BY_HEARTBEAT) {
-        step->heartbeat_ms = seq->heartbeat_ms - 1;
-    }
-}
-
-static void follow(struct seqs *walk, uint64_t seq, struct oracle_seq_step step)
-{
-    spoil(walk->bug, &walk->monitor[seq], &step);
-    walk->events += step.event;
-    struct oracle_verdict verdict = oracle_seq_fold(&walk->monitor[seq], &oracle_policy, &step);
-    if (!walk->verdict.broken) {
-        walk->verdict = verdict;
-    }
-}
-
-/* A call of the model: followed if something was done, else the record must stand (see below). */
-static void observe(struct seqs *walk, uint64_t seq, struct seq_result result,
-                    struct oracle_seq_step step)
-{
-    walk->calls++;
-    walk->verdicts[result.verdict]++;
-    cr_assert(result.verdict != SEQ_FATAL && result.verdict != SEQ_HALTED);
-    if (result.verdict == SEQ_MOVED || result.verdict == SEQ_ASKED ||
-        result.verdict == SEQ_UNCHANGED) {
-        step.from = (enum oracle_seq_state)result.from;
-        step.to = (enum oracle_seq_state)result.to;
-        step.event = result.event;
-        fill_in(walk, seq, &step);
-        follow(walk, seq, step);
-    } else {
-        cr_assert_not(result.event);
-    }
-}
-
-/* A call that the model refused, made nevertheless by a planted bug. */
-static void force(struct seqs *walk, uint64_t seq, struct oracle_seq_step step)
-{
-    step.from = walk->monitor[seq].state;
-    step.attempt = walk->monitor[seq].attempt;
-    step.now_ms = walk->now_ms;
-    follow(walk, seq, step);
-}
-
-static void order(struct seqs *walk, uint64_t seq)
-{
-    enum oracle_seq_state state = walk->monitor[seq].state;
-    bool cancels = state == ORACLE_SEQ_DISPATCHED && one_in(&walk->random, 8);
-    if (cancels) {
-        observe(walk, seq, seq_order(walk->ledger, seq, SEQ_CANCEL, CANCELLER, at(walk->now_ms)),
-                (struct oracle_seq_step){.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER});
-    } else if (state != ORACLE_SEQ_DISPATCHED && state != ORACLE_SEQ_IN_FLIGHT) {
-        enum seq_state to = state == ORACLE_SEQ_UNSEEN ? SEQ_DISPATCHED : SEQ_COMMITTED;
-        observe(walk, seq, seq_order(walk->ledger, seq, to, DISPATCHER, at(walk->now_ms)),
-                (struct oracle_seq_step){.by = ORACLE_SEQ_BY_ORDER, .actor = DISPATCHER});
-    }
-}
-
-static void take(struct seqs *walk, uint64_t seq)
-{
-    if (walk->monitor[seq].state == ORACLE_SEQ_UNSEEN) {
-        return;
-    }
-    uint32_t worker = 1 + (uint32_t)below(&walk->random, WORKERS);
-    uint32_t attempt = walk->monitor[seq].attempt + (one_in(&walk->random, 8) ? 1 : 0);
-    struct seq_token token = {0};
-    struct seq_result result =
-        seq_take(walk->ledger, seq, attempt, worker, at(walk->now_ms), &token);
-    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_TAKE, .actor = worker};
-    observe(walk, seq, result, step);
-    if (result.verdict == SEQ_MOVED) {
-        cr_assert(token.seq == seq && token.owner == worker && token.attempt == attempt);
-        walk->token[seq][below(&walk->random, TOKENS)] = token;
-    } else if (walk->bug == SEQ_TWO_OWNERS && walk->monitor[seq].owner != 0) {
-        step.to = ORACLE_SEQ_IN_FLIGHT;
-        step.owner = worker;
-        step.heartbeat_ms = walk->now_ms;
-        force(walk, seq, step);
-    }
-}
-
-static void beat(struct seqs *walk, uint64_t seq, struct seq_token token)
-{
-    uint64_t seen_ms = walk->now_ms - below(&walk->random, 10); /* a thread that was slow */
-    struct seq_result result = seq_heartbeat(walk->ledger, token, at(seen_ms));
-    struct oracle_seq_step step = {
-        .by = ORACLE_SEQ_BY_HEARTBEAT, .actor = token.owner, .token = token.attempt};
-    observe(walk, seq, result, step);
-    if (result.verdict == SEQ_STALE && walk->bug == SEQ_LATE_HEARTBEAT) {
-        step.to = ORACLE_SEQ_IN_FLIGHT;
-        step.owner = token.owner;
-        step.heartbeat_ms = walk->now_ms;
-        force(walk, seq, step);
-    }
-}
-
-static void finish(struct seqs *walk, uint64_t seq, struct seq_token token)
-{
-    enum seq_state to = (enum seq_state)(SEQ_SUCCESS + below(&walk->random, 3));
-    uint32_t fail_class = (uint32_t)below(&walk->random, 4);
-    struct seq_result result = seq_finish(walk->ledger, token, to, fail_class, at(walk->now_ms));
-    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_FINISH,
-                                   .actor = token.owner,
-                                   .token = token.attempt,
-                                   .fail_class = fail_class};
-    observe(walk, seq, result, step);
-    if (result.verdict == SEQ_STALE && walk->bug == SEQ_LATE_RESULT &&
-        walk->monitor[seq].owner != 0) {
-        step.to = ORACLE_SEQ_SUCCESS;
-        step.event = true;
-        force(walk, seq, step);
-    }
-}
-
-static void cancel(struct seqs *walk, uint64_t seq)
-{
-    struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER};
-    if (walk->asked[seq].run.owner != 0 && one_in(&walk->random, 2)) {
-        struct seq_result forced =
-            seq_cancel_force(walk->ledger, walk->asked[seq], CANCELLER, at(walk->now_ms));
-        bool patient = walk->now_ms - walk->asked[seq].asked_ms >= seq_policy.grace_ms;
-        cr_assert(forced.verdict != (patient ? SEQ_TOO_SOON : SEQ_MOVED)); /* SEQ-15 */
-        observe(walk, seq, forced, step);
-        return;
-    }
-    if (one_in(&walk->random, 2)) {
-        walk->view[seq] = seq_read(walk->ledger, seq);
-    }
-    if (walk->view[seq].state != SEQ_DISPATCHED && walk->view[seq].state != SEQ_IN_FLIGHT) {
-        return;
-    }
-    struct seq_cancellation asked = {0};
-    struct seq_result result =
-        seq_cancel(walk->ledger, seq, walk->view[seq], CANCELLER, at(walk->now_ms), &asked);
-    observe(walk, seq, result, step);
-    if (result.verdict == SEQ_ASKED) {
-        walk->asked[seq] = asked;
-    } else if (walk->bug == SEQ_CANCEL_OF_A_SUCCESS &&
-               walk->monitor[seq].state == ORACLE_SEQ_SUCCESS) {
-        step.to = ORACLE_SEQ_CANCEL;
-        force(walk, seq, step);
-    }
-}
-
-static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
-{
-    struct seqs *walk = context;
-    uint64_t seq = reclaimed->seq;
-    cr_assert_eq(reclaimed->lost_owner, walk->monitor[seq].owner);
-    cr_assert_eq(reclaimed->attempt, seq_read(walk->ledger, seq).attempt);
-    observe(walk, seq, reclaimed->result,
-            (struct oracle_seq_step){.by = ORACLE_SEQ_BY_RECLAIM, .actor = RECLAIMER});
-}
-
-static void reclaim(struct seqs *walk)
-{
-    walk->now_ms += below(&walk->random, one_in(&walk->random, 4) ? seq_policy.lease_ms : 10);
-    seq_reclaim(walk->ledger, RECLAIMER, at(walk->now_ms), note_reclaimed, walk);
-    for (uint64_t seq = 0; seq < SEQS; seq++) {
-        const struct oracle_seq *run = &walk->monitor[seq];
-        bool held = run->state == ORACLE_SEQ_IN_FLIGHT;
-        bool expired = held && walk->now_ms - run->heartbeat_ms >= seq_policy.lease_ms;
-        cr_assert_not(expired && !walk->verdict.broken, "an expired lease was not reclaimed");
-        if (held && walk->bug == SEQ_EARLY_RECLAIM) {
-            force(walk, seq,
-                  (struct oracle_seq_step){.by = ORACLE_SEQ_BY_RECLAIM,
-                                           .actor = RECLAIMER,
-                                           .to = ORACLE_SEQ_DISPATCHED});
-        }
-    }
-}
-
-/* Whatever was called, the record is what the monitors made of the steps, and the counters are what
- * a recount of it gives. So a refused call changed nothing, on any seq. */
-static void compare(struct seqs *walk)
-{
-    enum oracle_seq_state states[SEQS];
-    for (uint64_t seq = 0; seq < SEQS; seq++) {
-        struct seq_view view = seq_read(walk->ledger, seq);
-        const struct oracle_seq *monitor = &walk->monitor[seq];
-        states[seq] = (enum oracle_seq_state)view.state;
-        cr_assert_eq((int)view.state, (int)monitor->state);
-        cr_assert_eq(view.attempt, monitor->attempt);
-        if (view.state == SEQ_IN_FLIGHT) {
-            cr_assert_eq(view.owner, monitor->owner);
-            cr_assert_eq(view.heartbeat_ms, (uint32_t)monitor->heartbeat_ms);
-        }
-    }
-    struct seq_counts counts = seq_count(walk->ledger);
-    cr_assert_eq(counts.events, walk->events);
-    struct oracle_seq_occupancy occupancy = {counts.unseen, counts.dispatched, counts.in_flight,
-                                             counts.terminal, counts.committed};
-    occupancy.in_flight -= walk->bug == SEQ_COUNTER_LOST && occupancy.in_flight > 0;
-    walk->verdict = oracle_seq_counters(occupancy, states, SEQS);
-}
-
-static void new_ledger(struct seqs *walk)
-{
-    if (walk->ledger != NULL) {
-        struct seq_counts counts = seq_count(walk->ledger);
-        for (int move = SEQ_MOVE_DISPATCH; move < SEQ_MOVES; move++) {
-            walk->moves[move] += counts.moves[move];
-        }
-    }
-    memset(walk->memory, 0, seq_ledger_bytes(SEQS));
-    walk->ledger = seq_ledger_init(walk->memory, SEQS, &seq_policy);
-    memset(walk->monitor, 0, sizeof walk->monitor);
-    memset(walk->token, 0, sizeof walk->token);
-    memset(walk->view, 0, sizeof walk->view);
-    memset(walk->asked, 0, sizeof walk->asked);
-    walk->events = 0;
-}
-
-/* Attention wanders over the ledger, so that much happens to a seq before it is left alone. */
-static void seq_step(struct seqs *walk, uint64_t step)
-{
-    uint64_t seq = (step / 20 + below(&walk->random, 6)) % SEQS;
-    struct seq_token token = walk->token[seq][below(&walk->random, TOKENS)];
-    switch (below(&walk->random, 10)) {
-    case 0:
-        order(walk, seq);
-        break;
-    case 1:
-        cancel(walk, seq);
-        break;
-    case 2:
-        reclaim(walk);
-        break;
-    case 3:
-    case 4:
-    case 5:
-        take(walk, seq);
-        break;
-    case 6:
-    case 7:
-        if (token.owner != 0) {
-            beat(walk, seq, token);
-        }
-        break;
-    default:
-        if (token.owner != 0) {
-            finish(walk, seq, token);
-        }
-        break;
-    }
-}
-
-static void *ledger_memory(uint64_t capacity)
-{
-    size_t bytes = (seq_ledger_bytes(capacity) + 127) / 128 * 128;
-    void *memory = aligned_alloc(128, bytes);
-    cr_assert_not_null(memory);
-    return memset(memory, 0, bytes);
-}
-
-/* The clock starts where the heartbeat's 32 bits soon run over. */
-static struct seqs walk_seqs(enum seq_bug bug, uint64_t seed)
-{
-    struct seqs walk = {.bug = bug,
-                        .random = seed,
-                        .now_ms = (UINT64_C(1) << 32) - 100000,
-                        .memory = ledger_memory(SEQS),
-                        .verdict = oracle_fine()};
-    for (uint64_t step = 0; walk.calls < STEPS && !walk.verdict.broken; step++) {
-        if (step % 1000 == 0) {
-            new_ledger(&walk);
-        }
-        walk.now_ms += below(&walk.random, 4);
-        seq_step(&walk, step);
-        if (!walk.verdict.broken) {
-            compare(&walk);
-        }
-    }
-    free(walk.memory);
-    return walk;
-}
-
-Test(oracle_judges_model, seqs_hold_every_promise)
-{
-    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_6, CLAUSE_SEQ_8, CLAUSE_SEQ_10, CLAUSE_SEQ_12, CLAUSE_SEQ_13,
-           CLAUSE_SEQ_14, CLAUSE_SEQ_16, CLAUSE_SEQ_18, CLAUSE_SEQ_19);
-    struct seqs walk = walk_seqs(SEQ_SOUND, 1);
-    cr_expect_not(walk.verdict.broken, "%s", walk.verdict.why);
-    for (int verdict = SEQ_MOVED; verdict < SEQ_FATAL; verdict++) {
-        cr_expect_gt(walk.verdicts[verdict], 100, "verdict %d came %d times", verdict,
-                     (int)walk.verdicts[verdict]);
-    }
-    for (int move = SEQ_MOVE_DISPATCH; move < SEQ_MOVES; move++) {
-        cr_expect_gt(walk.moves[move], 100, "move %d was made %d times", move,
-                     (int)walk.moves[move]);
-    }
-}
-
-Test(oracle_judges_model, seqs_with_a_bug_are_caught)
-{
-    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_3, ERRATUM_SEQ_8, ERRATUM_SEQ_14);
-    static const struct plant plants[] = {
-        {"retry beyond the budget", SEQ_RETRY_BEYOND_BUDGET, CLAUSE_SEQ_13},
-        {"retry of any class", SEQ_RETRY_OF_ANY_CLASS, CLAUSE_SEQ_13},
-        {"retry not counted", SEQ_RETRY_UNCOUNTED, CLAUSE_SEQ_13},
-        {"gives up", SEQ_GIVES_UP, CLAUSE_SEQ_18},
-        {"event of a retry", SEQ_EVENT_OF_A_RETRY, CLAUSE_SEQ_6},
-        {"second event at the commit", SEQ_EVENT_AT_COMMIT, CLAUSE_SEQ_6},
-        {"event lost", SEQ_EVENT_LOST, CLAUSE_SEQ_6},
-        {"late result", SEQ_LATE_RESULT, CLAUSE_SEQ_12},
-        {"two owners", SEQ_TWO_OWNERS, CLAUSE_SEQ_8},
-        {"early reclaim", SEQ_EARLY_RECLAIM, CLAUSE_SEQ_10},
-        {"heartbeat back", SEQ_HEARTBEAT_BACK, CLAUSE_SEQ_19},
-        {"late heartbeat", SEQ_LATE_HEARTBEAT, CLAUSE_SEQ_19},
-        {"cancel of a success", SEQ_CANCEL_OF_A_SUCCESS, CLAUSE_SEQ_3},
-        {"counter lost", SEQ_COUNTER_LOST, CLAUSE_SEQ_16},
-    };
-    for (size_t i = 0; i < COUNT(plants); i++) {
-        for (uint64_t seed = 1; seed <= 5; seed++) {
-            struct seqs walk = walk_seqs((enum seq_bug)plants[i].bug, seed);
-            expect_caught(walk.verdict, &plants[i]);
-        }
-    }
-}
-
-/* ---- the contract, pair by pair ------------------------------------------------------------ */
-
-Test(oracle_judges_model, a_pair_is_legal_to_both_or_to_none)
-{
-    PROVES(CLAUSE_SEQ_3);
-    SETTLES(ERRATUM_SEQ_5);
-    for (int from = 0; from < SEQ_STATES; from++) {
-        for (int to = 0; to < SEQ_STATES; to++) {
-            enum seq_verdict_of_pair model =
-                seq_rules_pair((enum seq_state)from, (enum seq_state)to);
-            enum oracle_seq_pair oracle =
-                oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to);
-            cr_expect_eq(model == SEQ_PAIR_LEGAL, oracle == ORACLE_SEQ_LEGAL, "%d %d", from, to);
-            cr_expect_eq(model == SEQ_PAIR_NOOP, oracle == ORACLE_SEQ_NO_MOVE, "%d %d", from, to);
-        }
-    }
-}
-
-enum { WORKER = 1, CLASS_FINAL = 2 };
-
-/* Brings the only seq of a ledger to a state, by the shortest way. */
-static struct seq_token bring(struct seq_ledger *ledger, enum seq_state state)
-{
-    struct seq_token token = {.owner = WORKER};
-    bool terminal = SEQ_SUCCESS <= state && state <= SEQ_FAIL;
-    if (state != SEQ_UNSEEN) {
-        seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
-    }
-    if (state == SEQ_IN_FLIGHT || terminal) {
-        seq_take(ledger, 0, 0, WORKER, at(0), &token);
-    }
-    if (terminal) {
-        seq_finish(ledger, token, state, CLASS_FINAL, at(0));
-    }
-    if (state == SEQ_CANCEL || state == SEQ_COMMITTED) {
-        seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(0));
-    }
-    if (state == SEQ_COMMITTED) {
-        seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
-    }
-    cr_assert_eq(seq_read(ledger, 0).state, state);
-    return token;
-}
-
-/* What the oracle would say if the call went through as asked. */
-static struct oracle_verdict judge_call(struct seq_view view, enum oracle_seq_by by, uint32_t actor,
-                                        enum seq_state to)
-{
-    bool runs = view.state == SEQ_IN_FLIGHT;
-    bool ends = SEQ_SUCCESS <= to && to <= SEQ_CANCEL;
-    struct oracle_seq seq = {.state = (enum oracle_seq_state)view.state,
-                             .owner = runs ? view.owner : 0,
-                             .event_out = view.state >= SEQ_SUCCESS};
-    struct oracle_seq_step step = {.by = by,
-                                   .from = seq.state,
-                                   .to = (enum oracle_seq_state)to,
-                                   .actor = actor,
-                                   .owner = view.owner,
-                                   .fail_class = CLASS_FINAL,
-                                   .event = ends};
-    return oracle_seq_fold(&seq, &oracle_policy, &step);
-}
-
-/* Refused calls were fatal: they changed nothing, and nothing moves any more. */
-static void expect_halted(struct seq_ledger *ledger, struct seq_view before)
-{
-    struct seq_report report;
-    cr_expect(seq_halted(ledger, &report));
-    seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
-    seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
-    seq_take(ledger, 0, 0, WORKER, at(0), &(struct seq_token){0});
-    seq_reclaim(ledger, RECLAIMER, at(1000), NULL, NULL);
-    struct seq_view after = seq_read(ledger, 0);
-    cr_expect(after.state == before.state && after.owner == before.owner &&
-              after.attempt == before.attempt && after.heartbeat_ms == before.heartbeat_ms);
-}
-
-Test(oracle_judges_model, an_order_goes_through_exactly_when_the_contract_allows_it)
-{
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_7, CLAUSE_SEQ_20);
-    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_8);
-    void *memory = ledger_memory(1);
-    for (int from = 0; from < SEQ_STATES; from++) {
-        for (int to = 0; to < SEQ_STATES; to++) {
-            memset(memory, 0, seq_ledger_bytes(1));
-            struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
-            bring(ledger, (enum seq_state)from);
-            struct seq_view before = seq_read(ledger, 0);
-            bool cancels = from == SEQ_DISPATCHED && to == SEQ_CANCEL;
-            struct seq_result result = seq_order(ledger, 0, (enum seq_state)to, DISPATCHER, at(0));
-            bool done = result.verdict == SEQ_MOVED || result.verdict == SEQ_UNCHANGED;
-            expect_agreement(done,
-                             judge_call(before,
-                                        cancels ? ORACLE_SEQ_BY_CANCEL : ORACLE_SEQ_BY_ORDER,
-                                        DISPATCHER, (enum seq_state)to),
-                             from * 10 + to);
-            if (!done) {
-                cr_expect_eq(result.verdict, SEQ_FATAL);
-                expect_halted(ledger, before);
-            }
-        }
-    }
-    free(memory);
-}
-
-Test(oracle_judges_model, a_result_goes_through_exactly_when_the_contract_allows_it)
-{
-    PROVES(CLAUSE_SEQ_3);
-    void *memory = ledger_memory(1);
-    for (int to = 0; to < SEQ_STATES; to++) {
-        if (to == SEQ_DISPATCHED) {
-            continue; /* a retry: never asked for, always decided by the failure */
-        }
-        memset(memory, 0, seq_ledger_bytes(1));
-        struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
-        struct seq_token token = bring(ledger, SEQ_IN_FLIGHT);
-        struct seq_view before = seq_read(ledger, 0);
-        struct seq_result result =
-            seq_finish(ledger, token, (enum seq_state)to, CLASS_FINAL, at(0));
-        expect_agreement(result.verdict == SEQ_MOVED,
-                         judge_call(before, ORACLE_SEQ_BY_FINISH, WORKER, (enum seq_state)to), to);
-        if (result.verdict != SEQ_MOVED) {
-            cr_expect_eq(result.verdict, SEQ_FATAL);
-            expect_halted(ledger, before);
-        }
-    }
-    free(memory);
 }

@@ -1,7 +1,8 @@
 /* The seq ledger on one thread: every move, every refusal, leases, retries, cancels, the latch. */
 #include "model/seq.h"
-#include "proves.h"
-#include "seq_support.h"
+#include "model/tests/proves.h"
+#include "model/tests/random.h"
+#include "model/tests/seq_support.h"
 
 #include <criterion/criterion.h>
 
@@ -444,9 +445,7 @@ Test(seq, equal_inputs_reclaim_and_retry_equally)
     uint64_t random = 88172645463325252;
     for (int i = 0; i < 20000; i++) {
         enum seq_state ends[2];
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        random_next(&random);
         struct seq_policy policy = {.lease_ms = 1 + (uint32_t)(random % 1000),
                                     .retryable_classes = (uint32_t)(random >> 32),
                                     .retry_budget = (uint32_t)(random >> 20) % 3};
@@ -545,9 +544,7 @@ Test(seq, counters_equal_a_recount_after_every_one_of_many_random_calls)
     struct seq_token tokens[64] = {0};
     struct seq_cancellation asked[64] = {0};
     for (uint64_t i = 0; i < 20000; i++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        random_next(&random);
         uint64_t seq = random % 64;
         struct seq_view view = seq_read(ledger, seq);
         enum seq_state end = (enum seq_state)(SEQ_SUCCESS + (random >> 16) % 3);

@@ -1,6 +1,6 @@
 /* The contract as the specification lists it, and the pure decisions. */
 #include "model/seq_rules.h"
-#include "proves.h"
+#include "model/tests/proves.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

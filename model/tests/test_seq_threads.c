@@ -2,8 +2,9 @@
  * thread holds the counters against a recount. A plain program and not a Criterion suite, because
  * Criterion cannot start under the thread sanitizer, and under it this must run. */
 #include "model/seq.h"
-#include "proves.h"
-#include "seq_support.h"
+#include "model/tests/proves.h"
+#include "model/tests/random.h"
+#include "model/tests/seq_support.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,10 +50,7 @@ struct racer {
 
 static uint64_t draw(struct racer *racer)
 {
-    racer->random ^= racer->random << 13;
-    racer->random ^= racer->random >> 7;
-    racer->random ^= racer->random << 17;
-    return racer->random;
+    return random_next(&racer->random);
 }
 
 /* Threads only count what is wrong; the main thread says so after they are joined. */

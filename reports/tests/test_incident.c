@@ -1,13 +1,11 @@
 /* SEQ-4: an illegal transition tells seq, prior state, attempted state, owner and wall-clock. */
 #include "reports/incident.h"
 
-#include "model/clause.h"
+#include "model/tests/proves.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PROVES(...) ((void)(const enum clause_id[]){__VA_ARGS__})
 
 static char *told(enum report_format format, const struct seq_report *report)
 {
