@@ -28,6 +28,7 @@ struct stripe {
     _Alignas(SEQ_ALIGNMENT) _Atomic uint64_t moves[SEQ_MOVES];
     _Atomic uint64_t stale;
     _Atomic uint64_t repeated;
+    _Atomic uint64_t examined;
 };
 
 enum latch { LATCH_OPEN, LATCH_CLOSING, LATCH_CLOSED };
@@ -218,9 +219,20 @@ static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t
 
 /* ---- the wheel ----------------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t deadline_ms)
+static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t time_ms)
 {
-    return (uint32_t)(deadline_ms >> ledger->slot_shift) % SLOTS;
+    return (uint32_t)(time_ms >> ledger->slot_shift) % SLOTS;
+}
+
+/* The time whose slot a lease hangs in: its deadline. A thread that was held up for long comes with
+ * a deadline so old that its slot would soon stand for the future again; then the slot that was
+ * looked at last, and will be looked at next, has to do. */
+static uint64_t hanging_time(const struct seq_ledger *ledger, uint64_t deadline_ms)
+{
+    uint64_t looked_ms = atomic_load(&ledger->reclaimed_ms);
+    bool too_late =
+        looked_ms > deadline_ms && (looked_ms - deadline_ms) >> ledger->slot_shift > SLOTS / 4;
+    return too_late ? looked_ms : deadline_ms;
 }
 
 /* Hangs up a seq whose word has WORD_HUNG and that no list has: only the thread whose swap set the
@@ -228,9 +240,10 @@ static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t deadline_ms)
  * stays in the slot of an earlier lease; it is looked at in time and hung up anew, so that neither
  * a heartbeat nor a retry costs the wheel anything. The bit of a slot is set after the push here,
  * and cleared before the list is taken in visit(), so that no list is left behind a cleared bit. */
-static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t deadline_ms)
+static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t heartbeat_ms)
 {
-    uint32_t slot = slot_of(ledger, deadline_ms);
+    uint64_t deadline_ms = heartbeat_ms + ledger->policy.lease_ms;
+    uint32_t slot = slot_of(ledger, hanging_time(ledger, deadline_ms));
     uint32_t head = atomic_load(&ledger->heads[slot]);
     do {
         atomic_store_explicit(link_of(ledger, seq), head, memory_order_relaxed);
@@ -277,20 +290,24 @@ static uint64_t word_after_expiry(const struct seq_policy *policy, uint64_t word
                  : word_after(word, SEQ_FAIL, attempt, 0, 0);
 }
 
-/* This seq was taken off its list: end its run, hang it up again, or let go of it. */
+/* This seq was taken off its list: end its run, hang it up again, or let go of it. Once the ledger
+ * is halted nothing of it matters any more (SEQ-20). */
 static void lapse(struct reclaim *job, uint64_t seq)
 {
     const struct seq_policy *policy = &job->ledger->policy;
     _Atomic uint64_t *place = word_of(job->ledger, seq);
     uint64_t word = atomic_load(place);
     uint64_t next = 0;
+    bump(&job->stripe->examined);
     do {
-        uint32_t heartbeat_ms = word_heartbeat(word);
+        if (latched(job->ledger)) {
+            return;
+        }
         next = word;
         if (word_state(word) == SEQ_IN_FLIGHT) {
+            uint32_t heartbeat_ms = word_heartbeat(word);
             if (!seq_rules_lease_expired(policy, heartbeat_ms, (uint32_t)job->now.mono_ms)) {
-                uint64_t heartbeat = heartbeat_time(heartbeat_ms, job->now.mono_ms);
-                hang(job->ledger, seq, heartbeat + policy->lease_ms);
+                hang(job->ledger, seq, heartbeat_time(heartbeat_ms, job->now.mono_ms));
                 return;
             }
             next = word_after_expiry(policy, word);
@@ -340,12 +357,14 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
     if (latched(ledger)) {
         return 0;
     }
-    /* Only slots that lie wholly in the past. Nobody looked for half a turn: look everywhere. */
+    /* Only slots that lie wholly in the past. If nobody has looked for half a turn, or the clock
+     * was set, everywhere. That this was looked at is said when it has been, not before. */
+    uint64_t last = atomic_load(&ledger->reclaimed_ms);
+    uint64_t silent_ms = now.mono_ms > last ? now.mono_ms - last : last - now.mono_ms;
     uint64_t end = (now.mono_ms + 1) >> ledger->slot_shift;
-    uint64_t last = atomic_exchange(&ledger->reclaimed_ms, now.mono_ms);
-    uint64_t silent = now.mono_ms > last ? (now.mono_ms - last) >> ledger->slot_shift : 0;
-    uint64_t span = silent + 2 < SLOTS / 2 ? SLOTS / 2 : SLOTS;
+    uint64_t span = (silent_ms >> ledger->slot_shift) + 2 < SLOTS / 2 ? SLOTS / 2 : SLOTS;
     visit_range(&job, end > span ? end - span : 0, end);
+    atomic_store(&ledger->reclaimed_ms, now.mono_ms);
     return job.count;
 }
 
@@ -411,7 +430,7 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
         next = word_after(word, SEQ_IN_FLIGHT, attempt, owner, (uint32_t)now.mono_ms) | WORD_HUNG;
     } while (!swap(place, &word, next));
     if ((word & WORD_HUNG) == 0) {
-        hang(ledger, seq, now.mono_ms + ledger->policy.lease_ms);
+        hang(ledger, seq, now.mono_ms);
     }
     *token = (struct seq_token){.seq = seq, .owner = owner, .attempt = attempt};
     return moved(stripe, SEQ_MOVE_TAKE, SEQ_DISPATCHED, SEQ_IN_FLIGHT);
@@ -567,10 +586,18 @@ static void add_stripe(struct seq_counts *counts, const struct stripe *stripe)
     }
     counts->stale += atomic_load_explicit(&stripe->stale, memory_order_relaxed);
     counts->repeated += atomic_load_explicit(&stripe->repeated, memory_order_relaxed);
+    counts->examined += atomic_load_explicit(&stripe->examined, memory_order_relaxed);
 }
 
-/* Occupancy follows from the moves made: what came in less what went out (E-SEQ-4). A stripe needs
- * one addition a move instead of two, and the moves are worth knowing by themselves. */
+/* What came in less what went out. While others move seqs, a departure may be seen before the
+ * arrival that it belongs to. */
+static uint64_t less(uint64_t in, uint64_t out)
+{
+    return in > out ? in - out : 0;
+}
+
+/* Occupancy follows from the moves made (E-SEQ-4). A stripe needs one addition a move instead of
+ * two, and the moves are worth knowing by themselves. */
 struct seq_counts seq_count(const struct seq_ledger *ledger)
 {
     struct seq_counts counts = {0};
@@ -578,31 +605,34 @@ struct seq_counts seq_count(const struct seq_ledger *ledger)
         add_stripe(&counts, &ledger->stripes[i]);
     }
     uint64_t in[SEQ_STATES] = {[SEQ_UNSEEN] = ledger->capacity};
+    uint64_t out[SEQ_STATES] = {0};
     for (int pair = 0; pair < SEQ_STATES * SEQ_STATES; pair++) {
         enum seq_state from = (enum seq_state)(pair / SEQ_STATES);
         enum seq_state to = (enum seq_state)(pair % SEQ_STATES);
         uint64_t made = counts.moves[seq_rules_move(from, to)];
-        in[from] -= made;
+        out[from] += made;
         in[to] += made;
     }
-    /* Every arrival in a terminal state is an event, but for failures that were retried (E-SEQ-2).
-     */
-    counts.events = counts.moves[SEQ_MOVE_SUCCEED] + counts.moves[SEQ_MOVE_SKIP] +
-                    counts.moves[SEQ_MOVE_FAIL] - counts.moves[SEQ_MOVE_RETRY] +
-                    counts.moves[SEQ_MOVE_CANCEL_EARLY] + counts.moves[SEQ_MOVE_CANCEL_FORCED];
-    counts.unseen = in[SEQ_UNSEEN];
-    counts.dispatched = in[SEQ_DISPATCHED];
-    counts.in_flight = in[SEQ_IN_FLIGHT];
-    counts.terminal = in[SEQ_SUCCESS] + in[SEQ_SKIP] + in[SEQ_FAIL] + in[SEQ_CANCEL];
+    uint64_t ended = in[SEQ_SUCCESS] + in[SEQ_SKIP] + in[SEQ_FAIL] + in[SEQ_CANCEL];
+    uint64_t left = out[SEQ_SUCCESS] + out[SEQ_SKIP] + out[SEQ_FAIL] + out[SEQ_CANCEL];
+    counts.unseen = less(in[SEQ_UNSEEN], out[SEQ_UNSEEN]);
+    counts.dispatched = less(in[SEQ_DISPATCHED], out[SEQ_DISPATCHED]);
+    counts.in_flight = less(in[SEQ_IN_FLIGHT], out[SEQ_IN_FLIGHT]);
+    counts.terminal = less(ended, left);
     counts.committed = in[SEQ_COMMITTED];
+    counts.events =
+        less(ended, counts.moves[SEQ_MOVE_RETRY]); /* a retried fail has none: E-SEQ-2 */
     return counts;
 }
 
 bool seq_halted(const struct seq_ledger *ledger, struct seq_report *report)
 {
-    if (atomic_load_explicit(&ledger->latch, memory_order_acquire) != LATCH_CLOSED) {
-        return false;
+    uint32_t latch = LATCH_CLOSING;
+    while (latch == LATCH_CLOSING) { /* the report is being written: a few stores */
+        latch = atomic_load_explicit(&ledger->latch, memory_order_acquire);
     }
-    *report = ledger->report;
-    return true;
+    if (latch == LATCH_CLOSED) {
+        *report = ledger->report;
+    }
+    return latch == LATCH_CLOSED;
 }

@@ -9,22 +9,26 @@
  *   dispatcher  seq_order(SEQ_DISPATCHED)         committer  seq_order(SEQ_COMMITTED)
  *   worker      seq_take, seq_heartbeat, seq_finish
  *   canceller   seq_cancel, then seq_cancel_force after the grace period
- *   reclaimer   seq_reclaim
+ *   reclaimer   seq_reclaim; there may be several
  *
  * Owns the memory it is given; never allocates, reads no clock (time is a parameter, the store's
- * clock: E-SEQ-13) and starts no thread.
+ * clock: E-SEQ-13) and starts no thread. It is for the threads of one process: a process that dies
+ * inside a call leaves the memory to nobody. Arguments out of range (a seq not below the capacity,
+ * an actor not in 1..SEQ_ACTOR_MAX, a state or class that does not exist) are bugs of the caller
+ * and abort.
  *
  * (S1) A word leaves IN_FLIGHT only by its token, by the reclaimer after expiry, or by a forced
  *      cancel after the grace period; each revokes the token (E-SEQ-3, SEQ-12).
  * (S2) attempts grows by one on each retry and never beyond the budget, so (owner, attempt) names
  *      one run of one seq and is never issued twice (SEQ-13).
- * (S3) The call that ends the chain of attempts gets `event`, and no other call does (SEQ-6,
- *      E-SEQ-2). A resting terminal state is one whose event is out.
+ * (S3) The call that ends the chain of attempts is handed the terminal event, and no other call is
+ *      (SEQ-6, E-SEQ-2). A committer that learns of an end from the published event, and not by
+ *      reading states, commits only what has been told (E-SEQ-10 makes that durable).
  * (S4) A word that says it hangs in the wheel is in one list of it, in a slot that is due no later
  *      than its lease, or in the hands of a thread inside seq_take or seq_reclaim. Every seq that
  *      is IN_FLIGHT hangs there.
  * (S5) Once halted, a call changes nothing (SEQ-20). A call on another thread that had passed the
- *      test when the latch fell may still finish its one move.
+ *      test when the latch fell may still finish the one move that it was making.
  * (S6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a recount
  *      whenever no call is in progress (SEQ-16, E-SEQ-4). */
 #ifndef MODEL_SEQ_H
@@ -71,7 +75,9 @@ enum seq_verdict {
     SEQ_MOVED,     /* done, by this call */
     SEQ_ASKED,     /* cancel noted on a run in flight; it can be forced after the grace period */
     SEQ_UNCHANGED, /* COMMITTED again: a no-op (SEQ-7) */
-    SEQ_REPEATED,  /* this token's move to this target was applied before: success (E-SEQ-11) */
+    SEQ_REPEATED,  /* this token's result was applied before: success (E-SEQ-11). Known as long as
+                      the  seq rests as it left it: after a retry was taken or cancelled it is STALE
+                    */
     SEQ_STALE,     /* the token or expectation was overtaken: refused and counted (E-SEQ-3, -8) */
     SEQ_TOO_SOON,  /* the grace period is not over */
     SEQ_FATAL,     /* outside the contract: nothing changed, and the ledger is now halted (SEQ-3) */
@@ -91,7 +97,7 @@ struct seq_report {
     uint64_t seq;
     enum seq_state prior;
     enum seq_state attempted;
-    uint32_t owner;   /* the lease owner on record, 0 if none */
+    uint32_t owner;   /* the owner on record, as in seq_view; 0 if none */
     uint64_t wall_ms; /* wall-clock time of the attempt */
     uint32_t by;      /* the actor whose call it was */
 };
@@ -102,6 +108,7 @@ struct seq_counts {
     uint64_t stale;            /* refused because overtaken */
     uint64_t repeated;         /* recognised as already applied */
     uint64_t events;           /* terminal events handed out */
+    uint64_t examined;         /* leases that reclaimers have looked at */
 };
 
 struct seq_reclaimed {
@@ -147,17 +154,26 @@ struct seq_result seq_heartbeat(struct seq_ledger *ledger, struct seq_token toke
 struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
                              uint32_t fail_class, struct seq_time now);
 
-/* Cancels what the caller has seen: at once if it is still DISPATCHED, by asking if IN_FLIGHT. */
+/* Cancels what the caller has seen: at once if it is still DISPATCHED, by asking if IN_FLIGHT. What
+ * was asked of a run ends with it: on SEQ_STALE, read again and ask again. */
 struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq_view expected,
                              uint32_t by, struct seq_time now, struct seq_cancellation *asked);
 
-/* Ends the run that was asked, once the grace period is over. */
+/* Ends the run that was asked, once the grace period is over. The ledger keeps no record of when it
+ * was asked: that is the caller's word. */
 struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancellation asked,
                                    uint32_t by, struct seq_time now);
 
-/* Ends every run whose lease has expired, tells each to `each`, and returns how many there were.
- * Costs O(expired + renewed since they were last looked at + a constant). A lease is found at the
- * latest lease_ms / 2^14 after it expired, at once if lease_ms is below 32,000. */
+/* Ends every run whose lease has expired, but for those in the hands of another reclaimer, tells
+ * each to `each`, and returns how many there were. `each` must return; it may call anything here
+ * but seq_reclaim.
+ *
+ * Looks at every lease that hangs in a slot that has become due: it was renewed, and is hung up
+ * again; or its run has ended, and it is let go; or it has expired. So a lease is looked at once in
+ * lease_ms at the most, and never twice without having been renewed. A lease is found at once if
+ * lease_ms is at most 32,766, else within lease_ms / 2^14 + 1 ms of its end; one whose taker was
+ * held up inside seq_take for longer than lease_ms, at the latest a turn of the wheel (2^16 slots
+ * of that fraction, at least 65 s) after. Somebody must look at least every 2^31 ms. */
 uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now,
                      void (*each)(void *context, const struct seq_reclaimed *reclaimed),
                      void *context);
@@ -166,6 +182,9 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
 
 uint64_t seq_capacity(const struct seq_ledger *ledger);
 struct seq_view seq_read(const struct seq_ledger *ledger, uint64_t seq);
+
+/* Exact when no call is in progress. While others move seqs, each number is one that it had or was
+ * about to have, and they need not add up. */
 struct seq_counts seq_count(const struct seq_ledger *ledger);
 
 /* True once an illegal move has been attempted; *report is the first one. */

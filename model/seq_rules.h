@@ -89,13 +89,14 @@ static inline bool seq_rules_terminal(enum seq_state state)
     return state >= SEQ_SUCCESS && state <= SEQ_CANCEL;
 }
 
-/* now - heartbeat >= lease_ms (E-SEQ-13), in wrapping milliseconds: a heartbeat ahead of `now`, as
- * a slower thread may see it, has not expired. */
+/* now - heartbeat >= lease_ms (E-SEQ-13), in wrapping milliseconds. A heartbeat up to
+ * SEQ_LEASE_MS_MAX ahead of `now`, as a thread with an older clock reading sees it, has not
+ * expired; so a heartbeat is judged rightly for 2^32 - SEQ_LEASE_MS_MAX ms, 37 days. */
 static inline bool seq_rules_lease_expired(const struct seq_policy *policy, uint32_t heartbeat_ms,
                                            uint32_t now_ms)
 {
     uint32_t age_ms = now_ms - heartbeat_ms;
-    bool heartbeat_is_ahead = age_ms > UINT32_MAX / 2;
+    bool heartbeat_is_ahead = age_ms > UINT32_MAX - SEQ_LEASE_MS_MAX;
     return !heartbeat_is_ahead && age_ms >= policy->lease_ms;
 }
 

@@ -25,9 +25,11 @@ static inline struct seq_time at(uint64_t mono_ms)
 
 static inline struct seq_ledger *ledger_new(uint64_t capacity, const struct seq_policy *policy)
 {
-    size_t bytes = (seq_ledger_bytes(capacity) / SEQ_ALIGNMENT + 1) * SEQ_ALIGNMENT;
-    void *memory = aligned_alloc(SEQ_ALIGNMENT, bytes);
-    memset(memory, 0, bytes);
+    void *memory = NULL; /* not a byte more than it asks for, so that a sanitizer sees an overrun */
+    if (posix_memalign(&memory, SEQ_ALIGNMENT, seq_ledger_bytes(capacity)) != 0) {
+        abort();
+    }
+    memset(memory, 0, seq_ledger_bytes(capacity));
     return seq_ledger_init(memory, capacity, policy);
 }
 

@@ -5,6 +5,7 @@
 #include "model/tests/seq_support.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 
 static struct seq_ledger *ledger;
 
@@ -74,6 +75,21 @@ static uint64_t reclaim_at(uint64_t now_ms)
     return told;
 }
 
+/* The callback of a reclaimer during which another one reclaims, much later. */
+static void reclaim_much_later(void *context, const struct seq_reclaimed *reclaimed)
+{
+    uint64_t *by_second = context;
+    (void)reclaimed;
+    *by_second += reclaim_at(60000);
+}
+
+/* A callback that breaks the contract. */
+static void halt_at_the_first(void *context, const struct seq_reclaimed *reclaimed)
+{
+    note_reclaimed(context, reclaimed);
+    seq_order(ledger, 63, SEQ_COMMITTED, COMMITTER, at(1));
+}
+
 #define EXPECT_RESULT(result, want_verdict, want_from, want_to, want_event)                        \
     do {                                                                                           \
         struct seq_result got = (result);                                                          \
@@ -87,7 +103,7 @@ static uint64_t reclaim_at(uint64_t now_ms)
 
 Test(seq, each_of_the_12_legal_moves_is_made_and_counted)
 {
-    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_16);
+    PROVES(CLAUSE_SEQ_16);
     struct seq_cancellation asked;
     seq_finish(ledger, started(0, 0), SEQ_SUCCESS, 0, at(1));
     seq_finish(ledger, started(1, 0), SEQ_SKIP, 0, at(1));
@@ -289,6 +305,149 @@ Test(seq, a_repeated_failure_that_was_retried_is_recognised_until_the_seq_is_tak
     cr_expect_eq(seq_read(ledger, 0).attempt, 1U, "retried once, not twice");
 }
 
+Test(seq, a_token_is_owner_and_attempt_and_nothing_less)
+{
+    PROVES(CLAUSE_SEQ_12);
+    struct seq_token token = started(0, 0);
+    struct seq_token other_owner = {.seq = 0, .owner = RIVAL, .attempt = 0};
+    struct seq_token other_attempt = {.seq = 0, .owner = WORKER, .attempt = 1};
+    cr_expect_eq(seq_finish(ledger, other_owner, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_heartbeat(ledger, other_owner, at(1)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_finish(ledger, other_attempt, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_heartbeat(ledger, other_attempt, at(1)).verdict, SEQ_STALE);
+    seq_finish(ledger, token, SEQ_SUCCESS, 0, at(2));
+    cr_expect_eq(seq_heartbeat(ledger, token, at(3)).verdict, SEQ_STALE, "the run has ended");
+    seq_order(ledger, 0, SEQ_COMMITTED, COMMITTER, at(4));
+    cr_expect_eq(seq_heartbeat(ledger, token, at(5)).verdict, SEQ_STALE);
+    cr_expect_eq(seq_read(ledger, 0).ended_as, SEQ_SUCCESS);
+    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, 0U, "a committed seq has no heartbeat");
+}
+
+Test(seq, a_repeat_of_an_earlier_attempt_is_stale)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    struct seq_token tokens[3];
+    for (uint32_t run = 0; run < 3; run++) {
+        tokens[run] = started(0, run);
+        seq_finish(ledger, tokens[run], SEQ_FAIL, CLASS_TRANSIENT, at(run));
+        for (uint32_t earlier = 0; earlier < run; earlier++) {
+            cr_expect_eq(
+                seq_finish(ledger, tokens[earlier], SEQ_FAIL, CLASS_TRANSIENT, at(run)).verdict,
+                SEQ_STALE, "after run %u, the failure of run %u", run, earlier);
+        }
+    }
+    seq_order(ledger, 0, SEQ_COMMITTED, COMMITTER, at(9));
+    cr_expect_eq(seq_read(ledger, 0).attempt, 2U, "a commit keeps the attempts");
+}
+
+Test(seq, a_cancelled_seq_has_no_owner_and_keeps_its_attempts)
+{
+    struct seq_cancellation asked;
+    for (uint64_t seq = 0; seq < 3; seq++) {
+        seq_finish(ledger, started(seq, 0), SEQ_FAIL, CLASS_TRANSIENT, at(1));
+    }
+    seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(2));
+    seq_cancel(ledger, 1, seq_read(ledger, 1), CANCELLER, at(2), &asked);
+    started(2, 2);
+    seq_cancel(ledger, 2, seq_read(ledger, 2), CANCELLER, at(2), &asked);
+    seq_cancel_force(ledger, asked, CANCELLER, at(100));
+    for (uint64_t seq = 0; seq < 3; seq++) {
+        struct seq_view view = seq_read(ledger, seq);
+        cr_expect_eq(view.state, SEQ_CANCEL);
+        cr_expect_eq(view.owner, 0U);
+        cr_expect_eq(view.attempt, 1U);
+    }
+}
+
+Test(seq, a_failure_by_expiry_is_nobodys_report)
+{
+    struct seq_policy policy = usual_policy;
+    policy.retry_budget = 0;
+    free(ledger);
+    ledger = ledger_new(8, &policy);
+    struct seq_token zombie = started(0, 0);
+    cr_assert_eq(reclaim_at(1000), 1U);
+    cr_expect_eq(seq_finish(ledger, zombie, SEQ_FAIL, CLASS_FATAL, at(1001)).verdict, SEQ_STALE);
+}
+
+Test(seq, every_attempt_and_every_actor_id_fits_in_the_word)
+{
+    struct seq_policy policy = usual_policy;
+    struct seq_token token;
+    policy.retry_budget = SEQ_ATTEMPTS_MAX;
+    free(ledger);
+    ledger = ledger_new(8, &policy);
+    seq_order(ledger, 0, SEQ_DISPATCHED, SEQ_ACTOR_MAX, at(0));
+    for (uint32_t run = 0; run <= SEQ_ATTEMPTS_MAX; run++) {
+        uint32_t owner = SEQ_ACTOR_MAX - run;
+        cr_assert_eq(seq_take(ledger, 0, run + 1, owner, at(run), &token).verdict, SEQ_STALE);
+        cr_assert_eq(seq_take(ledger, 0, run, owner, at(run), &token).verdict, SEQ_MOVED);
+        cr_assert_eq(seq_read(ledger, 0).owner, owner);
+        EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(run)), SEQ_MOVED,
+                      SEQ_IN_FLIGHT, run < SEQ_ATTEMPTS_MAX ? SEQ_DISPATCHED : SEQ_FAIL,
+                      run == SEQ_ATTEMPTS_MAX);
+    }
+    cr_expect_eq(seq_read(ledger, 0).attempt, (uint32_t)SEQ_ATTEMPTS_MAX);
+}
+
+Test(seq, counts_add_up_whichever_actor_moved)
+{
+    for (uint32_t actor = 1; actor <= 64; actor++) {
+        seq_order(ledger, actor - 1, SEQ_DISPATCHED, actor, at(0));
+        cr_expect(counts_agree(ledger), "actor %u", actor);
+    }
+    cr_expect_eq(seq_count(ledger).dispatched, 64U);
+}
+
+Test(seq, memory_is_counted_in_whole_lines)
+{
+    cr_expect_eq(seq_ledger_bytes(1), seq_ledger_bytes(5));
+    cr_expect_eq(seq_ledger_bytes(6), seq_ledger_bytes(5) + 64);
+    cr_expect_eq(seq_ledger_bytes(10), seq_ledger_bytes(6));
+}
+
+/* ---- what is a bug of the caller ---- */
+
+Test(seq_misuse, memory_out_of_alignment, .signal = SIGABRT)
+{
+    static _Alignas(SEQ_ALIGNMENT) unsigned char memory[1 << 20];
+    seq_ledger_init(memory + 64, 1, &usual_policy);
+}
+
+Test(seq_misuse, a_lease_of_no_time, .signal = SIGABRT)
+{
+    struct seq_policy policy = usual_policy;
+    policy.lease_ms = 0;
+    ledger_new(1, &policy);
+}
+
+Test(seq_misuse, a_budget_that_does_not_fit, .signal = SIGABRT)
+{
+    struct seq_policy policy = usual_policy;
+    policy.retry_budget = SEQ_ATTEMPTS_MAX + 1;
+    ledger_new(1, &policy);
+}
+
+Test(seq_misuse, a_seq_beyond_the_capacity, .signal = SIGABRT)
+{
+    seq_order(ledger_new(8, &usual_policy), 8, SEQ_DISPATCHED, DISPATCHER, at(0));
+}
+
+Test(seq_misuse, reading_beyond_the_capacity, .signal = SIGABRT)
+{
+    seq_read(ledger_new(8, &usual_policy), 8);
+}
+
+Test(seq_misuse, an_actor_that_is_nobody, .signal = SIGABRT)
+{
+    seq_order(ledger_new(8, &usual_policy), 0, SEQ_DISPATCHED, 0, at(0));
+}
+
+Test(seq_misuse, an_actor_that_does_not_fit, .signal = SIGABRT)
+{
+    seq_order(ledger_new(8, &usual_policy), 0, SEQ_DISPATCHED, SEQ_ACTOR_MAX + 1, at(0));
+}
+
 /* ---- leases -------------------------------------------------------------------------------- */
 
 Test(seq, taking_the_lease_and_entering_in_flight_are_one)
@@ -409,6 +568,119 @@ Test(seq, reclaim_looks_only_at_what_hangs_in_the_wheel_and_finds_all_of_it)
     cr_expect_eq(reclaim_at(1314), 0U);
     cr_expect_eq(reclaim_at(1000000), 16U, "the rest, although nobody looked for many turns");
     cr_expect_eq(seq_count(ledger).in_flight, 0U);
+}
+
+Test(seq, reclaim_examines_what_is_due_and_nothing_else)
+{
+    PROVES(CLAUSE_SEQ_17);
+    for (uint64_t seq = 0; seq < 64; seq++) {
+        started(seq, seq < 4 ? 0 : 500);
+    }
+    reclaim_at(999);
+    cr_expect_eq(seq_count(ledger).examined, 0U, "64 leases, none due");
+    seq_heartbeat(ledger, (struct seq_token){.seq = 0, .owner = WORKER}, at(900));
+    seq_finish(ledger, (struct seq_token){.seq = 1, .owner = WORKER}, SEQ_SUCCESS, 0, at(900));
+    cr_expect_eq(reclaim_at(1000), 2U);
+    cr_expect_eq(seq_count(ledger).examined, 4U, "renewed, ended and two expired");
+    reclaim_at(1001);
+    reclaim_at(1499);
+    cr_expect_eq(seq_count(ledger).examined, 4U, "none is looked at again before it is due");
+    cr_expect_eq(reclaim_at(1500), 60U);
+    cr_expect_eq(reclaim_at(1900), 1U);
+    cr_expect_eq(seq_count(ledger).examined, 65U);
+}
+
+/* Times of: a first look, the taking, perhaps a look between, and the look that must find it. */
+Test(seq, a_lease_is_found_however_long_nobody_looked_and_however_late_it_was_hung_up)
+{
+    static const struct {
+        uint64_t first_look, take, between, look;
+    } cases[] = {
+        {0, 0, 0, 1000},
+        {0, 0, 0, 30000},
+        {0, 0, 0, 33767},
+        {0, 0, 0, 33768},
+        {0, 0, 0, 50000},
+        {0, 0, 0, 66535},
+        {0, 0, 0, 66536},
+        {0, 0, 0, 66537},
+        {0, 0, 0, 1000000},
+        {5000, 3990, 0, 5001},                   /* the taker's clock was behind the reclaimer's */
+        {40000, 0, 0, 40001},                    /* held up for most of half a turn */
+        {60000, 0, 0, 60001},                    /* for more than half a turn */
+        {100000, 0, 0, 100001},                  /* for more than a turn */
+        {100000, 0, 50000, 100000},              /* the clock was set back, and is right again */
+        {3000000000, 3000000000, 0, 3000001000}, /* a machine that has been up for long */
+        {0, 3000000000, 3000000500, 3000001000}, /* and whose ledger is new */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        free(ledger);
+        open_ledger();
+        reclaim_at(cases[i].first_look);
+        started(0, cases[i].take);
+        uint64_t early = cases[i].between > 0 ? reclaim_at(cases[i].between) : 0;
+        cr_expect_eq(early + reclaim_at(cases[i].look), 1U, "case %zu", i);
+    }
+}
+
+Test(seq, a_slow_reclaimer_hides_nothing_from_another_but_what_it_holds)
+{
+    started(0, 0);
+    started(1, 20000);
+    reclaim_at(0);
+    /* While the first reclaimer is busy with seq 0, a second one comes by much later. */
+    struct seq_ledger *shared = ledger;
+    uint64_t by_second = 0;
+    seq_reclaim(shared, RECLAIMER, at(30000), reclaim_much_later, &by_second);
+    cr_expect_eq(by_second, 1U, "seq 1 had expired, and was in nobody's hands");
+}
+
+Test(seq, entries_of_one_slot_are_each_looked_after)
+{
+    started(0, 0);
+    started(1, 0);
+    started(2, 0);
+    seq_heartbeat(ledger, (struct seq_token){.seq = 1, .owner = WORKER}, at(500));
+    cr_expect_eq(reclaim_at(1000), 2U, "one of the three was renewed");
+    cr_expect_eq(reclaim_at(1500), 1U);
+}
+
+Test(seq, a_halt_stops_a_reclaim_in_the_middle)
+{
+    PROVES(CLAUSE_SEQ_20);
+    for (uint64_t seq = 0; seq < 10; seq++) {
+        started(seq, 0);
+    }
+    uint64_t told = 0;
+    cr_expect_eq(seq_reclaim(ledger, RECLAIMER, at(5000), halt_at_the_first, &told), 1U);
+    cr_expect_eq(told, 1U);
+    cr_expect_eq(seq_count(ledger).in_flight, 9U, "none moved after the halt");
+}
+
+Test(seq, leases_around_the_width_of_a_slot_are_found_in_time)
+{
+    static const uint32_t leases[] = {1,     2,     32765, 32766, 32767,   32768,
+                                      32769, 65531, 65532, 65533, 1 << 20, SEQ_LEASE_MS_MAX};
+    for (size_t i = 0; i < sizeof leases / sizeof leases[0]; i++) {
+        struct seq_policy policy = usual_policy;
+        struct seq_token token;
+        uint64_t count = 0;
+        policy.lease_ms = leases[i];
+        struct seq_ledger *one = ledger_new(1, &policy);
+        uint64_t late = leases[i] <= 32766 ? 0 : (leases[i] >> 14) + 1;
+        uint64_t expiry = UINT64_C(777) + leases[i];
+        seq_reclaim(one, RECLAIMER, at(777), note_reclaimed, &count);
+        seq_order(one, 0, SEQ_DISPATCHED, DISPATCHER, at(777));
+        seq_take(one, 0, 0, WORKER, at(777), &token);
+        for (uint64_t now = 777; now < expiry; now += leases[i] / 7 + 1) {
+            seq_reclaim(one, RECLAIMER, at(now), note_reclaimed, &count);
+        }
+        seq_reclaim(one, RECLAIMER, at(expiry - 1), note_reclaimed, &count);
+        cr_expect_eq(count, 0U, "lease %u", leases[i]);
+        seq_reclaim(one, RECLAIMER, at(expiry + late), note_reclaimed, &count);
+        cr_expect_eq(count, 1U, "lease %u", leases[i]);
+        free(one);
+    }
 }
 
 Test(seq, a_seq_taken_again_before_its_old_slot_was_visited_is_still_found)

@@ -78,12 +78,13 @@ Test(seq_rules, a_lease_expires_when_the_heartbeat_is_lease_ms_old)
         {0, 99, false},
         {0, 100, true}, /* the boundary is closed */
         {0, 101, true},
-        {500, 499, false},              /* another thread's clock was read a little later */
-        {UINT32_MAX - 9, 89, false},    /* 99 ms across the wrap */
-        {UINT32_MAX - 9, 90, true},     /* 100 ms across the wrap */
-        {10, UINT32_MAX - 10, false},   /* ahead across the wrap */
-        {0, UINT32_MAX / 2, true},      /* the oldest age that counts as past */
-        {0, UINT32_MAX / 2 + 1, false}, /* beyond it, it counts as ahead */
+        {500, 499, false},            /* another thread's clock was read a little later */
+        {UINT32_MAX - 9, 89, false},  /* 99 ms across the wrap */
+        {UINT32_MAX - 9, 90, true},   /* 100 ms across the wrap */
+        {10, UINT32_MAX - 10, false}, /* ahead across the wrap */
+        {0, UINT32_MAX / 2 + 1, true},
+        {0, UINT32_MAX - SEQ_LEASE_MS_MAX, true},      /* the oldest age that counts as past */
+        {0, UINT32_MAX - SEQ_LEASE_MS_MAX + 1, false}, /* beyond it, it counts as ahead */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cr_expect_eq(seq_rules_lease_expired(&policy, cases[i].heartbeat, cases[i].now),

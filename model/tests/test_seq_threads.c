@@ -16,7 +16,9 @@ enum {
     MANY = 2048,         /* seqs that they work on at random ... */
     WINDOW = 128,        /* ... within a window that moves on by a quarter each round */
     ROUNDS = (MANY - WINDOW) / (WINDOW / 4),
-    CALLS_PER_ROUND = 200
+    CALLS_PER_ROUND = 200,
+    SLOT_ROUNDS = 4000, /* of takers and reclaimers in one slot */
+    HALT_ROUNDS = 200   /* ledgers that are halted */
 };
 
 static int failures;
@@ -29,10 +31,20 @@ static int failures;
         }                                                                                          \
     } while (0)
 
+/* A lease is short beside a round, so that some run out while others are renewed. */
+static const struct seq_policy race_policy = {
+    .lease_ms = 60,
+    .grace_ms = 1,
+    .retryable_classes = 1U << SEQ_CLASS_LEASE_EXPIRED | 1U << CLASS_TRANSIENT,
+    .retry_budget = 2,
+};
+
 struct arena {
     struct seq_ledger *ledger;
+    void (*prepare)(struct seq_ledger *ledger); /* before the threads start; may be NULL */
+    struct seq_ledger *ledgers[HALT_ROUNDS];    /* for the races to halt one */
     pthread_barrier_t barrier;
-    _Atomic uint64_t clock_ms;         /* the one clock of the store */
+    _Atomic uint64_t ticks;            /* of the one clock of the store */
     _Atomic uint32_t winners;          /* of the present round */
     _Atomic uint32_t events[MANY];     /* terminal events handed out, by seq */
     _Atomic uint32_t disagreements;    /* quiescent points at which a counter was off */
@@ -59,9 +71,10 @@ static void expect(struct arena *arena, bool as_it_must_be)
     atomic_fetch_add(&arena->surprises, as_it_must_be ? 0 : 1);
 }
 
+/* 16 calls to a millisecond, so that leases share slots and threads collide in the wheel. */
 static struct seq_time tick(struct arena *arena)
 {
-    return at(atomic_fetch_add(&arena->clock_ms, 1));
+    return at(atomic_fetch_add(&arena->ticks, 1) / 16);
 }
 
 /* All threads have returned from the ledger: compare, then let them go on. */
@@ -88,7 +101,10 @@ static void race(struct arena *arena, uint64_t capacity, void *(*run)(void *))
 {
     static struct racer racers[THREADS];
     pthread_t threads[THREADS];
-    arena->ledger = ledger_new(capacity, &usual_policy);
+    arena->ledger = ledger_new(capacity, &race_policy);
+    if (arena->prepare != NULL) {
+        arena->prepare(arena->ledger);
+    }
     pthread_barrier_init(&arena->barrier, NULL, THREADS);
     for (uint32_t i = 0; i < THREADS; i++) {
         racers[i] = (struct racer){
@@ -205,7 +221,7 @@ static void call_something(struct racer *racer, uint64_t window)
         if (view.state == SEQ_DISPATCHED || view.state == SEQ_IN_FLIGHT) {
             result = seq_cancel(ledger, seq, view, racer->id, now, &asked);
             if (result.verdict == SEQ_ASKED) {
-                result = seq_cancel_force(ledger, asked, racer->id, at(now.mono_ms + 50));
+                result = seq_cancel_force(ledger, asked, racer->id, at(now.mono_ms + 1));
             }
         }
         break;
@@ -224,7 +240,7 @@ static void *race_on_many_seqs(void *argument)
     }
     for (uint64_t round = 0; round < ROUNDS; round++) {
         quiesce(arena);
-        for (int i = 0; i < CALLS_PER_ROUND; i++) { /* a call is a millisecond */
+        for (int i = 0; i < CALLS_PER_ROUND; i++) {
             call_something(racer, round * (WINDOW / 4));
         }
     }
@@ -240,7 +256,7 @@ static void *race_on_many_seqs(void *argument)
  * runs. A lease that the wheel had lost would stay in flight for ever. */
 static void settle(struct arena *arena)
 {
-    struct seq_time now = at(atomic_load(&arena->clock_ms) + usual_policy.lease_ms);
+    struct seq_time now = at(tick(arena).mono_ms + race_policy.lease_ms);
     EXPECT(seq_count(arena->ledger).in_flight > THREADS);
     seq_reclaim(arena->ledger, 1, now, count_reclaimed, arena);
     EXPECT(seq_count(arena->ledger).in_flight == 0);
@@ -266,21 +282,66 @@ static void eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once(void)
     free(arena.ledger);
 }
 
-/* ---- the latch ----------------------------------------------------------------------------- */
+/* ---- the wheel ---- */
+
+/* Takers and reclaimers meet in the same slot all the time: a push that falls between the clearing
+ * of a slot's bit and the taking of its list must not be lost. */
+static void *race_in_one_slot(void *argument)
+{
+    struct racer *racer = argument;
+    struct arena *arena = racer->arena;
+    struct seq_token token;
+    for (uint64_t round = 0; round < SLOT_ROUNDS; round++) {
+        uint64_t seq = round * THREADS + racer->id - 1;
+        uint64_t now = round * (race_policy.lease_ms + 1);
+        bool takes = racer->id % 2 == 0;
+        seq_order(arena->ledger, seq, SEQ_DISPATCHED, racer->id, at(now));
+        pthread_barrier_wait(&arena->barrier);
+        for (int i = 0; i < 4; i++) {
+            if (takes && i == 0) {
+                seq_take(arena->ledger, seq, 0, racer->id, at(now), &token);
+            } else {
+                seq_reclaim(arena->ledger, racer->id, at(now + race_policy.lease_ms),
+                            count_reclaimed, arena);
+            }
+        }
+        pthread_barrier_wait(&arena->barrier);
+    }
+    quiesce(arena);
+    return NULL;
+}
+
+static void a_lease_hung_up_while_its_slot_is_visited_is_not_lost(void)
+{
+    PROVES(CLAUSE_SEQ_10);
+    static struct arena arena;
+    race(&arena, (uint64_t)SLOT_ROUNDS * THREADS, race_in_one_slot);
+    struct seq_time end = at((SLOT_ROUNDS + 2) * ((uint64_t)race_policy.lease_ms + 1));
+    seq_reclaim(arena.ledger, 1, end, count_reclaimed, &arena);
+    EXPECT(seq_count(arena.ledger).in_flight == 0);
+    EXPECT(atomic_load(&arena.reclaimed) == SLOT_ROUNDS * THREADS / 2);
+    free(arena.ledger);
+}
+
+/* ---- the latch ---- */
 
 static void *race_to_halt(void *argument)
 {
     struct racer *racer = argument;
     struct arena *arena = racer->arena;
+    for (uint64_t round = 0; round < HALT_ROUNDS; round++) {
+        struct seq_report report = {0};
+        pthread_barrier_wait(&arena->barrier);
+        struct seq_result result =
+            seq_order(arena->ledgers[round], racer->id, SEQ_COMMITTED, racer->id, at(racer->id));
+        expect(arena, result.verdict == SEQ_FATAL || result.verdict == SEQ_HALTED);
+        atomic_fetch_add(&arena->winners, result.verdict == SEQ_FATAL);
+        /* Whoever was told that the ledger is halted can read why, at once and whole. */
+        expect(arena, seq_halted(arena->ledgers[round], &report));
+        expect(arena, report.seq == report.by && report.by >= 1);
+        expect(arena, report.wall_ms == at(report.by).wall_ms);
+    }
     quiesce(arena);
-    struct seq_result result =
-        seq_order(arena->ledger, racer->id, SEQ_COMMITTED, racer->id, at(racer->id));
-    atomic_fetch_add(&arena->winners, result.verdict == SEQ_FATAL);
-    quiesce(arena);
-    struct seq_report report;
-    expect(arena, seq_halted(arena->ledger, &report));
-    expect(arena, report.seq == report.by); /* written by one thread, whole */
-    expect(arena, report.wall_ms == at(report.by).wall_ms);
     return NULL;
 }
 
@@ -288,8 +349,58 @@ static void of_eight_illegal_moves_one_halts_the_ledger_and_leaves_a_whole_repor
 {
     PROVES(CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     static struct arena arena;
-    race(&arena, THREADS + 1, race_to_halt);
-    EXPECT(atomic_load(&arena.winners) == 1U);
+    for (int i = 0; i < HALT_ROUNDS; i++) {
+        arena.ledgers[i] = ledger_new(THREADS + 1, &race_policy);
+    }
+    race(&arena, 1, race_to_halt);
+    EXPECT(atomic_load(&arena.winners) == HALT_ROUNDS);
+    for (int i = 0; i < HALT_ROUNDS; i++) {
+        free(arena.ledgers[i]);
+    }
+    free(arena.ledger);
+}
+
+/* Every seq but the last in flight since the beginning. */
+static void lease_all(struct seq_ledger *ledger)
+{
+    struct seq_token token;
+    for (uint64_t seq = 0; seq < ONE_BY_ONE; seq++) {
+        seq_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
+        seq_take(ledger, seq, 0, 1, at(0), &token);
+    }
+}
+
+/* One thread reclaims a long list while another breaks the contract. */
+static void *race_a_reclaim_with_a_halt(void *argument)
+{
+    struct racer *racer = argument;
+    struct arena *arena = racer->arena;
+    pthread_barrier_wait(&arena->barrier);
+    if (racer->id == 1) {
+        seq_reclaim(arena->ledger, 1, at(UINT64_C(2) * race_policy.lease_ms), count_reclaimed,
+                    arena);
+    } else if (racer->id == 2) {
+        while (atomic_load(&arena->reclaimed) == 0) { /* until it is under way */
+        }
+        seq_order(arena->ledger, ONE_BY_ONE, SEQ_COMMITTED, 2, at(1));
+        uint64_t after = seq_count(arena->ledger).moves[SEQ_MOVE_FAIL];
+        for (int i = 0; i < 1000; i++) { /* at most the one move it was making */
+            expect(arena, seq_count(arena->ledger).moves[SEQ_MOVE_FAIL] <= after + 1);
+        }
+    }
+    quiesce(arena);
+    return NULL;
+}
+
+static void a_halt_stops_a_reclaim_on_another_thread(void)
+{
+    PROVES(CLAUSE_SEQ_20);
+    static struct arena arena;
+    arena.prepare = lease_all;
+    race(&arena, ONE_BY_ONE + 1, race_a_reclaim_with_a_halt);
+    struct seq_report report;
+    EXPECT(seq_halted(arena.ledger, &report));
+    EXPECT(seq_count(arena.ledger).in_flight > 0); /* the reclaim did not come to its end */
     free(arena.ledger);
 }
 
@@ -297,7 +408,9 @@ int main(void)
 {
     of_eight_racing_moves_from_one_state_exactly_one_wins();
     eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once();
+    a_lease_hung_up_while_its_slot_is_visited_is_not_lost();
+    a_halt_stops_a_reclaim_on_another_thread();
     of_eight_illegal_moves_one_halts_the_ledger_and_leaves_a_whole_report();
-    printf("seq_threads: 3 tests, %d failures\n", failures);
+    printf("seq_threads: 5 tests, %d failures\n", failures);
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
