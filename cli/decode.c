@@ -32,7 +32,7 @@ static int refuse(const char *text, const struct text_fault *fault)
                            fault->wrong, fault->right);
 }
 
-static int decode_as(const char *text, enum reading_kind kind, enum report_format format)
+static int decode_as(const char *text, enum reading_kind kind, enum format_kind format)
 {
     struct reading reading;
     struct text_fault fault;
@@ -44,7 +44,7 @@ static int decode_as(const char *text, enum reading_kind kind, enum report_forma
 }
 
 /* Shows every reading that is legal; if there is none, says why for each kind. */
-static int decode_any(const char *text, enum report_format format)
+static int decode_any(const char *text, enum format_kind format)
 {
     struct reading reading;
     struct text_fault fault;
@@ -58,7 +58,7 @@ static int decode_any(const char *text, enum report_format format)
         }
         any_parsed = true;
         if (reading_defect(&reading) == NULL) {
-            if (shown++ > 0 && format == REPORT_TEXT) {
+            if (shown++ > 0 && format == FORMAT_TEXT) {
                 putchar('\n');
             }
             reading_write(stdout, format, text, &reading);
@@ -88,7 +88,7 @@ static int run(int argc, char **argv)
     if (arguments.count != 1) {
         return cli_usage_error(&cli_decode, "one VALUE is needed, %d were given", arguments.count);
     }
-    enum report_format format = json ? REPORT_JSON : REPORT_TEXT;
+    enum format_kind format = json ? FORMAT_JSON : FORMAT_TEXT;
     if (as == NULL) {
         return decode_any(arguments.positional[0], format);
     }

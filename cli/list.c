@@ -17,8 +17,8 @@ static const char help[] =
     "\n"
     "example: assay list clauses SEQ\n";
 
-static int list(int (*write)(FILE *, enum report_format, const char *), const char *prefix,
-                enum report_format format, const struct cli_arguments *arguments)
+static int list(int (*write)(FILE *, enum format_kind, const char *), const char *prefix,
+                enum format_kind format, const struct cli_arguments *arguments)
 {
     char id[64];
     if (arguments->count == 1) {
@@ -50,7 +50,7 @@ static int run(int argc, char **argv)
     if (json && markdown) {
         return cli_usage_error(&cli_list, "--json and --markdown exclude each other");
     }
-    enum report_format format = json ? REPORT_JSON : markdown ? REPORT_MARKDOWN : REPORT_TEXT;
+    enum format_kind format = json ? FORMAT_JSON : markdown ? FORMAT_MARKDOWN : FORMAT_TEXT;
     const char *what = arguments.count > 0 ? arguments.positional[0] : "";
     if (strcmp(what, "clauses") == 0) {
         return list(clauses_write, "", format, &arguments);

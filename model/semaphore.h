@@ -5,8 +5,8 @@
  * now stands at the job's threshold, and writes that decision into the GUID ledger, all in one
  * commit (ACL-17, ACL-40). Owns that arithmetic; the row belongs to the store.
  *
- * (S1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
- * (S2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
+ * (M1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
+ * (M2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
 #ifndef MODEL_SEMAPHORE_H
 #define MODEL_SEMAPHORE_H
 

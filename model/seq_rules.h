@@ -2,11 +2,10 @@
  * when a lease has expired, when a failure is retried. No state. The concurrent ledger in seq.h,
  * and any durable table of seqs, decide by these and by nothing else.
  *
- *            1        2        3        4        5        6        7
- *   UNSEEN -> DISPATCHED -> IN_FLIGHT -> SUCCESS | SKIP | FAIL | CANCEL -> COMMITTED
- *                |  ^                                 |       ^
- *                |  +---------- retry ----------------+       |
- *                +-------------- cancel ----------------------+
+ *   0 UNSEEN -> 1 DISPATCHED -> 2 IN_FLIGHT -> 3 SUCCESS, 4 SKIP, 5 FAIL, 6 CANCEL -> 7 COMMITTED
+ *                  |   ^                                          |         ^
+ *                  |   +------------------ retry -----------------+         |
+ *                  +---------------------- cancel --------------------------+
  *
  * (Q1) 12 of the 64 ordered pairs are legal, COMMITTED -> COMMITTED is a no-op, 51 are illegal
  *      (SEQ-3, E-SEQ-5).
@@ -19,16 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum seq_state { /* SEQ-1 */
-                 SEQ_UNSEEN = 0,
-                 SEQ_DISPATCHED = 1,
-                 SEQ_IN_FLIGHT = 2,
-                 SEQ_SUCCESS = 3,
-                 SEQ_SKIP = 4,
-                 SEQ_FAIL = 5,
-                 SEQ_CANCEL = 6,
-                 SEQ_COMMITTED = 7,
-                 SEQ_STATES = 8
+/* SEQ-1 */
+enum seq_state {
+    SEQ_UNSEEN = 0,
+    SEQ_DISPATCHED = 1,
+    SEQ_IN_FLIGHT = 2,
+    SEQ_SUCCESS = 3,
+    SEQ_SKIP = 4,
+    SEQ_FAIL = 5,
+    SEQ_CANCEL = 6,
+    SEQ_COMMITTED = 7,
+    SEQ_STATES = 8
 };
 
 /* The 12 legal moves, numbered as the transition contract numbers them. */
@@ -49,7 +49,7 @@ enum seq_move {
     SEQ_MOVES
 };
 
-enum seq_verdict_of_pair { SEQ_PAIR_LEGAL, SEQ_PAIR_NOOP, SEQ_PAIR_ILLEGAL };
+enum seq_pair { SEQ_PAIR_LEGAL, SEQ_PAIR_NOOP, SEQ_PAIR_ILLEGAL };
 
 #define SEQ_CLASSES             32 /* fail classes; which are retryable is the policy's business */
 #define SEQ_CLASS_LEASE_EXPIRED 0  /* the class of a run whose lease ran out (E-SEQ-1) */
@@ -75,7 +75,7 @@ static inline enum seq_move seq_rules_move(enum seq_state from, enum seq_state t
     return (enum seq_move)seq_rules_contract[from][to];
 }
 
-static inline enum seq_verdict_of_pair seq_rules_pair(enum seq_state from, enum seq_state to)
+static inline enum seq_pair seq_rules_pair(enum seq_state from, enum seq_state to)
 {
     if (seq_rules_move(from, to) != SEQ_MOVE_NONE) {
         return SEQ_PAIR_LEGAL;

@@ -1,8 +1,8 @@
 #include "reports/clauses.h"
 
 #include "model/clause.h"
+#include "reports/json_line.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,72 +14,52 @@ static bool matches(const char *id, const char *prefix)
            (strncmp(id, prefix, length) == 0 && (id[length] == '\0' || id[length] == '-'));
 }
 
-/* A Markdown table cell: a bar would end it. */
-static void write_cell(FILE *out, const char *text)
-{
-    fputs(" ", out);
-    for (; *text != '\0'; text++) {
-        if (*text == '|') {
-            fputc('\\', out);
-        }
-        fputc(*text, out);
-    }
-    fputs(" |", out);
-}
-
-static void write_json(FILE *out, json_t *object)
-{
-    json_dumpf(object, out, JSON_COMPACT);
-    fputc('\n', out);
-    json_decref(object);
-}
-
 static void write_family_heading(FILE *out, enum clause_family family)
 {
     fprintf(out, "\n## %s: %s (seed %s)\n\n", clause_family_name(family),
             clause_family_about(family), clause_family_seed(family));
 }
 
-static void write_clause(FILE *out, enum report_format format, const struct clause *clause)
+static void write_clause(FILE *out, enum format_kind format, const struct clause *clause)
 {
     const char *kind = clause_kind_name(clause->kind);
     switch (format) {
-    case REPORT_TEXT:
+    case FORMAT_TEXT:
         fprintf(out, "%-7s %-6s ", clause->id, kind);
         format_wrapped(out, clause->promise, 15);
         break;
-    case REPORT_JSON:
-        write_json(out, json_pack("{ss ss ss ss ss ss}", "type", "clause", "id", clause->id, "kind",
-                                  kind, "seed", clause_family_seed(clause->family), "section",
-                                  clause->section, "promise", clause->promise));
+    case FORMAT_JSON:
+        json_line_write(out, json_pack("{ss ss ss ss ss ss}", "type", "clause", "id", clause->id,
+                                       "kind", kind, "seed", clause_family_seed(clause->family),
+                                       "section", clause->section, "promise", clause->promise));
         break;
-    case REPORT_MARKDOWN:
-        fprintf(out, "| %s | %s |", clause->id, kind);
-        write_cell(out, clause->section);
-        write_cell(out, clause->promise);
-        fputc('\n', out);
+    case FORMAT_MARKDOWN:
+        fprintf(out, "| %s | %s | %s | %s |\n", clause->id, kind, clause->section, clause->promise);
         break;
     }
 }
 
 static void write_clauses_preamble(FILE *out)
 {
-    fputs("# The promises, numbered\n\n"
-          "Every clause that Assay holds a protocol to. Made from `model/clauses.def` by\n"
-          "`assay list clauses --markdown`; a test keeps the two equal.\n\n"
-          "| kind | how it is shown |\n|---|---|\n",
-          out);
+    fputs(
+        "# The promises, numbered\n\n"
+        "Every clause that Assay holds a protocol to. They come from five specifications, called\n"
+        "seeds 000 to 004, which are not part of this project; a section is one of theirs. Made\n"
+        "from `model/clauses.def` by `assay list clauses --markdown`; a test keeps the two "
+        "equal.\n\n"
+        "| kind | how it is shown |\n|---|---|\n",
+        out);
     for (int kind = 0; kind < CLAUSE_KIND_COUNT; kind++) {
         fprintf(out, "| %s | %s |\n", clause_kind_name((enum clause_kind)kind),
                 clause_kind_about((enum clause_kind)kind));
     }
 }
 
-int clauses_write(FILE *out, enum report_format format, const char *prefix)
+int clauses_write(FILE *out, enum format_kind format, const char *prefix)
 {
     int count = 0;
     enum clause_family last = CLAUSE_FAMILY_COUNT;
-    if (format == REPORT_MARKDOWN) {
+    if (format == FORMAT_MARKDOWN) {
         write_clauses_preamble(out);
     }
     for (int id = 0; id < CLAUSE_COUNT; id++) {
@@ -87,7 +67,7 @@ int clauses_write(FILE *out, enum report_format format, const char *prefix)
         if (!matches(clause->id, prefix)) {
             continue;
         }
-        if (format == REPORT_MARKDOWN && clause->family != last) {
+        if (format == FORMAT_MARKDOWN && clause->family != last) {
             write_family_heading(out, clause->family);
             fputs("| clause | kind | section | promise |\n|---|---|---|---|\n", out);
             last = clause->family;
@@ -98,10 +78,10 @@ int clauses_write(FILE *out, enum report_format format, const char *prefix)
     return count;
 }
 
-static void write_erratum(FILE *out, enum report_format format, const struct erratum *erratum)
+static void write_erratum(FILE *out, enum format_kind format, const struct erratum *erratum)
 {
     switch (format) {
-    case REPORT_TEXT:
+    case FORMAT_TEXT:
         fprintf(out, "%-9s the text  ", erratum->id);
         format_wrapped(out, erratum->text, 20);
         fprintf(out, "%-9s problem   ", "");
@@ -109,27 +89,24 @@ static void write_erratum(FILE *out, enum report_format format, const struct err
         fprintf(out, "%-9s decided   ", "");
         format_wrapped(out, erratum->decided, 20);
         break;
-    case REPORT_JSON:
-        write_json(out,
-                   json_pack("{ss ss ss ss ss ss}", "type", "erratum", "id", erratum->id, "seed",
-                             clause_family_seed(erratum->family), "text", erratum->text, "problem",
-                             erratum->problem, "decided", erratum->decided));
+    case FORMAT_JSON:
+        json_line_write(out, json_pack("{ss ss ss ss ss ss}", "type", "erratum", "id", erratum->id,
+                                       "seed", clause_family_seed(erratum->family), "text",
+                                       erratum->text, "problem", erratum->problem, "decided",
+                                       erratum->decided));
         break;
-    case REPORT_MARKDOWN:
-        fprintf(out, "| %s |", erratum->id);
-        write_cell(out, erratum->text);
-        write_cell(out, erratum->problem);
-        write_cell(out, erratum->decided);
-        fputc('\n', out);
+    case FORMAT_MARKDOWN:
+        fprintf(out, "| %s | %s | %s | %s |\n", erratum->id, erratum->text, erratum->problem,
+                erratum->decided);
         break;
     }
 }
 
-int clauses_write_errata(FILE *out, enum report_format format, const char *prefix)
+int clauses_write_errata(FILE *out, enum format_kind format, const char *prefix)
 {
     int count = 0;
     enum clause_family last = CLAUSE_FAMILY_COUNT;
-    if (format == REPORT_MARKDOWN) {
+    if (format == FORMAT_MARKDOWN) {
         fputs(
             "# Errata: what the specifications leave open, and what Assay decides\n\n"
             "To the person who signs, each entry is a deviation to accept. Made from\n"
@@ -143,7 +120,7 @@ int clauses_write_errata(FILE *out, enum report_format format, const char *prefi
         if (!matches(erratum->id, prefix)) {
             continue;
         }
-        if (format == REPORT_MARKDOWN && erratum->family != last) {
+        if (format == FORMAT_MARKDOWN && erratum->family != last) {
             write_family_heading(out, erratum->family);
             fputs("| id | the text | the problem | decided |\n|---|---|---|---|\n", out);
             last = erratum->family;

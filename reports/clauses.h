@@ -9,9 +9,9 @@
 
 /* Every clause whose id begins with prefix ("" for all, "ACL", "ACL-19"); returns how many. "ACL-1"
  * is that one clause, not also ACL-10. */
-int clauses_write(FILE *out, enum report_format format, const char *prefix);
+int clauses_write(FILE *out, enum format_kind format, const char *prefix);
 
 /* The same for errata: "" for all, "E-SEQ", "E-SEQ-3". */
-int clauses_write_errata(FILE *out, enum report_format format, const char *prefix);
+int clauses_write_errata(FILE *out, enum format_kind format, const char *prefix);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-enum report_format {
-    REPORT_TEXT,    /* for a terminal */
-    REPORT_JSON,    /* JSON lines: one object a line, each with a "type" */
-    REPORT_MARKDOWN /* for a document */
+enum format_kind {
+    FORMAT_TEXT,    /* for a terminal */
+    FORMAT_JSON,    /* JSON lines: one object a line, each with a "type" */
+    FORMAT_MARKDOWN /* for a document */
 };
 
 #define FORMAT_WIDTH 100 /* columns of text on a terminal */

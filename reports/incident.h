@@ -9,6 +9,6 @@
 #include <stdio.h>
 
 /* Text: one line. JSON: one object of type "illegal_transition". Markdown is the text. */
-void incident_write(FILE *out, enum report_format format, const struct seq_report *report);
+void incident_write(FILE *out, enum format_kind format, const struct seq_report *report);
 
 #endif

@@ -4,8 +4,8 @@
 #include "model/key_text.h"
 #include "model/ledger.h"
 #include "model/legacy.h"
+#include "reports/json_line.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static const struct {
@@ -67,7 +67,7 @@ static struct reading_field *add_field(struct reading_part *part, int first_digi
     return field;
 }
 
-/* "1 of 999", "set", "not set", "must be 0" */
+/* "1 of 999", "yes", "no", "always 0" */
 static void describe_ledger_field(struct reading_field *field, const struct ledger_layout *layout)
 {
     char value[32];
@@ -157,6 +157,9 @@ static const char *legacy_defect(int64_t ledger)
     int64_t leg1_ends = 9 - legacy_get(ledger, LEGACY_LEG1_EXIT);
     int64_t leg2_closings = 9 - legacy_get(ledger, LEGACY_LEG2_EXIT);
     int64_t leg2_exits = legacy_get(ledger, LEGACY_LEG2_EXIT_COUNT);
+    if (legacy_get(ledger, LEGACY_LEG1_ENTRY) == 9 && legacy_get(ledger, LEGACY_LEG2_ENTRIES) > 0) {
+        return "Leg2 was entered before Leg1 began";
+    }
     if (leg1_ends > 9 - legacy_get(ledger, LEGACY_LEG1_ENTRY)) {
         return "Leg1 ended more often than it began";
     }
@@ -176,7 +179,8 @@ static void read_legacy(struct reading *reading, int64_t value)
         char count[40];
         bool counts_down = layout->digit_count == 1;
         times(counts_down ? 9 - field->value : field->value, count, sizeof count);
-        snprintf(field->meaning, sizeof field->meaning, "%s", count);
+        snprintf(field->meaning, sizeof field->meaning, "%s",
+                 counts_down && field->value == 9 ? "not yet" : count);
     }
     bool ended = legacy_get(value, LEGACY_LEG1_EXIT) < 9;
     bool begun = legacy_get(value, LEGACY_LEG1_ENTRY) < 9;
@@ -328,15 +332,13 @@ static void write_json(FILE *out, const char *text, const struct reading *readin
     json_t *object = json_pack("{ss ss ss so so}", "type", "reading", "value", text, "as",
                                reading_kind_name(reading->kind), "legal",
                                json_boolean(reading_defect(reading) == NULL), "parts", parts);
-    json_dumpf(object, out, JSON_COMPACT);
-    fputs("\n", out);
-    json_decref(object);
+    json_line_write(out, object);
 }
 
-void reading_write(FILE *out, enum report_format format, const char *text,
+void reading_write(FILE *out, enum format_kind format, const char *text,
                    const struct reading *reading)
 {
-    if (format == REPORT_JSON) {
+    if (format == FORMAT_JSON) {
         write_json(out, text, reading);
     } else {
         write_text(out, text, reading);

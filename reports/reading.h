@@ -55,7 +55,7 @@ bool reading_make(const char *text, size_t length, enum reading_kind kind, struc
 /* The first defect of its parts, or NULL. */
 const char *reading_defect(const struct reading *reading);
 
-void reading_write(FILE *out, enum report_format format, const char *text,
+void reading_write(FILE *out, enum format_kind format, const char *text,
                    const struct reading *reading);
 
 #endif

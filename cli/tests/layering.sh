@@ -2,7 +2,7 @@
 # Proves that a layer sees the headers of the layers it may use and of no other: for every ordered
 # pair of layers it compiles a probe with the include path of the one that asks for the other.
 #
-# usage: layering.sh CC SOURCE_DIR LAYERS, where each line of the file LAYERS is "layer -I... -I..."
+# usage: layering.sh CC SOURCE_DIR LAYERS, where each line of the file LAYERS is: layer '-I...' '-I...'
 set -eu
 cc=$1 source=$2 layers=$3
 status=0
@@ -23,9 +23,9 @@ may_use() {
     esac
 }
 
-compiles() { # layer's flags; the source is $scratch/probe.c
-    # shellcheck disable=SC2086
-    "$cc" -std=c17 -fsyntax-only $1 -x c "$scratch/probe.c" >"$scratch/log" 2>&1
+compiles() { # layer's flags, quoted for the shell; the source is $scratch/probe.c
+    eval "set -- $1"
+    "$cc" -std=c17 -fsyntax-only "$@" -x c "$scratch/probe.c" >"$scratch/log" 2>&1
 }
 
 # Appends to the probe: this file is visible (yes) or not (no).

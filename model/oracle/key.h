@@ -4,9 +4,9 @@
  * was meant: digits alone do not tell a replayed start (8 to 7) from an error, nor whether a
  * skipped activity could still be reached. That takes a data-flow oracle.
  *
- * (K1) A digit moves 9>8, 8>7, 8>6, 6>5, 8>5, 5>4 or 9>3 and in no other way. A borrow always
+ * (OK1) A digit moves 9>8, 8>7, 8>6, 6>5, 8>5, 5>4 or 9>3 and in no other way. A borrow always
  *      raises a digit, so it is never mistaken for a change.
- * (K2) One commit makes one change, and any number of skips with it (E-KEY-5). */
+ * (OK2) One commit makes one change, and any number of skips with it (E-KEY-5). */
 #ifndef MODEL_ORACLE_KEY_H
 #define MODEL_ORACLE_KEY_H
 
@@ -22,8 +22,8 @@ struct oracle_verdict oracle_key_value(int64_t key);
 
 /* A key's move, in this order:
  *   KEY-2   there was a number of 15 digits before
- *   KEY-8   no digit rose (a borrow), no digit fell otherwise than (K1)
- *   KEY-3   at most one of the changes is no skip (K2)
+ *   KEY-8   no digit rose (a borrow), no digit fell otherwise than (OK1)
+ *   KEY-3   at most one of the changes is no skip (OK2)
  *   KEY-10  a complete key does not move: two changes would see its completion */
 struct oracle_verdict oracle_key_move(int64_t before, int64_t after);
 

@@ -428,8 +428,7 @@ Test(oracle_judges_seq, a_pair_is_legal_to_both_or_to_none)
     SETTLES(ERRATUM_SEQ_5);
     for (int from = 0; from < SEQ_STATES; from++) {
         for (int to = 0; to < SEQ_STATES; to++) {
-            enum seq_verdict_of_pair model =
-                seq_rules_pair((enum seq_state)from, (enum seq_state)to);
+            enum seq_pair model = seq_rules_pair((enum seq_state)from, (enum seq_state)to);
             enum oracle_seq_pair oracle =
                 oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to);
             cr_expect_eq(model == SEQ_PAIR_LEGAL, oracle == ORACLE_SEQ_LEGAL, "%d %d", from, to);

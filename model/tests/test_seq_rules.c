@@ -26,8 +26,7 @@ Test(seq_rules, all_64_pairs_are_decided_as_the_contract_says)
     int illegal = 0;
     for (int from = 0; from < SEQ_STATES; from++) {
         for (int to = 0; to < SEQ_STATES; to++) {
-            enum seq_verdict_of_pair pair =
-                seq_rules_pair((enum seq_state)from, (enum seq_state)to);
+            enum seq_pair pair = seq_rules_pair((enum seq_state)from, (enum seq_state)to);
             char letter = pair == SEQ_PAIR_LEGAL ? 'L' : pair == SEQ_PAIR_NOOP ? 'N' : '.';
             cr_expect_eq(letter, contract[from][to], "pair %d -> %d", from, to);
             legal += pair == SEQ_PAIR_LEGAL;

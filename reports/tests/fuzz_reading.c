@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char *written(enum report_format format, const char *text, const struct reading *reading)
+static char *written(enum format_kind format, const char *text, const struct reading *reading)
 {
     char *out_text = NULL;
     size_t out_size = 0;
@@ -28,11 +28,11 @@ static void read_as(enum reading_kind kind, const char *text, size_t length)
         CHECK(fault.at <= length && fault.wrong[0] != '\0' && fault.right[0] != '\0');
         return;
     }
-    char *words = written(REPORT_TEXT, text, &reading);
+    char *words = written(FORMAT_TEXT, text, &reading);
     CHECK(strstr(words, reading_kind_title(kind)) != NULL);
     CHECK((reading_defect(&reading) != NULL) == (strstr(words, "Not legal") != NULL));
     free(words);
-    char *json = written(REPORT_JSON, text, &reading);
+    char *json = written(FORMAT_JSON, text, &reading);
     json_t *object = json_loads(json, 0, NULL);
     CHECK(object != NULL);
     json_decref(object);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *written(int (*write)(FILE *, enum report_format, const char *),
-                     enum report_format format, const char *prefix, int *count)
+static char *written(int (*write)(FILE *, enum format_kind, const char *), enum format_kind format,
+                     const char *prefix, int *count)
 {
     char *text = NULL;
     size_t size = 0;
@@ -43,10 +43,10 @@ static void expect_document(const char *path, const char *made)
 Test(clauses_report, the_documents_equal_the_tables)
 {
     int count = 0;
-    char *clauses = written(clauses_write, REPORT_MARKDOWN, "", &count);
+    char *clauses = written(clauses_write, FORMAT_MARKDOWN, "", &count);
     cr_expect_eq(count, 114);
     expect_document(ASSAY_SOURCE_DIR "/model/CLAUSES.md", clauses);
-    char *errata = written(clauses_write_errata, REPORT_MARKDOWN, "", &count);
+    char *errata = written(clauses_write_errata, FORMAT_MARKDOWN, "", &count);
     cr_expect_eq(count, 66);
     expect_document(ASSAY_SOURCE_DIR "/model/ERRATA.md", errata);
     free(clauses);
@@ -63,9 +63,9 @@ Test(clauses_report, a_prefix_selects_a_family_or_one_id_and_never_a_longer_numb
                  {"E-ACL-1", 0, 1}, {"ACL-99", 0, 0}, {"", 114, 66}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int count = 0;
-        free(written(clauses_write, REPORT_TEXT, cases[i].prefix, &count));
+        free(written(clauses_write, FORMAT_TEXT, cases[i].prefix, &count));
         cr_expect_eq(count, cases[i].clauses, "clauses '%s'", cases[i].prefix);
-        free(written(clauses_write_errata, REPORT_TEXT, cases[i].prefix, &count));
+        free(written(clauses_write_errata, FORMAT_TEXT, cases[i].prefix, &count));
         cr_expect_eq(count, cases[i].errata, "errata '%s'", cases[i].prefix);
     }
 }
@@ -87,9 +87,9 @@ static void expect_json_lines(char *text, int count, const char *type)
 Test(clauses_report, json_is_one_object_a_line)
 {
     int count = 0;
-    char *clauses = written(clauses_write, REPORT_JSON, "", &count);
+    char *clauses = written(clauses_write, FORMAT_JSON, "", &count);
     expect_json_lines(clauses, count, "clause");
-    char *errata = written(clauses_write_errata, REPORT_JSON, "", &count);
+    char *errata = written(clauses_write_errata, FORMAT_JSON, "", &count);
     expect_json_lines(errata, count, "erratum");
     free(clauses);
     free(errata);
@@ -98,7 +98,7 @@ Test(clauses_report, json_is_one_object_a_line)
 Test(clauses_report, text_never_runs_past_its_width)
 {
     int count = 0;
-    char *text = written(clauses_write, REPORT_TEXT, "", &count);
+    char *text = written(clauses_write, FORMAT_TEXT, "", &count);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         cr_expect_leq(strlen(line), 100U, "%s", line);
     }

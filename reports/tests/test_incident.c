@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *told(enum report_format format, const struct seq_report *report)
+static char *told(enum format_kind format, const struct seq_report *report)
 {
     char *text = NULL;
     size_t size = 0;
@@ -27,7 +27,7 @@ static const struct seq_report report = {.seq = 42,
 Test(incident, the_five_facts_are_told_in_one_line)
 {
     PROVES(CLAUSE_SEQ_4);
-    char *text = told(REPORT_TEXT, &report);
+    char *text = told(FORMAT_TEXT, &report);
     cr_expect_str_eq(
         text, "illegal transition: seq 42 TERMINAL_SUCCESS -> DISPATCHED, owner 7, attempted "
               "by 9 at 2025-11-16T08:00:00.123Z; the ledger is halted\n");
@@ -37,7 +37,7 @@ Test(incident, the_five_facts_are_told_in_one_line)
 Test(incident, the_five_facts_are_fields_in_json)
 {
     PROVES(CLAUSE_SEQ_4);
-    char *text = told(REPORT_JSON, &report);
+    char *text = told(FORMAT_JSON, &report);
     cr_expect_str_eq(text, "{\"type\":\"illegal_transition\",\"seq\":42,\"prior\":"
                            "\"TERMINAL_SUCCESS\",\"attempted\":\"DISPATCHED\",\"owner\":7,\"by\":9,"
                            "\"at\":\"2025-11-16T08:00:00.123Z\"}\n");

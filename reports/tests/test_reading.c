@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *read_as(enum reading_kind kind, enum report_format format, const char *text)
+static char *read_as(enum reading_kind kind, enum format_kind format, const char *text)
 {
     static struct reading reading;
     struct text_fault fault = {0};
@@ -24,7 +24,7 @@ static char *read_as(enum reading_kind kind, enum report_format format, const ch
 
 static void expect_text(enum reading_kind kind, const char *value, const char *expected)
 {
-    char *text = read_as(kind, REPORT_TEXT, value);
+    char *text = read_as(kind, FORMAT_TEXT, value);
     cr_expect_str_eq(text, expected);
     free(text);
 }
@@ -68,7 +68,7 @@ Test(reading, a_legacy_ledger_is_told_in_entries_and_exits)
                 "\n"
                 "  8                Leg1 entry status  once\n"
                 "   8               Leg1 exit status   once\n"
-                "    9              Leg2 exit status   0 times\n"
+                "    9              Leg2 exit status   not yet\n"
                 "     000002        Leg2 entry count   2 times\n"
                 "           000001  Leg2 exit count    once\n"
                 "  Leg1 has ended; Leg2 is open.\n");
@@ -112,7 +112,7 @@ Test(reading, words_follow_the_digits)
         {READING_KEY, "766366", "Complete, in error."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *text = read_as(cases[i].kind, REPORT_TEXT, cases[i].value);
+        char *text = read_as(cases[i].kind, FORMAT_TEXT, cases[i].value);
         cr_expect_not_null(strstr(text, cases[i].words), "%s: %s", cases[i].value, text);
         free(text);
     }
@@ -131,12 +131,13 @@ Test(reading, a_number_that_no_run_can_have_written_is_read_with_its_defect)
         {READING_ACTIVITY, "001101000000001", "a later step is marked before an earlier one"},
         {READING_GUID, "001110000000001", "digits 1-3 of a GUID ledger are reserved"},
         {READING_GUID, "000100000000001", "a later step is marked before an earlier one"},
+        {READING_LEGACY, "999000001000000", "Leg2 was entered before Leg1 began"},
         {READING_LEGACY, "989000000000000", "Leg1 ended more often than it began"},
         {READING_LEGACY, "889000001000002", "Leg2 ended more often than it began"},
         {READING_LEGACY, "887000001000001", "Leg2 was closed more often than it ended"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *text = read_as(cases[i].kind, REPORT_TEXT, cases[i].value);
+        char *text = read_as(cases[i].kind, FORMAT_TEXT, cases[i].value);
         cr_expect_not_null(strstr(text, "Not legal: "), "%s", text);
         cr_expect_not_null(strstr(text, cases[i].defect), "%s: %s", cases[i].value, text);
         free(text);
@@ -145,7 +146,7 @@ Test(reading, a_number_that_no_run_can_have_written_is_read_with_its_defect)
 
 Test(reading, json_says_the_same)
 {
-    char *text = read_as(READING_KEY, REPORT_JSON, "96146629");
+    char *text = read_as(READING_KEY, FORMAT_JSON, "96146629");
     json_t *object = json_loads(text, 0, NULL);
     cr_assert_not_null(object);
     cr_expect_str_eq(json_string_value(json_object_get(object, "type")), "reading");
@@ -158,7 +159,7 @@ Test(reading, json_says_the_same)
     cr_expect_eq(json_integer_value(json_object_get(field, "value")), 4);
     json_decref(object);
     free(text);
-    text = read_as(READING_GUID, REPORT_JSON, "1");
+    text = read_as(READING_GUID, FORMAT_JSON, "1");
     cr_expect_not_null(strstr(text, "\"defect\":null"));
     free(text);
 }
@@ -167,7 +168,7 @@ Test(reading, text_that_is_no_ledger_is_refused_with_place_and_reason)
 {
     expect_text(READING_ACTIVITY, "0011000000000000",
                 "15: a 16th digit; a ledger is 1 to 15 decimal digits, such as 001100000000000\n");
-    char *text = read_as(READING_KEY, REPORT_TEXT, "99146");
+    char *text = read_as(READING_KEY, FORMAT_TEXT, "99146");
     cr_expect_not_null(strstr(text, ";"), "%s", text);
     free(text);
 }
