@@ -22,13 +22,15 @@ static const char help[] =
     "       the same places of as much memory; the cost of reclaiming expired leases; and\n"
     "       transitions per second and core\n"
     "\n"
-    "  --max SEQS  the largest ledger (default 100000000, which takes 2 GB and half a minute)\n"
+    "  --max SEQS  the largest ledger (default 100000000, which takes 2 GB and about a minute)\n"
     "  --json      one JSON object a line\n"
     "\n"
-    "Each figure is the best of three samples; the machine should be otherwise idle.\n"
+    "Each figure is the best of three samples; the machine should be otherwise idle. A hint is\n"
+    "seq_prefetch, for a caller that knows its next seqs. Exit status 4 if a bar is missed.\n"
     "\n"
     "example: assay bench seq --max 10000000\n";
 
+#define MAX_SEQS     100000000U
 #define MOVES_MIN    4000000U /* of a sample, but for a small --max */
 #define SAMPLES      3        /* of which the best counts */
 #define PLACES_MAX   4000000U
@@ -69,7 +71,7 @@ static struct seq_ledger *ledger_renew(void *memory, uint64_t seqs)
 {
     memset(memory, 0, seq_ledger_bytes(seqs));
     struct seq_ledger *ledger = seq_ledger_init(memory, seqs, &policy);
-    for (uint64_t seq = 0; seq < seqs; seq += 5) {
+    for (uint64_t seq = 0; seq < seqs; seq++) {
         CHECK(seq_read(ledger, seq).state == SEQ_UNSEEN);
     }
     return ledger;
@@ -158,7 +160,7 @@ static double sample_bare(const struct bench *bench, void *memory, const uint32_
 static bool measure_size(const struct bench *bench, uint64_t seqs, struct figures *figures)
 {
     size_t bytes = seq_ledger_bytes(seqs);
-    uint64_t words = seqs * 64 / 5 / sizeof(uint64_t);
+    uint64_t words = (seq_ledger_bytes(2 * seqs) - bytes) / sizeof(uint64_t);
     uint64_t count = seqs < PLACES_MAX ? seqs : PLACES_MAX;
     void *memory = memory_new(bytes);
     uint32_t *places = places_new(count, seqs);
@@ -186,15 +188,18 @@ static bool measure_size(const struct bench *bench, uint64_t seqs, struct figure
 static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
 {
     uint32_t *places = places_new(expired, seqs);
-    struct seq_ledger *ledger = ledger_renew(memory, seqs);
-    seq_workload_lease_all(ledger, places, expired, policy.lease_ms / 2);
-    CHECK(seq_workload_reclaim(ledger, policy.lease_ms - 1) == 0);
-    double start = now_ns();
-    uint64_t reclaimed = seq_workload_reclaim(ledger, policy.lease_ms);
-    double ns = now_ns() - start;
-    CHECK(reclaimed == expired);
+    double best_ns = 0;
+    for (int i = 0; places != NULL && i < SAMPLES; i++) {
+        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        seq_workload_lease_all(ledger, places, expired, policy.lease_ms / 2);
+        CHECK(seq_workload_reclaim(ledger, policy.lease_ms - 1) == 0);
+        double start = now_ns();
+        uint64_t reclaimed = seq_workload_reclaim(ledger, policy.lease_ms);
+        keep_best(&best_ns, now_ns() - start);
+        CHECK(reclaimed == expired);
+    }
     free(places);
-    return ns / (double)expired;
+    return best_ns / (double)expired;
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -248,45 +253,60 @@ static double measure_threads(const struct bench *bench, uint32_t threads)
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-static void write_size(bool json, uint64_t seqs, const struct figures *figures,
-                       const struct figures *smallest)
+static void write_size(bool json, uint64_t seqs, const struct figures *of, double window_ratio)
 {
-    double window_ratio = figures->window_ns / smallest->window_ns;
-    double random_ratio = figures->random_ns / figures->bare_ns;
-    if (json) {
-        printf("{\"type\":\"bench\",\"name\":\"seq\",\"seqs\":%" PRIu64
+    const char *format =
+        json ? "{\"type\":\"bench\",\"name\":\"seq\",\"seqs\":%" PRIu64
                ",\"window_ns\":%.2f,\"window_ratio\":%.3f,\"random_ns\":%.2f,\"bare_ns\":%.2f,"
-               "\"random_ratio\":%.3f,\"random_unhinted_ns\":%.2f,\"bare_hinted_ns\":%.2f}\n",
-               seqs, figures->window_ns, window_ratio, figures->random_ns, figures->bare_ns,
-               random_ratio, figures->random_cold_ns, figures->bare_hinted_ns);
-    } else {
-        printf("%11" PRIu64 "  %7.1f %6.2fx  %7.1f %7.1f %6.2fx  %8.1f %7.1f\n", seqs,
-               figures->window_ns, window_ratio, figures->random_ns, figures->bare_ns, random_ratio,
-               figures->random_cold_ns, figures->bare_hinted_ns);
-    }
+               "\"random_hinted_ns\":%.2f,\"bare_hinted_ns\":%.2f}\n"
+             : "%11" PRIu64 "  %7.1f %6.2fx   %9.1f %7.1f   %9.1f %7.1f\n";
+    printf(format, seqs, of->window_ns, window_ratio, of->random_cold_ns, of->bare_ns,
+           of->random_ns, of->bare_hinted_ns);
     fflush(stdout);
+}
+
+/* A bar, its figure, and whether it is met. */
+static bool judge(bool json, const char *what, double figure, double bar, bool met)
+{
+    printf(json ? "{\"type\":\"bar\",\"what\":\"%s\",\"figure\":%.2f,\"bar\":%.2f,\"met\":%s}\n"
+                : "  %s: %.2f, bar %.2f: %s\n",
+           what, figure, bar, json ? (met ? "true" : "false") : (met ? "met" : "MISSED"));
+    return met;
+}
+
+static bool judge_sizes(bool json, const struct figures *smallest, const struct figures *largest)
+{
+    double window = largest->window_ns / smallest->window_ns;
+    double random = largest->random_ns / largest->bare_ns;
+    bool window_met =
+        judge(json, "moving window, 10^8 seqs over 10^3, at most", window, 1.3, window <= 1.3);
+    bool random_met =
+        judge(json, "random and hinted, 10^8 seqs, over a bare compare-and-swap, at most", random,
+              2, random <= 2);
+    return window_met && random_met;
 }
 
 static int bench_sizes(const struct bench *bench)
 {
     static const uint64_t sizes[] = {1000, 100000, 10000000, 100000000};
-    struct figures smallest = {0};
+    struct figures figures[4] = {0};
     if (!bench->json) {
-        puts("nanoseconds per legal transition\n"
-             "             moving window   random, hinted ahead      without  bare CAS\n"
-             "       seqs       ns  10^3=1       ns bare CAS   ratio      hint  hinted");
+        puts("nanoseconds per legal transition, and per bare load and compare-and-swap (CAS)\n"
+             "             in a moving window   at random places    random, hinted ahead\n"
+             "       seqs       ns  10^3 = 1   transition     CAS  transition     CAS");
     }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= bench->max; i++) {
-        struct figures figures = {0};
-        if (!measure_size(bench, sizes[i], &figures)) {
+    for (size_t i = 0; i < 4 && sizes[i] <= bench->max; i++) {
+        if (!measure_size(bench, sizes[i], &figures[i])) {
             fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max %" PRIu64 "\n",
                     sizes[i], sizes[i] / 10);
             return CLI_UNAVAILABLE;
         }
-        smallest = i == 0 ? figures : smallest;
-        write_size(bench->json, sizes[i], &figures, &smallest);
+        write_size(bench->json, sizes[i], &figures[i], figures[i].window_ns / figures[0].window_ns);
     }
-    return CLI_OK;
+    if (bench->max < sizes[3]) {
+        return CLI_OK; /* the bars are about the largest */
+    }
+    return judge_sizes(bench->json, &figures[0], &figures[3]) ? CLI_OK : CLI_INCOMPLETE;
 }
 
 static int bench_reclaim(const struct bench *bench)
@@ -317,24 +337,38 @@ static int bench_threads(const struct bench *bench)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t cores = online < 1 ? 1 : online > WALKERS_MAX ? WALKERS_MAX : (uint32_t)online;
+    double rate = 0;
     if (!bench->json) {
         puts("\nthreads on one ledger, each in a window of its own\n"
              "    threads   million transitions per second and core");
     }
     for (uint32_t threads = 1; threads <= cores; threads += cores > 1 ? cores - 1 : 1) {
-        double rate = measure_threads(bench, threads) / 1e6;
+        rate = measure_threads(bench, threads) / 1e6;
         printf(bench->json ? "{\"type\":\"bench\",\"name\":\"seq_threads\",\"threads\":%" PRIu32
                              ",\"million_per_second_per_core\":%.1f}\n"
                            : "%11" PRIu32 "   %.1f\n",
                threads, rate);
         fflush(stdout);
     }
-    return CLI_OK;
+    if (bench->max < THREAD_SEQS) {
+        return CLI_OK;
+    }
+    bool met = judge(bench->json, "million transitions per second and core, all cores, at least",
+                     rate, 30, rate >= 30);
+    return met ? CLI_OK : CLI_INCOMPLETE;
+}
+
+static bool parse_max(const char *text, uint64_t *max)
+{
+    char *end = NULL;
+    unsigned long long value = strtoull(text, &end, 10);
+    *max = value;
+    return *text >= '0' && *text <= '9' && *end == '\0' && value >= 1000 && value <= MAX_SEQS;
 }
 
 static int run(int argc, char **argv)
 {
-    const char *max_text = "100000000";
+    const char *max_text = NULL;
     bool json = false;
     const struct cli_option options[] = {{"--max", &max_text, NULL}, {"--json", NULL, &json}};
     struct cli_arguments arguments;
@@ -347,17 +381,19 @@ static int run(int argc, char **argv)
         return cli_usage_error(&cli_bench, "'%s' is no benchmark: there is seq",
                                arguments.positional[arguments.count - 1]);
     }
-    char *end = NULL;
-    unsigned long long max = strtoull(max_text, &end, 10);
-    if (*max_text < '0' || *max_text > '9' || *end != '\0' || max < 1000 || max > 100000000) {
+    uint64_t max = MAX_SEQS;
+    if (max_text != NULL && !parse_max(max_text, &max)) {
         return cli_usage_error(&cli_bench, "--max %s: it is a number from 1000 to 100000000",
-                               max_text);
+                               cli_quote(max_text).text);
     }
     struct bench bench = {
         .json = json, .max = max, .moves_min = max < MOVES_MIN / 100 ? 100 * max : MOVES_MIN};
-    status = bench_sizes(&bench);
-    status = status == CLI_OK ? bench_reclaim(&bench) : status;
-    return status == CLI_OK ? bench_threads(&bench) : status;
+    int (*const parts[])(const struct bench *) = {bench_sizes, bench_reclaim, bench_threads};
+    for (size_t i = 0; i < 3 && status != CLI_UNAVAILABLE; i++) {
+        int ended = parts[i](&bench);
+        status = ended == CLI_OK ? status : ended; /* a bar that is missed stops nothing */
+    }
+    return status;
 }
 
 const struct cli_verb cli_bench = {

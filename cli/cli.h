@@ -46,6 +46,12 @@ struct cli_arguments {
 int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
               size_t option_count, struct cli_arguments *arguments);
 
+/* What a user typed, fit for a one-line message: unprintable bytes as \xNN, long texts cut. */
+struct cli_quoted {
+    char text[200];
+};
+struct cli_quoted cli_quote(const char *text);
+
 /* Prints "assay VERB: message" and where to read on; returns CLI_USAGE. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -14,7 +14,7 @@ static const char help[] =
     "  activity  activity ledger of the two-leg protocol    001110000000001\n"
     "  guid      GUID ledger of one Leg2 message            000111000000002\n"
     "  legacy    ledger of the earlier design               889000001000000\n"
-    "  key       collation key, with the flows in it        99996146636629\n"
+    "  key       collation key, with the flows in it        99996146636629 (at most 64 flows)\n"
     "\n"
     "  --as KIND  read it as this kind only, and say what is wrong if it cannot be one\n"
     "  --json     one JSON object a reading\n"
@@ -28,8 +28,8 @@ static const char help[] =
 /* Positions are counted from 1: they are for people. */
 static int refuse(const char *text, const struct text_fault *fault)
 {
-    return cli_usage_error(&cli_decode, "'%s': position %zu: %s; %s", text, fault->at + 1,
-                           fault->wrong, fault->right);
+    return cli_usage_error(&cli_decode, "'%s': position %zu: %s; %s", cli_quote(text).text,
+                           fault->at + 1, fault->wrong, fault->right);
 }
 
 static int decode_as(const char *text, enum reading_kind kind, enum format_kind format)
@@ -43,20 +43,45 @@ static int decode_as(const char *text, enum reading_kind kind, enum format_kind 
     return reading_defect(&reading) == NULL ? CLI_OK : CLI_BROKEN;
 }
 
-/* Shows every reading that is legal; if there is none, says why for each kind. */
+/* A text that is no ledger: as what was it meant? Only a key begins with 3 to 9 and may be long. */
+static int refuse_any(const char *text)
+{
+    struct reading reading;
+    struct text_fault fault;
+    bool like_a_key = text[0] >= '3' && text[0] <= '9' && strspn(text, "0123456789") > 15;
+    reading_make(text, strlen(text), like_a_key ? READING_KEY : READING_ACTIVITY, &reading, &fault);
+    return refuse(text, &fault);
+}
+
+/* No protocol can have written it: says why, for each kind that it is the text of. */
+static int tell_defects(const char *text, enum format_kind format)
+{
+    struct reading reading;
+    struct text_fault fault;
+    for (int kind = 0; kind < READING_KINDS; kind++) {
+        bool made = reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault);
+        if (format == FORMAT_TEXT) {
+            printf("%s is no %s: %s\n", text, reading_kind_title((enum reading_kind)kind),
+                   made ? reading_defect(&reading) : fault.wrong);
+        } else if (made) {
+            reading_write(stdout, format, text, &reading);
+        }
+    }
+    return CLI_BROKEN;
+}
+
+/* Shows every reading that is legal. */
 static int decode_any(const char *text, enum format_kind format)
 {
     struct reading reading;
     struct text_fault fault;
-    struct text_fault ledger_fault;
+    int made = 0;
     int shown = 0;
-    bool any_parsed = false;
     for (int kind = 0; kind < READING_KINDS; kind++) {
         if (!reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault)) {
-            ledger_fault = kind == READING_ACTIVITY ? fault : ledger_fault;
             continue;
         }
-        any_parsed = true;
+        made++;
         if (reading_defect(&reading) == NULL) {
             if (shown++ > 0 && format == FORMAT_TEXT) {
                 putchar('\n');
@@ -64,15 +89,10 @@ static int decode_any(const char *text, enum format_kind format)
             reading_write(stdout, format, text, &reading);
         }
     }
-    if (!any_parsed) {
-        return refuse(text, strspn(text, "0123456789") > 15 ? &fault : &ledger_fault);
+    if (made == 0) {
+        return refuse_any(text);
     }
-    for (int kind = 0; shown == 0 && kind < READING_KINDS; kind++) {
-        bool parsed = reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault);
-        printf("%s is no %s: %s\n", text, reading_kind_title((enum reading_kind)kind),
-               parsed ? reading_defect(&reading) : fault.wrong);
-    }
-    return shown > 0 ? CLI_OK : CLI_BROKEN;
+    return shown > 0 ? CLI_OK : tell_defects(text, format);
 }
 
 static int run(int argc, char **argv)
@@ -97,7 +117,8 @@ static int run(int argc, char **argv)
             return decode_as(arguments.positional[0], (enum reading_kind)kind, format);
         }
     }
-    return cli_usage_error(&cli_decode, "--as %s: it is one of activity, guid, legacy, key", as);
+    return cli_usage_error(&cli_decode, "--as %s: it is one of activity, guid, legacy, key",
+                           cli_quote(as).text);
 }
 
 const struct cli_verb cli_decode = {

@@ -27,11 +27,14 @@ static int list(int (*write)(FILE *, enum format_kind, const char *), const char
     }
     for (int i = 1; i < arguments->count; i++) {
         const char *wanted = arguments->positional[i];
+        if (wanted[0] == '\0') {
+            return cli_usage_error(&cli_list, "an ID is not empty; leave it out to list all");
+        }
         bool prefixed = strncmp(wanted, prefix, strlen(prefix)) == 0;
         snprintf(id, sizeof id, "%s%s", prefixed ? "" : prefix, wanted);
         if (write(stdout, format, id) == 0) {
             return cli_usage_error(&cli_list, "there is no '%s'; assay list %s shows what there is",
-                                   wanted, arguments->positional[0]);
+                                   cli_quote(wanted).text, arguments->positional[0]);
         }
     }
     return CLI_OK;
@@ -51,14 +54,18 @@ static int run(int argc, char **argv)
         return cli_usage_error(&cli_list, "--json and --markdown exclude each other");
     }
     enum format_kind format = json ? FORMAT_JSON : markdown ? FORMAT_MARKDOWN : FORMAT_TEXT;
-    const char *what = arguments.count > 0 ? arguments.positional[0] : "";
+    if (arguments.count == 0) {
+        return cli_usage_error(&cli_list, "say what to list: clauses or errata");
+    }
+    const char *what = arguments.positional[0];
     if (strcmp(what, "clauses") == 0) {
         return list(clauses_write, "", format, &arguments);
     }
     if (strcmp(what, "errata") == 0) {
         return list(clauses_write_errata, "E-", format, &arguments);
     }
-    return cli_usage_error(&cli_list, "'%s' cannot be listed: it is one of clauses, errata", what);
+    return cli_usage_error(&cli_list, "'%s' cannot be listed: it is one of clauses, errata",
+                           cli_quote(what).text);
 }
 
 const struct cli_verb cli_list = {

@@ -1,7 +1,9 @@
 /* assay: finds the verb and hands over. */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_verb *const verbs[] = {&cli_decode, &cli_list, &cli_bench};
@@ -19,15 +21,26 @@ static void write_overview(FILE *out)
         fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->about);
     }
     fputs("\n"
-          "assay VERB --help tells more about one of them, with an example.\n"
-          "Exit status: 0 every promise held, 1 a promise was broken, 4 incomplete,\n"
-          "64 usage or bad input, 69 something is not available, 70 a bug in Assay.\n",
+          "assay VERB --help tells more about one of them, with an example; assay --version.\n"
+          "Exit status: 0 every promise held, 1 a promise was broken, 2 no progress, 3 not\n"
+          "deterministic, 4 incomplete, 64 usage or bad input, 69 something is not available,\n"
+          "70 a bug in Assay.\n",
           out);
 }
 
 static bool asks_for_help(const char *word)
 {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static const struct cli_verb *find_verb(const char *name)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        if (strcmp(name, verbs[i]->name) == 0) {
+            return verbs[i];
+        }
+    }
+    return NULL;
 }
 
 static int run_verb(const struct cli_verb *verb, int argc, char **argv)
@@ -41,31 +54,55 @@ static int run_verb(const struct cli_verb *verb, int argc, char **argv)
     return verb->run(argc, argv);
 }
 
-int main(int argc, char **argv)
+/* assay help [VERB] */
+static int help(const char *name)
+{
+    const struct cli_verb *verb = name == NULL ? NULL : find_verb(name);
+    if (verb != NULL) {
+        fputs(verb->help, stdout);
+    } else {
+        write_overview(stdout);
+    }
+    return CLI_OK;
+}
+
+static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    const struct cli_verb *verb = find_verb(word);
+    if (verb != NULL) {
+        return run_verb(verb, argc - 1, argv + 1);
+    }
     if (asks_for_help(word) || strcmp(word, "help") == 0) {
-        write_overview(stdout);
-        return CLI_OK;
+        return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(word, "--version") == 0) {
         puts("assay " ASSAY_VERSION);
         return CLI_OK;
     }
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        if (strcmp(word, verbs[i]->name) == 0) {
-            int status = run_verb(verbs[i], argc - 1, argv + 1);
-            if (fflush(stdout) != 0 || ferror(stdout)) {
-                fputs("assay: the output could not be written in full\n", stderr);
-                return CLI_UNAVAILABLE;
-            }
-            return status;
-        }
-    }
     if (argc > 1) {
-        fprintf(stderr, "assay: there is no verb '%s'; assay --help lists them\n", word);
+        fprintf(stderr, "assay: there is no verb '%s'; assay --help lists them\n",
+                cli_quote(word).text);
     } else {
         write_overview(stderr);
     }
     return CLI_USAGE;
+}
+
+/* A CHECK that failed has said what; this says it to scripts. */
+static void exit_as_bug(int signal_number)
+{
+    (void)signal_number;
+    _Exit(CLI_BUG);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGABRT, exit_as_bug);
+    int status = run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("assay: the output could not be written in full\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    return status;
 }

@@ -15,6 +15,19 @@ int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
     return CLI_USAGE;
 }
 
+struct cli_quoted cli_quote(const char *text)
+{
+    struct cli_quoted quoted = {0};
+    size_t used = 0;
+    for (; *text != '\0' && used < 40; text++) {
+        bool printable = *text >= ' ' && *text <= '~';
+        used += (size_t)snprintf(quoted.text + used, sizeof quoted.text - used,
+                                 printable ? "%c" : "\\x%02x", (unsigned char)*text);
+    }
+    snprintf(quoted.text + used, sizeof quoted.text - used, "%s", *text == '\0' ? "" : "...");
+    return quoted;
+}
+
 /* -5 is a (bad) value and not an option, so that its own error is the one that is given. */
 static bool looks_like_option(const char *text)
 {
@@ -41,6 +54,9 @@ static int note_option(const struct cli_verb *verb, int argc, char **argv, int *
         if (!is_option(argv[*index], options[i].name, &value)) {
             continue;
         }
+        if (options[i].flag == NULL && *options[i].value != NULL) {
+            return cli_usage_error(verb, "%s is given twice", options[i].name);
+        }
         if (options[i].flag != NULL) {
             *options[i].flag = true;
             return value == NULL ? CLI_OK
@@ -52,7 +68,7 @@ static int note_option(const struct cli_verb *verb, int argc, char **argv, int *
         *options[i].value = value;
         return value != NULL ? CLI_OK : cli_usage_error(verb, "%s needs a value", options[i].name);
     }
-    return cli_usage_error(verb, "there is no option '%s'", argv[*index]);
+    return cli_usage_error(verb, "there is no option '%s'", cli_quote(argv[*index]).text);
 }
 
 int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
@@ -70,7 +86,7 @@ int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct c
         } else if (arguments->count < room) {
             arguments->positional[arguments->count++] = argv[i];
         } else {
-            status = cli_usage_error(verb, "more than %d arguments", room);
+            status = cli_usage_error(verb, "%d arguments are the most it takes", room);
         }
         if (status != CLI_OK) {
             return status;

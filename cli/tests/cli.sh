@@ -44,6 +44,7 @@ run 0 list --help && says 'example: assay list'
 run 0 bench --help && says 'example: assay bench'
 run 0 --help && says 'usage: assay VERB'
 run 0 help && says 'decode'
+run 0 help decode && says 'example: assay decode'
 run 0 --version && says 'assay '
 run 0 list clauses && says 'ACL-19'
 run 0 list clauses LEG KEY-3 && says 'LEG-10' && says 'KEY-3'
@@ -54,6 +55,8 @@ run 0 bench seq --max 1000 --json && says '"name":"seq"' && says '"name":"seq_re
 
 # ---- a ledger that no run can have written ----
 run 1 decode 001120000000002 --as activity && says 'Not legal: a marker digit is neither 0 nor 1'
+run 1 decode 001120000000002 --json && says '"legal":false'
+grep -qv '^{' "$scratch/out" && fail "$last prints more than JSON"
 run 1 decode 001120000000002 && says 'is no activity ledger: a marker digit' && says 'is no collation key'
 
 # ---- bad input: status 64, one line that says what, where and what would be right ----
@@ -67,7 +70,12 @@ bad() { # what it must say, then the arguments
 bad 'position 16: a 16th digit; a ledger is 1 to 15' decode 0011000000000000 --as activity
 bad 'position 16: a 16th digit' decode 0011000000000000 --as guid
 bad 'position 16: a 16th digit' decode 0011000000000000 --as legacy
+bad 'position 16: a 16th digit' decode 0011000000000000
+bad 'position 16: a 16th digit' decode 1234567890123456
+bad 'position 16' decode 9999999999999999
 bad 'position 1: a minus sign' decode -5
+bad '12\x0a3' decode "$(printf '12\n3')"
+bad '1234567890123456789012345678901234567890...' decode "$(printf '1234567890%.0s' 1 2 3 4 5 6 7 8)"
 bad 'position 1: a minus sign' decode -5 --as activity
 bad 'position 1' decode -5 --as key
 bad 'position 4: a character that is not a digit' decode 001x --as activity
@@ -90,7 +98,11 @@ bad 'one VALUE is needed, 2 were given' decode 1 2
 bad "there is no option '--colour'" decode 1 --colour
 bad '--as needs a value' decode 1 --as
 bad '--json takes no value' decode 1 --json=yes
+bad '--as is given twice' decode 1 --as key --as guid
 bad "'scenery' cannot be listed" list scenery
+bad 'say what to list' list
+bad 'an ID is not empty' list clauses ''
+bad "there is no option '--colour'" list clauses --colour
 bad "there is no 'ACL-46'" list clauses ACL-46
 bad "there is no 'XYZ'" list errata XYZ
 bad 'exclude each other' list clauses --json --markdown
@@ -107,6 +119,22 @@ if [ -w /dev/full ] && "$assay" list clauses >/dev/full 2>"$scratch/err"; then
     : >"$scratch/out"
     fail "assay list clauses >/dev/full succeeded"
 fi
+
+# ---- a bug in Assay is status 70: what a failed CHECK does, an abort, done from outside ----
+"$assay" bench seq --max 1000000 --json >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+while [ ! -s "$scratch/out" ] && kill -0 $pid; do sleep 0.05; done # until it is under way
+kill -ABRT $pid
+wait $pid
+status=$?
+checks=$((checks + 1))
+[ $status -eq 70 ] || fail "an abort ends with status $status, wanted 70"
+
+# ---- the README counts what there is ----
+checks=$((checks + 1))
+clauses=$("$assay" list clauses --json | wc -l) errata=$("$assay" list errata --json | wc -l)
+grep -q "$clauses promises and $errata errata" "$source/README.md" ||
+    fail "README does not say $clauses promises and $errata errata"
 
 # ---- the README shows what the program prints ----
 awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on' "$source/README.md" >"$scratch/console"

@@ -1,0 +1,53 @@
+#!/bin/sh
+# The scripts on a machine that lacks packages: a fake dpkg-query and apt-get stand in for it.
+#
+# usage: setup.sh SOURCE_DIR
+set -u
+source=$1
+failures=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/bin"
+
+fake() { # name, body
+    printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1" && chmod +x "$scratch/bin/$1"
+}
+fail() {
+    echo "FAILED: $1" && cat "$scratch/out"
+    failures=$((failures + 1))
+}
+# Runs `need run` as ./run does, with the fakes first on the path.
+need_run() {
+    (cd "$source" && PATH=$scratch/bin:$PATH sh -euc '. .ci/setup; need run; echo went on') \
+        >"$scratch/out" 2>&1
+    status=$?
+}
+says() { grep -q -- "$1" "$scratch/out" || fail "it does not say '$1'"; }
+
+fake dpkg-query '[ "$4" != cmake ] && echo installed'
+fake apt-get 'echo "apt-get $*" >>'"$scratch/apt; [ \"\$1\" = update ]"
+fake id 'echo 0'
+need_run # as root, and the installation fails
+[ $status -eq 69 ] || fail "status $status, wanted 69"
+says 'could not be installed: cmake $'
+grep -q 'install .* cmake$' "$scratch/apt" || fail "apt-get was not asked for cmake alone"
+
+fake id 'echo 1000'
+fake sudo 'echo "sudo $*" >>'"$scratch/sudo"'; exit 1'
+need_run # as a user with sudo
+[ $status -eq 69 ] || fail "status $status, wanted 69"
+grep -q '^sudo apt-get update' "$scratch/sudo" || fail "sudo was not used"
+
+fake dpkg-query 'echo installed'
+rm -f "$scratch/apt"
+need_run # nothing is missing: nothing is asked
+[ $status -eq 0 ] || fail "status $status, wanted 0"
+says 'went on'
+[ ! -e "$scratch/apt" ] || fail "apt-get was called although nothing is missing"
+
+# Every package of the list is a name, and every group is one that the scripts ask for.
+grep -v '^#' "$source/.ci/packages" | grep -vE '^(run|test|coverage|full):( [a-z0-9.+-]+)+$' &&
+    fail "the lines above are no groups of packages"
+
+[ $failures -eq 0 ] && echo "the scripts know what is missing"
+exit $failures
