@@ -677,6 +677,7 @@ Test(seq, leases_around_the_width_of_a_slot_are_found_in_time)
         }
         seq_reclaim(one, RECLAIMER, at(expiry - 1), note_reclaimed, &count);
         cr_expect_eq(count, 0U, "lease %u", leases[i]);
+        cr_expect_eq(seq_count(one).examined, 0U, "lease %u was looked at too early", leases[i]);
         seq_reclaim(one, RECLAIMER, at(expiry + late), note_reclaimed, &count);
         cr_expect_eq(count, 1U, "lease %u", leases[i]);
         free(one);
