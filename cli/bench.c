@@ -25,14 +25,14 @@ static const char help[] =
     "  --max SEQS  the largest ledger (default 100000000, which takes 2 GB and about a minute)\n"
     "  --json      one JSON object a line\n"
     "\n"
-    "Each figure is the best of three samples; the machine should be otherwise idle. A hint is\n"
+    "Each figure is the best of some samples; the machine should be otherwise idle. A hint is\n"
     "seq_prefetch, for a caller that knows its next seqs. Exit status 4 if a bar is missed.\n"
     "\n"
     "example: assay bench seq --max 10000000\n";
 
 #define MAX_SEQS     100000000U
 #define MOVES_MIN    4000000U /* of a sample, but for a small --max */
-#define SAMPLES      3        /* of which the best counts */
+#define SAMPLES      5 /* of which the best counts; more of a small ledger, whose are short */
 #define PLACES_MAX   4000000U
 #define RECLAIM_SEQS 10000000U
 #define THREAD_SEQS  4000000U
@@ -166,7 +166,8 @@ static bool measure_size(const struct bench *bench, uint64_t seqs, struct figure
     uint32_t *places = places_new(count, seqs);
     uint32_t *bare_places = places_new(count, words);
     bool enough = memory != NULL && places != NULL && bare_places != NULL;
-    for (int i = 0; enough && i < SAMPLES; i++) {
+    int samples = seqs < PLACES_MAX ? 3 * SAMPLES : SAMPLES;
+    for (int i = 0; enough && i < samples; i++) {
         keep_best(&figures->window_ns, sample_window(bench, memory, seqs));
         keep_best(&figures->random_ns, sample_places(bench, memory, seqs, places, count, true));
         keep_best(&figures->random_cold_ns,

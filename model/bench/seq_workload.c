@@ -2,7 +2,7 @@
 
 #define LAG        UINT64_C(64) /* seqs between one move of a seq and its next */
 #define LOOK_EVERY 10000U       /* seqs between two looks at the leases */
-#define HINT_AHEAD 32U          /* moves between a hint and the move it is for */
+#define HINT_AHEAD 16U          /* moves between a hint and the move it is for */
 
 static struct seq_time at(uint64_t mono_ms)
 {
