@@ -66,7 +66,7 @@ struct seq_view {
     enum seq_state state;
     enum seq_state ended_as; /* of a committed seq: the terminal state it was committed from */
     uint32_t attempt;        /* retries so far */
-    uint32_t owner;        /* IN_FLIGHT: who holds the lease; later: whose report ended it, or 0 */
+    uint32_t owner; /* IN_FLIGHT: who holds the lease; else whose report ended the last run */
     uint32_t heartbeat_ms; /* IN_FLIGHT: low 32 bits of the last heartbeat */
     bool cancel_asked;     /* IN_FLIGHT: a canceller waits for the grace period to end */
 };
@@ -75,13 +75,12 @@ enum seq_verdict {
     SEQ_MOVED,     /* done, by this call */
     SEQ_ASKED,     /* cancel noted on a run in flight; it can be forced after the grace period */
     SEQ_UNCHANGED, /* COMMITTED again: a no-op (SEQ-7) */
-    SEQ_REPEATED,  /* this token's result was applied before: success (E-SEQ-11). Known as long as
-                      the  seq rests as it left it: after a retry was taken or cancelled it is STALE
-                    */
-    SEQ_STALE,     /* the token or expectation was overtaken: refused and counted (E-SEQ-3, -8) */
-    SEQ_TOO_SOON,  /* the grace period is not over */
-    SEQ_FATAL,     /* outside the contract: nothing changed, and the ledger is now halted (SEQ-3) */
-    SEQ_HALTED     /* refused: the ledger was halted before (SEQ-20) */
+    SEQ_REPEATED, /* this token's result was applied before: success (E-SEQ-11); known while the seq
+                     rests as that result left it */
+    SEQ_STALE,    /* the token or expectation was overtaken: refused and counted (E-SEQ-3, -8) */
+    SEQ_TOO_SOON, /* the grace period is not over */
+    SEQ_FATAL,    /* outside the contract: nothing changed, and the ledger is now halted (SEQ-3) */
+    SEQ_HALTED    /* refused: the ledger was halted before (SEQ-20) */
 };
 
 struct seq_result {
@@ -130,7 +129,7 @@ struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity,
 /* ---- moves --------------------------------------------------------------------------------- */
 
 /* A hint: this seq will be moved soon. A caller that knows its next few seqs, as one with a queue
- * does, and hints some eight moves ahead has the cache misses of a random walk overlap. */
+ * does, and hints some sixteen moves ahead has the cache misses of a random walk overlap. */
 void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq);
 
 /* A move that claims no knowledge of the present state: dispatch, commit, cancel before work
