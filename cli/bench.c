@@ -157,6 +157,14 @@ static double sample_bare(const struct bench *bench, void *memory, const uint32_
     return (now_ns() - start) / (double)swapped;
 }
 
+/* On a terminal, what is under way; the next line that is printed overwrites it. */
+static void show_progress(uint64_t seqs, int sample, int samples)
+{
+    if (isatty(STDERR_FILENO) == 1) {
+        fprintf(stderr, "\r%11" PRIu64 "  sample %d of %d\r", seqs, sample, samples);
+    }
+}
+
 static bool measure_size(const struct bench *bench, uint64_t seqs, struct figures *figures)
 {
     size_t bytes = seq_ledger_bytes(seqs);
@@ -168,6 +176,7 @@ static bool measure_size(const struct bench *bench, uint64_t seqs, struct figure
     bool enough = memory != NULL && places != NULL && bare_places != NULL;
     int samples = seqs < PLACES_MAX ? 3 * SAMPLES : SAMPLES;
     for (int i = 0; enough && i < samples; i++) {
+        show_progress(seqs, i + 1, samples);
         keep_best(&figures->window_ns, sample_window(bench, memory, seqs));
         keep_best(&figures->random_ns, sample_places(bench, memory, seqs, places, count, true));
         keep_best(&figures->random_cold_ns,

@@ -5,6 +5,8 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "reports/format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -45,6 +47,9 @@ struct cli_arguments {
  * -5 is no option. Returns CLI_OK, or CLI_USAGE after it has said why. */
 int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
               size_t option_count, struct cli_arguments *arguments);
+
+/* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
+enum format_kind cli_text_format(void);
 
 /* What a user typed, fit for a one-line message: unprintable bytes as \xNN, long texts cut. */
 struct cli_quoted {

@@ -60,7 +60,7 @@ static int tell_defects(const char *text, enum format_kind format)
     struct text_fault fault;
     for (int kind = 0; kind < READING_KINDS; kind++) {
         bool made = reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault);
-        if (format == FORMAT_TEXT) {
+        if (format != FORMAT_JSON) {
             printf("%s is no %s: %s\n", text, reading_kind_title((enum reading_kind)kind),
                    made ? reading_defect(&reading) : fault.wrong);
         } else if (made) {
@@ -83,7 +83,7 @@ static int decode_any(const char *text, enum format_kind format)
         }
         made++;
         if (reading_defect(&reading) == NULL) {
-            if (shown++ > 0 && format == FORMAT_TEXT) {
+            if (shown++ > 0 && format != FORMAT_JSON) {
                 putchar('\n');
             }
             reading_write(stdout, format, text, &reading);
@@ -108,7 +108,7 @@ static int run(int argc, char **argv)
     if (arguments.count != 1) {
         return cli_usage_error(&cli_decode, "one VALUE is needed, %d were given", arguments.count);
     }
-    enum format_kind format = json ? FORMAT_JSON : FORMAT_TEXT;
+    enum format_kind format = json ? FORMAT_JSON : cli_text_format();
     if (as == NULL) {
         return decode_any(arguments.positional[0], format);
     }

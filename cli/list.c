@@ -53,7 +53,7 @@ static int run(int argc, char **argv)
     if (json && markdown) {
         return cli_usage_error(&cli_list, "--json and --markdown exclude each other");
     }
-    enum format_kind format = json ? FORMAT_JSON : markdown ? FORMAT_MARKDOWN : FORMAT_TEXT;
+    enum format_kind format = json ? FORMAT_JSON : markdown ? FORMAT_MARKDOWN : cli_text_format();
     if (arguments.count == 0) {
         return cli_usage_error(&cli_list, "say what to list: clauses or errata");
     }

@@ -2,7 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
 {
@@ -13,6 +15,15 @@ int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
     va_end(values);
     fprintf(stderr, " (see assay %s --help)\n", verb->name);
     return CLI_USAGE;
+}
+
+enum format_kind cli_text_format(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    bool refused = no_color != NULL && no_color[0] != '\0';
+    bool able = terminal != NULL && strcmp(terminal, "dumb") != 0 && isatty(STDOUT_FILENO) == 1;
+    return able && !refused ? FORMAT_COLOUR : FORMAT_TEXT;
 }
 
 struct cli_quoted cli_quote(const char *text)

@@ -25,7 +25,9 @@ static void write_clause(FILE *out, enum format_kind format, const struct clause
     const char *kind = clause_kind_name(clause->kind);
     switch (format) {
     case FORMAT_TEXT:
-        fprintf(out, "%-7s %-6s ", clause->id, kind);
+    case FORMAT_COLOUR:
+        fprintf(out, "%s%-7s%s %-6s ", format_strong(format), clause->id, format_plain(format),
+                kind);
         format_wrapped(out, clause->promise, 15);
         break;
     case FORMAT_JSON:
@@ -82,7 +84,9 @@ static void write_erratum(FILE *out, enum format_kind format, const struct errat
 {
     switch (format) {
     case FORMAT_TEXT:
-        fprintf(out, "%-9s the text  ", erratum->id);
+    case FORMAT_COLOUR:
+        fprintf(out, "%s%-9s%s the text  ", format_strong(format), erratum->id,
+                format_plain(format));
         format_wrapped(out, erratum->text, 20);
         fprintf(out, "%-9s problem   ", "");
         format_wrapped(out, erratum->problem, 20);

@@ -2,6 +2,21 @@
 
 #include <string.h>
 
+const char *format_strong(enum format_kind format)
+{
+    return format == FORMAT_COLOUR ? "\033[1m" : "";
+}
+
+const char *format_alarm(enum format_kind format)
+{
+    return format == FORMAT_COLOUR ? "\033[1;31m" : "";
+}
+
+const char *format_plain(enum format_kind format)
+{
+    return format == FORMAT_COLOUR ? "\033[0m" : "";
+}
+
 void format_wrapped(FILE *out, const char *text, int indent)
 {
     int column = indent;

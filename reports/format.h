@@ -6,12 +6,18 @@
 #include <stdio.h>
 
 enum format_kind {
-    FORMAT_TEXT,    /* for a terminal */
+    FORMAT_TEXT,    /* for people */
+    FORMAT_COLOUR,  /* the same, for a terminal that shows colour */
     FORMAT_JSON,    /* JSON lines: one object a line, each with a "type" */
     FORMAT_MARKDOWN /* for a document */
 };
 
 #define FORMAT_WIDTH 100 /* columns of text on a terminal */
+
+/* What stands out: empty strings in any format but FORMAT_COLOUR. */
+const char *format_strong(enum format_kind format); /* what the eye should find */
+const char *format_alarm(enum format_kind format);  /* what is wrong */
+const char *format_plain(enum format_kind format);  /* ends either */
 
 /* Writes words, breaking lines before FORMAT_WIDTH; later lines are indented. The cursor stands at
  * column `indent` already. Ends with a new line. */

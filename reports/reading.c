@@ -260,12 +260,14 @@ const char *reading_defect(const struct reading *reading)
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void write_part(FILE *out, const struct reading *reading, int index)
+static void write_part(FILE *out, enum format_kind format, const struct reading *reading, int index)
 {
     const struct reading_part *part = &reading->parts[index];
     for (int i = 0; i < part->field_count; i++) {
         const struct reading_field *field = &part->fields[i];
-        fprintf(out, "  %*s%-*s  ", field->first, "", 15 - field->first, field->digits);
+        int after = 15 - field->first - (int)strlen(field->digits);
+        fprintf(out, "  %*s%s%s%s%*s  ", field->first, "", format_strong(format), field->digits,
+                format_plain(format), after, "");
         if (reading->kind == READING_KEY) {
             fprintf(out, "%s %-8d  %s\n", field->name, i + 1, field->meaning);
         } else {
@@ -275,11 +277,13 @@ static void write_part(FILE *out, const struct reading *reading, int index)
     fputs("  ", out);
     format_wrapped(out, part->words, 2);
     if (part->defect != NULL) {
-        fprintf(out, "  Not legal: %s.\n", part->defect);
+        fprintf(out, "  %sNot legal: %s.%s\n", format_alarm(format), part->defect,
+                format_plain(format));
     }
 }
 
-static void write_text(FILE *out, const char *text, const struct reading *reading)
+static void write_text(FILE *out, enum format_kind format, const char *text,
+                       const struct reading *reading)
 {
     bool is_key = reading->kind == READING_KEY;
     fprintf(out, "%s  %s", is_key ? text : reading->parts[0].digits,
@@ -297,7 +301,7 @@ static void write_text(FILE *out, const char *text, const struct reading *readin
         } else if (reading->part_count > 1) {
             fprintf(out, "flow 1, %s, the outermost\n", part->digits);
         }
-        write_part(out, reading, i);
+        write_part(out, format, reading, i);
     }
 }
 
@@ -341,6 +345,6 @@ void reading_write(FILE *out, enum format_kind format, const char *text,
     if (format == FORMAT_JSON) {
         write_json(out, text, reading);
     } else {
-        write_text(out, text, reading);
+        write_text(out, format, text, reading);
     }
 }

@@ -113,6 +113,20 @@ bad "there is no verb 'decoed'" decoed
 
 run 64 && complains 'usage: assay VERB'
 
+# ---- colour on a terminal only, and not with NO_COLOR ----
+coloured() { # shell command
+    checks=$((checks + 1))
+    script -qec "$1" /dev/null </dev/null >"$scratch/out" 2>"$scratch/err"
+    grep -q "$(printf '\033')" "$scratch/out"
+}
+if command -v script >/dev/null; then
+    coloured "TERM=xterm '$assay' decode 0" || fail "no colour on a terminal"
+    coloured "TERM=xterm NO_COLOR=1 '$assay' decode 0" && fail "colour in spite of NO_COLOR"
+    coloured "TERM=dumb '$assay' decode 0" && fail "colour on a dumb terminal"
+fi
+run 0 decode 0
+grep -q "$(printf '\033')" "$scratch/out" && fail "colour in a file"
+
 # ---- output that cannot be written is not success ----
 checks=$((checks + 1))
 if [ -w /dev/full ] && "$assay" list clauses >/dev/full 2>"$scratch/err"; then
@@ -121,9 +135,9 @@ if [ -w /dev/full ] && "$assay" list clauses >/dev/full 2>"$scratch/err"; then
 fi
 
 # ---- a bug in Assay is status 70: what a failed CHECK does, an abort, done from outside ----
-"$assay" bench seq --max 1000000 --json >"$scratch/out" 2>"$scratch/err" &
+"$assay" bench seq --max 1000000 --json >"$scratch/bench" 2>"$scratch/err" &
 pid=$!
-while [ ! -s "$scratch/out" ] && kill -0 $pid; do sleep 0.05; done # until it is under way
+while [ ! -s "$scratch/bench" ] && kill -0 $pid; do sleep 0.05; done # until it is under way
 kill -ABRT $pid
 wait $pid
 status=$?

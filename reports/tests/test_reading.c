@@ -144,6 +144,26 @@ Test(reading, a_number_that_no_run_can_have_written_is_read_with_its_defect)
     }
 }
 
+Test(reading, colour_changes_nothing_but_colour)
+{
+    char *plain = read_as(READING_ACTIVITY, FORMAT_TEXT, "001120000000002");
+    char *colour = read_as(READING_ACTIVITY, FORMAT_COLOUR, "001120000000002");
+    cr_expect_not_null(strstr(colour, "\033[1m001\033[0m"));
+    cr_expect_not_null(strstr(colour, "\033[1;31mNot legal"));
+    char *kept = colour;
+    for (const char *c = colour; *c != '\0'; c++) {
+        if (*c == '\033') {
+            c = strchr(c, 'm');
+        } else {
+            *kept++ = *c;
+        }
+    }
+    *kept = '\0';
+    cr_expect_str_eq(colour, plain);
+    free(plain);
+    free(colour);
+}
+
 Test(reading, json_says_the_same)
 {
     char *text = read_as(READING_KEY, FORMAT_JSON, "96146629");
