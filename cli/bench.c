@@ -53,7 +53,7 @@ static double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* ---- memory: huge pages where the kernel grants them, so that the TLB is not what is measured  */
+/* ---- memory: huge pages where the kernel grants them, so that no TLB is measured ---- */
 
 static void *memory_new(size_t bytes)
 {
@@ -100,11 +100,11 @@ static uint32_t *places_new(uint64_t count, uint64_t limit)
 /* ---- one size ------------------------------------------------------------------------------ */
 
 struct figures {
-    double window_ns;      /* per move, in order */
-    double random_ns;      /* per move, at random places, hinted ahead */
-    double random_cold_ns; /* per move, at random places, without hints */
-    double bare_ns;        /* per bare compare-and-swap at random places */
-    double bare_hinted_ns; /* the same, hinted ahead */
+    double window_ns;        /* per move, in order */
+    double random_hinted_ns; /* per move, at random places, hinted ahead */
+    double random_ns;        /* per move, at random places, without hints */
+    double bare_ns;          /* per bare compare-and-swap at random places */
+    double bare_hinted_ns;   /* the same, hinted ahead */
 };
 
 static void keep_best(double *best, double ns)
@@ -178,9 +178,9 @@ static bool measure_size(const struct bench *bench, uint64_t seqs, struct figure
     for (int i = 0; enough && i < samples; i++) {
         show_progress(seqs, i + 1, samples);
         keep_best(&figures->window_ns, sample_window(bench, memory, seqs));
-        keep_best(&figures->random_ns, sample_places(bench, memory, seqs, places, count, true));
-        keep_best(&figures->random_cold_ns,
-                  sample_places(bench, memory, seqs, places, count, false));
+        keep_best(&figures->random_hinted_ns,
+                  sample_places(bench, memory, seqs, places, count, true));
+        keep_best(&figures->random_ns, sample_places(bench, memory, seqs, places, count, false));
         keep_best(&figures->bare_ns, sample_bare(bench, memory, bare_places, count, false));
         keep_best(&figures->bare_hinted_ns, sample_bare(bench, memory, bare_places, count, true));
     }
@@ -270,8 +270,8 @@ static void write_size(bool json, uint64_t seqs, const struct figures *of, doubl
                ",\"window_ns\":%.2f,\"window_ratio\":%.3f,\"random_ns\":%.2f,\"bare_ns\":%.2f,"
                "\"random_hinted_ns\":%.2f,\"bare_hinted_ns\":%.2f}\n"
              : "%11" PRIu64 "  %7.1f %6.2fx   %9.1f %7.1f   %9.1f %7.1f\n";
-    printf(format, seqs, of->window_ns, window_ratio, of->random_cold_ns, of->bare_ns,
-           of->random_ns, of->bare_hinted_ns);
+    printf(format, seqs, of->window_ns, window_ratio, of->random_ns, of->bare_ns,
+           of->random_hinted_ns, of->bare_hinted_ns);
     fflush(stdout);
 }
 
@@ -284,16 +284,28 @@ static bool judge(bool json, const char *what, double figure, double bar, bool m
     return met;
 }
 
+/* "At random, at most twice a bare compare-and-swap" can be read in three ways; each is judged. */
 static bool judge_sizes(bool json, const struct figures *smallest, const struct figures *largest)
 {
-    double window = largest->window_ns / smallest->window_ns;
-    double random = largest->random_ns / largest->bare_ns;
-    bool window_met =
-        judge(json, "moving window, 10^8 seqs over 10^3, at most", window, 1.3, window <= 1.3);
-    bool random_met =
-        judge(json, "random and hinted, 10^8 seqs, over a bare compare-and-swap, at most", random,
-              2, random <= 2);
-    return window_met && random_met;
+    const struct {
+        const char *what;
+        double figure, bar;
+    } bars[] = {
+        {"moving window, 10^8 seqs over 10^3, at most", largest->window_ns / smallest->window_ns,
+         1.3},
+        {"random, 10^8 seqs, transition over CAS, neither hinted, at most",
+         largest->random_ns / largest->bare_ns, 2},
+        {"random, 10^8 seqs, transition over CAS, both hinted, at most",
+         largest->random_hinted_ns / largest->bare_hinted_ns, 2},
+        {"random, 10^8 seqs, hinted transition over CAS without hint, at most",
+         largest->random_hinted_ns / largest->bare_ns, 2},
+    };
+    bool all_met = true;
+    for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++) {
+        bool met = bars[i].figure <= bars[i].bar;
+        all_met = judge(json, bars[i].what, bars[i].figure, bars[i].bar, met) && all_met;
+    }
+    return all_met;
 }
 
 static int bench_sizes(const struct bench *bench)
@@ -386,10 +398,11 @@ static int run(int argc, char **argv)
     if (status != CLI_OK) {
         return status;
     }
-    if (arguments.count > 1 ||
-        (arguments.count == 1 && strcmp(arguments.positional[0], "seq") != 0)) {
-        return cli_usage_error(&cli_bench, "'%s' is no benchmark: there is seq",
-                               arguments.positional[arguments.count - 1]);
+    for (int i = 0; i < arguments.count; i++) {
+        if (strcmp(arguments.positional[i], "seq") != 0) {
+            return cli_usage_error(&cli_bench, "'%s' is no benchmark: there is seq",
+                                   cli_quote(arguments.positional[i]).text);
+        }
     }
     uint64_t max = MAX_SEQS;
     if (max_text != NULL && !parse_max(max_text, &max)) {

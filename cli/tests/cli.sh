@@ -106,7 +106,7 @@ bad "there is no option '--colour'" list clauses --colour
 bad "there is no 'ACL-46'" list clauses ACL-46
 bad "there is no 'XYZ'" list errata XYZ
 bad 'exclude each other' list clauses --json --markdown
-bad "is no benchmark" bench sql
+bad "'sql' is no benchmark" bench seq sql
 bad 'it is a number from 1000' bench --max 12
 bad 'it is a number from 1000' bench --max ten
 bad "there is no verb 'decoed'" decoed
