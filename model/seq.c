@@ -4,6 +4,10 @@
 
 #include <stdatomic.h>
 
+/* See "usual moves": this stays out of their way, and that becomes part of them. */
+#define COLD   __attribute__((noinline, cold))
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- the word: state 3 bits, cancel asked 1, hung 1, attempts 8, owner 19, heartbeat 32 -------
  * A committed seq has no heartbeat; those bits keep the terminal state it was committed from. */
 #define WORD_CANCEL     (UINT64_C(1) << 3)
@@ -126,12 +130,20 @@ static bool word_held_by(uint64_t word, struct seq_token token)
 static _Atomic uint64_t *word_of(struct seq_ledger *ledger, uint64_t seq)
 {
     CHECK(seq < ledger->capacity);
-    return &ledger->lines[seq / LINE_SEQS].words[seq % LINE_SEQS];
+    return &ledger->lines[(uint32_t)seq / LINE_SEQS].words[(uint32_t)seq % LINE_SEQS];
 }
 
 static _Atomic uint32_t *link_of(struct seq_ledger *ledger, uint64_t seq)
 {
-    return &ledger->lines[seq / LINE_SEQS].links[seq % LINE_SEQS];
+    return &ledger->lines[(uint32_t)seq / LINE_SEQS].links[(uint32_t)seq % LINE_SEQS];
+}
+
+/* The link of the seq whose word is at this place. */
+static _Atomic uint32_t *link_beside(_Atomic uint64_t *place)
+{
+    void *start = (char *)place - (uintptr_t)place % sizeof(struct line);
+    struct line *line = start;
+    return &line->links[place - line->words];
 }
 
 static uint64_t word_load(const struct seq_ledger *ledger, uint64_t seq)
@@ -147,14 +159,24 @@ static bool swap(_Atomic uint64_t *word, uint64_t *expected, uint64_t desired)
 
 /* ---- counters, results, the latch ---------------------------------------------------------- */
 
+static void add(_Atomic uint64_t *counter, uint64_t count)
+{
+    atomic_fetch_add_explicit(counter, count, memory_order_relaxed);
+}
+
 static void bump(_Atomic uint64_t *counter)
 {
-    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    add(counter, 1);
+}
+
+static void check_actor(uint32_t actor)
+{
+    CHECK(actor >= 1 && actor <= SEQ_ACTOR_MAX);
 }
 
 static struct stripe *stripe_of(struct seq_ledger *ledger, uint32_t actor)
 {
-    CHECK(actor >= 1 && actor <= SEQ_ACTOR_MAX);
+    check_actor(actor);
     return &ledger->stripes[actor % STRIPES];
 }
 
@@ -170,13 +192,18 @@ static struct seq_result stale(struct stripe *stripe, uint64_t word)
     return unmoved(SEQ_STALE, word);
 }
 
-/* A swap has succeeded: count it, and hand out the event if the chain of attempts ends here. */
+/* A swap has succeeded: hand out the event if the chain of attempts ends here. */
+static struct seq_result moved_result(enum seq_state from, enum seq_state to)
+{
+    return (struct seq_result){
+        .verdict = SEQ_MOVED, .from = from, .to = to, .event = seq_rules_terminal(to)};
+}
+
 static struct seq_result moved(struct stripe *stripe, enum seq_move move, enum seq_state from,
                                enum seq_state to)
 {
     bump(&stripe->moves[move]);
-    return (struct seq_result){
-        .verdict = SEQ_MOVED, .from = from, .to = to, .event = seq_rules_terminal(to)};
+    return moved_result(from, to);
 }
 
 /* A failed run is a legal 2 -> 5 and, when it is retried, a legal 5 -> 1 with it (E-SEQ-1). */
@@ -201,7 +228,7 @@ static struct seq_result halted(const struct seq_ledger *ledger, uint64_t seq)
 
 /* The first illegal move leaves its report; a later one finds the ledger halted. */
 static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t word,
-                               enum seq_state attempted, uint32_t by, struct seq_time now)
+                               enum seq_state attempted, uint32_t by, uint64_t wall_ms)
 {
     uint32_t open = LATCH_OPEN;
     bool first = atomic_compare_exchange_strong(&ledger->latch, &open, LATCH_CLOSING);
@@ -210,7 +237,7 @@ static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t
                                              .prior = word_state(word),
                                              .attempted = attempted,
                                              .owner = word_owner(word),
-                                             .wall_ms = now.wall_ms,
+                                             .wall_ms = wall_ms,
                                              .by = by};
         atomic_store_explicit(&ledger->latch, LATCH_CLOSED, memory_order_release);
     }
@@ -235,23 +262,30 @@ static uint64_t hanging_time(const struct seq_ledger *ledger, uint64_t deadline_
     return too_late ? looked_ms : deadline_ms;
 }
 
-/* Hangs up a seq whose word has WORD_HUNG and that no list has: only the thread whose swap set the
- * bit, or that took the seq off its list and left the bit set, may do so. A seq that hangs already
- * stays in the slot of an earlier lease; it is looked at in time and hung up anew, so that neither
- * a heartbeat nor a retry costs the wheel anything. The bit of a slot is set after the push here,
- * and cleared before the list is taken in visit(), so that no list is left behind a cleared bit. */
-static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t heartbeat_ms)
+/* Hangs up a chain of seqs, linked from the last down to the first, whose words have WORD_HUNG and
+ * that no list has: only the thread whose swap set the bit, or that took the seq off its list and
+ * left the bit set, may do so. A seq that hangs already stays in the slot of an earlier lease; it
+ * is looked at in time and hung up anew, so that neither a heartbeat nor a retry costs the wheel
+ * anything. The bit of a slot is set after the push here, and cleared before the list is taken in
+ * visit(), so that no list is left behind a cleared bit. */
+INLINE void hang_chain(struct seq_ledger *ledger, _Atomic uint32_t *first_link, uint64_t last,
+                       uint64_t heartbeat_ms)
 {
     uint64_t deadline_ms = heartbeat_ms + ledger->policy.lease_ms;
     uint32_t slot = slot_of(ledger, hanging_time(ledger, deadline_ms));
     uint32_t head = atomic_load(&ledger->heads[slot]);
     do {
-        atomic_store_explicit(link_of(ledger, seq), head, memory_order_relaxed);
-    } while (!atomic_compare_exchange_weak(&ledger->heads[slot], &head, (uint32_t)seq + 1));
+        atomic_store_explicit(first_link, head, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak(&ledger->heads[slot], &head, (uint32_t)last + 1));
     uint64_t bit = UINT64_C(1) << slot % 64;
     if ((atomic_load(&ledger->occupied[slot / 64]) & bit) == 0) {
         atomic_fetch_or(&ledger->occupied[slot / 64], bit);
     }
+}
+
+static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t heartbeat_ms)
+{
+    hang_chain(ledger, link_of(ledger, seq), seq, heartbeat_ms);
 }
 
 /* The full time of a heartbeat, of which a word keeps 32 bits, seen from a nearby `now`. */
@@ -368,12 +402,21 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
     return job.count;
 }
 
-/* ---- moves --------------------------------------------------------------------------------- */
+/* ---- moves ---------------------------------------------------------------------------------
+ * Dispatch, take, succeed and commit, of a seq that goes well, are the usual moves. Each is tried
+ * first by itself, as x_usual(): it makes the move or changes nothing, and then x_unusual() decides
+ * by the contract, for this as for everything else.
+ *
+ * At a random place a move costs the cache miss of its word, less what the processor overlaps with
+ * the moves to come; it looks a few hundred instructions ahead. So a usual move is short. It
+ * compares the word with the usual one and makes the next from its arguments, not from the word,
+ * so that little waits for the word to arrive. And it needs few registers: one that is saved for
+ * the caller is read back behind the swap, and the caller's next call with it. */
 
 void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq)
 {
     CHECK(seq < ledger->capacity);
-    __builtin_prefetch(&ledger->lines[seq / LINE_SEQS], 1);
+    __builtin_prefetch(&ledger->lines[(uint32_t)seq / LINE_SEQS], 1);
 }
 
 /* What a caller without token or expectation may do; the rest needs a lease, the grace period, or
@@ -389,8 +432,8 @@ static uint64_t word_after_order(uint64_t word, enum seq_state to)
     return word_after(word, to, word_attempt(word), owner, ended_as);
 }
 
-struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
-                            struct seq_time now)
+COLD static struct seq_result order_unusual(struct seq_ledger *ledger, uint64_t seq,
+                                            enum seq_state to, uint32_t by, struct seq_time now)
 {
     struct stripe *stripe = stripe_of(ledger, by);
     _Atomic uint64_t *place = word_of(ledger, seq);
@@ -404,14 +447,43 @@ struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_st
         if ((OPEN_TO_ORDERS >> move & 1U) == 0) {
             return seq_rules_pair(word_state(word), to) == SEQ_PAIR_NOOP
                        ? unmoved(SEQ_UNCHANGED, word)
-                       : fatal(ledger, seq, word, to, by, now);
+                       : fatal(ledger, seq, word, to, by, now.wall_ms);
         }
     } while (!swap(place, &word, word_after_order(word, to)));
     return moved(stripe, move, word_state(word), to);
 }
 
-struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t attempt,
-                           uint32_t owner, struct seq_time now, struct seq_token *token)
+/* Nothing but its state is set in the word of an unseen seq; a resting SUCCESS has no heartbeat and
+ * no cancel, and COMMITTED has all the bits of a state. */
+INLINE bool order_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place, enum seq_state to)
+{
+    if (latched(ledger)) {
+        return false;
+    }
+    uint64_t word = atomic_load(place);
+    if (to == SEQ_DISPATCHED) {
+        return word == SEQ_UNSEEN && swap(place, &word, SEQ_DISPATCHED);
+    }
+    return to == SEQ_COMMITTED && word_state(word) == SEQ_SUCCESS &&
+           swap(place, &word, word | SEQ_COMMITTED | (uint64_t)SEQ_SUCCESS << HEARTBEAT_SHIFT);
+}
+
+struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
+                            struct seq_time now)
+{
+    check_actor(by);
+    if (!order_usual(ledger, word_of(ledger, seq), to)) {
+        return order_unusual(ledger, seq, to, by, now);
+    }
+    if (to == SEQ_DISPATCHED) {
+        return moved(stripe_of(ledger, by), SEQ_MOVE_DISPATCH, SEQ_UNSEEN, SEQ_DISPATCHED);
+    }
+    return moved(stripe_of(ledger, by), SEQ_MOVE_COMMIT_SUCCESS, SEQ_SUCCESS, SEQ_COMMITTED);
+}
+
+COLD static struct seq_result take_unusual(struct seq_ledger *ledger, uint64_t seq,
+                                           uint32_t attempt, uint32_t owner, struct seq_time now,
+                                           struct seq_token *token)
 {
     struct stripe *stripe = stripe_of(ledger, owner);
     _Atomic uint64_t *place = word_of(ledger, seq);
@@ -422,7 +494,7 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
     uint64_t next = 0;
     do {
         if (word_state(word) == SEQ_UNSEEN) { /* nobody can have told the caller to */
-            return fatal(ledger, seq, word, SEQ_IN_FLIGHT, owner, now);
+            return fatal(ledger, seq, word, SEQ_IN_FLIGHT, owner, now.wall_ms);
         }
         if (word_state(word) != SEQ_DISPATCHED || word_attempt(word) != attempt) {
             return stale(stripe, word);
@@ -434,6 +506,33 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
     }
     *token = (struct seq_token){.seq = seq, .owner = owner, .attempt = attempt};
     return moved(stripe, SEQ_MOVE_TAKE, SEQ_DISPATCHED, SEQ_IN_FLIGHT);
+}
+
+/* The first run of a seq: DISPATCHED, and nothing else is set in its word. The caller hangs it up.
+ */
+INLINE bool take_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place, uint32_t attempt,
+                       uint32_t owner, uint64_t now_ms)
+{
+    if (latched(ledger) || attempt != 0) {
+        return false;
+    }
+    uint64_t word = atomic_load(place);
+    return word == SEQ_DISPATCHED &&
+           swap(place, &word, word_after(WORD_HUNG, SEQ_IN_FLIGHT, 0, owner, (uint32_t)now_ms));
+}
+
+struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t attempt,
+                           uint32_t owner, struct seq_time now, struct seq_token *token)
+{
+    check_actor(owner);
+    _Atomic uint64_t *place = word_of(ledger, seq);
+    if (!take_usual(ledger, place, attempt, owner, now.mono_ms)) {
+        return take_unusual(ledger, seq, attempt, owner, now, token);
+    }
+    *token = (struct seq_token){.seq = seq, .owner = owner};
+    bump(&stripe_of(ledger, owner)->moves[SEQ_MOVE_TAKE]);
+    hang_chain(ledger, link_beside(place), seq, now.mono_ms);
+    return moved_result(SEQ_DISPATCHED, SEQ_IN_FLIGHT);
 }
 
 struct seq_result seq_heartbeat(struct seq_ledger *ledger, struct seq_token token,
@@ -484,8 +583,9 @@ static struct seq_result repeated_or_stale(struct stripe *stripe, uint64_t word,
     return unmoved(SEQ_REPEATED, word);
 }
 
-struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
-                             uint32_t fail_class, struct seq_time now)
+COLD static struct seq_result finish_unusual(struct seq_ledger *ledger, struct seq_token token,
+                                             enum seq_state to, uint32_t fail_class,
+                                             uint64_t wall_ms)
 {
     struct stripe *stripe = stripe_of(ledger, token.owner);
     _Atomic uint64_t *place = word_of(ledger, token.seq);
@@ -501,11 +601,34 @@ struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, 
             return repeated_or_stale(stripe, word, token, to);
         }
         if (to != SEQ_SUCCESS && to != SEQ_SKIP && to != SEQ_FAIL) {
-            return fatal(ledger, token.seq, word, to, token.owner, now); /* E-SEQ-3 */
+            return fatal(ledger, token.seq, word, to, token.owner, wall_ms); /* E-SEQ-3 */
         }
     } while (!swap(place, &word, word_after(word, state, attempt, token.owner, 0)));
     return to == SEQ_FAIL ? moved_by_failing(stripe, retry)
                           : moved(stripe, seq_rules_move(SEQ_IN_FLIGHT, to), SEQ_IN_FLIGHT, to);
+}
+
+/* SUCCESS of a first run that holds its lease (so it hangs in the wheel: S4) and that nobody has
+ * asked to end. */
+INLINE bool finish_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place,
+                         struct seq_token token, enum seq_state to)
+{
+    if (latched(ledger) || token.attempt != 0 || to != SEQ_SUCCESS) {
+        return false;
+    }
+    uint32_t held = (uint32_t)word_after(WORD_HUNG, SEQ_IN_FLIGHT, 0, token.owner, 0);
+    uint64_t word = atomic_load(place);
+    return (uint32_t)word == held && swap(place, &word, held + (SEQ_SUCCESS - SEQ_IN_FLIGHT));
+}
+
+struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
+                             uint32_t fail_class, struct seq_time now)
+{
+    check_actor(token.owner);
+    if (!finish_usual(ledger, word_of(ledger, token.seq), token, to)) {
+        return finish_unusual(ledger, token, to, fail_class, now.wall_ms);
+    }
+    return moved(stripe_of(ledger, token.owner), SEQ_MOVE_SUCCEED, SEQ_IN_FLIGHT, SEQ_SUCCESS);
 }
 
 struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq_view expected,
@@ -523,7 +646,7 @@ struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq
             return stale(stripe, word); /* E-SEQ-8 */
         }
         if (seq_rules_move(expected.state, SEQ_CANCEL) == SEQ_MOVE_NONE) {
-            return fatal(ledger, seq, word, SEQ_CANCEL, by, now);
+            return fatal(ledger, seq, word, SEQ_CANCEL, by, now.wall_ms);
         }
         next = expected.state == SEQ_IN_FLIGHT
                    ? word | WORD_CANCEL
@@ -555,6 +678,105 @@ struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancell
         }
     } while (!swap(place, &word, word_after(word, SEQ_CANCEL, asked.run.attempt, 0, 0)));
     return moved(stripe, SEQ_MOVE_CANCEL_FORCED, SEQ_IN_FLIGHT, SEQ_CANCEL);
+}
+
+/* ---- many moves ----------------------------------------------------------------------------
+ * Usual moves are counted and hung up when all have been made; the others look after themselves. */
+
+#define HINT_AHEAD 16U /* moves between a hint and the move it is for */
+
+uint64_t seq_order_many(struct seq_ledger *ledger, const uint64_t *seqs, size_t count,
+                        enum seq_state to, uint32_t by, struct seq_time now,
+                        struct seq_result *results)
+{
+    struct stripe *stripe = stripe_of(ledger, by);
+    bool dispatch = to == SEQ_DISPATCHED;
+    struct seq_result usual_result = moved_result(dispatch ? SEQ_UNSEEN : SEQ_SUCCESS, to);
+    uint64_t usual = 0;
+    uint64_t unusual = 0;
+    for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
+        seq_prefetch(ledger, seqs[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + HINT_AHEAD < count) {
+            seq_prefetch(ledger, seqs[i + HINT_AHEAD]);
+        }
+        if (order_usual(ledger, word_of(ledger, seqs[i]), to)) {
+            results[i] = usual_result;
+            usual++;
+        } else {
+            results[i] = order_unusual(ledger, seqs[i], to, by, now);
+            unusual += results[i].verdict == SEQ_MOVED;
+        }
+    }
+    add(&stripe->moves[dispatch ? SEQ_MOVE_DISPATCH : SEQ_MOVE_COMMIT_SUCCESS], usual);
+    return usual + unusual;
+}
+
+uint64_t seq_take_many(struct seq_ledger *ledger, struct seq_token *runs, size_t count,
+                       uint32_t owner, struct seq_time now, struct seq_result *results)
+{
+    struct stripe *stripe = stripe_of(ledger, owner);
+    struct seq_result usual_result = moved_result(SEQ_DISPATCHED, SEQ_IN_FLIGHT);
+    uint64_t usual = 0;
+    uint64_t unusual = 0;
+    _Atomic uint32_t *first_link = NULL; /* of the chain that is hung up in the end */
+    uint32_t last = LIST_END;
+    for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
+        seq_prefetch(ledger, runs[i].seq);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + HINT_AHEAD < count) {
+            seq_prefetch(ledger, runs[i + HINT_AHEAD].seq);
+        }
+        uint64_t seq = runs[i].seq;
+        _Atomic uint64_t *place = word_of(ledger, seq);
+        if (take_usual(ledger, place, runs[i].attempt, owner, now.mono_ms)) {
+            atomic_store_explicit(link_beside(place), last, memory_order_relaxed);
+            first_link = last == LIST_END ? link_beside(place) : first_link;
+            last = (uint32_t)seq + 1;
+            runs[i].owner = owner;
+            results[i] = usual_result;
+            usual++;
+        } else {
+            results[i] = take_unusual(ledger, seq, runs[i].attempt, owner, now, &runs[i]);
+            unusual += results[i].verdict == SEQ_MOVED;
+        }
+    }
+    if (usual > 0) {
+        hang_chain(ledger, first_link, last - 1, now.mono_ms);
+    }
+    add(&stripe->moves[SEQ_MOVE_TAKE], usual);
+    return usual + unusual;
+}
+
+uint64_t seq_finish_many(struct seq_ledger *ledger, const struct seq_token *runs, size_t count,
+                         enum seq_state to, uint32_t fail_class, struct seq_time now,
+                         struct seq_result *results)
+{
+    struct seq_result usual_result = moved_result(SEQ_IN_FLIGHT, SEQ_SUCCESS);
+    uint64_t usual = 0;
+    uint64_t unusual = 0;
+    for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
+        seq_prefetch(ledger, runs[i].seq);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + HINT_AHEAD < count) {
+            seq_prefetch(ledger, runs[i + HINT_AHEAD].seq);
+        }
+        check_actor(runs[i].owner);
+        if (finish_usual(ledger, word_of(ledger, runs[i].seq), runs[i], to)) {
+            results[i] = usual_result;
+            usual++;
+        } else {
+            results[i] = finish_unusual(ledger, runs[i], to, fail_class, now.wall_ms);
+            unusual += results[i].verdict == SEQ_MOVED;
+        }
+    }
+    if (usual > 0) { /* any stripe will do */
+        add(&stripe_of(ledger, runs[0].owner)->moves[SEQ_MOVE_SUCCEED], usual);
+    }
+    return usual + unusual;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define LAG        UINT64_C(64) /* seqs between one move of a seq and its next */
 #define LOOK_EVERY 10000U       /* seqs between two looks at the leases */
 #define HINT_AHEAD 16U          /* moves between a hint and the move it is for */
+#define BATCH      256U         /* moves a call, where a call makes many */
 
 static struct seq_time at(uint64_t mono_ms)
 {
@@ -43,37 +44,104 @@ uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t
     return moves;
 }
 
-/* One move of the one kind at every place. */
-static uint64_t move_all(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
-                         bool hint, enum seq_state to)
+/* ---- one move at every place, a call a move ---- */
+
+static void hint_at(const struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                    uint64_t i)
+{
+    seq_prefetch(ledger, places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]);
+}
+
+static uint64_t order_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                           bool hint, enum seq_state to)
+{
+    uint64_t moves = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (hint) {
+            hint_at(ledger, places, count, i);
+        }
+        moves += seq_order(ledger, places[i], to, 1, at(i / LOOK_EVERY)).verdict == SEQ_MOVED;
+    }
+    return moves;
+}
+
+static uint64_t take_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                          bool hint)
+{
+    uint64_t moves = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct seq_token token;
+        if (hint) {
+            hint_at(ledger, places, count, i);
+        }
+        moves += seq_take(ledger, places[i], 0, 1, at(i / LOOK_EVERY), &token).verdict == SEQ_MOVED;
+    }
+    return moves;
+}
+
+static uint64_t finish_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                            bool hint)
 {
     uint64_t moves = 0;
     for (uint64_t i = 0; i < count; i++) {
         struct seq_token token = {.seq = places[i], .owner = 1};
-        struct seq_time now = at(i / LOOK_EVERY);
-        struct seq_result result;
         if (hint) {
-            seq_prefetch(ledger, places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]);
+            hint_at(ledger, places, count, i);
         }
-        if (to == SEQ_IN_FLIGHT) {
-            result = seq_take(ledger, places[i], 0, 1, now, &token);
-        } else if (to == SEQ_SUCCESS) {
-            result = seq_finish(ledger, token, to, 0, now);
-        } else {
-            result = seq_order(ledger, places[i], to, 1, now);
+        moves += seq_finish(ledger, token, SEQ_SUCCESS, 0, at(i / LOOK_EVERY)).verdict == SEQ_MOVED;
+    }
+    return moves;
+}
+
+/* ---- the same, many moves a call ---- */
+
+static uint64_t order_batches(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                              enum seq_state to)
+{
+    uint64_t seqs[BATCH];
+    struct seq_result results[BATCH];
+    uint64_t moves = 0;
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        uint64_t size = count - done < BATCH ? count - done : BATCH;
+        for (uint64_t i = 0; i < size; i++) {
+            seqs[i] = places[done + i];
         }
-        moves += result.verdict == SEQ_MOVED;
+        moves += seq_order_many(ledger, seqs, size, to, 1, at(done / LOOK_EVERY), results);
+    }
+    return moves;
+}
+
+static uint64_t run_batches(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                            bool take)
+{
+    struct seq_token runs[BATCH];
+    struct seq_result results[BATCH];
+    uint64_t moves = 0;
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        uint64_t size = count - done < BATCH ? count - done : BATCH;
+        struct seq_time now = at(done / LOOK_EVERY);
+        for (uint64_t i = 0; i < size; i++) {
+            runs[i] = (struct seq_token){.seq = places[done + i], .owner = 1};
+        }
+        moves += take ? seq_take_many(ledger, runs, size, 1, now, results)
+                      : seq_finish_many(ledger, runs, size, SEQ_SUCCESS, 0, now, results);
     }
     return moves;
 }
 
 uint64_t seq_workload_places(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
-                             bool hint)
+                             enum seq_workload_calls calls)
 {
-    return move_all(ledger, places, count, hint, SEQ_DISPATCHED) +
-           move_all(ledger, places, count, hint, SEQ_IN_FLIGHT) +
-           move_all(ledger, places, count, hint, SEQ_SUCCESS) +
-           move_all(ledger, places, count, hint, SEQ_COMMITTED);
+    if (calls == SEQ_WORKLOAD_MANY) {
+        return order_batches(ledger, places, count, SEQ_DISPATCHED) +
+               run_batches(ledger, places, count, true) +
+               run_batches(ledger, places, count, false) +
+               order_batches(ledger, places, count, SEQ_COMMITTED);
+    }
+    bool hint = calls == SEQ_WORKLOAD_HINTED;
+    return order_each(ledger, places, count, hint, SEQ_DISPATCHED) +
+           take_each(ledger, places, count, hint) + finish_each(ledger, places, count, hint) +
+           order_each(ledger, places, count, hint, SEQ_COMMITTED);
 }
 
 uint64_t seq_workload_bare(_Atomic uint64_t *words, const uint32_t *places, uint64_t count,

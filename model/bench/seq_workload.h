@@ -16,12 +16,20 @@
 uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t end,
                              uint32_t actor);
 
-/* These places, all distinct, in the order given: all dispatched, then all taken, all ended, all
- * committed. With hint, each place is hinted some moves ahead. Returns the moves made. */
-uint64_t seq_workload_places(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
-                             bool hint);
+/* How moves at many places are called for. */
+enum seq_workload_calls {
+    SEQ_WORKLOAD_ONE,    /* a call a move */
+    SEQ_WORKLOAD_HINTED, /* the same, and each place is hinted some moves ahead */
+    SEQ_WORKLOAD_MANY    /* many moves a call; the queues they are taken from are filled here too */
+};
 
-/* A load and a compare-and-swap of each of these words, in the order given. */
+/* These places, all distinct, in the order given: all dispatched, then all taken, all ended, all
+ * committed. Returns the moves made. */
+uint64_t seq_workload_places(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+                             enum seq_workload_calls calls);
+
+/* A load and a compare-and-swap of each of these words, in the order given. With hint, each is
+ * hinted as many swaps ahead. */
 uint64_t seq_workload_bare(_Atomic uint64_t *words, const uint32_t *places, uint64_t count,
                            bool hint);
 

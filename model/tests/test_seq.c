@@ -448,6 +448,35 @@ Test(seq_misuse, an_actor_that_does_not_fit, .signal = SIGABRT)
     seq_order(ledger_new(8, &usual_policy), 0, SEQ_DISPATCHED, SEQ_ACTOR_MAX + 1, at(0));
 }
 
+Test(seq_misuse, one_of_many_beyond_the_capacity, .signal = SIGABRT)
+{
+    uint64_t seqs[] = {0, 8};
+    struct seq_result results[2];
+    seq_order_many(ledger_new(8, &usual_policy), seqs, 2, SEQ_DISPATCHED, DISPATCHER, at(0),
+                   results);
+}
+
+Test(seq_misuse, an_actor_that_is_nobody_takes_many, .signal = SIGABRT)
+{
+    struct seq_token runs[] = {{.seq = 0}};
+    struct seq_result results[1];
+    seq_take_many(ledger_new(8, &usual_policy), runs, 1, 0, at(0), results);
+}
+
+/* The owner of the second token is that of the first, but for a bit that no word has room for. */
+Test(seq_misuse, one_of_many_owners_that_does_not_fit, .signal = SIGABRT)
+{
+    struct seq_ledger *small = ledger_new(8, &usual_policy);
+    struct seq_token runs[] = {{.seq = 0}, {.seq = 1}};
+    struct seq_result results[2];
+    uint64_t seqs[] = {0, 1};
+    seq_order_many(small, seqs, 2, SEQ_DISPATCHED, DISPATCHER, at(0), results);
+    if (seq_take_many(small, runs, 2, WORKER, at(0), results) == 2) {
+        runs[1].owner += SEQ_ACTOR_MAX + 1;
+        seq_finish_many(small, runs, 2, SEQ_SUCCESS, 0, at(0), results);
+    }
+}
+
 /* ---- leases -------------------------------------------------------------------------------- */
 
 Test(seq, taking_the_lease_and_entering_in_flight_are_one)
@@ -875,4 +904,184 @@ Test(seq, a_hint_changes_nothing)
 {
     seq_prefetch(ledger, 63);
     cr_expect_eq(seq_read(ledger, 63).state, SEQ_UNSEEN);
+}
+
+/* ---- many moves ---------------------------------------------------------------------------- */
+
+enum { BATCH_MAX = 40 };
+
+/* A call for many moves, whichever of the three it is. */
+struct batch {
+    enum seq_state to; /* IN_FLIGHT: take; SUCCESS, SKIP or FAIL: finish; else order */
+    uint32_t by;
+    uint32_t fail_class;
+    uint64_t count;
+    struct seq_token runs[BATCH_MAX];
+    struct seq_result results[BATCH_MAX];
+};
+
+static bool ends_runs(enum seq_state to)
+{
+    return to == SEQ_SUCCESS || to == SEQ_SKIP || to == SEQ_FAIL;
+}
+
+static uint64_t make_at_once(struct seq_ledger *of, struct batch *batch, struct seq_time now)
+{
+    uint64_t seqs[BATCH_MAX];
+    if (batch->to == SEQ_IN_FLIGHT) {
+        return seq_take_many(of, batch->runs, batch->count, batch->by, now, batch->results);
+    }
+    if (ends_runs(batch->to)) {
+        return seq_finish_many(of, batch->runs, batch->count, batch->to, batch->fail_class, now,
+                               batch->results);
+    }
+    for (uint64_t i = 0; i < batch->count; i++) {
+        seqs[i] = batch->runs[i].seq;
+    }
+    return seq_order_many(of, seqs, batch->count, batch->to, batch->by, now, batch->results);
+}
+
+static uint64_t make_one_by_one(struct seq_ledger *of, struct batch *batch, struct seq_time now)
+{
+    uint64_t moves = 0;
+    for (uint64_t i = 0; i < batch->count; i++) {
+        struct seq_token *run = &batch->runs[i];
+        if (batch->to == SEQ_IN_FLIGHT) {
+            batch->results[i] = seq_take(of, run->seq, run->attempt, batch->by, now, run);
+        } else if (ends_runs(batch->to)) {
+            batch->results[i] = seq_finish(of, *run, batch->to, batch->fail_class, now);
+        } else {
+            batch->results[i] = seq_order(of, run->seq, batch->to, batch->by, now);
+        }
+        moves += batch->results[i].verdict == SEQ_MOVED;
+    }
+    return moves;
+}
+
+/* Mostly moves that fit what is there, in places that may repeat; now and then whatever comes. */
+static struct batch random_batch(uint64_t *random)
+{
+    static const enum seq_state aims[] = {SEQ_DISPATCHED, SEQ_IN_FLIGHT, SEQ_IN_FLIGHT,
+                                          SEQ_SUCCESS,    SEQ_SUCCESS,   SEQ_SKIP,
+                                          SEQ_FAIL,       SEQ_COMMITTED, SEQ_CANCEL};
+    struct batch batch = {.to = aims[random_next(random) % 9],
+                          .by = 1 + (uint32_t)(random_next(random) % 3),
+                          .fail_class = (uint32_t)(random_next(random) % 3)};
+    uint64_t places = random_next(random) % (BATCH_MAX + 1);
+    uint64_t first = random_next(random);
+    bool careless = random_next(random) % 64 == 0;
+    bool once = batch.to == SEQ_DISPATCHED || batch.to == SEQ_CANCEL; /* else it is fatal */
+    for (uint64_t i = 0; i < places; i++) {
+        uint64_t seq = (once ? first + i : random_next(random)) % 64;
+        struct seq_view view = seq_read(ledger, seq);
+        bool fits = batch.to == SEQ_DISPATCHED  ? view.state == SEQ_UNSEEN
+                    : batch.to == SEQ_CANCEL    ? view.state == SEQ_DISPATCHED && first % 8 == 0
+                    : batch.to == SEQ_COMMITTED ? view.state >= SEQ_SUCCESS
+                                                : view.state != SEQ_UNSEEN;
+        if (fits || careless) {
+            bool late = random_next(random) % 8 == 0;
+            uint32_t owner = view.owner == 0 ? batch.by : view.owner;
+            batch.runs[batch.count++] = (struct seq_token){
+                .seq = seq, .owner = owner, .attempt = view.attempt + (late ? 1 : 0)};
+        }
+    }
+    return batch;
+}
+
+static bool same_result(struct seq_result a, struct seq_result b)
+{
+    return a.verdict == b.verdict && a.from == b.from && a.to == b.to && a.event == b.event &&
+           a.cancel_asked == b.cancel_asked;
+}
+
+static void expect_twins(const struct seq_ledger *twin)
+{
+    struct seq_counts a = seq_count(ledger);
+    struct seq_counts b = seq_count(twin);
+    struct seq_report report;
+    cr_assert_eq(memcmp(&a, &b, sizeof a), 0, "the counters of both");
+    cr_assert_eq(seq_halted(ledger, &report), seq_halted(twin, &report));
+    for (uint64_t seq = 0; seq < 64; seq++) {
+        cr_assert(same_view(seq_read(ledger, seq), seq_read(twin, seq)));
+    }
+}
+
+Test(seq, many_moves_are_as_if_each_had_been_called_for)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_16);
+    uint64_t random = 88172645463325252;
+    struct seq_ledger *twin = ledger_new(64, &usual_policy);
+    struct seq_report report;
+    uint64_t seen[SEQ_HALTED + 1] = {0};
+    uint64_t reclaimed = 0;
+    for (uint64_t round = 0; round < 20000; round++) {
+        struct seq_time now = at(200 * round);
+        struct batch one = random_batch(&random);
+        struct batch many = one;
+        cr_assert_eq(make_at_once(ledger, &many, now), make_one_by_one(twin, &one, now));
+        for (uint64_t i = 0; i < one.count; i++) {
+            cr_assert(same_result(one.results[i], many.results[i]), "round %lu, %lu of %lu",
+                      (unsigned long)round, (unsigned long)i, (unsigned long)one.count);
+            cr_assert_eq(one.runs[i].owner, many.runs[i].owner, "only what moved has a new owner");
+            seen[one.results[i].verdict]++;
+        }
+        uint64_t told = 0;
+        seq_reclaim(twin, RECLAIMER, now, note_reclaimed, &told);
+        cr_assert_eq(reclaim_at(200 * round), told, "the leases of many are found as those of one");
+        reclaimed += told;
+        expect_twins(twin);
+        if (seq_halted(ledger, &report) || seq_count(ledger).committed > 50) {
+            free(ledger);
+            free(twin);
+            open_ledger();
+            twin = ledger_new(64, &usual_policy);
+        }
+    }
+    free(twin);
+    cr_expect(seen[SEQ_MOVED] > 1000 && seen[SEQ_STALE] > 1000 && seen[SEQ_REPEATED] > 1000 &&
+              seen[SEQ_UNCHANGED] > 100 && seen[SEQ_FATAL] > 10 && seen[SEQ_HALTED] > 10 &&
+              reclaimed > 1000);
+}
+
+Test(seq, of_many_moves_none_is_made_after_the_fatal_one)
+{
+    PROVES(CLAUSE_SEQ_20);
+    uint64_t seqs[] = {0, 1, 1, 2};
+    struct seq_result results[4];
+    cr_expect_eq(seq_order_many(ledger, seqs, 4, SEQ_DISPATCHED, DISPATCHER, at(1), results), 2U);
+    cr_expect_eq(results[2].verdict, SEQ_FATAL, "it was dispatched by this very call");
+    cr_expect_eq(results[3].verdict, SEQ_HALTED);
+    cr_expect_eq(seq_read(ledger, 2).state, SEQ_UNSEEN);
+}
+
+Test(seq, of_many_leases_each_is_found_with_those_that_hung_there_before)
+{
+    PROVES(CLAUSE_SEQ_10);
+    struct seq_token runs[20];
+    struct seq_result results[20];
+    started(60, 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        bring(3 * i, SEQ_DISPATCHED);
+        runs[i] = (struct seq_token){.seq = 3 * i};
+    }
+    runs[7].seq = 60; /* which another has */
+    cr_expect_eq(seq_take_many(ledger, runs, 20, WORKER, at(0), results), 19U);
+    cr_expect_eq(runs[7].owner, 0U, "no token for what was not taken");
+    cr_expect_eq(seq_take_many(ledger, runs, 20, WORKER, at(1), results), 0U);
+    cr_expect_eq(reclaim_at(999), 0U);
+    cr_expect_eq(reclaim_at(1000), 20U);
+    cr_expect_eq(seq_count(ledger).examined, 20U);
+}
+
+/* 256 attempts would be a bit of the owner: no first run is mistaken for that of another owner. */
+Test(seq, an_attempt_that_does_not_fit_is_stale)
+{
+    struct seq_token token = started(0, 0);
+    struct seq_token forged = {.seq = 0, .owner = RIVAL, .attempt = SEQ_ATTEMPTS_MAX + 1};
+    cr_expect_eq(seq_finish(ledger, forged, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
+    forged = (struct seq_token){.seq = 0, .owner = WORKER, .attempt = SEQ_ATTEMPTS_MAX + 1};
+    cr_expect_eq(seq_finish(ledger, forged, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
+    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2));
+    cr_expect_eq(seq_take(ledger, 0, SEQ_ATTEMPTS_MAX + 2, WORKER, at(3), &forged).verdict,
+                 SEQ_STALE);
 }

@@ -17,6 +17,8 @@ enum {
     WINDOW = 128,        /* ... within a window that moves on by a quarter each round */
     ROUNDS = (MANY - WINDOW) / (WINDOW / 4),
     CALLS_PER_ROUND = 200,
+    BY_BATCH = MANY,    /* seqs that they work on by the batch ... */
+    BATCH = 64,         /* ... of so many */
     SLOT_ROUNDS = 4000, /* of takers and reclaimers in one slot */
     HALT_ROUNDS = 200   /* ledgers that are halted */
 };
@@ -282,6 +284,76 @@ static void eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once(void)
     free(arena.ledger);
 }
 
+/* ---- many moves a call ---- */
+
+/* The threads walk the same seqs, many a call, and some reclaim while others hang up chains of
+ * leases. Of every 16th run nothing is heard again. */
+static void *race_by_the_batch(void *argument)
+{
+    struct racer *racer = argument;
+    struct arena *arena = racer->arena;
+    struct seq_ledger *ledger = arena->ledger;
+    uint64_t seqs[BATCH];
+    struct seq_token runs[BATCH];
+    struct seq_result results[BATCH];
+    for (uint64_t first = 0; first < BY_BATCH; first += BATCH) {
+        for (uint64_t i = 0; i < BATCH; i++) {
+            seqs[i] = first + i;
+            runs[i] = (struct seq_token){.seq = first + i};
+        }
+        if (racer->id == 1 + first / BATCH % THREADS) {
+            seq_order_many(ledger, seqs, BATCH, SEQ_DISPATCHED, racer->id, tick(arena), results);
+        }
+        pthread_barrier_wait(&arena->barrier);
+        seq_take_many(ledger, runs, BATCH, racer->id, tick(arena), results);
+        uint64_t mine = 0;
+        for (uint64_t i = 0; i < BATCH; i++) {
+            if (results[i].verdict == SEQ_MOVED && runs[i].seq % 16 != 0) {
+                runs[mine++] = runs[i];
+            }
+        }
+        seq_reclaim(ledger, racer->id, tick(arena), count_reclaimed, arena);
+        uint64_t ended = seq_finish_many(ledger, runs, mine, SEQ_SUCCESS, 0, tick(arena), results);
+        for (uint64_t i = 0; i < mine; i++) {
+            note_event(arena, runs[i].seq, results[i]);
+            seqs[i] = runs[i].seq;
+            expect(arena, results[i].verdict == SEQ_MOVED || results[i].verdict == SEQ_STALE);
+        }
+        if (ended == mine) { /* nobody's lease had run out */
+            seq_order_many(ledger, seqs, mine, SEQ_COMMITTED, racer->id, tick(arena), results);
+        }
+        quiesce(arena);
+    }
+    return NULL;
+}
+
+static void many_moves_a_call_lose_no_lease_no_count_and_no_event(void)
+{
+    PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_6, CLAUSE_SEQ_10, CLAUSE_SEQ_16);
+    static struct arena arena;
+    race(&arena, BY_BATCH, race_by_the_batch);
+    for (uint32_t i = 0; i <= race_policy.retry_budget; i++) { /* each in the hands of a dead one */
+        struct seq_time now =
+            at(tick(&arena).mono_ms + (uint64_t)race_policy.lease_ms * (2 * i + 1));
+        struct seq_token token;
+        seq_reclaim(arena.ledger, 1, now, count_reclaimed, &arena);
+        EXPECT(seq_count(arena.ledger).in_flight == 0);
+        for (uint64_t seq = 0; seq < BY_BATCH; seq++) {
+            seq_take(arena.ledger, seq, i + 1, 1, now, &token);
+        }
+    }
+    struct seq_counts counts = seq_count(arena.ledger);
+    struct seq_report report;
+    EXPECT(counts_agree(arena.ledger));
+    EXPECT(!seq_halted(arena.ledger, &report));
+    EXPECT(counts.events == BY_BATCH);
+    EXPECT(counts.committed > 0 && atomic_load(&arena.reclaimed) >= BY_BATCH / 16);
+    for (uint64_t seq = 0; seq < BY_BATCH; seq++) {
+        EXPECT(atomic_load(&arena.events[seq]) == 1U);
+    }
+    free(arena.ledger);
+}
+
 /* ---- the wheel ---- */
 
 /* Takers and reclaimers meet in the same slot all the time: a push that falls between the clearing
@@ -413,9 +485,10 @@ int main(void)
 {
     of_eight_racing_moves_from_one_state_exactly_one_wins();
     eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once();
+    many_moves_a_call_lose_no_lease_no_count_and_no_event();
     a_lease_hung_up_while_its_slot_is_visited_is_not_lost();
     a_halt_stops_a_reclaim_on_another_thread();
     of_eight_illegal_moves_one_halts_the_ledger_and_leaves_a_whole_report();
-    printf("seq_threads: 5 tests, %d failures\n", failures);
+    printf("seq_threads: 6 tests, %d failures\n", failures);
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
