@@ -67,8 +67,10 @@ while read -r layer flags; do
         for header in "$source/$other"/*.h; do
             [ -e "$header" ] || continue
             name=$other/$(basename "$header")
-            visible=$allowed # the oracles see the check hook, the clauses, and no ledger or engine
-            case $layer:$name in oracle:model/check.h | oracle:model/clause.h) visible=yes ;; esac
+            visible=$allowed # the oracles see the check hook, the clauses, the schema, and no engine
+            case $layer:$name in
+            oracle:model/check.h | oracle:model/clause.h | oracle:model/rows.h) visible=yes ;;
+            esac
             claim "$name" $visible
             [ $visible = no ] && forbidden="$forbidden $name"
         done

@@ -1,0 +1,48 @@
+#include "model/bundle.h"
+
+static const char *const name_texts[BUNDLE_NAME_COUNT] = {
+    [BUNDLE_CREATE] = "create job",     [BUNDLE_CLAIM] = "claim",  [BUNDLE_EXTEND] = "extend",
+    [BUNDLE_ENTER_LEG1] = "enter Leg1", [BUNDLE_LEG1] = "Leg1",    [BUNDLE_ANSWER] = "answer",
+    [BUNDLE_ENTER_LEG2] = "enter Leg2", [BUNDLE_STEP1] = "Step 1", [BUNDLE_STEP2] = "Step 2",
+    [BUNDLE_STEP3] = "Step 3",          [BUNDLE_ACK] = "ack",      [BUNDLE_ESCALATE] = "escalate",
+    [BUNDLE_PUT_BACK] = "put back",     [BUNDLE_READ] = "read",
+};
+
+static const char *const refusal_texts[REFUSAL_COUNT] = {
+    [REFUSED_NOTHING] = "not refused",
+    [REFUSED_NO_ROW] = "no such row",
+    [REFUSED_EXISTS] = "exists already (23505)",
+    [REFUSED_NO_PARENT] = "refers to no row (23503)",
+    [REFUSED_DONE] = "already marked",
+    [REFUSED_CEILING] = "counter at its ceiling",
+    [REFUSED_ATTEMPTS] = "attempts at their ceiling",
+    [REFUSED_TOO_EARLY] = "too early",
+    [REFUSED_NEGATIVE] = "semaphore would fall below 0",
+    [REFUSED_EPOCH] = "claim lost",
+    [REFUSED_CLOSED] = "task closed by another answer",
+    [REFUSED_NO_MESSAGE] = "nothing to claim",
+    [REFUSED_STORE_FULL] = "store full",
+};
+
+static const char *const abort_texts[] = {
+    [ABORT_NONE] = "not aborted",
+    [ABORT_SERIALIZATION] = "40001",
+    [ABORT_DEADLOCK] = "40P01",
+    [ABORT_CONNECTIONS] = "53300",
+    [ABORT_CONNECTION] = "connection lost",
+};
+
+const char *bundle_name_text(enum bundle_name name)
+{
+    return name_texts[name];
+}
+
+const char *refusal_text(enum refusal refusal)
+{
+    return refusal_texts[refusal];
+}
+
+const char *abort_class_text(enum abort_class aborted)
+{
+    return abort_texts[aborted];
+}

@@ -1,0 +1,116 @@
+/* A bundle: a straight line of durable primitives that a store commits whole or not at all, and the
+ * outcome that it answers with. The only things that pass between an engine and a store.
+ *
+ * (B1) Either every call of a bundle took effect, or, after a missed `unless done`, every call
+ *      before it, or none (ACL-2).
+ * (B2) There is no other control flow, and no value feeds a later call of the same bundle.
+ * (B3) An outcome that is not known is never folded into failure (E-ACL-13). */
+#ifndef MODEL_BUNDLE_H
+#define MODEL_BUNDLE_H
+
+#include "model/check.h"
+#include "model/primitive.h"
+
+#define BUNDLE_CALLS_MAX  40
+#define BUNDLE_PARAMS_MAX 340
+#define BUNDLE_VALUES_MAX 16
+
+/* What a bundle is for. Every transaction of the protocol has one of these names: crash points,
+ * traces and planted bugs refer to them. */
+enum bundle_name {
+    BUNDLE_CREATE,     /* a client creates a job */
+    BUNDLE_CLAIM,      /* a worker takes a message */
+    BUNDLE_EXTEND,     /* ... and keeps it longer */
+    BUNDLE_ENTER_LEG1, /* counted, apart from the work (ACL-9) */
+    BUNDLE_LEG1,       /* Leg1's work and +100B (ACL-11) */
+    BUNDLE_ANSWER,     /* a worker answers its task */
+    BUNDLE_ENTER_LEG2, /* activity +1, GUID made or +1 (ACL-13) */
+    BUNDLE_STEP1,      /* work (ACL-16) */
+    BUNDLE_STEP2,      /* children, semaphore, snapshot (ACL-17) */
+    BUNDLE_STEP3,      /* job completion tasks (ACL-18) */
+    BUNDLE_ACK,        /* the message is deleted (ACL-28) */
+    BUNDLE_ESCALATE,   /* handed to people and acked (E-ACL-10) */
+    BUNDLE_PUT_BACK,   /* too early: visible again later, uncounted (E-ACL-20) */
+    BUNDLE_READ,       /* where do things stand, after an unknown outcome (E-ACL-13) */
+    BUNDLE_NAME_COUNT
+};
+
+/* What a call does when its primitive's guard misses. */
+enum call_mode {
+    CALL_PLAIN,      /* goes on without it */
+    CALL_REQUIRE,    /* the whole bundle is refused */
+    CALL_UNLESS_DONE /* the rest is skipped and the bundle commits: a replayed step */
+};
+
+struct call {
+    uint8_t primitive; /* enum primitive_id */
+    uint8_t mode;      /* enum call_mode */
+    uint8_t values;    /* where its returned values begin */
+    uint8_t child;     /* Step 2: 1 + which child it is for; 0: none */
+    uint16_t params;   /* where its parameters begin */
+};
+
+struct bundle {
+    uint8_t name; /* enum bundle_name */
+    uint8_t count;
+    uint16_t param_count;
+    struct call calls[BUNDLE_CALLS_MAX];
+    int64_t params[BUNDLE_PARAMS_MAX];
+};
+
+enum outcome_kind {
+    OUTCOME_NONE,      /* nothing was asked yet */
+    OUTCOME_COMMITTED, /* all of it, or skipped from a call on */
+    OUTCOME_REFUSED,   /* a requirement missed: nothing happened */
+    OUTCOME_ABORTED,   /* the store failed it: nothing happened, it may be tried again */
+    OUTCOME_UNKNOWN    /* the connection died around COMMIT: it happened, or not */
+};
+
+/* Why the store aborted a transaction; all of them may be tried again. */
+enum abort_class {
+    ABORT_NONE,
+    ABORT_SERIALIZATION, /* 40001 */
+    ABORT_DEADLOCK,      /* 40P01 */
+    ABORT_CONNECTIONS,   /* 53300 */
+    ABORT_CONNECTION     /* 08006, 57P01: the connection is gone, and was before COMMIT */
+};
+
+struct outcome {
+    uint8_t kind;    /* enum outcome_kind */
+    uint8_t refusal; /* REFUSED: enum refusal */
+    uint8_t aborted; /* ABORTED: enum abort_class */
+    uint8_t skipped; /* COMMITTED: 1 + the call from which on it was skipped; REFUSED: 1 + the call
+                        that was refused; 0: none */
+    int64_t now;     /* the store's clock when it answered */
+    int64_t values[BUNDLE_VALUES_MAX];
+    int64_t message[1 + MESSAGE_COLUMNS]; /* CLAIM: the message, key first */
+};
+
+static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
+{
+    bundle->name = (uint8_t)name;
+    bundle->count = 0;
+    bundle->param_count = 0;
+}
+
+/* Appends a call and returns its parameters, for the caller to fill in. */
+static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id primitive,
+                                     enum call_mode mode, int values)
+{
+    CHECK(bundle->count < BUNDLE_CALLS_MAX);
+    struct call *call = &bundle->calls[bundle->count++];
+    call->primitive = (uint8_t)primitive;
+    call->mode = (uint8_t)mode;
+    call->values = (uint8_t)values;
+    call->child = 0;
+    call->params = bundle->param_count;
+    bundle->param_count = (uint16_t)(bundle->param_count + primitive_table[primitive].params);
+    CHECK(bundle->param_count <= BUNDLE_PARAMS_MAX);
+    return &bundle->params[call->params];
+}
+
+const char *bundle_name_text(enum bundle_name name);
+const char *refusal_text(enum refusal refusal);
+const char *abort_class_text(enum abort_class aborted);
+
+#endif

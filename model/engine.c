@@ -1,0 +1,755 @@
+#include "model/engine.h"
+
+#include "model/identity.h"
+#include "model/ledger.h"
+#include "model/semaphore.h"
+
+#include <string.h>
+
+/* ---- values that bundles return, by where their calls put them ------------------------------- */
+
+enum enter_leg1_values { LEG1_LEDGER, LEG1_COUNTED, LEG1_INPUT };
+enum enter_leg2_values {
+    LEG2_LEDGER,
+    LEG2_DIMENSION,
+    LEG2_ANSWER,
+    LEG2_CONTENT,
+    LEG2_CLOSED_BY = PRIMITIVE_VALUES_MAX,
+    LEG2_INPUT
+};
+enum read_values { READ_LEDGER, READ_DIMENSION, READ_KNOWN };
+enum step_values { STEP_LEDGER, STEP_ACTIVITY = PRIMITIVE_VALUES_MAX };
+
+static int64_t column(const struct worker *worker, enum message_column column)
+{
+    return worker->message[1 + column];
+}
+
+static int64_t weight(enum ledger_field field)
+{
+    return ledger_layout(field)->weight;
+}
+
+static int64_t task_id(const struct worker *worker)
+{
+    return identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_TASK);
+}
+
+/* ---- what an outcome means ------------------------------------------------------------------- */
+
+static void escalate(struct worker *worker, enum escalation_reason reason)
+{
+    worker->state = WORKER_ESCALATE;
+    worker->reason = (uint8_t)reason;
+}
+
+/* Where Leg2 goes on, from the GUID ledger alone (ACL-24, Rule C). */
+static void resume(struct worker *worker)
+{
+    switch (ledger_resume(worker->ledger)) {
+    case LEDGER_NOTHING_DONE:
+        worker->state = WORKER_STEP1;
+        break;
+    case LEDGER_WORK_IS_DONE:
+        worker->state = WORKER_STEP2;
+        break;
+    case LEDGER_SPAWNED_JOB_ENDED:
+        worker->state = WORKER_STEP3; /* whatever the semaphore says (ACL-25, ACL-44) */
+        break;
+    case LEDGER_SPAWNED_JOB_OPEN:
+    case LEDGER_ALL_DONE:
+        worker->state = WORKER_ACK;
+        break;
+    case LEDGER_RESUME_CORRUPT:
+        escalate(worker, ESCALATED_CORRUPT);
+        break;
+    }
+}
+
+static void claimed(struct worker *worker, const struct outcome *last)
+{
+    for (int i = 0; i <= MESSAGE_COLUMNS; i++) {
+        worker->message[i] = last->message[i];
+    }
+    worker->held_until = column(worker, MESSAGE_VISIBLE_AT);
+    worker->answered = 0;
+    switch (column(worker, MESSAGE_KIND)) {
+    case MESSAGE_LEG1:
+        worker->state = WORKER_ENTER_LEG1;
+        break;
+    case MESSAGE_TASK:
+        worker->state = WORKER_ANSWER;
+        break;
+    default:
+        worker->state = WORKER_ENTER_LEG2;
+    }
+}
+
+static void entered_leg1(struct worker *worker, const struct outcome *last)
+{
+    if (ledger_get(last->values[LEG1_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1) {
+        worker->state = WORKER_ACK; /* stale: the marker before the ceiling (ACL-10, E-ACL-16) */
+    } else if (last->values[LEG1_COUNTED] == 0) {
+        escalate(worker, ESCALATED_LEG1_CEILING); /* ACL-6 */
+    } else {
+        worker->input = last->values[LEG1_INPUT];
+        worker->state = WORKER_LEG1;
+    }
+}
+
+static void entered_leg2(struct worker *worker, const struct outcome *last)
+{
+    worker->ledger = last->values[LEG2_LEDGER];
+    worker->dimension = last->values[LEG2_DIMENSION];
+    worker->input = last->values[LEG2_INPUT];
+    int64_t closed_by = last->values[LEG2_CLOSED_BY];
+    bool answers = column(worker, MESSAGE_ANSWER) != ANSWER_CYCLES;
+    if (last->values[LEG2_ANSWER] != column(worker, MESSAGE_ANSWER) ||
+        last->values[LEG2_CONTENT] != column(worker, MESSAGE_CONTENT)) {
+        escalate(worker, ESCALATED_CONTENT_CHANGED); /* E-ACL-21 */
+    } else if (answers && closed_by != 0 && closed_by != column(worker, MESSAGE_GUID) &&
+               ledger_resume(worker->ledger) == LEDGER_NOTHING_DONE) {
+        worker->state = WORKER_ACK; /* counted, without steps (E-ACL-19) */
+    } else {
+        resume(worker);
+    }
+}
+
+static void answered(struct worker *worker, const struct engine_rules *rules)
+{
+    worker->answered++;
+    if (worker->answered > rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
+        worker->state = WORKER_ACK;
+    }
+}
+
+static void read_leg2(struct worker *worker, const struct outcome *last)
+{
+    worker->ledger = last->values[READ_LEDGER];
+    worker->dimension = last->values[READ_DIMENSION];
+    if (last->values[READ_KNOWN] == 0) {
+        worker->state = WORKER_ENTER_LEG2;
+    } else {
+        resume(worker);
+    }
+}
+
+static void committed(struct worker *worker, const struct engine_rules *rules,
+                      const struct outcome *last)
+{
+    switch ((enum worker_state)worker->state) {
+    case WORKER_IDLE:
+        claimed(worker, last);
+        break;
+    case WORKER_ENTER_LEG1:
+        entered_leg1(worker, last);
+        break;
+    case WORKER_LEG1:
+        worker->state = WORKER_ACK;
+        break;
+    case WORKER_READ_LEG1:
+        worker->state = ledger_get(last->values[READ_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1
+                            ? WORKER_ACK
+                            : WORKER_LEG1;
+        break;
+    case WORKER_ANSWER:
+        answered(worker, rules);
+        break;
+    case WORKER_ENTER_LEG2:
+        entered_leg2(worker, last);
+        break;
+    case WORKER_STEP1:
+    case WORKER_STEP2:
+    case WORKER_STEP3:
+        worker->ledger = last->values[STEP_LEDGER]; /* as it now is, also if skipped (E-ACL-26) */
+        resume(worker);
+        break;
+    case WORKER_READ_LEG2:
+        read_leg2(worker, last);
+        break;
+    case WORKER_ACK:
+    case WORKER_ESCALATE:
+    case WORKER_PUT_BACK:
+        worker->state = WORKER_IDLE;
+        break;
+    case WORKER_STATE_COUNT:
+        CHECK(false);
+    }
+}
+
+static void refused_entry(struct worker *worker, enum refusal refusal)
+{
+    if (refusal == REFUSED_NO_ROW) {
+        worker->state = WORKER_ACK; /* the job is gone: E-ACL-29 */
+    } else if (refusal == REFUSED_TOO_EARLY) {
+        worker->state = WORKER_PUT_BACK; /* ACL-45, E-ACL-20 */
+    } else if (refusal == REFUSED_CEILING) {
+        escalate(worker, ESCALATED_LEG2_CEILING); /* ACL-7 */
+    } else if (refusal == REFUSED_ATTEMPTS) {
+        escalate(worker, ESCALATED_ATTEMPTS_CEILING); /* ACL-15 */
+    } else {
+        escalate(worker, ESCALATED_CONFLICT);
+    }
+}
+
+/* Somebody else did meanwhile what this message was given up for: it is entered again, and finds
+ * that nothing is owed (E-ACL-31). */
+static void refused_escalation(struct worker *worker, enum refusal refusal)
+{
+    if (refusal != REFUSED_DONE) {
+        worker->state = WORKER_IDLE; /* the claim is lost */
+    } else {
+        worker->state =
+            column(worker, MESSAGE_KIND) == MESSAGE_LEG1 ? WORKER_ENTER_LEG1 : WORKER_ENTER_LEG2;
+    }
+}
+
+static void refused(struct worker *worker, enum refusal refusal)
+{
+    switch ((enum worker_state)worker->state) {
+    case WORKER_ENTER_LEG1:
+    case WORKER_ENTER_LEG2:
+        refused_entry(worker, refusal);
+        break;
+    case WORKER_STEP2:
+        escalate(worker, refusal == REFUSED_NEGATIVE ? ESCALATED_SEMAPHORE_REFUSED
+                                                     : ESCALATED_CONFLICT); /* E-ACL-19 */
+        break;
+    case WORKER_LEG1:
+    case WORKER_STEP1:
+    case WORKER_STEP3:
+    case WORKER_ANSWER:
+    case WORKER_READ_LEG1:
+    case WORKER_READ_LEG2:
+        escalate(worker, ESCALATED_CONFLICT);
+        break;
+    case WORKER_ESCALATE:
+        refused_escalation(worker, refusal);
+        break;
+    case WORKER_IDLE:
+    case WORKER_ACK:
+    case WORKER_PUT_BACK:
+    case WORKER_STATE_COUNT:
+        worker->state = WORKER_IDLE; /* nothing to claim, or the claim is lost (E-ACL-11) */
+    }
+}
+
+/* Never assumed, always resolved (E-ACL-13): a step by reading its ledger; an entry, an answer, an
+ * ack and an escalation by asking again, because each of them tells what it finds. */
+static void unknown(struct worker *worker)
+{
+    switch ((enum worker_state)worker->state) {
+    case WORKER_LEG1:
+        worker->state = WORKER_READ_LEG1;
+        break;
+    case WORKER_STEP1:
+    case WORKER_STEP2:
+    case WORKER_STEP3:
+        worker->state = WORKER_READ_LEG2;
+        break;
+    case WORKER_PUT_BACK:
+        worker->state = WORKER_IDLE; /* it comes again either way */
+        break;
+    case WORKER_IDLE:
+    case WORKER_ENTER_LEG1:
+    case WORKER_ENTER_LEG2:
+    case WORKER_READ_LEG1:
+    case WORKER_READ_LEG2:
+    case WORKER_ANSWER:
+    case WORKER_ACK:
+    case WORKER_ESCALATE:
+    case WORKER_STATE_COUNT:
+        break;
+    }
+}
+
+static void tried(struct worker *worker, bool is_unknown)
+{
+    worker->tries++;
+    if (worker->tries > ENGINE_TRIES_MAX) {
+        *worker = worker_begin(); /* the claim lapses (N3) */
+    } else if (is_unknown) {
+        unknown(worker);
+    }
+}
+
+/* Steps are guarded by markers alone, so a claim that could not be extended ends the work early
+ * only because somebody else is at it (E-ACL-11). */
+static void extended(struct worker *worker, const struct outcome *last)
+{
+    worker->extending = 0;
+    if (last->kind == OUTCOME_COMMITTED) {
+        worker->held_until = last->values[0];
+        worker->tries = 0;
+    } else if (last->kind == OUTCOME_REFUSED) {
+        *worker = worker_begin();
+    } else {
+        tried(worker, false);
+    }
+}
+
+struct worker worker_begin(void)
+{
+    return (struct worker){.state = WORKER_IDLE};
+}
+
+void worker_take(struct worker *worker, const struct engine_rules *rules,
+                 const struct outcome *last)
+{
+    worker->now = last->now;
+    if (worker->extending) {
+        extended(worker, last);
+        return;
+    }
+    switch ((enum outcome_kind)last->kind) {
+    case OUTCOME_COMMITTED:
+        worker->tries = 0;
+        committed(worker, rules, last);
+        break;
+    case OUTCOME_REFUSED:
+        worker->tries = 0;
+        refused(worker, (enum refusal)last->refusal);
+        break;
+    case OUTCOME_ABORTED:
+        tried(worker, false);
+        break;
+    case OUTCOME_UNKNOWN:
+        tried(worker, true);
+        break;
+    case OUTCOME_NONE:
+        break;
+    }
+    if (worker->state == WORKER_IDLE) {
+        *worker = worker_begin(); /* N1 */
+    }
+}
+
+/* ---- the next bundle ------------------------------------------------------------------------- */
+
+static void append_ack(const struct worker *worker, struct bundle *next)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_ACK, CALL_REQUIRE, 0);
+    p[0] = worker->message[0];
+    p[1] = column(worker, MESSAGE_EPOCH);
+}
+
+/* The data that came along the edge: the job's input, or what the source stored in the dimension
+ * that the message names. */
+static void append_read_input(const struct worker *worker, struct bundle *next, int values)
+{
+    int64_t source = column(worker, MESSAGE_SOURCE);
+    if (source == 0) {
+        bundle_append(next, PRIMITIVE_READ_INPUT, CALL_PLAIN, values)[0] =
+            column(worker, MESSAGE_JOB);
+    } else {
+        bundle_append(next, PRIMITIVE_READ_OUTPUT, CALL_PLAIN, values)[0] =
+            identity_mint(source, IDENTITY_DIMENSION + column(worker, MESSAGE_DIMENSION));
+    }
+}
+
+static void append_mark_activity(const struct worker *worker, struct bundle *next,
+                                 enum ledger_field field, enum call_mode mode, int values)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_MARK_ACTIVITY, mode, values);
+    p[0] = column(worker, MESSAGE_ACTIVITY);
+    p[1] = weight(field);
+}
+
+static void append_mark_guid(const struct worker *worker, struct bundle *next,
+                             enum ledger_field field)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE, STEP_LEDGER);
+    p[0] = column(worker, MESSAGE_GUID);
+    p[1] = weight(field);
+}
+
+/* A message: its key, then what is common to all that one worker publishes. The caller fills in the
+ * rest. */
+static int64_t *append_publish(const struct worker *worker, struct bundle *next,
+                               enum call_mode mode, int64_t key, enum message_kind kind)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_PUBLISH, mode, 0);
+    p[0] = key;
+    p += 1;
+    p[MESSAGE_KIND] = kind;
+    p[MESSAGE_JOB] = column(worker, MESSAGE_JOB);
+    p[MESSAGE_ACTIVITY] = column(worker, MESSAGE_ACTIVITY);
+    p[MESSAGE_NODE] = column(worker, MESSAGE_NODE);
+    p[MESSAGE_GUID] = 0;
+    p[MESSAGE_SOURCE] = column(worker, MESSAGE_SOURCE);
+    p[MESSAGE_DIMENSION] = column(worker, MESSAGE_DIMENSION);
+    p[MESSAGE_ANSWER] = 0;
+    p[MESSAGE_CONTENT] = 0;
+    p[MESSAGE_PENDINGS] = 0;
+    p[MESSAGE_ROUND] = column(worker, MESSAGE_ROUND);
+    p[MESSAGE_HEAD] = column(worker, MESSAGE_HEAD);
+    p[MESSAGE_SPAWNED_BY] = 0;
+    return p;
+}
+
+static void next_enter_leg1(const struct worker *worker, struct bundle *next)
+{
+    const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG1_ENTRIES);
+    bundle_begin(next, BUNDLE_ENTER_LEG1);
+    int64_t *p = bundle_append(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, LEG1_LEDGER);
+    p[0] = column(worker, MESSAGE_ACTIVITY);
+    p[1] = entries->weight;
+    p[2] = entries->ceiling + 1;
+    p[3] = entries->ceiling;
+    append_read_input(worker, next, LEG1_INPUT);
+}
+
+/* A task's answer: `k` pending, or closing. Its GUID is minted from the task, so that a worker that
+ * runs twice answers under one GUID (E-ACL-7, E-ACL-21). */
+static void append_answer(const struct worker *worker, const struct engine_rules *rules,
+                          struct bundle *next, int64_t input, int64_t answered)
+{
+    uint16_t node = (uint16_t)column(worker, MESSAGE_NODE);
+    int64_t pendings = rules->graph->nodes[node].pendings;
+    bool closes = answered == pendings;
+    int64_t role = closes ? IDENTITY_CLOSE : IDENTITY_PENDING + answered + 1;
+    int64_t guid = identity_mint(task_id(worker), role);
+    int64_t *p = append_publish(worker, next, CALL_UNLESS_DONE, identity_mint(guid, IDENTITY_LEG2),
+                                MESSAGE_LEG2);
+    p[MESSAGE_GUID] = guid;
+    p[MESSAGE_ANSWER] = closes ? ANSWER_CLOSES : answered + 1;
+    p[MESSAGE_CONTENT] =
+        closes ? graph_output(node, input) : graph_pending_output(node, input, answered + 1);
+    p[MESSAGE_CONTENT] += worker->changed;
+    p[MESSAGE_PENDINGS] = closes ? pendings : 0;
+}
+
+static void next_leg1(const struct worker *worker, const struct engine_rules *rules,
+                      struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_LEG1);
+    append_mark_activity(worker, next, ACTIVITY_LEG1_COMPLETE, CALL_UNLESS_DONE, LEG1_LEDGER);
+    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_TASK, CALL_PLAIN, 0);
+    p[0] = task_id(worker);
+    p[1] = column(worker, MESSAGE_ACTIVITY);
+    p[2] = worker->input;
+    if (rules->direct) {
+        append_answer(worker, rules, next, worker->input, 0);
+        next->calls[next->count - 1].mode = CALL_REQUIRE;
+    } else {
+        p = append_publish(worker, next, CALL_REQUIRE,
+                           identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
+        p[MESSAGE_CONTENT] = worker->input;
+    }
+}
+
+static void next_answer(const struct worker *worker, const struct engine_rules *rules,
+                        struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_ANSWER);
+    append_answer(worker, rules, next, column(worker, MESSAGE_CONTENT), worker->answered);
+}
+
+/* A closing answer waits for its pending answers, uncounted (E-ACL-20). */
+static void append_require_pendings(const struct worker *worker, struct bundle *next)
+{
+    for (int64_t k = 1; k <= column(worker, MESSAGE_PENDINGS); k++) {
+        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_MARK, CALL_REQUIRE, 0);
+        p[0] = identity_mint(task_id(worker), IDENTITY_PENDING + k);
+        p[1] = weight(GUID_CHILDREN_SPAWNED);
+    }
+}
+
+static void next_enter_leg2(const struct worker *worker, struct bundle *next)
+{
+    const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG2_ENTRIES);
+    bundle_begin(next, BUNDLE_ENTER_LEG2);
+    append_require_pendings(worker, next);
+    int64_t *p = bundle_append(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER);
+    p[0] = column(worker, MESSAGE_ACTIVITY);
+    p[1] = column(worker, MESSAGE_GUID);
+    p[2] = column(worker, MESSAGE_ANSWER);
+    p[3] = column(worker, MESSAGE_CONTENT);
+    p[4] = weight(ACTIVITY_LEG1_COMPLETE);
+    p[5] = entries->ceiling + 1;
+    p[6] = entries->ceiling;
+    p[7] = entries->ceiling - 1;
+    bundle_append(next, PRIMITIVE_READ_TASK, CALL_PLAIN, LEG2_CLOSED_BY)[0] = task_id(worker);
+    if (column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES) {
+        append_read_input(worker, next, LEG2_INPUT);
+    }
+}
+
+/* What Step 1 stores and children receive. */
+static int64_t output(const struct worker *worker)
+{
+    return column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES
+               ? graph_output((uint16_t)column(worker, MESSAGE_NODE), worker->input)
+               : column(worker, MESSAGE_CONTENT);
+}
+
+static void next_step1(const struct worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_STEP1);
+    append_mark_activity(worker, next, ACTIVITY_WORK_DONE, CALL_PLAIN, STEP_ACTIVITY);
+    append_mark_guid(worker, next, GUID_WORK_DONE);
+    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_OUTPUT, CALL_PLAIN, 0);
+    p[0] = identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_DIMENSION + worker->dimension);
+    p[1] = column(worker, MESSAGE_ACTIVITY);
+    p[2] = worker->dimension;
+    p[3] = output(worker);
+    p[4] = column(worker, MESSAGE_GUID);
+}
+
+static void append_child(const struct worker *worker, const struct engine_rules *rules,
+                         struct bundle *next, uint16_t edge)
+{
+    const struct graph *graph = rules->graph;
+    uint16_t node = (uint16_t)column(worker, MESSAGE_NODE);
+    uint16_t child = graph->edges[edge].to;
+    int64_t guid = column(worker, MESSAGE_GUID);
+    int64_t activity = identity_mint(guid, IDENTITY_EDGE + edge);
+    int64_t *p = bundle_append(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0);
+    p[0] = activity;
+    p[1] = column(worker, MESSAGE_JOB);
+    p[2] = child;
+    p[3] = graph->nodes[child].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES);
+    p[4] = guid;
+    p = append_publish(worker, next, CALL_REQUIRE, identity_mint(activity, IDENTITY_LEG1),
+                       MESSAGE_LEG1);
+    p[MESSAGE_ACTIVITY] = activity;
+    p[MESSAGE_NODE] = child;
+    p[MESSAGE_SOURCE] = column(worker, MESSAGE_ACTIVITY);
+    p[MESSAGE_DIMENSION] = worker->dimension;
+    p[MESSAGE_SPAWNED_BY] = guid;
+    if (graph->nodes[node].heads_cycle) {
+        p[MESSAGE_HEAD] = column(worker, MESSAGE_ACTIVITY);
+    }
+}
+
+/* A cycle edge publishes a Leg2 message to the ancestor that is there already (E-ACL-22). */
+static void append_cycle(const struct worker *worker, const struct engine_rules *rules,
+                         struct bundle *next, uint16_t edge)
+{
+    const struct graph *graph = rules->graph;
+    bool to_itself = graph->edges[edge].to == column(worker, MESSAGE_NODE);
+    int64_t guid = identity_mint(column(worker, MESSAGE_GUID), IDENTITY_EDGE + edge);
+    int64_t *p = append_publish(worker, next, CALL_REQUIRE, identity_mint(guid, IDENTITY_LEG2),
+                                MESSAGE_LEG2);
+    p[MESSAGE_ACTIVITY] =
+        to_itself ? column(worker, MESSAGE_ACTIVITY) : column(worker, MESSAGE_HEAD);
+    p[MESSAGE_NODE] = graph->edges[edge].to;
+    p[MESSAGE_GUID] = guid;
+    p[MESSAGE_SOURCE] = column(worker, MESSAGE_ACTIVITY);
+    p[MESSAGE_DIMENSION] = worker->dimension;
+    p[MESSAGE_ANSWER] = ANSWER_CYCLES;
+    p[MESSAGE_ROUND] = column(worker, MESSAGE_ROUND) + 1;
+    p[MESSAGE_SPAWNED_BY] = column(worker, MESSAGE_GUID);
+}
+
+/* Children along every edge that this answer takes; returns how many. */
+static int64_t append_children(const struct worker *worker, const struct engine_rules *rules,
+                               struct bundle *next)
+{
+    const struct graph *graph = rules->graph;
+    const struct graph_node *node = &graph->nodes[column(worker, MESSAGE_NODE)];
+    int64_t answer = column(worker, MESSAGE_ANSWER) > 0 ? column(worker, MESSAGE_ANSWER) : 0;
+    int64_t children = 0;
+    for (uint16_t i = 0; i < node->edge_count; i++) {
+        uint16_t edge = (uint16_t)(node->first_edge + i);
+        if (!graph_takes(&graph->edges[edge], answer, output(worker),
+                         column(worker, MESSAGE_ROUND))) {
+            continue;
+        }
+        uint8_t first = next->count;
+        if (graph->edges[edge].rounds == 0) {
+            append_child(worker, rules, next, edge);
+        } else {
+            append_cycle(worker, rules, next, edge);
+        }
+        children++;
+        for (uint8_t call = first; call < next->count; call++) {
+            next->calls[call].child = (uint8_t)children;
+        }
+    }
+    return children;
+}
+
+static void next_step2(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next)
+{
+    bool pending = column(worker, MESSAGE_ANSWER) > 0;
+    bundle_begin(next, BUNDLE_STEP2);
+    append_mark_activity(worker, next, ACTIVITY_CHILDREN_SPAWNED, CALL_PLAIN, STEP_ACTIVITY);
+    int64_t *p = bundle_append(next, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, STEP_LEDGER);
+    p[0] = column(worker, MESSAGE_GUID);
+    p[1] = column(worker, MESSAGE_JOB);
+    p[3] = weight(GUID_CHILDREN_SPAWNED);
+    p[4] = weight(GUID_JOB_CLOSED);
+    if (column(worker, MESSAGE_ANSWER) == ANSWER_CLOSES) {
+        int64_t *close = bundle_append(next, PRIMITIVE_CLOSE_TASK, CALL_REQUIRE, 0);
+        close[0] = task_id(worker);
+        close[1] = column(worker, MESSAGE_GUID);
+    }
+    p[2] = semaphore_delta(append_children(worker, rules, next), pending);
+}
+
+static void next_step3(const struct worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_STEP3);
+    append_mark_activity(worker, next, ACTIVITY_JOB_TASKS_DONE, CALL_PLAIN, STEP_ACTIVITY);
+    append_mark_guid(worker, next, GUID_JOB_TASKS_DONE);
+    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_COMPLETION, CALL_PLAIN, 0);
+    p[0] = identity_mint(column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID));
+    p[1] = column(worker, MESSAGE_JOB);
+    p[2] = column(worker, MESSAGE_GUID);
+}
+
+/* What is given up must still be owed: the ceiling was seen by another transaction (E-ACL-31). */
+static void append_still_owed(const struct worker *worker, struct bundle *next)
+{
+    if (worker->reason == ESCALATED_LEG1_CEILING) {
+        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_UNMARKED, CALL_REQUIRE, 0);
+        p[0] = column(worker, MESSAGE_ACTIVITY);
+        p[1] = weight(ACTIVITY_LEG1_COMPLETE);
+    } else if (worker->reason == ESCALATED_ATTEMPTS_CEILING) {
+        const struct ledger_layout *attempts = ledger_layout(GUID_ATTEMPTS);
+        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_STUCK, CALL_REQUIRE, 0);
+        p[0] = column(worker, MESSAGE_GUID);
+        p[1] = attempts->ceiling + 1;
+        p[2] = attempts->ceiling;
+        p[3] = attempts->ceiling - 1;
+    }
+}
+
+/* One transaction: message acked, job marked, escalation written (E-ACL-10). */
+static void next_escalate(const struct worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_ESCALATE);
+    append_ack(worker, next);
+    append_still_owed(worker, next);
+    bundle_append(next, PRIMITIVE_ESCALATE_JOB, CALL_PLAIN, 0)[0] = column(worker, MESSAGE_JOB);
+    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_ESCALATION, CALL_PLAIN, 0);
+    p[0] = identity_mint(worker->message[0], IDENTITY_ESCALATION);
+    p[1] = column(worker, MESSAGE_JOB);
+    p[2] = worker->message[0];
+    p[3] = worker->reason;
+}
+
+static void next_hold(const struct worker *worker, struct bundle *next, enum bundle_name name,
+                      enum primitive_id primitive, int64_t ticks)
+{
+    bundle_begin(next, name);
+    int64_t *p = bundle_append(next, primitive, CALL_REQUIRE, 0);
+    p[0] = worker->message[0];
+    p[1] = column(worker, MESSAGE_EPOCH);
+    p[2] = ticks;
+}
+
+static void next_read(struct bundle *next, enum primitive_id primitive, int64_t key)
+{
+    bundle_begin(next, BUNDLE_READ);
+    bundle_append(next, primitive, CALL_PLAIN, READ_LEDGER)[0] = key;
+}
+
+/* Half of the claim's life has gone by, as far as the worker knows. */
+static bool should_extend(const struct worker *worker, const struct engine_rules *rules)
+{
+    return worker->state != WORKER_IDLE && worker->now > worker->held_until - rules->timeout / 2;
+}
+
+void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next)
+{
+    if (should_extend(worker, rules)) {
+        worker->extending = 1;
+        next_hold(worker, next, BUNDLE_EXTEND, PRIMITIVE_EXTEND, rules->timeout);
+        return;
+    }
+    switch ((enum worker_state)worker->state) {
+    case WORKER_IDLE:
+        bundle_begin(next, BUNDLE_CLAIM);
+        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        break;
+    case WORKER_ENTER_LEG1:
+        next_enter_leg1(worker, next);
+        break;
+    case WORKER_LEG1:
+        next_leg1(worker, rules, next);
+        break;
+    case WORKER_READ_LEG1:
+        next_read(next, PRIMITIVE_READ_ACTIVITY, column(worker, MESSAGE_ACTIVITY));
+        break;
+    case WORKER_ANSWER:
+        next_answer(worker, rules, next);
+        break;
+    case WORKER_ENTER_LEG2:
+        next_enter_leg2(worker, next);
+        break;
+    case WORKER_STEP1:
+        next_step1(worker, next);
+        break;
+    case WORKER_STEP2:
+        next_step2(worker, rules, next);
+        break;
+    case WORKER_STEP3:
+        next_step3(worker, next);
+        break;
+    case WORKER_READ_LEG2:
+        next_read(next, PRIMITIVE_READ_GUID, column(worker, MESSAGE_GUID));
+        break;
+    case WORKER_ACK:
+        bundle_begin(next, BUNDLE_ACK);
+        append_ack(worker, next);
+        break;
+    case WORKER_ESCALATE:
+        next_escalate(worker, next);
+        break;
+    case WORKER_PUT_BACK:
+        next_hold(worker, next, BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK, rules->put_back);
+        break;
+    case WORKER_STATE_COUNT:
+        CHECK(false);
+    }
+}
+
+/* ---- the client ------------------------------------------------------------------------------ */
+
+int64_t engine_job_id(uint32_t job)
+{
+    return identity_mint(0, IDENTITY_JOB + (int64_t)job);
+}
+
+int64_t engine_job_input(uint32_t job)
+{
+    return 1000 + (int64_t)job;
+}
+
+int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job)
+{
+    return rules->thresholds[job % rules->threshold_count];
+}
+
+void client_take(struct client *client, const struct outcome *last)
+{
+    if (last->kind == OUTCOME_COMMITTED) {
+        client->job++; /* made now, or found made: the jid is the key (E-ACL-30) */
+    }
+}
+
+void client_next(const struct client *client, const struct engine_rules *rules, struct bundle *next)
+{
+    int64_t job = engine_job_id(client->job);
+    int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
+    bundle_begin(next, BUNDLE_CREATE);
+    int64_t *p = bundle_append(next, PRIMITIVE_CREATE_JOB, CALL_UNLESS_DONE, 0);
+    p[0] = job;
+    p[1] = engine_job_threshold(rules, client->job);
+    p[2] = engine_job_input(client->job);
+    p = bundle_append(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0);
+    p[0] = activity;
+    p[1] = job;
+    p[2] = 0;
+    p[3] = rules->graph->nodes[0].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES);
+    p[4] = 0;
+    p = bundle_append(next, PRIMITIVE_PUBLISH, CALL_REQUIRE, 0);
+    memset(p, 0, (1 + MESSAGE_COLUMNS - 2) * sizeof *p);
+    p[0] = identity_mint(activity, IDENTITY_LEG1);
+    p[1 + MESSAGE_KIND] = MESSAGE_LEG1;
+    p[1 + MESSAGE_JOB] = job;
+    p[1 + MESSAGE_ACTIVITY] = activity;
+}

@@ -1,0 +1,98 @@
+/* The engines of the activity protocol: what a client and a worker do, as step functions without
+ * I/O. An engine is given the outcome of its last transaction and answers with the next one.
+ *
+ *      outcome --> worker_take --> where it stands --> worker_next --> bundle
+ *                     ^                                                  |
+ *                     '--------------------- store <---------------------'
+ *
+ * A worker claims a message and follows it to its end:
+ *      Leg1   enter (counted) -> work and +100B -> ack
+ *      task   answer: pending answers, then the closing one -> ack
+ *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
+ * The GUID ledger alone says where Leg2 goes on (Rule C); every step's transaction tests its marker
+ * again and returns the ledger as it now is (E-ACL-5, E-ACL-26).
+ *
+ * Holds no pointer, no allocation, no clock: an engine can be copied, hashed, thrown away (a crash)
+ * and started anew. It learns the time from outcomes only, so one that was paused does not know it.
+ *
+ * (N1) A worker that is idle holds nothing.
+ * (N2) Every bundle of a message but its entries may be repeated any number of times.
+ * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times in a row;
+ *      then the worker lets go, and the message comes again under the same GUID (E-ACL-13). */
+#ifndef MODEL_ENGINE_H
+#define MODEL_ENGINE_H
+
+#include "model/bundle.h"
+#include "model/graph.h"
+
+#define ENGINE_TRIES_MAX 4
+
+/* What a run's engines have in common; constant while it lasts. */
+struct engine_rules {
+    const struct graph *graph;
+    int64_t timeout;       /* ticks that a claim lasts */
+    int64_t put_back;      /* ticks until a message that came too early is visible again */
+    int64_t thresholds[8]; /* job j has threshold j mod count */
+    uint32_t threshold_count;
+    bool direct; /* Leg1's work publishes the closing answer itself: no task hop */
+};
+
+/* Where a worker stands: the bundle that it sends next. */
+enum worker_state {
+    WORKER_IDLE, /* claims a message */
+    WORKER_ENTER_LEG1,
+    WORKER_LEG1,
+    WORKER_READ_LEG1, /* after an unknown outcome */
+    WORKER_ANSWER,
+    WORKER_ENTER_LEG2,
+    WORKER_STEP1,
+    WORKER_STEP2,
+    WORKER_STEP3,
+    WORKER_READ_LEG2, /* after an unknown outcome */
+    WORKER_ACK,
+    WORKER_ESCALATE,
+    WORKER_PUT_BACK,
+    WORKER_STATE_COUNT
+};
+
+struct worker {
+    uint8_t state;     /* enum worker_state */
+    uint8_t extending; /* the bundle sent last was an extension of the claim */
+    uint8_t tries;     /* aborted or unknown outcomes in a row */
+    uint8_t answered;  /* task: answers that are out */
+    uint8_t reason;    /* enum escalation_reason */
+    uint8_t changed;   /* task: this worker answers otherwise than it should (a fault) */
+    int64_t ledger;    /* Leg2: the GUID's, as the last outcome returned it */
+    int64_t dimension; /* Leg2: the GUID's own */
+    int64_t input;     /* Leg1 and cycles: the data that came along the edge */
+    int64_t now;       /* when the last outcome was given */
+    int64_t held_until;
+    int64_t message[1 + MESSAGE_COLUMNS]; /* key first */
+};
+
+/* A worker just started. */
+struct worker worker_begin(void);
+
+/* What the outcome of the last bundle means for where it stands. */
+void worker_take(struct worker *worker, const struct engine_rules *rules,
+                 const struct outcome *last);
+
+/* The bundle that it sends next. May note that it is an extension. */
+void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next);
+
+/* A client that creates jobs 0 .. count - 1, each until it is sure of it. */
+struct client {
+    uint32_t job;   /* the one it is about to create */
+    uint32_t count; /* how many there are */
+};
+
+void client_take(struct client *client, const struct outcome *last);
+void client_next(const struct client *client, const struct engine_rules *rules,
+                 struct bundle *next);
+
+/* The id of a job, its input and its threshold: by its number. */
+int64_t engine_job_id(uint32_t job);
+int64_t engine_job_input(uint32_t job);
+int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job);
+
+#endif

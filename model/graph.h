@@ -1,0 +1,66 @@
+/* The shape of a job: which activities there are, which children each spawns, and what each makes
+ * of its input.
+ *
+ * Trees and chains, children on a condition, cycles (an edge back to an ancestor, gone a bounded
+ * number of rounds) and pending answers, each with children of its own. No activity has two
+ * parents: fan-in is not defined by the specification (E-ACL-23).
+ *
+ * (G1) Node 0 is the trigger and has no parent. Every other node has exactly one edge to it that is
+ *      not a cycle, from a node with a lower number: a graph without its cycles is a tree.
+ * (G2) A cycle edge leads to the nearest ancestor that any cycle edge leads to, or to itself.
+ * (G3) A node's edges lie together; those of one answer number at most GRAPH_CHILDREN_MAX. */
+#ifndef MODEL_GRAPH_H
+#define MODEL_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GRAPH_NODES_MAX    1024
+#define GRAPH_EDGES_MAX    2048
+#define GRAPH_CHILDREN_MAX 16
+#define GRAPH_PENDINGS_MAX 8
+#define GRAPH_ROUNDS_MAX   16
+#define GRAPH_NAME_SIZE    24
+
+/* Whether a child is spawned, judged by the output of its parent. */
+enum graph_condition { GRAPH_ALWAYS, GRAPH_IF_EVEN, GRAPH_IF_ODD };
+
+struct graph_edge {
+    uint16_t from;
+    uint16_t to;
+    uint8_t answer;    /* 0: spawned by the closing answer; k: by the k-th pending answer */
+    uint8_t condition; /* enum graph_condition */
+    uint8_t rounds;    /* 0: a child; else a cycle that is gone round so often */
+};
+
+struct graph_node {
+    char name[GRAPH_NAME_SIZE];
+    uint16_t first_edge;
+    uint16_t edge_count;
+    uint8_t pendings;    /* pending answers before the closing one */
+    bool heads_cycle;    /* a cycle edge leads here */
+    int32_t preset_leg1; /* Leg1 entries that its ledger starts with */
+    int32_t preset_leg2; /* Leg2 entries that are added when its Leg1 is complete */
+};
+
+struct graph {
+    uint16_t node_count;
+    uint16_t edge_count;
+    struct graph_node nodes[GRAPH_NODES_MAX];
+    struct graph_edge edges[GRAPH_EDGES_MAX];
+};
+
+/* What a node makes of its input: 1..999,999,999, different for (almost) every pair, so that data
+ * that went the wrong way shows. */
+int64_t graph_output(uint16_t node, int64_t input);
+
+/* What the k-th pending answer of a node carries. */
+int64_t graph_pending_output(uint16_t node, int64_t input, int64_t k);
+
+/* Whether this edge is taken by an answer (0 or k) whose Step 1 stored `output`, in this round. */
+bool graph_takes(const struct graph_edge *edge, int64_t answer, int64_t output, int64_t round);
+
+/* How many activities a job makes at most, cycles included; stops counting at `limit`. */
+uint32_t graph_activities(const struct graph *graph, uint32_t limit);
+
+#endif

@@ -1,0 +1,155 @@
+/* The durable primitives of the activity protocol: what an engine may ask of a store.
+ *
+ * A primitive is data: a short list of row operations. It is defined here once. The simulated store
+ * has one interpreter for the operations; the store on PostgreSQL has one SQL template for each. An
+ * engine never writes SQL and never touches a row (ACL-1); it strings primitives into a bundle
+ * (bundle.h).
+ *
+ * An operation takes its operands from the call's parameters, from the store's clock, or from a
+ * value that an earlier operation of the same primitive returned. So a compound primitive, such as
+ * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2).
+ *
+ * (P1) A test and the write that hangs on it are one operation: no other transaction comes between
+ *      (ACL-43, E-ACL-5).
+ * (P2) An operation returns the cell as it now is, also when its test missed: whoever was too late
+ *      still learns where things stand (E-ACL-26).
+ * (P3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
+ *      inserts (E-ACL-28).
+ * (P4) Nothing here knows a digit: weights and ceilings are parameters. */
+#ifndef MODEL_PRIMITIVE_H
+#define MODEL_PRIMITIVE_H
+
+#include "model/rows.h"
+
+enum op_kind {
+    OP_READ,      /* returns a cell, 0 if there is no such row */
+    OP_TEST,      /* nothing but its test */
+    OP_ADD,       /* adds to a cell */
+    OP_SET,       /* sets a cell */
+    OP_INSERT,    /* a new row; a row with its key is a miss (23505), a missing parent another */
+    OP_RECORD,    /* a new row, or one more in the last column of the one that is there */
+    OP_DELETE,    /* takes a row away */
+    OP_CLAIM,     /* takes the message that the store picks, and returns it whole */
+    OP_LET_EQUAL, /* a == b */
+    OP_LET_SUM,   /* a + b * c */
+    OP_LET_MODULO /* a % b */
+};
+
+/* What must hold of the cell, else the operation is a miss. */
+enum op_test {
+    TEST_NONE,
+    TEST_BELOW,     /* (cell / a) % b < c: a counter with room */
+    TEST_MARKED,    /* (cell / a) % 10 == 1 */
+    TEST_UNMARKED,  /* (cell / a) % 10 == 0 */
+    TEST_EQUAL,     /* cell == a */
+    TEST_NOT_BELOW, /* cell + value >= 0: what an addition leaves */
+    TEST_RESUMABLE, /* a GUID ledger that has room to count (a: modulus, b: ceiling), owes nothing,
+                       or was born at the last entry (c: its dimension): E-ACL-17 */
+    TEST_STUCK      /* the opposite */
+};
+
+/* What a miss means. */
+enum op_miss {
+    MISS_GOES_ON, /* the operation does nothing */
+    MISS_BY_CALL, /* the primitive's guard: the call says (enum call_mode) */
+    MISS_REFUSES  /* the whole bundle is rolled back */
+};
+
+/* Why a bundle was refused. */
+enum refusal {
+    REFUSED_NOTHING,    /* it was not */
+    REFUSED_NO_ROW,     /* the row is not there */
+    REFUSED_EXISTS,     /* a row with this key is there: 23505 */
+    REFUSED_NO_PARENT,  /* the row that it refers to is not there: 23503 */
+    REFUSED_DONE,       /* the marker is set */
+    REFUSED_CEILING,    /* the counter is full */
+    REFUSED_ATTEMPTS,   /* the GUID's attempts are full and it owes a step */
+    REFUSED_TOO_EARLY,  /* Leg1 is not complete, or a pending answer not through */
+    REFUSED_NEGATIVE,   /* the semaphore would fall below 0 */
+    REFUSED_EPOCH,      /* the claim is no longer held */
+    REFUSED_CLOSED,     /* another answer closed the task */
+    REFUSED_NO_MESSAGE, /* nothing to claim */
+    REFUSED_STORE_FULL, /* the simulated store has no room: the run cannot go on */
+    REFUSAL_COUNT
+};
+
+/* An operand: nothing, parameter i, returned value i, the clock, 0, 1 or -1. */
+enum operand {
+    OPERAND_NONE = 0,
+    OPERAND_PARAM = 0x20, /* + i */
+    OPERAND_VALUE = 0x40, /* + i */
+    OPERAND_NOW = 0x80,
+    OPERAND_ZERO,
+    OPERAND_ONE,
+    OPERAND_MINUS_ONE
+};
+
+struct op {
+    uint8_t kind;    /* enum op_kind */
+    uint8_t table;   /* enum row_table */
+    uint8_t column;  /* which cell */
+    uint8_t key;     /* operand: which row */
+    uint8_t value;   /* operand: what is added or set */
+    uint8_t test;    /* enum op_test */
+    uint8_t a, b, c; /* operands of the test, or of LET */
+    uint8_t miss;    /* enum op_miss */
+    uint8_t reason;  /* enum refusal: what a miss means; a row that is not there is one too */
+    uint8_t returns; /* 1 + which value gets the cell; 0: none */
+    uint8_t found;   /* 1 + which value gets whether it was done; 0: none */
+    uint8_t when;    /* 1 + the value that must not be 0, else it is left out; 0: always */
+    uint8_t unless;  /* 1 + the value that must be 0, else it is left out; 0: always */
+    const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
+};
+
+#define PRIMITIVE_OPS_MAX    14
+#define PRIMITIVE_PARAMS_MAX 14
+#define PRIMITIVE_VALUES_MAX 6
+
+struct primitive {
+    const char *name;
+    uint8_t params;
+    uint8_t op_count;
+    struct op ops[PRIMITIVE_OPS_MAX];
+};
+
+/* Parameters, in order, and the values that come back. */
+enum primitive_id {
+    PRIMITIVE_CLAIM,            /* timeout -> the message */
+    PRIMITIVE_EXTEND,           /* message, epoch, timeout; guard: the epoch stands */
+    PRIMITIVE_PUT_BACK,         /* message, epoch, delay; guard: the epoch stands */
+    PRIMITIVE_ACK,              /* message, epoch; guard: the epoch stands */
+    PRIMITIVE_ENTER_LEG1,       /* activity, weight, modulus, ceiling -> ledger, counted */
+    PRIMITIVE_MARK_ACTIVITY,    /* activity, weight -> ledger; guard: not marked */
+    PRIMITIVE_REQUIRE_MARK,     /* guid, weight: refused unless marked */
+    PRIMITIVE_REQUIRE_UNMARKED, /* activity, weight; guard: not marked */
+    PRIMITIVE_REQUIRE_STUCK,    /* guid, modulus, ceiling, ceiling - 1; guard: no more attempts */
+    PRIMITIVE_ENTER_LEG2,       /* activity, guid, answer, content, Leg1 weight, modulus, ceiling,
+                                   ceiling - 1 -> ledger of the GUID, dimension, answer, content */
+    PRIMITIVE_MARK_GUID,        /* guid, weight -> ledger; guard: not marked */
+    PRIMITIVE_COLLATE,          /* guid, job, delta, marker weight, snapshot weight -> ledger of the
+                                   GUID, semaphore, hit; guard: not marked */
+    PRIMITIVE_READ_ACTIVITY,    /* activity -> ledger */
+    PRIMITIVE_READ_GUID,        /* guid -> ledger, dimension, known */
+    PRIMITIVE_READ_TASK,        /* task -> closed by */
+    PRIMITIVE_READ_INPUT,       /* job -> input */
+    PRIMITIVE_READ_OUTPUT,      /* (activity, dimension) -> value */
+    PRIMITIVE_CREATE_JOB,       /* job, threshold, input; guard: there is none */
+    PRIMITIVE_ESCALATE_JOB,     /* job */
+    PRIMITIVE_CLOSE_TASK,       /* task, guid: refused if another closed it */
+    PRIMITIVE_ADD_ACTIVITY,     /* activity, job, node, ledger, spawned by; guard: there is none */
+    PRIMITIVE_RECORD_TASK,      /* task, activity, input */
+    PRIMITIVE_RECORD_OUTPUT,    /* (activity, dimension), activity, dimension, value, guid */
+    PRIMITIVE_RECORD_COMPLETION, /* (job, guid), job, guid */
+    PRIMITIVE_RECORD_ESCALATION, /* (message, escalation), job, message, reason */
+    PRIMITIVE_PUBLISH, /* message, then its columns up to SPAWNED_BY; guard: there is none */
+    PRIMITIVE_COUNT
+};
+
+/* The catalogue. A store executes the table that it is given, so that a planted bug can be a copy
+ * of this one with an operation changed. */
+extern const struct primitive primitive_table[PRIMITIVE_COUNT];
+
+/* The foreign key of a table: this column names a row of `parent`. False: it has none. */
+bool primitive_foreign_key(enum row_table table, int *column, enum row_table *parent);
+
+#endif

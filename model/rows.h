@@ -1,0 +1,193 @@
+/* The durable rows of the two-leg activity protocol: which tables there are, what a row holds, and
+ * how a commit's changes to them are told.
+ *
+ * This is the one thing that engines, stores and oracles have in common. It is a schema and a way
+ * to look, nothing else: who may write which row is the primitives' business (primitive.h), how
+ * rows are kept is the store's (sim/world.h). Header only, so that an oracle that looks at rows
+ * links nothing.
+ *
+ * Every id is a 63-bit number minted from logical identity (identity.h), never from a sequence.
+ *
+ * (R1) A row is its key and a fixed number of 64-bit columns. 0 means "none" in a column that holds
+ *      an id, a time or a value.
+ * (R2) A slot never changes its key: a row deleted and inserted again gets another slot. */
+#ifndef MODEL_ROWS_H
+#define MODEL_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum row_table {
+    TABLE_JOB,        /* one workflow; key: its jid, minted by the client (E-ACL-30) */
+    TABLE_ACTIVITY,   /* one activity of a job, in one dimension; key: (spawning GUID, edge) */
+    TABLE_TASK,       /* what Leg1 asked of a worker: Leg1's work; key: (activity, task) */
+    TABLE_GUID,       /* one Leg2 message's ledger; key: its GUID */
+    TABLE_OUTPUT,     /* what Step 1 stored: Leg2's work; key: (activity, dimension) */
+    TABLE_COMPLETION, /* a job's completion tasks, Step 3; key: (job, GUID) */
+    TABLE_ESCALATION, /* a message handed to people; key: (message, escalation) */
+    TABLE_MESSAGE,    /* the queue; a message is deleted when it is acked */
+    TABLE_COUNT
+};
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+enum job_column {
+    JOB_SEMAPHORE, /* open obligations */
+    JOB_THRESHOLD, /* fixed at creation (E-ACL-12) */
+    JOB_STATE,     /* enum job_state */
+    JOB_ESCALATED, /* 1: a message of it was escalated (E-ACL-10) */
+    JOB_INPUT,     /* what the trigger works on */
+    JOB_COLUMNS
+};
+
+enum job_state { JOB_ACTIVE, JOB_COMPLETE }; /* complete exactly when the semaphore is 0 (ACL-39) */
+
+enum activity_column {
+    ACTIVITY_JOB,        /* jid */
+    ACTIVITY_NODE,       /* which node of the job's graph */
+    ACTIVITY_LEDGER,     /* 15 digits */
+    ACTIVITY_SPAWNED_BY, /* the GUID whose Step 2 published it; 0 for the trigger */
+    ACTIVITY_COLUMNS
+};
+
+enum task_column {
+    TASK_ACTIVITY, /* id of the activity */
+    TASK_INPUT,    /* the data that the activity received */
+    TASK_CLOSED,   /* the GUID of the closing answer, once its Step 2 is through (E-ACL-19) */
+    TASK_RUNS,     /* how often Leg1's work was done: 1 */
+    TASK_COLUMNS
+};
+
+enum guid_column {
+    GUID_ACTIVITY,  /* id of the activity that the message is for */
+    GUID_LEDGER,    /* 15 digits */
+    GUID_DIMENSION, /* written once, at entry (E-ACL-4) */
+    GUID_ANSWER,    /* the message's ANSWER, as entered first (E-ACL-21) */
+    GUID_CONTENT,   /* the message's CONTENT, as entered first (E-ACL-21) */
+    GUID_COLUMNS
+};
+
+enum output_column {
+    OUTPUT_ACTIVITY,  /* id of the activity */
+    OUTPUT_DIMENSION, /* of the GUID that did the work */
+    OUTPUT_VALUE,     /* what children receive */
+    OUTPUT_GUID,      /* who did the work */
+    OUTPUT_RUNS,      /* how often the work was done: 1 */
+    OUTPUT_COLUMNS
+};
+
+enum completion_column {
+    COMPLETION_JOB,  /* jid */
+    COMPLETION_GUID, /* who ran the completion tasks */
+    COMPLETION_RUNS, /* how often: 1 */
+    COMPLETION_COLUMNS
+};
+
+enum escalation_column {
+    ESCALATION_JOB,     /* jid */
+    ESCALATION_MESSAGE, /* id of the message */
+    ESCALATION_REASON,  /* enum escalation_reason, of the first time */
+    ESCALATION_RUNS, /* how often: a worker that answers again publishes the same message again */
+    ESCALATION_COLUMNS
+};
+
+enum escalation_reason {
+    ESCALATED_LEG1_CEILING = 1,  /* 999 Leg1 entries and Leg1 not complete (ACL-6) */
+    ESCALATED_LEG2_CEILING,      /* 99,999,999 Leg2 entries and a new GUID (ACL-7) */
+    ESCALATED_ATTEMPTS_CEILING,  /* a GUID's attempts are full and it owes a step (ACL-15) */
+    ESCALATED_CONTENT_CHANGED,   /* the same GUID with another answer (E-ACL-21) */
+    ESCALATED_SEMAPHORE_REFUSED, /* the semaphore would fall below 0 (E-ACL-19) */
+    ESCALATED_CORRUPT,           /* a ledger that no protocol step can have written */
+    ESCALATED_CONFLICT           /* a row that only this step may write is there already */
+};
+
+enum message_column {
+    MESSAGE_KIND,       /* enum message_kind */
+    MESSAGE_JOB,        /* jid */
+    MESSAGE_ACTIVITY,   /* id of the activity it is for */
+    MESSAGE_NODE,       /* that activity's node of the graph */
+    MESSAGE_GUID,       /* Leg2: its GUID. Leg1 and task: 0 */
+    MESSAGE_SOURCE,     /* the activity whose output is this one's input; 0: the job's input */
+    MESSAGE_DIMENSION,  /* in which dimension of the source */
+    MESSAGE_ANSWER,     /* Leg2: enum message_answer, or the number of a pending answer */
+    MESSAGE_CONTENT,    /* Leg2: the answer's data; task: the input */
+    MESSAGE_PENDINGS,   /* closing answer: how many pending answers came before it (E-ACL-20) */
+    MESSAGE_ROUND,      /* how often a cycle was gone round before it */
+    MESSAGE_HEAD,       /* the activity that a cycle edge below it returns to; 0: none */
+    MESSAGE_SPAWNED_BY, /* the GUID whose Step 2 published it; 0: not published by a Step 2 */
+    MESSAGE_VISIBLE_AT, /* nobody may claim it before */
+    MESSAGE_EPOCH,      /* how often it was claimed; a claim holds while this stands (E-ACL-11) */
+    MESSAGE_COLUMNS
+};
+
+enum message_kind { MESSAGE_LEG1 = 1, MESSAGE_TASK, MESSAGE_LEG2 };
+
+/* Above 0: the k-th pending answer. */
+enum message_answer { ANSWER_CLOSES = 0, ANSWER_CYCLES = -1 };
+
+#define ROW_COLUMNS_MAX MESSAGE_COLUMNS
+
+/* ---- looking at rows ------------------------------------------------------------------------- */
+
+#define ROW_NONE UINT32_MAX /* no such row */
+#define ROW_GONE UINT32_MAX /* in an index: a deleted row's place */
+
+struct row_area {
+    int64_t *cells;      /* rows, `stride` cells each: the key, then the columns */
+    uint32_t *index;     /* open addressing by key: slot + 1, 0 or ROW_GONE */
+    uint32_t stride;     /* 1 + columns */
+    uint32_t index_mask; /* size of the index, a power of two, less one */
+    uint32_t used;       /* slots in use, deleted ones included */
+    uint32_t capacity;   /* slots there are */
+};
+
+struct rows {
+    struct row_area table[TABLE_COUNT];
+};
+
+static inline int64_t row_key(const struct rows *rows, enum row_table table, uint32_t slot)
+{
+    const struct row_area *area = &rows->table[table];
+    return area->cells[(size_t)slot * area->stride];
+}
+
+static inline int64_t row_get(const struct rows *rows, enum row_table table, uint32_t slot,
+                              int column)
+{
+    const struct row_area *area = &rows->table[table];
+    return area->cells[(size_t)slot * area->stride + 1 + (size_t)column];
+}
+
+/* The slot of the row with this key, or ROW_NONE. Keys are well mixed, so they are their own hash.
+ */
+static inline uint32_t row_find(const struct rows *rows, enum row_table table, int64_t key)
+{
+    const struct row_area *area = &rows->table[table];
+    for (uint32_t at = (uint32_t)key & area->index_mask;; at = (at + 1) & area->index_mask) {
+        uint32_t entry = area->index[at];
+        if (entry == 0) {
+            return ROW_NONE;
+        }
+        if (entry != ROW_GONE && area->cells[(size_t)(entry - 1) * area->stride] == key) {
+            return entry - 1;
+        }
+    }
+}
+
+/* ---- what a commit changed ------------------------------------------------------------------- */
+
+enum row_change_kind { ROW_UPDATED, ROW_INSERTED, ROW_DELETED };
+
+/* One cell that was written, or one row that came or went. A commit's changes are in the order in
+ * which they were made. The rows are as the commit left them; a deleted row can still be read at
+ * its slot. */
+struct row_change {
+    uint32_t slot;
+    uint8_t table;  /* enum row_table */
+    uint8_t kind;   /* enum row_change_kind */
+    uint8_t column; /* ROW_UPDATED: which */
+    int64_t before; /* ROW_UPDATED: what the cell held; else the store's own note */
+};
+
+#endif

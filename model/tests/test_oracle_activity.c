@@ -1,0 +1,1222 @@
+/* The monitors of the two-leg protocol, told commits by hand. Correct runs, with every replay that
+ * the protocol allows, are fine to the last commit; each planted violation is reported under the
+ * clause that it breaks and by the oracle that must see it. */
+#include "model/tests/proves.h"
+#include "model/tests/told.h"
+
+/* One world a test: Criterion runs each in a process of its own. */
+static struct told world;
+
+/* ---- correct runs ---------------------------------------------------------------------------- */
+
+#define TELL(what)                                                                                 \
+    do {                                                                                           \
+        what;                                                                                      \
+        expect_fine(told, #what);                                                                  \
+    } while (false)
+
+static void tell_leg1(struct told *told, int64_t activity)
+{
+    TELL(do_claim(told, activity + LEG1_OF));
+    TELL(do_enter1(told, activity));
+    TELL(do_work1(told, activity, 0));
+    TELL(do_ack(told, activity + LEG1_OF));
+}
+
+static void tell_answer(struct told *told, int64_t activity, int64_t guid)
+{
+    TELL(do_claim(told, activity + WORK_OF));
+    TELL(do_answer(told, activity, guid, ANSWER_CLOSES, 0));
+    TELL(do_ack(told, activity + WORK_OF));
+    TELL(do_claim(told, guid + LEG2_OF));
+}
+
+static void tell_leg2(struct told *told, int64_t activity, int64_t guid, int64_t answer,
+                      struct family family)
+{
+    TELL(do_enter2(told, activity, guid, answer));
+    TELL(do_step1(told, guid, 0));
+    TELL(do_step2(told, guid, family, 0));
+}
+
+/* A child without children of its own, up to its ack. */
+static void tell_leaf(struct told *told, int64_t activity)
+{
+    tell_leg1(told, activity);
+    tell_answer(told, activity, activity + 100);
+    tell_leg2(told, activity, activity + 100, ANSWER_CLOSES, nobody);
+    TELL(do_ack(told, activity + 100 + LEG2_OF));
+}
+
+/* How far a trigger with two children has come. */
+enum stage {
+    NOTHING,
+    CREATED,
+    ENTERED1,
+    WORKED1,
+    ACKED1,
+    ANSWERED,  /* the task is acked, the Leg2 message claimed */
+    ENTERED2,  /* GUID 200 */
+    STEPPED1,  /* work done */
+    STEPPED2,  /* children 101 and 102 */
+    LAST_WORK, /* 101 is done, GUID 202 has done its work */
+    CLOSED,    /* GUID 202 closed the job */
+    COMPLETED, /* and ran the completion tasks */
+    ENDED      /* nothing is left */
+};
+
+static const struct family twins = {{101, 102}, 0};
+
+static void reach_last_work(struct told *told)
+{
+    TELL(do_ack(told, 200 + LEG2_OF));
+    tell_leaf(told, 101);
+    tell_leg1(told, 102);
+    tell_answer(told, 102, 202);
+    TELL(do_enter2(told, 102, 202, ANSWER_CLOSES));
+    TELL(do_step1(told, 202, 0));
+}
+
+static void reach(struct told *told, enum stage stage)
+{
+    told_begin(told);
+    for (enum stage next = CREATED; next <= stage; next++) {
+        switch (next) {
+        case CREATED:
+            TELL(do_create(told, 0, 0));
+            TELL(do_claim(told, 100 + LEG1_OF));
+            break;
+        case ENTERED1:
+            TELL(do_enter1(told, 100));
+            break;
+        case WORKED1:
+            TELL(do_work1(told, 100, 0));
+            break;
+        case ACKED1:
+            TELL(do_ack(told, 100 + LEG1_OF));
+            break;
+        case ANSWERED:
+            tell_answer(told, 100, 200);
+            break;
+        case ENTERED2:
+            TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+            break;
+        case STEPPED1:
+            TELL(do_step1(told, 200, 0));
+            break;
+        case STEPPED2:
+            TELL(do_step2(told, 200, twins, 0));
+            break;
+        case LAST_WORK:
+            reach_last_work(told);
+            break;
+        case CLOSED:
+            TELL(do_step2(told, 202, nobody, 0));
+            break;
+        case COMPLETED:
+            TELL(do_step3(told, 202, 0));
+            break;
+        case ENDED:
+            TELL(do_ack(told, 202 + LEG2_OF));
+            break;
+        case NOTHING:
+        default:
+            break;
+        }
+    }
+}
+
+static void expect_settled(struct told *told, bool quiet, const struct rows *crash_free,
+                           enum clause_id clause)
+{
+    struct oracle_verdict verdict =
+        oracle_activity_settled(&told->oracle, &told->rows, quiet, crash_free);
+    cr_expect_eq(verdict.clause, clause, "settled: clause %d where %d should be reported (%s)",
+                 (int)verdict.clause, (int)clause, verdict.why);
+}
+
+Test(oracle_activity, a_tree_without_faults_is_fine)
+{
+    PROVES(CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18, CLAUSE_ACL_19, CLAUSE_ACL_22, CLAUSE_ACL_29,
+           CLAUSE_ACL_39);
+    reach(&world, ENDED);
+    expect_settled(&world, true, NULL, FINE);
+    cr_expect_eq(get(&world, TABLE_ACTIVITY, 102, ACTIVITY_LEDGER), INT64_C(1111100000001));
+    cr_expect_eq(get(&world, TABLE_GUID, 202, GUID_LEDGER), INT64_C(111100000001));
+    cr_expect_eq(world.oracle.seen[SIGHT_THRESHOLD_0], 1);
+    cr_expect_eq(world.oracle.seen[SIGHT_LEG1_ENTRY_APART], 3);
+}
+
+/* Steps and ack in fewer commits, as a provider that bundles more would make them. */
+Test(oracle_activity, merged_commits_are_fine)
+{
+    struct told *told = &world;
+    reach(told, ANSWERED);
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+    do_step1(told, 200, 0);
+    do_step2(told, 200, nobody, 0);
+    do_step3(told, 200, 0);
+    TELL(do_ack(told, 200 + LEG2_OF));
+    expect_settled(told, true, NULL, FINE);
+}
+
+Test(oracle_activity, a_peer_that_answers_in_leg1_is_fine)
+{
+    struct told *told = &world;
+    reach(told, ENTERED1);
+    TELL(do_work1(told, 100, AS_PEER));
+    TELL(do_ack(told, 100 + LEG1_OF));
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody);
+    TELL(do_step3(told, 200, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    expect_settled(told, true, NULL, FINE);
+}
+
+/* A pending answer leaves the activity open (E-ACL-8), a cycle edge sends a second GUID to it
+ * (E-ACL-22): three GUIDs, one activity, markers set once (E-ACL-2). */
+static void tell_pending_and_cycle(struct told *told, bool cycle_first)
+{
+    told_begin(told);
+    TELL(do_create(told, 0, 0));
+    tell_leg1(told, 100);
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 1));
+    TELL(do_ack(told, 100 + WORK_OF));
+    TELL(set(told, TABLE_MESSAGE, 200 + LEG2_OF, MESSAGE_VISIBLE_AT, 9)); /* put back (E-ACL-20) */
+    tell_leg2(told, 100, 210, 1, (struct family){{103}, 0});
+    TELL(do_ack(told, 210 + LEG2_OF));
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, (struct family){{101}, 0});
+    TELL(do_ack(told, 200 + LEG2_OF));
+    tell_leg1(told, 101);
+    tell_answer(told, 101, 201);
+    tell_leg2(told, 101, 201, ANSWER_CLOSES, (struct family){{0}, 220});
+    TELL(do_ack(told, 201 + LEG2_OF));
+    if (!cycle_first) {
+        tell_leaf(told, 103);
+    }
+    tell_leg2(told, 100, 220, ANSWER_CYCLES, nobody);
+    if (cycle_first) {
+        TELL(do_ack(told, 220 + LEG2_OF));
+        tell_leg1(told, 103);
+        tell_answer(told, 103, 203);
+        tell_leg2(told, 103, 203, ANSWER_CLOSES, nobody);
+    }
+    int64_t closer = cycle_first ? 203 : 220;
+    TELL(do_step3(told, closer, 0));
+    TELL(do_ack(told, closer + LEG2_OF));
+}
+
+Test(oracle_activity, pending_answers_and_cycles_are_fine)
+{
+    PROVES(CLAUSE_ACL_5, CLAUSE_ACL_19, CLAUSE_ACL_32);
+    SETTLES(ERRATUM_ACL_2, ERRATUM_ACL_8, ERRATUM_ACL_20, ERRATUM_ACL_22);
+    tell_pending_and_cycle(&world, true);
+    expect_settled(&world, true, NULL, FINE);
+    tell_pending_and_cycle(&world, false);
+    expect_settled(&world, true, NULL, FINE);
+}
+
+/* ---- replays --------------------------------------------------------------------------------- */
+
+Test(oracle_activity, a_stale_leg1_message_only_counts)
+{
+    PROVES(CLAUSE_ACL_9, CLAUSE_ACL_10, CLAUSE_ACL_34);
+    struct told *told = &world;
+    reach(told, WORKED1);
+    TELL(do_copy(told, 100 + LEG1_OF));
+    TELL(do_claim(told, 100 + LEG1_OF)); /* redelivered: finished, not acked */
+    TELL(do_enter1(told, 100));
+    TELL(do_ack(told, 100 + LEG1_OF));
+    TELL(do_claim(told, 100 + LEG1_OF + COPY_OF));
+    TELL(do_enter1(told, 100));
+    TELL(do_ack(told, 100 + LEG1_OF + COPY_OF));
+    cr_expect_eq(told->oracle.seen[SIGHT_REPLAY_LEG1_BEFORE_ACK], 1);
+    cr_expect_eq(told->oracle.seen[SIGHT_REPLAY_LEG1_AFTER_ACK], 1);
+    cr_expect_eq(told->oracle.seen[SIGHT_LEG1_STALE], 2);
+}
+
+Test(oracle_activity, a_crash_after_every_step_resumes)
+{
+    PROVES(CLAUSE_ACL_24, CLAUSE_ACL_25, CLAUSE_ACL_34);
+    struct told *told = &world;
+    reach(told, ENTERED2);
+    TELL(do_enter2_again(told, 200));
+    TELL(do_step1(told, 200, 0));
+    TELL(do_enter2_again(told, 200));
+    TELL(do_step2(told, 200, twins, 0));
+    TELL(do_enter2_again(told, 200));
+    reach_last_work(told);
+    TELL(do_step2(told, 202, nobody, 0));
+    TELL(do_enter2_again(told, 202));
+    TELL(do_step3(told, 202, 0));
+    TELL(do_claim(told, 202 + LEG2_OF));
+    TELL(do_enter2_again(told, 202));
+    TELL(do_copy(told, 202 + LEG2_OF));
+    TELL(do_ack(told, 202 + LEG2_OF));
+    TELL(do_claim(told, 202 + LEG2_OF + COPY_OF));
+    TELL(do_enter2_again(told, 202));
+    TELL(do_ack(told, 202 + LEG2_OF + COPY_OF));
+    expect_settled(told, true, NULL, FINE);
+    static const enum oracle_sighting once[] = {
+        SIGHT_RESUME_NOTHING,       SIGHT_RESUME_WORK,        SIGHT_RESUME_SPAWNED,
+        SIGHT_RESUME_CLOSED,        SIGHT_STEP3_AFTER_RESUME, SIGHT_REPLAY_LEG2_BEFORE_ACK,
+        SIGHT_REPLAY_LEG2_AFTER_ACK};
+    for (size_t i = 0; i < COUNT(once); i++) {
+        cr_expect_eq(told->oracle.seen[once[i]], 1, "%s", oracle_sighting_text(once[i]));
+    }
+    cr_expect_eq(told->oracle.seen[SIGHT_RESUME_DONE], 2);
+}
+
+/* A copy of a child's message, of a cycle message and of an answer: none of them is a spawn. */
+Test(oracle_activity, copies_are_no_spawns)
+{
+    SETTLES(ERRATUM_ACL_7, ERRATUM_ACL_11);
+    struct told *told = &world;
+    reach(told, STEPPED1);
+    TELL(do_step2(told, 200, (struct family){{101}, 220}, 0));
+    TELL(do_copy(told, 101 + LEG1_OF));
+    TELL(do_copy(told, 220 + LEG2_OF));
+    TELL(do_copy(told, 200 + LEG2_OF));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    do_answer(told, 100, 200, ANSWER_CLOSES, 0); /* a worker that was run again */
+    TELL(do_ack(told, 200 + LEG2_OF + COPY_OF));
+    TELL(do_enter2(told, 100, 220, ANSWER_CYCLES));
+    TELL(do_step1(told, 220, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    TELL(do_step2(told, 220, nobody, 0));
+    TELL(do_ack(told, 220 + LEG2_OF + COPY_OF));
+    TELL(do_ack(told, 220 + LEG2_OF));
+}
+
+/* A second closing answer under another GUID is acked without steps, whether it met the closure
+ * before it did its work or after (E-ACL-19). */
+Test(oracle_activity, an_overruled_answer_is_acked_without_steps)
+{
+    PROVES(CLAUSE_ACL_30);
+    SETTLES(ERRATUM_ACL_19);
+    struct told *told = &world;
+    reach(told, STEPPED1);
+    TELL(do_answer(told, 100, 230, ANSWER_CLOSES, 0));
+    TELL(do_answer(told, 100, 231, ANSWER_CLOSES, 0));
+    TELL(do_answer(told, 100, 232, ANSWER_CLOSES, 0));
+    TELL(do_enter2(told, 100, 230, ANSWER_CLOSES));
+    TELL(do_enter2(told, 100, 231, ANSWER_CLOSES));
+    TELL(do_step1(told, 231, 0));
+    TELL(do_step2(told, 200, twins, 0));
+    TELL(do_ack(told, 230 + LEG2_OF));
+    TELL(do_ack(told, 231 + LEG2_OF));
+    TELL(do_ack(told, 232 + LEG2_OF));
+}
+
+/* A store that lost commits may take a message back which nobody claimed: that is no ack. */
+Test(oracle_activity, a_message_that_vanishes_unclaimed_was_not_acked)
+{
+    struct told *told = &world;
+    reach(told, ACKED1);
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 0));
+    uint64_t acks = told->oracle.evaluated[CLAUSE_ACL_30];
+    TELL(drop(told, TABLE_MESSAGE, 200 + LEG2_OF));
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_30], acks);
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 0));
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody);
+}
+
+/* A job that has ended is purged, and a late message of it is acked (E-ACL-29). */
+Test(oracle_activity, a_purged_job_may_vanish)
+{
+    SETTLES(ERRATUM_ACL_29);
+    struct told *told = &world;
+    reach(told, COMPLETED);
+    TELL(do_copy(told, 202 + LEG2_OF));
+    TELL(do_ack(told, 202 + LEG2_OF));
+    drop(told, TABLE_JOB, THE_JOB);
+    drop(told, TABLE_COMPLETION, 202 + COMPLETION_OF);
+    for (int64_t activity = 100; activity <= 102; activity++) {
+        drop(told, TABLE_OUTPUT, activity + 100 + OUTPUT_OF);
+        drop(told, TABLE_TASK, activity + TASK_OF);
+        drop(told, TABLE_ACTIVITY, activity);
+    }
+    TELL();
+    TELL(do_ack(told, 202 + LEG2_OF + COPY_OF));
+    TELL(drop(told, TABLE_GUID, 202));
+}
+
+/* ---- ceilings -------------------------------------------------------------------------------- */
+
+static void begin_at(struct told *told, int64_t ledger)
+{
+    told_begin(told);
+    TELL(do_create(told, 0, ledger));
+}
+
+Test(oracle_activity, the_999th_leg1_entry_is_served_and_the_next_escalated)
+{
+    PROVES(CLAUSE_ACL_6, CLAUSE_ACL_43);
+    SETTLES(ERRATUM_ACL_10, ERRATUM_ACL_18);
+    struct told *told = &world;
+    begin_at(told, 998 * ONE_T);
+    TELL(do_enter1(told, 100));
+    TELL(do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING));
+    expect_settled(told, true, NULL, FINE);
+}
+
+Test(oracle_activity, leg2_counters_stand_still_at_their_ceilings)
+{
+    PROVES(CLAUSE_ACL_7, CLAUSE_ACL_15);
+    SETTLES(ERRATUM_ACL_17);
+    struct told *told = &world;
+    begin_at(told, 99999996);
+    tell_leg1(told, 100);
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_answer(told, 100, 211, 2, 0));
+    TELL(do_answer(told, 100, 212, 3, 0));
+    TELL(do_answer(told, 100, 213, 4, 0));
+    TELL(do_enter2(told, 100, 210, 1)); /* 99,999,997 */
+    TELL(do_enter2(told, 100, 211, 2)); /* 99,999,998 */
+    TELL(do_enter2(told, 100, 212, 3)); /* 99,999,999: born full, resumes uncounted */
+    TELL(do_escalate(told, 213 + LEG2_OF, ESCALATED_LEG2_CEILING));
+    TELL(add(told, TABLE_GUID, 210, GUID_LEDGER, 1)); /* the activity's counter is full */
+    TELL(add(told, TABLE_GUID, 211, GUID_LEDGER, 1));
+    TELL(do_escalate(told, 211 + LEG2_OF, ESCALATED_ATTEMPTS_CEILING));
+    TELL(do_step1(told, 212, 0));
+    TELL(do_step2(told, 212, nobody, 0));
+    TELL(do_ack(told, 212 + LEG2_OF));
+}
+
+Test(oracle_activity, a_changed_answer_is_escalated)
+{
+    SETTLES(ERRATUM_ACL_21);
+    struct told *told = &world;
+    reach(told, ENTERED2);
+    TELL(do_copy_with(told, 200 + LEG2_OF, 1));
+    TELL(do_escalate(told, 200 + LEG2_OF + COPY_OF, ESCALATED_CONTENT_CHANGED));
+    TELL(do_step1(told, 200, 0)); /* siblings run on (E-ACL-10) */
+}
+
+/* Where the semaphore stands at 0, a step that would close one more is refused. */
+Test(oracle_activity, a_refused_semaphore_is_escalated)
+{
+    SETTLES(ERRATUM_ACL_19);
+    struct told *told = &world;
+    reach(told, CLOSED);
+    TELL(do_answer(told, 102, 230, ANSWER_CLOSES, 0));
+    TELL(do_enter2(told, 102, 230, ANSWER_CLOSES));
+    TELL(do_escalate(told, 230 + LEG2_OF, ESCALATED_SEMAPHORE_REFUSED));
+    set(told, TABLE_JOB, THE_JOB, JOB_ESCALATED, 0);
+    cr_expect_eq(tell(told).clause, CLAUSE_ACL_29, "what people were told stays told");
+}
+
+Test(oracle_activity, each_landing_on_another_threshold_takes_a_snapshot)
+{
+    PROVES(CLAUSE_ACL_21, CLAUSE_ACL_23);
+    SETTLES(ERRATUM_ACL_12, ERRATUM_ACL_14);
+    struct told *told = &world;
+    static const int64_t thresholds[] = {1, 12};
+    for (size_t i = 0; i < COUNT(thresholds); i++) {
+        told_begin(told);
+        TELL(do_create(told, thresholds[i], 0));
+        tell_leg1(told, 100);
+        for (int64_t k = 1; k <= 11; k++) { /* each opens one: 2 ... 12 */
+            TELL(do_answer(told, 100, 210 + k, k, 0));
+            tell_leg2(told, 100, 210 + k, k, (struct family){{110 + k}, 0});
+        }
+        cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_12], thresholds[i] == 12 ? 1 : 0);
+        TELL(do_answer(told, 100, 230, 12, 0)); /* opens none: lands again without moving */
+        tell_leg2(told, 100, 230, 12, nobody);
+        cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_12], thresholds[i] == 12 ? 2 : 0);
+        if (thresholds[i] == 12) {
+            TELL(do_step3(told, 221, 0)); /* both run their tasks */
+            TELL(do_step3(told, 230, 0));
+        }
+    }
+    told_begin(told);
+    TELL(do_create(told, 1, 0));
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, (struct family){{101}, 0}); /* 1 to 1 */
+    cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_1], 1);
+    TELL(do_step3(told, 200, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    told->oracle.off[CLAUSE_ACL_30] = true;
+    TELL(do_ack(told, 101 + LEG1_OF));
+    expect_settled(told, true, NULL, FINE); /* closure is promised for 0 alone */
+}
+
+/* ---- planted violations ---------------------------------------------------------------------- */
+
+/* The commit that must be reported, after a run that was fine up to a stage: a bundle with parts of
+ * it left out, a cell that changes by itself, a row that is gone, or a story of its own. */
+struct deed {
+    const char *name;
+    enum stage stage;
+    void (*story)(struct told *told);
+    void (*bundle)(struct told *told, int64_t id, int without);
+    int without;
+    enum row_table table;
+    int64_t id;
+    int column;
+    int64_t delta; /* 0: the row is dropped */
+};
+
+struct plant {
+    struct deed deed;
+    enum clause_id clause;
+    enum oracle_name who;
+    bool at_rest; /* the rows alone still show it */
+};
+
+#define STORY(at, how)                                                                             \
+    {                                                                                              \
+        .name = #how, .stage = at, .story = how                                                    \
+    }
+#define PART(at, how, of, parts)                                                                   \
+    {                                                                                              \
+        .name = #how " " #parts, .stage = at, .bundle = how, .id = of, .without = parts            \
+    }
+#define CELL(at, in, of, cell, by)                                                                 \
+    {                                                                                              \
+        .name = #cell " " #by, .stage = at, .table = in, .id = of, .column = cell, .delta = by     \
+    }
+#define GONE(at, in, of)                                                                           \
+    {                                                                                              \
+        .name = #in " gone", .stage = at, .table = in, .id = of                                    \
+    }
+
+static void do_twins(struct told *told, int64_t guid, int without)
+{
+    do_step2(told, guid, twins, without);
+}
+
+static void do_alone(struct told *told, int64_t guid, int without)
+{
+    do_step2(told, guid, nobody, without);
+}
+
+static void do_ack_of(struct told *told, int64_t message, int without)
+{
+    (void)without;
+    do_ack(told, message);
+}
+
+static void do_deed(struct told *told, const struct deed *deed)
+{
+    if (deed->story != NULL) {
+        deed->story(told);
+    } else if (deed->bundle != NULL) {
+        deed->bundle(told, deed->id, deed->without);
+    } else if (deed->delta != 0) {
+        add(told, deed->table, deed->id, deed->column, deed->delta);
+    } else {
+        drop(told, deed->table, deed->id);
+    }
+}
+
+/* Leg1 */
+
+static void leg1_counts_with_its_work(struct told *told)
+{
+    do_enter1(told, 100);
+    do_work1(told, 100, 0);
+}
+
+static void leg1_works_twice(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, B_100);
+    add(told, TABLE_TASK, 100 + TASK_OF, TASK_RUNS, 1);
+}
+
+/* numbers */
+
+static void activity_falls(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, -B_10);
+    add(told, TABLE_GUID, 200, GUID_LEDGER, -B_10);
+    drop(told, TABLE_OUTPUT, 200 + OUTPUT_OF);
+}
+
+static void marker_is_added_up(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    do_step1(told, 210, WITHOUT_ACTIVITY);
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, B_10);
+}
+
+static void leg1_overruns(struct told *told)
+{
+    begin_at(told, 998 * ONE_T);
+    TELL(do_enter1(told, 100));
+    do_enter1(told, 100);
+}
+
+static void leg2_overruns(struct told *told)
+{
+    begin_at(told, FULL_8 - 1);
+    tell_leg1(told, 100);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    do_enter2(told, 100, 210, 1);
+}
+
+static void attempts_overrun(struct told *told)
+{
+    begin_at(told, FULL_8 - 1);
+    tell_leg1(told, 100);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    add(told, TABLE_GUID, 200, GUID_LEDGER, 1);
+}
+
+static void new_guid_enters_a_full_activity(struct told *told)
+{
+    begin_at(told, FULL_8 - 1);
+    tell_leg1(told, 100);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    do_born(told, 100, 210, 1, FULL_8, FULL_8 - 1);
+}
+
+static void born_with_no_ledger(struct told *told)
+{
+    do_create(told, 0, 1000 * ONE_T);
+}
+
+/* entries */
+
+static void guid_copies_the_whole_ledger(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    do_born(told, 100, 200, ANSWER_CLOSES, get(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER), 0);
+}
+
+static void guid_inherits_steps(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    do_born(told, 100, 210, 1, B_10 + 2, 1);
+}
+
+static void leg2_enters_before_leg1_is_complete(struct told *told)
+{
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+}
+
+static void guid_is_born_uncounted(struct told *told)
+{
+    do_born(told, 100, 200, ANSWER_CLOSES, 1, 0);
+}
+
+static void guid_of_no_activity(struct told *told)
+{
+    do_born(told, 999, 200, ANSWER_CLOSES, 1, 0);
+}
+
+static void attempts_count_by_two(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    add(told, TABLE_GUID, 200, GUID_LEDGER, 2);
+}
+
+static void dimension_is_shared(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    do_born(told, 100, 210, 1, 2, 0);
+}
+
+static void guid_starts_afresh(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    do_born(told, 100, 210, 1, 1, 1);
+}
+
+static void dimension_is_off_by_one(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+    do_born(told, 100, 200, ANSWER_CLOSES, 1, 1);
+}
+
+/* Step 1 */
+
+static void step1_twice(struct told *told)
+{
+    add(told, TABLE_GUID, 200, GUID_LEDGER, B_10);
+    add(told, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_RUNS, 1);
+}
+
+/* Step 2 */
+
+static void semaphore_moves_alone(struct told *told)
+{
+    do_semaphore(told, 1, 0);
+}
+
+static void children_come_alone(struct told *told)
+{
+    do_children(told, 200, twins, 0);
+}
+
+static void step2_twice(struct told *told)
+{
+    add(told, TABLE_GUID, 200, GUID_LEDGER, B_1);
+    do_semaphore(told, 1, 0);
+}
+
+static void step2_spawns_a_child_again(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step2(told, 210, nobody, 0);
+    do_copy(told, 101 + LEG1_OF);
+}
+
+static void semaphore_counts_the_parent(struct told *told)
+{
+    do_step2(told, 200, twins, 0);
+    add(told, TABLE_JOB, THE_JOB, JOB_SEMAPHORE, 1);
+}
+
+static void child_is_lost_after_it_was_counted(struct told *told)
+{
+    do_step2(told, 200, (struct family){{101}, 0}, 0);
+    add(told, TABLE_JOB, THE_JOB, JOB_SEMAPHORE, 1);
+}
+
+static void second_answer_closes_again(struct told *told)
+{
+    TELL(do_answer(told, 101, 230, ANSWER_CLOSES, 0));
+    TELL(do_enter2(told, 101, 230, ANSWER_CLOSES));
+    do_step1(told, 230, 0);
+    do_step2(told, 230, nobody, WITHOUT_CLOSED);
+}
+
+static void overruled_answer_works(struct told *told)
+{
+    TELL(do_answer(told, 100, 230, ANSWER_CLOSES, 0));
+    TELL(do_enter2(told, 100, 230, ANSWER_CLOSES));
+    do_step1(told, 230, 0);
+}
+
+static void semaphore_goes_negative(struct told *told)
+{
+    do_semaphore(told, -3, WITHOUT_STATE);
+}
+
+/* snapshot and closure */
+
+static void snapshot_away_from_the_threshold(struct told *told)
+{
+    do_step2(told, 200, twins, 0);
+    add(told, TABLE_GUID, 200, GUID_LEDGER, B_100);
+}
+
+static void pending_reopens_a_closed_job(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step2(told, 210, (struct family){{103}, 0}, 0);
+}
+
+static void pending_closes_a_closed_job_again(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step2(told, 210, nobody, 0);
+}
+
+/* Step 3 */
+
+static void step3_twice(struct told *told)
+{
+    add(told, TABLE_GUID, 202, GUID_LEDGER, M_100);
+    add(told, TABLE_COMPLETION, 202 + COMPLETION_OF, COMPLETION_RUNS, 1);
+}
+
+/* acks and escalations */
+
+static void healthy_leg1_escalated(struct told *told)
+{
+    begin_at(told, 998 * ONE_T);
+    TELL(do_enter1(told, 100));
+    TELL(do_work1(told, 100, 0));
+    do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING);
+}
+
+static void known_guid_escalated_at_the_ceiling(struct told *told)
+{
+    begin_at(told, FULL_8 - 1);
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_LEG2_CEILING);
+}
+
+static void guid_born_full_escalated(struct told *told)
+{
+    begin_at(told, FULL_8 - 1);
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_ATTEMPTS_CEILING);
+}
+
+static void escalated_by_nothing(struct told *told)
+{
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_CONTENT_CHANGED);
+}
+
+static void escalated_as_corrupt(struct told *told)
+{
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_CORRUPT);
+}
+
+static void escalated_with_semaphore_left(struct told *told)
+{
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_SEMAPHORE_REFUSED);
+}
+
+static void escalated_and_not_acked(struct told *told)
+{
+    begin_at(told, 998 * ONE_T);
+    TELL(do_enter1(told, 100));
+    do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING);
+    told->count--;
+}
+
+/* data */
+
+static void output_in_another_dimension(struct told *told)
+{
+    TELL(do_enter2_again(told, 200));
+    do_step1(told, 200, WITHOUT_WORK);
+    do_output(told, 200, 1, answer_of(200));
+}
+
+static void work_of_nobody(struct told *told)
+{
+    do_output(told, 200, 0, 5);
+    told->rows.table[TABLE_OUTPUT].cells[1 + OUTPUT_GUID] = 299;
+}
+
+static void output_is_not_the_answer(struct told *told)
+{
+    do_step1(told, 200, WITHOUT_WORK);
+    do_output(told, 200, 0, 5);
+}
+
+static void children_in_another_dimension(struct told *told)
+{
+    do_step2(told, 200, twins, WITHOUT_MESSAGE);
+    do_publish_leg1(told, 101, 200, 100, 0);
+    do_publish_leg1(told, 102, 200, 100, 1);
+}
+
+static void children_of_another_source(struct told *told)
+{
+    do_step2(told, 200, twins, WITHOUT_MESSAGE);
+    do_publish_leg1(told, 101, 200, 100, 0);
+    do_publish_leg1(told, 102, 200, 101, 0);
+}
+
+static void leg1_receives_something_else(struct told *told)
+{
+    do_work1(told, 100, WITHOUT_WORK | WITHOUT_MESSAGE);
+    put(told, TABLE_TASK, 100 + TASK_OF,
+        (int64_t[TASK_COLUMNS]){[TASK_ACTIVITY] = 100, [TASK_INPUT] = 8, [TASK_RUNS] = 1});
+    do_answer(told, 100, 200, ANSWER_CLOSES, 0);
+}
+
+static void child_receives_something_else(struct told *told)
+{
+    TELL(do_enter1(told, 101));
+    do_work1(told, 101, WITHOUT_WORK | WITHOUT_MESSAGE);
+    put(told, TABLE_TASK, 101 + TASK_OF,
+        (int64_t[TASK_COLUMNS]){[TASK_ACTIVITY] = 101, [TASK_INPUT] = 8, [TASK_RUNS] = 1});
+    do_answer(told, 101, 201, ANSWER_CLOSES, 0);
+}
+
+#define L ORACLE_LEDGER
+#define S ORACLE_SEMAPHORE
+#define D ORACLE_DATA
+static const struct plant plants[] = {
+    {STORY(ENTERED1, leg1_counts_with_its_work), CLAUSE_ACL_9, L, false},
+    {PART(CREATED, do_work1, 100, 0), CLAUSE_ACL_9, L, true},
+    {PART(ENTERED1, do_work1, 100, WITHOUT_WORK), CLAUSE_ACL_11, L, true},
+    {PART(ENTERED1, do_work1, 100, WITHOUT_MESSAGE), CLAUSE_ACL_11, L, false},
+    {PART(ENTERED1, do_work1, 100, WITHOUT_MARKER), CLAUSE_ACL_11, L, true},
+    {STORY(WORKED1, leg1_works_twice), CLAUSE_ACL_11, L, true},
+    {PART(ENTERED1, do_work1, 100, WITHOUT_MARKER | WITHOUT_WORK), CLAUSE_ACL_11, L, false},
+    {GONE(WORKED1, TABLE_TASK, 100 + TASK_OF), CLAUSE_ACL_11, L, true},
+    {STORY(STEPPED1, activity_falls), CLAUSE_ACL_33, L, false},
+    {CELL(STEPPED1, TABLE_GUID, 200, GUID_LEDGER, -B_10), CLAUSE_ACL_33, L, true},
+    {GONE(STEPPED1, TABLE_GUID, 200), CLAUSE_ACL_33, L, true},
+    {GONE(STEPPED1, TABLE_JOB, THE_JOB), CLAUSE_ACL_33, L, false},
+    {STORY(STEPPED1, marker_is_added_up), CLAUSE_ACL_5, L, true},
+    {CELL(STEPPED2, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 9 * B_1), CLAUSE_ACL_8, L, true},
+    {STORY(NOTHING, leg1_overruns), CLAUSE_ACL_43, L, true},
+    {STORY(NOTHING, leg2_overruns), CLAUSE_ACL_43, L, true},
+    {STORY(NOTHING, attempts_overrun), CLAUSE_ACL_43, L, true},
+    {STORY(NOTHING, new_guid_enters_a_full_activity), CLAUSE_ACL_7, L, true},
+    {CELL(CREATED, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 10 * ONE_T), CLAUSE_ACL_4, L, false},
+    {STORY(NOTHING, born_with_no_ledger), CLAUSE_ACL_3, L, true},
+    {STORY(ANSWERED, guid_copies_the_whole_ledger), CLAUSE_ACL_14, L, true},
+    {STORY(STEPPED1, guid_inherits_steps), CLAUSE_ACL_41, L, true},
+    {CELL(STEPPED1, TABLE_GUID, 200, GUID_LEDGER, B_100), CLAUSE_ACL_14, L, true},
+    {STORY(ENTERED1, leg2_enters_before_leg1_is_complete), CLAUSE_ACL_45, L, true},
+    {CELL(ANSWERED, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1), CLAUSE_ACL_13, L, false},
+    {CELL(ENTERED2, TABLE_GUID, 200, GUID_LEDGER, 1), CLAUSE_ACL_13, L, false},
+    {STORY(ANSWERED, guid_is_born_uncounted), CLAUSE_ACL_13, L, true},
+    {STORY(ANSWERED, guid_of_no_activity), CLAUSE_ACL_13, L, false},
+    {STORY(ENTERED2, attempts_count_by_two), CLAUSE_ACL_12, L, false},
+    {CELL(ENTERED2, TABLE_GUID, 200, GUID_LEDGER, ONE_T), CLAUSE_ACL_12, L, true},
+    {STORY(ENTERED2, dimension_is_shared), CLAUSE_ACL_32, L, true},
+    {CELL(ENTERED2, TABLE_GUID, 200, GUID_DIMENSION, 4), CLAUSE_ACL_32, L, true},
+    {STORY(ENTERED2, guid_starts_afresh), CLAUSE_ACL_32, L, true},
+    {STORY(ANSWERED, dimension_is_off_by_one), CLAUSE_ACL_31, L, true},
+    {STORY(ENTERED2, work_of_nobody), CLAUSE_ACL_16, L, true},
+    {PART(ENTERED2, do_step1, 200, WITHOUT_WORK), CLAUSE_ACL_16, L, true},
+    {PART(ENTERED2, do_step1, 200, WITHOUT_MARKER | WITHOUT_ACTIVITY), CLAUSE_ACL_16, L, true},
+    {PART(ENTERED2, do_step1, 200, WITHOUT_ACTIVITY), CLAUSE_ACL_16, L, true},
+    {PART(ENTERED2, do_step1, 200, WITHOUT_MARKER | WITHOUT_WORK), CLAUSE_ACL_16, L, true},
+    {STORY(STEPPED1, step1_twice), CLAUSE_ACL_16, L, true},
+    {CELL(STEPPED1, TABLE_GUID, 200, GUID_LEDGER, B_10), CLAUSE_ACL_16, L, true},
+    {GONE(STEPPED1, TABLE_OUTPUT, 200 + OUTPUT_OF), CLAUSE_ACL_16, L, true},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_MARKER | WITHOUT_ACTIVITY | WITHOUT_CLOSED),
+     CLAUSE_ACL_17, L, true},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_ACTIVITY), CLAUSE_ACL_17, L, true},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_MESSAGE), CLAUSE_ACL_17, L, false},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_WORK), CLAUSE_ACL_17, L, true},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_CLOSED), CLAUSE_ACL_17, L, false},
+    {PART(STEPPED1, do_twins, 200, WITHOUT_SEMAPHORE), CLAUSE_ACL_17, S, true},
+    {STORY(STEPPED1, semaphore_moves_alone), CLAUSE_ACL_17, S, true},
+    {STORY(STEPPED1, children_come_alone), CLAUSE_ACL_17, L, true},
+    {CELL(STEPPED1, TABLE_TASK, 100 + TASK_OF, TASK_CLOSED, 200), CLAUSE_ACL_17, L, true},
+    {CELL(STEPPED1, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, B_1), CLAUSE_ACL_17, L, true},
+    {STORY(STEPPED2, step2_twice), CLAUSE_ACL_17, L, true},
+    {STORY(STEPPED2, step2_spawns_a_child_again), CLAUSE_ACL_17, L, false},
+    {PART(ENTERED2, do_alone, 200, 0), CLAUSE_ACL_41, L, true},
+    {STORY(STEPPED1, semaphore_counts_the_parent), CLAUSE_ACL_19, S, true},
+    {STORY(STEPPED1, child_is_lost_after_it_was_counted), CLAUSE_ACL_19, S, true},
+    {STORY(LAST_WORK, second_answer_closes_again), CLAUSE_ACL_19, S, true},
+    {STORY(STEPPED2, overruled_answer_works), CLAUSE_ACL_19, S, false},
+    {CELL(STEPPED2, TABLE_TASK, 100 + TASK_OF, TASK_CLOSED, 230), CLAUSE_ACL_19, L, true},
+    {STORY(STEPPED2, semaphore_goes_negative), CLAUSE_ACL_17, S, true},
+    {PART(LAST_WORK, do_alone, 202, WITHOUT_SNAPSHOT), CLAUSE_ACL_21, S, true},
+    {STORY(STEPPED1, snapshot_away_from_the_threshold), CLAUSE_ACL_21, S, true},
+    {CELL(STEPPED2, TABLE_GUID, 200, GUID_LEDGER, B_100), CLAUSE_ACL_21, S, true},
+    {CELL(CLOSED, TABLE_GUID, 202, GUID_LEDGER, B_100), CLAUSE_ACL_21, S, true},
+    {CELL(STEPPED2, TABLE_JOB, THE_JOB, JOB_THRESHOLD, 2), CLAUSE_ACL_21, L, false},
+    {STORY(CLOSED, pending_reopens_a_closed_job), CLAUSE_ACL_22, S, true},
+    {STORY(COMPLETED, pending_closes_a_closed_job_again), CLAUSE_ACL_22, S, true},
+    {PART(LAST_WORK, do_alone, 202, WITHOUT_STATE), CLAUSE_ACL_39, S, true},
+    {CELL(STEPPED2, TABLE_JOB, THE_JOB, JOB_STATE, JOB_COMPLETE), CLAUSE_ACL_39, S, true},
+    {PART(STEPPED2, do_step3, 200, 0), CLAUSE_ACL_26, S, true},
+    {PART(CLOSED, do_step3, 201, 0), CLAUSE_ACL_44, S, true},
+    {PART(CLOSED, do_step3, 202, WITHOUT_WORK), CLAUSE_ACL_18, S, true},
+    {PART(CLOSED, do_step3, 202, WITHOUT_MARKER | WITHOUT_ACTIVITY), CLAUSE_ACL_18, S, true},
+    {PART(CLOSED, do_step3, 202, WITHOUT_ACTIVITY), CLAUSE_ACL_18, S, true},
+    {STORY(COMPLETED, step3_twice), CLAUSE_ACL_18, L, true},
+    {PART(CLOSED, do_step3, 202, WITHOUT_MARKER | WITHOUT_WORK), CLAUSE_ACL_18, L, true},
+    {PART(ENTERED1, do_ack_of, 100 + LEG1_OF, 0), CLAUSE_ACL_30, L, false},
+    {PART(WORKED1, do_ack_of, 100 + WORK_OF, 0), CLAUSE_ACL_30, L, false},
+    {PART(ANSWERED, do_ack_of, 200 + LEG2_OF, 0), CLAUSE_ACL_30, L, false},
+    {PART(STEPPED1, do_ack_of, 200 + LEG2_OF, 0), CLAUSE_ACL_30, L, false},
+    {PART(CLOSED, do_ack_of, 202 + LEG2_OF, 0), CLAUSE_ACL_30, L, false},
+    {STORY(NOTHING, healthy_leg1_escalated), CLAUSE_ACL_6, L, false},
+    {STORY(NOTHING, known_guid_escalated_at_the_ceiling), CLAUSE_ACL_7, L, false},
+    {STORY(NOTHING, guid_born_full_escalated), CLAUSE_ACL_15, L, false},
+    {STORY(NOTHING, escalated_and_not_acked), CLAUSE_ACL_6, L, false},
+    {STORY(STEPPED1, escalated_by_nothing), CLAUSE_ACL_29, L, false},
+    {STORY(STEPPED1, escalated_as_corrupt), CLAUSE_ACL_29, L, false},
+    {STORY(STEPPED1, escalated_with_semaphore_left), CLAUSE_ACL_29, L, false},
+    {CELL(STEPPED1, TABLE_JOB, THE_JOB, JOB_ESCALATED, 1), CLAUSE_ACL_29, L, true},
+    {STORY(ENTERED2, output_in_another_dimension), CLAUSE_ACL_32, D, true},
+    {STORY(ENTERED2, output_is_not_the_answer), CLAUSE_ACL_32, D, true},
+    {STORY(STEPPED1, children_in_another_dimension), CLAUSE_ACL_32, D, true},
+    {STORY(STEPPED1, children_of_another_source), CLAUSE_ACL_32, D, true},
+    {STORY(ENTERED1, leg1_receives_something_else), CLAUSE_ACL_32, D, true},
+    {STORY(STEPPED2, child_receives_something_else), CLAUSE_ACL_32, D, true},
+    {CELL(STEPPED1, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_VALUE, 5), CLAUSE_ACL_32, D, true},
+};
+
+Test(oracle_activity, every_plant_is_reported_under_its_clause)
+{
+    PROVES(CLAUSE_ACL_5, CLAUSE_ACL_6, CLAUSE_ACL_7, CLAUSE_ACL_8, CLAUSE_ACL_9, CLAUSE_ACL_11,
+           CLAUSE_ACL_13, CLAUSE_ACL_14, CLAUSE_ACL_15, CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18,
+           CLAUSE_ACL_19, CLAUSE_ACL_21, CLAUSE_ACL_22, CLAUSE_ACL_26, CLAUSE_ACL_29, CLAUSE_ACL_30,
+           CLAUSE_ACL_32, CLAUSE_ACL_33, CLAUSE_ACL_39, CLAUSE_ACL_41, CLAUSE_ACL_43, CLAUSE_ACL_44,
+           CLAUSE_ACL_45);
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        const struct plant *plant = &plants[i];
+        reach(&world, plant->deed.stage);
+        do_deed(&world, &plant->deed);
+        struct oracle_verdict verdict = tell(&world);
+        cr_expect_eq(verdict.clause, plant->clause, "%s: clause %d where %d should be (%s)",
+                     plant->deed.name, (int)verdict.clause, (int)plant->clause, verdict.why);
+        cr_expect_eq(world.oracle.spoke, plant->who, "%s: told by oracle %d", plant->deed.name,
+                     (int)world.oracle.spoke);
+        verdict = oracle_activity_recheck(&world.oracle, &world.rows);
+        cr_expect_eq(verdict.broken, plant->at_rest, "recheck of %s: clause %d (%s)",
+                     plant->deed.name, (int)verdict.clause, verdict.why);
+    }
+}
+
+/* (OA2) A breach whose clause is off is told as the next promise that it breaks, or not at all. */
+Test(oracle_activity, the_next_clause_speaks_for_one_that_is_off)
+{
+    static const struct {
+        struct deed deed;
+        enum clause_id off[3]; /* CLAUSE_ACL_1 ends it: no monitor reports it */
+        enum clause_id clause;
+    } cases[] = {
+        {PART(LAST_WORK, do_alone, 202, WITHOUT_SNAPSHOT), {CLAUSE_ACL_21}, CLAUSE_ACL_22},
+        {PART(LAST_WORK, do_alone, 202, WITHOUT_SNAPSHOT), {CLAUSE_ACL_21, CLAUSE_ACL_22}, FINE},
+        {PART(CLOSED, do_step3, 201, 0), {CLAUSE_ACL_44}, CLAUSE_ACL_26},
+        {STORY(NOTHING, leg1_overruns), {CLAUSE_ACL_43}, CLAUSE_ACL_6},
+        {STORY(NOTHING, leg1_overruns), {CLAUSE_ACL_43, CLAUSE_ACL_6}, CLAUSE_ACL_8},
+        {STORY(NOTHING, leg2_overruns), {CLAUSE_ACL_43}, CLAUSE_ACL_7},
+        {STORY(NOTHING, attempts_overrun), {CLAUSE_ACL_43}, CLAUSE_ACL_15},
+        {STORY(WORKED1, leg1_works_twice), {CLAUSE_ACL_11}, CLAUSE_ACL_10},
+        {STORY(WORKED1, leg1_works_twice), {CLAUSE_ACL_11, CLAUSE_ACL_10}, CLAUSE_ACL_5},
+        {STORY(STEPPED1, marker_is_added_up), {CLAUSE_ACL_5}, FINE},
+        {CELL(STEPPED1, TABLE_GUID, 200, GUID_LEDGER, B_10), {CLAUSE_ACL_16}, CLAUSE_ACL_41},
+        {STORY(ANSWERED, guid_copies_the_whole_ledger), {CLAUSE_ACL_14}, CLAUSE_ACL_12},
+        {PART(STEPPED1, do_twins, 200, WITHOUT_SEMAPHORE), {CLAUSE_ACL_17}, CLAUSE_ACL_19},
+        {STORY(STEPPED1, semaphore_counts_the_parent), {CLAUSE_ACL_19}, CLAUSE_ACL_20},
+        {STORY(STEPPED1, activity_falls), {CLAUSE_ACL_33}, CLAUSE_ACL_16},
+        {PART(CLOSED, do_ack_of, 202 + LEG2_OF, 0), {CLAUSE_ACL_30}, FINE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(&world, cases[i].deed.stage);
+        for (size_t k = 0; k < COUNT(cases[i].off) && cases[i].off[k] != CLAUSE_ACL_1; k++) {
+            world.oracle.off[cases[i].off[k]] = true;
+        }
+        uint64_t counted = world.oracle.evaluated[cases[i].off[0]];
+        do_deed(&world, &cases[i].deed);
+        if (cases[i].deed.stage == NOTHING) { /* the plant began a world of its own */
+            world.oracle.off[cases[i].off[0]] = true;
+            world.oracle.off[cases[i].off[1]] = cases[i].off[1] != CLAUSE_ACL_1;
+            counted = world.oracle.evaluated[cases[i].off[0]];
+        }
+        struct oracle_verdict verdict = tell(&world);
+        cr_expect_eq(verdict.clause, cases[i].clause, "case %zu: clause %d (%s)", i,
+                     (int)verdict.clause, verdict.why);
+        cr_expect_eq(world.oracle.evaluated[cases[i].off[0]], counted, "case %zu: off", i);
+    }
+}
+
+/* E-ACL-4: work and children in a dimension that was computed again. Every ledger looks legal, so
+ * with the oracle of the data silent nobody says a word. */
+Test(oracle_activity, only_the_data_show_a_dimension_from_the_counter)
+{
+    PROVES(CLAUSE_ACL_32);
+    SETTLES(ERRATUM_ACL_4);
+    static void (*const stories[])(struct told * told) = {output_in_another_dimension,
+                                                          children_in_another_dimension};
+    static const enum stage stages[] = {ENTERED2, STEPPED1};
+    for (size_t i = 0; i < COUNT(stories); i++) {
+        reach(&world, stages[i]);
+        world.oracle.silent[ORACLE_DATA] = true;
+        stories[i](&world);
+        cr_expect_not(tell(&world).broken);
+    }
+}
+
+/* E-ACL-2 read literally: every GUID adds to the activity's markers. */
+static enum clause_id literal_markers(bool acl_5_off, int64_t *guids)
+{
+    struct told *told = &world;
+    reach(told, ACKED1);
+    told->recheck = false;
+    told->oracle.off[CLAUSE_ACL_5] = acl_5_off;
+    for (*guids = 1; *guids <= 12; (*guids)++) {
+        int64_t guid = 209 + *guids;
+        TELL(do_answer(told, 100, guid, *guids, 0));
+        TELL(do_enter2(told, 100, guid, *guids));
+        do_step1(told, guid, WITHOUT_ACTIVITY);
+        add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, B_10);
+        struct oracle_verdict verdict = tell(told);
+        if (verdict.broken) {
+            return verdict.clause;
+        }
+    }
+    return FINE;
+}
+
+Test(oracle_activity, literal_markers_show_at_the_second_guid_or_at_the_tenth)
+{
+    PROVES(CLAUSE_ACL_5, CLAUSE_ACL_8);
+    SETTLES(ERRATUM_ACL_2);
+    int64_t guids = 0;
+    cr_expect_eq(literal_markers(false, &guids), CLAUSE_ACL_5);
+    cr_expect_eq(guids, 2);
+    cr_expect_eq(literal_markers(true, &guids), CLAUSE_ACL_8);
+    cr_expect_eq(guids, 10);
+}
+
+Test(oracle_activity, what_a_rolled_back_transaction_leaves_is_reported)
+{
+    PROVES(CLAUSE_ACL_2);
+    struct told *told = &world;
+    reach(told, STEPPED1);
+    cr_expect_not(oracle_activity_rollback(&told->oracle, told->changes, 0).broken);
+    do_semaphore(told, 1, 0);
+    struct oracle_verdict verdict =
+        oracle_activity_rollback(&told->oracle, told->changes, told->count);
+    cr_expect_eq(verdict.clause, CLAUSE_ACL_2);
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_2], 2);
+    cr_expect_eq(told->oracle.table, TABLE_JOB);
+    told->oracle.off[CLAUSE_ACL_2] = true;
+    cr_expect_not(oracle_activity_rollback(&told->oracle, told->changes, told->count).broken);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+Test(oracle_activity, what_is_left_undone_is_reported)
+{
+    PROVES(CLAUSE_ACL_28, CLAUSE_ACL_29);
+    struct told *told = &world;
+    reach(told, COMPLETED);
+    expect_settled(told, true, NULL, CLAUSE_ACL_28);
+    reach(told, ENDED);
+    expect_settled(told, false, NULL, CLAUSE_ACL_28);
+    reach(told, CLOSED);
+    told->oracle.off[CLAUSE_ACL_30] = true;
+    TELL(do_ack(told, 202 + LEG2_OF)); /* Step 3 is lost */
+    expect_settled(told, true, NULL, CLAUSE_ACL_29);
+    reach(told, ENTERED1);
+    told->oracle.off[CLAUSE_ACL_30] = true;
+    TELL(do_ack(told, 100 + LEG1_OF)); /* never closed */
+    expect_settled(told, true, NULL, CLAUSE_ACL_29);
+    told->oracle.off[CLAUSE_ACL_29] = true;
+    expect_settled(told, true, NULL, FINE);
+}
+
+Test(oracle_activity, final_data_agree_with_another_schedule)
+{
+    PROVES(CLAUSE_ACL_29, CLAUSE_ACL_32);
+    static struct told ideal;
+    tell_pending_and_cycle(&ideal, false); /* another GUID closes, with other dimensions */
+    tell_pending_and_cycle(&world, true);
+    expect_settled(&world, true, &ideal.rows, FINE);
+
+    int64_t *value = &ideal.cells[TABLE_OUTPUT][1 + OUTPUT_VALUE];
+    *value += 1;
+    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_32);
+    cr_expect_eq(world.oracle.spoke, ORACLE_DATA);
+    *value -= 1;
+    int64_t *input = &ideal.cells[TABLE_TASK][1 + TASK_INPUT];
+    *input += 1;
+    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_32);
+    *input -= 1;
+    expect_settled(&world, true, &ideal.rows, FINE);
+}
+
+Test(oracle_activity, final_data_that_are_missing_or_too_many_are_reported)
+{
+    PROVES(CLAUSE_ACL_29, CLAUSE_ACL_32);
+    static struct told ideal;
+    reach(&ideal, ENDED);
+    reach(&world, ENDED);
+    put(&ideal, TABLE_JOB, 2, (int64_t[JOB_COLUMNS]){0});
+    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_29); /* a job that was asked for */
+
+    reach(&ideal, ENDED);
+    told_begin(&world);
+    struct told *told = &world;
+    TELL(do_create(told, 0, 0));
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody); /* the twins were never spawned */
+    TELL(do_step3(told, 200, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    expect_settled(told, true, &ideal.rows, CLAUSE_ACL_29);
+    struct rows lesser = told->rows;
+    static struct told more;
+    reach(&more, ENDED);
+    expect_settled(&more, true, &lesser, CLAUSE_ACL_32);
+    set(&more, TABLE_JOB, THE_JOB, JOB_ESCALATED, 1); /* escalated: not compared */
+    expect_settled(&more, true, &lesser, FINE);
+}
+
+/* ---- counting, memory ------------------------------------------------------------------------ */
+
+Test(oracle_activity, every_clause_is_evaluated_somewhere)
+{
+    static const enum clause_id clauses[] = {
+        CLAUSE_ACL_5,  CLAUSE_ACL_8,  CLAUSE_ACL_9,  CLAUSE_ACL_10, CLAUSE_ACL_11, CLAUSE_ACL_13,
+        CLAUSE_ACL_14, CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18, CLAUSE_ACL_19, CLAUSE_ACL_21,
+        CLAUSE_ACL_22, CLAUSE_ACL_26, CLAUSE_ACL_28, CLAUSE_ACL_29, CLAUSE_ACL_30, CLAUSE_ACL_32,
+        CLAUSE_ACL_33, CLAUSE_ACL_39, CLAUSE_ACL_41, CLAUSE_ACL_44, CLAUSE_ACL_45,
+    };
+    struct told *told = &world;
+    reach(told, ENDED);
+    TELL(do_enter1(told, 100));
+    expect_settled(told, true, NULL, FINE);
+    for (size_t i = 0; i < COUNT(clauses); i++) {
+        cr_expect(told->oracle.evaluated[clauses[i]] > 0, "clause %d", (int)clauses[i]);
+    }
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_6], 0, "no ceiling was near");
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_43], 0);
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_18], 1);
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_45], 3);
+
+    begin_at(told, 998 * ONE_T);
+    TELL(do_enter1(told, 100));
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_6], 1);
+    begin_at(told, FULL_8 - 2);
+    tell_leg1(told, 100);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    TELL(do_enter2_again(told, 200));
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_7], 1);
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_15], 1);
+    cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_43], 2);
+}
+
+Test(oracle_activity, every_sighting_has_a_clause_and_a_text)
+{
+    for (int sighting = 0; sighting < SIGHT_COUNT; sighting++) {
+        enum clause_id clause = oracle_sighting_clause((enum oracle_sighting)sighting);
+        cr_expect(clause == CLAUSE_ACL_9 || clause == CLAUSE_ACL_10 || clause == CLAUSE_ACL_23 ||
+                  clause == CLAUSE_ACL_24 || clause == CLAUSE_ACL_25 || clause == CLAUSE_ACL_34);
+        cr_expect(*oracle_sighting_text((enum oracle_sighting)sighting) != '\0');
+    }
+}
+
+/* Ids that share a place in the memory are told apart. */
+Test(oracle_activity, ids_that_collide_are_told_apart)
+{
+    struct told *told = &world;
+    reach(told, STEPPED1);
+    int64_t twin = 200 + INDEX;
+    TELL(do_answer(told, 100, twin, 1, 0));
+    tell_leg2(told, 100, twin, 1, (struct family){{100 + INDEX}, 0});
+    TELL(do_step2(told, 200, twins, 0));
+    TELL(do_enter1(told, 100 + INDEX));
+    TELL(do_work1(told, 100 + INDEX, 0));
+    TELL(do_ack(told, twin + LEG2_OF));
+    TELL(do_ack(told, 200 + LEG2_OF));
+}
+
+/* A search takes a commit back by the log; it must find the memory as it was, and room for it. */
+Test(oracle_activity, the_log_takes_a_commit_back)
+{
+    static struct ghost_write log[ORACLE_COMMIT_WRITES_MAX(CHANGES)];
+    static int64_t before[GHOSTS];
+    struct told *told = &world;
+    reach(told, ANSWERED);
+    told->oracle.ghosts.log = log;
+    memcpy(before, told->ghosts, sizeof before);
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+    do_step1(told, 200, 0);
+    do_step2(told, 200, (struct family){{101, 102, 103}, 220}, 0);
+    do_ack(told, 200 + LEG2_OF);
+    size_t changes = told->count;
+    TELL();
+    struct ghosts *ghosts = &told->oracle.ghosts;
+    cr_expect(ghosts->logged > 0 && ghosts->logged <= ORACLE_COMMIT_WRITES_MAX(changes));
+    cr_expect(memcmp(before, told->ghosts, sizeof before) != 0);
+    while (ghosts->logged > 0) {
+        const struct ghost_write *write = &log[--ghosts->logged];
+        told->ghosts[write->cell] = write->before;
+    }
+    cr_expect(memcmp(before, told->ghosts, sizeof before) == 0);
+}
