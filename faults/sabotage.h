@@ -1,0 +1,83 @@
+/* Planted bugs: what proves that the bench can find one.
+ *
+ * A sabotage is a decorator around an engine and its store. It changes an operation in a copy of the
+ * table of primitives, rewrites bundles on their way to the store, or outcomes on their way back.
+ * No engine has a switch for it. Its memory is bounded, one for each actor; a crash clears it.
+ *
+ * Some are named after failures that real systems had. The rest are enumerated mechanically from
+ * every bundle: each primitive dropped, each bundle split after each primitive, each guard dropped,
+ * each increment written back from a stale read, each bundle repeated, each message acked early.
+ *
+ * (Z1) Without a sabotage, nothing here is called and nothing changes.
+ * (Z2) An enumerated sabotage that no promise can see is listed as equivalent, with the reason. */
+#ifndef FAULTS_SABOTAGE_H
+#define FAULTS_SABOTAGE_H
+
+#include "model/engine.h"
+
+#define SABOTAGE_TABLE_SIZE (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals */
+#define SABOTAGE_NAME_SIZE  48
+
+enum sabotage_kind {
+    SABOTAGE_NAMED,     /* one of those in sabotage_named.c */
+    SABOTAGE_DROP,      /* the primitive is left out of the bundle */
+    SABOTAGE_SPLIT,     /* what comes after the primitive is a transaction of its own */
+    SABOTAGE_UNGUARD,   /* an operation's test is left out */
+    SABOTAGE_STALE,     /* an addition becomes a write of what was read before, plus the amount */
+    SABOTAGE_REPEAT,    /* the bundle is committed twice */
+    SABOTAGE_ACK_EARLY, /* the message is acked before the bundle */
+    SABOTAGE_KIND_COUNT
+};
+
+struct sabotage {
+    char name[SABOTAGE_NAME_SIZE];
+    const char *about;      /* what it does wrong, in one line */
+    const char *equivalent; /* why no promise can see it; NULL: one must */
+    const char *scenario;   /* where it shows best */
+    uint8_t kind;           /* enum sabotage_kind */
+    uint8_t which;          /* SABOTAGE_NAMED: which one */
+    uint8_t bundle;         /* enum bundle_name */
+    uint8_t primitive;      /* enum primitive_id */
+    uint8_t op;             /* UNGUARD, STALE: which operation of the primitive */
+};
+
+/* What a decorator remembers between two transactions of one actor. All zero at a start, and when
+ * the worker has become idle. */
+struct sabotage_memory {
+    uint8_t stage;    /* how far a bundle is that takes several transactions */
+    bool has_stale;   /* `stale` was read */
+    bool flag;        /* the sabotage's own */
+    int64_t stale;    /* a cell as it was when the actor got its last outcome */
+    int64_t held[BUNDLE_VALUES_MAX]; /* what the first half of a split bundle returned */
+};
+
+/* All of them, named ones first, in a fixed order. */
+size_t sabotage_count(void);
+void sabotage_get(size_t index, struct sabotage *out);
+bool sabotage_find(const char *name, struct sabotage *out);
+
+/* Whether the enumeration has this primitive in this bundle. */
+bool sabotage_knows(enum bundle_name bundle, enum primitive_id primitive);
+
+/* The table of primitives that a store is to execute. */
+void sabotage_primitives(const struct sabotage *sabotage,
+                         struct primitive table[SABOTAGE_TABLE_SIZE]);
+
+/* The actor has its outcome and is about to send `next`: the moment of a stale read. */
+void sabotage_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                    const struct bundle *next, const struct rows *rows);
+
+/* Rewrites what the engine sends. `worker` is NULL for the client. */
+void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                     const struct worker *worker, struct bundle *bundle);
+
+/* Rewrites what comes back. False: the engine is not told, and the decorator has something more to
+ * send first. */
+bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                      const struct worker *worker, const struct bundle *sent,
+                      struct outcome *outcome);
+
+/* A crash or abort of the store's that tears a transaction: true if half of its changes stay. */
+bool sabotage_tears(const struct sabotage *sabotage);
+
+#endif

@@ -1,0 +1,8 @@
+/* Enumerated sabotages that break no promise, each with the reason. Private to faults/. */
+#ifndef FAULTS_SABOTAGE_EQUIVALENT_H
+#define FAULTS_SABOTAGE_EQUIVALENT_H
+
+/* The reason, by the sabotage's name; NULL: a promise must see it. */
+const char *sabotage_equivalent(const char *name);
+
+#endif

@@ -1,0 +1,494 @@
+#include "faults/sabotage_named.h"
+
+#include "model/check.h"
+#include "model/identity.h"
+#include "model/ledger.h"
+
+#include <string.h>
+
+#define COPY PRIMITIVE_COUNT
+
+enum named {
+    LITERAL_MARKERS,
+    GUID_FROM_FULL_LEDGER,
+    DIMENSION_FROM_COUNTER,
+    TRUST_STALE_READ,
+    JOB_STATE_FIRST,
+    FRESH_GUID,
+    CEILING_BEFORE_MARKER,
+    UNLOCKED_MARKER_TEST,
+    UNBUNDLED_STEP2,
+    LOST_SNAPSHOT,
+    EARLY_ACK,
+    READ_THEN_WRITE,
+    NO_CEILING,
+    CEILING_RACE,
+    TORN_ROLLBACK,
+    STEP3_BY_SEMAPHORE,
+    EAGER_COMPLETION,
+    SHARED_DIMENSION,
+    RESET_ON_RETRY,
+    STEPS_SWAPPED,
+    LEG2_BEFORE_LEG1,
+    CLOSE_OVERTAKES,
+    ASSUME_COMMITTED,
+    NAMED_COUNT
+};
+
+static const struct sabotage list[NAMED_COUNT] = {
+    [LITERAL_MARKERS] = {.name = "literal-markers",
+                         .about = "every GUID adds to the activity's marker digits (E-ACL-2)",
+                         .scenario = "cycle"},
+    [GUID_FROM_FULL_LEDGER] = {.name = "guid-from-full-ledger",
+                               .about = "a GUID ledger starts as a copy of the whole activity "
+                                        "ledger (E-ACL-3)",
+                               .scenario = "tree-3"},
+    [DIMENSION_FROM_COUNTER] = {.name = "dimension-from-counter",
+                                .about = "the dimension is computed from the attempt counter "
+                                         "instead of being kept (E-ACL-4)",
+                                .scenario = "tree-3"},
+    [TRUST_STALE_READ] = {.name = "trust-stale-read",
+                          .about = "a step trusts the marker that was read before (E-ACL-5)",
+                          .scenario = "tree-3"},
+    [JOB_STATE_FIRST] = {.name = "job-state-first",
+                         .about = "messages of a closed job are turned away before the GUID ledger "
+                                  "is looked at (E-ACL-6)",
+                         .scenario = "tree-3"},
+    [FRESH_GUID] = {.name = "fresh-guid",
+                    .about = "the GUID is minted when the worker answers (E-ACL-7)",
+                    .scenario = "tree-3"},
+    [CEILING_BEFORE_MARKER] = {.name = "ceiling-before-marker",
+                               .about = "the Leg1 ceiling is tested before the completion marker "
+                                        "(E-ACL-16)",
+                               .scenario = "ceilings"},
+    [UNLOCKED_MARKER_TEST] = {.name = "unlocked-marker-test",
+                              .about = "Step 2 tests its marker on an old snapshot (E-ACL-25)",
+                              .scenario = "tree-3"},
+    [UNBUNDLED_STEP2] = {.name = "unbundled-step2",
+                         .about = "Step 2 sets its markers in a transaction of their own",
+                         .scenario = "tree-3"},
+    [LOST_SNAPSHOT] = {.name = "lost-snapshot",
+                       .about = "that the job closed is kept in memory, not in the GUID ledger",
+                       .scenario = "tree-3"},
+    [EARLY_ACK] = {.name = "early-ack",
+                   .about = "the message is acked before Step 2",
+                   .scenario = "tree-3",
+                   .kind = SABOTAGE_ACK_EARLY,
+                   .bundle = BUNDLE_STEP2},
+    [READ_THEN_WRITE] = {.name = "read-then-write",
+                         .about = "the semaphore is read, and later written back with the delta",
+                         .scenario = "tree-3",
+                         .kind = SABOTAGE_STALE,
+                         .bundle = BUNDLE_STEP2,
+                         .primitive = PRIMITIVE_COLLATE,
+                         .op = 3},
+    [NO_CEILING] = {.name = "no-ceiling",
+                    .about = "entries are counted without a look at the ceilings",
+                    .scenario = "ceilings"},
+    [CEILING_RACE] = {.name = "ceiling-race",
+                      .about = "the Leg1 ceiling is tested on a value read before",
+                      .scenario = "last-chance"},
+    [TORN_ROLLBACK] = {.name = "torn-rollback",
+                       .about = "a transaction that does not commit leaves half of its writes",
+                       .scenario = "tree-3"},
+    [STEP3_BY_SEMAPHORE] = {.name = "step3-by-semaphore",
+                            .about = "Step 3 runs when the semaphore is 0, whoever closed the job",
+                            .scenario = "tree-3"},
+    [EAGER_COMPLETION] = {.name = "eager-completion",
+                          .about = "Step 3 runs after every Step 2",
+                          .scenario = "tree-3"},
+    [SHARED_DIMENSION] = {.name = "shared-dimension",
+                          .about = "every GUID of an activity gets dimension 0",
+                          .scenario = "cycle"},
+    [RESET_ON_RETRY] = {.name = "reset-on-retry",
+                        .about = "a GUID that is entered again starts its ledger afresh",
+                        .scenario = "tree-3"},
+    [STEPS_SWAPPED] = {.name = "steps-swapped",
+                       .about = "Step 2 runs before Step 1",
+                       .scenario = "tree-3"},
+    [LEG2_BEFORE_LEG1] = {.name = "leg2-before-leg1",
+                          .about = "the trigger's Leg2 is entered without its Leg1",
+                          .scenario = "tree-3"},
+    [CLOSE_OVERTAKES] = {.name = "close-overtakes",
+                         .about = "a closing answer does not wait for the pending ones, and they do "
+                                  "not mind (E-ACL-20)",
+                         .scenario = "pending"},
+    [ASSUME_COMMITTED] = {.name = "assume-committed",
+                          .about = "a lost answer to COMMIT is taken for success (E-ACL-13)",
+                          .scenario = "tree-3"},
+};
+
+size_t sabotage_named_count(void)
+{
+    return NAMED_COUNT;
+}
+
+void sabotage_named_get(size_t index, struct sabotage *out)
+{
+    CHECK(index < NAMED_COUNT);
+    *out = list[index];
+    out->which = (uint8_t)index;
+}
+
+bool sabotage_named_tears(const struct sabotage *sabotage)
+{
+    return sabotage->which == TORN_ROLLBACK;
+}
+
+static int64_t weight(enum ledger_field field)
+{
+    return ledger_layout(field)->weight;
+}
+
+/* ---- changed primitives ---------------------------------------------------------------------- */
+
+/* The first operation of a kind on a table. */
+static struct op *find_op(struct primitive *primitive, enum op_kind kind, enum row_table table)
+{
+    for (int i = 0; i < primitive->op_count; i++) {
+        if (primitive->ops[i].kind == kind && primitive->ops[i].table == table) {
+            return &primitive->ops[i];
+        }
+    }
+    CHECK(false);
+    return NULL;
+}
+
+static void append_op(struct primitive *primitive, int at, struct op op)
+{
+    CHECK(primitive->op_count < PRIMITIVE_OPS_MAX);
+    memmove(&primitive->ops[at + 1], &primitive->ops[at],
+            (size_t)(primitive->op_count - at) * sizeof op);
+    primitive->ops[at] = op;
+    primitive->op_count++;
+}
+
+static void drop_tests(struct primitive *primitive, enum op_test test)
+{
+    for (int i = 0; i < primitive->op_count; i++) {
+        if (primitive->ops[i].test == test) {
+            primitive->ops[i].test = TEST_NONE;
+        }
+    }
+}
+
+/* Where the sum that makes the GUID's dimension, and that of Step 2's increment, stand. */
+static struct op *sum_of(struct primitive *primitive)
+{
+    return find_op(primitive, OP_LET_SUM, (enum row_table)0);
+}
+
+static void copy_whole_ledger(struct primitive *enter)
+{
+    int at = (int)(find_op(enter, OP_INSERT, TABLE_GUID) - enter->ops);
+    append_op(enter, at,
+              (struct op){.kind = OP_LET_SUM,
+                          .a = OPERAND_VALUE + 5,
+                          .b = OPERAND_ZERO,
+                          .c = OPERAND_ZERO,
+                          .unless = 1 + 4,
+                          .returns = 1 + 0});
+}
+
+/* The job's state is tested first, and a message of a closed job looks as if its job were gone. */
+static void test_job_first(struct primitive *enter)
+{
+    append_op(enter, 0,
+              (struct op){.kind = OP_TEST,
+                          .table = TABLE_JOB,
+                          .column = JOB_STATE,
+                          .key = OPERAND_PARAM + 8,
+                          .test = TEST_EQUAL,
+                          .a = OPERAND_ZERO,
+                          .miss = MISS_REFUSES,
+                          .reason = REFUSED_NO_ROW});
+}
+
+static void read_semaphore_too(struct primitive *enter)
+{
+    append_op(enter, enter->op_count,
+              (struct op){.kind = OP_READ,
+                          .table = TABLE_JOB,
+                          .column = JOB_SEMAPHORE,
+                          .key = OPERAND_PARAM + 8,
+                          .returns = 1 + 5});
+}
+
+static void reset_known_guid(struct primitive *enter)
+{
+    struct op *count = find_op(enter, OP_ADD, TABLE_GUID);
+    count->kind = OP_SET;
+    count->value = OPERAND_ONE;
+    count->test = TEST_NONE;
+}
+
+static void drop_ceilings(struct primitive *table)
+{
+    drop_tests(&table[PRIMITIVE_ENTER_LEG1], TEST_BELOW);
+    drop_tests(&table[PRIMITIVE_ENTER_LEG2], TEST_BELOW);
+    drop_tests(&table[PRIMITIVE_ENTER_LEG2], TEST_RESUMABLE);
+}
+
+/* COPY is used by single bundles only; whatever stands in its own place changes everywhere. */
+void sabotage_named_primitives(const struct sabotage *sabotage,
+                               struct primitive table[SABOTAGE_TABLE_SIZE])
+{
+    struct primitive *enter = &table[PRIMITIVE_ENTER_LEG2];
+    switch ((enum named)sabotage->which) {
+    case LITERAL_MARKERS:
+        table[COPY] = table[PRIMITIVE_MARK_ACTIVITY];
+        drop_tests(&table[COPY], TEST_UNMARKED);
+        break;
+    case GUID_FROM_FULL_LEDGER:
+        copy_whole_ledger(enter);
+        break;
+    case TRUST_STALE_READ:
+        drop_tests(&table[PRIMITIVE_MARK_GUID], TEST_UNMARKED);
+        drop_tests(&table[PRIMITIVE_COLLATE], TEST_UNMARKED);
+        break;
+    case UNLOCKED_MARKER_TEST:
+        drop_tests(&table[PRIMITIVE_COLLATE], TEST_UNMARKED);
+        break;
+    case JOB_STATE_FIRST:
+        table[COPY] = *enter;
+        test_job_first(&table[COPY]);
+        break;
+    case STEP3_BY_SEMAPHORE:
+        table[COPY] = *enter;
+        read_semaphore_too(&table[COPY]);
+        break;
+    case CEILING_BEFORE_MARKER:
+        find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->miss = MISS_REFUSES;
+        find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->reason = REFUSED_CEILING;
+        break;
+    case UNBUNDLED_STEP2:
+        table[COPY] = table[PRIMITIVE_COLLATE];
+        sum_of(&table[COPY])->a = OPERAND_ZERO;
+        break;
+    case LOST_SNAPSHOT:
+        sum_of(&table[PRIMITIVE_COLLATE])->b = OPERAND_ZERO;
+        break;
+    case NO_CEILING:
+        drop_ceilings(table);
+        break;
+    case CEILING_RACE:
+        table[COPY] = table[PRIMITIVE_ENTER_LEG1];
+        drop_tests(&table[COPY], TEST_BELOW);
+        break;
+    case SHARED_DIMENSION:
+        sum_of(enter)->a = OPERAND_ZERO;
+        sum_of(enter)->b = OPERAND_ZERO;
+        break;
+    case RESET_ON_RETRY:
+        reset_known_guid(enter);
+        break;
+    case LEG2_BEFORE_LEG1:
+        drop_tests(enter, TEST_MARKED);
+        break;
+    case CLOSE_OVERTAKES:
+        drop_tests(&table[PRIMITIVE_REQUIRE_MARK], TEST_MARKED);
+        break;
+    case DIMENSION_FROM_COUNTER:
+    case FRESH_GUID:
+    case EARLY_ACK:
+    case READ_THEN_WRITE:
+    case TORN_ROLLBACK:
+    case EAGER_COMPLETION:
+    case STEPS_SWAPPED:
+    case ASSUME_COMMITTED:
+    case NAMED_COUNT:
+        break;
+    }
+}
+
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+static struct call *find_call(struct bundle *bundle, enum primitive_id primitive)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == primitive) {
+            return &bundle->calls[i];
+        }
+    }
+    return NULL;
+}
+
+static void use_copy(struct bundle *bundle, enum primitive_id primitive)
+{
+    struct call *call = find_call(bundle, primitive);
+    if (call != NULL) {
+        call->primitive = COPY;
+    }
+}
+
+/* The changed copy of Leg2's entry gets the job as one parameter more. */
+static void pass_job(const struct worker *worker, struct bundle *bundle)
+{
+    struct call *call = find_call(bundle, PRIMITIVE_ENTER_LEG2);
+    uint8_t params = primitive_table[PRIMITIVE_ENTER_LEG2].params;
+    memcpy(&bundle->params[bundle->param_count], &bundle->params[call->params],
+           params * sizeof *bundle->params);
+    call->params = bundle->param_count;
+    call->primitive = COPY;
+    bundle->params[bundle->param_count + params] = worker->message[1 + MESSAGE_JOB];
+    bundle->param_count = (uint16_t)(bundle->param_count + params + 1);
+}
+
+/* Another GUID each time the task is claimed; the first time the usual one, so that a run without
+ * faults is the same as ever. */
+static void answer_afresh(const struct worker *worker, struct bundle *bundle)
+{
+    if (worker->message[1 + MESSAGE_EPOCH] == 1) {
+        return;
+    }
+    int64_t *p = &bundle->params[find_call(bundle, PRIMITIVE_PUBLISH)->params];
+    int64_t guid = identity_mint(p[1 + MESSAGE_GUID], worker->message[1 + MESSAGE_EPOCH]);
+    p[1 + MESSAGE_GUID] = guid;
+    p[0] = identity_mint(guid, IDENTITY_LEG2);
+}
+
+/* First everything but the markers, then the markers. */
+static void unbundle_step2(const struct sabotage_memory *memory, const struct worker *worker,
+                           struct bundle *bundle)
+{
+    if (memory->stage == 0) {
+        use_copy(bundle, PRIMITIVE_COLLATE);
+        memmove(&bundle->calls[0], &bundle->calls[1],
+                (size_t)(bundle->count - 1) * sizeof *bundle->calls);
+        bundle->count--;
+        return;
+    }
+    bundle_begin(bundle, BUNDLE_STEP2);
+    int64_t *p = bundle_append(bundle, PRIMITIVE_MARK_ACTIVITY, CALL_PLAIN, 6);
+    p[0] = worker->message[1 + MESSAGE_ACTIVITY];
+    p[1] = weight(ACTIVITY_CHILDREN_SPAWNED);
+    p = bundle_append(bundle, PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE, 0);
+    p[0] = worker->message[1 + MESSAGE_GUID];
+    p[1] = weight(GUID_CHILDREN_SPAWNED);
+}
+
+/* The trigger is published as if its task had been answered. */
+static void publish_leg2(struct bundle *bundle)
+{
+    int64_t *p = &bundle->params[find_call(bundle, PRIMITIVE_PUBLISH)->params];
+    int64_t task = identity_mint(p[1 + MESSAGE_ACTIVITY], IDENTITY_TASK);
+    p[1 + MESSAGE_KIND] = MESSAGE_LEG2;
+    p[1 + MESSAGE_GUID] = identity_mint(task, IDENTITY_CLOSE);
+    p[1 + MESSAGE_CONTENT] = 7;
+    p[0] = identity_mint(p[1 + MESSAGE_GUID], IDENTITY_LEG2);
+}
+
+void sabotage_named_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                           const struct worker *worker, struct bundle *bundle)
+{
+    enum bundle_name name = (enum bundle_name)bundle->name;
+    enum named which = (enum named)sabotage->which;
+    if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
+        use_copy(bundle, PRIMITIVE_MARK_ACTIVITY);
+    } else if ((which == JOB_STATE_FIRST || which == STEP3_BY_SEMAPHORE) &&
+               name == BUNDLE_ENTER_LEG2) {
+        pass_job(worker, bundle);
+    } else if (which == FRESH_GUID && name == BUNDLE_ANSWER) {
+        answer_afresh(worker, bundle);
+    } else if (which == UNBUNDLED_STEP2 && name == BUNDLE_STEP2) {
+        unbundle_step2(memory, worker, bundle);
+    } else if (which == CEILING_RACE && name == BUNDLE_ENTER_LEG1 && memory->flag) {
+        use_copy(bundle, PRIMITIVE_ENTER_LEG1);
+    } else if (which == LEG2_BEFORE_LEG1 && name == BUNDLE_CREATE) {
+        publish_leg2(bundle);
+    }
+}
+
+/* The stale look at the ceiling: was there room when the worker got its message? */
+void sabotage_named_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                          const struct bundle *next, const struct rows *rows)
+{
+    if (sabotage->which != CEILING_RACE || next->name != BUNDLE_ENTER_LEG1) {
+        return;
+    }
+    uint32_t slot = row_find(rows, TABLE_ACTIVITY, next->params[next->calls[0].params]);
+    int64_t ledger =
+        slot == ROW_NONE ? 0 : row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER);
+    memory->flag = ledger_get(ledger, ACTIVITY_LEG1_ENTRIES) <
+                   ledger_layout(ACTIVITY_LEG1_ENTRIES)->ceiling;
+}
+
+/* ---- outcomes -------------------------------------------------------------------------------- */
+
+static bool is_marked(int64_t ledger, enum ledger_field field)
+{
+    return ledger_get(ledger, field) == 1;
+}
+
+/* What entries and reads return: the GUID ledger, then its dimension. */
+static void returned_guid(enum named which, struct outcome *outcome)
+{
+    int64_t *ledger = &outcome->values[0];
+    if (which == DIMENSION_FROM_COUNTER) {
+        outcome->values[1] = ledger_get(*ledger, GUID_ATTEMPTS) - 1;
+    } else if (which == STEPS_SWAPPED && !is_marked(*ledger, GUID_WORK_DONE)) {
+        *ledger += weight(GUID_WORK_DONE);
+    } else if (which == STEP3_BY_SEMAPHORE && outcome->values[5] == 0 &&
+               ledger_resume(*ledger) == LEDGER_SPAWNED_JOB_OPEN) {
+        *ledger += weight(GUID_JOB_CLOSED);
+    }
+}
+
+static void returned_step2(enum named which, struct outcome *outcome)
+{
+    int64_t *ledger = &outcome->values[0];
+    bool hit = outcome->skipped == 0 && outcome->values[2] == 1;
+    if (((which == LOST_SNAPSHOT && hit) || which == EAGER_COMPLETION) &&
+        !is_marked(*ledger, GUID_JOB_CLOSED)) {
+        *ledger += weight(GUID_JOB_CLOSED);
+    }
+}
+
+static bool between_halves(struct sabotage_memory *memory, const struct outcome *outcome)
+{
+    if (memory->stage == 0 && outcome->kind == OUTCOME_COMMITTED && outcome->skipped == 0) {
+        memory->stage = 1;
+        return true;
+    }
+    if (outcome->kind != OUTCOME_ABORTED) {
+        memory->stage = 0;
+    }
+    return false;
+}
+
+/* Whoever assumes success goes on as if nothing were owed any more. */
+static void assume_committed(const struct bundle *sent, struct outcome *outcome)
+{
+    bool step = sent->name >= BUNDLE_STEP1 && sent->name <= BUNDLE_STEP3;
+    if (outcome->kind == OUTCOME_UNKNOWN && (step || sent->name == BUNDLE_ANSWER ||
+                                             sent->name == BUNDLE_LEG1)) {
+        outcome->kind = OUTCOME_COMMITTED;
+        outcome->skipped = 0;
+    }
+}
+
+bool sabotage_named_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                            const struct worker *worker, const struct bundle *sent,
+                            struct outcome *outcome)
+{
+    enum named which = (enum named)sabotage->which;
+    bool committed = outcome->kind == OUTCOME_COMMITTED;
+    (void)worker;
+    if (which == ASSUME_COMMITTED) {
+        assume_committed(sent, outcome);
+    } else if (which == UNBUNDLED_STEP2 && sent->name == BUNDLE_STEP2) {
+        return !between_halves(memory, outcome);
+    } else if (which == CEILING_BEFORE_MARKER && sent->name == BUNDLE_ENTER_LEG1 &&
+               outcome->refusal == REFUSED_CEILING) {
+        outcome->kind = OUTCOME_COMMITTED; /* not counted and, it thinks, not complete */
+        memset(outcome->values, 0, sizeof outcome->values);
+    } else if (which == CLOSE_OVERTAKES && sent->name == BUNDLE_ENTER_LEG2) {
+        outcome->values[PRIMITIVE_VALUES_MAX] = 0; /* nor does it see that its task was closed */
+    } else if (committed && sent->name == BUNDLE_STEP2) {
+        returned_step2(which, outcome);
+    } else if (committed && (sent->name == BUNDLE_ENTER_LEG2 ||
+                             (sent->name == BUNDLE_READ && which == DIMENSION_FROM_COUNTER))) {
+        returned_guid(which, outcome);
+    }
+    return true;
+}

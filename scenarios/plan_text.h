@@ -1,0 +1,22 @@
+/* What a scenario says may go wrong, read from YAML into a fault plan.
+ *
+ *      faults: {crash: 1/20, duplicate: 1/40, replay: 0/1}
+ *      limits: {crashes: 3}
+ *
+ * A key of faults is a group, or else a single kind. The rate of a group is that of each of its
+ * kinds; a kind with a rate of its own keeps that, wherever in the map it stands. */
+#ifndef SCENARIOS_PLAN_TEXT_H
+#define SCENARIOS_PLAN_TEXT_H
+
+#include "scenarios/reader.h"
+
+#define PLAN_RATE_MAX  1000000 /* of either number of a ratio */
+#define PLAN_LIMIT_MAX 1000000
+
+/* Nothing goes wrong, and every group has its usual budget. */
+void plan_text_begin(struct fault_plan *plan);
+
+bool plan_text_faults(struct reader *reader, struct fault_plan *plan);
+bool plan_text_limits(struct reader *reader, struct fault_plan *plan);
+
+#endif

@@ -1,0 +1,436 @@
+#include "scenarios/scenario.h"
+
+#include "model/check.h"
+#include "scenarios/builtin.h"
+#include "scenarios/plan_text.h"
+#include "scenarios/reader.h"
+#include "scenarios/shape.h"
+#include "scenarios/shape_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define TIMEOUT_MAX   1000000
+#define THRESHOLD_MAX 1000000
+
+/* A scenario that is being read. */
+struct loading {
+    struct scenario *scenario;
+    struct shape shape;
+    size_t graph_line;
+};
+
+/* ---- what it is ---------------------------------------------------------------------------- */
+
+static bool read_name(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return reader_name(reader, loading->scenario->name, sizeof loading->scenario->name);
+}
+
+/* No control character, of ASCII or of Unicode's second set (which terminals obey too). */
+static bool is_printable(const struct reader_text *text)
+{
+    for (size_t i = 0; i < text->length; i++) {
+        unsigned char c = (unsigned char)text->text[i], next = (unsigned char)text->text[i + 1];
+        if (c < ' ' || c == 0x7f || (c == 0xc2 && next < 0xa0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_about(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    struct reader_text text;
+    char right[48];
+    snprintf(right, sizeof right, "it is one line of at most %d bytes", SCENARIO_ABOUT_SIZE - 1);
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    if (text.length >= SCENARIO_ABOUT_SIZE) {
+        return reader_fail(reader, text.line, "a text of %zu bytes; %s", text.length, right);
+    }
+    if (!is_printable(&text)) {
+        return reader_fail(reader, text.line, "a text with a control character; %s", right);
+    }
+    memcpy(loading->scenario->about, text.text, text.length);
+    return true;
+}
+
+static bool read_protocol(struct reader *reader, void *context)
+{
+    static const char *const later[] = {"legacy", "key", "seq", "pipeline"};
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, "it is activity", &text)) {
+        return false;
+    }
+    loading->scenario->protocol = SCENARIO_ACTIVITY;
+    if (strcmp(text.text, "activity") == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < COUNT(later); i++) {
+        if (strcmp(text.text, later[i]) == 0) {
+            return reader_fail(reader, text.line, "not yet: %s does not run so far; activity does",
+                               later[i]);
+        }
+    }
+    return reader_fail(reader, text.line, "unknown protocol %s; known: activity",
+                       reader_quote(&text, quoted));
+}
+
+/* ---- how much of it ------------------------------------------------------------------------ */
+
+static bool read_count(struct reader *reader, int64_t most, uint32_t *count)
+{
+    int64_t number = 0;
+    if (!reader_number(reader, 1, most, &number)) {
+        return false;
+    }
+    *count = (uint32_t)number;
+    return true;
+}
+
+static bool read_jobs(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return read_count(reader, SCENARIO_JOBS_MAX, &loading->scenario->jobs);
+}
+
+static bool read_workers(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
+}
+
+static bool read_one_threshold(struct reader *reader, void *context)
+{
+    struct scenario *scenario = context;
+    if (scenario->threshold_count == SCENARIO_THRESHOLDS_MAX) {
+        return reader_fail(reader, reader_line(reader), "too many; at most %d thresholds",
+                           SCENARIO_THRESHOLDS_MAX);
+    }
+    return reader_number(reader, -THRESHOLD_MAX, THRESHOLD_MAX,
+                         &scenario->thresholds[scenario->threshold_count++]);
+}
+
+/* One for all jobs, or a list that jobs take in turn (E-ACL-12). */
+static bool read_threshold(struct reader *reader, void *context)
+{
+    struct scenario *scenario = ((struct loading *)context)->scenario;
+    static const char right[] = "it is a number or a list such as [0, 1, 12]";
+    size_t line = reader_line(reader);
+    scenario->threshold_count = 0;
+    if (reader_kind(reader) == READER_TEXT) {
+        return read_one_threshold(reader, scenario);
+    }
+    if (!reader_list(reader, right, read_one_threshold, scenario)) {
+        return false;
+    }
+    return scenario->threshold_count > 0 || reader_fail(reader, line, "an empty list; %s", right);
+}
+
+static bool read_timeout(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return reader_number(reader, 1, TIMEOUT_MAX, &loading->scenario->timeout);
+}
+
+static bool read_hop(struct reader *reader, void *context)
+{
+    static const char right[] = "it is task or none";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    loading->scenario->direct = strcmp(text.text, "none") == 0;
+    return loading->scenario->direct || strcmp(text.text, "task") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+/* ---- its graph and its faults -------------------------------------------------------------- */
+
+static bool read_graph(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    loading->graph_line = reader_line(reader);
+    return shape_text_graph(reader, &loading->shape);
+}
+
+static bool read_pending(struct reader *reader, void *context)
+{
+    return shape_text_pending(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_cycles(struct reader *reader, void *context)
+{
+    return shape_text_cycles(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_preset(struct reader *reader, void *context)
+{
+    return shape_text_preset(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_faults(struct reader *reader, void *context)
+{
+    return plan_text_faults(reader, &((struct loading *)context)->scenario->faults);
+}
+
+static bool read_limits(struct reader *reader, void *context)
+{
+    return plan_text_limits(reader, &((struct loading *)context)->scenario->faults);
+}
+
+/* ---- what is wanted of it ------------------------------------------------------------------ */
+
+/* The clause that the text names; one of the protocol. */
+static bool find_clause(struct reader *reader, const struct reader_text *text,
+                        enum clause_id *clause)
+{
+    char quoted[READER_QUOTED_SIZE];
+    if (!clause_find(text->text, text->length, clause)) {
+        return reader_fail(reader, text->line,
+                           "unknown clause %s; one is written ACL-19, and assay list clauses shows "
+                           "them all",
+                           reader_quote(text, quoted));
+    }
+    if (clause_get(*clause)->family != CLAUSE_FAMILY_ACL) {
+        return reader_fail(reader, text->line,
+                           "%s is a clause of another protocol; those of activity are ACL-1 and so "
+                           "on",
+                           clause_get(*clause)->id);
+    }
+    return true;
+}
+
+static bool read_reached(struct reader *reader, void *context)
+{
+    struct scenario *scenario = context;
+    struct reader_text text;
+    enum clause_id clause = CLAUSE_COUNT;
+    if (!reader_scalar(reader, "it is a clause, such as ACL-24", &text) ||
+        !find_clause(reader, &text, &clause)) {
+        return false;
+    }
+    enum clause_kind kind = clause_get(clause)->kind;
+    if (kind != CLAUSE_KIND_PATH && kind != CLAUSE_KIND_LIMIT && kind != CLAUSE_KIND_SAFE &&
+        kind != CLAUSE_KIND_LIVE) {
+        return reader_fail(reader, text.line,
+                           "%s is of kind %s, which no run shows; reached are clauses of kind "
+                           "path, limit, safe and live",
+                           clause_get(clause)->id, clause_kind_name(kind));
+    }
+    for (size_t i = 0; i < scenario->reaches_count; i++) {
+        if (scenario->reaches[i] == clause) {
+            return reader_fail(reader, text.line, "%s again; a clause stands once",
+                               clause_get(clause)->id);
+        }
+    }
+    CHECK(scenario->reaches_count < SCENARIO_REACHES_MAX); /* there are fewer clauses of ACL */
+    scenario->reaches[scenario->reaches_count++] = clause;
+    return true;
+}
+
+static bool read_reaches(struct reader *reader, void *context)
+{
+    return reader_list(reader, "it is a list of clauses, such as [ACL-10, ACL-24]", read_reached,
+                       ((struct loading *)context)->scenario);
+}
+
+static bool read_broken(struct reader *reader, const struct reader_text *text,
+                        struct scenario *scenario)
+{
+    if (!find_clause(reader, text, &scenario->broken)) {
+        return false;
+    }
+    enum clause_kind kind = clause_get(scenario->broken)->kind;
+    scenario->breaks = true;
+    return kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_LIVE ||
+           reader_fail(reader, text->line,
+                       "%s is of kind %s, which no run breaks; broken are clauses of kind safe, "
+                       "limit and live",
+                       clause_get(scenario->broken)->id, clause_kind_name(kind));
+}
+
+static bool read_expect(struct reader *reader, void *context)
+{
+    static const char breaks[] = "breaks ", right[] = "it is pass, or breaks CLAUSE";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    if (strncmp(text.text, breaks, strlen(breaks)) == 0) {
+        text.length -= strlen(breaks);
+        memmove(text.text, text.text + strlen(breaks), text.length + 1);
+        return read_broken(reader, &text, loading->scenario);
+    }
+    return strcmp(text.text, "pass") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+static const struct reader_field fields[] = {
+    {"name", read_name},       {"about", read_about},     {"protocol", read_protocol},
+    {"jobs", read_jobs},       {"workers", read_workers}, {"threshold", read_threshold},
+    {"timeout", read_timeout}, {"hop", read_hop},         {"graph", read_graph},
+    {"pending", read_pending}, {"cycles", read_cycles},   {"preset", read_preset},
+    {"faults", read_faults},   {"limits", read_limits},   {"reaches", read_reaches},
+    {"expect", read_expect},
+};
+
+static bool check_needed(struct reader *reader, const struct loading *loading)
+{
+    const char *missing = loading->scenario->name[0] == '\0' ? "name"
+                          : !loading->shape.has_trigger      ? "graph"
+                                                             : NULL;
+    return missing == NULL ||
+           reader_fail(reader, 1, "the key %s is missing; a scenario has a name and a graph",
+                       missing);
+}
+
+static bool check_activities(struct reader *reader, const struct loading *loading)
+{
+    const struct scenario *scenario = loading->scenario;
+    const uint32_t most = SCENARIO_ACTIVITIES_MAX;
+    uint32_t each = graph_activities(&scenario->graph, most + 1);
+    if ((uint64_t)each * scenario->jobs <= most) {
+        return true;
+    }
+    reader_enter(reader, "graph");
+    return reader_fail(reader, loading->graph_line,
+                       "%" PRIu32 " job%s of %s%" PRIu32 " activities; all jobs together make at "
+                       "most %" PRIu32,
+                       scenario->jobs, scenario->jobs == 1 ? "" : "s",
+                       each > most ? "at least " : "", each, most);
+}
+
+static bool build_graph(struct reader *reader, struct loading *loading)
+{
+    struct shape_fault fault;
+    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
+        reader_enter(reader, fault.where);
+        return reader_fail(reader, fault.line, "%s", fault.text);
+    }
+    return check_activities(reader, loading);
+}
+
+static bool read_scenario(struct reader *reader, struct loading *loading)
+{
+    uint32_t seen = 0;
+    return reader_fields(reader, "a scenario is a map of keys such as name: tree-3", fields,
+                         COUNT(fields), loading, &seen) &&
+           reader_finish(reader) && check_needed(reader, loading) && build_graph(reader, loading);
+}
+
+static void set_usual(struct scenario *scenario)
+{
+    memset(scenario, 0, sizeof *scenario); /* padding too: equal texts make equal scenarios */
+    scenario->protocol = SCENARIO_ACTIVITY;
+    scenario->jobs = 1;
+    scenario->workers = 2;
+    scenario->threshold_count = 1;
+    scenario->timeout = SCENARIO_TIMEOUT_USUAL;
+    plan_text_begin(&scenario->faults);
+}
+
+bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
+                    struct scenario_fault *fault)
+{
+    struct loading loading = {.scenario = scenario};
+    struct reader reader;
+    set_usual(scenario);
+    bool parsed =
+        reader_open(&reader, text, size, origin, fault) && read_scenario(&reader, &loading);
+    reader_close(&reader);
+    if (parsed) {
+        memcpy(scenario->text, text, size);
+        scenario->text_size = size;
+    }
+    return parsed;
+}
+
+/* ---- where it comes from ------------------------------------------------------------------- */
+
+size_t scenario_count(void)
+{
+    return builtin_count;
+}
+
+const char *scenario_name(size_t index)
+{
+    CHECK(index < builtin_count);
+    return builtin_scenarios[index].name;
+}
+
+static bool fail_no_such(const char *name, struct scenario_fault *fault)
+{
+    struct reader_text text = {.length = strnlen(name, READER_TEXT_SIZE - 1)};
+    char known[200] = "", quoted[READER_QUOTED_SIZE];
+    size_t at = 0;
+    memcpy(text.text, name, text.length);
+    for (size_t i = 0; i < builtin_count && at < sizeof known; i++) {
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
+                               builtin_scenarios[i].name);
+    }
+    snprintf(fault->text, sizeof fault->text,
+             "there is no scenario %s; known: %s%s; or give the path of a .yaml file",
+             reader_quote(&text, quoted), known, at < sizeof known ? "" : "...");
+    return false;
+}
+
+static bool load_builtin(const char *name, struct scenario *scenario, struct scenario_fault *fault)
+{
+    for (size_t i = 0; i < builtin_count; i++) {
+        const struct builtin *builtin = &builtin_scenarios[i];
+        if (strcmp(builtin->name, name) == 0) {
+            char origin[SCENARIO_NAME_SIZE + sizeof ".yaml"];
+            snprintf(origin, sizeof origin, "%s.yaml", name);
+            return scenario_parse((const char *)builtin->text, builtin->size, origin, scenario,
+                                  fault);
+        }
+    }
+    return fail_no_such(name, fault);
+}
+
+/* Reads one byte more than a scenario may have, so that a file which is too long shows. */
+static bool load_file(const char *path, struct scenario *scenario, struct scenario_fault *fault)
+{
+    struct reader nowhere = {.origin = path, .fault = fault};
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return reader_fail(&nowhere, 0, "%s", strerror(errno));
+    }
+    char *text = malloc(SCENARIO_TEXT_SIZE_MAX + 1);
+    size_t size = text == NULL ? 0 : fread(text, 1, SCENARIO_TEXT_SIZE_MAX + 1, file);
+    bool loaded = text == NULL || ferror(file) != 0
+                      ? reader_fail(&nowhere, 0, "%s", strerror(errno))
+                      : scenario_parse(text, size, path, scenario, fault);
+    free(text);
+    fclose(file);
+    return loaded;
+}
+
+static bool is_path(const char *name)
+{
+    size_t length = strlen(name), ending = strlen(".yaml");
+    return strchr(name, '/') != NULL ||
+           (length > ending && strcmp(name + length - ending, ".yaml") == 0);
+}
+
+bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault)
+{
+    return is_path(name) ? load_file(name, scenario, fault) : load_builtin(name, scenario, fault);
+}

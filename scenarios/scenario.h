@@ -1,0 +1,84 @@
+/* A scenario: a workload, what may go wrong in it, and what must be seen and expected of it. It is
+ * a YAML file; those in this folder are compiled into the program, and a path loads any other.
+ *
+ *      name: tree-3
+ *      about: a trigger with two children
+ *      protocol: activity
+ *      jobs: 1
+ *      workers: 2
+ *      graph: {trigger: [left, right]}
+ *      faults: {crash: 1/20, duplicate: 1/50, pause: 1/100}
+ *      limits: {crashes: 3, duplicates: 2}
+ *      reaches: [ACL-10, ACL-24, ACL-25]
+ *      expect: pass
+ *
+ * (S1) A scenario that was loaded is sound: its graph keeps (G1)-(G3), its rates are ratios of at
+ *      most 1, its numbers are in range. Nothing after the loader checks again.
+ * (S2) The text it came from is kept, so that a schedule can carry its scenario with it. */
+#ifndef SCENARIOS_SCENARIO_H
+#define SCENARIOS_SCENARIO_H
+
+#include "faults/catalogue.h"
+#include "model/clause.h"
+#include "model/graph.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCENARIO_NAME_SIZE      40
+#define SCENARIO_ABOUT_SIZE     160
+#define SCENARIO_JOBS_MAX       10000
+#define SCENARIO_WORKERS_MAX    16
+#define SCENARIO_THRESHOLDS_MAX 8
+#define SCENARIO_REACHES_MAX    64
+#define SCENARIO_ACTIVITIES_MAX (1 << 17) /* of all jobs together, cycles included */
+#define SCENARIO_TIMEOUT_USUAL  60
+#define SCENARIO_TEXT_SIZE_MAX  65536
+
+enum scenario_protocol { SCENARIO_ACTIVITY, SCENARIO_PROTOCOL_COUNT };
+
+struct scenario {
+    char name[SCENARIO_NAME_SIZE];
+    char about[SCENARIO_ABOUT_SIZE];
+    enum scenario_protocol protocol;
+    uint32_t jobs;
+    uint32_t workers;
+    int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* see scenario_threshold() */
+    size_t threshold_count;
+    int64_t timeout;    /* ticks that a claim lasts; a transaction takes one */
+    bool direct;        /* Leg1's work publishes the answer itself: no task hop (peer-*) */
+    struct graph graph; /* of every job */
+    struct fault_plan faults;
+    enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */
+    size_t reaches_count;
+    bool breaks;           /* expect: breaks CLAUSE */
+    enum clause_id broken; /* the clause */
+    char text[SCENARIO_TEXT_SIZE_MAX];
+    size_t text_size;
+};
+
+/* The threshold of a job, counted from 0: jobs take the thresholds in turn. */
+static inline int64_t scenario_threshold(const struct scenario *scenario, uint32_t job)
+{
+    return scenario->thresholds[job % scenario->threshold_count];
+}
+
+/* Why a text is no scenario, in one line: what was wrong, where, and what would be right. */
+struct scenario_fault {
+    char text[320];
+};
+
+/* Reads YAML. `origin` names the text in messages, such as a path. False: *fault says why and
+ * *scenario is not to be used. */
+bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
+                    struct scenario_fault *fault);
+
+/* By the name of a built-in scenario, or by a path (anything with a '/' or ending in .yaml). */
+bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault);
+
+/* The built-in scenarios in alphabetical order: how many, and their names. */
+size_t scenario_count(void);
+const char *scenario_name(size_t index);
+
+#endif
