@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What others script against. */
 enum cli_status {
@@ -29,7 +30,8 @@ struct cli_verb {
     int (*run)(int argc, char **argv); /* argv[0] is the verb */
 };
 
-extern const struct cli_verb cli_decode, cli_list, cli_bench;
+extern const struct cli_verb cli_bench, cli_campaign, cli_decode, cli_list, cli_replay, cli_run,
+    cli_sabotage, cli_shrink, cli_sweep;
 
 /* One option of a verb: a flag, or one that takes a value. */
 struct cli_option {
@@ -47,6 +49,20 @@ struct cli_arguments {
  * -5 is no option. Returns CLI_OK, or CLI_USAGE after it has said why. */
 int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct cli_option *options,
               size_t option_count, struct cli_arguments *arguments);
+
+/* The values of an option that may be given several times. */
+struct cli_values {
+    const char *values[16];
+    int count;
+};
+
+/* Takes every "NAME VALUE" and "NAME=VALUE" out of argv, before cli_parse sorts the rest. Returns
+ * CLI_OK, or CLI_USAGE after it has said why. */
+int cli_take_values(const struct cli_verb *verb, int *argc, char **argv, const char *name,
+                    struct cli_values *values);
+
+/* 0 .. 18446744073709551615 in decimal digits, and nothing else. False: it is none. */
+bool cli_read_number(const char *text, uint64_t *number);
 
 /* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
 enum format_kind cli_text_format(void);

@@ -105,3 +105,42 @@ int cli_parse(const struct cli_verb *verb, int argc, char **argv, const struct c
     }
     return CLI_OK;
 }
+
+int cli_take_values(const struct cli_verb *verb, int *argc, char **argv, const char *name,
+                    struct cli_values *values)
+{
+    const int room = (int)(sizeof values->values / sizeof values->values[0]);
+    bool options_ended = false;
+    int kept = 1;
+    *values = (struct cli_values){0};
+    for (int i = 1; i < *argc; i++) {
+        const char *value = NULL;
+        options_ended = options_ended || strcmp(argv[i], "--") == 0;
+        if (options_ended || !is_option(argv[i], name, &value)) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        if (value == NULL && ++i == *argc) {
+            return cli_usage_error(verb, "%s needs a value", name);
+        }
+        if (values->count == room) {
+            return cli_usage_error(verb, "%s is given more than %d times", name, room);
+        }
+        values->values[values->count++] = value == NULL ? argv[i] : value;
+    }
+    *argc = kept;
+    return CLI_OK;
+}
+
+bool cli_read_number(const char *text, uint64_t *number)
+{
+    *number = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (*c < '0' || *c > '9' || *number > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        *number = 10 * *number + digit;
+    }
+    return text[0] != '\0';
+}

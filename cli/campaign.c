@@ -1,0 +1,580 @@
+/* assay campaign: many seeds on many scenarios, the main job. */
+#include "cli/campaign_tell.h"
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay campaign [SCENARIO...] [OPTION...]\n"
+    "\n"
+    "Runs many seeds of each scenario, all built-in ones by default. A seed draws who runs when "
+    "and\n"
+    "what goes wrong; the oracles judge every commit. What was broken is told once for each\n"
+    "scenario, clause and oracle, with the line that runs it again.\n"
+    "\n"
+    "  SCENARIO             a built-in scenario (assay list scenarios) or the path of a .yaml "
+    "file\n"
+    "  --seeds N            seeds of each scenario (default 1000)\n"
+    "  --time 60s           instead: as many as the time allows; s, m or h\n"
+    "  --base-seed N        the first seed (default 1)\n"
+    "  --jobs J             threads (default: one a core)\n"
+    "  --shard K/N          only every Nth block of 64 seeds, from the Kth on\n"
+    "  --check-determinism  run every seed twice, not only one in 64, and compare step by step\n"
+    "  --max-findings N     stop after N findings\n"
+    "  --known FILE         findings that are no failure, a line each: SCENARIO CLAUSE ORACLE\n"
+    "  --sabotage NAME      plant a bug (assay list sabotages)\n"
+    "  --without NAME       switch a clause off (ACL-21), or an oracle (ledger, semaphore, data);\n"
+    "                       may be given several times\n"
+    "  --strategy random    how schedules are drawn\n"
+    "  --no-gates           do not ask whether everything was put to the test\n"
+    "  --expect-finding     swap exit status 0 and 1\n"
+    "  --json               JSON lines: findings, scenarios, and a summary at the end\n"
+    "  --out DIR            write results.jsonl and coverage.json there; DIR must be empty or new\n"
+    "\n"
+    "Exit status: 0 every promise held, 1 a promise was broken, 3 a run was not deterministic, 4 "
+    "a\n"
+    "gate was not met (a fault never fell, a path was never taken) or it was interrupted.\n"
+    "\n"
+    "example: assay campaign tree-3 tree-5 --seeds 10000\n"
+    "example: assay campaign tree-3 --sabotage lost-snapshot --expect-finding\n";
+
+#define SEEDS_USUAL 1000
+#define SEEDS_MAX   UINT64_C(1000000000000)
+#define SEED_MAX    (UINT64_MAX / 4)
+#define KNOWN_MAX   1000
+
+struct options {
+    const char *seeds, *time, *base_seed, *jobs, *shard, *max_findings, *known, *sabotage,
+        *strategy, *out;
+    struct cli_values without;
+    bool check_determinism, no_gates, expect_finding, json;
+};
+
+/* A campaign and all that it owns. */
+struct campaign {
+    struct options options;
+    struct campaign_plan plan;
+    struct sabotage sabotage;
+    struct campaign_known *known;
+};
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* All of text[0..length) as a number of at most `most`. */
+static bool read_number(const char *text, size_t length, uint64_t most, uint64_t *number)
+{
+    char part[24];
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), text);
+    return length < sizeof part && cli_read_number(part, number) && *number <= most;
+}
+
+/* The value of an option, from `least` to `most`. */
+static int read_option(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *number)
+{
+    if (text == NULL || (read_number(text, strlen(text), most, number) && *number >= least)) {
+        return CLI_OK;
+    }
+    return cli_usage_error(&cli_campaign, "%s '%s': it is a number from %" PRIu64 " to %" PRIu64,
+                           name, cli_quote(text).text, least, most);
+}
+
+static int read_time(const char *text, double *seconds)
+{
+    size_t length = strlen(text);
+    uint64_t number = 0;
+    char unit = length > 0 ? text[length - 1] : '\0';
+    double scale = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+    if (scale == 0 || !read_number(text, length - 1, 1000000, &number) || number == 0) {
+        return cli_usage_error(&cli_campaign,
+                               "--time '%s': it is a whole number with its unit, such as 60s, 5m "
+                               "or 2h",
+                               cli_quote(text).text);
+    }
+    *seconds = (double)number * scale;
+    return CLI_OK;
+}
+
+static int read_shard(const char *text, struct campaign_plan *plan)
+{
+    const char *slash = strchr(text, '/');
+    uint64_t shard = 0, shards = 0;
+    if (slash == NULL || !read_number(text, (size_t)(slash - text), 1000000, &shard) ||
+        !read_number(slash + 1, strlen(slash + 1), 1000000, &shards) || shard == 0 ||
+        shard > shards) {
+        return cli_usage_error(&cli_campaign,
+                               "--shard '%s': it is K/N with K from 1 to N, such as 2/4",
+                               cli_quote(text).text);
+    }
+    plan->shard = shard - 1;
+    plan->shards = shards;
+    if (campaign_plan_blocks(plan) == 0) {
+        return cli_usage_error(&cli_campaign,
+                               "--shard %s has no seeds: %" PRIu64 " seeds are %" PRIu64
+                               " block%s of %d, and each shard needs one",
+                               text, plan->seeds,
+                               (plan->seeds + CAMPAIGN_BLOCK - 1) / CAMPAIGN_BLOCK,
+                               plan->seeds <= CAMPAIGN_BLOCK ? "" : "s", CAMPAIGN_BLOCK);
+    }
+    return CLI_OK;
+}
+
+static int read_bounds(struct campaign *campaign)
+{
+    const struct options *options = &campaign->options;
+    struct campaign_plan *plan = &campaign->plan;
+    uint64_t jobs = 0;
+    if (options->seeds != NULL && options->time != NULL) {
+        return cli_usage_error(&cli_campaign, "--seeds and --time exclude each other");
+    }
+    plan->seeds = options->time == NULL ? SEEDS_USUAL : 0;
+    int status = read_option("--seeds", options->seeds, 1, SEEDS_MAX, &plan->seeds);
+    if (status == CLI_OK && options->time != NULL) {
+        status = read_time(options->time, &plan->seconds);
+    }
+    if (status == CLI_OK) {
+        status = read_option("--base-seed", options->base_seed, 0, SEED_MAX, &plan->base_seed);
+    }
+    if (status == CLI_OK) {
+        status = read_option("--jobs", options->jobs, 1, CAMPAIGN_WORK_JOBS_MAX, &jobs);
+    }
+    if (status == CLI_OK) {
+        status =
+            read_option("--max-findings", options->max_findings, 1, SEEDS_MAX, &plan->findings_max);
+    }
+    if (status == CLI_OK && options->shard != NULL) {
+        status = read_shard(options->shard, plan);
+    }
+    if (jobs != 0) {
+        plan->jobs = (unsigned)jobs;
+    }
+    plan->check_every = options->check_determinism ? 1 : CAMPAIGN_CHECK_USUAL;
+    return status;
+}
+
+/* ---- what is run ----------------------------------------------------------------------------- */
+
+static int load_scenario(struct campaign_plan *plan, const char *name)
+{
+    struct scenario_fault fault;
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        if (strcmp(plan->names[i], name) == 0) {
+            return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
+                                   cli_quote(name).text);
+        }
+    }
+    struct scenario *scenario = malloc(sizeof *scenario);
+    if (scenario == NULL) {
+        fputs("assay campaign: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    if (!scenario_load(name, scenario, &fault)) {
+        free(scenario);
+        return cli_usage_error(&cli_campaign, "%s", fault.text);
+    }
+    plan->names[plan->scenario_count] = name;
+    plan->scenarios[plan->scenario_count++] = scenario;
+    return CLI_OK;
+}
+
+static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments *arguments)
+{
+    size_t built_in = scenario_count();
+    bool all = arguments->count == 0;
+    size_t count = all ? built_in : (size_t)arguments->count;
+    plan->scenarios = calloc(count, sizeof *plan->scenarios);
+    plan->names = calloc(count, sizeof *plan->names);
+    int status = plan->scenarios == NULL || plan->names == NULL ? CLI_UNAVAILABLE : CLI_OK;
+    for (size_t i = 0; status == CLI_OK && i < count; i++) {
+        status = load_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
+    }
+    size_t built_in_found = 0;
+    for (size_t i = 0; i < built_in; i++) {
+        for (size_t s = 0; s < plan->scenario_count; s++) {
+            built_in_found += strcmp(plan->names[s], scenario_name(i)) == 0;
+        }
+    }
+    plan->whole = built_in_found == built_in;
+    return status;
+}
+
+static int read_strategy(const char *text)
+{
+    if (text == NULL || strcmp(text, "random") == 0) {
+        return CLI_OK;
+    }
+    if (strcmp(text, "pct") == 0) {
+        return cli_usage_error(&cli_campaign, "--strategy pct is not available yet; random is");
+    }
+    return cli_usage_error(&cli_campaign, "--strategy '%s': it is random", cli_quote(text).text);
+}
+
+static int plant(struct campaign *campaign, const char *name)
+{
+    if (name == NULL) {
+        return CLI_OK;
+    }
+    if (!sabotage_find(name, &campaign->sabotage)) {
+        return cli_usage_error(&cli_campaign,
+                               "there is no sabotage '%s'; assay list sabotages shows what there "
+                               "is",
+                               cli_quote(name).text);
+    }
+    campaign->plan.sabotage = &campaign->sabotage;
+    return CLI_OK;
+}
+
+/* One name of --without. */
+static bool switch_off(struct campaign_plan *plan, const char *name)
+{
+    enum clause_id clause;
+    enum oracle_name oracle;
+    if (clause_find(name, strlen(name), &clause)) {
+        plan->off[clause] = true;
+        return true;
+    }
+    if (campaign_oracle_find(name, &oracle)) {
+        plan->silent[oracle] = true;
+        return true;
+    }
+    return false;
+}
+
+static int read_without(struct campaign *campaign)
+{
+    const struct cli_values *names = &campaign->options.without;
+    for (int i = 0; i < names->count; i++) {
+        if (!switch_off(&campaign->plan, names->values[i])) {
+            return cli_usage_error(&cli_campaign,
+                                   "--without %s: it is a clause such as ACL-21, or one of ledger, "
+                                   "semaphore, data",
+                                   cli_quote(names->values[i]).text);
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- known findings -------------------------------------------------------------------------- */
+
+/* "tree-3 ACL-21 semaphore"; a line without words, or a comment, counts as none. */
+static bool read_known_line(char *line, struct campaign_known *known, bool *any)
+{
+    char scenario[SCENARIO_NAME_SIZE + 1], clause[16], oracle[16], more[2];
+    line[strcspn(line, "#\n")] = '\0';
+    int words = sscanf(line, "%40s %15s %15s %1s", scenario, clause, oracle, more);
+    *any = words > 0;
+    if (words <= 0) {
+        return true;
+    }
+    if (words != 3 || strlen(scenario) >= sizeof known->scenario ||
+        !clause_find(clause, strlen(clause), &known->clause) ||
+        !campaign_oracle_find(oracle, &known->oracle)) {
+        return false;
+    }
+    memcpy(known->scenario, scenario, strlen(scenario) + 1);
+    return true;
+}
+
+static int read_known_lines(struct campaign *campaign, FILE *file)
+{
+    char line[256];
+    struct campaign_plan *plan = &campaign->plan;
+    for (int number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+        bool any;
+        if (!read_known_line(line, &campaign->known[plan->known_count], &any)) {
+            return cli_usage_error(&cli_campaign,
+                                   "%s, line %d: it is SCENARIO CLAUSE ORACLE, such as tree-3 "
+                                   "ACL-21 semaphore",
+                                   campaign->options.known, number);
+        }
+        plan->known_count += any;
+        if (plan->known_count == KNOWN_MAX) {
+            return cli_usage_error(&cli_campaign, "%s, line %d: %d findings are the most it takes",
+                                   campaign->options.known, number, KNOWN_MAX - 1);
+        }
+    }
+    return CLI_OK;
+}
+
+static int read_known(struct campaign *campaign)
+{
+    const char *path = campaign->options.known;
+    if (path == NULL) {
+        return CLI_OK;
+    }
+    FILE *file = fopen(path, "r");
+    campaign->known = calloc(KNOWN_MAX, sizeof *campaign->known);
+    campaign->plan.known = campaign->known;
+    int status = CLI_OK;
+    if (file == NULL || campaign->known == NULL) {
+        status = cli_usage_error(&cli_campaign, "--known %s cannot be read: %s",
+                                 cli_quote(path).text, strerror(errno));
+    } else {
+        status = read_known_lines(campaign, file);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    int entries = 0;
+    while (folder != NULL && entries <= 2 && readdir(folder) != NULL) {
+        entries++; /* . and .. are always there */
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return folder != NULL && entries <= 2;
+}
+
+/* Before anything is run: a campaign whose results cannot be kept should not take an hour first. */
+static int make_folder(const char *path)
+{
+    if (path == NULL || mkdir(path, 0777) == 0) {
+        return CLI_OK;
+    }
+    if (errno != EEXIST) {
+        return cli_usage_error(&cli_campaign, "--out %s cannot be made: %s", cli_quote(path).text,
+                               strerror(errno));
+    }
+    if (!is_empty(path)) {
+        return cli_usage_error(&cli_campaign,
+                               "--out %s is there and no empty folder; nothing is written over",
+                               cli_quote(path).text);
+    }
+    return CLI_OK;
+}
+
+static int write_file(const char *folder, const char *name,
+                      void (*write)(FILE *, const struct campaign_report *),
+                      const struct campaign_report *report)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wx");
+    if (file != NULL) {
+        write(file, report);
+    }
+    bool failed = file == NULL || ferror(file) != 0;
+    if (file != NULL && fclose(file) != 0) {
+        failed = true;
+    }
+    if (failed) {
+        fprintf(stderr, "assay campaign: %s could not be written: %s\n", path, strerror(errno));
+    }
+    return failed ? CLI_UNAVAILABLE : CLI_OK;
+}
+
+static int write_files(const char *folder, const struct campaign_report *report)
+{
+    if (folder == NULL) {
+        return CLI_OK;
+    }
+    int status = write_file(folder, "results.jsonl", campaign_tell_json, report);
+    return status == CLI_OK ? write_file(folder, "coverage.json", campaign_tell_coverage, report)
+                            : status;
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+/* One finding as people read it: the contradiction, the promise, the line that runs it again. */
+static void finding_tell(FILE *out, enum format_kind format, const struct campaign_plan *plan,
+                         size_t scenario, const struct campaign_bucket *bucket)
+{
+    char again[400];
+    const struct clause *clause = clause_get(bucket->clause);
+    enum campaign_finding kind = campaign_finding_kind(plan, scenario, bucket);
+    bool alarming = kind == CAMPAIGN_NEW;
+    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    fprintf(out, "\n%s%s%s: %c%s%s%s%s\n", alarming ? format_alarm(format) : format_strong(format),
+            plan->scenarios[scenario]->name, format_plain(format), toupper(bucket->why[0]),
+            bucket->why + (bucket->why[0] != '\0'), alarming ? "" : " (",
+            alarming ? "" : campaign_finding_text(kind), alarming ? "" : ")");
+    fprintf(out, "  breaks  %s%s%s  ", format_strong(format), clause->id, format_plain(format));
+    format_wrapped(out, clause->promise, (int)(12 + strlen(clause->id)));
+    fprintf(out,
+            "  found   by the %s oracle in %" PRIu64 " run%s, first with seed %" PRIu64
+            "; seed %" PRIu64 " takes %" PRIu32 " steps\n",
+            campaign_oracle_name(bucket->oracle), bucket->count, bucket->count == 1 ? "" : "s",
+            bucket->first_seed, bucket->seed, bucket->steps);
+    fprintf(out, "  again   %s\n", again);
+}
+
+/* What a scenario is there to break is one line, whatever else it broke. */
+static void tell_findings(FILE *out, enum format_kind format, const struct campaign_report *report)
+{
+    const struct campaign_plan *plan = report->plan;
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        const struct campaign_result *result = &report->work->results[s];
+        for (size_t i = 0; i < result->bucket_count; i++) {
+            if (campaign_finding_kind(plan, s, &result->buckets[i]) != CAMPAIGN_EXPECTED) {
+                finding_tell(out, format, plan, s, &result->buckets[i]);
+            }
+        }
+    }
+}
+
+/* ---- the campaign ---------------------------------------------------------------------------- */
+
+/* Why gates are not judged; NULL: they are. */
+static const char *unjudged(const struct campaign *campaign, const struct campaign_work *work)
+{
+    const struct campaign_plan *plan = &campaign->plan;
+    bool silenced = false, drifted = false;
+    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
+        silenced = silenced || plan->silent[i];
+    }
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        drifted = drifted || work->results[s].drift.found;
+    }
+    bool enough = plan->findings_max != 0 &&
+                  campaign_findings(plan, work, CAMPAIGN_NEW) >= plan->findings_max;
+    return campaign->options.no_gates ? "--no-gates"
+           : plan->sabotage != NULL   ? "a bug is planted"
+           : plan->shards > 1         ? "this is one shard of several"
+           : silenced                 ? "an oracle is switched off"
+           : work->interrupted        ? "it was interrupted"
+           : enough || drifted        ? "it ended early"
+                                      : NULL;
+}
+
+static int status_of(const struct campaign *campaign, const struct campaign_report *report)
+{
+    bool swap = campaign->options.expect_finding;
+    if (campaign_report_drift(report) < report->plan->scenario_count) {
+        return CLI_NONDETERMINISTIC;
+    }
+    if (report->findings[CAMPAIGN_NEW] > 0) {
+        return swap ? CLI_OK : CLI_BROKEN;
+    }
+    if (report->missed_count > 0 || report->work->interrupted) {
+        return CLI_INCOMPLETE;
+    }
+    return swap ? CLI_BROKEN : CLI_OK;
+}
+
+static int tell(const struct campaign *campaign, const struct campaign_report *report)
+{
+    if (campaign->options.json) {
+        campaign_tell_json(stdout, report);
+    } else {
+        enum format_kind format = cli_text_format();
+        campaign_tell_scenarios(stdout, format, report);
+        tell_findings(stdout, format, report);
+        campaign_tell_end(stdout, format, report);
+    }
+    int status = write_files(campaign->options.out, report);
+    return status == CLI_OK ? status_of(campaign, report) : status;
+}
+
+static int carry_out(const struct campaign *campaign)
+{
+    struct campaign_work work = {0};
+    struct campaign_report report = {0};
+    int status = CLI_UNAVAILABLE;
+    if (campaign_work_run(&campaign->plan, &work) &&
+        campaign_report_make(&report, &campaign->plan, &work, unjudged(campaign, &work))) {
+        status = tell(campaign, &report);
+    } else {
+        fputs("assay campaign: not enough memory; try fewer --jobs\n", stderr);
+    }
+    campaign_report_free(&report);
+    campaign_work_free(&work);
+    return status;
+}
+
+static void release(struct campaign *campaign)
+{
+    struct campaign_plan *plan = &campaign->plan;
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        free((void *)plan->scenarios[i]);
+    }
+    free((void *)plan->scenarios);
+    free((void *)plan->names);
+    free(campaign->known);
+}
+
+static int prepare(struct campaign *campaign, const struct cli_arguments *arguments)
+{
+    const struct options *options = &campaign->options;
+    int status = read_strategy(options->strategy);
+    if (status == CLI_OK) {
+        status = read_bounds(campaign);
+    }
+    if (status == CLI_OK) {
+        status = plant(campaign, options->sabotage);
+    }
+    if (status == CLI_OK) {
+        status = read_without(campaign);
+    }
+    if (status == CLI_OK) {
+        status = read_known(campaign);
+    }
+    if (status == CLI_OK) {
+        status = load_scenarios(&campaign->plan, arguments);
+    }
+    return status == CLI_OK ? make_folder(options->out) : status;
+}
+
+static unsigned cores(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1                        ? 1
+           : online > CAMPAIGN_WORK_JOBS_MAX ? CAMPAIGN_WORK_JOBS_MAX
+                                             : (unsigned)online;
+}
+
+static int run(int argc, char **argv)
+{
+    struct campaign campaign = {.plan = {.base_seed = 1, .shards = 1, .jobs = cores()}};
+    struct options *o = &campaign.options;
+    const struct cli_option options[] = {
+        {"--seeds", &o->seeds, NULL},
+        {"--time", &o->time, NULL},
+        {"--base-seed", &o->base_seed, NULL},
+        {"--jobs", &o->jobs, NULL},
+        {"--shard", &o->shard, NULL},
+        {"--max-findings", &o->max_findings, NULL},
+        {"--known", &o->known, NULL},
+        {"--sabotage", &o->sabotage, NULL},
+        {"--strategy", &o->strategy, NULL},
+        {"--out", &o->out, NULL},
+        {"--check-determinism", NULL, &o->check_determinism},
+        {"--no-gates", NULL, &o->no_gates},
+        {"--expect-finding", NULL, &o->expect_finding},
+        {"--json", NULL, &o->json},
+    };
+    struct cli_arguments arguments;
+    int status = cli_take_values(&cli_campaign, &argc, argv, "--without", &o->without);
+    if (status == CLI_OK) {
+        status = cli_parse(&cli_campaign, argc, argv, options, sizeof options / sizeof options[0],
+                           &arguments);
+    }
+    if (status == CLI_OK) {
+        status = prepare(&campaign, &arguments);
+    }
+    if (status == CLI_OK) {
+        status = carry_out(&campaign);
+    }
+    release(&campaign);
+    return status;
+}
+
+const struct cli_verb cli_campaign = {.name = "campaign",
+                                      .about = "many seeds on many scenarios: the main job",
+                                      .help = help,
+                                      .run = run};

@@ -1,0 +1,393 @@
+#include "cli/campaign_tell.h"
+
+#include "model/check.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GATE_TEXT_SIZE 256
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static void judge_gates(struct campaign_report *report)
+{
+    const struct campaign_plan *plan = report->plan;
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        report->missed_count += campaign_gates(plan->scenarios[s], &report->work->results[s],
+                                               plan->off, &report->missed[report->missed_count]);
+    }
+    if (plan->whole) {
+        report->missed_count += campaign_gates_of_all(CLAUSE_FAMILY_ACL, &report->tally, plan->off,
+                                                      &report->missed[report->missed_count]);
+    }
+}
+
+bool campaign_report_make(struct campaign_report *report, const struct campaign_plan *plan,
+                          const struct campaign_work *work, const char *unjudged)
+{
+    *report = (struct campaign_report){.plan = plan, .work = work, .unjudged = unjudged};
+    report->missed =
+        calloc(plan->scenario_count * CAMPAIGN_GATES_MAX + CLAUSE_COUNT, sizeof *report->missed);
+    if (report->missed == NULL) {
+        return false;
+    }
+    report->tally = campaign_work_tally(plan, work);
+    report->digest = campaign_work_digest(plan, work);
+    for (int kind = 0; kind < CAMPAIGN_FINDING_COUNT; kind++) {
+        report->findings[kind] = campaign_findings(plan, work, (enum campaign_finding)kind);
+    }
+    if (unjudged == NULL) {
+        judge_gates(report);
+    }
+    return true;
+}
+
+void campaign_report_free(struct campaign_report *report)
+{
+    free(report->missed);
+    report->missed = NULL;
+}
+
+size_t campaign_report_drift(const struct campaign_report *report)
+{
+    size_t s = 0;
+    while (s < report->plan->scenario_count && !report->work->results[s].drift.found) {
+        s++;
+    }
+    return s;
+}
+
+static size_t append(char *text, size_t size, size_t used, const char *before, const char *what)
+{
+    int more = used < size ? snprintf(text + used, size - used, "%s%s", before, what) : 0;
+    return used + (size_t)more;
+}
+
+/* `assay run` switches no oracle off, so a campaign of one seed does it then. */
+void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
+                         const struct campaign_bucket *bucket, char *text, size_t size)
+{
+    bool silenced = false;
+    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
+        silenced = silenced || plan->silent[i];
+    }
+    size_t used = (size_t)snprintf(text, size, "assay %s %s %s %" PRIu64,
+                                   silenced ? "campaign" : "run", plan->names[scenario],
+                                   silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
+    if (plan->sabotage != NULL) {
+        used = append(text, size, used, " --sabotage ", plan->sabotage->name);
+    }
+    for (int id = 0; id < CLAUSE_COUNT; id++) {
+        if (plan->off[id]) {
+            used = append(text, size, used, " --without ", clause_get((enum clause_id)id)->id);
+        }
+    }
+    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
+        if (plan->silent[i]) {
+            used =
+                append(text, size, used, " --without ", campaign_oracle_name((enum oracle_name)i));
+        }
+    }
+}
+
+/* Runs that were made, those that were made twice included. */
+static uint64_t runs_made(const struct campaign_report *report)
+{
+    return report->tally.runs + report->tally.checked;
+}
+
+static double a_second(const struct campaign_report *report, uint64_t count)
+{
+    return report->work->seconds > 0 ? (double)count / report->work->seconds : 0;
+}
+
+static uint64_t total(const uint64_t *counts, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += counts[i];
+    }
+    return sum;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+/* 1234567 as "1,234,567". */
+struct grouped {
+    char text[32];
+};
+static struct grouped grouped(uint64_t number)
+{
+    struct grouped result;
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            result.text[used++] = ',';
+        }
+        result.text[used++] = digits[i];
+    }
+    result.text[used] = '\0';
+    return result;
+}
+
+/* How many kinds of fault the scenario allows, and how many of them fell. */
+static void count_kinds(const struct scenario *scenario, const struct campaign_tally *tally,
+                        int *allowed, int *fell)
+{
+    *allowed = *fell = 0;
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        if (scenario->faults.rate[kind].times > 0) {
+            ++*allowed;
+            *fell += tally->fired[kind] > 0;
+        }
+    }
+}
+
+static void tell_scenario(FILE *out, enum format_kind format, const struct campaign_plan *plan,
+                          size_t index, const struct campaign_result *result)
+{
+    const struct scenario *scenario = plan->scenarios[index];
+    const struct campaign_tally *tally = &result->tally;
+    int allowed, fell;
+    count_kinds(scenario, tally, &allowed, &fell);
+    bool alarming = tally->findings > 0 && !scenario->breaks;
+    fprintf(out, "%s%-20s%s %9s %13s %10s of %2d kind%s %s%9s%s%s\n", format_strong(format),
+            scenario->name, format_plain(format), grouped(tally->runs).text,
+            grouped(tally->steps).text, grouped(total(tally->fired, FAULT_KIND_COUNT)).text, fell,
+            fell == 1 ? " " : "s", alarming ? format_alarm(format) : "",
+            tally->findings == 0 ? "none" : grouped(tally->findings).text,
+            alarming ? format_plain(format) : "",
+            scenario->breaks && tally->findings > 0 ? " as expected" : "");
+}
+
+void campaign_tell_scenarios(FILE *out, enum format_kind format,
+                             const struct campaign_report *report)
+{
+    fprintf(out, "%-20s %9s %13s %10s %10s %9s\n", "scenario", "runs", "steps", "faults", "",
+            "findings");
+    for (size_t s = 0; s < report->plan->scenario_count; s++) {
+        tell_scenario(out, format, report->plan, s, &report->work->results[s]);
+    }
+}
+
+static void tell_gates(FILE *out, enum format_kind format, const struct campaign_report *report)
+{
+    char text[GATE_TEXT_SIZE];
+    if (report->missed_count > 0) {
+        fprintf(out, "\n%sgates not met: %zu%s\n", format_alarm(format), report->missed_count,
+                format_plain(format));
+    }
+    for (size_t i = 0; i < report->missed_count; i++) {
+        campaign_gate_text(&report->missed[i], text, sizeof text);
+        fprintf(out, "  %s\n", text);
+    }
+}
+
+static void tell_drift(FILE *out, enum format_kind format, const struct campaign_report *report)
+{
+    char text[400];
+    size_t s = campaign_report_drift(report);
+    if (s == report->plan->scenario_count) {
+        return;
+    }
+    const struct campaign_drift *drift = &report->work->results[s].drift;
+    campaign_drift_text(drift, text, sizeof text);
+    fprintf(out, "\n%snot deterministic%s: %s, seed %" PRIu64 ": %s\n", format_alarm(format),
+            format_plain(format), report->plan->scenarios[s]->name, drift->seed, text);
+}
+
+/* The last line says how it ended. */
+static void tell_ending(FILE *out, enum format_kind format, const struct campaign_report *report)
+{
+    uint64_t broken = report->findings[CAMPAIGN_NEW];
+    const char *unjudged = report->unjudged;
+    if (campaign_report_drift(report) < report->plan->scenario_count) {
+        fprintf(out, "Nothing that was found is worth anything until runs are deterministic.\n");
+        return;
+    }
+    if (broken > 0) {
+        fprintf(out, "%s%" PRIu64 " finding%s.%s", format_alarm(format), broken,
+                broken == 1 ? "" : "s", format_plain(format));
+    } else {
+        fputs("Every promise held where it was put to the test.", out);
+    }
+    if (report->findings[CAMPAIGN_KNOWN] > 0) {
+        fprintf(out, " %" PRIu64 " known.", report->findings[CAMPAIGN_KNOWN]);
+    }
+    if (unjudged != NULL) {
+        fprintf(out, " No gate was judged: %s.", unjudged);
+    } else if (report->missed_count > 0) {
+        fputs(" Incomplete: gates were not met.", out);
+    }
+    fputc('\n', out);
+}
+
+void campaign_tell_end(FILE *out, enum format_kind format, const struct campaign_report *report)
+{
+    const struct campaign_work *work = report->work;
+    tell_gates(out, format, report);
+    tell_drift(out, format, report);
+    fprintf(out, "\n%s seeds, %s runs, %s steps in %.1f s: ", grouped(report->tally.runs).text,
+            grouped(runs_made(report)).text, grouped(report->tally.steps).text, work->seconds);
+    fprintf(out, "%s seeds/s, %s steps/s, %u job%s\n",
+            grouped((uint64_t)a_second(report, report->tally.runs)).text,
+            grouped((uint64_t)a_second(report, report->tally.steps)).text, report->plan->jobs,
+            report->plan->jobs == 1 ? "" : "s");
+    fprintf(out, "digest %016" PRIx64 "; %s run%s made twice, step by step the same%s\n",
+            report->digest, grouped(report->tally.checked).text,
+            report->tally.checked == 1 ? "" : "s",
+            campaign_report_drift(report) < report->plan->scenario_count ? " but for one" : "");
+    if (work->interrupted) {
+        fprintf(out, "%sInterrupted%s: this is what was found so far.\n", format_alarm(format),
+                format_plain(format));
+    }
+    tell_ending(out, format, report);
+}
+
+/* ---- for scripts ----------------------------------------------------------------------------- */
+
+static void write_line(FILE *out, json_t *object)
+{
+    json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(object);
+}
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *digest_json(uint64_t digest)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    return json_string(text);
+}
+
+static json_t *fired_json(const struct campaign_tally *tally)
+{
+    json_t *object = json_object();
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        json_object_set_new(object, fault_get((enum fault_kind)kind)->name,
+                            number(tally->fired[kind]));
+    }
+    return object;
+}
+
+static void write_finding(FILE *out, const struct campaign_plan *plan, size_t scenario,
+                          const struct campaign_bucket *bucket)
+{
+    char again[400];
+    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    const char *kind = campaign_finding_text(campaign_finding_kind(plan, scenario, bucket));
+    write_line(out,
+               json_pack("{ss ss ss ss ss ss so so so so ss}", "type", "finding", "scenario",
+                         plan->scenarios[scenario]->name, "clause", clause_get(bucket->clause)->id,
+                         "oracle", campaign_oracle_name(bucket->oracle), "kind", kind, "why",
+                         bucket->why, "seed", number(bucket->seed), "steps", number(bucket->steps),
+                         "first_seed", number(bucket->first_seed), "runs", number(bucket->count),
+                         "again", again));
+}
+
+static void write_scenario(FILE *out, const struct scenario *scenario,
+                           const struct campaign_result *result)
+{
+    const struct campaign_tally *tally = &result->tally;
+    write_line(out, json_pack("{ss ss so so so so so so so so}", "type", "scenario", "scenario",
+                              scenario->name, "runs", number(tally->runs), "steps",
+                              number(tally->steps), "transactions", number(tally->transactions),
+                              "broken_runs", number(tally->findings), "findings",
+                              number(result->bucket_count), "full", number(tally->full), "fired",
+                              fired_json(tally), "digest", digest_json(result->digest)));
+}
+
+static void write_drift(FILE *out, const struct campaign_report *report)
+{
+    size_t s = campaign_report_drift(report);
+    if (s == report->plan->scenario_count) {
+        return;
+    }
+    char text[400];
+    const struct campaign_drift *drift = &report->work->results[s].drift;
+    campaign_drift_text(drift, text, sizeof text);
+    write_line(out, json_pack("{ss ss so so ss}", "type", "drift", "scenario",
+                              report->plan->scenarios[s]->name, "seed", number(drift->seed), "step",
+                              number(drift->step), "text", text));
+}
+
+static json_t *gates_json(const struct campaign_report *report)
+{
+    json_t *array = json_array();
+    char text[GATE_TEXT_SIZE];
+    for (size_t i = 0; i < report->missed_count; i++) {
+        campaign_gate_text(&report->missed[i], text, sizeof text);
+        json_array_append_new(array, json_string(text));
+    }
+    return array;
+}
+
+static void write_summary(FILE *out, const struct campaign_report *report)
+{
+    const struct campaign_tally *tally = &report->tally;
+    json_t *object =
+        json_pack("{ss so so so so sf}", "type", "summary", "seeds", number(tally->runs), "runs",
+                  number(runs_made(report)), "steps", number(tally->steps), "transactions",
+                  number(tally->transactions), "seconds", report->work->seconds);
+    json_object_set_new(object, "findings", number(report->findings[CAMPAIGN_NEW]));
+    json_object_set_new(object, "known", number(report->findings[CAMPAIGN_KNOWN]));
+    json_object_set_new(object, "expected", number(report->findings[CAMPAIGN_EXPECTED]));
+    json_object_set_new(object, "digest", digest_json(report->digest));
+    json_object_set_new(
+        object, "deterministic",
+        json_boolean(campaign_report_drift(report) == report->plan->scenario_count));
+    json_object_set_new(object, "seeds_per_second",
+                        number((uint64_t)a_second(report, tally->runs)));
+    json_object_set_new(object, "steps_per_second",
+                        number((uint64_t)a_second(report, tally->steps)));
+    json_object_set_new(object, "jobs", number(report->plan->jobs));
+    json_object_set_new(object, "base_seed", number(report->plan->base_seed));
+    json_object_set_new(object, "interrupted", json_boolean(report->work->interrupted));
+    json_object_set_new(object, "gates_judged", json_boolean(report->unjudged == NULL));
+    json_object_set_new(object, "gates", gates_json(report));
+    write_line(out, object);
+}
+
+void campaign_tell_json(FILE *out, const struct campaign_report *report)
+{
+    const struct campaign_plan *plan = report->plan;
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        for (size_t i = 0; i < report->work->results[s].bucket_count; i++) {
+            write_finding(out, plan, s, &report->work->results[s].buckets[i]);
+        }
+    }
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        write_scenario(out, plan->scenarios[s], &report->work->results[s]);
+    }
+    write_drift(out, report);
+    write_summary(out, report);
+}
+
+void campaign_tell_coverage(FILE *out, const struct campaign_report *report)
+{
+    const struct campaign_tally *tally = &report->tally;
+    json_t *evaluated = json_object(), *seen = json_object();
+    for (int id = 0; id < CLAUSE_COUNT; id++) {
+        json_object_set_new(evaluated, clause_get((enum clause_id)id)->id,
+                            number(tally->evaluated[id]));
+    }
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i),
+                            number(tally->seen[i]));
+    }
+    json_t *object = json_pack("{ss so so so so so}", "type", "coverage", "runs",
+                               number(tally->runs), "steps", number(tally->steps), "evaluated",
+                               evaluated, "seen", seen, "fired", fired_json(tally));
+    json_dumpf(object, out, JSON_INDENT(1));
+    fputc('\n', out);
+    json_decref(object);
+}

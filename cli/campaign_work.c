@@ -1,0 +1,387 @@
+#include "cli/campaign_work.h"
+
+#include "model/check.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WINDOW_A_JOB      4 /* blocks that a thread may be ahead of the slowest one */
+#define PROGRESS_SECONDS  0.2
+#define MILESTONE_SECONDS 10.0
+
+/* A block between being dealt out and being added up. */
+struct slot {
+    bool done;
+    struct campaign_result result;
+};
+
+struct pool {
+    const struct campaign_plan *plan;
+    struct campaign_work *work;
+    uint64_t items; /* blocks of all scenarios; UINT64_MAX: until the time is over */
+    struct slot *slots;
+    uint64_t slot_count;
+    double deadline; /* 0: none */
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* something of what follows has changed */
+    uint64_t dealt;       /* items that a thread has, or had */
+    uint64_t added;       /* items that are in the results */
+    unsigned working;     /* threads */
+    bool stop;            /* nothing more is dealt out */
+    bool sealed;          /* nothing more is added up */
+    uint64_t runs, steps;
+    uint64_t findings; /* runs that broke a promise where none is to be broken */
+};
+
+static atomic_bool interrupted; /* lock-free, so a handler may set it */
+
+static void note_interrupt(int signal_number)
+{
+    (void)signal_number;
+    atomic_store(&interrupted, true);
+}
+
+static double now_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- what a finding is ----------------------------------------------------------------------- */
+
+static bool is_known(const struct campaign_plan *plan, const char *scenario,
+                     const struct campaign_bucket *bucket)
+{
+    for (size_t i = 0; i < plan->known_count; i++) {
+        const struct campaign_known *known = &plan->known[i];
+        if (known->clause == bucket->clause && known->oracle == bucket->oracle &&
+            strcmp(known->scenario, scenario) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum campaign_finding campaign_finding_kind(const struct campaign_plan *plan, size_t scenario,
+                                            const struct campaign_bucket *bucket)
+{
+    const struct scenario *of = plan->scenarios[scenario];
+    if (of->breaks) {
+        return CAMPAIGN_EXPECTED;
+    }
+    return is_known(plan, of->name, bucket) ? CAMPAIGN_KNOWN : CAMPAIGN_NEW;
+}
+
+const char *campaign_finding_text(enum campaign_finding kind)
+{
+    static const char *const texts[CAMPAIGN_FINDING_COUNT] = {
+        [CAMPAIGN_NEW] = "new", [CAMPAIGN_KNOWN] = "known", [CAMPAIGN_EXPECTED] = "expected"};
+    return texts[kind];
+}
+
+uint64_t campaign_findings(const struct campaign_plan *plan, const struct campaign_work *work,
+                           enum campaign_finding kind)
+{
+    uint64_t count = 0;
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        for (size_t i = 0; i < work->results[s].bucket_count; i++) {
+            count += campaign_finding_kind(plan, s, &work->results[s].buckets[i]) == kind;
+        }
+    }
+    return count;
+}
+
+/* ---- which seeds ----------------------------------------------------------------------------- */
+
+uint64_t campaign_plan_blocks(const struct campaign_plan *plan)
+{
+    if (plan->seeds == 0) {
+        return UINT64_MAX;
+    }
+    uint64_t blocks = (plan->seeds + CAMPAIGN_BLOCK - 1) / CAMPAIGN_BLOCK;
+    return blocks > plan->shard ? (blocks - plan->shard - 1) / plan->shards + 1 : 0;
+}
+
+static void run_item(const struct campaign_plan *plan, struct campaign_runner *runner,
+                     uint64_t item, struct campaign_result *result)
+{
+    uint64_t block = item / plan->scenario_count * plan->shards + plan->shard;
+    uint64_t offset = block * CAMPAIGN_BLOCK;
+    uint64_t count = CAMPAIGN_BLOCK;
+    if (plan->seeds != 0 && plan->seeds - offset < count) {
+        count = plan->seeds - offset;
+    }
+    campaign_block(runner, plan->base_seed + offset, count, plan->check_every, result);
+}
+
+/* ---- adding up ------------------------------------------------------------------------------- */
+
+static bool is_enough(const struct pool *pool, const struct campaign_result *last)
+{
+    const struct campaign_plan *plan = pool->plan;
+    return last->drift.found ||
+           (plan->findings_max != 0 && last->bucket_count > 0 &&
+            campaign_findings(plan, pool->work, CAMPAIGN_NEW) >= plan->findings_max);
+}
+
+/* Adds what is done and next in order. After the last finding that is wanted nothing is added, so
+ * that the results do not depend on who was how far ahead (X1). */
+static void add_up(struct pool *pool)
+{
+    struct slot *slot = &pool->slots[pool->added % pool->slot_count];
+    while (slot->done) {
+        slot->done = false;
+        if (!pool->sealed) {
+            size_t scenario = pool->added % pool->plan->scenario_count;
+            campaign_result_add(&pool->work->results[scenario], &slot->result);
+            pool->runs += slot->result.tally.runs;
+            pool->steps += slot->result.tally.steps;
+            pool->findings +=
+                pool->plan->scenarios[scenario]->breaks ? 0 : slot->result.tally.findings;
+            pool->sealed = is_enough(pool, &slot->result);
+            pool->stop = pool->stop || pool->sealed;
+        }
+        pool->added++;
+        slot = &pool->slots[pool->added % pool->slot_count];
+    }
+}
+
+/* The next item, or false: there is none. */
+static bool deal(struct pool *pool, uint64_t *item)
+{
+    bool dealt = false;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->stop && pool->dealt - pool->added == pool->slot_count) {
+        pthread_cond_wait(&pool->moved, &pool->lock);
+    }
+    pool->stop = pool->stop || atomic_load(&interrupted) ||
+                 (pool->deadline != 0 && now_seconds() >= pool->deadline);
+    if (!pool->stop && pool->dealt < pool->items) {
+        *item = pool->dealt++;
+        dealt = true;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return dealt;
+}
+
+static void hand_in(struct pool *pool, struct slot *slot)
+{
+    pthread_mutex_lock(&pool->lock);
+    slot->done = true;
+    add_up(pool);
+    pthread_cond_broadcast(&pool->moved);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* ---- a thread -------------------------------------------------------------------------------- */
+
+static struct campaign_runner *runner_new(const struct campaign_plan *plan, size_t scenario)
+{
+    struct campaign_runner *runner = malloc(sizeof *runner);
+    if (runner == NULL ||
+        !campaign_runner_make(runner, plan->scenarios[scenario], plan->sabotage)) {
+        free(runner);
+        return NULL;
+    }
+    memcpy(runner->run.oracle.off, plan->off, sizeof plan->off);
+    memcpy(runner->run.oracle.silent, plan->silent, sizeof plan->silent);
+    return runner;
+}
+
+/* Runs items until there are none; false: no memory. A runner is made when its scenario is first
+ * met. */
+static bool work_off(struct pool *pool, struct campaign_runner **runners)
+{
+    uint64_t item;
+    while (deal(pool, &item)) {
+        size_t scenario = item % pool->plan->scenario_count;
+        if (runners[scenario] == NULL) {
+            runners[scenario] = runner_new(pool->plan, scenario);
+            if (runners[scenario] == NULL) {
+                return false;
+            }
+        }
+        struct slot *slot = &pool->slots[item % pool->slot_count];
+        run_item(pool->plan, runners[scenario], item, &slot->result);
+        hand_in(pool, slot);
+    }
+    return true;
+}
+
+static void *work_thread(void *context)
+{
+    struct pool *pool = context;
+    size_t count = pool->plan->scenario_count;
+    struct campaign_runner **runners = calloc(count, sizeof *runners);
+    bool fine = runners != NULL && work_off(pool, runners);
+    for (size_t i = 0; runners != NULL && i < count; i++) {
+        if (runners[i] != NULL) {
+            campaign_runner_free(runners[i]);
+            free(runners[i]);
+        }
+    }
+    free(runners);
+    pthread_mutex_lock(&pool->lock);
+    pool->working--;
+    if (!fine) {
+        pool->work->out_of_memory = true;
+        pool->stop = true;
+    }
+    pthread_cond_broadcast(&pool->moved);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+struct progress {
+    bool terminal;
+    double start;
+    double last; /* when something was printed */
+};
+
+static void show_progress(const struct pool *pool, struct progress *progress)
+{
+    double now = now_seconds();
+    double every = progress->terminal ? PROGRESS_SECONDS : MILESTONE_SECONDS;
+    if (now - progress->last < every) {
+        return;
+    }
+    progress->last = now;
+    char share[32] = "";
+    if (pool->items != UINT64_MAX) {
+        snprintf(share, sizeof share, ", %.0f%%",
+                 100.0 * (double)pool->added / (double)pool->items);
+    }
+    fprintf(stderr,
+            "%s%.0f s%s: %" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " broke a promise%s",
+            progress->terminal ? "\r\033[K" : "", now - progress->start, share, pool->runs,
+            pool->steps, pool->findings, progress->terminal ? "" : "\n");
+    fflush(stderr);
+}
+
+static void wait_a_little(struct pool *pool)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(PROGRESS_SECONDS * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&pool->moved, &pool->lock, &until);
+}
+
+static void watch(struct pool *pool, double start)
+{
+    struct progress progress = {
+        .terminal = isatty(STDERR_FILENO) == 1, .start = start, .last = start};
+    pthread_mutex_lock(&pool->lock);
+    while (pool->working > 0) {
+        wait_a_little(pool);
+        show_progress(pool, &progress);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (progress.terminal && progress.last != start) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Starts the threads and waits for them. At least one must start. */
+static bool run_threads(struct pool *pool, double start)
+{
+    pthread_t threads[CAMPAIGN_WORK_JOBS_MAX];
+    unsigned started = 0;
+    pthread_mutex_lock(&pool->lock);
+    while (started < pool->plan->jobs &&
+           pthread_create(&threads[started], NULL, work_thread, pool) == 0) {
+        started++;
+    }
+    pool->working = started;
+    pthread_mutex_unlock(&pool->lock);
+    watch(pool, start);
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return started > 0;
+}
+
+static bool pool_make(struct pool *pool, const struct campaign_plan *plan,
+                      struct campaign_work *work)
+{
+    uint64_t blocks = campaign_plan_blocks(plan);
+    *pool = (struct pool){
+        .plan = plan,
+        .work = work,
+        .items = blocks == UINT64_MAX ? UINT64_MAX : blocks * plan->scenario_count,
+        .slot_count = (uint64_t)WINDOW_A_JOB * plan->jobs,
+    };
+    pool->slots = calloc(pool->slot_count, sizeof *pool->slots);
+    work->results = calloc(plan->scenario_count, sizeof *work->results);
+    if (pool->slots == NULL || work->results == NULL) {
+        free(pool->slots);
+        return false;
+    }
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        campaign_result_begin(&work->results[i]);
+    }
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->moved, NULL);
+    return true;
+}
+
+bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *work)
+{
+    CHECK(plan->jobs >= 1 && plan->jobs <= CAMPAIGN_WORK_JOBS_MAX && plan->scenario_count > 0);
+    struct pool pool;
+    *work = (struct campaign_work){0};
+    if (!pool_make(&pool, plan, work)) {
+        return false;
+    }
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    sigaction(SIGINT, &action, &before); /* a second one kills */
+    double start = now_seconds();
+    pool.deadline = plan->seconds == 0 ? 0 : start + plan->seconds;
+    bool fine = run_threads(&pool, start) && !work->out_of_memory;
+    work->seconds = now_seconds() - start;
+    work->interrupted = atomic_load(&interrupted) && pool.added < pool.items;
+    sigaction(SIGINT, &before, NULL);
+    pthread_cond_destroy(&pool.moved);
+    pthread_mutex_destroy(&pool.lock);
+    free(pool.slots);
+    return fine;
+}
+
+void campaign_work_free(struct campaign_work *work)
+{
+    free(work->results);
+    work->results = NULL;
+}
+
+uint64_t campaign_work_digest(const struct campaign_plan *plan, const struct campaign_work *work)
+{
+    uint64_t digest = 1;
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        digest = campaign_fold(digest, work->results[i].digest);
+    }
+    return digest;
+}
+
+struct campaign_tally campaign_work_tally(const struct campaign_plan *plan,
+                                          const struct campaign_work *work)
+{
+    struct campaign_tally sum = {0};
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        campaign_tally_add(&sum, &work->results[i].tally);
+    }
+    return sum;
+}

@@ -1,0 +1,264 @@
+#include "cli/list_rows.h"
+
+#include "faults/sabotage.h"
+#include "model/oracle/activity.h"
+#include "reports/json_line.h"
+#include "scenarios/scenario.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool matches(const char *name, const char *id)
+{
+    return id[0] == '\0' || strcmp(name, id) == 0;
+}
+
+/* ---- coverage -------------------------------------------------------------------------------- */
+
+bool list_coverage_load(const char *folder, struct list_coverage *coverage,
+                        struct list_fault *fault)
+{
+    char path[4096];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/coverage.json", folder);
+    json_t *json = json_load_file(path, 0, &error);
+    const char *type = json_string_value(json_object_get(json, "type"));
+    if (json == NULL || type == NULL || strcmp(type, "coverage") != 0) {
+        snprintf(fault->text, sizeof fault->text,
+                 "%.80s: it is a folder that assay campaign --out wrote (coverage.json: %.120s)",
+                 folder, json == NULL ? error.text : "no coverage");
+        json_decref(json);
+        return false;
+    }
+    coverage->json = json;
+    return true;
+}
+
+void list_coverage_free(struct list_coverage *coverage)
+{
+    json_decref(coverage->json);
+}
+
+/* How often, in one of the tables "evaluated", "seen" and "fired". */
+static json_int_t covered(const struct list_coverage *coverage, const char *table, const char *name)
+{
+    return json_integer_value(json_object_get(json_object_get(coverage->json, table), name));
+}
+
+/* ---- scenarios ------------------------------------------------------------------------------- */
+
+static const char *expectation(const struct scenario *scenario)
+{
+    return scenario->breaks ? clause_get(scenario->broken)->id : "";
+}
+
+static void write_scenario(FILE *out, enum format_kind format, const struct scenario *scenario)
+{
+    uint32_t activities = graph_activities(&scenario->graph, SCENARIO_ACTIVITIES_MAX);
+    if (format == FORMAT_JSON) {
+        json_line_write(
+            out, json_pack("{ss ss ss sI sI sI ss ss}", "type", "scenario", "name", scenario->name,
+                           "about", scenario->about, "jobs", (json_int_t)scenario->jobs, "workers",
+                           (json_int_t)scenario->workers, "activities",
+                           (json_int_t)activities * scenario->jobs, "expect",
+                           scenario->breaks ? "breaks" : "pass", "breaks", expectation(scenario)));
+        return;
+    }
+    fprintf(out, "%s%-16s%s ", format_strong(format), scenario->name, format_plain(format));
+    format_wrapped(out, scenario->about, 17);
+    fprintf(out, "%-16s %" PRIu32 " job%s of %" PRIu32 " activities, %" PRIu32 " worker%s%s%s\n",
+            "", scenario->jobs, scenario->jobs == 1 ? "" : "s", activities, scenario->workers,
+            scenario->workers == 1 ? "" : "s", scenario->breaks ? "; is to break " : "",
+            expectation(scenario));
+}
+
+int list_rows_scenarios(FILE *out, enum format_kind format, const char *id)
+{
+    int count = 0;
+    struct scenario_fault fault;
+    struct scenario *scenario = malloc(sizeof *scenario);
+    for (size_t i = 0; scenario != NULL && i < scenario_count(); i++) {
+        if (matches(scenario_name(i), id) && scenario_load(scenario_name(i), scenario, &fault)) {
+            write_scenario(out, format, scenario);
+            count++;
+        }
+    }
+    free(scenario);
+    return count;
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+static void write_fault(FILE *out, enum format_kind format, const struct fault *fault,
+                        const struct list_coverage *coverage)
+{
+    const char *group = fault_group_get(fault->group)->name;
+    json_int_t fired = coverage == NULL ? 0 : covered(coverage, "fired", fault->name);
+    if (format == FORMAT_JSON) {
+        json_t *object = json_pack("{ss ss ss ss}", "type", "fault", "name", fault->name, "group",
+                                   group, "about", fault->about);
+        if (coverage != NULL) {
+            json_object_set_new(object, "fired", json_integer(fired));
+        }
+        json_line_write(out, object);
+        return;
+    }
+    fprintf(out, "%s%-20s%s %-10s ", format_strong(format), fault->name, format_plain(format),
+            group);
+    if (coverage != NULL) {
+        fprintf(out, "%12" JSON_INTEGER_FORMAT "  ", fired);
+    }
+    format_wrapped(out, fault->about, coverage == NULL ? 32 : 46);
+}
+
+int list_rows_faults(FILE *out, enum format_kind format, const char *id,
+                     const struct list_coverage *coverage)
+{
+    int count = 0;
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        const struct fault *fault = fault_get((enum fault_kind)kind);
+        if (matches(fault->name, id)) {
+            write_fault(out, format, fault, coverage);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* ---- promises -------------------------------------------------------------------------------- */
+
+/* An id, or a family of them. */
+static bool names_clause(const struct clause *clause, const char *id)
+{
+    return matches(clause->id, id) || strcmp(clause_family_name(clause->family), id) == 0;
+}
+
+static bool is_run(const struct clause *clause)
+{
+    return clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE ||
+           clause->kind == CLAUSE_KIND_PATH;
+}
+
+/* Only the activity protocol has runs so far. */
+static const char *judged(const struct clause *clause)
+{
+    bool in_runs = clause->family == CLAUSE_FAMILY_ACL || !is_run(clause);
+    return in_runs ? clause_kind_about(clause->kind) : "not judged in runs yet";
+}
+
+/* The paths by which the clause is seen. */
+static json_t *sightings(enum clause_id id, const struct list_coverage *coverage)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        enum oracle_sighting sight = (enum oracle_sighting)i;
+        const char *text = oracle_sighting_text(sight);
+        if (oracle_sighting_clause(sight) == id) {
+            json_object_set_new(object, text,
+                                coverage == NULL ? json_null()
+                                                 : json_integer(covered(coverage, "seen", text)));
+        }
+    }
+    return object;
+}
+
+static void write_promise_json(FILE *out, enum clause_id id, const struct list_coverage *coverage)
+{
+    const struct clause *clause = clause_get(id);
+    json_t *object = json_pack("{ss ss ss ss ss}", "type", "promise", "id", clause->id, "kind",
+                               clause_kind_name(clause->kind), "promise", clause->promise, "judged",
+                               judged(clause));
+    json_t *seen = sightings(id, coverage);
+    if (coverage != NULL) {
+        json_object_set_new(object, "evaluated",
+                            json_integer(covered(coverage, "evaluated", clause->id)));
+    }
+    if (json_object_size(seen) > 0) {
+        json_object_set(object, "seen", seen);
+    }
+    json_decref(seen);
+    json_line_write(out, object);
+}
+
+static void write_promise(FILE *out, enum format_kind format, enum clause_id id,
+                          const struct list_coverage *coverage)
+{
+    const struct clause *clause = clause_get(id);
+    fprintf(out, "%s%-7s%s %-6s ", format_strong(format), clause->id, format_plain(format),
+            clause_kind_name(clause->kind));
+    format_wrapped(out, clause->promise, 15);
+    fprintf(out, "%-14s %s", "", judged(clause));
+    if (coverage != NULL) {
+        fprintf(out, ": %" JSON_INTEGER_FORMAT " times",
+                covered(coverage, "evaluated", clause->id));
+    }
+    fputc('\n', out);
+    json_t *seen = sightings(id, coverage);
+    const char *text;
+    json_t *times;
+    json_object_foreach(seen, text, times)
+    {
+        fprintf(out, "%-14s seen: %s", "", text);
+        if (coverage != NULL) {
+            fprintf(out, ": %" JSON_INTEGER_FORMAT " times", json_integer_value(times));
+        }
+        fputc('\n', out);
+    }
+    json_decref(seen);
+}
+
+int list_rows_promises(FILE *out, enum format_kind format, const char *id, bool all,
+                       const struct list_coverage *coverage)
+{
+    int count = 0;
+    for (int i = 0; i < CLAUSE_COUNT; i++) {
+        const struct clause *clause = clause_get((enum clause_id)i);
+        if ((!all && !is_run(clause)) || !names_clause(clause, id)) {
+            continue;
+        }
+        if (format == FORMAT_JSON) {
+            write_promise_json(out, (enum clause_id)i, coverage);
+        } else {
+            write_promise(out, format, (enum clause_id)i, coverage);
+        }
+        count++;
+    }
+    return count;
+}
+
+/* ---- sabotages ------------------------------------------------------------------------------- */
+
+static void write_sabotage(FILE *out, enum format_kind format, const struct sabotage *sabotage)
+{
+    const char *kind = sabotage->kind == SABOTAGE_NAMED ? "named" : "enumerated";
+    if (format == FORMAT_JSON) {
+        json_line_write(out, json_pack("{ss ss ss ss ss ss?}", "type", "sabotage", "name",
+                                       sabotage->name, "kind", kind, "about", sabotage->about,
+                                       "scenario", sabotage->scenario, "equivalent",
+                                       sabotage->equivalent));
+        return;
+    }
+    char how[400];
+    bool unseen = sabotage->equivalent != NULL;
+    snprintf(how, sizeof how, "%s%s", unseen ? "no promise can see it: " : "shows best in ",
+             unseen ? sabotage->equivalent : sabotage->scenario);
+    fprintf(out, "%s%-38s%s ", format_strong(format), sabotage->name, format_plain(format));
+    format_wrapped(out, sabotage->about, 39);
+    fprintf(out, "%-38s ", "");
+    format_wrapped(out, how, 39);
+}
+
+int list_rows_sabotages(FILE *out, enum format_kind format, const char *id)
+{
+    int count = 0;
+    for (size_t i = 0; i < sabotage_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (matches(sabotage.name, id)) {
+            write_sabotage(out, format, &sabotage);
+            count++;
+        }
+    }
+    return count;
+}

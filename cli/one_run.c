@@ -1,0 +1,357 @@
+#include "cli/one_run.h"
+
+#include "reports/json_line.h"
+#include "sim/campaign.h"
+#include "sim/shrink.h"
+#include "sim/story.h"
+#include "sim/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- as it goes ------------------------------------------------------------------------------ */
+
+/* What an observer needs to know. */
+struct watcher {
+    const struct one_run *one;
+    enum format_kind format;
+};
+
+static struct story_style style_of(enum format_kind format)
+{
+    return (struct story_style){.strong = format_strong(format),
+                                .alarm = format_alarm(format),
+                                .plain = format_plain(format),
+                                .wrapped = format_wrapped};
+}
+
+static void write_event_json(const struct trace_line *line)
+{
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, line->digest);
+    json_t *object =
+        json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:s}", "type", "event", "step",
+                  (json_int_t)line->step, "now", (json_int_t)line->now, "actor",
+                  names_actor(line->actor).text, "what", line->what, "outcome", line->outcome,
+                  "changed", line->effect, "committed", line->committed, "digest", digest);
+    if (line->fault != FAULT_NONE) {
+        json_object_set_new(object, "fault", json_string(fault_get(line->fault)->name));
+    }
+    json_line_write(stdout, object);
+}
+
+/* Every ledger as it stands: what a debugger would show at a breakpoint. */
+static void write_ledgers(const struct one_run *one, const struct run_event *event)
+{
+    const struct rows *rows = event->rows;
+    struct names names = {.scenario = one->schedule->scenario, .rows = rows};
+    printf("\nthe ledgers after step %" PRIu32 "\n", event->step);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_JOB].used; slot++) {
+        printf("  %-40s semaphore %" PRId64 ", threshold %" PRId64 ", %s\n",
+               names_row(&names, TABLE_JOB, slot).text,
+               row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
+               row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
+               row_get(rows, TABLE_JOB, slot, JOB_STATE) == JOB_COMPLETE ? "complete" : "active");
+    }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_ACTIVITY].used; slot++) {
+        printf("  %-40s %s\n", names_row(&names, TABLE_ACTIVITY, slot).text,
+               trace_ledger(row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER)).text);
+    }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
+        printf("  %-40s %s  dimension %" PRId64 "\n", names_row(&names, TABLE_GUID, slot).text,
+               trace_ledger(row_get(rows, TABLE_GUID, slot, GUID_LEDGER)).text,
+               row_get(rows, TABLE_GUID, slot, GUID_DIMENSION));
+    }
+    putchar('\n');
+}
+
+static void watch(void *context, const struct run_event *event)
+{
+    const struct watcher *watcher = context;
+    const struct one_run *one = watcher->one;
+    bool wanted = one->until == 0 || event->step <= one->until;
+    struct trace_words words;
+    if (one->trace && wanted) {
+        struct trace_line line = trace_describe(one->schedule->scenario, event, &words);
+        if (one->json) {
+            write_event_json(&line);
+        } else {
+            trace_write(stdout, &line, format_alarm(watcher->format),
+                        format_plain(watcher->format));
+        }
+    }
+    if (!one->json && event->step == one->until) {
+        write_ledgers(one, event);
+    }
+}
+
+/* ---- what came of it ------------------------------------------------------------------------- */
+
+static int clauses_tested(const struct run *run)
+{
+    int count = 0;
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        count += run->oracle.evaluated[c] > 0;
+    }
+    return count;
+}
+
+static void write_faults(const struct run_result *result)
+{
+    uint32_t sum = 0;
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        sum += result->fired[kind];
+    }
+    printf("%" PRIu32 " fault%s", sum, sum == 1 ? "" : "s");
+    const char *separator = ": ";
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        if (result->fired[kind] > 0) {
+            printf("%s%s", separator, fault_get((enum fault_kind)kind)->name);
+            separator = ", ";
+        }
+        if (result->fired[kind] > 1) {
+            printf(" (%" PRIu32 ")", result->fired[kind]);
+        }
+    }
+}
+
+/* "tree-3, seed 7: every promise held (47 steps, 3 faults: ...; 19 clauses put to the test)" */
+static void write_summary(const struct one_run *one, const struct run *run)
+{
+    const struct run_result *result = &one->result;
+    static const char *const verdicts[RUN_VERDICT_COUNT] = {
+        [RUN_HELD] = "every promise held",
+        [RUN_BROKEN] = "a promise was broken",
+        [RUN_STORE_FULL] = "the simulated store is full, which says nothing"};
+    const struct scenario *scenario = run->scenario;
+    bool expected = result->verdict == RUN_BROKEN && scenario->breaks &&
+                    scenario->broken == result->breach.clause;
+    printf("%s: %s%s (%" PRIu32 " steps, ", one->title, verdicts[result->verdict],
+           expected ? ", as the scenario expects" : "", result->steps);
+    write_faults(result);
+    printf("; %d clauses put to the test)\n", clauses_tested(run));
+}
+
+static void write_run_json(const struct one_run *one, const struct run *run)
+{
+    static const char *const verdicts[RUN_VERDICT_COUNT] = {
+        [RUN_HELD] = "held", [RUN_BROKEN] = "broken", [RUN_STORE_FULL] = "store full"};
+    const struct run_result *result = &one->result;
+    const struct schedule *schedule = one->schedule;
+    bool broken = result->verdict == RUN_BROKEN;
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, result->digest);
+    json_t *faults = json_object();
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        if (result->fired[kind] > 0) {
+            json_object_set_new(faults, fault_get((enum fault_kind)kind)->name,
+                                json_integer((json_int_t)result->fired[kind]));
+        }
+    }
+    json_line_write(
+        stdout,
+        json_pack("{s:s, s:s, s:I, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}", "type", "run",
+                  "scenario", schedule->scenario->name, "seed", (json_int_t)schedule->seed,
+                  "sabotage", schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
+                  verdicts[result->verdict], "clause",
+                  broken ? clause_get(result->breach.clause)->id : NULL, "why",
+                  broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
+                  "transactions", (json_int_t)result->transactions, "digest", digest, "faults",
+                  faults, "clauses", clauses_tested(run)));
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+static bool copy_schedule(const struct schedule *from, struct schedule *to)
+{
+    if (!schedule_make(to)) {
+        return false;
+    }
+    struct schedule room = *to;
+    *to = *from;
+    to->scenario = room.scenario;
+    to->choices = room.choices;
+    *to->scenario = *from->scenario;
+    to->choices.count = from->choices.count;
+    memcpy(to->choices.items, from->choices.items,
+           from->choices.count * sizeof *from->choices.items);
+    return true;
+}
+
+static void write_scenario(const struct scenario *scenario)
+{
+    printf("\nthe smaller scenario\n");
+    for (const char *line = scenario->text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        printf("  %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* Everything that a run of the schedule needs; NULL: no memory. */
+static struct run *make_run(const struct one_run *one, const struct schedule *schedule)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (run == NULL ||
+        !run_make(run, schedule->scenario, schedule->sabotaged ? &schedule->sabotage : NULL)) {
+        free(run);
+        return NULL;
+    }
+    memcpy(run->oracle.off, one->without, sizeof one->without);
+    memcpy(run->oracle.silent, one->silent, sizeof one->silent);
+    return run;
+}
+
+/* Tells the story of a schedule as it stands. */
+static bool tell(const struct one_run *one, enum format_kind format,
+                 const struct schedule *schedule, const struct choice_list *passing,
+                 const char *about)
+{
+    struct story_style style = style_of(format);
+    struct story story = {.choices = &schedule->choices,
+                          .passing = passing,
+                          .reproduce = one->reproduce,
+                          .about = about};
+    struct run *run = make_run(one, schedule);
+    bool told = run != NULL && story_tell(stdout, &style, run, &story);
+    if (run != NULL) {
+        run_free(run);
+    }
+    free(run);
+    return told;
+}
+
+static bool is_smaller(const struct scenario *small, const struct scenario *original)
+{
+    return small->text_size != original->text_size ||
+           memcmp(small->text, original->text, small->text_size) != 0;
+}
+
+/* shrink() knows of clauses that are switched off, not of oracles. */
+static bool can_shrink(const struct one_run *one)
+{
+    bool silenced = false;
+    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
+        silenced = silenced || one->silent[i];
+    }
+    return one->shrinks && !silenced;
+}
+
+/* Of a smaller schedule, if there is one. */
+static bool tell_shrunk(const struct one_run *one, enum format_kind format)
+{
+    struct schedule small;
+    struct choice_list passing = {.items = calloc(SCHEDULE_CHOICES_MAX, sizeof *passing.items),
+                                  .capacity = SCHEDULE_CHOICES_MAX};
+    bool copied = copy_schedule(one->schedule, &small);
+    struct shrink_report report = {0};
+    bool shrunk =
+        passing.items != NULL && copied && shrink(&small, one->without, &passing, &report);
+    if (shrunk) {
+        char about[200];
+        bool smaller = is_smaller(small.scenario, one->schedule->scenario);
+        snprintf(about, sizeof about,
+                 "shrunk from %" PRIu32 " steps and %zu choices to %" PRIu32 " and %zu%s",
+                 report.steps_before, report.choices_before, report.steps_after,
+                 report.choices_after, smaller ? ", on the smaller scenario below" : "");
+        shrunk = tell(one, format, &small, report.has_passing ? &passing : NULL, about);
+        if (shrunk && smaller) {
+            write_scenario(small.scenario);
+        }
+    }
+    if (copied) {
+        schedule_free(&small);
+    }
+    free(passing.items);
+    return shrunk;
+}
+
+static void tell_finding(const struct one_run *one, enum format_kind format)
+{
+    if (one->trace) {
+        putchar('\n');
+    }
+    if (!can_shrink(one) || !tell_shrunk(one, format)) {
+        tell(one, format, one->schedule, NULL, NULL);
+    }
+    putchar('\n');
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* A drawn run is recorded into the list, a listed one is replayed from it. */
+static void run_it(struct one_run *one, struct run *run)
+{
+    struct schedule *schedule = one->schedule;
+    struct choice_source source = one->drawn
+                                      ? choice_random(schedule->seed, &schedule->scenario->faults)
+                                      : choice_listed(&schedule->choices);
+    if (one->drawn) {
+        source.record = &schedule->choices;
+    }
+    one->result = *run_once(run, &source);
+    if (one->drawn) {
+        choice_list_sort(&schedule->choices);
+        schedule->breaks = one->result.verdict == RUN_BROKEN;
+        schedule->broken = one->result.breach.clause;
+    }
+}
+
+bool one_run(struct one_run *one, int *status)
+{
+    struct schedule *schedule = one->schedule;
+    enum format_kind format = one->json ? FORMAT_JSON : cli_text_format();
+    struct watcher watcher = {.one = one, .format = format};
+    struct run *run = make_run(one, schedule);
+    if (run == NULL) {
+        fprintf(stderr, "assay %s: not enough memory for %s\n", one->verb->name,
+                schedule->scenario->name);
+        *status = CLI_UNAVAILABLE;
+        return false;
+    }
+    run->observer = one->trace || one->until != 0 ? watch : NULL;
+    run->observer_context = &watcher;
+    run_it(one, run);
+    if (one->json) {
+        write_run_json(one, run);
+    } else {
+        if (one->result.verdict == RUN_BROKEN) {
+            tell_finding(one, format);
+        }
+        write_summary(one, run);
+    }
+    run_free(run);
+    free(run);
+    return true;
+}
+
+/* ---- what verbs share besides ---------------------------------------------------------------- */
+
+int one_run_status(enum run_verdict verdict, bool expects_finding)
+{
+    if (verdict == RUN_STORE_FULL) {
+        return CLI_INCOMPLETE;
+    }
+    return (verdict == RUN_BROKEN) == expects_finding ? CLI_OK : CLI_BROKEN;
+}
+
+int one_run_without(struct one_run *one, const struct cli_values *names)
+{
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->values[i];
+        enum clause_id clause;
+        enum oracle_name oracle;
+        if (clause_find(name, strlen(name), &clause)) {
+            one->without[clause] = true;
+        } else if (campaign_oracle_find(name, &oracle)) {
+            one->silent[oracle] = true;
+        } else {
+            return cli_usage_error(one->verb,
+                                   "--without %s: it is a clause such as ACL-21, or one of ledger, "
+                                   "semaphore, data",
+                                   cli_quote(name).text);
+        }
+    }
+    return CLI_OK;
+}

@@ -1,0 +1,35 @@
+/* One run on the command line: its trace, its verdict, its story. What `assay run` and `assay
+ * replay` have in common; a verb decides which schedule is run and what its outcome is worth. */
+#ifndef CLI_ONE_RUN_H
+#define CLI_ONE_RUN_H
+
+#include "cli/cli.h"
+#include "sim/run.h"
+#include "sim/schedule.h"
+
+struct one_run {
+    const struct cli_verb *verb;
+    struct schedule *schedule;      /* what is run; its choices are recorded there */
+    bool drawn;                     /* choices come from the seed, not from the list */
+    bool trace;                     /* a line an event, as it goes */
+    uint32_t until;                 /* the ledgers are shown after this step; 0: never */
+    bool json;                      /* JSON lines and nothing else */
+    bool shrinks;                   /* the story is told of a smaller schedule */
+    const char *title;              /* "tree-3, seed 7" */
+    const char *reproduce;          /* the command that does it again */
+    bool without[CLAUSE_COUNT];     /* promises that are not judged */
+    bool silent[ORACLE_NAME_COUNT]; /* oracles that may report nothing */
+    struct run_result result;       /* what came of it */
+};
+
+/* Runs it and says what came of it; true if it ran at all, else *status. Afterwards `result` says
+ * how it ended, and the schedule names the promise that it broke. */
+bool one_run(struct one_run *one, int *status);
+
+/* The exit status of a verdict; `expects_finding` swaps 0 and 1. */
+int one_run_status(enum run_verdict verdict, bool expects_finding);
+
+/* Reads `--without NAME`, as often as it was given: what is not judged. Uses `verb` only. */
+int one_run_without(struct one_run *one, const struct cli_values *names);
+
+#endif

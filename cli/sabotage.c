@@ -1,0 +1,428 @@
+/* assay sabotage: plants each bug and says which promise finds it, and how soon. */
+#include "cli/one_run.h"
+#include "reports/json_line.h"
+#include "sim/campaign.h"
+#include "sim/kill.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay sabotage [NAME...] [OPTION...]\n"
+    "\n"
+    "Plants each bug in the protocol, one at a time, and runs schedules until a promise breaks. "
+    "The\n"
+    "named ones are failures that real systems had; the others are enumerated mechanically from\n"
+    "every transaction of the protocol. What nobody can see is listed as equivalent, with the\n"
+    "reason.\n"
+    "\n"
+    "  NAME              a sabotage (assay list sabotages), or the beginning of several: step-2/\n"
+    "  --schedules N     how many to try for a named one (default 1000); four times as many for "
+    "an\n"
+    "                    enumerated one\n"
+    "  --base-seeds N    hunt N times from different seeds; shows the median and the most\n"
+    "  --without CLAUSE  do not judge this promise: what would be missed? May be given again\n"
+    "  --jobs J          threads (default: one a core)\n"
+    "  --json            JSON lines: one of type \"sabotage\" each, and a summary\n"
+    "\n"
+    "Exit status: 0 every sabotage was found that is not listed as equivalent; 4 one survived, or "
+    "a\n"
+    "promise of kind safe or live found none.\n"
+    "\n"
+    "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n";
+
+#define BASE_SEEDS_MAX  100
+#define BASE_SEED_STEP  UINT64_C(1000000)
+#define ENUMERATED_MORE 4
+#define JOBS_MAX        256
+
+struct request {
+    const char *schedules, *base_seeds, *jobs;
+    uint64_t schedules_max, bases, job_count;
+    bool json;
+    bool without[CLAUSE_COUNT];
+    bool anything_off;
+    struct cli_arguments names;
+};
+
+/* One sabotage and how it was found, once for each base seed. */
+struct trial {
+    struct sabotage sabotage;
+    struct kill kills[BASE_SEEDS_MAX];
+    uint32_t found;        /* of the base seeds */
+    uint32_t median, most; /* schedules; of those where it was found */
+};
+
+struct hunt {
+    const struct request *request;
+    struct trial *trials;
+    size_t count;
+    atomic_size_t next;
+    atomic_size_t done;
+    atomic_bool out_of_memory;
+};
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static int read_number(const char *option, const char *text, uint64_t most, uint64_t *number)
+{
+    if (text == NULL || (cli_read_number(text, number) && *number >= 1 && *number <= most)) {
+        return CLI_OK;
+    }
+    return cli_usage_error(&cli_sabotage, "%s %s: it is a number from 1 to %" PRIu64, option,
+                           cli_quote(text).text, most);
+}
+
+static int read_request(int argc, char **argv, struct request *request)
+{
+    struct cli_values without;
+    const struct cli_option options[] = {{"--schedules", &request->schedules, NULL},
+                                         {"--base-seeds", &request->base_seeds, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--json", NULL, &request->json}};
+    int status = cli_take_values(&cli_sabotage, &argc, argv, "--without", &without);
+    if (status == CLI_OK) {
+        struct one_run one = {.verb = &cli_sabotage};
+        status = one_run_without(&one, &without);
+        memcpy(request->without, one.without, sizeof request->without);
+    }
+    if (status == CLI_OK) {
+        status = cli_parse(&cli_sabotage, argc, argv, options, sizeof options / sizeof *options,
+                           &request->names);
+    }
+    request->anything_off = without.count > 0;
+    request->schedules_max = 1000;
+    request->bases = 1;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    request->job_count = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (uint64_t)cores;
+    if (status == CLI_OK) {
+        status = read_number("--schedules", request->schedules, 1000000, &request->schedules_max);
+    }
+    if (status == CLI_OK) {
+        status = read_number("--base-seeds", request->base_seeds, BASE_SEEDS_MAX, &request->bases);
+    }
+    if (status == CLI_OK) {
+        status = read_number("--jobs", request->jobs, JOBS_MAX, &request->job_count);
+    }
+    return status;
+}
+
+/* Asked for by its name, by the beginning of it, or by naming none. */
+static bool is_wanted(const struct request *request, const struct sabotage *sabotage)
+{
+    for (int i = 0; i < request->names.count; i++) {
+        const char *name = request->names.positional[i];
+        if (strncmp(sabotage->name, name, strlen(name)) == 0) {
+            return true;
+        }
+    }
+    return request->names.count == 0;
+}
+
+static int check_names(const struct request *request)
+{
+    for (int i = 0; i < request->names.count; i++) {
+        struct request one = {.names = {.positional = {request->names.positional[i]}, .count = 1}};
+        bool any = false;
+        for (size_t s = 0; s < sabotage_count() && !any; s++) {
+            struct sabotage sabotage;
+            sabotage_get(s, &sabotage);
+            any = is_wanted(&one, &sabotage);
+        }
+        if (!any) {
+            return cli_usage_error(&cli_sabotage,
+                                   "there is no sabotage '%s'; assay list sabotages shows them",
+                                   cli_quote(request->names.positional[i]).text);
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- hunting --------------------------------------------------------------------------------- */
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void sum_up(struct trial *trial, uint64_t bases)
+{
+    uint32_t schedules[BASE_SEEDS_MAX];
+    for (uint64_t b = 0; b < bases; b++) {
+        if (trial->kills[b].found) {
+            schedules[trial->found++] = trial->kills[b].schedules;
+        }
+    }
+    if (trial->found > 0) {
+        qsort(schedules, trial->found, sizeof *schedules, by_number);
+        trial->median = schedules[trial->found / 2];
+        trial->most = schedules[trial->found - 1];
+    }
+}
+
+static bool is_enumerated(const struct sabotage *sabotage)
+{
+    return strchr(sabotage->name, '/') != NULL;
+}
+
+static void hunt_one(struct hunt *hunt, struct trial *trial)
+{
+    const struct request *request = hunt->request;
+    uint64_t most =
+        request->schedules_max * (is_enumerated(&trial->sabotage) ? ENUMERATED_MORE : 1);
+    for (uint64_t b = 0; b < request->bases; b++) {
+        if (!kill_hunt(&trial->sabotage, 1 + b * BASE_SEED_STEP, (uint32_t)most, request->without,
+                       &trial->kills[b])) {
+            atomic_store(&hunt->out_of_memory, true);
+            return;
+        }
+    }
+    sum_up(trial, request->bases);
+}
+
+static void *hunt_some(void *context)
+{
+    struct hunt *hunt = context;
+    for (size_t i = atomic_fetch_add(&hunt->next, 1); i < hunt->count;
+         i = atomic_fetch_add(&hunt->next, 1)) {
+        hunt_one(hunt, &hunt->trials[i]);
+        size_t done = atomic_fetch_add(&hunt->done, 1) + 1;
+        if (isatty(STDERR_FILENO)) {
+            fprintf(stderr, "\r%zu of %zu ", done, hunt->count);
+        }
+    }
+    return NULL;
+}
+
+static void hunt_all(struct hunt *hunt)
+{
+    pthread_t threads[JOBS_MAX];
+    uint64_t started = 0;
+    while (started + 1 < hunt->request->job_count && started + 1 < hunt->count &&
+           pthread_create(&threads[started], NULL, hunt_some, hunt) == 0) {
+        started++;
+    }
+    hunt_some(hunt);
+    for (uint64_t i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    if (isatty(STDERR_FILENO)) {
+        fputc('\r', stderr);
+    }
+}
+
+/* ---- what came of it ------------------------------------------------------------------------- */
+
+enum fate { FATE_FOUND, FATE_EQUIVALENT, FATE_SURVIVED, FATE_NOT_EQUIVALENT, FATE_COUNT };
+static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
+                                                   [FATE_EQUIVALENT] = "equivalent",
+                                                   [FATE_SURVIVED] = "SURVIVED",
+                                                   [FATE_NOT_EQUIVALENT] =
+                                                       "LISTED AS EQUIVALENT, AND FOUND"};
+
+static enum fate fate_of(const struct trial *trial, uint64_t bases)
+{
+    if (trial->sabotage.equivalent != NULL) {
+        return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
+    }
+    return trial->found == bases ? FATE_FOUND : FATE_SURVIVED;
+}
+
+/* The first base seed that found it. */
+static const struct kill *first_kill(const struct trial *trial, uint64_t bases)
+{
+    for (uint64_t b = 0; b < bases; b++) {
+        if (trial->kills[b].found) {
+            return &trial->kills[b];
+        }
+    }
+    return NULL;
+}
+
+static void write_trial(const struct request *request, const struct trial *trial)
+{
+    const struct sabotage *sabotage = &trial->sabotage;
+    const struct kill *kill = first_kill(trial, request->bases);
+    enum fate fate = fate_of(trial, request->bases);
+    printf("%-40s ", sabotage->name);
+    if (kill == NULL) {
+        printf("%s%s%s\n", fate_names[fate], fate == FATE_EQUIVALENT ? ": " : "",
+               fate == FATE_EQUIVALENT ? sabotage->equivalent : "");
+        return;
+    }
+    printf("%-7s %-9s %5" PRIu32, clause_get(kill->breach.clause)->id,
+           campaign_oracle_name(kill->oracle), trial->median);
+    if (request->bases > 1) {
+        printf(" %5" PRIu32, trial->most);
+    }
+    printf("  %-12s %s", kill->scenario, kill->breach.why);
+    if (fate != FATE_FOUND) {
+        printf(" (%s: %" PRIu32 " of %" PRIu64 " times)", fate_names[fate], trial->found,
+               request->bases);
+    }
+    putchar('\n');
+}
+
+static void write_trial_json(const struct request *request, const struct trial *trial)
+{
+    const struct kill *kill = first_kill(trial, request->bases);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
+                             trial->sabotage.name, "about", trial->sabotage.about, "fate",
+                             fate_names[fate_of(trial, request->bases)], "base_seeds",
+                             (json_int_t)request->bases, "found", (json_int_t)trial->found);
+    if (trial->sabotage.equivalent != NULL) {
+        json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
+    }
+    if (kill != NULL) {
+        json_object_set_new(line, "clause", json_string(clause_get(kill->breach.clause)->id));
+        json_object_set_new(line, "oracle", json_string(campaign_oracle_name(kill->oracle)));
+        json_object_set_new(line, "scenario", json_string(kill->scenario));
+        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
+        json_object_set_new(line, "why", json_string(kill->breach.why));
+        json_object_set_new(line, "schedules_median", json_integer((json_int_t)trial->median));
+        json_object_set_new(line, "schedules_max", json_integer((json_int_t)trial->most));
+    }
+    json_line_write(stdout, line);
+}
+
+struct summary {
+    size_t fates[FATE_COUNT];
+    uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
+    size_t toothless;             /* safe and live promises that found none */
+};
+
+static bool must_kill(const struct clause *clause)
+{
+    return clause->family == CLAUSE_FAMILY_ACL &&
+           (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
+}
+
+static struct summary sum_up_all(const struct hunt *hunt)
+{
+    struct summary summary = {0};
+    for (size_t i = 0; i < hunt->count; i++) {
+        const struct trial *trial = &hunt->trials[i];
+        bool counted[CLAUSE_COUNT] = {false};
+        summary.fates[fate_of(trial, hunt->request->bases)]++;
+        for (uint64_t b = 0; b < hunt->request->bases; b++) {
+            if (trial->kills[b].found && !counted[trial->kills[b].breach.clause]) {
+                counted[trial->kills[b].breach.clause] = true;
+                summary.kills[trial->kills[b].breach.clause]++;
+            }
+        }
+    }
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        summary.toothless += must_kill(clause_get((enum clause_id)c)) && summary.kills[c] == 0;
+    }
+    return summary;
+}
+
+/* Whether every promise had its chance: all sabotages, all promises on. */
+static bool is_whole(const struct request *request)
+{
+    return request->names.count == 0 && !request->anything_off;
+}
+
+static void write_summary(const struct hunt *hunt, const struct summary *summary)
+{
+    printf("\npromises, and how many sabotages each found first:\n");
+    for (int c = 0, column = 0; c < CLAUSE_COUNT; c++) {
+        if (must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
+            printf("  %-7s %3" PRIu32 "%s", clause_get((enum clause_id)c)->id, summary->kills[c],
+                   ++column % 8 == 0 ? "\n" : "");
+        }
+    }
+    printf("\n\n%zu sabotages: %zu found, %zu listed as equivalent, %zu survived", hunt->count,
+           summary->fates[FATE_FOUND], summary->fates[FATE_EQUIVALENT],
+           summary->fates[FATE_SURVIVED]);
+    if (summary->fates[FATE_NOT_EQUIVALENT] > 0) {
+        printf(", %zu wrongly listed as equivalent", summary->fates[FATE_NOT_EQUIVALENT]);
+    }
+    if (is_whole(hunt->request)) {
+        printf("; safe and live promises that found none: %zu", summary->toothless);
+    }
+    putchar('\n');
+}
+
+static void write_summary_json(const struct hunt *hunt, const struct summary *summary)
+{
+    json_t *kills = json_object();
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
+            json_object_set_new(kills, clause_get((enum clause_id)c)->id,
+                                json_integer((json_int_t)summary->kills[c]));
+        }
+    }
+    json_line_write(
+        stdout, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary", "sabotages",
+                          (json_int_t)hunt->count, "found", (json_int_t)summary->fates[FATE_FOUND],
+                          "equivalent", (json_int_t)summary->fates[FATE_EQUIVALENT], "survived",
+                          (json_int_t)summary->fates[FATE_SURVIVED], "wrongly_equivalent",
+                          (json_int_t)summary->fates[FATE_NOT_EQUIVALENT], "kills", kills));
+}
+
+static void write_all(const struct hunt *hunt, const struct summary *summary)
+{
+    const struct request *request = hunt->request;
+    if (!request->json) {
+        printf("%-40s %-7s %-9s %5s", "sabotage", "clause", "oracle",
+               request->bases > 1 ? "median" : "runs");
+        printf("%s  %-12s %s\n", request->bases > 1 ? "  most" : "", "scenario", "why");
+    }
+    for (size_t i = 0; i < hunt->count; i++) {
+        (request->json ? write_trial_json : write_trial)(request, &hunt->trials[i]);
+    }
+    (request->json ? write_summary_json : write_summary)(hunt, summary);
+}
+
+static int hunt_and_tell(const struct request *request, struct hunt *hunt)
+{
+    for (size_t i = 0; i < sabotage_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (is_wanted(request, &sabotage)) {
+            hunt->trials[hunt->count++].sabotage = sabotage;
+        }
+    }
+    hunt_all(hunt);
+    if (atomic_load(&hunt->out_of_memory)) {
+        fputs("assay sabotage: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    struct summary summary = sum_up_all(hunt);
+    write_all(hunt, &summary);
+    bool missed = summary.fates[FATE_SURVIVED] + summary.fates[FATE_NOT_EQUIVALENT] > 0 ||
+                  (is_whole(request) && summary.toothless > 0);
+    return missed ? CLI_INCOMPLETE : CLI_OK;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request request = {0};
+    int status = read_request(argc, argv, &request);
+    if (status == CLI_OK) {
+        status = check_names(&request);
+    }
+    if (status != CLI_OK) {
+        return status;
+    }
+    struct hunt hunt = {.request = &request,
+                        .trials = calloc(sabotage_count(), sizeof *hunt.trials)};
+    if (hunt.trials == NULL) {
+        fputs("assay sabotage: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    status = hunt_and_tell(&request, &hunt);
+    free(hunt.trials);
+    return status;
+}
+
+const struct cli_verb cli_sabotage = {.name = "sabotage",
+                                      .about = "plants each bug and says which promise finds it",
+                                      .help = help,
+                                      .run = run_verb};

@@ -1,0 +1,172 @@
+/* A campaign's core: many seeds of one scenario, counted, bucketed and folded into one digest.
+ *
+ * Seeds are run in blocks of CAMPAIGN_BLOCK consecutive ones, always cut at the same places, and a
+ * block is one piece of work for one thread. What a block yields is a result; results are added up
+ * in the order of their blocks. So whatever a campaign says is the same however many threads ran
+ * it, except how long it took.
+ *
+ * Owns the memory of a runner, made once for a scenario. Starts no thread, reads no clock, and
+ * allocates nothing while seeds run.
+ *
+ * (K1) The digest covers every run's digest, steps and verdict in the order of seeds. It is equal
+ *      for every number of threads.
+ * (K2) A run that is made twice to prove that it is deterministic counts once.
+ * (K3) A bucket is a broken clause as told by one oracle. It keeps the first seed that broke it,
+ * and the seed that did so in the fewest steps with the words that were said of it; of equals, the
+ *      lowest seed. */
+#ifndef SIM_CAMPAIGN_H
+#define SIM_CAMPAIGN_H
+
+#include "sim/run.h"
+
+#define CAMPAIGN_BLOCK         64  /* seeds */
+#define CAMPAIGN_CHECK_USUAL   64  /* one seed in so many is run twice */
+#define CAMPAIGN_RECHECK_EVERY 256 /* commits between two slow rechecks of all rows */
+#define CAMPAIGN_BUCKETS_MAX   (CLAUSE_COUNT * ORACLE_NAME_COUNT)
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+struct campaign_tally {
+    uint64_t runs;
+    uint64_t steps;
+    uint64_t transactions;
+    uint64_t findings; /* runs that broke a promise */
+    uint64_t full;     /* runs that say nothing: the simulated store ran out of room */
+    uint64_t checked;  /* runs that were made twice */
+    uint64_t fired[FAULT_KIND_COUNT];
+    uint64_t evaluated[CLAUSE_COUNT];
+    uint64_t seen[SIGHT_COUNT];
+};
+
+struct campaign_bucket {
+    enum clause_id clause;
+    enum oracle_name oracle;
+    uint64_t count;      /* runs */
+    uint64_t first_seed; /* the lowest seed that broke it */
+    uint64_t seed;       /* the seed that did so in the fewest steps */
+    uint32_t steps;      /* ... how many */
+    const char *why;     /* ... and the contradiction in words */
+};
+
+/* ---- determinism ----------------------------------------------------------------------------- */
+
+/* One step of a run, as far as it takes to say where two runs part. */
+struct campaign_step {
+    uint64_t digest; /* of the run up to here */
+    uint8_t turn;    /* enum run_turn */
+    uint8_t actor;
+    uint8_t fault;  /* enum fault_kind */
+    uint8_t bundle; /* enum bundle_name; BUNDLE_NAME_COUNT: none was sent */
+};
+
+struct campaign_chain {
+    struct campaign_step *steps;
+    size_t count, capacity; /* steps beyond the capacity are covered by `digest` alone */
+    uint64_t digest;        /* of the whole run and its verdict */
+};
+
+/* Where two runs of one seed part. */
+struct campaign_drift {
+    bool found;
+    uint64_t seed;
+    uint64_t step;               /* the first that differs, counted from 1 */
+    struct campaign_step ran[2]; /* that step in either run; bundle and turn as in the chain */
+    bool ended[2];               /* the run has no such step */
+};
+
+/* True if the chains differ; *drift then says where. Its seed is left alone. */
+bool campaign_chain_differs(const struct campaign_chain *first, const struct campaign_chain *second,
+                            struct campaign_drift *drift);
+
+/* "step 17: worker 2, Step 2, crash-after-commit; again: worker 1, Step 1", without line end. */
+void campaign_drift_text(const struct campaign_drift *drift, char *text, size_t size);
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Of a block, or of many. */
+struct campaign_result {
+    uint64_t digest;
+    struct campaign_tally tally;
+    struct campaign_drift drift; /* the first one */
+    size_t bucket_count;
+    struct campaign_bucket buckets[CAMPAIGN_BUCKETS_MAX]; /* in the order of their first seeds */
+};
+
+void campaign_result_begin(struct campaign_result *result);
+
+/* Adds a block's result, or any other that begins where this one ends. */
+void campaign_result_add(struct campaign_result *sum, const struct campaign_result *next);
+
+void campaign_tally_add(struct campaign_tally *sum, const struct campaign_tally *more);
+
+/* How digests are folded: those of a block's seeds, of a scenario's blocks, of all scenarios. */
+uint64_t campaign_fold(uint64_t digest, uint64_t next);
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* Everything that a thread needs for the seeds of one scenario. */
+struct campaign_runner {
+    struct run run;
+    struct campaign_chain chains[2];
+};
+
+/* False: no memory. Clauses and oracles are switched off in runner->run.oracle. */
+bool campaign_runner_make(struct campaign_runner *runner, const struct scenario *scenario,
+                          const struct sabotage *sabotage);
+void campaign_runner_free(struct campaign_runner *runner);
+
+/* The run that a seed names. A campaign and whoever repeats one of its runs both start it here, so
+ * that the slow rechecks fall on the same commits. */
+const struct run_result *campaign_seed(struct run *run, uint64_t seed);
+
+/* Runs seeds first .. first + count - 1. Seeds that `check_every` divides are run twice; 0: none.
+ */
+void campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t count,
+                    uint64_t check_every, struct campaign_result *result);
+
+/* The run that a seed names, step by step, into runner->chains[which]. */
+void campaign_record(struct campaign_runner *runner, uint64_t seed, int which);
+
+/* ---- gates ----------------------------------------------------------------------------------- */
+
+/* What must have happened for a pass to mean something. */
+enum campaign_gate_kind {
+    CAMPAIGN_GATE_FAULT,  /* every kind of fault that the scenario allows has fallen */
+    CAMPAIGN_GATE_SIGHT,  /* a path that the scenario reaches was seen */
+    CAMPAIGN_GATE_REACH,  /* a clause that the scenario reaches was evaluated */
+    CAMPAIGN_GATE_BREAKS, /* a scenario that is to break a clause did */
+    CAMPAIGN_GATE_ROOM,   /* no run ended for want of room */
+    CAMPAIGN_GATE_CLAUSE, /* every safe and live clause was evaluated, in one scenario or another */
+    CAMPAIGN_GATE_KIND_COUNT
+};
+
+/* One that was not met. */
+struct campaign_gate {
+    enum campaign_gate_kind kind;
+    const struct scenario *scenario; /* NULL: all of them together */
+    enum fault_kind fault;
+    enum oracle_sighting sight;
+    enum clause_id clause;
+};
+
+#define CAMPAIGN_GATES_MAX (FAULT_KIND_COUNT + SIGHT_COUNT + SCENARIO_REACHES_MAX + 2)
+
+/* The gates of a scenario that were not met; how many. Of the sightings of ACL-23 only those count
+ * whose threshold the scenario has. `off` are clauses that were switched off: no gate. */
+size_t campaign_gates(const struct scenario *scenario, const struct campaign_result *result,
+                      const bool off[CLAUSE_COUNT],
+                      struct campaign_gate missed[CAMPAIGN_GATES_MAX]);
+
+/* The safe and live clauses of `family` that all scenarios together never put to the test. */
+size_t campaign_gates_of_all(enum clause_family family, const struct campaign_tally *tally,
+                             const bool off[CLAUSE_COUNT],
+                             struct campaign_gate missed[CLAUSE_COUNT]);
+
+/* One line, without its line end. */
+void campaign_gate_text(const struct campaign_gate *gate, char *text, size_t size);
+
+/* "ledger", "semaphore", "data". */
+const char *campaign_oracle_name(enum oracle_name oracle);
+bool campaign_oracle_find(const char *name, enum oracle_name *found);
+
+#endif

@@ -1,0 +1,190 @@
+#include "sim/choice.h"
+
+#include "model/check.h"
+
+#include <stdlib.h>
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* A rate as a share of 2^32 draws. */
+static uint64_t share(struct fault_rate rate)
+{
+    return rate.of == 0 ? 0 : ((uint64_t)rate.times << 32) / rate.of;
+}
+
+/* Swarm testing: half of the allowed kinds, at their full rate, a half, a quarter or an eighth. Two
+ * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. */
+static void swarm(struct choice_source *source, const struct fault_plan *plan)
+{
+    uint64_t sum = 0;
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        bool on = pcg_chance(&source->faults, 1, 2);
+        uint32_t halvings = pcg_below(&source->faults, 4);
+        if (on) {
+            sum += share(plan->rate[kind]) >> halvings;
+        }
+        if (sum > UINT32_MAX) {
+            sum = UINT32_MAX;
+        }
+        source->fault_below[kind] = (uint32_t)sum;
+    }
+    source->fault_any = (uint32_t)sum;
+}
+
+struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
+{
+    struct choice_source source = {
+        .random_schedule = true,
+        .random_faults = true,
+        .schedule = pcg_stream(seed, PCG_SCHEDULE),
+        .faults = pcg_stream(seed, PCG_FAULTS),
+        .amounts = pcg_stream(seed, PCG_CLOCK),
+    };
+    swarm(&source, plan);
+    return source;
+}
+
+struct choice_source choice_listed(const struct choice_list *list)
+{
+    return (struct choice_source){.listed = list};
+}
+
+struct choice_source choice_swept(uint64_t seed, const struct choice_list *list)
+{
+    return (struct choice_source){
+        .random_schedule = true, .schedule = pcg_stream(seed, PCG_SCHEDULE), .listed = list};
+}
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct choice *a = left, *b = right;
+    if (a->why != b->why) {
+        return a->why < b->why ? -1 : 1;
+    }
+    if (a->actor != b->actor) {
+        return a->actor < b->actor ? -1 : 1;
+    }
+    return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
+}
+
+void choice_list_sort(struct choice_list *list)
+{
+    if (list->count < 2) {
+        return;
+    }
+    qsort(list->items, list->count, sizeof *list->items, compare);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++) {
+        if (compare(&list->items[kept - 1], &list->items[i]) != 0) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+static uint32_t look_up(const struct choice_list *list, enum choice_why why, unsigned actor,
+                        uint32_t ordinal, uint32_t usual)
+{
+    if (list == NULL || list->count == 0) {
+        return usual;
+    }
+    struct choice wanted = {.why = (uint8_t)why, .actor = (uint8_t)actor, .ordinal = ordinal};
+    const struct choice *found =
+        bsearch(&wanted, list->items, list->count, sizeof *list->items, compare);
+    return found == NULL ? usual : found->value;
+}
+
+static void record(struct choice_source *source, enum choice_why why, unsigned actor,
+                   uint32_t ordinal, uint32_t value)
+{
+    struct choice_list *list = source->record;
+    if (list == NULL) {
+        return;
+    }
+    if (list->count == list->capacity) {
+        list->overflowed = true;
+        return;
+    }
+    list->items[list->count++] = (struct choice){
+        .why = (uint8_t)why, .actor = (uint8_t)actor, .ordinal = ordinal, .value = value};
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+static unsigned lowest(uint32_t able)
+{
+    return (unsigned)__builtin_ctz(able);
+}
+
+static unsigned nth(uint32_t able, uint32_t n)
+{
+    for (; n > 0; n--) {
+        able &= able - 1;
+    }
+    return lowest(able);
+}
+
+unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
+{
+    CHECK(able != 0);
+    unsigned actor;
+    if (source->random_schedule) {
+        uint32_t count = (uint32_t)__builtin_popcount(able);
+        actor = nth(able, pcg_below(&source->schedule, count));
+    } else {
+        actor = look_up(source->listed, CHOICE_WHO, 0, turn, lowest(able));
+        if (actor >= 32 || (able >> actor & 1) == 0) {
+            actor = lowest(able); /* an edited list may name one that cannot run */
+        }
+    }
+    if (actor != lowest(able)) {
+        record(source, CHOICE_WHO, 0, turn, actor);
+    }
+    return actor;
+}
+
+static enum fault_kind draw_fault(struct choice_source *source)
+{
+    uint32_t draw = pcg_next(&source->faults);
+    if (draw >= source->fault_any) {
+        return FAULT_NONE;
+    }
+    int kind = FAULT_NONE + 1;
+    while (draw >= source->fault_below[kind]) {
+        kind++;
+    }
+    return (enum fault_kind)kind;
+}
+
+enum fault_kind choice_fault(struct choice_source *source, unsigned actor, uint32_t ordinal)
+{
+    enum fault_kind kind;
+    if (source->random_faults) {
+        kind = draw_fault(source);
+    } else {
+        uint32_t value = look_up(source->listed, CHOICE_FAULT, actor, ordinal, FAULT_NONE);
+        kind = value < FAULT_KIND_COUNT ? (enum fault_kind)value : FAULT_NONE;
+    }
+    return kind;
+}
+
+void choice_took(struct choice_source *source, unsigned actor, uint32_t ordinal,
+                 enum fault_kind kind)
+{
+    record(source, CHOICE_FAULT, actor, ordinal, (uint32_t)kind);
+}
+
+uint32_t choice_amount(struct choice_source *source, unsigned actor, uint32_t ordinal,
+                       uint32_t bound)
+{
+    CHECK(bound > 0);
+    uint32_t amount = source->random_faults
+                          ? pcg_below(&source->amounts, bound)
+                          : look_up(source->listed, CHOICE_AMOUNT, actor, ordinal, 0) % bound;
+    if (amount != 0) {
+        record(source, CHOICE_AMOUNT, actor, ordinal, amount);
+    }
+    return amount;
+}

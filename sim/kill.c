@@ -1,0 +1,100 @@
+#include "sim/kill.h"
+
+#include "model/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Between them: children, cycles, pending answers, every ceiling, thresholds other than 0. */
+static const char *const rotation[] = {"tree-3",  "crowd",    "cycle",
+                                       "pending", "ceilings", "thresholds"};
+
+/* Bundles that are sent in some scenarios only. */
+static const char *const only_where[BUNDLE_NAME_COUNT] = {
+    [BUNDLE_ESCALATE] = "last-chance",
+    [BUNDLE_EXTEND] = "short-claims",
+    [BUNDLE_PUT_BACK] = "overtaking",
+};
+
+size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SCENARIOS_MAX])
+{
+    if (sabotage->scenario != NULL) {
+        names[0] = sabotage->scenario;
+        return 1;
+    }
+    const char *only = only_where[sabotage->bundle];
+    if (only != NULL) {
+        names[0] = only;
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof rotation / sizeof *rotation; i++) {
+        names[i] = rotation[i];
+    }
+    return sizeof rotation / sizeof *rotation;
+}
+
+/* A scenario with everything that it takes to run it. */
+struct ground {
+    struct scenario scenario;
+    struct run run;
+};
+
+static struct ground *make_ground(const char *name, const struct sabotage *sabotage,
+                                  const bool *without)
+{
+    struct ground *ground = calloc(1, sizeof *ground);
+    struct scenario_fault fault;
+    if (ground == NULL) {
+        return NULL;
+    }
+    bool loaded = scenario_load(name, &ground->scenario, &fault);
+    CHECK(loaded); /* a built-in one */
+    if (!run_make(&ground->run, &ground->scenario, sabotage)) {
+        free(ground);
+        return NULL;
+    }
+    if (without != NULL) {
+        memcpy(ground->run.oracle.off, without, sizeof ground->run.oracle.off);
+    }
+    return ground;
+}
+
+static void hunt(struct ground *const *grounds, size_t count, uint64_t base_seed,
+                 uint32_t schedules_max, struct kill *kill)
+{
+    while (!kill->found && kill->schedules < schedules_max) {
+        struct ground *ground = grounds[kill->schedules % count];
+        uint64_t seed = base_seed + kill->schedules / count;
+        struct choice_source source = choice_random(seed, &ground->scenario.faults);
+        const struct run_result *result = run_once(&ground->run, &source);
+        kill->schedules++;
+        if (result->verdict == RUN_BROKEN) {
+            kill->found = true;
+            kill->seed = seed;
+            kill->breach = result->breach;
+            kill->oracle = result->oracle;
+            kill->steps = result->steps;
+        }
+    }
+}
+
+bool kill_hunt(const struct sabotage *sabotage, uint64_t base_seed, uint32_t schedules_max,
+               const bool *without, struct kill *kill)
+{
+    const char *names[KILL_SCENARIOS_MAX];
+    struct ground *grounds[KILL_SCENARIOS_MAX];
+    size_t count = kill_scenarios(sabotage, names), made = 0;
+    *kill = (struct kill){.found = false};
+    while (made < count && (grounds[made] = make_ground(names[made], sabotage, without)) != NULL) {
+        made++;
+    }
+    if (made == count) {
+        hunt(grounds, count, base_seed, schedules_max, kill);
+        kill->scenario = names[(kill->schedules + count - 1) % count];
+    }
+    for (size_t i = 0; i < made; i++) {
+        run_free(&grounds[i]->run);
+        free(grounds[i]);
+    }
+    return made == count;
+}

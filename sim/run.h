@@ -1,0 +1,128 @@
+/* One run: a scenario's client and workers take turns in a world, faults fall on their transactions,
+ * and the oracles judge every commit.
+ *
+ * A run has two phases. *Weather*: faults fall as the source of choice says, until nothing is left
+ * to do or a bound is reached. *Settling*: faults stop, every worker is started anew, claims lapse,
+ * and what is left must be done within a bound; then the live promises are judged.
+ *
+ * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate, a
+ * restart, a clock that jumps); then the actor's transaction, all of it or none. Time moves by one
+ * tick a step; when nobody can run, it moves to the next moment at which somebody can, which is no
+ * step.
+ *
+ * Owns the volatile half of a world: actors, their memory, the phase. Never starts a thread, reads a
+ * clock or allocates while it runs: everything is made once, in run_make.
+ *
+ * (U1) A run is a function of (scenario, sabotage, source of choice).
+ * (U2) A worker that crashes loses everything but the rows; it is back at once, and idle.
+ * (U3) The digest covers every turn taken, fault, outcome, and every cell's old and new value. */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include "faults/sabotage.h"
+#include "model/oracle/activity.h"
+#include "scenarios/scenario.h"
+#include "sim/choice.h"
+#include "sim/store.h"
+
+#define RUN_ACTORS_MAX (1 + SCENARIO_WORKERS_MAX) /* the client is actor 0 */
+
+enum run_verdict {
+    RUN_HELD,       /* every promise held */
+    RUN_BROKEN,     /* a promise was broken */
+    RUN_STORE_FULL, /* the simulated store ran out of room: says nothing */
+    RUN_VERDICT_COUNT
+};
+
+/* What a turn was. */
+enum run_turn {
+    RUN_TRANSACTION, /* a bundle was sent */
+    RUN_CRASH,       /* the actor died before it sent anything */
+    RUN_PAUSE,       /* the actor stopped for a while */
+    RUN_ENVIRONMENT, /* the world around changed: see the fault */
+    RUN_SETTLE       /* faults stop here */
+};
+
+/* A step as a trace shows it. Pointers hold for the duration of the call. */
+struct run_event {
+    enum run_turn turn;
+    uint32_t step;
+    int64_t now;
+    unsigned actor;
+    enum fault_kind fault;         /* that fell on it */
+    bool crashed;                  /* the actor died of it */
+    bool committed;                /* the changes stayed */
+    const struct bundle *bundle;   /* RUN_TRANSACTION: what was sent */
+    const struct outcome *outcome; /* ... and what came back */
+    const int64_t *message;        /* the message it was about, key first; NULL: none */
+    int64_t amount;                /* the fault's detail */
+    const struct rows *rows;       /* after it */
+    const struct row_change *changes;
+    size_t change_count;
+    uint64_t digest; /* of the run so far */
+};
+
+typedef void run_observer(void *context, const struct run_event *event);
+
+struct run_result {
+    enum run_verdict verdict;
+    struct oracle_verdict breach; /* RUN_BROKEN */
+    enum oracle_name oracle;      /* RUN_BROKEN: who spoke */
+    uint8_t breach_table;         /* RUN_BROKEN: the row it is about */
+    uint32_t breach_slot;
+    bool settled; /* judged after settling, not at a commit */
+    uint32_t steps;
+    uint32_t transactions; /* bundles that were sent */
+    uint64_t digest;
+    uint32_t fired[FAULT_KIND_COUNT];
+};
+
+struct run_actor {
+    struct worker worker;
+    struct sabotage_memory memory;
+    int64_t paused_until;
+    uint32_t transactions; /* bundles sent, or lost before they were sent */
+    bool cut;              /* its connection is gone, which it does not know yet */
+};
+
+/* Everything that a run needs, made once for a scenario and used for many runs. */
+struct run {
+    const struct scenario *scenario;
+    const struct sabotage *sabotage; /* NULL: none */
+    struct engine_rules rules;
+    struct primitive primitives[SABOTAGE_TABLE_SIZE];
+    struct world world;
+    struct world crash_free; /* the rows that a run without faults leaves */
+    uint32_t crash_free_steps;
+    uint32_t crash_free_transactions;
+    struct oracle_activity oracle;
+    int64_t *ghosts;
+    struct client client;
+    struct run_actor actors[RUN_ACTORS_MAX];
+    unsigned actor_count;
+    uint32_t budget[FAULT_GROUP_COUNT];
+    bool settling;
+    bool calm;       /* no fault is asked for */
+    bool keeps_log;  /* commits can be lost, so the log is kept */
+    size_t commits[8]; /* where the log stood before each of the last commits */
+    uint32_t commit_count;
+    uint32_t copies; /* duplicates made */
+    uint32_t turns, idle_turns;
+    struct choice_source *source;
+    struct bundle bundle;
+    struct outcome outcome;
+    run_observer *observer;
+    void *observer_context;
+    uint64_t recheck_every; /* commits between slow rechecks; 0: never */
+    uint64_t commit_number;
+    struct run_result result;
+};
+
+/* Makes everything, and runs the scenario once without faults and sabotage. False: no memory. */
+bool run_make(struct run *run, const struct scenario *scenario, const struct sabotage *sabotage);
+void run_free(struct run *run);
+
+/* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
+const struct run_result *run_once(struct run *run, struct choice_source *source);
+
+#endif

@@ -1,0 +1,43 @@
+/* The story of a finding: what an engineer is told of a promise that was broken, in this order:
+ *
+ *      one sentence that tells the contradiction in words
+ *      the clause, with its promise
+ *      the line that reproduces it
+ *      the schedule, one column an actor, one row a step
+ *      the ledgers that it is about, before and after the breaking commit, digit by digit
+ *      the nearest schedule that passes, and where the two part
+ *
+ * Runs the schedule again to tell it. Writes to a stream that the caller opened and knows no
+ * colours but those it is given: reports/ is not below this layer. */
+#ifndef SIM_STORY_H
+#define SIM_STORY_H
+
+#include "sim/run.h"
+
+#include <stdio.h>
+
+#define STORY_ROWS_MAX  40 /* of a schedule; a longer one is told in less detail */
+#define STORY_ROWS_LAST 12 /* steps before the end that are always told one by one */
+
+struct story_style {
+    const char *strong, *alarm, *plain; /* escape sequences, or empty strings */
+    void (*wrapped)(FILE *out, const char *text, int indent); /* words, in lines of a fit width */
+};
+
+struct story {
+    const struct choice_list *choices; /* sorted; the schedule that breaks */
+    const struct choice_list *passing; /* sorted; one that passes. NULL: one is looked for */
+    const char *reproduce;             /* the command that does it again */
+    const char *about;                 /* of the schedule: "shrunk from 93 steps"; NULL: nothing */
+};
+
+/* Tells the story of `choices` on `run`, whose observer and statistics are as they were afterwards.
+ * False: the run broke no promise, or there was no memory; then nothing is written. */
+bool story_tell(FILE *out, const struct story_style *style, struct run *run,
+                const struct story *story);
+
+/* A ledger digit by digit, with what each digit says; `before` and `after` may be equal. */
+void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int64_t before,
+                  int64_t after);
+
+#endif

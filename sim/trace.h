@@ -1,0 +1,93 @@
+/* A trace: a run in words, one line an event, and a recorder that keeps what a story needs.
+ *
+ *       step  when   who        what                      outcome      what changed
+ *         12  t=11   worker 1   Step 2 of trigger         committed    job semaphore 1 -> 2; ...
+ *
+ * Only tells: it looks at events and rows through run.h's observer and never changes a run. Names
+ * are those of names.h.
+ *
+ * (V1) Equal runs give equal lines; nothing in a line depends on an address, an id or a slot.
+ * (V2) A record outlives its run: what is needed of rows is copied while the event lasts. */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include "sim/names.h"
+#include "sim/run.h"
+
+#include <stdio.h>
+
+#define TRACE_WHAT_SIZE    160
+#define TRACE_OUTCOME_SIZE 120
+#define TRACE_EFFECT_SIZE  1400 /* a Step 2 with GRAPH_CHILDREN_MAX children fits */
+
+/* One event in words. */
+struct trace_line {
+    uint32_t step;
+    int64_t now;
+    unsigned actor; /* whose turn it was; CHOICE_NOBODY: nobody's */
+    enum run_turn turn;
+    enum fault_kind fault;
+    bool usual;              /* no fault fell, and the transaction did what it was sent for */
+    bool committed;          /* its changes stayed */
+    enum bundle_name bundle; /* BUNDLE_NAME_COUNT: none was sent or held back */
+    int64_t leg;             /* enum message_kind of the message it was about; 0: none */
+    uint64_t digest;         /* of the run so far */
+    const char *subject;     /* the activity it was about, "" if none */
+    const char *what;        /* "Step 2 of trigger" */
+    const char *outcome;     /* "committed", "dies before COMMIT", ... */
+    const char *effect;      /* what changed; "" if nothing did */
+};
+
+/* Where the texts of a line are kept while it is looked at. */
+struct trace_words {
+    struct name subject;
+    char what[TRACE_WHAT_SIZE];
+    char outcome[TRACE_OUTCOME_SIZE];
+    char effect[TRACE_EFFECT_SIZE];
+};
+
+struct trace_line trace_describe(const struct scenario *scenario, const struct run_event *event,
+                                 struct trace_words *words);
+
+/* As one line of text. `alarm` and `plain` go around what is not usual: two escape sequences, or
+ * two empty strings. */
+void trace_write(FILE *out, const struct trace_line *line, const char *alarm, const char *plain);
+
+/* A digit string of a ledger, or the bare number if it is none. */
+struct trace_digits {
+    char text[24];
+};
+struct trace_digits trace_ledger(int64_t value);
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+/* A row that an event wrote. */
+struct trace_change {
+    uint8_t table;  /* enum row_table */
+    uint8_t kind;   /* enum row_change_kind */
+    uint8_t column; /* ROW_UPDATED: which cell */
+    uint32_t slot;
+    int64_t key;
+    int64_t before, after; /* ROW_UPDATED: of the cell, over the whole event */
+};
+
+struct trace_record {
+    struct trace_line line; /* its texts are the record's */
+    struct trace_change *changes;
+    size_t change_count;
+    void *memory; /* of all that */
+};
+
+struct trace {
+    const struct scenario *scenario;
+    struct trace_record *records; /* one a step */
+    size_t count, capacity;
+    bool failed; /* there was no memory: records are missing */
+};
+
+/* An empty one; records are added by a run whose observer is trace_observe, context the trace. */
+struct trace trace_begin(const struct scenario *scenario);
+void trace_observe(void *trace, const struct run_event *event);
+void trace_free(struct trace *trace);
+
+#endif

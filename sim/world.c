@@ -1,0 +1,386 @@
+#include "sim/world.h"
+
+#include "model/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t columns_of[TABLE_COUNT] = {
+    [TABLE_JOB] = JOB_COLUMNS,
+    [TABLE_ACTIVITY] = ACTIVITY_COLUMNS,
+    [TABLE_TASK] = TASK_COLUMNS,
+    [TABLE_GUID] = GUID_COLUMNS,
+    [TABLE_OUTPUT] = OUTPUT_COLUMNS,
+    [TABLE_COMPLETION] = COMPLETION_COLUMNS,
+    [TABLE_ESCALATION] = ESCALATION_COLUMNS,
+    [TABLE_MESSAGE] = MESSAGE_COLUMNS,
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* At most half full, so that a search for a key that is not there ends soon. */
+static uint32_t index_size(uint32_t capacity)
+{
+    uint32_t size = 16;
+    while (size < 2 * capacity) {
+        size *= 2;
+    }
+    return size;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + 63) / 64 * 64;
+}
+
+static void *carve(unsigned char **at, size_t size)
+{
+    void *piece = *at;
+    *at += round_up(size);
+    return piece;
+}
+
+static size_t block_size(const struct world_capacity *capacity)
+{
+    size_t size = round_up(capacity->changes * sizeof(struct row_change)) +
+                  2 * round_up(capacity->rows[TABLE_MESSAGE] * sizeof(uint32_t));
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        size += round_up((size_t)capacity->rows[t] * (1 + columns_of[t]) * sizeof(int64_t)) +
+                round_up(index_size(capacity->rows[t]) * sizeof(uint32_t));
+    }
+    return size;
+}
+
+bool world_make(struct world *world, const struct world_capacity *capacity)
+{
+    size_t size = block_size(capacity);
+    unsigned char *at = aligned_alloc(64, size);
+    *world = (struct world){.block = at, .block_size = size};
+    if (at == NULL) {
+        return false;
+    }
+    memset(at, 0, size);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        struct row_area *area = &world->rows.table[t];
+        area->capacity = capacity->rows[t];
+        area->stride = 1 + columns_of[t];
+        area->index_mask = index_size(area->capacity) - 1;
+        area->cells = carve(&at, (size_t)area->capacity * area->stride * sizeof(int64_t));
+        area->index = carve(&at, ((size_t)area->index_mask + 1) * sizeof(uint32_t));
+    }
+    world->queue = carve(&at, capacity->rows[TABLE_MESSAGE] * sizeof(uint32_t));
+    world->place = carve(&at, capacity->rows[TABLE_MESSAGE] * sizeof(uint32_t));
+    world->change_capacity = capacity->changes;
+    world->changes = carve(&at, capacity->changes * sizeof(struct row_change));
+    CHECK((size_t)(at - (unsigned char *)world->block) == size);
+    return true;
+}
+
+void world_free(struct world *world)
+{
+    free(world->block);
+    *world = (struct world){0};
+}
+
+void world_reset(struct world *world)
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        struct row_area *area = &world->rows.table[t];
+        if (area->used > 0) {
+            memset(area->index, 0, ((size_t)area->index_mask + 1) * sizeof(uint32_t));
+            area->used = 0;
+        }
+    }
+    world->change_count = 0;
+    world->queue_count = 0;
+    world->now = 0;
+    world->fingerprint = (struct world_fingerprint){0, 0};
+}
+
+/* ---- fingerprint ----------------------------------------------------------------------------- */
+
+static uint64_t scramble(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= UINT64_C(0xE9846AF9B1A615D);
+    x ^= x >> 32;
+    x *= UINT64_C(0xE9846AF9B1A615D);
+    return x ^ (x >> 28);
+}
+
+/* The share of one cell; a row that is there has its key as cell -1. Two halves that start from
+ * different constants, so that together they are 128 bits. */
+static struct world_fingerprint share(int table, int64_t key, int column, int64_t value)
+{
+    uint64_t place = scramble((uint64_t)key + (uint64_t)(table * 32 + column + 1));
+    return (struct world_fingerprint){
+        .high = scramble(place ^ ((uint64_t)value * UINT64_C(0x9E3779B97F4A7C15))),
+        .low = scramble(place + UINT64_C(0x632BE59BD9B4E019) + (uint64_t)value),
+    };
+}
+
+static void count_in(struct world_fingerprint *sum, struct world_fingerprint part)
+{
+    sum->high += part.high;
+    sum->low += part.low;
+}
+
+static void count_out(struct world_fingerprint *sum, struct world_fingerprint part)
+{
+    sum->high -= part.high;
+    sum->low -= part.low;
+}
+
+static struct world_fingerprint row_share(const struct world *world, int table, uint32_t slot)
+{
+    const struct row_area *area = &world->rows.table[table];
+    const int64_t *row = &area->cells[(size_t)slot * area->stride];
+    struct world_fingerprint sum = share(table, row[0], -1, 1);
+    for (uint32_t c = 0; c + 1 < area->stride; c++) {
+        count_in(&sum, share(table, row[0], (int)c, row[1 + c]));
+    }
+    return sum;
+}
+
+struct world_fingerprint world_fingerprint_afresh(const struct world *world)
+{
+    struct world_fingerprint sum = {0, 0};
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        for (uint32_t slot = 0; slot < world->rows.table[t].used; slot++) {
+            int64_t key = row_key(&world->rows, (enum row_table)t, slot);
+            if (row_find(&world->rows, (enum row_table)t, key) == slot) {
+                count_in(&sum, row_share(world, t, slot));
+            }
+        }
+    }
+    return sum;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+static int64_t visible_at(const struct world *world, uint32_t slot)
+{
+    return row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT);
+}
+
+static bool comes_first(const struct world *world, uint32_t a, uint32_t b)
+{
+    int64_t at_a = visible_at(world, a), at_b = visible_at(world, b);
+    return at_a != at_b
+               ? at_a < at_b
+               : row_key(&world->rows, TABLE_MESSAGE, a) < row_key(&world->rows, TABLE_MESSAGE, b);
+}
+
+static void put(struct world *world, uint32_t at, uint32_t slot)
+{
+    world->queue[at] = slot;
+    world->place[slot] = at + 1;
+}
+
+static void sift_up(struct world *world, uint32_t at)
+{
+    uint32_t slot = world->queue[at];
+    while (at > 0 && comes_first(world, slot, world->queue[(at - 1) / 2])) {
+        put(world, at, world->queue[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    put(world, at, slot);
+}
+
+static void sift_down(struct world *world, uint32_t at)
+{
+    uint32_t slot = world->queue[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= world->queue_count) {
+            break;
+        }
+        if (child + 1 < world->queue_count &&
+            comes_first(world, world->queue[child + 1], world->queue[child])) {
+            child++;
+        }
+        if (!comes_first(world, world->queue[child], slot)) {
+            break;
+        }
+        put(world, at, world->queue[child]);
+        at = child;
+    }
+    put(world, at, slot);
+}
+
+static void enqueue(struct world *world, uint32_t slot)
+{
+    put(world, world->queue_count++, slot);
+    sift_up(world, world->queue_count - 1);
+}
+
+static void dequeue(struct world *world, uint32_t slot)
+{
+    uint32_t at = world->place[slot] - 1;
+    uint32_t last = world->queue[--world->queue_count];
+    world->place[slot] = 0;
+    if (last != slot) {
+        put(world, at, last);
+        sift_up(world, at);
+        sift_down(world, world->place[last] - 1);
+    }
+}
+
+static void requeue(struct world *world, uint32_t slot)
+{
+    sift_up(world, world->place[slot] - 1);
+    sift_down(world, world->place[slot] - 1);
+}
+
+uint32_t world_next_message(const struct world *world, int64_t *at)
+{
+    if (world->queue_count == 0) {
+        return ROW_NONE;
+    }
+    *at = visible_at(world, world->queue[0]);
+    return world->queue[0];
+}
+
+uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < world->queue_count && count < limit; at++) {
+        if (visible_at(world, world->queue[at]) <= world->now) {
+            slots[count++] = world->queue[at];
+        }
+    }
+    return count;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void note(struct world *world, struct row_change change)
+{
+    CHECK(world->change_count < world->change_capacity);
+    world->changes[world->change_count++] = change;
+}
+
+/* Where the index has this slot, or, for ROW_NONE, its first free place. */
+static uint32_t *index_entry(struct row_area *area, int64_t key, uint32_t entry)
+{
+    uint32_t at = (uint32_t)key & area->index_mask;
+    while (area->index[at] != entry) {
+        at = (at + 1) & area->index_mask;
+    }
+    return &area->index[at];
+}
+
+uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
+                      const int64_t *columns)
+{
+    struct row_area *area = &world->rows.table[table];
+    if (area->used == area->capacity) {
+        return ROW_NONE;
+    }
+    uint32_t slot = area->used++;
+    int64_t *row = &area->cells[(size_t)slot * area->stride];
+    row[0] = key;
+    for (uint32_t c = 0; c + 1 < area->stride; c++) {
+        row[1 + c] = columns[c];
+    }
+    *index_entry(area, key, 0) = slot + 1;
+    note(world, (struct row_change){.slot = slot, .table = (uint8_t)table, .kind = ROW_INSERTED});
+    if (table == TABLE_MESSAGE) {
+        enqueue(world, slot);
+    }
+    if (world->fingerprinted) {
+        count_in(&world->fingerprint, row_share(world, (int)table, slot));
+    }
+    return slot;
+}
+
+static void write_cell(struct world *world, int table, uint32_t slot, int column, int64_t value)
+{
+    struct row_area *area = &world->rows.table[table];
+    int64_t *row = &area->cells[(size_t)slot * area->stride];
+    if (world->fingerprinted) {
+        count_out(&world->fingerprint, share(table, row[0], column, row[1 + column]));
+        count_in(&world->fingerprint, share(table, row[0], column, value));
+    }
+    row[1 + column] = value;
+    if (table == TABLE_MESSAGE && column == MESSAGE_VISIBLE_AT) {
+        requeue(world, slot);
+    }
+}
+
+void world_set(struct world *world, enum row_table table, uint32_t slot, int column, int64_t value)
+{
+    int64_t before = row_get(&world->rows, table, slot, column);
+    if (before == value) {
+        return;
+    }
+    note(world, (struct row_change){.slot = slot,
+                                    .table = (uint8_t)table,
+                                    .kind = ROW_UPDATED,
+                                    .column = (uint8_t)column,
+                                    .before = before});
+    write_cell(world, (int)table, slot, column, value);
+}
+
+void world_delete(struct world *world, enum row_table table, uint32_t slot)
+{
+    struct row_area *area = &world->rows.table[table];
+    uint32_t *entry = index_entry(area, row_key(&world->rows, table, slot), slot + 1);
+    note(world, (struct row_change){.slot = slot,
+                                    .table = (uint8_t)table,
+                                    .kind = ROW_DELETED,
+                                    .before = entry - area->index});
+    *entry = ROW_GONE;
+    if (table == TABLE_MESSAGE) {
+        dequeue(world, slot);
+    }
+    if (world->fingerprinted) {
+        count_out(&world->fingerprint, row_share(world, (int)table, slot));
+    }
+}
+
+/* ---- taking back ----------------------------------------------------------------------------- */
+
+static void undo_insert(struct world *world, const struct row_change *change)
+{
+    struct row_area *area = &world->rows.table[change->table];
+    CHECK(change->slot + 1 == area->used); /* the newest goes first */
+    if (world->fingerprinted) {
+        count_out(&world->fingerprint, row_share(world, change->table, change->slot));
+    }
+    if (change->table == TABLE_MESSAGE) {
+        dequeue(world, change->slot);
+    }
+    int64_t key = area->cells[(size_t)change->slot * area->stride];
+    *index_entry(area, key, change->slot + 1) = 0;
+    area->used--;
+}
+
+static void undo_delete(struct world *world, const struct row_change *change)
+{
+    world->rows.table[change->table].index[change->before] = change->slot + 1;
+    if (change->table == TABLE_MESSAGE) {
+        enqueue(world, change->slot);
+    }
+    if (world->fingerprinted) {
+        count_in(&world->fingerprint, row_share(world, change->table, change->slot));
+    }
+}
+
+void world_undo(struct world *world, size_t mark)
+{
+    while (world->change_count > mark) {
+        const struct row_change *change = &world->changes[--world->change_count];
+        switch ((enum row_change_kind)change->kind) {
+        case ROW_INSERTED:
+            undo_insert(world, change);
+            break;
+        case ROW_DELETED:
+            undo_delete(world, change);
+            break;
+        case ROW_UPDATED:
+            write_cell(world, change->table, change->slot, change->column, change->before);
+            break;
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/* A world's durable half: the rows of the simulated store in one flat block, the order of its
+ * queue, and a log of what the open transaction changed.
+ *
+ * Every write goes through world_insert, world_set and world_delete. Each appends to the log what
+ * undoes it, and, if asked, keeps a 128-bit fingerprint of all rows up to date: a commutative sum
+ * of keyed hashes of cells, so that two worlds with equal rows have equal fingerprints whichever
+ * order they were written in.
+ *
+ * Owns no policy: which operation does what is store.h's business, who runs when is run.h's.
+ * Allocates once, in world_make; nothing while it runs.
+ *
+ * (W1) world_undo(mark) brings back every cell, the index, the queue and the fingerprint as they
+ *      were when world_mark gave that mark.
+ * (W2) The queue holds exactly the messages that are there, ordered by (visible at, key).
+ * (W3) A reset costs in proportion to the tables' capacities, not to what other scenarios use. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "model/rows.h"
+
+struct world_fingerprint {
+    uint64_t high, low;
+};
+
+struct world {
+    struct rows rows;
+    struct row_change *changes; /* the log; the newest last */
+    size_t change_count, change_capacity;
+    uint32_t *queue;    /* a heap of message slots, the next one to be claimed first */
+    uint32_t *place;    /* by message slot: 1 + where it is in the heap; 0: not there */
+    uint32_t queue_count;
+    int64_t now; /* the store's clock */
+    bool fingerprinted;
+    struct world_fingerprint fingerprint;
+    void *block;
+    size_t block_size;
+};
+
+/* How many rows each table holds. */
+struct world_capacity {
+    uint32_t rows[TABLE_COUNT];
+    size_t changes; /* the longest log */
+};
+
+/* False: no memory. */
+bool world_make(struct world *world, const struct world_capacity *capacity);
+void world_free(struct world *world);
+
+/* No rows, clock at 0. */
+void world_reset(struct world *world);
+
+/* A new row; columns in the order of the table. Its slot, or ROW_NONE when the table is full. */
+uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
+                      const int64_t *columns);
+void world_set(struct world *world, enum row_table table, uint32_t slot, int column,
+               int64_t value);
+void world_delete(struct world *world, enum row_table table, uint32_t slot);
+
+/* Taking back what was written since a mark; keeping it for good (the log is emptied). */
+static inline size_t world_mark(const struct world *world)
+{
+    return world->change_count;
+}
+void world_undo(struct world *world, size_t mark);
+static inline void world_keep(struct world *world)
+{
+    world->change_count = 0;
+}
+
+/* The message that is due next: its slot and since when it is visible; ROW_NONE: there is none. */
+uint32_t world_next_message(const struct world *world, int64_t *visible_at);
+
+/* How many messages may be claimed now, counting at most `limit`, and the one of a rank among
+ * those: rank 0 is the one due first, others in no order that means anything but a fixed one. */
+uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots);
+
+/* The fingerprint computed afresh from all rows: must equal world->fingerprint. */
+struct world_fingerprint world_fingerprint_afresh(const struct world *world);
+
+#endif
