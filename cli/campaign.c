@@ -1,6 +1,7 @@
 /* assay campaign: many seeds on many scenarios, the main job. */
 #include "cli/campaign_tell.h"
-#include "cli/cli.h"
+#include "cli/one_run.h"
+#include "cli/regressions.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -50,6 +51,7 @@ static const char help[] =
 #define SEEDS_MAX   UINT64_C(1000000000000)
 #define SEED_MAX    (UINT64_MAX / 4)
 #define KNOWN_MAX   1000
+#define STORIES_MAX 3 /* findings that are told step by step */
 
 struct options {
     const char *seeds, *time, *base_seed, *jobs, *shard, *max_findings, *known, *sabotage,
@@ -162,47 +164,59 @@ static int read_bounds(struct campaign *campaign)
 
 /* ---- what is run ----------------------------------------------------------------------------- */
 
+static bool is_among(const struct campaign_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        if (strcmp(plan->entries[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int no_memory(void)
+{
+    fputs("assay campaign: not enough memory\n", stderr);
+    return CLI_UNAVAILABLE;
+}
+
 static int load_scenario(struct campaign_plan *plan, const char *name)
 {
     struct scenario_fault fault;
-    for (size_t i = 0; i < plan->scenario_count; i++) {
-        if (strcmp(plan->names[i], name) == 0) {
-            return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
-                                   cli_quote(name).text);
-        }
+    if (is_among(plan, name)) {
+        return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
+                               cli_quote(name).text);
     }
     struct scenario *scenario = malloc(sizeof *scenario);
     if (scenario == NULL) {
-        fputs("assay campaign: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return no_memory();
     }
     if (!scenario_load(name, scenario, &fault)) {
         free(scenario);
         return cli_usage_error(&cli_campaign, "%s", fault.text);
     }
-    plan->names[plan->scenario_count] = name;
-    plan->scenarios[plan->scenario_count++] = scenario;
+    plan->entries[plan->scenario_count++] =
+        (struct campaign_entry){.name = name, .scenario = scenario};
     return CLI_OK;
 }
 
 static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments *arguments)
 {
-    size_t built_in = scenario_count();
     bool all = arguments->count == 0;
-    size_t count = all ? built_in : (size_t)arguments->count;
-    plan->scenarios = calloc(count, sizeof *plan->scenarios);
-    plan->names = calloc(count, sizeof *plan->names);
-    int status = plan->scenarios == NULL || plan->names == NULL ? CLI_UNAVAILABLE : CLI_OK;
+    size_t count = all ? scenario_count() : (size_t)arguments->count;
+    plan->scenario_count = 0;
+    plan->entries = calloc(count, sizeof *plan->entries);
+    if (plan->entries == NULL) {
+        return no_memory();
+    }
+    int status = CLI_OK;
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         status = load_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
     }
-    size_t built_in_found = 0;
-    for (size_t i = 0; i < built_in; i++) {
-        for (size_t s = 0; s < plan->scenario_count; s++) {
-            built_in_found += strcmp(plan->names[s], scenario_name(i)) == 0;
-        }
+    plan->whole = true;
+    for (size_t i = 0; i < scenario_count(); i++) {
+        plan->whole = plan->whole && is_among(plan, scenario_name(i));
     }
-    plan->whole = built_in_found == built_in;
     return status;
 }
 
@@ -401,7 +415,7 @@ static void finding_tell(FILE *out, enum format_kind format, const struct campai
     bool alarming = kind == CAMPAIGN_NEW;
     campaign_tell_again(plan, scenario, bucket, again, sizeof again);
     fprintf(out, "\n%s%s%s: %c%s%s%s%s\n", alarming ? format_alarm(format) : format_strong(format),
-            plan->scenarios[scenario]->name, format_plain(format), toupper(bucket->why[0]),
+            plan->entries[scenario].scenario->name, format_plain(format), toupper(bucket->why[0]),
             bucket->why + (bucket->why[0] != '\0'), alarming ? "" : " (",
             alarming ? "" : campaign_finding_text(kind), alarming ? "" : ")");
     fprintf(out, "  breaks  %s%s%s  ", format_strong(format), clause->id, format_plain(format));
@@ -414,15 +428,52 @@ static void finding_tell(FILE *out, enum format_kind format, const struct campai
     fprintf(out, "  again   %s\n", again);
 }
 
+/* The same, shrunk and told step by step. False: it could not be. */
+static bool finding_story(const struct campaign_plan *plan, size_t scenario,
+                          const struct campaign_bucket *bucket)
+{
+    char again[400], title[SCENARIO_NAME_SIZE + 40];
+    int status;
+    struct schedule schedule;
+    if (!schedule_make(&schedule)) {
+        return false;
+    }
+    *schedule.scenario = *plan->entries[scenario].scenario;
+    schedule.seed = bucket->seed;
+    schedule.sabotaged = plan->sabotage != NULL;
+    if (schedule.sabotaged) {
+        schedule.sabotage = *plan->sabotage;
+    }
+    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    snprintf(title, sizeof title, "%s, seed %" PRIu64, schedule.scenario->name, bucket->seed);
+    struct one_run one = {.verb = &cli_campaign,
+                          .schedule = &schedule,
+                          .drawn = true,
+                          .shrinks = true,
+                          .title = title,
+                          .reproduce = again};
+    memcpy(one.without, plan->off, sizeof one.without);
+    memcpy(one.silent, plan->silent, sizeof one.silent);
+    putchar('\n');
+    bool told = one_run(&one, &status);
+    schedule_free(&schedule);
+    return told;
+}
+
 /* What a scenario is there to break is one line, whatever else it broke. */
 static void tell_findings(FILE *out, enum format_kind format, const struct campaign_report *report)
 {
     const struct campaign_plan *plan = report->plan;
+    int stories = 0;
     for (size_t s = 0; s < plan->scenario_count; s++) {
         const struct campaign_result *result = &report->work->results[s];
         for (size_t i = 0; i < result->bucket_count; i++) {
-            if (campaign_finding_kind(plan, s, &result->buckets[i]) != CAMPAIGN_EXPECTED) {
-                finding_tell(out, format, plan, s, &result->buckets[i]);
+            const struct campaign_bucket *bucket = &result->buckets[i];
+            enum campaign_finding kind = campaign_finding_kind(plan, s, bucket);
+            if (kind == CAMPAIGN_NEW && stories < STORIES_MAX && finding_story(plan, s, bucket)) {
+                stories++;
+            } else if (kind != CAMPAIGN_EXPECTED) {
+                finding_tell(out, format, plan, s, bucket);
             }
         }
     }
@@ -483,6 +534,12 @@ static int tell(const struct campaign *campaign, const struct campaign_report *r
 
 static int carry_out(const struct campaign *campaign)
 {
+    if (campaign->plan.sabotage == NULL) { /* what was found once must not come back */
+        int replayed = regressions_replay(&cli_campaign, campaign->options.json);
+        if (replayed != CLI_OK) {
+            return replayed;
+        }
+    }
     struct campaign_work work = {0};
     struct campaign_report report = {0};
     int status = CLI_UNAVAILABLE;
@@ -501,10 +558,9 @@ static void release(struct campaign *campaign)
 {
     struct campaign_plan *plan = &campaign->plan;
     for (size_t i = 0; i < plan->scenario_count; i++) {
-        free((void *)plan->scenarios[i]);
+        free(plan->entries[i].scenario);
     }
-    free((void *)plan->scenarios);
-    free((void *)plan->names);
+    free(plan->entries);
     free(campaign->known);
 }
 

@@ -15,7 +15,7 @@ static void judge_gates(struct campaign_report *report)
 {
     const struct campaign_plan *plan = report->plan;
     for (size_t s = 0; s < plan->scenario_count; s++) {
-        report->missed_count += campaign_gates(plan->scenarios[s], &report->work->results[s],
+        report->missed_count += campaign_gates(plan->entries[s].scenario, &report->work->results[s],
                                                plan->off, &report->missed[report->missed_count]);
     }
     if (plan->whole) {
@@ -74,7 +74,7 @@ void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
         silenced = silenced || plan->silent[i];
     }
     size_t used = (size_t)snprintf(text, size, "assay %s %s %s %" PRIu64,
-                                   silenced ? "campaign" : "run", plan->names[scenario],
+                                   silenced ? "campaign" : "run", plan->entries[scenario].name,
                                    silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
     if (plan->sabotage != NULL) {
         used = append(text, size, used, " --sabotage ", plan->sabotage->name);
@@ -150,7 +150,7 @@ static void count_kinds(const struct scenario *scenario, const struct campaign_t
 static void tell_scenario(FILE *out, enum format_kind format, const struct campaign_plan *plan,
                           size_t index, const struct campaign_result *result)
 {
-    const struct scenario *scenario = plan->scenarios[index];
+    const struct scenario *scenario = plan->entries[index].scenario;
     const struct campaign_tally *tally = &result->tally;
     int allowed, fell;
     count_kinds(scenario, tally, &allowed, &fell);
@@ -197,7 +197,7 @@ static void tell_drift(FILE *out, enum format_kind format, const struct campaign
     const struct campaign_drift *drift = &report->work->results[s].drift;
     campaign_drift_text(drift, text, sizeof text);
     fprintf(out, "\n%snot deterministic%s: %s, seed %" PRIu64 ": %s\n", format_alarm(format),
-            format_plain(format), report->plan->scenarios[s]->name, drift->seed, text);
+            format_plain(format), report->plan->entries[s].scenario->name, drift->seed, text);
 }
 
 /* The last line says how it ended. */
@@ -285,13 +285,13 @@ static void write_finding(FILE *out, const struct campaign_plan *plan, size_t sc
     char again[400];
     campaign_tell_again(plan, scenario, bucket, again, sizeof again);
     const char *kind = campaign_finding_text(campaign_finding_kind(plan, scenario, bucket));
-    write_line(out,
-               json_pack("{ss ss ss ss ss ss so so so so ss}", "type", "finding", "scenario",
-                         plan->scenarios[scenario]->name, "clause", clause_get(bucket->clause)->id,
-                         "oracle", campaign_oracle_name(bucket->oracle), "kind", kind, "why",
-                         bucket->why, "seed", number(bucket->seed), "steps", number(bucket->steps),
-                         "first_seed", number(bucket->first_seed), "runs", number(bucket->count),
-                         "again", again));
+    write_line(out, json_pack("{ss ss ss ss ss ss so so so so ss}", "type", "finding", "scenario",
+                              plan->entries[scenario].scenario->name, "clause",
+                              clause_get(bucket->clause)->id, "oracle",
+                              campaign_oracle_name(bucket->oracle), "kind", kind, "why",
+                              bucket->why, "seed", number(bucket->seed), "steps",
+                              number(bucket->steps), "first_seed", number(bucket->first_seed),
+                              "runs", number(bucket->count), "again", again));
 }
 
 static void write_scenario(FILE *out, const struct scenario *scenario,
@@ -316,8 +316,8 @@ static void write_drift(FILE *out, const struct campaign_report *report)
     const struct campaign_drift *drift = &report->work->results[s].drift;
     campaign_drift_text(drift, text, sizeof text);
     write_line(out, json_pack("{ss ss so so ss}", "type", "drift", "scenario",
-                              report->plan->scenarios[s]->name, "seed", number(drift->seed), "step",
-                              number(drift->step), "text", text));
+                              report->plan->entries[s].scenario->name, "seed", number(drift->seed),
+                              "step", number(drift->step), "text", text));
 }
 
 static json_t *gates_json(const struct campaign_report *report)
@@ -366,7 +366,7 @@ void campaign_tell_json(FILE *out, const struct campaign_report *report)
         }
     }
     for (size_t s = 0; s < plan->scenario_count; s++) {
-        write_scenario(out, plan->scenarios[s], &report->work->results[s]);
+        write_scenario(out, plan->entries[s].scenario, &report->work->results[s]);
     }
     write_drift(out, report);
     write_summary(out, report);

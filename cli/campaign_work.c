@@ -73,7 +73,7 @@ static bool is_known(const struct campaign_plan *plan, const char *scenario,
 enum campaign_finding campaign_finding_kind(const struct campaign_plan *plan, size_t scenario,
                                             const struct campaign_bucket *bucket)
 {
-    const struct scenario *of = plan->scenarios[scenario];
+    const struct scenario *of = plan->entries[scenario].scenario;
     if (of->breaks) {
         return CAMPAIGN_EXPECTED;
     }
@@ -145,7 +145,7 @@ static void add_up(struct pool *pool)
             pool->runs += slot->result.tally.runs;
             pool->steps += slot->result.tally.steps;
             pool->findings +=
-                pool->plan->scenarios[scenario]->breaks ? 0 : slot->result.tally.findings;
+                pool->plan->entries[scenario].scenario->breaks ? 0 : slot->result.tally.findings;
             pool->sealed = is_enough(pool, &slot->result);
             pool->stop = pool->stop || pool->sealed;
         }
@@ -187,7 +187,7 @@ static struct campaign_runner *runner_new(const struct campaign_plan *plan, size
 {
     struct campaign_runner *runner = malloc(sizeof *runner);
     if (runner == NULL ||
-        !campaign_runner_make(runner, plan->scenarios[scenario], plan->sabotage)) {
+        !campaign_runner_make(runner, plan->entries[scenario].scenario, plan->sabotage)) {
         free(runner);
         return NULL;
     }
@@ -196,21 +196,25 @@ static struct campaign_runner *runner_new(const struct campaign_plan *plan, size
     return runner;
 }
 
-/* Runs items until there are none; false: no memory. A runner is made when its scenario is first
- * met. */
-static bool work_off(struct pool *pool, struct campaign_runner **runners)
+/* A thread's place at a scenario; its runner is made when the scenario is first met. */
+struct seat {
+    struct campaign_runner *runner;
+};
+
+/* Runs items until there are none; false: no memory. */
+static bool work_off(struct pool *pool, struct seat *seats)
 {
     uint64_t item;
     while (deal(pool, &item)) {
         size_t scenario = item % pool->plan->scenario_count;
-        if (runners[scenario] == NULL) {
-            runners[scenario] = runner_new(pool->plan, scenario);
-            if (runners[scenario] == NULL) {
-                return false;
-            }
+        if (seats[scenario].runner == NULL) {
+            seats[scenario].runner = runner_new(pool->plan, scenario);
+        }
+        if (seats[scenario].runner == NULL) {
+            return false;
         }
         struct slot *slot = &pool->slots[item % pool->slot_count];
-        run_item(pool->plan, runners[scenario], item, &slot->result);
+        run_item(pool->plan, seats[scenario].runner, item, &slot->result);
         hand_in(pool, slot);
     }
     return true;
@@ -220,15 +224,15 @@ static void *work_thread(void *context)
 {
     struct pool *pool = context;
     size_t count = pool->plan->scenario_count;
-    struct campaign_runner **runners = calloc(count, sizeof *runners);
-    bool fine = runners != NULL && work_off(pool, runners);
-    for (size_t i = 0; runners != NULL && i < count; i++) {
-        if (runners[i] != NULL) {
-            campaign_runner_free(runners[i]);
-            free(runners[i]);
+    struct seat *seats = calloc(count, sizeof *seats);
+    bool fine = seats != NULL && work_off(pool, seats);
+    for (size_t i = 0; seats != NULL && i < count; i++) {
+        if (seats[i].runner != NULL) {
+            campaign_runner_free(seats[i].runner);
+            free(seats[i].runner);
         }
     }
-    free(runners);
+    free(seats);
     pthread_mutex_lock(&pool->lock);
     pool->working--;
     if (!fine) {

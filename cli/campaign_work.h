@@ -21,9 +21,13 @@ struct campaign_known {
     enum oracle_name oracle;
 };
 
+struct campaign_entry {
+    const char *name; /* as it was asked for: a name or a path */
+    struct scenario *scenario;
+};
+
 struct campaign_plan {
-    const struct scenario **scenarios;
-    const char **names; /* the scenarios as they were asked for: a name or a path */
+    struct campaign_entry *entries; /* the scenarios */
     size_t scenario_count;
     bool whole;                      /* every built-in scenario is among them */
     const struct sabotage *sabotage; /* NULL: none */

@@ -116,7 +116,7 @@ static int list(const struct kind *kind, const struct request *request,
 }
 
 /* With what a campaign left in a folder. */
-static int list_covered(const struct kind *kind, struct request *request, const char *folder,
+static int list_covered(const struct kind *kind, enum format_kind format, const char *folder,
                         const struct cli_arguments *arguments)
 {
     struct list_coverage coverage;
@@ -127,8 +127,8 @@ static int list_covered(const struct kind *kind, struct request *request, const 
     if (!list_coverage_load(folder, &coverage, &fault)) {
         return cli_usage_error(&cli_list, "--coverage %s", fault.text);
     }
-    request->coverage = &coverage;
-    int status = list(kind, request, arguments);
+    struct request request = {.format = format, .coverage = &coverage};
+    int status = list(kind, &request, arguments);
     list_coverage_free(&coverage);
     return status;
 }
@@ -166,7 +166,7 @@ static int run(int argc, char **argv)
                                         : markdown ? FORMAT_MARKDOWN
                                                    : cli_text_format()};
     return folder == NULL ? list(kind, &request, &arguments)
-                          : list_covered(kind, &request, folder, &arguments);
+                          : list_covered(kind, request.format, folder, &arguments);
 }
 
 const struct cli_verb cli_list = {

@@ -198,6 +198,7 @@ static struct run *make_run(const struct one_run *one, const struct schedule *sc
         free(run);
         return NULL;
     }
+    run->recheck_every = 1; /* one run can afford the slow way at every commit */
     memcpy(run->oracle.off, one->without, sizeof one->without);
     memcpy(run->oracle.silent, one->silent, sizeof one->silent);
     return run;

@@ -103,7 +103,7 @@ static int write_schedule(FILE *file, const char *path, const struct schedule *s
         return CLI_INCOMPLETE;
     }
     char *text = schedule_text(schedule);
-    bool written = text != NULL && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
+    bool written = text != NULL && fputs(text, file) >= 0;
     written = fclose(file) == 0 && written;
     free(text);
     if (!written) {

@@ -83,7 +83,7 @@ static int write_schedule(const struct request *request, const struct schedule *
                                request->to);
     }
     char *text = schedule_text(schedule);
-    bool written = text != NULL && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
+    bool written = text != NULL && fputs(text, file) >= 0;
     free(text);
     if (fclose(file) != 0 || !written) {
         fprintf(stderr, "assay shrink: %s could not be written\n", request->to);

@@ -28,8 +28,8 @@ static const struct shape {
     {BUNDLE_LEG1, PRIMITIVE_RECORD_TASK},
     {BUNDLE_LEG1, PRIMITIVE_PUBLISH},
     {BUNDLE_ANSWER, PRIMITIVE_PUBLISH},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_REQUIRE_MARK},
     {BUNDLE_ENTER_LEG2, PRIMITIVE_ENTER_LEG2},
+    {BUNDLE_ENTER_LEG2, PRIMITIVE_REQUIRE_MARK},
     {BUNDLE_ENTER_LEG2, PRIMITIVE_READ_TASK},
     {BUNDLE_ENTER_LEG2, PRIMITIVE_READ_OUTPUT},
     {BUNDLE_STEP1, PRIMITIVE_MARK_ACTIVITY},
@@ -83,9 +83,9 @@ static void slug(const char *text, char *out, size_t size)
 }
 
 static const char *const kind_slugs[SABOTAGE_KIND_COUNT] = {
-    [SABOTAGE_DROP] = "drop",     [SABOTAGE_SPLIT] = "split-after",
+    [SABOTAGE_DROP] = "drop",       [SABOTAGE_SPLIT] = "split-after",
     [SABOTAGE_UNGUARD] = "unguard", [SABOTAGE_STALE] = "stale",
-    [SABOTAGE_REPEAT] = "repeat", [SABOTAGE_ACK_EARLY] = "ack-before",
+    [SABOTAGE_REPEAT] = "repeat",   [SABOTAGE_ACK_EARLY] = "ack-before",
 };
 
 static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
@@ -213,8 +213,7 @@ bool sabotage_find(const char *name, struct sabotage *out)
 static void make_stale(struct primitive *copy, int at)
 {
     CHECK(copy->op_count < PRIMITIVE_OPS_MAX);
-    memmove(&copy->ops[at + 1], &copy->ops[at],
-            (size_t)(copy->op_count - at) * sizeof *copy->ops);
+    memmove(&copy->ops[at + 1], &copy->ops[at], (size_t)(copy->op_count - at) * sizeof *copy->ops);
     copy->op_count++;
     struct op *set = &copy->ops[at + 1];
     copy->ops[at] = (struct op){.kind = OP_LET_SUM,
@@ -399,15 +398,20 @@ static bool outcome_of_split(struct sabotage_memory *memory, struct outcome *out
     return true;
 }
 
-static bool outcome_of_repeat(struct sabotage_memory *memory, struct outcome *outcome)
+/* A repetition that is refused is not told. The message of a first claim is not kept, so there the
+ * worker stays idle and that claim lapses. */
+static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundle *sent,
+                              struct outcome *outcome)
 {
     if (memory->stage == 0 && outcome->kind == OUTCOME_COMMITTED) {
         memory->stage = 1;
         memcpy(memory->held, outcome->values, sizeof memory->held);
         return false;
     }
-    if (memory->stage == 1 && outcome->kind == OUTCOME_REFUSED) {
+    if (memory->stage == 1 && outcome->kind == OUTCOME_REFUSED && sent->name != BUNDLE_CLAIM) {
         outcome->kind = OUTCOME_COMMITTED;
+        outcome->refusal = REFUSED_NOTHING;
+        outcome->skipped = 0;
         memcpy(outcome->values, memory->held, sizeof memory->held);
     }
     memory->stage = 0;
@@ -439,7 +443,7 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
     case SABOTAGE_SPLIT:
         return sent->name != sabotage->bundle || outcome_of_split(memory, outcome);
     case SABOTAGE_REPEAT:
-        return sent->name != sabotage->bundle || outcome_of_repeat(memory, outcome);
+        return sent->name != sabotage->bundle || outcome_of_repeat(memory, sent, outcome);
     case SABOTAGE_ACK_EARLY:
         return outcome_of_early_ack(sabotage, memory, worker, sent);
     case SABOTAGE_DROP:

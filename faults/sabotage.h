@@ -1,8 +1,9 @@
 /* Planted bugs: what proves that the bench can find one.
  *
- * A sabotage is a decorator around an engine and its store. It changes an operation in a copy of the
- * table of primitives, rewrites bundles on their way to the store, or outcomes on their way back.
- * No engine has a switch for it. Its memory is bounded, one for each actor; a crash clears it.
+ * A sabotage is a decorator around an engine and its store. It changes an operation in a copy of
+ * the table of primitives, rewrites bundles on their way to the store, or outcomes on their way
+ * back. No engine has a switch for it. Its memory is bounded, one for each actor; a crash clears
+ * it.
  *
  * Some are named after failures that real systems had. The rest are enumerated mechanically from
  * every bundle: each primitive dropped, each bundle split after each primitive, each guard dropped,
@@ -15,8 +16,9 @@
 
 #include "model/engine.h"
 
-#define SABOTAGE_TABLE_SIZE (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals */
-#define SABOTAGE_NAME_SIZE  48
+#define SABOTAGE_TABLE_SIZE (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals  \
+                                                   */
+#define SABOTAGE_NAME_SIZE 48
 
 enum sabotage_kind {
     SABOTAGE_NAMED,     /* one of those in sabotage_named.c */
@@ -44,10 +46,10 @@ struct sabotage {
 /* What a decorator remembers between two transactions of one actor. All zero at a start, and when
  * the worker has become idle. */
 struct sabotage_memory {
-    uint8_t stage;    /* how far a bundle is that takes several transactions */
-    bool has_stale;   /* `stale` was read */
-    bool flag;        /* the sabotage's own */
-    int64_t stale;    /* a cell as it was when the actor got its last outcome */
+    uint8_t stage;                   /* how far a bundle is that takes several transactions */
+    bool has_stale;                  /* `stale` was read */
+    bool flag;                       /* the sabotage's own */
+    int64_t stale;                   /* a cell as it was when the actor got its last outcome */
     int64_t held[BUNDLE_VALUES_MAX]; /* what the first half of a split bundle returned */
 };
 

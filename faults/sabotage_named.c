@@ -110,8 +110,9 @@ static const struct sabotage list[NAMED_COUNT] = {
                           .about = "the trigger's Leg2 is entered without its Leg1",
                           .scenario = "tree-3"},
     [CLOSE_OVERTAKES] = {.name = "close-overtakes",
-                         .about = "a closing answer does not wait for the pending ones, and they do "
-                                  "not mind (E-ACL-20)",
+                         .about =
+                             "a closing answer does not wait for the pending ones, and they do "
+                             "not mind (E-ACL-20)",
                          .scenario = "pending"},
     [ASSUME_COMMITTED] = {.name = "assume-committed",
                           .about = "a lost answer to COMMIT is taken for success (E-ACL-13)",
@@ -407,10 +408,9 @@ void sabotage_named_ready(const struct sabotage *sabotage, struct sabotage_memor
         return;
     }
     uint32_t slot = row_find(rows, TABLE_ACTIVITY, next->params[next->calls[0].params]);
-    int64_t ledger =
-        slot == ROW_NONE ? 0 : row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER);
-    memory->flag = ledger_get(ledger, ACTIVITY_LEG1_ENTRIES) <
-                   ledger_layout(ACTIVITY_LEG1_ENTRIES)->ceiling;
+    int64_t ledger = slot == ROW_NONE ? 0 : row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER);
+    memory->flag =
+        ledger_get(ledger, ACTIVITY_LEG1_ENTRIES) < ledger_layout(ACTIVITY_LEG1_ENTRIES)->ceiling;
 }
 
 /* ---- outcomes -------------------------------------------------------------------------------- */
@@ -460,8 +460,8 @@ static bool between_halves(struct sabotage_memory *memory, const struct outcome 
 static void assume_committed(const struct bundle *sent, struct outcome *outcome)
 {
     bool step = sent->name >= BUNDLE_STEP1 && sent->name <= BUNDLE_STEP3;
-    if (outcome->kind == OUTCOME_UNKNOWN && (step || sent->name == BUNDLE_ANSWER ||
-                                             sent->name == BUNDLE_LEG1)) {
+    if (outcome->kind == OUTCOME_UNKNOWN &&
+        (step || sent->name == BUNDLE_ANSWER || sent->name == BUNDLE_LEG1)) {
         outcome->kind = OUTCOME_COMMITTED;
         outcome->skipped = 0;
     }

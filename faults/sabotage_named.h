@@ -1,5 +1,5 @@
-/* The sabotages that have a name: bugs that real systems had, or that a reading of the specification
- * leads to. Private to faults/; sabotage.h is the interface. */
+/* The sabotages that have a name: bugs that real systems had, or that a reading of the
+ * specification leads to. Private to faults/; sabotage.h is the interface. */
 #ifndef FAULTS_SABOTAGE_NAMED_H
 #define FAULTS_SABOTAGE_NAMED_H
 

@@ -273,6 +273,13 @@ static void tried(struct worker *worker, bool is_unknown)
     }
 }
 
+/* Finding out where things stand, like keeping the claim, is no step forward: it does not start the
+ * count of tries anew, else a step that never succeeds would be tried for ever. */
+static bool reads(const struct worker *worker)
+{
+    return worker->state == WORKER_READ_LEG1 || worker->state == WORKER_READ_LEG2;
+}
+
 /* Steps are guarded by markers alone, so a claim that could not be extended ends the work early
  * only because somebody else is at it (E-ACL-11). */
 static void extended(struct worker *worker, const struct outcome *last)
@@ -280,7 +287,6 @@ static void extended(struct worker *worker, const struct outcome *last)
     worker->extending = 0;
     if (last->kind == OUTCOME_COMMITTED) {
         worker->held_until = last->values[0];
-        worker->tries = 0;
     } else if (last->kind == OUTCOME_REFUSED) {
         *worker = worker_begin();
     } else {
@@ -303,7 +309,9 @@ void worker_take(struct worker *worker, const struct engine_rules *rules,
     }
     switch ((enum outcome_kind)last->kind) {
     case OUTCOME_COMMITTED:
-        worker->tries = 0;
+        if (!reads(worker)) {
+            worker->tries = 0;
+        }
         committed(worker, rules, last);
         break;
     case OUTCOME_REFUSED:
@@ -429,8 +437,11 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
     p[1] = column(worker, MESSAGE_ACTIVITY);
     p[2] = worker->input;
     if (rules->direct) {
-        append_answer(worker, rules, next, worker->input, 0);
-        next->calls[next->count - 1].mode = CALL_REQUIRE;
+        int64_t pendings = rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings;
+        for (int64_t answered = 0; answered <= pendings; answered++) {
+            append_answer(worker, rules, next, worker->input, answered);
+            next->calls[next->count - 1].mode = CALL_REQUIRE;
+        }
     } else {
         p = append_publish(worker, next, CALL_REQUIRE,
                            identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
@@ -445,7 +456,10 @@ static void next_answer(const struct worker *worker, const struct engine_rules *
     append_answer(worker, rules, next, column(worker, MESSAGE_CONTENT), worker->answered);
 }
 
-/* A closing answer waits for its pending answers, uncounted (E-ACL-20). */
+/* A closing answer waits for its pending answers, uncounted: a refusal takes the entry back
+ * (E-ACL-20). After the entry, because the activity's row is locked before any GUID's (E-ACL-28),
+ * and because at its ceiling there is nothing to wait for: whatever is not through is turned away,
+ * too (ACL-7). */
 static void append_require_pendings(const struct worker *worker, struct bundle *next)
 {
     for (int64_t k = 1; k <= column(worker, MESSAGE_PENDINGS); k++) {
@@ -459,7 +473,6 @@ static void next_enter_leg2(const struct worker *worker, struct bundle *next)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG2_ENTRIES);
     bundle_begin(next, BUNDLE_ENTER_LEG2);
-    append_require_pendings(worker, next);
     int64_t *p = bundle_append(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER);
     p[0] = column(worker, MESSAGE_ACTIVITY);
     p[1] = column(worker, MESSAGE_GUID);
@@ -469,6 +482,7 @@ static void next_enter_leg2(const struct worker *worker, struct bundle *next)
     p[5] = entries->ceiling + 1;
     p[6] = entries->ceiling;
     p[7] = entries->ceiling - 1;
+    append_require_pendings(worker, next);
     bundle_append(next, PRIMITIVE_READ_TASK, CALL_PLAIN, LEG2_CLOSED_BY)[0] = task_id(worker);
     if (column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES) {
         append_read_input(worker, next, LEG2_INPUT);

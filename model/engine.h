@@ -17,8 +17,9 @@
  *
  * (N1) A worker that is idle holds nothing.
  * (N2) Every bundle of a message but its entries may be repeated any number of times.
- * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times in a row;
- *      then the worker lets go, and the message comes again under the same GUID (E-ACL-13). */
+ * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times, reads and
+ *      extensions in between not counted as progress; then the worker lets go, and the message comes
+ *      again under the same GUID (E-ACL-13). */
 #ifndef MODEL_ENGINE_H
 #define MODEL_ENGINE_H
 
@@ -34,7 +35,7 @@ struct engine_rules {
     int64_t put_back;      /* ticks until a message that came too early is visible again */
     int64_t thresholds[8]; /* job j has threshold j mod count */
     uint32_t threshold_count;
-    bool direct; /* Leg1's work publishes the closing answer itself: no task hop */
+    bool direct; /* Leg1's work publishes the answers itself: no task hop */
 };
 
 /* Where a worker stands: the bundle that it sends next. */
@@ -58,7 +59,7 @@ enum worker_state {
 struct worker {
     uint8_t state;     /* enum worker_state */
     uint8_t extending; /* the bundle sent last was an extension of the claim */
-    uint8_t tries;     /* aborted or unknown outcomes in a row */
+    uint8_t tries;     /* aborted or unknown outcomes since the last step forward */
     uint8_t answered;  /* task: answers that are out */
     uint8_t reason;    /* enum escalation_reason */
     uint8_t changed;   /* task: this worker answers otherwise than it should (a fault) */

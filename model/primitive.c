@@ -273,26 +273,12 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
             },
 };
 
-static const struct {
-    uint8_t table, column, parent;
-} foreign_keys[] = {
-    {TABLE_ACTIVITY, ACTIVITY_JOB, TABLE_JOB},
-    {TABLE_TASK, TASK_ACTIVITY, TABLE_ACTIVITY},
-    {TABLE_GUID, GUID_ACTIVITY, TABLE_ACTIVITY},
-    {TABLE_OUTPUT, OUTPUT_ACTIVITY, TABLE_ACTIVITY},
-    {TABLE_COMPLETION, COMPLETION_JOB, TABLE_JOB},
-    {TABLE_ESCALATION, ESCALATION_JOB, TABLE_JOB},
-    {TABLE_MESSAGE, MESSAGE_ACTIVITY, TABLE_ACTIVITY},
+const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
+    [TABLE_ACTIVITY] = {ACTIVITY_JOB, TABLE_JOB, true},
+    [TABLE_TASK] = {TASK_ACTIVITY, TABLE_ACTIVITY, true},
+    [TABLE_GUID] = {GUID_ACTIVITY, TABLE_ACTIVITY, true},
+    [TABLE_OUTPUT] = {OUTPUT_ACTIVITY, TABLE_ACTIVITY, true},
+    [TABLE_COMPLETION] = {COMPLETION_JOB, TABLE_JOB, true},
+    [TABLE_ESCALATION] = {ESCALATION_JOB, TABLE_JOB, true},
+    [TABLE_MESSAGE] = {MESSAGE_ACTIVITY, TABLE_ACTIVITY, true},
 };
-
-bool primitive_foreign_key(enum row_table table, int *column, enum row_table *parent)
-{
-    for (size_t i = 0; i < sizeof foreign_keys / sizeof *foreign_keys; i++) {
-        if (foreign_keys[i].table == table) {
-            *column = foreign_keys[i].column;
-            *parent = (enum row_table)foreign_keys[i].parent;
-            return true;
-        }
-    }
-    return false;
-}

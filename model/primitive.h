@@ -73,16 +73,20 @@ enum refusal {
     REFUSAL_COUNT
 };
 
-/* An operand: nothing, parameter i, returned value i, the clock, 0, 1 or -1. */
+/* An operand: which of three arrays, and where in it. The arrays are the constants below, the
+ * call's parameters, and the values returned so far. */
 enum operand {
-    OPERAND_NONE = 0,
-    OPERAND_PARAM = 0x20, /* + i */
-    OPERAND_VALUE = 0x40, /* + i */
-    OPERAND_NOW = 0x80,
     OPERAND_ZERO,
     OPERAND_ONE,
-    OPERAND_MINUS_ONE
+    OPERAND_MINUS_ONE,
+    OPERAND_NOW, /* the store's clock */
+    OPERAND_CONSTANTS,
+    OPERAND_NONE = OPERAND_ZERO,
+    OPERAND_PARAM = 0x40, /* + i */
+    OPERAND_VALUE = 0x80  /* + i */
 };
+#define OPERAND_ARRAY(operand) ((operand) >> 6)
+#define OPERAND_PLACE(operand) ((operand)&0x3F)
 
 struct op {
     uint8_t kind;    /* enum op_kind */
@@ -149,7 +153,12 @@ enum primitive_id {
  * of this one with an operation changed. */
 extern const struct primitive primitive_table[PRIMITIVE_COUNT];
 
-/* The foreign key of a table: this column names a row of `parent`. False: it has none. */
-bool primitive_foreign_key(enum row_table table, int *column, enum row_table *parent);
+/* The foreign keys: a column of each table but one names a row of another. */
+struct foreign_key {
+    uint8_t column; /* of the table that refers */
+    uint8_t parent; /* enum row_table: where the row must be */
+    bool there;     /* false: the table refers to none */
+};
+extern const struct foreign_key primitive_foreign_keys[TABLE_COUNT];
 
 #endif

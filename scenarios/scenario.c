@@ -366,12 +366,12 @@ bool scenario_parse(const char *text, size_t size, const char *origin, struct sc
 
 size_t scenario_count(void)
 {
-    return builtin_count;
+    return builtin_scenarios_count;
 }
 
 const char *scenario_name(size_t index)
 {
-    CHECK(index < builtin_count);
+    CHECK(index < builtin_scenarios_count);
     return builtin_scenarios[index].name;
 }
 
@@ -381,7 +381,7 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
     char known[200] = "", quoted[READER_QUOTED_SIZE];
     size_t at = 0;
     memcpy(text.text, name, text.length);
-    for (size_t i = 0; i < builtin_count && at < sizeof known; i++) {
+    for (size_t i = 0; i < builtin_scenarios_count && at < sizeof known; i++) {
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
                                builtin_scenarios[i].name);
     }
@@ -393,7 +393,7 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
 
 static bool load_builtin(const char *name, struct scenario *scenario, struct scenario_fault *fault)
 {
-    for (size_t i = 0; i < builtin_count; i++) {
+    for (size_t i = 0; i < builtin_scenarios_count; i++) {
         const struct builtin *builtin = &builtin_scenarios[i];
         if (strcmp(builtin->name, name) == 0) {
             char origin[SCENARIO_NAME_SIZE + sizeof ".yaml"];

@@ -22,7 +22,7 @@
 #define CAMPAIGN_BLOCK         64  /* seeds */
 #define CAMPAIGN_CHECK_USUAL   64  /* one seed in so many is run twice */
 #define CAMPAIGN_RECHECK_EVERY 256 /* commits between two slow rechecks of all rows */
-#define CAMPAIGN_BUCKETS_MAX   (CLAUSE_COUNT * ORACLE_NAME_COUNT)
+#define CAMPAIGN_BUCKETS_MAX   ((size_t)CLAUSE_COUNT * ORACLE_NAME_COUNT)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
@@ -142,8 +142,8 @@ enum campaign_gate_kind {
 
 /* One that was not met. */
 struct campaign_gate {
-    enum campaign_gate_kind kind;
     const struct scenario *scenario; /* NULL: all of them together */
+    enum campaign_gate_kind kind;
     enum fault_kind fault;
     enum oracle_sighting sight;
     enum clause_id clause;

@@ -3,6 +3,7 @@
 #include "model/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
@@ -69,17 +70,35 @@ static int compare(const void *left, const void *right)
     return a->ordinal < b->ordinal ? -1 : a->ordinal > b->ordinal;
 }
 
+/* Where an item belongs among the first `count`, which are sorted: after those equal to it. */
+static size_t place_of(const struct choice_list *list, size_t count, const struct choice *item)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(&list->items[middle], item) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Not qsort, whose order of equal items is the C library's own affair. Lists are mostly sorted
+ * already, and then nothing moves. */
 void choice_list_sort(struct choice_list *list)
 {
-    if (list->count < 2) {
-        return;
-    }
-    qsort(list->items, list->count, sizeof *list->items, compare);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++) {
-        if (compare(&list->items[kept - 1], &list->items[i]) != 0) {
-            list->items[kept++] = list->items[i];
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct choice item = list->items[i];
+        size_t at = place_of(list, kept, &item);
+        if (at > 0 && compare(&list->items[at - 1], &item) == 0) {
+            continue; /* the first stays */
         }
+        memmove(&list->items[at + 1], &list->items[at], (kept - at) * sizeof item);
+        list->items[at] = item;
+        kept++;
     }
     list->count = kept;
 }
@@ -118,6 +137,13 @@ static unsigned lowest(uint32_t able)
     return (unsigned)__builtin_ctz(able);
 }
 
+/* The lowest worker; the client, actor 0, if no worker can run: what is begun is finished before
+ * something new is. */
+static unsigned usual(uint32_t able)
+{
+    return lowest((able & ~UINT32_C(1)) != 0 ? able & ~UINT32_C(1) : able);
+}
+
 static unsigned nth(uint32_t able, uint32_t n)
 {
     for (; n > 0; n--) {
@@ -134,12 +160,12 @@ unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
         uint32_t count = (uint32_t)__builtin_popcount(able);
         actor = nth(able, pcg_below(&source->schedule, count));
     } else {
-        actor = look_up(source->listed, CHOICE_WHO, 0, turn, lowest(able));
+        actor = look_up(source->listed, CHOICE_WHO, 0, turn, usual(able));
         if (actor >= 32 || (able >> actor & 1) == 0) {
-            actor = lowest(able); /* an edited list may name one that cannot run */
+            actor = usual(able); /* an edited list may name one that cannot run */
         }
     }
-    if (actor != lowest(able)) {
+    if (actor != usual(able)) {
         record(source, CHOICE_WHO, 0, turn, actor);
     }
     return actor;

@@ -6,9 +6,9 @@
  *      amount  how long, how many, which one: a fault's detail
  *
  * A choice is recorded as (why, actor, ordinal, value), and only if it is not the usual one: the
- * lowest actor, no fault, amount 0. So a list with entries left out always means a run, and a
- * shorter list a calmer one. Ordinals count turns for `who`, an actor's transactions for the others,
- * so that an entry keeps its meaning when others are taken away.
+ * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0. So a list with entries left out always means a run, and a
+ * shorter list a calmer one. Ordinals count turns for `who`, an actor's transactions for the
+ * others, so that an entry keeps its meaning when others are taken away.
  *
  * (C1) With equal (scenario, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
  * (C2) A run replayed from its own record makes the same choices. */
@@ -51,7 +51,7 @@ struct choice_source {
  * its own up to the plan's. */
 struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan);
 
-/* The lowest actor, no fault, except as listed. */
+/* The usual choices, except as listed. */
 struct choice_source choice_listed(const struct choice_list *list);
 
 /* The seed's random schedule, faults as listed. */

@@ -15,7 +15,6 @@
 #define LOST_COMMITS_MAX 4
 #define LATE_REPLAYS     4   /* chances of a replay once everything is done */
 #define STEPS_SPARE      400 /* beyond 8 crash-free runs: what a phase may take */
-#define CHANGES_A_STEP   64
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
@@ -119,6 +118,7 @@ static void keep(struct run *run, size_t mark)
         return;
     }
     run->commits[run->commit_count++ % 8] = mark;
+    run->commits_held += run->commits_held < 8;
 }
 
 /* ---- the world around ------------------------------------------------------------------------ */
@@ -199,7 +199,7 @@ static void cut_all_connections(struct run *run)
 static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
 {
     struct world *world = &run->world;
-    uint32_t kept = run->commit_count < 8 ? run->commit_count : 7;
+    uint32_t kept = run->commits_held;
     if (kept == 0) {
         return false;
     }
@@ -207,23 +207,25 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
     lost = lost < kept ? lost : kept;
     size_t mark = run->commits[(run->commit_count - lost) % 8];
     size_t count = world->change_count - mark;
-    struct row_change told[8 * CHANGES_A_STEP];
-    CHECK(count <= sizeof told / sizeof *told);
+    CHECK(count <= RUN_TOLD_MAX);
     for (size_t i = 0; i < count; i++) {
-        struct row_change change = world->changes[world->change_count - 1 - i];
+        struct row_change change = world->changes[world->change_count - 1];
         if (change.kind == ROW_UPDATED) {
             change.before =
                 row_get(&world->rows, (enum row_table)change.table, change.slot, change.column);
         } else {
             change.kind = change.kind == ROW_INSERTED ? ROW_DELETED : ROW_INSERTED;
         }
-        told[i] = change;
+        run->told[i] = change;
         world_undo(world, world->change_count - 1);
     }
     run->commit_count -= lost;
+    run->commits_held -= lost; /* older places were written over by commits that are lost now */
+    run->told_count = count;
+    run->amount = lost;
     cut_all_connections(run);
     struct oracle_verdict verdict =
-        oracle_activity_commit(&run->oracle, &world->rows, told, count, world->now);
+        oracle_activity_commit(&run->oracle, &world->rows, run->told, count, world->now);
     if (verdict.broken) {
         broke(run, verdict);
     }
@@ -232,14 +234,13 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
 
 static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
-    int64_t timeout = run->rules.timeout;
+    int64_t most = (kind == FAULT_CLOCK_FORWARD ? JUMP_TIMEOUTS : 1) * run->rules.timeout;
+    run->amount = 1 + choice_amount(run->source, actor, ordinal, (uint32_t)most);
     if (kind == FAULT_CLOCK_FORWARD) {
-        run->world.now +=
-            1 + choice_amount(run->source, actor, ordinal, (uint32_t)(JUMP_TIMEOUTS * timeout));
-        return true;
+        run->world.now += run->amount;
+    } else {
+        run->world.now = run->world.now > run->amount ? run->world.now - run->amount : 0;
     }
-    int64_t back = 1 + choice_amount(run->source, actor, ordinal, (uint32_t)timeout);
-    run->world.now = run->world.now > back ? run->world.now - back : 0;
     return true;
 }
 
@@ -308,6 +309,10 @@ static bool answered_before(const struct run *run)
 /* Whether a fault of a transaction can fall on this one. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
+    if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
+        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE) {
+        return false; /* nothing of it reaches the server */
+    }
     switch ((int)kind) {
     case FAULT_CRASH_BEFORE_ACK:
         return run->bundle.name == BUNDLE_ACK;
@@ -322,6 +327,27 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
         return run->bundle.name == BUNDLE_ANSWER && answered_before(run);
     default:
         return true;
+    }
+}
+
+/* The world around has changed: a step of its own. What a failover lost has been judged already. */
+static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, size_t mark)
+{
+    bool lost = kind == FAULT_LOSSY_FAILOVER;
+    if (!lost && run->world.change_count > mark) {
+        judge_commit(run, mark);
+    }
+    struct run_event event = {.turn = RUN_ENVIRONMENT,
+                              .actor = actor,
+                              .fault = kind,
+                              .committed = true,
+                              .amount = run->amount,
+                              .changes = lost ? run->told : &run->world.changes[mark],
+                              .change_count =
+                                  lost ? run->told_count : run->world.change_count - mark};
+    stepped(run, &event);
+    if (!lost) {
+        keep(run, mark);
     }
 }
 
@@ -342,22 +368,10 @@ static enum fault_kind fault_for(struct run *run, unsigned actor)
         return kind;
     }
     size_t mark = world_mark(&run->world);
+    run->amount = 0;
     if (disturb(run, kind, actor, ordinal)) {
         took(run, actor, ordinal, kind);
-        if (!over(run) && run->world.change_count > mark) {
-            judge_commit(run, mark);
-        }
-        struct run_event event = {
-            .turn = RUN_ENVIRONMENT,
-            .actor = actor,
-            .fault = kind,
-            .committed = true,
-            .changes = &run->world.changes[mark],
-            .change_count = run->world.change_count > mark ? run->world.change_count - mark : 0};
-        stepped(run, &event);
-        if (kind != FAULT_LOSSY_FAILOVER) {
-            keep(run, mark);
-        }
+        disturbed(run, actor, kind, mark);
     }
     return FAULT_NONE;
 }
@@ -551,6 +565,9 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
                (fault == FAULT_UNKNOWN_LOST && !aborted)) {
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
+    const int64_t *claimed = committed ? run->outcome.message : NULL;
+    const int64_t *about = run->bundle.name == BUNDLE_CLAIM ? claimed : actor == 0 ? NULL : message;
+    apply_preset(run, mark);
     struct run_event event = {
         .turn = RUN_TRANSACTION,
         .actor = actor,
@@ -559,15 +576,12 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         .committed = committed,
         .bundle = &run->bundle,
         .outcome = &run->outcome,
-        .message = run->bundle.name == BUNDLE_CLAIM ? run->outcome.message
-                   : actor == 0                     ? NULL
-                                                    : message,
+        .message = about,
         .changes = &run->world.changes[mark],
         .change_count = run->world.change_count - mark,
     };
     run->result.transactions++;
     stepped(run, &event);
-    apply_preset(run, mark);
     keep(run, mark);
     one->transactions++;
     if (crashes(fault)) {
@@ -617,6 +631,7 @@ static void take_turn(struct run *run, unsigned actor)
         build_bundle(run, actor);
     }
     transact(run, actor, fault);
+    run->actors[actor].worker.changed = 0; /* it was about this one answer */
 }
 
 /* ---- who can run ----------------------------------------------------------------------------- */
@@ -681,15 +696,7 @@ static bool replay_late(struct run *run)
             continue;
         }
         took(run, CHOICE_NOBODY, ordinal, kind);
-        judge_commit(run, mark);
-        struct run_event event = {.turn = RUN_ENVIRONMENT,
-                                  .actor = CHOICE_NOBODY,
-                                  .fault = kind,
-                                  .committed = true,
-                                  .changes = &run->world.changes[mark],
-                                  .change_count = run->world.change_count - mark};
-        stepped(run, &event);
-        keep(run, mark);
+        disturbed(run, CHOICE_NOBODY, kind, mark);
         return true;
     }
     return false;
@@ -735,6 +742,7 @@ static void begin(struct run *run, struct choice_source *source)
     memcpy(run->budget, run->scenario->faults.budget, sizeof run->budget);
     run->settling = false;
     run->commit_count = 0;
+    run->commits_held = 0;
     run->copies = 0;
     run->turns = 0;
     run->idle_turns = 0;

@@ -1,17 +1,17 @@
-/* One run: a scenario's client and workers take turns in a world, faults fall on their transactions,
- * and the oracles judge every commit.
+/* One run: a scenario's client and workers take turns in a world, faults fall on their
+ * transactions, and the oracles judge every commit.
  *
  * A run has two phases. *Weather*: faults fall as the source of choice says, until nothing is left
  * to do or a bound is reached. *Settling*: faults stop, every worker is started anew, claims lapse,
  * and what is left must be done within a bound; then the live promises are judged.
  *
- * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate, a
- * restart, a clock that jumps); then the actor's transaction, all of it or none. Time moves by one
- * tick a step; when nobody can run, it moves to the next moment at which somebody can, which is no
- * step.
+ * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate,
+ * a restart, a clock that jumps); then the actor's transaction, all of it or none. Time moves by
+ * one tick a step; when nobody can run, it moves to the next moment at which somebody can, which is
+ * no step.
  *
- * Owns the volatile half of a world: actors, their memory, the phase. Never starts a thread, reads a
- * clock or allocates while it runs: everything is made once, in run_make.
+ * Owns the volatile half of a world: actors, their memory, the phase. Never starts a thread, reads
+ * a clock or allocates while it runs: everything is made once, in run_make.
  *
  * (U1) A run is a function of (scenario, sabotage, source of choice).
  * (U2) A worker that crashes loses everything but the rows; it is back at once, and idle.
@@ -26,6 +26,7 @@
 #include "sim/store.h"
 
 #define RUN_ACTORS_MAX (1 + SCENARIO_WORKERS_MAX) /* the client is actor 0 */
+#define RUN_TOLD_MAX   512                        /* changes of the commits that can be lost */
 
 enum run_verdict {
     RUN_HELD,       /* every promise held */
@@ -102,10 +103,14 @@ struct run {
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
     bool settling;
-    bool calm;       /* no fault is asked for */
-    bool keeps_log;  /* commits can be lost, so the log is kept */
+    bool calm;         /* no fault is asked for */
+    bool keeps_log;    /* commits can be lost, so the log is kept */
     size_t commits[8]; /* where the log stood before each of the last commits */
     uint32_t commit_count;
+    uint32_t commits_held;                /* how many of those places still stand */
+    struct row_change told[RUN_TOLD_MAX]; /* what a failover lost, as changes */
+    size_t told_count;
+    int64_t amount;  /* the detail of the fault that fell last */
     uint32_t copies; /* duplicates made */
     uint32_t turns, idle_turns;
     struct choice_source *source;

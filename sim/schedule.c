@@ -70,6 +70,35 @@ static json_t *pack_choice(const struct choice *choice)
     return json_pack("[s, i, I, I]", why, (int)choice->actor, ordinal, value);
 }
 
+/* One line a key, and one a choice: a file to be read, compared and edited. */
+static char *lay_out(const json_t *root)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return NULL;
+    }
+    const char *key, *separator = "{";
+    json_t *value;
+    json_object_foreach((json_t *)root, key, value)
+    {
+        fprintf(out, "%s\"%s\": ", separator, key);
+        separator = ",\n ";
+        if (!json_is_array(value)) {
+            json_dumpf(value, out, JSON_ENCODE_ANY);
+            continue;
+        }
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            fputs(i == 0 ? "[" : ",\n  ", out);
+            json_dumpf(json_array_get(value, i), out, 0);
+        }
+        fputs(json_array_size(value) == 0 ? "[]" : "]", out);
+    }
+    fputs("}\n", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
 char *schedule_text(const struct schedule *schedule)
 {
     json_t *root = json_object();
@@ -92,13 +121,14 @@ char *schedule_text(const struct schedule *schedule)
     char sum[17];
     snprintf(sum, sizeof sum, "%016llx", (unsigned long long)sum_of(root));
     json_object_set_new(root, "sum", json_string(sum));
-    char *text = json_dumps(root, JSON_INDENT(1));
+    char *text = lay_out(root);
     json_decref(root);
     return text;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* One line that a terminal can show, whatever bytes of the file it quotes. */
 __attribute__((format(printf, 3, 4))) static bool
 refuse(struct schedule_fault *fault, const char *origin, const char *format, ...)
 {
@@ -109,6 +139,11 @@ refuse(struct schedule_fault *fault, const char *origin, const char *format, ...
         vsnprintf(fault->text + length, sizeof fault->text - (size_t)length, format, arguments);
     }
     va_end(arguments);
+    for (char *c = fault->text; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127) {
+            *c = '?';
+        }
+    }
     return false;
 }
 
@@ -192,7 +227,11 @@ static bool read_names(json_t *root, const char *origin, struct schedule *schedu
          !clause_find(json_string_value(breaks), json_string_length(breaks), &schedule->broken))) {
         return refuse(fault, origin, "\"breaks\" names no clause; `assay list clauses` has them");
     }
-    schedule->seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
+    json_t *seed = json_object_get(root, "seed");
+    if (!json_is_integer(seed)) {
+        return refuse(fault, origin, "\"seed\" must be a whole number");
+    }
+    schedule->seed = (uint64_t)json_integer_value(seed);
     return true;
 }
 

@@ -9,8 +9,8 @@
  *       "choices": [["who", 12, 2], ["fault", 1, 5, "crash-after-commit"], ["amount", 1, 9, 31]],
  *       "sum": "6f1e..."}
  *
- * `who` is [turn, actor]; `fault` and `amount` are [actor, transaction, value]. The file carries its
- * scenario with it. `sum` covers all the rest: a file whose sum does not fit was cut short or
+ * `who` is [turn, actor]; `fault` and `amount` are [actor, transaction, value]. The file carries
+ * its scenario with it. `sum` covers all the rest: a file whose sum does not fit was cut short or
  * edited, and is refused unless the reader says that it was meant to be.
  *
  * Owns the memory of its choices and its scenario. */
@@ -47,8 +47,8 @@ void schedule_free(struct schedule *schedule);
 /* The text of a file, to be freed by the caller; NULL: no memory. */
 char *schedule_text(const struct schedule *schedule);
 
-/* From the text of a file into a schedule that schedule_make made. `edited`: a sum that does not fit
- * is fine. `origin` names it in messages. */
+/* From the text of a file into a schedule that schedule_make made. `edited`: a sum that does not
+ * fit is fine. `origin` names it in messages. */
 bool schedule_parse(const char *text, size_t size, const char *origin, bool edited,
                     struct schedule *schedule, struct schedule_fault *fault);
 

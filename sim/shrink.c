@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SEEDS_A_SCENARIO 600  /* how long a smaller scenario is searched */
+#define COST_OF_A_FAULT  4    /* in steps */
 #define SEEDS_FOR_SHORT  4000 /* how long the smallest one is searched for a short run */
 
 /* A candidate: a run made for a scenario, and the shortest list known to break the clause there. */
@@ -14,7 +15,8 @@ struct attempt {
     struct run run;
     struct choice_list list;
     struct choice items[SCHEDULE_CHOICES_MAX];
-    uint32_t steps;
+    uint32_t cost;  /* of the list: see cost_of */
+    uint32_t steps; /* of the run that was costed last */
     bool made;
 };
 
@@ -53,14 +55,25 @@ static bool breaks_same(const struct shrinking *work, const struct run_result *r
     return result->verdict == RUN_BROKEN && result->breach.clause == work->schedule->broken;
 }
 
-/* Runs a list; UINT32_MAX if it does not break the clause, else the steps it takes. */
-static uint32_t steps_of(struct shrinking *work, struct attempt *attempt,
-                         const struct choice_list *list)
+/* What a reader has to bear: the steps, and four times as much for each fault. */
+static uint32_t cost_of(const struct run_result *result)
+{
+    uint32_t faults = 0;
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        faults += result->fired[kind];
+    }
+    return result->steps + COST_OF_A_FAULT * faults;
+}
+
+/* Runs a list; UINT32_MAX if it does not break the clause, else its cost. */
+static uint32_t cost_of_list(struct shrinking *work, struct attempt *attempt,
+                             const struct choice_list *list)
 {
     struct choice_source source = choice_listed(list);
     const struct run_result *result = run_once(&attempt->run, &source);
     work->tried++;
-    return breaks_same(work, result) ? result->steps : UINT32_MAX;
+    attempt->steps = result->steps;
+    return breaks_same(work, result) ? cost_of(result) : UINT32_MAX;
 }
 
 /* Runs a seed with its choices recorded. */
@@ -113,12 +126,12 @@ static void search_seeds(struct shrinking *work, struct attempt *attempt, uint32
         work->tried++;
         bool broken = record_seed(&attempt->run, &attempt->scenario.faults, seed, &work->scratch);
         if (!broken || !breaks_same(work, &attempt->run.result) ||
-            attempt->run.result.steps >= attempt->steps) {
+            cost_of(&attempt->run.result) >= attempt->cost) {
             continue;
         }
-        uint32_t steps = steps_of(work, attempt, &work->scratch);
-        if (steps < attempt->steps) {
-            attempt->steps = steps;
+        uint32_t cost = cost_of_list(work, attempt, &work->scratch);
+        if (cost < attempt->cost) {
+            attempt->cost = cost;
             copy_list(&attempt->list, &work->scratch);
             if (first_will_do) {
                 return;
@@ -137,7 +150,7 @@ static bool load_other(struct shrinking *work, const char *text, size_t size)
         return false;
     }
     other->scenario.faults = work->best->scenario.faults;
-    other->steps = UINT32_MAX;
+    other->cost = UINT32_MAX;
     other->list.count = 0;
     return make_run(work, other);
 }
@@ -150,11 +163,11 @@ static bool try_scenario(struct shrinking *work, const struct scenario *smaller,
         return false;
     }
     copy_list(&work->other->list, &work->best->list);
-    work->other->steps = steps_of(work, work->other, &work->other->list);
-    if (work->other->steps == UINT32_MAX) {
+    work->other->cost = cost_of_list(work, work->other, &work->other->list);
+    if (work->other->cost == UINT32_MAX) {
         search_seeds(work, work->other, SEEDS_A_SCENARIO, true);
     }
-    if (work->other->steps == UINT32_MAX) {
+    if (work->other->cost == UINT32_MAX) {
         return false;
     }
     struct attempt *better = work->other;
@@ -241,14 +254,14 @@ static void leave_out(const struct choice_list *list, size_t first, size_t count
     out->count = list->count - count;
 }
 
-/* Keeps the scratch list if it breaks the clause in no more steps. */
+/* Keeps the scratch list if it breaks the clause at no higher cost. */
 static bool keep_if_no_worse(struct shrinking *work)
 {
-    uint32_t steps = steps_of(work, work->best, &work->scratch);
-    if (steps > work->best->steps) {
+    uint32_t cost = cost_of_list(work, work->best, &work->scratch);
+    if (cost > work->best->cost) {
         return false;
     }
-    work->best->steps = steps;
+    work->best->cost = cost;
     copy_list(&work->best->list, &work->scratch);
     return true;
 }
@@ -340,10 +353,10 @@ static bool begin(struct shrinking *work, struct shrink_report *report)
     if (!make_run(work, best)) {
         return false;
     }
-    best->steps = steps_of(work, best, &best->list);
+    best->cost = cost_of_list(work, best, &best->list);
     report->steps_before = best->steps;
     report->choices_before = best->list.count;
-    return best->steps != UINT32_MAX;
+    return best->cost != UINT32_MAX;
 }
 
 static void finish(struct shrinking *work, struct schedule *schedule, struct choice_list *passing,
@@ -351,8 +364,9 @@ static void finish(struct shrinking *work, struct schedule *schedule, struct cho
 {
     *schedule->scenario = work->best->scenario;
     copy_list(&schedule->choices, &work->best->list);
-    report->has_passing = passing != NULL && find_passing(work, passing);
+    cost_of_list(work, work->best, &work->best->list);
     report->steps_after = work->best->steps;
+    report->has_passing = passing != NULL && find_passing(work, passing);
     report->choices_after = work->best->list.count;
     report->tried = work->tried;
 }

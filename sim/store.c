@@ -7,7 +7,7 @@
 /* One call under way. */
 struct execution {
     struct world *world;
-    const int64_t *params;
+    const int64_t *operands[3]; /* constants, parameters, values: see enum operand */
     int64_t *values;
     struct outcome *outcome;
     uint32_t picked;
@@ -15,22 +15,9 @@ struct execution {
 
 enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_FULL };
 
-static int64_t operand(const struct execution *run, uint8_t operand)
+static inline int64_t operand(const struct execution *run, uint8_t operand)
 {
-    if (operand >= OPERAND_NOW) {
-        switch (operand) {
-        case OPERAND_NOW:
-            return run->world->now;
-        case OPERAND_ONE:
-            return 1;
-        case OPERAND_MINUS_ONE:
-            return -1;
-        default:
-            return 0;
-        }
-    }
-    return operand >= OPERAND_VALUE ? run->values[operand - OPERAND_VALUE]
-                                    : run->params[operand - OPERAND_PARAM];
+    return run->operands[OPERAND_ARRAY(operand)][OPERAND_PLACE(operand)];
 }
 
 static int64_t digit_at(int64_t cell, int64_t weight)
@@ -111,10 +98,9 @@ static enum effect on_cell(const struct execution *run, const struct op *op, enu
 
 static bool has_parent(const struct rows *rows, enum row_table table, const int64_t *columns)
 {
-    int column;
-    enum row_table parent;
-    return !primitive_foreign_key(table, &column, &parent) ||
-           row_find(rows, parent, columns[column]) != ROW_NONE;
+    const struct foreign_key *key = &primitive_foreign_keys[table];
+    return !key->there ||
+           row_find(rows, (enum row_table)key->parent, columns[key->column]) != ROW_NONE;
 }
 
 static enum effect insert(const struct execution *run, const struct op *op, enum refusal *reason)
@@ -230,13 +216,18 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->skipped = 0;
     outcome->now = world->now;
     memset(outcome->values, 0, sizeof outcome->values);
+    const int64_t constants[OPERAND_CONSTANTS] = {
+        [OPERAND_ONE] = 1, [OPERAND_MINUS_ONE] = -1, [OPERAND_NOW] = world->now};
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];
-        struct execution run = {.world = world,
-                                .params = &bundle->params[call->params],
-                                .values = &outcome->values[call->values],
-                                .outcome = outcome,
-                                .picked = picked};
+        int64_t *values = &outcome->values[call->values];
+        struct execution run = {
+            .world = world,
+            .operands = {constants, &bundle->params[call->params], values},
+            .values = values,
+            .outcome = outcome,
+            .picked = picked,
+        };
         enum refusal reason = REFUSED_NOTHING;
         enum call_result result = execute_call(&run, &primitives[call->primitive], call, &reason);
         if (result == CALL_GOES_ON) {

@@ -105,7 +105,7 @@ static bool run_with(struct sweeping *work, unsigned count)
 static bool sweep_from(struct sweeping *work, unsigned count)
 {
     const struct course *course = work->courses[count];
-    if (count == work->depth) {
+    if (count == work->depth || count == SWEEP_DEPTH_MAX) {
         return true;
     }
     for (size_t at = course->after_crash; at < course->count; at++) {

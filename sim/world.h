@@ -26,8 +26,8 @@ struct world {
     struct rows rows;
     struct row_change *changes; /* the log; the newest last */
     size_t change_count, change_capacity;
-    uint32_t *queue;    /* a heap of message slots, the next one to be claimed first */
-    uint32_t *place;    /* by message slot: 1 + where it is in the heap; 0: not there */
+    uint32_t *queue; /* a heap of message slots, the next one to be claimed first */
+    uint32_t *place; /* by message slot: 1 + where it is in the heap; 0: not there */
     uint32_t queue_count;
     int64_t now; /* the store's clock */
     bool fingerprinted;
@@ -52,8 +52,7 @@ void world_reset(struct world *world);
 /* A new row; columns in the order of the table. Its slot, or ROW_NONE when the table is full. */
 uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
                       const int64_t *columns);
-void world_set(struct world *world, enum row_table table, uint32_t slot, int column,
-               int64_t value);
+void world_set(struct world *world, enum row_table table, uint32_t slot, int column, int64_t value);
 void world_delete(struct world *world, enum row_table table, uint32_t slot);
 
 /* Taking back what was written since a mark; keeping it for good (the log is emptied). */

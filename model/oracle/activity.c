@@ -83,14 +83,16 @@ struct oracle_verdict oracle_activity_commit(struct oracle_activity *oracle,
     commit.changes = changes;
     commit.count = count;
     activity_commit_gather(&commit);
-    activity_ledger_numbers(&commit);
-    activity_ledger_entries(&commit);
-    activity_ledger_leg1(&commit);
-    activity_ledger_steps(&commit);
-    activity_semaphore_step2(&commit);
-    activity_semaphore_step3(&commit);
-    activity_semaphore_jobs(&commit);
-    activity_ledger_list(&commit);
+    if (!commit_is_of_messages(&commit)) { /* half of all commits are: claims and acks */
+        activity_ledger_numbers(&commit);
+        activity_ledger_entries(&commit);
+        activity_ledger_leg1(&commit);
+        activity_ledger_steps(&commit);
+        activity_semaphore_step2(&commit);
+        activity_semaphore_step3(&commit);
+        activity_semaphore_jobs(&commit);
+        activity_ledger_list(&commit);
+    }
     activity_ack_judge(&commit);
     activity_data_judge(&commit);
     return commit.judge.verdict;

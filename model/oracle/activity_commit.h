@@ -77,6 +77,16 @@ static inline bool commit_has(const struct commit *commit, enum row_table table,
     return (commit->kinds & commit_bit(table, kind)) != 0;
 }
 
+/* Nothing but messages came, went or changed, and none of them was a child's: no ledger, no job. */
+static inline bool commit_is_of_messages(const struct commit *commit)
+{
+    uint32_t of_messages = commit_bit(TABLE_MESSAGE, ROW_INSERTED) |
+                           commit_bit(TABLE_MESSAGE, ROW_UPDATED) |
+                           commit_bit(TABLE_MESSAGE, ROW_DELETED);
+    return (commit->kinds & ~of_messages) == 0 &&
+           commit->jobs + commit->activities + commit->guids == 0;
+}
+
 /* A message was escalated: its row came, or counts one time more because the same message was
  * published again by a worker that answered again. */
 static inline bool is_escalation(const struct row_change *change)

@@ -61,7 +61,7 @@ Test(campaign, blocks_may_run_in_any_order_if_they_are_added_in_theirs)
     for (int i = 0; i < 4; i++) {
         campaign_result_add(&left, &blocks[i]);
     }
-    run_blocks(4 * CAMPAIGN_BLOCK, 0, &right);
+    run_blocks(4 * (uint64_t)CAMPAIGN_BLOCK, 0, &right);
     cr_expect_eq(left.digest, right.digest);
     cr_expect_eq(memcmp(&left.tally, &right.tally, sizeof left.tally), 0);
     campaign_runner_free(&runner);
@@ -91,7 +91,7 @@ Test(campaign, a_run_that_is_made_twice_counts_once)
 Test(campaign, one_seed_in_64_is_made_twice_by_default)
 {
     make("tree-3", NULL);
-    run_blocks(3 * CAMPAIGN_BLOCK + 1, CAMPAIGN_CHECK_USUAL, &left);
+    run_blocks(3 * (uint64_t)CAMPAIGN_BLOCK + 1, CAMPAIGN_CHECK_USUAL, &left);
     cr_expect_eq(left.tally.checked, 4);
     campaign_runner_free(&runner);
 }
