@@ -1,5 +1,7 @@
 #include "cli/campaign_tell.h"
 
+#include "scenarios/builtin.h"
+
 #include "model/check.h"
 
 #include <inttypes.h>
@@ -338,6 +340,8 @@ static void write_summary(FILE *out, const struct campaign_report *report)
         json_pack("{ss so so so so sf}", "type", "summary", "seeds", number(tally->runs), "runs",
                   number(runs_made(report)), "steps", number(tally->steps), "transactions",
                   number(tally->transactions), "seconds", report->work->seconds);
+    json_object_set_new(object, "regressions",
+                        number(report->plan->sabotage == NULL ? builtin_regressions_count : 0));
     json_object_set_new(object, "findings", number(report->findings[CAMPAIGN_NEW]));
     json_object_set_new(object, "known", number(report->findings[CAMPAIGN_KNOWN]));
     json_object_set_new(object, "expected", number(report->findings[CAMPAIGN_EXPECTED]));

@@ -48,11 +48,11 @@ int regressions_replay(const struct cli_verb *verb, bool json)
         broken += !holds(verb, &builtin_regressions[i], &schedule, json);
     }
     schedule_free(&schedule);
-    if (json) {
+    if (json && broken > 0) { /* a campaign's summary says how many there were */
         json_line_write(stdout, json_pack("{s:s, s:I, s:I}", "type", "regressions", "replayed",
                                           (json_int_t)builtin_regressions_count, "broken",
                                           (json_int_t)broken));
-    } else {
+    } else if (!json) {
         printf("%zu regressions replayed: %s\n", builtin_regressions_count,
                broken == 0 ? "all hold" : "NOT ALL HOLD");
     }

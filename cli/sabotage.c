@@ -332,7 +332,8 @@ static void write_summary(const struct hunt *hunt, const struct summary *summary
 {
     printf("\npromises, and how many sabotages each found first:\n");
     for (int c = 0, column = 0; c < CLAUSE_COUNT; c++) {
-        if (must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
+        bool expected = is_whole(hunt->request) && must_kill(clause_get((enum clause_id)c));
+        if (expected || summary->kills[c] > 0) {
             printf("  %-7s %3" PRIu32 "%s", clause_get((enum clause_id)c)->id, summary->kills[c],
                    ++column % 8 == 0 ? "\n" : "");
         }

@@ -157,8 +157,9 @@ unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
     CHECK(able != 0);
     unsigned actor;
     if (source->random_schedule) {
-        uint32_t count = (uint32_t)__builtin_popcount(able);
-        actor = nth(able, pcg_below(&source->schedule, count));
+        bool one = (able & (able - 1)) == 0; /* then there is nothing to draw */
+        actor = one ? lowest(able)
+                    : nth(able, pcg_below(&source->schedule, (uint32_t)__builtin_popcount(able)));
     } else {
         actor = look_up(source->listed, CHOICE_WHO, 0, turn, usual(able));
         if (actor >= 32 || (able >> actor & 1) == 0) {

@@ -549,8 +549,6 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
     size_t mark = world_mark(&run->world);
-    int64_t message[1 + MESSAGE_COLUMNS];
-    memcpy(message, one->worker.message, sizeof message);
     bool aborted = one->cut || (abort_of(fault) != ABORT_NONE && fault != FAULT_CONNECTION_CUT);
     bool committed = false;
     if (aborted) {
@@ -566,8 +564,10 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
     const int64_t *claimed = committed ? run->outcome.message : NULL;
-    const int64_t *about = run->bundle.name == BUNDLE_CLAIM ? claimed : actor == 0 ? NULL : message;
-    apply_preset(run, mark);
+    const int64_t *held = actor == 0 ? NULL : one->worker.message;
+    if (run->has_presets) {
+        apply_preset(run, mark);
+    }
     struct run_event event = {
         .turn = RUN_TRANSACTION,
         .actor = actor,
@@ -576,7 +576,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         .committed = committed,
         .bundle = &run->bundle,
         .outcome = &run->outcome,
-        .message = about,
+        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : held,
         .changes = &run->world.changes[mark],
         .change_count = run->world.change_count - mark,
     };
@@ -826,6 +826,9 @@ bool run_make(struct run *run, const struct scenario *scenario, const struct sab
     run->scenario = scenario;
     run->sabotage = sabotage;
     run->keeps_log = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
+    for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
+        run->has_presets = run->has_presets || scenario->graph.nodes[n].preset_leg2 != 0;
+    }
     run->rules = (struct engine_rules){.graph = &scenario->graph,
                                        .timeout = scenario->timeout,
                                        .put_back = PUT_BACK_TICKS,

@@ -103,6 +103,7 @@ struct run {
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
     bool settling;
+    bool has_presets;  /* some Leg2 counter starts near its ceiling */
     bool calm;         /* no fault is asked for */
     bool keeps_log;    /* commits can be lost, so the log is kept */
     size_t commits[8]; /* where the log stood before each of the last commits */

@@ -1,7 +1,7 @@
 /* A schedule: everything that makes a run happen again, in a file that a person can read and edit.
  *
  *      {"assay-schedule": 1,
- *       "versions": {"choice": 1, "fault": 1, "identity": 1},
+ *       "versions": {"choice": 1, "fault": 1, "identity": 1, "generator": 1},
  *       "scenario": "name: tree-3\n...",
  *       "sabotage": "lost-snapshot",
  *       "breaks": "ACL-21",

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_MAX      (1 << 16) /* transactions of one run */
 #define RUNS_A_PROGRESS 256
 
 static const enum fault_kind sides[SWEEP_SIDES] = {
@@ -19,8 +18,9 @@ struct point {
 
 /* The transactions of one run, in the order in which they were sent. */
 struct course {
-    struct point points[POINTS_MAX];
+    struct point points[SWEEP_TRANSACTIONS_MAX];
     size_t count;
+    bool full;          /* there were more */
     size_t after_crash; /* the first that came after the last crash of the list */
     uint32_t sent[RUN_ACTORS_MAX];
     unsigned crashes; /* that fired */
@@ -41,6 +41,17 @@ struct sweeping {
 
 /* ---- watching a run -------------------------------------------------------------------------- */
 
+/* All but the points, which are many. */
+static void start(struct course *course, struct sweep_report *report)
+{
+    course->count = 0;
+    course->full = false;
+    course->after_crash = 0;
+    memset(course->sent, 0, sizeof course->sent);
+    course->crashes = 0;
+    course->report = report;
+}
+
 static void count_crash(struct course *course, const struct run_event *event)
 {
     for (int side = 0; side < SWEEP_SIDES; side++) {
@@ -58,7 +69,10 @@ static void watch(void *context, const struct run_event *event)
     if (event->turn != RUN_TRANSACTION && event->turn != RUN_CRASH) {
         return;
     }
-    CHECK(course->count < POINTS_MAX);
+    if (course->count == SWEEP_TRANSACTIONS_MAX) {
+        course->full = true;
+        return;
+    }
     course->points[course->count++] =
         (struct point){.actor = (uint8_t)event->actor, .ordinal = course->sent[event->actor]++};
     if (event->fault != FAULT_NONE) {
@@ -78,7 +92,7 @@ static bool run_with(struct sweeping *work, unsigned count)
     struct choice_list list = {.items = sorted, .count = count, .capacity = SWEEP_DEPTH_MAX};
     choice_list_sort(&list);
     struct choice_source source = choice_swept(work->seed, &list);
-    *course = (struct course){.report = report};
+    start(course, report);
     work->run->observer = watch;
     work->run->observer_context = course;
     const struct run_result *result = run_once(work->run, &source);
@@ -91,6 +105,10 @@ static bool run_with(struct sweeping *work, unsigned count)
         report->breach = *result;
         memcpy(report->crashes, work->crashes, count * sizeof *report->crashes);
         report->crash_count = count;
+        return false;
+    }
+    if (course->full) {
+        work->stopped = true;
         return false;
     }
     if (work->progress != NULL && report->runs % RUNS_A_PROGRESS == 0 &&

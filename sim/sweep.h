@@ -12,8 +12,9 @@
 
 #include "sim/run.h"
 
-#define SWEEP_DEPTH_MAX 3
-#define SWEEP_SIDES     3
+#define SWEEP_DEPTH_MAX        3
+#define SWEEP_SIDES            3
+#define SWEEP_TRANSACTIONS_MAX (1 << 16) /* of one run */
 
 struct sweep_report {
     uint32_t transactions;            /* of the run without a crash */
@@ -31,7 +32,8 @@ struct sweep_report {
 /* Called now and then; false ends the sweep early. */
 typedef bool sweep_progress(void *context, const struct sweep_report *report);
 
-/* True: all points were swept, or one broke a promise. False: ended early, or no memory. */
+/* True: all points were swept, or one broke a promise. False: ended early, no memory, or a run of
+ * more than SWEEP_TRANSACTIONS_MAX transactions. */
 bool sweep(struct run *run, uint64_t seed, unsigned depth, struct sweep_report *report,
            sweep_progress *progress, void *context);
 

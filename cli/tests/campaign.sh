@@ -99,9 +99,9 @@ bug='--sabotage lost-snapshot'
 # shellcheck disable=SC2086 # two words
 {
     run 1 campaign tree-3 $bug
-    says 'breaks  ACL-' && says '--sabotage lost-snapshot' && says 'No gate was judged'
-    again=$(sed -n 's/^  again   assay //p' "$scratch/out" | head -n 1)
-    clause=$(sed -n 's/^  breaks  \([A-Z]*-[0-9]*\).*/\1/p' "$scratch/out" | head -n 1)
+    says 'breaks     ACL-' && says '--sabotage lost-snapshot' && says 'No gate was judged'
+    again=$(sed -n 's/^  reproduce  assay //p' "$scratch/out" | head -n 1)
+    clause=$(sed -n 's/^  breaks     \([A-Z]*-[0-9]*\).*/\1/p' "$scratch/out" | head -n 1)
     run 0 campaign tree-3 $bug --expect-finding
     run 1 campaign tree-3 --expect-finding
     run 1 campaign tree-3 $bug --json && only_json && says '"type":"finding"' && says '"kind":"new"'
@@ -114,7 +114,7 @@ bug='--sabotage lost-snapshot'
     first=$(field digest)
     run 1 campaign tree-3 $bug --max-findings 1 --jobs 3 --json
     expect "digest at the first finding" "$(field digest)" "$first"
-    run 1 campaign tree-3 $bug --without ACL-21 && says_not 'breaks  ACL-21'
+    run 1 campaign tree-3 $bug --without ACL-21 && says_not 'breaks     ACL-21'
     run 1 campaign tree-3 $bug --without semaphore --without ACL-30 --json
     says_not '"oracle":"semaphore"' && says '--without ACL-30 --without semaphore'
     run 1 $again && says "$clause" # the line that reproduces it does

@@ -654,14 +654,17 @@ static void store_one(enum row_table table, uint32_t columns, int64_t key, int c
     store.index[table][(uint32_t)key & 7] = 1;
 }
 
-/* Executes LET_SUM and SET of a stale copy by hand: what the cell becomes. */
+/* Executes LET_SUM and SET of a stale copy by hand: what the cell becomes. An amount that is itself
+ * a value, which nobody computed here, counts as 0. */
 static int64_t stale_result(const struct primitive *copy, int at, const int64_t *params)
 {
     const struct op *sum = &copy->ops[at], *set = &copy->ops[at + 1];
-    int64_t operands[] = {0, 1, -1};
-    int64_t amount = set[-1].b >= OPERAND_ZERO ? operands[sum->b - OPERAND_ZERO]
-                     : sum->b >= OPERAND_VALUE ? 0
-                                               : params[sum->b - OPERAND_PARAM];
+    int64_t amount = 0;
+    if (sum->b == OPERAND_ONE) {
+        amount = 1;
+    } else if (sum->b >= OPERAND_PARAM && sum->b < OPERAND_PARAM + PRIMITIVE_PARAMS_MAX) {
+        amount = params[sum->b - OPERAND_PARAM];
+    }
     cr_expect_eq(sum->kind, OP_LET_SUM);
     cr_expect_eq(sum->c, OPERAND_ONE);
     cr_expect_eq(set->kind, OP_SET);

@@ -2,8 +2,9 @@
  * to a verdict whatever its choices are, twice the same, and is written as a file that is read
  * again.
  *
- * Bytes that happen to be a schedule are rare. So they are taken for the choices of one, too: on a
- * scenario and with a sabotage that they pick. */
+ * Bytes that happen to be a schedule are rare. So they are also put into one in the place of some
+ * of its own, and taken for the choices of one, on a scenario and with a sabotage that they pick.
+ */
 #include "model/check.h"
 #include "sim/run.h"
 #include "sim/schedule.h"
@@ -97,6 +98,36 @@ static const struct scenario *builtin(size_t index)
     return scenarios[index];
 }
 
+/* Some of the text of a sound schedule, from a place on, is replaced by the bytes. */
+static void as_edit(const uint8_t *data, size_t size)
+{
+    static char *text, edited[8192];
+    if (text == NULL) {
+        static const uint8_t choices[] = {0, 3, 2, 17, 5, 2, 18, 5, 9, 33, 8, 12};
+        *schedule.scenario = *builtin(0);
+        schedule.sabotaged = schedule.breaks = true;
+        CHECK(sabotage_find("lost-snapshot", &schedule.sabotage));
+        schedule.broken = CLAUSE_ACL_21;
+        schedule.choices.count = 0;
+        for (size_t at = 0; at < sizeof choices; at += 3) {
+            schedule.choices.items[schedule.choices.count++] = choice_of(choices + at);
+        }
+        choice_list_sort(&schedule.choices);
+        text = schedule_text(&schedule);
+        CHECK(text != NULL);
+    }
+    size_t length = strlen(text);
+    if (size < 3 || length + size > sizeof edited) {
+        return;
+    }
+    size_t at = (data[0] + 256U * data[1]) % length;
+    size_t gone = data[2] % (length - at + 1);
+    memcpy(edited, text, at);
+    memcpy(edited + at, data + 3, size - 3);
+    memcpy(edited + at + size - 3, text + at + gone, length - at - gone);
+    as_file((const uint8_t *)edited, length + size - 3 - gone);
+}
+
 static void as_choices(const uint8_t *data, size_t size)
 {
     if (size < 2) {
@@ -123,6 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(schedule_make(&schedule) && schedule_make(&again));
     }
     as_file(data, size);
+    as_edit(data, size);
     as_choices(data, size);
     return 0;
 }

@@ -1,1 +1,378 @@
+/* What the bench is worth: every planted bug is found, by the promise that it breaks, and what is
+ * listed as equivalent is not. */
+#include "sim/kill.h"
+
+#include "faults/sabotage_named.h"
+#include "model/ledger.h"
+#include "model/tests/proves.h"
+
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
+#define BASE_SEEDS     5
+#define SEEDS_BETWEEN  UINT64_C(1000000) /* two hunts never share a schedule */
+#define WITHIN         1000              /* schedules, for a named one */
+#define WITHIN_AT_MOST 4000              /* for an enumerated one */
+#define NOT_WITHIN     300               /* for an equivalent one */
+
+static struct scenario scenario;
+static struct run run;
+
+static struct sabotage found(const char *name)
+{
+    struct sabotage sabotage;
+    cr_assert(sabotage_find(name, &sabotage), "%s", name);
+    return sabotage;
+}
+
+static struct kill hunt(const struct sabotage *sabotage, uint64_t base_seed, uint32_t schedules,
+                        const bool *without)
+{
+    struct kill kill;
+    cr_assert(kill_hunt(sabotage, base_seed, schedules, without, &kill));
+    cr_expect_leq(kill.schedules, schedules);
+    cr_expect(kill.found || kill.schedules == schedules, "%s: gave up early", sabotage->name);
+    return kill;
+}
+
+static void make(const char *name, const struct sabotage *sabotage)
+{
+    struct scenario_fault fault;
+    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    cr_assert(run_make(&run, &scenario, sabotage));
+}
+
+static const struct run_result *run_seed(uint64_t seed)
+{
+    struct choice_source source = choice_random(seed, &scenario.faults);
+    return run_once(&run, &source);
+}
+
+/* ---- the named ones ----------------------------------------------------------------------------
+ */
+
+/* Which promises find it. Several where it depends on who comes first. */
+static const struct killer {
+    const char *name;
+    enum clause_id clauses[3];
+    int count;
+} killers[] = {
+    {"literal-markers", {CLAUSE_ACL_5}, 1}, /* E-ACL-2 */
+    {"guid-from-full-ledger", {CLAUSE_ACL_14}, 1},
+    {"dimension-from-counter", {CLAUSE_ACL_32}, 1}, /* E-ACL-4 */
+    {"trust-stale-read", {CLAUSE_ACL_16, CLAUSE_ACL_18, CLAUSE_ACL_29}, 3},
+    {"job-state-first", {CLAUSE_ACL_30}, 1},
+    {"fresh-guid", {CLAUSE_ACL_29}, 1},
+    {"ceiling-before-marker", {CLAUSE_ACL_28}, 1},
+    {"unlocked-marker-test", {CLAUSE_ACL_29}, 1},
+    {"unbundled-step2", {CLAUSE_ACL_17}, 1},
+    {"lost-snapshot", {CLAUSE_ACL_21}, 1},
+    {"early-ack", {CLAUSE_ACL_30}, 1},
+    {"read-then-write", {CLAUSE_ACL_17, CLAUSE_ACL_19}, 2},
+    {"no-ceiling", {CLAUSE_ACL_43}, 1},
+    {"ceiling-race", {CLAUSE_ACL_43}, 1},
+    {"torn-rollback", {CLAUSE_ACL_2}, 1},
+    {"step3-by-semaphore", {CLAUSE_ACL_44}, 1},
+    {"eager-completion", {CLAUSE_ACL_26}, 1},
+    {"shared-dimension", {CLAUSE_ACL_32}, 1},
+    {"reset-on-retry", {CLAUSE_ACL_33, CLAUSE_ACL_13}, 2},
+    {"steps-swapped", {CLAUSE_ACL_41}, 1},
+    {"leg2-before-leg1", {CLAUSE_ACL_45}, 1},
+    {"close-overtakes", {CLAUSE_ACL_22}, 1},
+    {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
+};
+
+static bool is_killer(const struct killer *killer, enum clause_id clause)
+{
+    for (int i = 0; i < killer->count; i++) {
+        if (killer->clauses[i] == clause) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(kill, every_named_sabotage_is_found_within_1000_schedules_from_any_base_seed)
+{
+    SETTLES(ERRATUM_ACL_2, ERRATUM_ACL_3, ERRATUM_ACL_4, ERRATUM_ACL_5, ERRATUM_ACL_6,
+            ERRATUM_ACL_7, ERRATUM_ACL_13, ERRATUM_ACL_16, ERRATUM_ACL_20, ERRATUM_ACL_25);
+    cr_assert_eq(COUNT(killers), sabotage_named_count());
+    for (size_t i = 0; i < COUNT(killers); i++) {
+        const struct sabotage sabotage = found(killers[i].name);
+        for (uint64_t base = 0; base < BASE_SEEDS; base++) {
+            struct kill kill = hunt(&sabotage, 1 + base * SEEDS_BETWEEN, WITHIN, NULL);
+            cr_assert(kill.found, "%s, base seed %d", sabotage.name, (int)base);
+            cr_expect(is_killer(&killers[i], kill.breach.clause), "%s: %s", sabotage.name,
+                      clause_get(kill.breach.clause)->id);
+        }
+    }
+}
+
+Test(kill, what_is_told_of_a_kill_can_be_run_again)
+{
+    for (size_t i = 0; i < sabotage_named_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        struct kill kill = hunt(&sabotage, 77, WITHIN, NULL),
+                    same = hunt(&sabotage, 77, WITHIN, NULL);
+        cr_expect_eq(kill.schedules, same.schedules, "%s", sabotage.name);
+        cr_expect_eq(kill.seed, same.seed, "%s", sabotage.name);
+        make(kill.scenario, &sabotage);
+        const struct run_result *result = run_seed(kill.seed);
+        cr_expect_eq(result->verdict, RUN_BROKEN, "%s", sabotage.name);
+        cr_expect_eq(result->breach.clause, kill.breach.clause, "%s", sabotage.name);
+        cr_expect_eq(result->oracle, kill.oracle, "%s", sabotage.name);
+        cr_expect_eq(result->steps, kill.steps, "%s", sabotage.name);
+        run_free(&run);
+    }
+}
+
+/* The rotation gives each scenario the same seeds. */
+Test(kill, an_enumerated_sabotage_is_hunted_in_several_scenarios_in_turn)
+{
+    const char *names[KILL_SCENARIOS_MAX];
+    struct sabotage sabotage = found("read/drop/read-guid.2");
+    size_t count = kill_scenarios(&sabotage, names);
+    cr_assert_gt(count, 1U);
+    struct kill kill = hunt(&sabotage, 500, WITHIN_AT_MOST, NULL);
+    cr_assert(kill.found);
+    cr_expect_eq(kill.seed, 500 + (kill.schedules - 1) / count);
+    cr_expect_str_eq(kill.scenario, names[(kill.schedules - 1) % count]);
+    sabotage = found("escalate/drop/ack");
+    cr_expect_eq(kill_scenarios(&sabotage, names), 1U, "hardly any other one escalates");
+    sabotage = found("close-overtakes");
+    cr_expect_eq(kill_scenarios(&sabotage, names), 1U);
+    cr_expect_str_eq(names[0], "pending");
+}
+
+/* ---- what the errata say of some ---------------------------------------------------------------
+ */
+
+/* The ledger of the activity that the last step changed, before and after it; and who did it. */
+struct last_mark {
+    enum bundle_name bundle;
+    int64_t activity, before, after;
+};
+
+static void watch_marks(void *context, const struct run_event *event)
+{
+    struct last_mark *last = context;
+    last->activity = 0;
+    for (size_t i = 0; i < event->change_count; i++) {
+        const struct row_change *change = &event->changes[i];
+        if (change->table == TABLE_ACTIVITY && change->kind == ROW_UPDATED &&
+            change->column == ACTIVITY_LEDGER) {
+            last->bundle = (enum bundle_name)event->bundle->name;
+            last->activity = row_key(event->rows, TABLE_ACTIVITY, change->slot);
+            last->before = change->before;
+            last->after = row_get(event->rows, TABLE_ACTIVITY, change->slot, ACTIVITY_LEDGER);
+        }
+    }
+}
+
+static int count_marked(const struct rows *rows, int64_t activity, enum ledger_field field)
+{
+    int count = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
+        count += row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY) == activity &&
+                 ledger_get(row_get(rows, TABLE_GUID, slot, GUID_LEDGER), field) == 1;
+    }
+    return count;
+}
+
+Test(kill, literal_markers_break_acl_5_at_the_second_guid_and_without_it_acl_8_at_the_tenth)
+{
+    PROVES(CLAUSE_ACL_5, CLAUSE_ACL_8);
+    SETTLES(ERRATUM_ACL_2);
+    static const char text[] = "name: round\ngraph: {trigger: []}\n"
+                               "cycles: {trigger: {to: trigger, rounds: 12}}\n";
+    static const struct {
+        bool off;
+        enum clause_id clause;
+        int guid;
+    } cases[] = {{false, CLAUSE_ACL_5, 2}, {true, CLAUSE_ACL_8, 10}};
+    const struct sabotage sabotage = found("literal-markers");
+    struct scenario_fault fault;
+    cr_assert(scenario_parse(text, sizeof text - 1, "test", &scenario, &fault), "%s", fault.text);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct last_mark last = {.activity = 0};
+        struct choice_source calm = choice_listed(NULL);
+        cr_assert(run_make(&run, &scenario, &sabotage));
+        run.oracle.off[CLAUSE_ACL_5] = cases[i].off;
+        run.observer = watch_marks;
+        run.observer_context = &last;
+        const struct run_result *result = run_once(&run, &calm);
+        cr_assert_eq(result->verdict, RUN_BROKEN);
+        cr_expect_eq(result->breach.clause, cases[i].clause, "%s",
+                     clause_get(result->breach.clause)->id);
+        cr_expect_not(result->settled, "at that commit");
+        cr_expect_eq(last.bundle, BUNDLE_STEP1);
+        cr_expect_eq(count_marked(&run.world.rows, last.activity, GUID_WORK_DONE), cases[i].guid);
+        cr_expect_eq(ledger_get(last.before, ACTIVITY_WORK_DONE), cases[i].guid - 1);
+        cr_expect_eq(ledger_get(last.after, ACTIVITY_WORK_DONE), cases[i].guid % 10);
+        cr_expect_eq(ledger_get(last.after, ACTIVITY_LEG1_COMPLETE), cases[i].guid == 10 ? 2 : 1,
+                     "the carry");
+        run_free(&run);
+    }
+}
+
+Test(kill, guid_from_full_ledger_is_found_with_one_guid_and_with_two)
+{
+    PROVES(CLAUSE_ACL_14);
+    SETTLES(ERRATUM_ACL_3);
+    static const char *const names[] = {"tree-3", "cycle"};
+    const struct sabotage sabotage = found("guid-from-full-ledger");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        make(names[i], &sabotage);
+        cr_expect_eq(run_seed(1)->breach.clause, CLAUSE_ACL_14);
+        run.oracle.off[CLAUSE_ACL_14] = true;
+        cr_expect_eq(run_seed(1)->verdict, RUN_BROKEN, "whoever does not look at that digit");
+        run_free(&run);
+    }
+}
+
+Test(kill, dimension_from_counter_is_seen_by_the_data_oracle_and_by_nobody_else)
+{
+    PROVES(CLAUSE_ACL_32);
+    SETTLES(ERRATUM_ACL_4);
+    const struct sabotage sabotage = found("dimension-from-counter");
+    for (uint64_t base = 0; base < BASE_SEEDS; base++) {
+        struct kill kill = hunt(&sabotage, 1 + base * SEEDS_BETWEEN, WITHIN, NULL);
+        cr_expect_eq(kill.breach.clause, CLAUSE_ACL_32);
+        cr_expect_eq(kill.oracle, ORACLE_DATA);
+    }
+    make("tree-3", &sabotage);
+    run.oracle.silent[ORACLE_DATA] = true;
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
+        const struct run_result *result = run_seed(seed);
+        cr_assert_eq(result->verdict, RUN_HELD, "seed %d: %s", (int)seed, result->breach.why);
+    }
+    run_free(&run);
+}
+
+/* How many completions a job has that closed: Step 3 is lost where there is none. */
+static int completions(const struct rows *rows)
+{
+    return (int)rows->table[TABLE_COMPLETION].used;
+}
+
+Test(kill, job_state_first_loses_step_3)
+{
+    PROVES(CLAUSE_ACL_25, CLAUSE_ACL_29, CLAUSE_ACL_30);
+    SETTLES(ERRATUM_ACL_6);
+    const struct sabotage sabotage = found("job-state-first");
+    int lost = 0;
+    make("tree-3", &sabotage);
+    run.oracle.off[CLAUSE_ACL_30] = true;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        const struct run_result *result = run_seed(seed);
+        if (result->verdict == RUN_HELD) {
+            continue;
+        }
+        const struct rows *rows = &run.world.rows;
+        cr_expect_eq(result->breach.clause, CLAUSE_ACL_29, "%s", result->breach.why);
+        cr_expect(result->settled, "nothing breaks until all is quiet");
+        cr_expect_eq(row_get(rows, TABLE_JOB, 0, JOB_STATE), JOB_COMPLETE);
+        cr_expect_eq(completions(rows), 0, "the job closed and nobody ran its completion tasks");
+        lost++;
+    }
+    cr_expect_gt(lost, 3);
+    run_free(&run);
+}
+
+Test(kill, a_clause_that_is_off_does_not_kill)
+{
+    bool without[CLAUSE_COUNT] = {false};
+    const struct sabotage sabotage = found("lost-snapshot");
+    without[CLAUSE_ACL_21] = true;
+    struct kill kill = hunt(&sabotage, 1, WITHIN, without);
+    cr_expect(kill.found, "another one does");
+    cr_expect_neq(kill.breach.clause, CLAUSE_ACL_21);
+    for (int i = 0; i < CLAUSE_COUNT; i++) {
+        without[i] = true;
+    }
+    cr_expect_not(hunt(&sabotage, 1, 100, without).found);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+/* (Z2), and that no promise of a run is idle: each is the one that finds something. */
+Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_finds_one)
+{
+    bool finds[CLAUSE_COUNT] = {false};
+    size_t count = sabotage_count();
+    for (size_t i = 0; i < count; i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (sabotage.equivalent != NULL) {
+            continue;
+        }
+        struct kill kill = hunt(&sabotage, 1, WITHIN_AT_MOST, NULL);
+        cr_expect(kill.found, "%s survives %d schedules", sabotage.name, WITHIN_AT_MOST);
+        if (kill.found && kill.schedules <= WITHIN) {
+            finds[kill.breach.clause] = true;
+        }
+    }
+    for (int id = 0; id < CLAUSE_COUNT; id++) {
+        const struct clause *clause = clause_get((enum clause_id)id);
+        bool judged = clause->family == CLAUSE_FAMILY_ACL &&
+                      (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
+        cr_expect(finds[id] || !judged, "%s finds nothing", clause->id);
+    }
+}
+
+Test(kill, what_is_listed_as_equivalent_breaks_no_promise)
+{
+    int equivalents = 0;
+    for (size_t i = 0; i < sabotage_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (sabotage.equivalent == NULL) {
+            continue;
+        }
+        struct kill kill = hunt(&sabotage, 1, NOT_WITHIN, NULL);
+        cr_expect_not(kill.found, "%s: %s, after %u schedules (%s, seed %d)", sabotage.name,
+                      kill.breach.why, kill.schedules, kill.scenario, (int)kill.seed);
+        equivalents++;
+    }
+    cr_expect_gt(equivalents, 20);
+}
+
+/* ---- what is enumerated is what is sent --------------------------------------------------------
+ */
+
+static bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
+
+static void watch_bundles(void *context, const struct run_event *event)
+{
+    (void)context;
+    for (int i = 0; event->turn == RUN_TRANSACTION && i < event->bundle->count; i++) {
+        enum bundle_name bundle = (enum bundle_name)event->bundle->name;
+        enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
+        cr_assert(sabotage_knows(bundle, primitive), "%s, %s", bundle_name_text(bundle),
+                  primitive_table[primitive].name);
+        sent[bundle][primitive] = true;
+    }
+}
+
+Test(kill, campaigns_send_everything_that_is_enumerated_and_nothing_else)
+{
+    for (size_t i = 0; i < scenario_count(); i++) {
+        make(scenario_name(i), NULL);
+        run.observer = watch_bundles;
+        for (uint64_t seed = 1; seed <= 200; seed++) {
+            run_seed(seed);
+        }
+        run_free(&run);
+    }
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (int p = 0; p < PRIMITIVE_COUNT; p++) {
+            bool known = sabotage_knows((enum bundle_name)b, (enum primitive_id)p);
+            cr_expect(!known || sent[b][p], "%s, %s is never sent",
+                      bundle_name_text((enum bundle_name)b), primitive_table[p].name);
+        }
+    }
+}
