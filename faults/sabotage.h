@@ -16,8 +16,9 @@
 
 #include "model/engine.h"
 
-#define SABOTAGE_TABLE_SIZE (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals  \
-                                                   */
+#define SABOTAGE_TABLE_SIZE                                                                        \
+    (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals                          \
+                           */
 #define SABOTAGE_NAME_SIZE 48
 
 enum sabotage_kind {

@@ -38,7 +38,7 @@ enum named {
 static const struct sabotage list[NAMED_COUNT] = {
     [LITERAL_MARKERS] = {.name = "literal-markers",
                          .about = "every GUID adds to the activity's marker digits (E-ACL-2)",
-                         .scenario = "cycle"},
+                         .scenario = "long-cycle"},
     [GUID_FROM_FULL_LEDGER] = {.name = "guid-from-full-ledger",
                                .about = "a GUID ledger starts as a copy of the whole activity "
                                         "ledger (E-ACL-3)",
@@ -63,7 +63,7 @@ static const struct sabotage list[NAMED_COUNT] = {
                                .scenario = "ceilings"},
     [UNLOCKED_MARKER_TEST] = {.name = "unlocked-marker-test",
                               .about = "Step 2 tests its marker on an old snapshot (E-ACL-25)",
-                              .scenario = "tree-3"},
+                              .scenario = "crowd"},
     [UNBUNDLED_STEP2] = {.name = "unbundled-step2",
                          .about = "Step 2 sets its markers in a transaction of their own",
                          .scenario = "tree-3"},
@@ -322,6 +322,16 @@ static void use_copy(struct bundle *bundle, enum primitive_id primitive)
     }
 }
 
+/* The activity's marker is added to by every GUID that does the step, after the GUID's own: a step
+ * that is skipped adds nothing. */
+static void mark_literally(struct bundle *bundle)
+{
+    use_copy(bundle, PRIMITIVE_MARK_ACTIVITY);
+    struct call first = bundle->calls[0];
+    bundle->calls[0] = bundle->calls[1];
+    bundle->calls[1] = first;
+}
+
 /* The changed copy of Leg2's entry gets the job as one parameter more. */
 static void pass_job(const struct worker *worker, struct bundle *bundle)
 {
@@ -385,7 +395,7 @@ void sabotage_named_bundle(const struct sabotage *sabotage, struct sabotage_memo
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
     if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
-        use_copy(bundle, PRIMITIVE_MARK_ACTIVITY);
+        mark_literally(bundle);
     } else if ((which == JOB_STATE_FIRST || which == STEP3_BY_SEMAPHORE) &&
                name == BUNDLE_ENTER_LEG2) {
         pass_job(worker, bundle);

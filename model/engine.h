@@ -18,8 +18,8 @@
  * (N1) A worker that is idle holds nothing.
  * (N2) Every bundle of a message but its entries may be repeated any number of times.
  * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times, reads and
- *      extensions in between not counted as progress; then the worker lets go, and the message comes
- *      again under the same GUID (E-ACL-13). */
+ *      extensions in between not counted as progress; then the worker lets go, and the message
+ * comes again under the same GUID (E-ACL-13). */
 #ifndef MODEL_ENGINE_H
 #define MODEL_ENGINE_H
 

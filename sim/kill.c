@@ -84,6 +84,7 @@ bool kill_hunt(const struct sabotage *sabotage, uint64_t base_seed, uint32_t sch
     const char *names[KILL_SCENARIOS_MAX];
     struct ground *grounds[KILL_SCENARIOS_MAX];
     size_t count = kill_scenarios(sabotage, names), made = 0;
+    CHECK(count > 0);
     *kill = (struct kill){.found = false};
     while (made < count && (grounds[made] = make_ground(names[made], sabotage, without)) != NULL) {
         made++;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_SIZE_MAX (8 * 1024 * 1024)
+#define FILE_SIZE_MAX ((size_t)8 * 1024 * 1024)
 
 static const char *const why_names[CHOICE_WHY_COUNT] = {
     [CHOICE_WHO] = "who", [CHOICE_FAULT] = "fault", [CHOICE_AMOUNT] = "amount"};

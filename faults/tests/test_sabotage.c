@@ -135,6 +135,11 @@ static struct sabotage found(const char *name)
 /* ---- the same? ---------------------------------------------------------------------------------
  */
 
+static bool same_bytes(const void *left, const void *right, size_t size)
+{
+    return memcmp(left, right, size) == 0;
+}
+
 static bool same_calls(const struct call *left, const struct call *right, size_t count)
 {
     return memcmp(left, right, count * sizeof *left) == 0;
@@ -184,7 +189,7 @@ Test(sabotage, every_one_has_a_name_of_its_own_by_which_it_is_found)
             cr_expect_str_neq(one.name, other.name);
         }
         other = found(one.name);
-        cr_expect_eq(memcmp(&one, &other, sizeof one), 0, "%s", one.name);
+        cr_expect(same_bytes(&one, &other, sizeof one), "%s", one.name);
     }
 }
 
@@ -319,7 +324,7 @@ Test(sabotage, without_one_the_primitives_are_those_of_the_catalogue)
     struct primitive table[SABOTAGE_TABLE_SIZE];
     memset(table, 0xAA, sizeof table);
     sabotage_primitives(NULL, table);
-    cr_expect_eq(memcmp(table, primitive_table, sizeof primitive_table), 0);
+    cr_expect(same_bytes(table, primitive_table, sizeof primitive_table));
     for (int i = PRIMITIVE_COUNT; i < SABOTAGE_TABLE_SIZE; i++) {
         cr_expect_eq(table[i].op_count, 0);
     }
@@ -352,7 +357,7 @@ Test(sabotage, an_enumerated_one_leaves_the_catalogue_alone_and_changes_one_oper
         struct sabotage one;
         sabotage_get(i, &one);
         sabotage_primitives(&one, table);
-        cr_expect_eq(memcmp(table, primitive_table, sizeof primitive_table), 0, "%s", one.name);
+        cr_expect(same_bytes(table, primitive_table, sizeof primitive_table), "%s", one.name);
         expect_copy(&one, &table[COPY]);
     }
 }
@@ -374,7 +379,7 @@ Test(sabotage, an_enumerated_one_leaves_all_other_bundles_alone)
             }
             sabotage_bundle(&one, &memory, worker_of(&sendings[s]), &bundle);
             cr_expect(same_bundle(&bundle, &sendings[s].bundle), "%s", one.name);
-            cr_expect_eq(memcmp(&memory, &fresh, sizeof memory), 0, "%s", one.name);
+            cr_expect(same_bytes(&memory, &fresh, sizeof memory), "%s", one.name);
         }
     }
 }

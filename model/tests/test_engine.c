@@ -1,6 +1,6 @@
 /* The engines as tables: for every state of a worker and every outcome, where it stands next; for
- * every state, the bundle that it sends, written as a line of primitives; then what the bundles say,
- * number by number, and how the client goes on. No store: outcomes are made by hand. */
+ * every state, the bundle that it sends, written as a line of primitives; then what the bundles
+ * say, number by number, and how the client goes on. No store: outcomes are made by hand. */
 #include "model/engine.h"
 
 #include "model/identity.h"
@@ -23,7 +23,8 @@
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
-/* Node 0 answers pending twice and is the head of a cycle; node 1 goes back to it, node 2 to itself.
+/* Node 0 answers pending twice and is the head of a cycle; node 1 goes back to it, node 2 to
+ * itself.
  *
  *      0 -> 1, 2 if even, 3 if odd; its first pending answer -> 4
  *      1 -> 0 again, two rounds     2 -> 5, and 2 again, one round */
@@ -315,18 +316,12 @@ Test(engine, a_refusal_leads_to_the_end_of_the_message_or_back_to_its_entry)
 
 /* The state after an unknown outcome: a step is looked up, the rest is asked again. */
 static const uint8_t after_unknown[WORKER_STATE_COUNT] = {
-    [WORKER_IDLE] = WORKER_IDLE,
-    [WORKER_ENTER_LEG1] = WORKER_ENTER_LEG1,
-    [WORKER_LEG1] = WORKER_READ_LEG1,
-    [WORKER_READ_LEG1] = WORKER_READ_LEG1,
-    [WORKER_ANSWER] = WORKER_ANSWER,
-    [WORKER_ENTER_LEG2] = WORKER_ENTER_LEG2,
-    [WORKER_STEP1] = WORKER_READ_LEG2,
-    [WORKER_STEP2] = WORKER_READ_LEG2,
-    [WORKER_STEP3] = WORKER_READ_LEG2,
-    [WORKER_READ_LEG2] = WORKER_READ_LEG2,
-    [WORKER_ACK] = WORKER_ACK,
-    [WORKER_ESCALATE] = WORKER_ESCALATE,
+    [WORKER_IDLE] = WORKER_IDLE,       [WORKER_ENTER_LEG1] = WORKER_ENTER_LEG1,
+    [WORKER_LEG1] = WORKER_READ_LEG1,  [WORKER_READ_LEG1] = WORKER_READ_LEG1,
+    [WORKER_ANSWER] = WORKER_ANSWER,   [WORKER_ENTER_LEG2] = WORKER_ENTER_LEG2,
+    [WORKER_STEP1] = WORKER_READ_LEG2, [WORKER_STEP2] = WORKER_READ_LEG2,
+    [WORKER_STEP3] = WORKER_READ_LEG2, [WORKER_READ_LEG2] = WORKER_READ_LEG2,
+    [WORKER_ACK] = WORKER_ACK,         [WORKER_ESCALATE] = WORKER_ESCALATE,
     [WORKER_PUT_BACK] = WORKER_IDLE,
 };
 
@@ -656,14 +651,14 @@ Test(engine, the_calls_of_a_bundle_return_to_places_of_their_own)
     }
 }
 
-/* (P3) over whole bundles: a row that is locked comes no earlier in the order than one before it. */
+/* (P3) over whole bundles: a row that is locked comes no earlier in the order than one before it.
+ */
 Test(engine, a_bundle_locks_rows_in_one_order)
 {
     SETTLES(ERRATUM_ACL_28);
-    static const int ranks[TABLE_COUNT] = {[TABLE_MESSAGE] = 0,    [TABLE_ACTIVITY] = 1,
-                                           [TABLE_GUID] = 2,       [TABLE_JOB] = 3,
-                                           [TABLE_TASK] = 4,       [TABLE_OUTPUT] = 4,
-                                           [TABLE_COMPLETION] = 4, [TABLE_ESCALATION] = 4};
+    static const int ranks[TABLE_COUNT] = {
+        [TABLE_MESSAGE] = 0, [TABLE_ACTIVITY] = 1, [TABLE_GUID] = 2,       [TABLE_JOB] = 3,
+        [TABLE_TASK] = 4,    [TABLE_OUTPUT] = 4,   [TABLE_COMPLETION] = 4, [TABLE_ESCALATION] = 4};
     for (int state = 0; state < WORKER_STATE_COUNT; state++) {
         for (int reason = ESCALATED_LEG1_CEILING; reason <= ESCALATED_CONFLICT; reason++) {
             struct worker worker =
@@ -710,8 +705,8 @@ static void is_answer(const int64_t *message, int64_t number, uint16_t node, int
     cr_expect_eq(message[1 + MESSAGE_KIND], MESSAGE_LEG2);
     cr_expect_eq(message[1 + MESSAGE_GUID], guid, "E-ACL-7");
     cr_expect_eq(message[1 + MESSAGE_ANSWER], number);
-    cr_expect_eq(message[1 + MESSAGE_CONTENT], closes ? graph_output(node, input)
-                                                      : graph_pending_output(node, input, number));
+    cr_expect_eq(message[1 + MESSAGE_CONTENT],
+                 closes ? graph_output(node, input) : graph_pending_output(node, input, number));
     cr_expect_eq(message[1 + MESSAGE_PENDINGS], closes ? graph.nodes[node].pendings : 0);
     cr_expect_eq(message[1 + MESSAGE_JOB], JOB);
     cr_expect_eq(message[1 + MESSAGE_ACTIVITY], ACTIVITY);
@@ -814,15 +809,15 @@ Test(engine, the_delta_counts_the_edges_that_this_answer_takes)
         int64_t answer, content, round;
         int64_t delta;
     } cases[] = {
-        {HEAD, 0, 50, 0, 1},              /* BACK and, the output being even, SELF */
-        {HEAD, 0, 51, 0, 1},              /* BACK and ODD */
-        {HEAD, 1, 50, 0, 1},              /* EARLY; the activity stays open */
-        {HEAD, 2, 50, 0, 0},              /* nobody; it stays open */
-        {BACK, 0, 50, 0, 0},              /* the cycle */
-        {BACK, 0, 50, 1, 0},              /* its second round */
-        {BACK, 0, 50, 2, -1},             /* and no third */
-        {SELF, 0, 50, 0, 1},              /* LEAF and itself */
-        {SELF, ANSWER_CYCLES, 50, 1, 0},  /* LEAF only: a cycle's answer closes its entry */
+        {HEAD, 0, 50, 0, 1},             /* BACK and, the output being even, SELF */
+        {HEAD, 0, 51, 0, 1},             /* BACK and ODD */
+        {HEAD, 1, 50, 0, 1},             /* EARLY; the activity stays open */
+        {HEAD, 2, 50, 0, 0},             /* nobody; it stays open */
+        {BACK, 0, 50, 0, 0},             /* the cycle */
+        {BACK, 0, 50, 1, 0},             /* its second round */
+        {BACK, 0, 50, 2, -1},            /* and no third */
+        {SELF, 0, 50, 0, 1},             /* LEAF and itself */
+        {SELF, ANSWER_CYCLES, 50, 1, 0}, /* LEAF only: a cycle's answer closes its entry */
         {LEAF, 0, 50, 0, -1},
         {LEAF, 1, 50, 0, 0},
     };
@@ -891,8 +886,8 @@ Test(engine, a_cycle_edge_is_a_leg2_message_to_the_activity_that_is_there)
     SETTLES(ERRATUM_ACL_22);
     static const struct {
         uint16_t node, edge, to;
-        int which;          /* among what it publishes */
-        int64_t activity;   /* expected */
+        int which;        /* among what it publishes */
+        int64_t activity; /* expected */
     } cases[] = {{BACK, EDGE_CYCLE, HEAD, 0, 444}, {SELF, EDGE_AGAIN, SELF, 1, ACTIVITY}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct worker worker = at_step2(cases[i].node, 0, 50, 0);
@@ -1001,11 +996,11 @@ Test(engine, a_job_is_created_with_its_trigger_and_the_triggers_leg1_message)
 Test(engine, identities_are_positive_and_differ_by_parent_and_role)
 {
     SETTLES(ERRATUM_ACL_7);
-    static const int64_t roles[] = {IDENTITY_TRIGGER,    IDENTITY_TASK,        IDENTITY_LEG1,
-                                    IDENTITY_WORK,       IDENTITY_LEG2,        IDENTITY_ESCALATION,
-                                    IDENTITY_COPY,       IDENTITY_JOB,         IDENTITY_CLOSE,
-                                    IDENTITY_PENDING + 1, IDENTITY_PENDING + 2, IDENTITY_EDGE,
-                                    IDENTITY_EDGE + 1,   IDENTITY_DIMENSION,   IDENTITY_DIMENSION + 1};
+    static const int64_t roles[] = {
+        IDENTITY_TRIGGER,  IDENTITY_TASK,        IDENTITY_LEG1,         IDENTITY_WORK,
+        IDENTITY_LEG2,     IDENTITY_ESCALATION,  IDENTITY_COPY,         IDENTITY_JOB,
+        IDENTITY_CLOSE,    IDENTITY_PENDING + 1, IDENTITY_PENDING + 2,  IDENTITY_EDGE,
+        IDENTITY_EDGE + 1, IDENTITY_DIMENSION,   IDENTITY_DIMENSION + 1};
     int64_t minted[20 * COUNT(roles)];
     size_t count = 0;
     for (int64_t parent = 0; parent < 20; parent++) {

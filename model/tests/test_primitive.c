@@ -1,6 +1,7 @@
-/* The catalogue of primitives is data, so most of what can be wrong with it can be looked up: operands
- * that do not exist, a guard behind a write, rows touched in another order. What each primitive does
- * to rows is shown where there is a store (sim/tests/test_store.c, test_entries.c). */
+/* The catalogue of primitives is data, so most of what can be wrong with it can be looked up:
+ * operands that do not exist, a guard behind a write, rows touched in another order. What each
+ * primitive does to rows is shown where there is a store (sim/tests/test_store.c, test_entries.c).
+ */
 #include "model/primitive.h"
 
 #include "model/bundle.h"
@@ -9,10 +10,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const int columns_of[TABLE_COUNT] = {JOB_COLUMNS,        ACTIVITY_COLUMNS,
-                                            TASK_COLUMNS,       GUID_COLUMNS,
-                                            OUTPUT_COLUMNS,     COMPLETION_COLUMNS,
-                                            ESCALATION_COLUMNS, MESSAGE_COLUMNS};
+static const int columns_of[TABLE_COUNT] = {
+    JOB_COLUMNS,    ACTIVITY_COLUMNS,   TASK_COLUMNS,       GUID_COLUMNS,
+    OUTPUT_COLUMNS, COMPLETION_COLUMNS, ESCALATION_COLUMNS, MESSAGE_COLUMNS};
 
 static bool inserts(const struct op *op)
 {
@@ -196,10 +196,9 @@ Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 /* (P3): message, activity, GUID, job, then task and inserts. */
 static int rank_of(const struct op *op)
 {
-    static const int ranks[TABLE_COUNT] = {[TABLE_MESSAGE] = 0, [TABLE_ACTIVITY] = 1,
-                                           [TABLE_GUID] = 2,    [TABLE_JOB] = 3,
-                                           [TABLE_TASK] = 4,    [TABLE_OUTPUT] = 4,
-                                           [TABLE_COMPLETION] = 4, [TABLE_ESCALATION] = 4};
+    static const int ranks[TABLE_COUNT] = {
+        [TABLE_MESSAGE] = 0, [TABLE_ACTIVITY] = 1, [TABLE_GUID] = 2,       [TABLE_JOB] = 3,
+        [TABLE_TASK] = 4,    [TABLE_OUTPUT] = 4,   [TABLE_COMPLETION] = 4, [TABLE_ESCALATION] = 4};
     return inserts(op) ? 5 : ranks[op->table];
 }
 

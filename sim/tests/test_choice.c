@@ -15,7 +15,8 @@ static struct choice_list list_of(struct choice *items, size_t count)
 
 /* ---- a list ---------------------------------------------------------------------------------- */
 
-Test(choice, nothing_listed_means_the_lowest_actor_no_fault_and_amount_0)
+/* The client, actor 0, is last: what is begun is finished before something new is. */
+Test(choice, nothing_listed_means_the_lowest_worker_no_fault_and_amount_0)
 {
     struct choice_list empty = {0};
     struct choice_source sources[] = {choice_listed(NULL), choice_listed(&empty)};
@@ -23,6 +24,8 @@ Test(choice, nothing_listed_means_the_lowest_actor_no_fault_and_amount_0)
         for (uint32_t turn = 0; turn < 5; turn++) {
             cr_expect_eq(choice_who(&sources[i], turn, 0x16), 1U);
             cr_expect_eq(choice_who(&sources[i], turn, 0x80000000), 31U);
+            cr_expect_eq(choice_who(&sources[i], turn, 0x15), 2U);
+            cr_expect_eq(choice_who(&sources[i], turn, 0x1), 0U);
             cr_expect_eq(choice_fault(&sources[i], 1, turn), FAULT_NONE);
             cr_expect_eq(choice_amount(&sources[i], 1, turn, 10), 0U);
         }
@@ -31,10 +34,10 @@ Test(choice, nothing_listed_means_the_lowest_actor_no_fault_and_amount_0)
 
 Test(choice, an_entry_means_what_it_says_in_its_place_and_nothing_elsewhere)
 {
-    struct choice items[] = {
-        {CHOICE_WHO, 0, 4, 3},   {CHOICE_FAULT, 2, 7, FAULT_PAUSE}, {CHOICE_AMOUNT, 2, 7, 25},
-        {CHOICE_WHO, 0, 5, 9},   {CHOICE_WHO, 0, 6, 77},            {CHOICE_FAULT, 2, 8, 200},
-        {CHOICE_AMOUNT, 1, 7, 1}};
+    struct choice items[] = {{CHOICE_WHO, 0, 4, 3},     {CHOICE_FAULT, 2, 7, FAULT_PAUSE},
+                             {CHOICE_AMOUNT, 2, 7, 25}, {CHOICE_WHO, 0, 5, 9},
+                             {CHOICE_WHO, 0, 6, 77},    {CHOICE_FAULT, 2, 8, 200},
+                             {CHOICE_AMOUNT, 1, 7, 1}};
     struct choice_list list = list_of(items, COUNT(items));
     choice_list_sort(&list);
     struct choice_source source = choice_listed(&list);

@@ -1,5 +1,7 @@
 /* The entry primitives and Step 2's, as a store executes them, beside the pure decisions of
  * model/ledger.h and model/semaphore.h: the same numbers in, the same decision and numbers out. */
+#include "model/engine.h"
+#include "model/identity.h"
 #include "model/ledger.h"
 #include "model/semaphore.h"
 #include "model/tests/proves.h"
@@ -7,6 +9,8 @@
 #include "sim/store.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ENTRIES_MAX  INT64_C(99999999)
@@ -70,7 +74,8 @@ static struct outcome execute(const struct bundle *bundle)
 static int64_t random_activity(uint64_t *random)
 {
     static const int64_t leg1[] = {0, 1, 2, 500, 997, 998, 999};
-    static const int64_t leg2[] = {0, 1, 2, 12345678, ENTRIES_MAX - 2, ENTRIES_MAX - 1, ENTRIES_MAX};
+    static const int64_t leg2[] = {0,          1, 2, 12345678, ENTRIES_MAX - 2, ENTRIES_MAX - 1,
+                                   ENTRIES_MAX};
     int64_t ledger = leg1[random_below(random, COUNT(leg1))] * 1000000000000;
     ledger += (int64_t)random_below(random, 2) * 100000000000;
     ledger += (int64_t)random_below(random, 2) * 10000000000;
@@ -119,16 +124,16 @@ Test(entries, leg1_at_and_around_its_ceiling_is_what_the_ledger_decides)
     PROVES(CLAUSE_ACL_6, CLAUSE_ACL_10, CLAUSE_ACL_43);
     SETTLES(ERRATUM_ACL_16, ERRATUM_ACL_18);
     static const int64_t ledgers[] = {
-        0,                     /* never entered */
-        1000000000000,         /* entered once */
-        1100000000000,         /* complete: stale */
-        997000000000000,       /* */
-        998000000000000,       /* entry 999 is served */
-        999000000000000,       /* the next one is refused */
-        998100000000000,       /* stale and counted */
-        999100000000000,       /* stale, and no room to count: no escalation */
-        999111199999999,       /* the highest there is */
-        998011199999999,       /* */
+        0,               /* never entered */
+        1000000000000,   /* entered once */
+        1100000000000,   /* complete: stale */
+        997000000000000, /* */
+        998000000000000, /* entry 999 is served */
+        999000000000000, /* the next one is refused */
+        998100000000000, /* stale and counted */
+        999100000000000, /* stale, and no room to count: no escalation */
+        999111199999999, /* the highest there is */
+        998011199999999, /* */
     };
     for (size_t i = 0; i < COUNT(ledgers); i++) {
         agree_on_leg1(ledgers[i]);
@@ -241,15 +246,16 @@ Test(entries, leg2_of_a_new_guid_at_and_around_the_ceiling_is_what_the_ledger_de
 
 static const int64_t resume_points[] = {0, 10000000000, 11000000000, 111000000000, 111100000000};
 
-/* Known GUIDs: owing or not, full or not, born full or not, under an activity that is full or not. */
+/* Known GUIDs: owing or not, full or not, born full or not, under an activity that is full or not.
+ */
 Test(entries, leg2_of_a_known_guid_is_what_the_ledger_decides)
 {
     PROVES(CLAUSE_ACL_7, CLAUSE_ACL_15, CLAUSE_ACL_24, CLAUSE_ACL_45);
     SETTLES(ERRATUM_ACL_17);
     static const int64_t attempts[] = {1, 2, ENTRIES_MAX - 1, ENTRIES_MAX};
     static const int64_t dimensions[] = {0, 1, ENTRIES_MAX - 2, ENTRIES_MAX - 1};
-    static const int64_t activities[] = {1100000000001, 1111100000002, 1111199999998, 1111199999999,
-                                         1000000000001, 1000099999999};
+    static const int64_t activities[] = {1100000000001, 1111100000002, 1111199999998,
+                                         1111199999999, 1000000000001, 1000099999999};
     int escalated = 0;
     for (size_t r = 0; r < COUNT(resume_points); r++) {
         for (size_t a = 0; a < COUNT(attempts); a++) {
@@ -257,8 +263,9 @@ Test(entries, leg2_of_a_known_guid_is_what_the_ledger_decides)
                 for (size_t i = 0; i < COUNT(activities); i++) {
                     int64_t guid = resume_points[r] + attempts[a];
                     agree_on_again(activities[i], guid, dimensions[d]);
-                    escalated += ledger_enter_leg2_again(activities[i], guid, dimensions[d])
-                                     .decision == LEDGER_ESCALATE;
+                    escalated +=
+                        ledger_enter_leg2_again(activities[i], guid, dimensions[d]).decision ==
+                        LEDGER_ESCALATE;
                 }
             }
         }
@@ -440,16 +447,16 @@ Test(entries, a_mark_is_what_the_ledger_adds)
 {
     PROVES(CLAUSE_ACL_5, CLAUSE_ACL_8);
     SETTLES(ERRATUM_ACL_2);
-    static const enum ledger_field fields[] = {
-        ACTIVITY_LEG1_COMPLETE, ACTIVITY_WORK_DONE,    ACTIVITY_CHILDREN_SPAWNED,
-        ACTIVITY_JOB_TASKS_DONE, GUID_JOB_CLOSED,      GUID_WORK_DONE,
-        GUID_CHILDREN_SPAWNED,   GUID_JOB_TASKS_DONE};
+    static const enum ledger_field fields[] = {ACTIVITY_LEG1_COMPLETE,    ACTIVITY_WORK_DONE,
+                                               ACTIVITY_CHILDREN_SPAWNED, ACTIVITY_JOB_TASKS_DONE,
+                                               GUID_JOB_CLOSED,           GUID_WORK_DONE,
+                                               GUID_CHILDREN_SPAWNED,     GUID_JOB_TASKS_DONE};
     uint64_t random = 14;
     for (int i = 0; i < RANDOMS; i++) {
         enum ledger_field field = fields[random_below(&random, COUNT(fields))];
         bool of_guid = ledger_layout(field)->kind == LEDGER_GUID;
-        int64_t ledger = of_guid ? random_activity(&random) % 1000000000000
-                                 : random_activity(&random);
+        int64_t ledger =
+            of_guid ? random_activity(&random) % 1000000000000 : random_activity(&random);
         set_up(1, 0, of_guid ? 1100000000001 : ledger);
         set_up_guid(of_guid ? ledger : 1, 0);
         struct bundle bundle;
@@ -465,5 +472,174 @@ Test(entries, a_mark_is_what_the_ledger_adds)
         cr_assert_eq(now, added.ledger, "%015lld", (long long)ledger);
         cr_assert_eq(outcome.values[0], added.ledger, "also when it was marked (E-ACL-26)");
         cr_assert_eq(outcome.skipped, added.outcome == LEDGER_INCREMENTED ? 0 : 1);
+    }
+}
+
+/* ---- a worker at a ceiling ------------------------------------------------------------------- */
+
+#define MESSAGE INT64_C(4)
+
+static struct graph graph = {.node_count = 1};
+static const struct engine_rules rules = {
+    .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1};
+
+static void set_up_message(enum message_kind kind)
+{
+    int64_t columns[MESSAGE_COLUMNS] = {[MESSAGE_KIND] = kind,
+                                        [MESSAGE_JOB] = JOB,
+                                        [MESSAGE_ACTIVITY] = ACTIVITY,
+                                        [MESSAGE_GUID] = kind == MESSAGE_LEG2 ? GUID : 0,
+                                        [MESSAGE_ANSWER] = kind == MESSAGE_LEG2 ? 7 : 0,
+                                        [MESSAGE_CONTENT] = 8};
+    world_insert(&world, TABLE_MESSAGE, MESSAGE, columns);
+    world_keep(&world);
+}
+
+/* One turn: what the worker sends is executed and told to it. */
+static void turn(struct worker *worker, char *heard, size_t size)
+{
+    struct bundle bundle;
+    struct outcome outcome = {0};
+    int64_t visible_at = 0;
+    worker_next(worker, &rules, &bundle);
+    store_execute(&world, primitive_table, &bundle, world_next_message(&world, &visible_at),
+                  &outcome);
+    world_keep(&world);
+    worker_take(worker, &rules, &outcome);
+    size_t at = strlen(heard);
+    snprintf(heard + at, size - at, "%s%s%s", at == 0 ? "" : ", ",
+             bundle_name_text((enum bundle_name)bundle.name),
+             outcome.kind == OUTCOME_REFUSED ? " refused" : "");
+}
+
+/* A worker from its claim on until it is idle again. */
+static const char *follow(struct worker *worker)
+{
+    static char heard[400];
+    heard[0] = '\0';
+    do {
+        turn(worker, heard, sizeof heard);
+    } while (worker->state != WORKER_IDLE && strlen(heard) < 300);
+    return heard;
+}
+
+Test(entries, a_worker_at_a_ceiling_escalates_if_something_is_owed_and_acks_if_not)
+{
+    PROVES(CLAUSE_ACL_6, CLAUSE_ACL_7, CLAUSE_ACL_15, CLAUSE_ACL_28, CLAUSE_ACL_30);
+    SETTLES(ERRATUM_ACL_10, ERRATUM_ACL_16, ERRATUM_ACL_17, ERRATUM_ACL_18);
+    static const struct {
+        enum message_kind kind;
+        int64_t activity;
+        int64_t guid; /* 0: not known */
+        int64_t dimension;
+        const char *heard;
+        int64_t reason; /* 0: not escalated */
+        int64_t activity_after;
+    } cases[] = {
+        {MESSAGE_LEG1, 999000000000000, 0, 0, "claim, enter Leg1, escalate", ESCALATED_LEG1_CEILING,
+         999000000000000},
+        {MESSAGE_LEG1, 999100000000000, 0, 0, "claim, enter Leg1, ack", 0, 999100000000000},
+        {MESSAGE_LEG1, 998000000000000, 0, 0, "claim, enter Leg1, Leg1, ack", 0, 999100000000000},
+        {MESSAGE_LEG2, 1100099999999, 0, 0, "claim, enter Leg2 refused, escalate",
+         ESCALATED_LEG2_CEILING, 1100099999999},
+        {MESSAGE_LEG2, 1100099999998, 0, 0, "claim, enter Leg2, Step 1, Step 2, ack", 0,
+         1111099999999},
+        /* a known GUID with full attempts that owes Step 1, 2 or 3, and that owes nothing */
+        {MESSAGE_LEG2, 1100099999999, 99999999, 5, "claim, enter Leg2 refused, escalate",
+         ESCALATED_ATTEMPTS_CEILING, 1100099999999},
+        {MESSAGE_LEG2, 1110099999999, 10099999999, 5, "claim, enter Leg2 refused, escalate",
+         ESCALATED_ATTEMPTS_CEILING, 1110099999999},
+        {MESSAGE_LEG2, 1111099999999, 111099999999, 5, "claim, enter Leg2 refused, escalate",
+         ESCALATED_ATTEMPTS_CEILING, 1111099999999},
+        {MESSAGE_LEG2, 1111099999999, 11099999999, 5, "claim, enter Leg2, ack", 0, 1111099999999},
+        {MESSAGE_LEG2, 1111199999999, 111199999999, 5, "claim, enter Leg2, ack", 0, 1111199999999},
+        /* born at the last entry: it resumes, uncounted */
+        {MESSAGE_LEG2, 1100099999999, 99999999, 99999998, "claim, enter Leg2, Step 1, Step 2, ack",
+         0, 1111099999999},
+        {MESSAGE_LEG2, 1111099999999, 111099999999, 99999998, "claim, enter Leg2, Step 3, ack", 0,
+         1111199999999},
+        /* a known GUID with room under an activity without */
+        {MESSAGE_LEG2, 1100099999999, 99999998, 5, "claim, enter Leg2, Step 1, Step 2, ack", 0,
+         1111099999999},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        set_up(2, 0, cases[i].activity);
+        if (cases[i].guid != 0) {
+            set_up_guid(cases[i].guid, cases[i].dimension);
+        }
+        set_up_message(cases[i].kind);
+        struct worker worker = worker_begin();
+        cr_expect_str_eq(follow(&worker), cases[i].heard, "case %zu", i);
+        int64_t escalation = identity_mint(MESSAGE, IDENTITY_ESCALATION);
+        cr_expect_eq(cell(TABLE_ESCALATION, escalation, ESCALATION_REASON),
+                     cases[i].reason == 0 ? INT64_MIN : cases[i].reason, "case %zu", i);
+        cr_expect_eq(cell(TABLE_JOB, JOB, JOB_ESCALATED), cases[i].reason != 0, "case %zu", i);
+        cr_expect_eq(cell(TABLE_ACTIVITY, ACTIVITY, ACTIVITY_LEDGER), cases[i].activity_after,
+                     "case %zu", i);
+        cr_expect_eq(cell(TABLE_MESSAGE, MESSAGE, MESSAGE_KIND), INT64_MIN, "case %zu: acked", i);
+    }
+}
+
+/* Between the refusal and the escalation somebody else did what was owed: the escalation sees it in
+ * its own transaction, and the message is entered again and acked (E-ACL-31). */
+Test(entries, what_was_done_meanwhile_is_not_given_up)
+{
+    static const struct {
+        enum message_kind kind;
+        int64_t activity, guid; /* as the first entry finds them */
+        int64_t activity_then, guid_then;
+        const char *before, *after;
+    } cases[] = {
+        {MESSAGE_LEG1, 999000000000000, 0, 999100000000000, 0, "claim, enter Leg1",
+         "escalate refused, enter Leg1, ack"},
+        {MESSAGE_LEG2, 1110099999999, 10099999999, 1111099999999, 11099999999,
+         "claim, enter Leg2 refused", "escalate refused, enter Leg2, ack"},
+        {MESSAGE_LEG2, 1111099999999, 111099999999, 1111199999999, 111199999999,
+         "claim, enter Leg2 refused", "escalate refused, enter Leg2, ack"},
+        /* a step further, and yet something is owed: given up all the same */
+        {MESSAGE_LEG2, 1100099999999, 99999999, 1110099999999, 10099999999,
+         "claim, enter Leg2 refused", "escalate"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        set_up(2, 0, cases[i].activity);
+        if (cases[i].guid != 0) {
+            set_up_guid(cases[i].guid, 5);
+        }
+        set_up_message(cases[i].kind);
+        struct worker worker = worker_begin();
+        char heard[100] = "";
+        turn(&worker, heard, sizeof heard);
+        turn(&worker, heard, sizeof heard);
+        cr_assert_str_eq(heard, cases[i].before, "case %zu", i);
+        world_set(&world, TABLE_ACTIVITY, 0, ACTIVITY_LEDGER, cases[i].activity_then);
+        if (cases[i].guid != 0) {
+            world_set(&world, TABLE_GUID, 0, GUID_LEDGER, cases[i].guid_then);
+        }
+        world_keep(&world);
+        cr_expect_str_eq(follow(&worker), cases[i].after, "case %zu", i);
+        bool given_up = strcmp(cases[i].after, "escalate") == 0;
+        cr_expect_eq(cell(TABLE_JOB, JOB, JOB_ESCALATED), given_up, "case %zu", i);
+    }
+}
+
+/* A message whose job was purged is acked, and no row is made. */
+Test(entries, a_message_of_a_job_that_is_gone_is_acked)
+{
+    SETTLES(ERRATUM_ACL_29);
+    static const struct {
+        enum message_kind kind;
+        const char *heard;
+    } cases[] = {{MESSAGE_LEG1, "claim, enter Leg1 refused, ack"},
+                 {MESSAGE_TASK, "claim, answer, ack"},
+                 {MESSAGE_LEG2, "claim, enter Leg2 refused, ack"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        world_reset(&world);
+        set_up_message(cases[i].kind);
+        struct worker worker = worker_begin();
+        cr_expect_str_eq(follow(&worker), cases[i].heard);
+        for (int t = 0; t < TABLE_COUNT; t++) {
+            cr_expect_eq(world.rows.table[t].used, t == TABLE_MESSAGE ? 1U : 0U, "table %d", t);
+        }
+        cr_expect_eq(world.queue_count, 0U);
     }
 }

@@ -1,5 +1,5 @@
-/* What each operation does to rows, case by case, and (T1), (T2) over random bundles. The cases have
- * primitives of their own, so that a miss can be of any kind. */
+/* What each operation does to rows, case by case, and (T1), (T2) over random bundles. The cases
+ * have primitives of their own, so that a miss can be of any kind. */
 #include "sim/store.h"
 
 #include "model/tests/proves.h"
@@ -37,11 +37,13 @@ static struct world make(uint32_t rows)
                  (int64_t[ACTIVITY_COLUMNS]){JOB, 0, 1100000000001, 0});
     world_insert(&world, TABLE_TASK, TASK, (int64_t[TASK_COLUMNS]){ACTIVITY, 1, 0, 1});
     world_insert(&world, TABLE_GUID, GUID, (int64_t[GUID_COLUMNS]){ACTIVITY, 10000000001, 0, 0, 9});
-    world_insert(
-        &world, TABLE_MESSAGE, MESSAGE,
-        (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2, [MESSAGE_JOB] = JOB,
-                                   [MESSAGE_ACTIVITY] = ACTIVITY, [MESSAGE_GUID] = GUID,
-                                   [MESSAGE_VISIBLE_AT] = 20, [MESSAGE_EPOCH] = 3});
+    world_insert(&world, TABLE_MESSAGE, MESSAGE,
+                 (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2,
+                                            [MESSAGE_JOB] = JOB,
+                                            [MESSAGE_ACTIVITY] = ACTIVITY,
+                                            [MESSAGE_GUID] = GUID,
+                                            [MESSAGE_VISIBLE_AT] = 20,
+                                            [MESSAGE_EPOCH] = 3});
     world_keep(&world);
     return world;
 }
@@ -59,11 +61,11 @@ struct op_case {
     struct op op;
     int64_t params[4];
     uint8_t mode;
-    uint8_t kind;          /* expected: enum outcome_kind */
-    uint8_t refusal;       /* expected */
-    int64_t values[2];     /* expected */
-    int64_t semaphore;     /* expected: of the job, after it */
-    size_t changes;        /* expected: how many cells were written */
+    uint8_t kind;      /* expected: enum outcome_kind */
+    uint8_t refusal;   /* expected */
+    int64_t values[2]; /* expected */
+    int64_t semaphore; /* expected: of the job, after it */
+    size_t changes;    /* expected: how many cells were written */
 };
 
 #define ON_SEMAPHORE .table = TABLE_JOB, .column = JOB_SEMAPHORE, .key = P(0)
@@ -219,8 +221,8 @@ Test(store, a_miss_refuses_all_skips_the_rest_or_goes_on)
             {.name = "guard",
              .params = 2,
              .op_count = 1,
-             .ops = {{OP_TEST, TABLE_JOB, JOB_SEMAPHORE, .key = P(0), .test = TEST_EQUAL,
-                      .a = P(1), .miss = cases[i].miss, .reason = REFUSED_DONE}}}};
+             .ops = {{OP_TEST, TABLE_JOB, JOB_SEMAPHORE, .key = P(0), .test = TEST_EQUAL, .a = P(1),
+                      .miss = cases[i].miss, .reason = REFUSED_DONE}}}};
         struct bundle bundle = {.count = 3,
                                 .calls = {{.primitive = 0, .params = 0},
                                           {.primitive = 1, .mode = cases[i].mode, .params = 2},
@@ -251,7 +253,7 @@ Test(store, an_operation_can_hang_on_a_value)
         int64_t key;
         int64_t input; /* expected */
     } cases[] = {
-        {0, 0, JOB, 7},        {TO(1), 0, JOB, 7},       {TO(1), 0, NOBODY, 1000},
+        {0, 0, JOB, 7},        {TO(1), 0, JOB, 7},    {TO(1), 0, NOBODY, 1000},
         {0, TO(1), JOB, 1000}, {0, TO(1), NOBODY, 7},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -295,9 +297,9 @@ Test(store, a_row_needs_a_key_of_its_own_and_a_parent_that_is_there)
     static const struct {
         int table;
         int64_t parent; /* 0: it refers to none */
-    } cases[] = {{TABLE_JOB, 0},           {TABLE_ACTIVITY, JOB},   {TABLE_TASK, ACTIVITY},
-                 {TABLE_GUID, ACTIVITY},   {TABLE_OUTPUT, ACTIVITY}, {TABLE_COMPLETION, JOB},
-                 {TABLE_ESCALATION, JOB},  {TABLE_MESSAGE, ACTIVITY}};
+    } cases[] = {{TABLE_JOB, 0},          {TABLE_ACTIVITY, JOB},    {TABLE_TASK, ACTIVITY},
+                 {TABLE_GUID, ACTIVITY},  {TABLE_OUTPUT, ACTIVITY}, {TABLE_COMPLETION, JOB},
+                 {TABLE_ESCALATION, JOB}, {TABLE_MESSAGE, ACTIVITY}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         enum row_table table = (enum row_table)cases[i].table;
         const struct foreign_key *foreign = &primitive_foreign_keys[table];
@@ -476,8 +478,8 @@ static void random_bundle(uint64_t *random, struct bundle *bundle)
     for (uint64_t calls = 1 + random_below(random, 5); calls > 0; calls--) {
         enum primitive_id id = (enum primitive_id)random_below(random, PRIMITIVE_COUNT);
         const struct primitive *primitive = &primitive_table[id];
-        int64_t *p =
-            bundle_append(bundle, id, (enum call_mode)random_below(random, 3), random_one_in(random, 2) ? 0 : 8);
+        int64_t *p = bundle_append(bundle, id, (enum call_mode)random_below(random, 3),
+                                   random_one_in(random, 2) ? 0 : 8);
         for (int i = 0; i < primitive->params; i++) {
             p[i] = some_number(random);
         }

@@ -54,7 +54,7 @@ Test(sweep, at_depth_1_every_transaction_is_crashed_on_each_of_three_sides)
             cr_assert(sweep(&run, seed, 1, &report, NULL, NULL));
             cr_expect_not(report.broken, "%s: %s", names[i], report.breach.breach.why);
             cr_expect_gt(report.transactions, 20U);
-            cr_expect_eq(report.points[0], 3U * report.transactions, "%s", names[i]);
+            cr_expect_eq(report.points[0], UINT64_C(3) * report.transactions, "%s", names[i]);
             cr_expect_eq(report.runs, 1U + report.points[0], "%s", names[i]);
             cr_expect_eq(crashes_fired(), report.points[0], "%s: all of them fired", names[i]);
             cr_expect_eq(report.points[1], 0U);
@@ -98,7 +98,7 @@ Test(sweep, at_depth_2_every_point_after_a_crash_is_crashed_again)
         make(NULL);
         cr_assert(sweep(&run, 7, 2, &report, NULL, NULL));
         cr_expect_not(report.broken, "%s", report.breach.breach.why);
-        cr_expect_eq(report.points[0], 3U * report.transactions);
+        cr_expect_eq(report.points[0], UINT64_C(3) * report.transactions);
         cr_expect_gt(report.points[1], report.points[0] * report.transactions / 2);
         cr_expect_eq(report.runs, 1 + report.points[0] + report.points[1]);
         cr_expect_eq(crashes_fired(), report.points[0] + 2 * report.points[1], "all of them fired");

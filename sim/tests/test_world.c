@@ -14,10 +14,9 @@
 #define WALKS     60
 #define STEPS     600
 
-static const int columns_of[TABLE_COUNT] = {JOB_COLUMNS,        ACTIVITY_COLUMNS,
-                                            TASK_COLUMNS,       GUID_COLUMNS,
-                                            OUTPUT_COLUMNS,     COMPLETION_COLUMNS,
-                                            ESCALATION_COLUMNS, MESSAGE_COLUMNS};
+static const int columns_of[TABLE_COUNT] = {
+    JOB_COLUMNS,    ACTIVITY_COLUMNS,   TASK_COLUMNS,       GUID_COLUMNS,
+    OUTPUT_COLUMNS, COMPLETION_COLUMNS, ESCALATION_COLUMNS, MESSAGE_COLUMNS};
 
 static struct world make(uint32_t rows)
 {
@@ -474,8 +473,8 @@ Test(world, the_queue_is_ordered_by_time_and_then_by_key)
 {
     static const struct {
         int64_t key, visible_at;
-    } rows[] = {{50, 3}, {10, 5}, {40, 3}, {20, 0}, {30, 5}}, order[] = {
-        {20, 0}, {40, 3}, {50, 3}, {10, 5}, {30, 5}};
+    } rows[] = {{50, 3}, {10, 5}, {40, 3}, {20, 0}, {30, 5}},
+      order[] = {{20, 0}, {40, 3}, {50, 3}, {10, 5}, {30, 5}};
     struct world world = make(8);
     int64_t columns[MESSAGE_COLUMNS] = {0};
     for (int i = 0; i < 5; i++) {
