@@ -61,8 +61,8 @@ static int read_request(int argc, char **argv, struct request *request)
 static int prepare(const struct request *request, struct schedule *schedule)
 {
     struct scenario_fault fault;
-    if (!cli_read_number(request->seed, &schedule->seed)) {
-        return cli_usage_error(&cli_run, "--seed %s: it is a number from 0 to 18446744073709551615",
+    if (!cli_read_number(request->seed, &schedule->seed) || schedule->seed > INT64_MAX) {
+        return cli_usage_error(&cli_run, "--seed %s: it is a number from 0 to 9223372036854775807",
                                cli_quote(request->seed).text);
     }
     if (!scenario_load(request->scenario, schedule->scenario, &fault)) {

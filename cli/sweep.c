@@ -52,8 +52,10 @@ static int read_request(int argc, char **argv, struct request *request)
                                arguments.count);
     }
     request->scenario = arguments.positional[0];
-    if (request->seed == NULL || !cli_read_number(request->seed, &request->seed_number)) {
-        return cli_usage_error(&cli_sweep, "--seed N is needed: a number from 0 to 2^64 - 1");
+    if (request->seed == NULL || !cli_read_number(request->seed, &request->seed_number) ||
+        request->seed_number > INT64_MAX) {
+        return cli_usage_error(&cli_sweep,
+                               "--seed N is needed: a number from 0 to 9223372036854775807");
     }
     request->depth_number = 1;
     if (request->depth != NULL &&

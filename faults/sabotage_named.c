@@ -261,6 +261,7 @@ void sabotage_named_primitives(const struct sabotage *sabotage,
     case CEILING_BEFORE_MARKER:
         find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->miss = MISS_REFUSES;
         find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->reason = REFUSED_CEILING;
+        drop_tests(&table[PRIMITIVE_REQUIRE_UNMARKED], TEST_UNMARKED); /* nor does it look later */
         break;
     case UNBUNDLED_STEP2:
         table[COPY] = table[PRIMITIVE_COLLATE];

@@ -23,7 +23,7 @@ struct shrink_report {
 
 /* Shrinks *schedule in place; its clause must be known (breaks). `passing`, if not NULL, gets the
  * nearest list that passes: one entry left out, the one whose absence shows latest. `without` are
- * clauses and oracles that are switched off, as for the run that found it; NULL: none. False: it
+ * clauses that are switched off, as for the run that found it; NULL: none. False: it
  * does not break that clause, or there is no memory; the schedule is as it was. */
 bool shrink(struct schedule *schedule, const bool *without, struct choice_list *passing,
             struct shrink_report *report);

@@ -757,7 +757,7 @@ Test(sabotage, a_named_one_changes_no_more_of_the_catalogue_than_it_says)
         {"trust-stale-read", 2},
         {"job-state-first", 0},
         {"fresh-guid", 0},
-        {"ceiling-before-marker", 1},
+        {"ceiling-before-marker", 2},
         {"unlocked-marker-test", 1},
         {"unbundled-step2", 0},
         {"lost-snapshot", 1},

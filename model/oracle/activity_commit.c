@@ -451,6 +451,21 @@ static void resolve_job(struct commit *commit, struct commit_job *job)
     }
 }
 
+/* Two GUIDs of one activity that write to one dimension: one marks Step 1 and has no OUTPUT row,
+ * the row of the other counts once more. Whose work it was is a matter of data (E-ACL-4). */
+static void find_astray(struct commit *commit)
+{
+    for (size_t i = 0; i < commit->guids; i++) {
+        struct commit_guid *owner = &commit->guid[i];
+        for (size_t j = 0; owner->reworks > 0 && !owner->step1 && j < commit->guids; j++) {
+            struct commit_guid *other = &commit->guid[j];
+            if (other->step1 && other->outputs == 0 && other->activity == owner->activity) {
+                other->astray = owner->intruded = true;
+            }
+        }
+    }
+}
+
 void activity_commit_gather(struct commit *commit)
 {
     commit->kinds = 0;
@@ -467,6 +482,9 @@ void activity_commit_gather(struct commit *commit)
     for (size_t i = 0; i < commit->guids; i++) {
         resolve_guid(commit, &commit->guid[i]);
         remember_dimension(commit, &commit->guid[i]);
+    }
+    if (commit_has(commit, TABLE_OUTPUT, ROW_UPDATED)) {
+        find_astray(commit);
     }
     for (size_t i = 0; i < commit->activities; i++) {
         resolve_activity(commit, &commit->activity[i]);

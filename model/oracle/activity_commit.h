@@ -45,8 +45,10 @@ struct commit_guid {
     struct commit_activity *activity; /* NULL: it has no row */
     struct commit_job *job;           /* NULL: it has no row */
     int64_t answer;
-    int64_t next_dimension; /* born: what its activity's MEMO_NEXT_DIMENSION was */
-    uint32_t outputs, reworks;
+    int64_t next_dimension;    /* born: what its activity's MEMO_NEXT_DIMENSION was */
+    uint32_t outputs, reworks; /* OUTPUT rows inserted; run again */
+    bool astray;               /* did Step 1, and its work went into another GUID's OUTPUT row */
+    bool intruded;             /* the work that was done again is another GUID's, gone astray */
     uint32_t completions, refinishes;
     uint32_t child_rows, child_messages, cycles; /* what its Step 2 inserted */
     bool respawned;   /* a child was published that had been published before */

@@ -121,6 +121,10 @@ static void judge_updated(struct commit *commit, const struct row_change *change
 
 void activity_data_judge(struct commit *commit)
 {
+    for (size_t i = 0; i < commit->guids; i++) {
+        tell(commit, commit->guid[i].astray, TABLE_GUID, commit->guid[i].slot,
+             "a GUID's work went into another GUID's dimension");
+    }
     for (size_t i = 0; i < commit->count; i++) {
         const struct row_change *change = &commit->changes[i];
         if (change->kind == ROW_INSERTED) {

@@ -99,7 +99,8 @@ static void judge_repeats(struct commit *commit)
                     "a Leg1 message found Leg1 complete and worked all the same");
     }
     for (size_t i = 0; i < commit->guids; i++) {
-        of_guid(commit, &commit->guid[i], commit->guid[i].reworks > 0, CLAUSE_ACL_16,
+        const struct commit_guid *guid = &commit->guid[i];
+        of_guid(commit, guid, guid->reworks > 0 && !guid->intruded, CLAUSE_ACL_16,
                 "Leg2's work was done more than once");
         of_guid(commit, &commit->guid[i], commit->guid[i].refinishes > 0, CLAUSE_ACL_18,
                 "a job's completion tasks were run more than once");
@@ -376,7 +377,8 @@ static void judge_step1(struct commit *commit, const struct commit_guid *guid)
 {
     judge_held(&commit->judge, CLAUSE_ACL_16);
     of_guid(commit, guid, guid->ledger.is.work > 1, CLAUSE_ACL_16, "a GUID did Step 1 twice");
-    of_guid(commit, guid, guid->outputs == 0, CLAUSE_ACL_16, "Step 1 was marked without its work");
+    of_guid(commit, guid, guid->outputs == 0 && !guid->astray, CLAUSE_ACL_16,
+            "Step 1 was marked without its work");
     of_guid(commit, guid, guid->activity->ledger.is.work == 0, CLAUSE_ACL_16,
             "Step 1 was marked on the GUID and not on the activity");
 }

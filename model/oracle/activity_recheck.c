@@ -157,6 +157,24 @@ static bool shares_dimension(const struct rows *rows, uint32_t slot)
     return false;
 }
 
+/* As often as GUIDs of the activity did Step 1, work was stored for it, in whichever dimension:
+ * where it went is the data's business. */
+static bool works_agree(const struct rows *rows, int64_t activity)
+{
+    int64_t works = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
+        bool of_it = row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY) == activity;
+        works += of_it && judge_row_lives(rows, TABLE_GUID, slot) ? guid_cut(rows, slot).work : 0;
+    }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_OUTPUT].used; slot++) {
+        bool of_it = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY) == activity;
+        works -= of_it && judge_row_lives(rows, TABLE_OUTPUT, slot)
+                     ? row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS)
+                     : 0;
+    }
+    return works == 0;
+}
+
 static void recheck_guid(struct judge *judge, uint32_t slot)
 {
     const struct rows *rows = judge->rows;
@@ -177,7 +195,8 @@ static void recheck_guid(struct judge *judge, uint32_t slot)
         {is.head != 0, CLAUSE_ACL_12, "a reserved digit of a GUID ledger is set"},
         {is.mark > 0 && is.children == 0, CLAUSE_ACL_14,
          "the job-closed digit is set and Step 2 is not done"},
-        {is.work != (int32_t)outputs, CLAUSE_ACL_16, "Step 1 and its marker do not agree"},
+        {is.work != (int32_t)outputs && !works_agree(rows, activity), CLAUSE_ACL_16,
+         "Step 1 and its marker do not agree"},
         {is.children > 1, CLAUSE_ACL_17, "a GUID did Step 2 twice"},
         {is.mark > 1, CLAUSE_ACL_21, "a GUID's snapshot was taken twice"},
         {is.tasks > 0 && is.mark == 0 && closed, CLAUSE_ACL_44,
@@ -203,8 +222,12 @@ static void recheck_output(struct judge *judge, uint32_t slot)
 {
     const struct rows *rows = judge->rows;
     uint32_t guid = row_find(rows, TABLE_GUID, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_GUID));
-    tell(judge, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS) != 1, ORACLE_LEDGER, CLAUSE_ACL_16,
-         TABLE_OUTPUT, slot, "Leg2's work was done more than once");
+    bool again = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS) != 1;
+    bool agree = again && works_agree(rows, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY));
+    tell(judge, again && !agree, ORACLE_LEDGER, CLAUSE_ACL_16, TABLE_OUTPUT, slot,
+         "Leg2's work was done more than once");
+    tell(judge, agree, ORACLE_DATA, CLAUSE_ACL_32, TABLE_OUTPUT, slot,
+         "two GUIDs stored their work in one dimension");
     tell(judge, guid == ROW_NONE, ORACLE_LEDGER, CLAUSE_ACL_16, TABLE_OUTPUT, slot,
          "Leg2's work belongs to no GUID");
     if (guid == ROW_NONE) {

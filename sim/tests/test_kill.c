@@ -65,7 +65,7 @@ static const struct killer {
     {"trust-stale-read", {CLAUSE_ACL_16, CLAUSE_ACL_18, CLAUSE_ACL_29}, 3},
     {"job-state-first", {CLAUSE_ACL_30}, 1},
     {"fresh-guid", {CLAUSE_ACL_29}, 1},
-    {"ceiling-before-marker", {CLAUSE_ACL_28}, 1},
+    {"ceiling-before-marker", {CLAUSE_ACL_6}, 1},
     {"unlocked-marker-test", {CLAUSE_ACL_29}, 1},
     {"unbundled-step2", {CLAUSE_ACL_17}, 1},
     {"lost-snapshot", {CLAUSE_ACL_21}, 1},

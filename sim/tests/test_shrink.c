@@ -168,7 +168,6 @@ static const struct bound {
     {"unlocked-marker-test", "tree-3", 25},
     {"unbundled-step2", "tree-3", 25},
     {"early-ack", "tree-3", 25},
-    {"literal-markers", "tree-3", 25}, /* one GUID, whose step two workers race for */
     {"literal-markers", "cycle", 25},
     {"no-ceiling", "ceilings", 25},
     /* Two Step 2s of one job must race, so all that comes before them is needed: the job is created
@@ -177,8 +176,7 @@ static const struct bound {
     {"read-then-write", "tree-3", 40},
     /* Without the task hop 26; one crash instead of an ack would make it 25. */
     {"read-then-write", "peer-3", 26},
-    /* The message is never acked: that is seen only when the bound on settling is reached. */
-    {"ceiling-before-marker", "ceilings", 1300},
+    {"ceiling-before-marker", "ceilings", 25},
 };
 
 Test(shrink, what_the_documents_name_shrinks_to_what_fits_on_a_screen)
