@@ -168,7 +168,9 @@ static const struct bound {
     {"unlocked-marker-test", "tree-3", 25},
     {"unbundled-step2", "tree-3", 25},
     {"early-ack", "tree-3", 25},
-    {"literal-markers", "cycle", 25},
+    /* A second GUID must come to an activity: the trigger (13), its child (12), and the cycle's
+     * message up to Step 1 (3). */
+    {"literal-markers", "cycle", 28},
     {"no-ceiling", "ceilings", 25},
     /* Two Step 2s of one job must race, so all that comes before them is needed: the job is created
      * (1), the trigger runs through Leg1 (4), its task (3) and Leg2 (5), both children through Leg1
