@@ -204,6 +204,15 @@ static void refused_escalation(struct worker *worker, enum refusal refusal)
     }
 }
 
+static void refused_answer(struct worker *worker, enum refusal refusal)
+{
+    if (refusal == REFUSED_NO_PARENT) {
+        worker->state = WORKER_ACK; /* the job is gone: E-ACL-29 */
+    } else {
+        escalate(worker, ESCALATED_CONFLICT);
+    }
+}
+
 static void refused(struct worker *worker, enum refusal refusal)
 {
     switch ((enum worker_state)worker->state) {
@@ -215,10 +224,12 @@ static void refused(struct worker *worker, enum refusal refusal)
         escalate(worker, refusal == REFUSED_NEGATIVE ? ESCALATED_SEMAPHORE_REFUSED
                                                      : ESCALATED_CONFLICT); /* E-ACL-19 */
         break;
+    case WORKER_ANSWER:
+        refused_answer(worker, refusal);
+        break;
     case WORKER_LEG1:
     case WORKER_STEP1:
     case WORKER_STEP3:
-    case WORKER_ANSWER:
     case WORKER_READ_LEG1:
     case WORKER_READ_LEG2:
         escalate(worker, ESCALATED_CONFLICT);
@@ -235,7 +246,7 @@ static void refused(struct worker *worker, enum refusal refusal)
 }
 
 /* Never assumed, always resolved (E-ACL-13): a step by reading its ledger; an entry, an answer, an
- * ack and an escalation by asking again, because each of them tells what it finds. */
+ * ack and an escalation by asking again, because each of them tells what it finds (E-ACL-32). */
 static void unknown(struct worker *worker)
 {
     switch ((enum worker_state)worker->state) {

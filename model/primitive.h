@@ -15,7 +15,8 @@
  *      still learns where things stand (E-ACL-26).
  * (P3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
  *      inserts (E-ACL-28).
- * (P4) Nothing here knows a digit: weights and ceilings are parameters. */
+ * (P4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
+ *      TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111). */
 #ifndef MODEL_PRIMITIVE_H
 #define MODEL_PRIMITIVE_H
 

@@ -13,7 +13,10 @@
 #define DELAY_TIMEOUTS   2
 #define REORDER_WINDOW   8
 #define LOST_COMMITS_MAX 4
-#define LATE_REPLAYS     4   /* chances of a replay once everything is done */
+#define LATE_REPLAYS     4 /* chances of a replay once everything is done */
+#define CALM_STEPS_EACH                                                                            \
+    200 /* bound on a run without faults: steps an activity, and some to spare */
+#define CALM_STEPS_SPARE 10000
 #define STEPS_SPARE      400 /* beyond 8 crash-free runs: what a phase may take */
 
 /* ---- digest ---------------------------------------------------------------------------------- */
@@ -119,6 +122,10 @@ static void keep(struct run *run, size_t mark)
     }
     run->commits[run->commit_count++ % 8] = mark;
     run->commits_held += run->commits_held < 8;
+    if (run->world.change_count > run->world.change_capacity / 2) { /* a long run forgets */
+        world_keep(&run->world);
+        run->commits_held = 0;
+    }
 }
 
 /* ---- the world around ------------------------------------------------------------------------ */
@@ -559,9 +566,8 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     }
     if (fault == FAULT_CONNECTION_CUT && !aborted) {
         answer_aborted(run, ABORT_CONNECTION);
-    } else if ((fault == FAULT_UNKNOWN_COMMITTED && committed) ||
-               (fault == FAULT_UNKNOWN_LOST && !aborted)) {
-        run->outcome.kind = OUTCOME_UNKNOWN;
+    } else if ((fault == FAULT_UNKNOWN_COMMITTED || fault == FAULT_UNKNOWN_LOST) && !aborted) {
+        run->outcome.kind = OUTCOME_UNKNOWN; /* a refusal's answer can be lost, too */
     }
     const int64_t *claimed = committed ? run->outcome.message : NULL;
     const int64_t *held = actor == 0 ? NULL : one->worker.message;
@@ -751,11 +757,19 @@ static void begin(struct run *run, struct choice_source *source)
     run->result = (struct run_result){.verdict = RUN_HELD, .digest = 1};
 }
 
+/* Half of all drawn runs settle in the middle of things: at a step that is drawn, too. */
+static uint32_t weather_steps(struct run *run, uint32_t bound)
+{
+    uint32_t latest = 2 * run->crash_free_steps;
+    uint32_t step = choice_amount(run->source, CHOICE_NOBODY, RUN_SETTLES_AT, 2 * latest + 1);
+    return step == 0 || step > latest ? bound : step;
+}
+
 const struct run_result *run_once(struct run *run, struct choice_source *source)
 {
     begin(run, source);
     uint32_t bound = 8 * run->crash_free_steps + STEPS_SPARE;
-    go_on(run, bound);
+    go_on(run, weather_steps(run, bound));
     if (!over(run)) {
         settle(run);
         bool quiet = go_on(run, bound);
@@ -807,9 +821,8 @@ static void run_crash_free(struct run *run)
     sabotage_primitives(NULL, run->primitives);
     run->sabotage = NULL;
     run->calm = true;
-    run->crash_free_steps = UINT32_MAX / 16;
     begin(run, &calm);
-    go_on(run, UINT32_MAX / 16);
+    go_on(run, CALM_STEPS_SPARE + CALM_STEPS_EACH * run->world.rows.table[TABLE_ACTIVITY].capacity);
     run->crash_free_steps = run->result.steps;
     run->crash_free_transactions = run->result.transactions;
     run->calm = false;

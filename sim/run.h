@@ -2,7 +2,7 @@
  * transactions, and the oracles judge every commit.
  *
  * A run has two phases. *Weather*: faults fall as the source of choice says, until nothing is left
- * to do or a bound is reached. *Settling*: faults stop, every worker is started anew, claims lapse,
+ * to do, a step that was chosen or a bound is reached. *Settling*: faults stop, every worker is started anew, claims lapse,
  * and what is left must be done within a bound; then the live promises are judged.
  *
  * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate,
@@ -15,7 +15,8 @@
  *
  * (U1) A run is a function of (scenario, sabotage, source of choice).
  * (U2) A worker that crashes loses everything but the rows; it is back at once, and idle.
- * (U3) The digest covers every turn taken, fault, outcome, and every cell's old and new value. */
+ * (U3) The digest covers every turn taken, every fault, how every transaction ended, and every cell's
+ *      old and new value. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
@@ -26,6 +27,7 @@
 #include "sim/store.h"
 
 #define RUN_ACTORS_MAX (1 + SCENARIO_WORKERS_MAX) /* the client is actor 0 */
+#define RUN_SETTLES_AT UINT32_MAX                 /* the ordinal of: at which step faults stop */
 #define RUN_TOLD_MAX   512                        /* changes of the commits that can be lost */
 
 enum run_verdict {

@@ -13,7 +13,8 @@ struct execution {
     uint32_t picked;
 };
 
-enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_FULL };
+/* IMPOSSIBLE: the bundle is refused whatever its calls say, as a server aborts it (23503). */
+enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_IMPOSSIBLE };
 
 static inline int64_t operand(const struct execution *run, uint8_t operand)
 {
@@ -124,17 +125,21 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
     }
     if (!has_parent(rows, table, columns)) {
         *reason = REFUSED_NO_PARENT;
-        return EFFECT_MISSED;
+        return EFFECT_IMPOSSIBLE;
     }
-    return world_insert(run->world, table, key, columns) == ROW_NONE ? EFFECT_FULL : EFFECT_DONE;
+    if (world_insert(run->world, table, key, columns) == ROW_NONE) {
+        *reason = REFUSED_STORE_FULL;
+        return EFFECT_IMPOSSIBLE;
+    }
+    return EFFECT_DONE;
 }
 
 static enum effect claim(const struct execution *run, const struct op *op, enum refusal *reason)
 {
     struct world *world = run->world;
     *reason = REFUSED_NO_MESSAGE;
-    if (run->picked == ROW_NONE) {
-        return EFFECT_MISSED;
+    if (run->picked == ROW_NONE || world->place[run->picked] == 0) {
+        return EFFECT_MISSED; /* none, or acked by an earlier call */
     }
     uint32_t slot = run->picked;
     int64_t epoch = row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
@@ -194,8 +199,7 @@ static enum call_result execute_call(const struct execution *run, const struct p
             continue;
         }
         enum effect effect = perform(run, op, reason);
-        if (effect == EFFECT_FULL) {
-            *reason = REFUSED_STORE_FULL;
+        if (effect == EFFECT_IMPOSSIBLE) {
             return CALL_REFUSED;
         }
         enum call_result result = effect == EFFECT_MISSED ? missed(op, call) : CALL_GOES_ON;

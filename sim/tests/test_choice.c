@@ -300,7 +300,8 @@ Test(choice, faults_fall_as_often_as_their_rates_say)
         for (uint32_t i = 0; i < 5000; i++) {
             enum fault_kind kind = choice_fault(&source, 1, i);
             fell[kind]++;
-            cr_assert(kind == FAULT_NONE || share_of(&source, kind) != 0, "a kind that is off");
+            cr_assert(kind == FAULT_NONE || share_of(&source, (int)kind) != 0,
+                      "a kind that is off");
         }
     }
     for (int kind = 1; kind < FAULT_KIND_COUNT; kind++) {

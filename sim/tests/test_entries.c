@@ -630,7 +630,7 @@ Test(entries, a_message_of_a_job_that_is_gone_is_acked)
         enum message_kind kind;
         const char *heard;
     } cases[] = {{MESSAGE_LEG1, "claim, enter Leg1 refused, ack"},
-                 {MESSAGE_TASK, "claim, answer, ack"},
+                 {MESSAGE_TASK, "claim, answer refused, ack"},
                  {MESSAGE_LEG2, "claim, enter Leg2 refused, ack"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         world_reset(&world);

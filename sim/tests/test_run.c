@@ -665,30 +665,55 @@ Test(run, commits_can_be_lost_again_and_again)
 /* ---- phases ---------------------------------------------------------------------------------- */
 
 struct phases {
-    int settles;
-    int faults_after;
+    int settles, faults_before, faults_after, transactions_after;
+    int first_after; /* the first bundle after it */
 };
 
 static void watch_phases(void *context, const struct run_event *event)
 {
     struct phases *phases = context;
-    if (phases->settles > 0) {
-        phases->faults_after += event->fault != FAULT_NONE;
+    bool after = phases->settles > 0;
+    if (after && phases->transactions_after == 0 && event->turn == RUN_TRANSACTION) {
+        phases->first_after = event->bundle->name;
     }
+    phases->transactions_after += after && event->turn == RUN_TRANSACTION;
+    phases->faults_after += after && event->fault != FAULT_NONE;
+    phases->faults_before += !after && event->fault != FAULT_NONE;
     phases->settles += event->turn == RUN_SETTLE;
 }
 
-Test(run, faults_stop_where_settling_begins)
+/* What is listed has no budget: a worker whose every transaction fails from some one on gets
+ * nowhere until faults stop, and then everything is done. */
+Test(run, weather_is_bounded_and_what_it_left_is_done_when_faults_stop)
 {
-    struct stage stage = begin_named("crowd");
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct phases phases = {0};
-        stage.run->observer = watch_phases;
-        stage.run->observer_context = &phases;
-        struct run_result result = run_seed(&stage, seed);
-        cr_assert_eq(result.verdict, RUN_HELD);
-        cr_assert_eq(phases.settles, 1);
-        cr_assert_eq(phases.faults_after, 0);
+    PROVES(CLAUSE_ACL_28, CLAUSE_ACL_29);
+    static const enum fault_kind kinds[] = {FAULT_SERIALIZATION, FAULT_CRASH_BEFORE_COMMIT,
+                                            FAULT_CRASH_AFTER_COMMIT, FAULT_UNKNOWN_LOST,
+                                            FAULT_CRASH_BEFORE_BEGIN};
+    static struct choice items[3000];
+    struct stage stage = begin_text(alone);
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        for (uint32_t first = CLAIM_LEG1; first <= ACK_LEG2; first++) {
+            for (uint32_t i = 0; i < COUNT(items); i++) {
+                items[i] = (struct choice){CHOICE_FAULT, 1, first + i, (uint32_t)kinds[k]};
+            }
+            struct phases phases = {.first_after = -1};
+            stage.run->observer = watch_phases;
+            stage.run->observer_context = &phases;
+            struct run_result result = run_list(&stage, items, COUNT(items));
+            const char *name = fault_get(kinds[k])->name;
+            cr_expect_eq(result.verdict, RUN_HELD, "%s from %u on: %s", name, first,
+                         result.breach.why);
+            cr_expect_eq(phases.settles, 1);
+            cr_expect_eq(phases.faults_after, 0, "%s from %u on", name, first);
+            /* the last ack does commit, and nothing is left */
+            bool gets_there = kinds[k] == FAULT_CRASH_AFTER_COMMIT && first == ACK_LEG2;
+            cr_expect(gets_there ? phases.transactions_after == 0
+                                 : phases.faults_before > 400 && phases.transactions_after > 0,
+                      "%s from %u on: %d, %d", name, first, phases.faults_before,
+                      phases.transactions_after);
+            cr_expect(gets_there || phases.first_after == BUNDLE_CLAIM, "workers are started anew");
+        }
     }
     end(&stage);
 }
