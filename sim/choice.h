@@ -6,9 +6,10 @@
  *      amount  how long, how many, which one: a fault's detail
  *
  * A choice is recorded as (why, actor, ordinal, value), and only if it is not the usual one: the
- * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0. So a list with entries left out always means a run, and a
- * shorter list a calmer one. Ordinals count turns for `who`, an actor's transactions for the
- * others, so that an entry keeps its meaning when others are taken away.
+ * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0. So a list with
+ * entries left out always means a run, and a shorter list a calmer one. Ordinals count turns for
+ * `who`, an actor's transactions for the others, so that an entry keeps its meaning when others are
+ * taken away.
  *
  * (C1) With equal (scenario, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
  * (C2) A run replayed from its own record makes the same choices. */

@@ -2,8 +2,9 @@
  * transactions, and the oracles judge every commit.
  *
  * A run has two phases. *Weather*: faults fall as the source of choice says, until nothing is left
- * to do, a step that was chosen or a bound is reached. *Settling*: faults stop, every worker is started anew, claims lapse,
- * and what is left must be done within a bound; then the live promises are judged.
+ * to do, a step that was chosen or a bound is reached. *Settling*: faults stop, every worker is
+ * started anew, claims lapse, and what is left must be done within a bound; then the live promises
+ * are judged.
  *
  * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate,
  * a restart, a clock that jumps); then the actor's transaction, all of it or none. Time moves by
@@ -15,8 +16,8 @@
  *
  * (U1) A run is a function of (scenario, sabotage, source of choice).
  * (U2) A worker that crashes loses everything but the rows; it is back at once, and idle.
- * (U3) The digest covers every turn taken, every fault, how every transaction ended, and every cell's
- *      old and new value. */
+ * (U3) The digest covers every turn taken, every fault, how every transaction ended, and every
+ * cell's old and new value. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
