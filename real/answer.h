@@ -1,0 +1,45 @@
+/* What a server's answer to a bundle means: pure, so that every way to lose a connection can be a
+ * line of a table in a test.
+ *
+ * A loss is never told by SQLSTATE or connection state alone: libpq gives a null SQLSTATE for a
+ * connection that broke, 57P01 on the first result and nothing after it, and says that a dead
+ * connection is well until it is used. What is certain is where in the pipeline's stream of
+ * results something was said.
+ *
+ * (X1) COMMITTED only if COMMIT itself answered with the tag COMMIT. In a failed transaction it
+ *      succeeds with the tag ROLLBACK.
+ * (X2) ABORTED only if the answer proves that COMMIT was not executed, or failed.
+ * (X3) Whatever is neither is UNKNOWN (B3, E-ACL-13). */
+#ifndef REAL_ANSWER_H
+#define REAL_ANSWER_H
+
+#include "model/bundle.h"
+
+/* How COMMIT was answered. */
+enum answer_commit {
+    ANSWER_COMMIT_NONE,       /* not at all */
+    ANSWER_COMMIT_DONE,       /* COMMIT */
+    ANSWER_COMMIT_ROLLED_BACK /* ROLLBACK */
+};
+
+/* Where the first error stands in the stream of results. */
+enum answer_place {
+    ANSWER_NO_ERROR,
+    ANSWER_BEFORE_COMMIT, /* of a statement before COMMIT */
+    ANSWER_AT_COMMIT
+};
+
+struct answer {
+    bool sent;                 /* COMMIT may have left this process */
+    bool lost;                 /* the connection is gone */
+    enum answer_commit commit; /* how COMMIT was answered */
+    enum answer_place place;   /* where the first error stands */
+    char sqlstate[6];          /* of that error; empty: it had none */
+    bool fatal;                /* the error ended the session: FATAL or PANIC */
+};
+
+/* True: kind, refusal and aborted of the outcome are filled in. False: the answer is an error that
+ * no outcome stands for (a table that is missing, a number out of range). */
+bool answer_outcome(const struct answer *answer, struct outcome *outcome);
+
+#endif

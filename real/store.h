@@ -1,0 +1,86 @@
+/* The store on PostgreSQL: executes a bundle as one transaction and one network round trip, and
+ * answers with the same outcome as the simulated store (sim/store.h).
+ *
+ * BEGIN, the statements of every call, COMMIT and one sync leave together, in libpq's pipeline mode
+ * and as prepared statements; statements that this connection has not prepared yet are prepared in
+ * front of them, in the same flight. A transaction that failed is ended in front of the next one.
+ * What the SQL says is sql.h's business, what an answer means answer.h's.
+ *
+ * A connection that is gone is made anew by the next bundle, once. Nothing is ever sent twice.
+ * Built without libpq, every function is there, and store_pg_open says which package is missing.
+ *
+ * (G1) One bundle, one transaction, READ COMMITTED, one round trip.
+ * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
+ *      clock and claimed message. Of any other outcome, values are 0.
+ * (G3) The clock is the caller's: no statement asks the server for the time.
+ * (G4) Not for two threads at once; a process of its own makes a store of its own. */
+#ifndef REAL_STORE_H
+#define REAL_STORE_H
+
+#include "model/bundle.h"
+#include "real/sql.h"
+
+struct store_pg;
+
+/* What the environment refused: one line that says what was wrong and what would be right. */
+struct store_pg_problem {
+    char text[512];
+};
+
+/* Alters a statement before it is prepared: a planted error in the SQL. */
+typedef void store_pg_editor(void *context, const struct primitive *primitive, enum call_mode mode,
+                             struct sql_statement *statement);
+
+struct store_pg_options {
+    const char *dsn;                    /* as libpq takes it */
+    const char *schema;                 /* sound, and made by store_pg_make_schema */
+    const struct primitive *primitives; /* what a call's number refers to; must stay */
+    size_t primitive_count;
+    enum sql_form form;
+    store_pg_editor *edit; /* NULL: none */
+    void *edit_context;
+};
+
+/* True if this build can talk to PostgreSQL. */
+bool store_pg_is_there(void);
+
+/* The schema and its tables. Making one that is there already fails and leaves it alone. */
+bool store_pg_make_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
+bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
+
+/* NULL: *problem says why. */
+struct store_pg *store_pg_open(const struct store_pg_options *options,
+                               struct store_pg_problem *problem);
+void store_pg_close(struct store_pg *store);
+
+/* Executes it. False: no outcome describes what happened (store_pg_why_not), and the connection was
+ * given up. */
+bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64_t now,
+                      struct outcome *outcome);
+const char *store_pg_why_not(const struct store_pg *store);
+
+/* The two halves of store_pg_execute: everything is sent; the answer is waited for. In between,
+ * another connection can be at work, or store_pg_cut make the answer one that nobody hears. */
+void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t now);
+bool store_pg_receive(struct store_pg *store, struct outcome *outcome);
+
+/* Closes the connection without a word: what was sent is executed or not. */
+void store_pg_cut(struct store_pg *store);
+
+/* The server's process for this connection, to wait for or to kill; 0: there is no connection. */
+int store_pg_backend(const struct store_pg *store);
+
+/* ---- beside bundles: setting up, looking ------------------------------------------------------
+ */
+
+/* Runs statements that return nothing. False: store_pg_why_not. */
+bool store_pg_run(struct store_pg *store, const char *script);
+
+/* One number. */
+bool store_pg_ask(struct store_pg *store, const char *query, int64_t *number);
+
+/* Every row of a table in the order of keys: key first, then the columns. */
+typedef void store_pg_row(void *context, const int64_t *row);
+bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *each, void *context);
+
+#endif

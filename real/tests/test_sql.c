@@ -1,0 +1,311 @@
+/* The SQL as text: what every statement must say and must not, read off the catalogue; the schema;
+ * and what an answer means, as a table. What the statements do is shown by test_store_pg.c on a
+ * server. */
+#include "model/tests/proves.h"
+#include "real/answer.h"
+#include "real/schema.h"
+#include "real/sql.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static struct sql_statement statement;
+
+static const char *text_of(enum primitive_id id, enum call_mode mode)
+{
+    cr_assert_eq(sql_statement_count(&primitive_table[id], mode, SQL_WHOLE), 1);
+    sql_statement(&primitive_table[id], mode, SQL_WHOLE, 0, "s", &statement);
+    return statement.text;
+}
+
+static int times(const char *text, const char *words)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at += strlen(words)) {
+        count++;
+    }
+    return count;
+}
+
+static void expect_sound(const struct primitive *primitive)
+{
+    const char *text = statement.text;
+    cr_expect_eq(statement.params, primitive->params + 1, "%s: the call's and the clock", text);
+    cr_expect_eq(strcspn(text, "{}"), strlen(text), "%s: a word was not filled in", text);
+    cr_expect_null(strchr(text, ';'), "%s: one statement", text);
+    cr_expect_null(strstr(text, "now()"), "%s: the clock is a parameter", text);
+    for (uint8_t i = 0; i < statement.places_count; i++) {
+        cr_expect_lt(statement.places[i], PRIMITIVE_VALUES_MAX);
+    }
+}
+
+Test(sql, every_operation_of_every_primitive_has_its_statement)
+{
+    for (int id = 0; id < PRIMITIVE_COUNT; id++) {
+        const struct primitive *primitive = &primitive_table[id];
+        for (int i = 0; i < 6; i++) {
+            enum call_mode mode = (enum call_mode)(i / 2);
+            enum sql_form form = (enum sql_form)(i % 2);
+            int count = sql_statement_count(primitive, mode, form);
+            for (int s = 0; s < count; s++) {
+                sql_statement(primitive, mode, form, s, "s", &statement);
+                expect_sound(primitive);
+                bool asks = strstr(statement.text, "current_setting('assay.skip') = '0'") != NULL;
+                cr_expect(asks || (s == 0 && primitive->op_count > 1), "%s: may be skipped",
+                          statement.text);
+            }
+        }
+    }
+}
+
+Test(sql, step2_is_one_statement_that_updates_each_row_once)
+{
+    PROVES(CLAUSE_ACL_27);
+    SETTLES(ERRATUM_ACL_24);
+    for (int mode = CALL_REQUIRE; mode <= CALL_UNLESS_DONE; mode++) {
+        const char *text = text_of(PRIMITIVE_COLLATE, (enum call_mode)mode);
+        cr_expect_eq(times(text, "UPDATE s.guid"), 1);
+        cr_expect_eq(times(text, "UPDATE s.job"), 1);
+    }
+}
+
+Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
+{
+    SETTLES(ERRATUM_ACL_25);
+    for (int id = 0; id < PRIMITIVE_COUNT; id++) {
+        const struct primitive *primitive = &primitive_table[id];
+        if (primitive->ops[0].kind != OP_TEST && primitive->ops[0].kind != OP_ADD &&
+            primitive->ops[0].kind != OP_SET && primitive->ops[0].kind != OP_DELETE) {
+            continue;
+        }
+        const char *text = text_of((enum primitive_id)id, CALL_UNLESS_DONE);
+        const char *lock = strstr(text, primitive->ops[0].kind == OP_DELETE ? " FOR UPDATE"
+                                                                            : " FOR NO KEY UPDATE");
+        cr_assert_not_null(lock, "%s", text);
+        cr_expect(strstr(text, "UPDATE s.") == NULL || lock < strstr(text, "UPDATE s."), "%s",
+                  text);
+        cr_expect(strstr(text, "INSERT INTO") == NULL || lock < strstr(text, "INSERT INTO"), "%s",
+                  text);
+    }
+}
+
+Test(sql, a_miss_does_what_the_call_says)
+{
+    const char *text = text_of(PRIMITIVE_MARK_GUID, CALL_REQUIRE);
+    cr_expect_eq(times(text, "s.refuse(4)"), 2, "%s: absent, or marked already", text);
+    cr_expect_eq(times(text, "'assay.skip', '1'"), 0);
+    text = text_of(PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE);
+    cr_expect_eq(times(text, "refuse"), 0);
+    cr_expect_eq(times(text, "'assay.skip', '1'"), 2, "%s", text);
+    text = text_of(PRIMITIVE_MARK_GUID, CALL_PLAIN);
+    cr_expect_eq(times(text, "refuse") + times(text, "'assay.skip', '1'"), 0, "%s", text);
+}
+
+Test(sql, only_a_required_insert_fails_on_a_key_that_is_there)
+{
+    cr_expect_null(strstr(text_of(PRIMITIVE_PUBLISH, CALL_REQUIRE), "ON CONFLICT"));
+    cr_expect_not_null(strstr(text_of(PRIMITIVE_PUBLISH, CALL_PLAIN), "DO NOTHING"));
+    cr_expect_not_null(strstr(text_of(PRIMITIVE_PUBLISH, CALL_UNLESS_DONE), "DO NOTHING"));
+    cr_expect_not_null(strstr(text_of(PRIMITIVE_RECORD_TASK, CALL_PLAIN),
+                              "ON CONFLICT (id) DO UPDATE SET runs = t.runs + 1"));
+}
+
+Test(sql, a_claim_skips_what_others_hold_and_returns_the_message_whole)
+{
+    const char *text = text_of(PRIMITIVE_CLAIM, CALL_PLAIN);
+    cr_expect_not_null(strstr(text, "ORDER BY t.visible_at, t.id LIMIT 1 FOR UPDATE SKIP LOCKED"));
+    cr_expect(statement.message);
+}
+
+Test(sql, an_altered_primitive_is_executed_by_operation)
+{
+    struct primitive altered = primitive_table[PRIMITIVE_COLLATE];
+    cr_expect_eq(sql_statement_count(&altered, CALL_REQUIRE, SQL_WHOLE), 1, "a copy is the same");
+    altered.ops[0].test = TEST_NONE;
+    cr_expect_eq(sql_statement_count(&altered, CALL_REQUIRE, SQL_WHOLE), 1 + altered.op_count);
+    altered = primitive_table[PRIMITIVE_COLLATE];
+    altered.op_count--;
+    cr_expect_eq(sql_statement_count(&altered, CALL_REQUIRE, SQL_WHOLE), 1 + altered.op_count);
+}
+
+/* A call that goes on whatever its guard says has no whole form: nothing hangs on the guard. */
+Test(sql, a_plain_call_of_a_guarded_list_is_executed_by_operation)
+{
+    const struct primitive *collate = &primitive_table[PRIMITIVE_COLLATE];
+    cr_expect_eq(sql_statement_count(collate, CALL_PLAIN, SQL_WHOLE), 1 + collate->op_count);
+}
+
+/* One statement whole, as a reader meets it. */
+Test(sql, the_statement_of_a_marker)
+{
+    cr_expect_str_eq(
+        text_of(PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE),
+        "WITH cell AS MATERIALIZED (\n"
+        "  SELECT t.ledger AS was, (t.ledger / $2 % 10 = 0) AS passed\n"
+        "    FROM s.guid AS t WHERE t.id = $1 AND current_setting('assay.skip') = '0'"
+        " FOR NO KEY UPDATE), written AS (\n"
+        "  UPDATE s.guid AS t SET ledger = t.ledger + $2\n"
+        "    FROM cell WHERE t.id = $1 AND cell.passed\n"
+        "    RETURNING t.ledger AS now)\n"
+        "SELECT CASE WHEN NOT (current_setting('assay.skip') = '0') THEN NULL"
+        " WHEN cell.passed IS NULL THEN set_config('assay.skip', '1', true)::bigint\n"
+        "            WHEN NOT cell.passed THEN set_config('assay.skip', '1', true)::bigint"
+        " ELSE 0::bigint END,\n"
+        "       coalesce(written.now, cell.was, 0)\n"
+        "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true");
+    cr_expect_eq(statement.places_count, 1);
+    cr_expect_eq(statement.places[0], 0);
+}
+
+/* ---- the schema ------------------------------------------------------------------------------ */
+
+Test(schema, a_name_that_needs_quotes_is_none)
+{
+    static const char *const sound[] = {"assay", "assay_1", "_a", "a2345678901234567890"};
+    static const char *const unsound[] = {
+        "",        "Assay", "1a",
+        "a b",     "a;b",   "a\"b",
+        "pg_temp", "a.b",   "a23456789012345678901234567890123456789012345678"};
+    for (size_t i = 0; i < COUNT(sound); i++) {
+        cr_expect(schema_name_is_sound(sound[i]), "%s", sound[i]);
+    }
+    for (size_t i = 0; i < COUNT(unsound); i++) {
+        cr_expect_not(schema_name_is_sound(unsound[i]), "%s", unsound[i]);
+    }
+}
+
+Test(schema, every_table_has_its_key_its_columns_and_its_foreign_key)
+{
+    char script[SCHEMA_SCRIPT_SIZE];
+    schema_create_script("s", script);
+    cr_expect_not_null(strstr(script,
+                              "CREATE TABLE s.guid (id bigint PRIMARY KEY, activity bigint "
+                              "NOT NULL, ledger bigint NOT NULL, dimension bigint NOT NULL, "
+                              "answer bigint NOT NULL, content bigint NOT NULL, FOREIGN KEY "
+                              "(activity) REFERENCES s.activity);\n"),
+                       "%s", script);
+    cr_expect_eq(times(script, "CREATE TABLE s."), TABLE_COUNT);
+    cr_expect_eq(times(script, "PRIMARY KEY"), TABLE_COUNT);
+    cr_expect_eq(times(script, "FOREIGN KEY"), TABLE_COUNT - 1, "a job refers to nothing");
+    int columns = 0;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        columns += schema_columns((enum row_table)t);
+    }
+    cr_expect_eq(times(script, "NOT NULL"), columns);
+    schema_drop_script("s", script);
+    cr_expect_str_eq(script, "DROP SCHEMA IF EXISTS s CASCADE;\n");
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+#define BEFORE ANSWER_BEFORE_COMMIT
+#define AT     ANSWER_AT_COMMIT
+
+static const struct answer_case {
+    const char *name;
+    struct answer answer;
+    uint8_t kind, refusal, aborted;
+} answers[] = {
+    {"committed", {.sent = true, .commit = ANSWER_COMMIT_DONE}, OUTCOME_COMMITTED, 0, 0},
+    {"committed, then lost",
+     {.sent = true, .lost = true, .commit = ANSWER_COMMIT_DONE},
+     OUTCOME_COMMITTED,
+     0,
+     0},
+    {"COMMIT said ROLLBACK",
+     {.sent = true, .commit = ANSWER_COMMIT_ROLLED_BACK},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_SERIALIZATION},
+    {"never sent", {.sent = false}, OUTCOME_ABORTED, 0, ABORT_CONNECTION},
+    {"no connection to be had",
+     {.sent = false, .sqlstate = "53300"},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_CONNECTIONS},
+    {"sent, and nothing came back", {.sent = true, .lost = true}, OUTCOME_UNKNOWN, 0, 0},
+    {"lost without an SQLSTATE, early",
+     {.sent = true, .lost = true, .place = BEFORE},
+     OUTCOME_UNKNOWN,
+     0,
+     0},
+    {"lost without an SQLSTATE, at COMMIT",
+     {.sent = true, .lost = true, .place = AT},
+     OUTCOME_UNKNOWN,
+     0,
+     0},
+    {"ended by the administrator, early",
+     {.sent = true, .lost = true, .place = BEFORE, .sqlstate = "57P01", .fatal = true},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_CONNECTION},
+    {"ended by the administrator, at COMMIT",
+     {.sent = true, .lost = true, .place = AT, .sqlstate = "57P01", .fatal = true},
+     OUTCOME_UNKNOWN,
+     0,
+     0},
+    {"another process crashed, early",
+     {.sent = true, .lost = true, .place = BEFORE, .sqlstate = "57P02", .fatal = true},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_CONNECTION},
+    {"a timeout ended the session, early",
+     {.sent = true, .place = BEFORE, .sqlstate = "25P03", .fatal = true},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_CONNECTION},
+    {"serialization, early",
+     {.sent = true, .place = BEFORE, .sqlstate = "40001"},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_SERIALIZATION},
+    {"serialization, at COMMIT",
+     {.sent = true, .place = AT, .sqlstate = "40001"},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_SERIALIZATION},
+    {"deadlock",
+     {.sent = true, .place = BEFORE, .sqlstate = "40P01"},
+     OUTCOME_ABORTED,
+     0,
+     ABORT_DEADLOCK},
+    {"unique",
+     {.sent = true, .place = BEFORE, .sqlstate = "23505"},
+     OUTCOME_REFUSED,
+     REFUSED_EXISTS,
+     0},
+    {"foreign key",
+     {.sent = true, .place = BEFORE, .sqlstate = "23503"},
+     OUTCOME_REFUSED,
+     REFUSED_NO_PARENT,
+     0},
+    {"refused", {.sent = true, .place = BEFORE, .sqlstate = "AS009"}, OUTCOME_REFUSED, 9, 0},
+};
+
+Test(answer, means_one_outcome)
+{
+    SETTLES(ERRATUM_ACL_13);
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct outcome outcome = {.kind = OUTCOME_NONE};
+        cr_expect(answer_outcome(&answers[i].answer, &outcome), "%s", answers[i].name);
+        cr_expect_eq(outcome.kind, answers[i].kind, "%s", answers[i].name);
+        cr_expect_eq(outcome.refusal, answers[i].refusal, "%s", answers[i].name);
+        cr_expect_eq(outcome.aborted, answers[i].aborted, "%s", answers[i].name);
+    }
+}
+
+Test(answer, that_no_outcome_stands_for_is_told_apart)
+{
+    static const char *const sqlstates[] = {"42P01", "22003", "22012", "57014", "AS013", "AS999"};
+    for (size_t i = 0; i < COUNT(sqlstates); i++) {
+        struct answer answer = {.sent = true, .place = ANSWER_BEFORE_COMMIT};
+        struct outcome outcome;
+        memcpy(answer.sqlstate, sqlstates[i], 6);
+        cr_expect_not(answer_outcome(&answer, &outcome), "%s", sqlstates[i]);
+    }
+}
