@@ -1,14 +1,15 @@
 /* assay: finds the verb and hands over. */
 #include "cli/cli.h"
+#include "real/cluster.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cli_verb *const verbs[] = {&cli_run,    &cli_campaign, &cli_sweep,
-                                               &cli_replay, &cli_shrink,   &cli_sabotage,
-                                               &cli_decode, &cli_list,     &cli_bench};
+static const struct cli_verb *const verbs[] = {&cli_run,    &cli_campaign, &cli_sweep, &cli_replay,
+                                               &cli_shrink, &cli_sabotage, &cli_real,  &cli_decode,
+                                               &cli_list,   &cli_bench};
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
 
 static void write_overview(FILE *out)
@@ -101,6 +102,7 @@ static void exit_as_bug(int signal_number)
 int main(int argc, char **argv)
 {
     signal(SIGABRT, exit_as_bug);
+    cluster_sweep(&(struct cluster_options){0}); /* what a killed assay left behind */
     int status = run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("assay: the output could not be written in full\n", stderr);

@@ -605,13 +605,20 @@ bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *e
     char text[128];
     snprintf(text, sizeof text, "SELECT * FROM %s.%s ORDER BY id", store->schema,
              schema_table(table));
+    return store_pg_query(store, text, each, context);
+}
+
+bool store_pg_query(struct store_pg *store, const char *text, store_pg_row *each, void *context)
+{
     PGresult *result = query(store, text, true);
     if (result == NULL) {
         return false;
     }
+    int columns = PQnfields(result);
+    CHECK(columns <= STORE_PG_COLUMNS_MAX);
     for (int r = 0; r < PQntuples(result); r++) {
-        int64_t row[1 + ROW_COLUMNS_MAX];
-        for (int c = 0; c <= schema_columns(table); c++) {
+        int64_t row[STORE_PG_COLUMNS_MAX];
+        for (int c = 0; c < columns; c++) {
             row[c] = number_at(result, r, c);
         }
         each(context, row);

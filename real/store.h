@@ -83,4 +83,9 @@ bool store_pg_ask(struct store_pg *store, const char *query, int64_t *number);
 typedef void store_pg_row(void *context, const int64_t *row);
 bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *each, void *context);
 
+/* Every row of a query whose columns, at most STORE_PG_COLUMNS_MAX, are all bigint and never null.
+ */
+#define STORE_PG_COLUMNS_MAX 24
+bool store_pg_query(struct store_pg *store, const char *text, store_pg_row *each, void *context);
+
 #endif

@@ -112,3 +112,12 @@ bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *e
     CHECK(store != NULL && false);
     return false;
 }
+
+bool store_pg_query(struct store_pg *store, const char *text, store_pg_row *each, void *context)
+{
+    (void)text;
+    (void)each;
+    (void)context;
+    CHECK(store != NULL && false);
+    return false;
+}

@@ -1,0 +1,384 @@
+/* assay real: the same engines on PostgreSQL. */
+#include "cli/cli.h"
+#include "cli/real_judge.h"
+#include "real/cluster.h"
+#include "real/driver.h"
+#include "real/history.h"
+#include "reports/json_line.h"
+#include "sim/campaign.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay real SCENARIO... [--seeds N] [--dsn DSN] [--keep] [--sabotage NAME]\n"
+    "                  [--expect-finding] [--json]\n"
+    "\n"
+    "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
+    "one\n"
+    "connection each. The server records every committed change in the transaction that made it; "
+    "the\n"
+    "oracles of the simulation judge that history, and the final data are compared with a "
+    "simulated\n"
+    "run without faults. No faults are injected yet. A seed numbers a run; who runs when is up to "
+    "the\n"
+    "machine.\n"
+    "\n"
+    "  --seeds N         runs of each scenario (default 1)\n"
+    "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas of its own there "
+    "and\n"
+    "                    drops them. Without it, a private server in a temporary folder\n"
+    "  --keep            leave the private server and its last schema, and say how to connect\n"
+    "  --sabotage NAME   plant a bug (assay list sabotages)\n"
+    "  --expect-finding  a broken promise is status 0, none is status 1\n"
+    "  --json            JSON lines: one of type \"real\" for each scenario\n"
+    "\n"
+    "Exit status: 0 every promise held; 1 a promise was broken; 2 the work did not end; 69 no "
+    "server,\n"
+    "or no package to make or reach one.\n"
+    "\n"
+    "example: assay real tree-7 cycle --seeds 20\n";
+
+#define RUN_MS_MAX     20000 /* until a run is given up */
+#define CLAIM_MS       10000
+#define PUT_BACK_MS    5
+#define PROBLEM_STATUS 3 /* of a worker process whose store failed */
+
+struct request {
+    const char *seeds, *dsn, *sabotage_name;
+    uint64_t seed_count;
+    bool keep, json, expect_finding;
+    struct sabotage sabotage;
+    struct cli_arguments scenarios;
+};
+
+/* A scenario on a server. */
+struct stage {
+    const struct request *request;
+    const char *dsn;
+    struct scenario scenario;
+    struct run run;
+    struct engine_rules rules;
+    char schema[48];
+    uint64_t runs, commits, changes;
+    struct real_verdict verdict;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static struct driver driver_of(const struct stage *stage)
+{
+    return (struct driver){
+        .dsn = stage->dsn,
+        .schema = stage->schema,
+        .rules = &stage->rules,
+        .sabotage = stage->request->sabotage_name == NULL ? NULL : &stage->request->sabotage,
+        .give_up_at = driver_now() + RUN_MS_MAX};
+}
+
+/* A worker is a process, and ends with this one. */
+static pid_t start_worker(const struct driver *driver)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid != 0) {
+        return pid;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct store_pg_problem problem;
+    uint64_t transactions;
+    enum driver_end end = driver_work(driver, &transactions, &problem);
+    if (end == DRIVER_FAILED) {
+        fprintf(stderr, "assay real: a worker's store failed: %s\n", problem.text);
+    }
+    _exit(end == DRIVER_QUIET ? 0 : end == DRIVER_LATE ? CLI_NO_PROGRESS : PROBLEM_STATUS);
+}
+
+/* CLI_OK if all ended because nothing was left to do. */
+static int run_workers(const struct stage *stage, const struct driver *driver)
+{
+    pid_t pids[SCENARIO_WORKERS_MAX];
+    int status = CLI_OK;
+    for (uint32_t w = 0; w < stage->scenario.workers; w++) {
+        pids[w] = start_worker(driver);
+        status = pids[w] < 0 ? CLI_UNAVAILABLE : status;
+    }
+    for (uint32_t w = 0; w < stage->scenario.workers; w++) {
+        int ended = 0;
+        while (pids[w] > 0 && waitpid(pids[w], &ended, 0) < 0 && !interrupted) {
+        }
+        if (interrupted && pids[w] > 0) {
+            kill(pids[w], SIGKILL);
+            waitpid(pids[w], &ended, 0);
+        }
+        int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : PROBLEM_STATUS;
+        status = code == PROBLEM_STATUS          ? CLI_UNAVAILABLE
+                 : code != 0 && status == CLI_OK ? CLI_NO_PROGRESS
+                                                 : status;
+    }
+    return status;
+}
+
+static int complain(const char *what, const char *why)
+{
+    fprintf(stderr, "assay real: %s: %s\n", what, why);
+    return CLI_UNAVAILABLE;
+}
+
+static int judge(struct stage *stage)
+{
+    struct store_pg_problem problem;
+    struct store_pg_options options = {.dsn = stage->dsn,
+                                       .schema = stage->schema,
+                                       .primitives = primitive_table,
+                                       .primitive_count = PRIMITIVE_COUNT};
+    struct store_pg *store = store_pg_open(&options, &problem);
+    if (store == NULL) {
+        return complain("the history cannot be read", problem.text);
+    }
+    int status = real_judge(&stage->run, store, stage->schema, &stage->verdict)
+                     ? CLI_OK
+                     : complain("the history cannot be read", store_pg_why_not(store));
+    store_pg_close(store);
+    stage->commits += stage->verdict.commits;
+    stage->changes += stage->verdict.changes;
+    if (status == CLI_OK && stage->verdict.bug != NULL) {
+        fprintf(stderr, "assay real: %s: a bug of Assay\n", stage->verdict.bug);
+        return CLI_BUG;
+    }
+    return status == CLI_OK && stage->verdict.breach.broken ? CLI_BROKEN : status;
+}
+
+/* The schema with its tables and triggers. */
+static int make_schema(struct stage *stage)
+{
+    char script[HISTORY_SCRIPT_SIZE];
+    struct store_pg_problem problem;
+    struct store_pg_options options = {.dsn = stage->dsn,
+                                       .schema = stage->schema,
+                                       .primitives = primitive_table,
+                                       .primitive_count = PRIMITIVE_COUNT};
+    if (!store_pg_make_schema(stage->dsn, stage->schema, &problem)) {
+        return complain("the schema cannot be made", problem.text);
+    }
+    struct store_pg *store = store_pg_open(&options, &problem);
+    if (store == NULL) {
+        return complain("the schema cannot be made", problem.text);
+    }
+    history_script(stage->schema, script);
+    int status = store_pg_run(store, script)
+                     ? CLI_OK
+                     : complain("the history cannot be recorded", store_pg_why_not(store));
+    store_pg_close(store);
+    return status;
+}
+
+static int run_seed(struct stage *stage)
+{
+    struct store_pg_problem problem;
+    struct driver driver = driver_of(stage);
+    int status = make_schema(stage);
+    if (status == CLI_OK && !driver_create_jobs(&driver, stage->scenario.jobs, &problem)) {
+        status = complain("the jobs cannot be created", problem.text);
+    }
+    if (status == CLI_OK) {
+        int worked = run_workers(stage, &driver);
+        status = worked == CLI_UNAVAILABLE || interrupted ? CLI_UNAVAILABLE : judge(stage);
+        status = status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
+    }
+    stage->runs++;
+    if (!stage->request->keep && !store_pg_drop_schema(stage->dsn, stage->schema, &problem) &&
+        status == CLI_OK) {
+        status = complain("the schema cannot be dropped", problem.text);
+    }
+    return status;
+}
+
+/* ---- a scenario ------------------------------------------------------------------------------ */
+
+static void write_stage(const struct stage *stage, int status)
+{
+    const struct oracle_verdict *breach = &stage->verdict.breach;
+    const char *name = stage->scenario.name;
+    bool broken = status == CLI_BROKEN;
+    if (stage->request->json) {
+        json_line_write(
+            stdout, json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real",
+                              "scenario", name, "sabotage", stage->request->sabotage_name, "runs",
+                              (json_int_t)stage->runs, "commits", (json_int_t)stage->commits,
+                              "changes", (json_int_t)stage->changes, "status", status, "clause",
+                              broken ? clause_get(breach->clause)->id : NULL, "why",
+                              broken ? breach->why : NULL));
+    } else if (broken) {
+        printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
+               "committed history\n",
+               name, stage->runs, breach->why, clause_get(breach->clause)->id,
+               campaign_oracle_name(stage->verdict.oracle));
+    } else {
+        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged: %s\n", name,
+               stage->runs, stage->runs == 1 ? "" : "s", stage->commits,
+               status == CLI_OK            ? "every promise held, data as in the simulation"
+               : status == CLI_NO_PROGRESS ? "the work did not end"
+                                           : "not complete");
+    }
+}
+
+static int load(struct stage *stage, const char *name)
+{
+    struct scenario_fault fault;
+    if (!scenario_load(name, &stage->scenario, &fault)) {
+        return cli_usage_error(&cli_real, "%s", fault.text);
+    }
+    for (uint16_t n = 0; n < stage->scenario.graph.node_count; n++) {
+        if (stage->scenario.graph.nodes[n].preset_leg2 != 0) {
+            return cli_usage_error(
+                &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
+        }
+    }
+    if (!run_make(&stage->run, &stage->scenario, NULL)) {
+        return complain(name, "not enough memory");
+    }
+    stage->rules = stage->run.rules;
+    stage->rules.timeout = CLAIM_MS;
+    stage->rules.put_back = PUT_BACK_MS;
+    return CLI_OK;
+}
+
+static int run_scenario(const struct request *request, const char *dsn, const char *name)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    if (stage == NULL) {
+        return complain(name, "not enough memory");
+    }
+    stage->request = request;
+    stage->dsn = dsn;
+    int status = load(stage, name);
+    if (status == CLI_OK) {
+        static unsigned number;
+        for (uint64_t seed = 1; seed <= request->seed_count && status == CLI_OK && !interrupted;
+             seed++) {
+            snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
+            status = run_seed(stage);
+        }
+        write_stage(stage, status);
+        run_free(&stage->run);
+    }
+    free(stage);
+    return status;
+}
+
+static int run_all(const struct request *request, const char *dsn)
+{
+    int worst = CLI_OK;
+    for (int i = 0; i < request->scenarios.count && !interrupted; i++) {
+        int status = run_scenario(request, dsn, request->scenarios.positional[i]);
+        if (status == CLI_USAGE || status == CLI_UNAVAILABLE || status == CLI_BUG) {
+            return status;
+        }
+        worst = worst == CLI_OK ? status : worst;
+    }
+    if (interrupted) {
+        return CLI_INCOMPLETE;
+    }
+    if (worst == CLI_OK || worst == CLI_BROKEN) {
+        return (worst == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
+    }
+    return worst;
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+static int run_on_private_server(const struct request *request)
+{
+    struct cluster cluster = {0};
+    struct cluster_fault why;
+    struct cluster_options options = {.keep = request->keep};
+    if (!cluster_start(&cluster, &options, &why)) {
+        fprintf(stderr, "assay real: %s\n", why.text);
+        return CLI_UNAVAILABLE;
+    }
+    int status = run_all(request, cluster_dsn(&cluster));
+    if (request->keep) {
+        char connect[300], end[300];
+        cluster_how_to_connect(&cluster, connect, sizeof connect);
+        cluster_how_to_end(&cluster, end, sizeof end);
+        fprintf(stderr, "the server is kept\n  connect  %s\n  end      %s\n", connect, end);
+    }
+    if (!cluster_close(&cluster, &why)) {
+        fprintf(stderr, "assay real: %s\n", why.text);
+    }
+    return status;
+}
+
+static int read_request(int argc, char **argv, struct request *request)
+{
+    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
+                                         {"--dsn", &request->dsn, NULL},
+                                         {"--sabotage", &request->sabotage_name, NULL},
+                                         {"--keep", NULL, &request->keep},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
+    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
+                           &request->scenarios);
+    request->seed_count = 1;
+    if (status != CLI_OK) {
+        return status;
+    }
+    if (request->scenarios.count == 0) {
+        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
+    }
+    if (request->seeds != NULL && (!cli_read_number(request->seeds, &request->seed_count) ||
+                                   request->seed_count < 1 || request->seed_count > 1000000)) {
+        return cli_usage_error(&cli_real, "--seeds %s: it is a number from 1 to 1000000",
+                               cli_quote(request->seeds).text);
+    }
+    if (request->sabotage_name != NULL &&
+        !sabotage_find(request->sabotage_name, &request->sabotage)) {
+        return cli_usage_error(&cli_real,
+                               "--sabotage %s: there is none; assay list sabotages shows them",
+                               cli_quote(request->sabotage_name).text);
+    }
+    if (request->sabotage_name != NULL &&
+        (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage))) {
+        return cli_usage_error(&cli_real,
+                               "--sabotage %s needs the simulated store: it reads rows on the sly, "
+                               "or tears transactions",
+                               request->sabotage_name);
+    }
+    return CLI_OK;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request request = {0};
+    int status = read_request(argc, argv, &request);
+    if (status != CLI_OK) {
+        return status;
+    }
+    if (!store_pg_is_there()) {
+        return complain("built without libpq",
+                        "install the Debian package libpq-dev and build again");
+    }
+    struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return request.dsn == NULL ? run_on_private_server(&request) : run_all(&request, request.dsn);
+}
+
+const struct cli_verb cli_real = {.name = "real",
+                                  .about = "the same engines on PostgreSQL, judged alike",
+                                  .help = help,
+                                  .run = run_verb};

@@ -1,0 +1,130 @@
+#include "cli/real_judge.h"
+
+#include "real/history.h"
+
+#include <string.h>
+
+struct telling {
+    struct run *run;
+    struct real_verdict *verdict;
+    int64_t transaction; /* the one under way; 0: none */
+    size_t mark;
+};
+
+/* A transaction is complete: one commit for the oracles. */
+static void end_commit(struct telling *telling)
+{
+    struct world *world = &telling->run->world;
+    struct oracle_activity *oracle = &telling->run->oracle;
+    size_t count = world->change_count;
+    if (telling->transaction == 0) {
+        return;
+    }
+    telling->verdict->commits++;
+    telling->verdict->changes += count;
+    if (!telling->verdict->breach.broken) {
+        telling->verdict->breach =
+            oracle_activity_commit(oracle, &world->rows, world->changes, count, world->now);
+        telling->verdict->oracle = oracle->spoke;
+    }
+    world_keep(world);
+}
+
+static void apply(struct telling *telling, const struct history_change *change)
+{
+    struct world *world = &telling->run->world;
+    uint32_t slot = row_find(&world->rows, change->table, change->row[0]);
+    if ((change->kind == ROW_INSERTED) != (slot == ROW_NONE)) {
+        telling->verdict->bug = "the history writes a row that is not there, or one that is";
+    } else if (change->kind == ROW_INSERTED) {
+        if (world_insert(world, change->table, change->row[0], change->row + 1) == ROW_NONE) {
+            telling->verdict->bug = "the history has more rows than the scenario can have";
+        }
+    } else if (change->kind == ROW_DELETED) {
+        world_delete(world, change->table, slot);
+    } else {
+        uint32_t columns = world->rows.table[change->table].stride - 1;
+        for (uint32_t c = 0; c < columns; c++) {
+            world_set(world, change->table, slot, (int)c, change->row[1 + c]);
+        }
+    }
+}
+
+static void tell(void *context, const struct history_change *change)
+{
+    struct telling *telling = context;
+    if (change->transaction != telling->transaction) {
+        end_commit(telling);
+        telling->transaction = change->transaction;
+    }
+    if (telling->verdict->bug == NULL) {
+        apply(telling, change);
+    }
+}
+
+struct comparing {
+    const struct rows *rows;
+    enum row_table table;
+    uint32_t found;
+    bool differs;
+};
+
+static void compare_row(void *context, const int64_t *row)
+{
+    struct comparing *comparing = context;
+    uint32_t slot = row_find(comparing->rows, comparing->table, row[0]);
+    comparing->found++;
+    for (uint32_t c = 0;
+         slot != ROW_NONE && c + 1 < comparing->rows->table[comparing->table].stride; c++) {
+        comparing->differs = comparing->differs ||
+                             row_get(comparing->rows, comparing->table, slot, (int)c) != row[1 + c];
+    }
+    comparing->differs = comparing->differs || slot == ROW_NONE;
+}
+
+static uint32_t rows_alive(const struct rows *rows, enum row_table table)
+{
+    uint32_t alive = 0;
+    for (uint32_t slot = 0; slot < rows->table[table].used; slot++) {
+        alive += row_find(rows, table, row_key(rows, table, slot)) == slot;
+    }
+    return alive;
+}
+
+/* What the server has now is what its history says. */
+static bool compare_rows(struct run *run, struct store_pg *store, struct real_verdict *verdict)
+{
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        struct comparing comparing = {.rows = &run->world.rows, .table = (enum row_table)table};
+        if (!store_pg_rows(store, comparing.table, compare_row, &comparing)) {
+            return false;
+        }
+        if (comparing.differs || comparing.found != rows_alive(&run->world.rows, comparing.table)) {
+            verdict->bug = "the rows are not what their history says";
+        }
+    }
+    return true;
+}
+
+bool real_judge(struct run *run, struct store_pg *store, const char *schema,
+                struct real_verdict *verdict)
+{
+    *verdict = (struct real_verdict){.breach = oracle_fine()};
+    world_reset(&run->world);
+    memset(run->ghosts, 0, oracle_activity_cells(&run->world.rows) * sizeof *run->ghosts);
+    oracle_activity_begin(&run->oracle, &run->world.rows, run->ghosts);
+    struct telling telling = {.run = run, .verdict = verdict};
+    if (!history_read(store, schema, tell, &telling)) {
+        return false;
+    }
+    end_commit(&telling);
+    if (verdict->bug == NULL && !compare_rows(run, store, verdict)) {
+        return false;
+    }
+    if (verdict->bug == NULL && !verdict->breach.broken) {
+        verdict->breach = oracle_activity_settled(
+            &run->oracle, &run->world.rows, run->world.queue_count == 0, &run->crash_free.rows);
+        verdict->oracle = run->oracle.spoke;
+    }
+    return true;
+}

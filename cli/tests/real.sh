@@ -1,0 +1,97 @@
+#!/bin/sh
+# `assay real` as a script sees it: the same engines on a private PostgreSQL, judged by the same
+# oracles; planted bugs; what is left behind when it is killed; what it says without a server.
+#
+# usage: real.sh ASSAY
+set -eu
+assay=$1
+checks=0 failures=0
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+TMPDIR=$scratch
+export TMPDIR
+chmod 711 "$scratch" # the server runs as another user when we are root
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    sed 's/^/    stdout: /' "$scratch/out" | head -n 20
+    sed 's/^/    stderr: /' "$scratch/err" | head -n 20
+}
+run() { # wanted status, arguments
+    wanted=$1
+    shift
+    checks=$((checks + 1))
+    status=0
+    "$assay" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ $status -eq "$wanted" ] || fail "assay $*: status $status, wanted $wanted"
+}
+says() {
+    checks=$((checks + 1))
+    grep -qF -e "$1" "$scratch/out" "$scratch/err" || fail "nothing says '$1'"
+}
+nothing_left() {
+    checks=$((checks + 1))
+    left=$(find "$scratch" -maxdepth 1 -name 'assay-cluster-*')
+    [ -z "$left" ] || fail "left behind: $left"
+}
+
+# ---- without a server, or the wrong words ----
+status=0
+ASSAY_POSTGRES=/nonexistent "$assay" real tree-3 >"$scratch/out" 2>"$scratch/err" || status=$?
+checks=$((checks + 1))
+[ $status -eq 69 ] || fail "without a server: status $status, wanted 69"
+says 'Debian package'
+run 64 real && says 'a SCENARIO is needed'
+run 64 real no-such-scenario --seeds 1
+run 64 real tree-3 --seeds none && says 'it is a number'
+run 64 real tree-3 --sabotage none && says 'assay list sabotages'
+run 64 real ceilings && says 'only the simulation can do'
+run 69 real tree-3 --dsn 'host=/nonexistent' && says '/nonexistent'
+
+if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 >"$scratch/out" 2>"$scratch/err"; then
+    echo "skipped the rest: $(cat "$scratch/err")"
+    exit $((failures > 0))
+fi
+
+# ---- the same data as in the simulation ----
+run 0 real tree-7 cycle pending --seeds 20
+says 'tree-7: 20 runs on PostgreSQL, 1720 commits judged: every promise held'
+says 'cycle: 20 runs'
+nothing_left
+run 0 real tree-3 --json && says '"type":"real"' && says '"commits":38'
+
+# ---- planted bugs, found by the same promises ----
+while read -r scenario bug clause; do
+    run 1 real "$scenario" --sabotage "$bug"
+    says "breaks  $clause,"
+    run 0 real "$scenario" --sabotage "$bug" --expect-finding
+done <<END
+tree-3 unbundled-step2 ACL-17
+tree-3 lost-snapshot ACL-21
+tree-3 guid-from-full-ledger ACL-14
+tree-3 early-ack ACL-30
+tree-3 eager-completion ACL-26
+cycle shared-dimension ACL-32
+END
+nothing_left
+
+# ---- interrupted, and killed ----
+"$assay" real tree-3 --seeds 100000 >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+while ! find "$scratch" -maxdepth 2 -name socket | grep -q . && kill -0 $pid; do sleep 0.05; done
+sleep 0.5
+kill -INT $pid
+wait $pid || :
+nothing_left
+"$assay" real tree-3 --seeds 100000 >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+while ! find "$scratch" -maxdepth 2 -name socket | grep -q . && kill -0 $pid; do sleep 0.05; done
+sleep 0.5
+kill -KILL $pid
+wait $pid || :
+run 0 decode 000111000000002 --as guid # any start of assay removes what the killed one left
+nothing_left
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

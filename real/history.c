@@ -1,0 +1,107 @@
+#include "real/history.h"
+
+#include "model/check.h"
+#include "real/schema.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct page {
+    char *text;
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length =
+        vsnprintf(page->text + page->used, HISTORY_SCRIPT_SIZE - page->used, format, arguments);
+    va_end(arguments);
+    CHECK(length >= 0 && (size_t)length < HISTORY_SCRIPT_SIZE - page->used);
+    page->used += (size_t)length;
+}
+
+/* INSERT INTO history of one side of a change: NEW or OLD. */
+static void put_record(struct page *page, const char *schema, enum row_table table,
+                       const char *kind, const char *side)
+{
+    put(page, "INSERT INTO %s.history (xid, tab, kind, c0", schema);
+    for (int c = 0; c < schema_columns(table); c++) {
+        put(page, ", c%d", c + 1);
+    }
+    put(page, ") VALUES (txid_current(), %d, %s, %s.id", (int)table, kind, side);
+    for (int c = 0; c < schema_columns(table); c++) {
+        put(page, ", %s.%s", side, schema_column(table, c));
+    }
+    put(page, "); ");
+}
+
+static void put_trigger(struct page *page, const char *schema, enum row_table table)
+{
+    const char *name = schema_table(table);
+    char gone[8], kind[64];
+    snprintf(gone, sizeof gone, "%d", ROW_DELETED);
+    snprintf(kind, sizeof kind, "CASE TG_OP WHEN 'INSERT' THEN %d ELSE %d END", ROW_INSERTED,
+             ROW_UPDATED);
+    put(page,
+        "CREATE FUNCTION %s.record_%s() RETURNS trigger LANGUAGE plpgsql AS $record$ BEGIN "
+        "IF TG_OP = 'DELETE' THEN ",
+        schema, name);
+    put_record(page, schema, table, gone, "OLD");
+    put(page, "ELSE ");
+    put_record(page, schema, table, kind, "NEW");
+    put(page, "END IF; RETURN NULL; END $record$;\n");
+    put(page,
+        "CREATE TRIGGER record AFTER INSERT OR UPDATE OR DELETE ON %s.%s FOR EACH ROW EXECUTE "
+        "FUNCTION %s.record_%s();\n",
+        schema, name, schema, name);
+}
+
+void history_script(const char *schema, char script[HISTORY_SCRIPT_SIZE])
+{
+    struct page page = {.text = script};
+    put(&page,
+        "CREATE TABLE %s.history (seq bigserial PRIMARY KEY, xid bigint NOT NULL, tab bigint NOT "
+        "NULL, kind bigint NOT NULL",
+        schema);
+    for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
+        put(&page, ", c%d bigint NOT NULL DEFAULT 0", c);
+    }
+    put(&page, ");\n");
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        put_trigger(&page, schema, (enum row_table)table);
+    }
+}
+
+struct reading {
+    history_reader *each;
+    void *context;
+};
+
+static void read_row(void *context, const int64_t *row)
+{
+    const struct reading *reading = context;
+    struct history_change change = {.transaction = row[0],
+                                    .table = (enum row_table)row[1],
+                                    .kind = (enum row_change_kind)row[2]};
+    memcpy(change.row, row + 3, sizeof change.row);
+    reading->each(reading->context, &change);
+}
+
+bool history_read(struct store_pg *store, const char *schema, history_reader *each, void *context)
+{
+    char text[1024];
+    int used = snprintf(text, sizeof text, "SELECT xid, tab, kind");
+    for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, ", c%d", c);
+    }
+    snprintf(
+        text + used, sizeof text - (size_t)used,
+        " FROM %s.history JOIN (SELECT xid, max(seq) AS ended FROM %s.history GROUP BY xid) AS "
+        "transactions USING (xid) ORDER BY ended, seq",
+        schema, schema);
+    struct reading reading = {.each = each, .context = context};
+    return store_pg_query(store, text, read_row, &reading);
+}

@@ -1,0 +1,33 @@
+/* The history of a schema's tables, recorded by the server: every row that was written, in the same
+ * transaction that wrote it, by triggers. What the oracles are shown comes from here and never from
+ * an engine.
+ *
+ * (I1) A change is recorded exactly if its transaction commits.
+ * (I2) Transactions are told in the order of their last write. Two that wrote the same row are then
+ * in the order in which they committed, because the second waited for the first; for any others the
+ *      order does not matter. */
+#ifndef REAL_HISTORY_H
+#define REAL_HISTORY_H
+
+#include "model/rows.h"
+#include "real/store.h"
+
+#define HISTORY_SCRIPT_SIZE 32768
+
+/* Makes the history table and the triggers in a schema that store_pg_make_schema made. */
+void history_script(const char *schema, char script[HISTORY_SCRIPT_SIZE]);
+
+/* One row as a transaction left it, or found it if it deleted it. */
+struct history_change {
+    int64_t transaction;
+    enum row_table table;
+    enum row_change_kind kind;
+    int64_t row[1 + ROW_COLUMNS_MAX]; /* key first */
+};
+
+typedef void history_reader(void *context, const struct history_change *change);
+
+/* All of it, transaction by transaction (I2). False: store_pg_why_not. */
+bool history_read(struct store_pg *store, const char *schema, history_reader *each, void *context);
+
+#endif
