@@ -170,10 +170,9 @@ static void committed(struct worker *worker, const struct engine_rules *rules,
     case WORKER_ACK:
     case WORKER_ESCALATE:
     case WORKER_PUT_BACK:
+    case WORKER_STATE_COUNT:
         worker->state = WORKER_IDLE;
         break;
-    case WORKER_STATE_COUNT:
-        CHECK(false);
     }
 }
 
@@ -686,6 +685,7 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
         return;
     }
     switch ((enum worker_state)worker->state) {
+    case WORKER_STATE_COUNT:
     case WORKER_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
         bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
@@ -727,8 +727,6 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
     case WORKER_PUT_BACK:
         next_hold(worker, next, BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK, rules->put_back);
         break;
-    case WORKER_STATE_COUNT:
-        CHECK(false);
     }
 }
 

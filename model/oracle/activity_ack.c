@@ -21,17 +21,13 @@ static struct cut ledger_of(const struct rows *rows, enum row_table table, int64
 static bool escalated(const struct commit *commit, int64_t message)
 {
     const struct rows *rows = commit->judge.rows;
-    if (!has_escalation(commit)) {
-        return false;
-    }
-    for (size_t i = 0; i < commit->count; i++) {
+    bool found = false;
+    for (size_t i = 0; has_escalation(commit) && i < commit->count && !found; i++) {
         const struct row_change *change = &commit->changes[i];
-        if (is_escalation(change) &&
-            row_get(rows, TABLE_ESCALATION, change->slot, ESCALATION_MESSAGE) == message) {
-            return true;
-        }
+        found = is_escalation(change) &&
+                row_get(rows, TABLE_ESCALATION, change->slot, ESCALATION_MESSAGE) == message;
     }
-    return false;
+    return found;
 }
 
 /* A second closing answer owes nothing once the first has closed the task: it is acked without

@@ -60,12 +60,8 @@ static void judge_task(struct commit *commit, uint32_t slot)
     const struct judge *judge = &commit->judge;
     const struct rows *rows = judge->rows;
     int64_t id = row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY);
-    uint32_t activity = row_find(rows, TABLE_ACTIVITY, id);
-    if (activity == ROW_NONE) {
-        return;
-    }
-    int64_t parent = row_get(rows, TABLE_ACTIVITY, activity, ACTIVITY_SPAWNED_BY);
-    int64_t job = row_get(rows, TABLE_ACTIVITY, activity, ACTIVITY_JOB);
+    int64_t parent = judge_column(rows, TABLE_ACTIVITY, id, ACTIVITY_SPAWNED_BY);
+    int64_t job = judge_column(rows, TABLE_ACTIVITY, id, ACTIVITY_JOB);
     int64_t given = parent == 0 ? judge_column(rows, TABLE_JOB, job, JOB_INPUT)
                                 : memory_get(judge, MEMORY_GUID, parent, MEMO_OUTPUT);
     judge_held(&commit->judge, CLAUSE_ACL_32);

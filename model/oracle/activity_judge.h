@@ -175,15 +175,13 @@ static inline int64_t memory_get(const struct judge *judge, enum memory memory, 
 static inline void memory_set(struct judge *judge, enum memory memory, int64_t id, int cell,
                               int64_t value)
 {
-    if (id == 0) {
-        return; /* no id: a row that names nobody, which is judged elsewhere */
-    }
     struct ghosts *ghosts = &judge->oracle->ghosts;
     size_t place = memory_place(judge, memory, id);
-    if (ghost_get(ghosts, place) != id) {
+    bool nobody = id == 0; /* a row that names nobody, which is judged elsewhere */
+    if (!nobody && ghost_get(ghosts, place) != id) {
         ghost_set(ghosts, place, id);
     }
-    if (ghost_get(ghosts, place + (size_t)cell) != value) {
+    if (!nobody && ghost_get(ghosts, place + (size_t)cell) != value) {
         ghost_set(ghosts, place + (size_t)cell, value);
     }
 }

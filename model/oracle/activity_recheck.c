@@ -112,19 +112,15 @@ static void recheck_activity(struct judge *judge, uint32_t slot)
 static void recheck_task(struct judge *judge, uint32_t slot)
 {
     const struct rows *rows = judge->rows;
-    uint32_t activity =
-        row_find(rows, TABLE_ACTIVITY, row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY));
+    int64_t activity = row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY);
     tell(judge, row_get(rows, TABLE_TASK, slot, TASK_RUNS) != 1, ORACLE_LEDGER, CLAUSE_ACL_11,
          TABLE_TASK, slot, "Leg1's work was done more than once");
-    if (activity == ROW_NONE) {
-        return;
-    }
     int64_t closer = row_get(rows, TABLE_TASK, slot, TASK_CLOSED);
     tell(judge,
          closer != 0 && slow_cut(judge_column(rows, TABLE_GUID, closer, GUID_LEDGER)).children == 0,
          ORACLE_LEDGER, CLAUSE_ACL_17, TABLE_TASK, slot, "a task is closed without a Step 2");
-    int64_t parent = row_get(rows, TABLE_ACTIVITY, activity, ACTIVITY_SPAWNED_BY);
-    int64_t job = row_get(rows, TABLE_ACTIVITY, activity, ACTIVITY_JOB);
+    int64_t parent = judge_column(rows, TABLE_ACTIVITY, activity, ACTIVITY_SPAWNED_BY);
+    int64_t job = judge_column(rows, TABLE_ACTIVITY, activity, ACTIVITY_JOB);
     uint32_t output = next_with(rows, TABLE_OUTPUT, OUTPUT_GUID, parent, 0);
     int64_t given = parent == 0          ? judge_column(rows, TABLE_JOB, job, JOB_INPUT)
                     : output == ROW_NONE ? 0

@@ -235,6 +235,15 @@ Test(engine, a_claim_leads_to_the_entry_of_its_kind)
     }
 }
 
+Test(engine, a_worker_that_has_asked_nothing_yet_stays_as_it_is)
+{
+    struct worker worker = worker_at(WORKER_STEP1, MESSAGE_LEG2, HEAD), before = worker;
+    struct outcome outcome = outcome_of(OUTCOME_NONE);
+    outcome.now = worker.now;
+    worker_take(&worker, &rules, &outcome);
+    cr_expect_arr_eq(&worker, &before, sizeof worker);
+}
+
 /* Pending answers, then the closing one, then the ack. */
 Test(engine, a_task_is_acked_when_every_answer_is_out)
 {
