@@ -18,7 +18,7 @@ static bool is_there(const char *program)
 {
     char command[80];
     snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
-    return system(command) == 0;
+    return system(command) == 0; // NOLINT(cert-env33-c): a fixed command
 }
 
 static bool write_model(const char *folder)
@@ -37,13 +37,13 @@ static bool write_model(const char *folder)
 /* "  2345 states, stored", " 6789 transitions (= ...", "pan: elapsed time 1.5 seconds" */
 static void read_line(const char *line, struct spin_figures *figures)
 {
-    double number;
-    if (strstr(line, "states, stored") != NULL && sscanf(line, "%lf", &number) == 1) {
-        figures->states = number;
-    } else if (strstr(line, "transitions (=") != NULL && sscanf(line, "%lf", &number) == 1) {
-        figures->transitions = number;
-    } else if (sscanf(line, "pan: elapsed time %lf", &number) == 1) {
-        figures->seconds = number;
+    static const char elapsed[] = "pan: elapsed time ";
+    if (strstr(line, "states, stored") != NULL) {
+        figures->states = strtod(line, NULL);
+    } else if (strstr(line, "transitions (=") != NULL) {
+        figures->transitions = strtod(line, NULL);
+    } else if (strncmp(line, elapsed, sizeof elapsed - 1) == 0) {
+        figures->seconds = strtod(line + sizeof elapsed - 1, NULL);
     }
 }
 
@@ -51,7 +51,7 @@ static bool run_spin(const char *folder, struct spin_figures *figures)
 {
     char command[600], line[400];
     snprintf(command, sizeof command, script, folder);
-    FILE *output = popen(command, "r");
+    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): a fixed command
     if (output == NULL) {
         return false;
     }
@@ -65,7 +65,7 @@ static void remove_folder(const char *folder)
 {
     char command[200];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) {
+    if (system(command) != 0) { // NOLINT(cert-env33-c): a fixed command
         fprintf(stderr, "assay bench: %s could not be removed\n", folder);
     }
 }
