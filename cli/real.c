@@ -1,4 +1,6 @@
 /* assay real: the same engines on PostgreSQL. */
+#include "cli/real.h"
+
 #include "cli/cli.h"
 #include "cli/real_judge.h"
 #include "real/cluster.h"
@@ -55,6 +57,8 @@ struct request {
     bool keep, json, expect_finding;
     struct sabotage sabotage;
     struct cli_arguments scenarios;
+    const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
+    size_t hunted_count;
 };
 
 /* A scenario on a server. */
@@ -301,16 +305,22 @@ static int run_all(const struct request *request, const char *dsn)
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-static int run_on_private_server(const struct request *request)
+typedef int on_server(const struct request *request, const char *dsn);
+
+static int run_on_private_server(const struct request *request, on_server *what)
 {
     struct cluster cluster = {0};
     struct cluster_fault why;
     struct cluster_options options = {.keep = request->keep};
+    if (!store_pg_is_there()) {
+        return complain("built without libpq",
+                        "install the Debian package libpq-dev and build again");
+    }
     if (!cluster_start(&cluster, &options, &why)) {
         fprintf(stderr, "assay real: %s\n", why.text);
         return CLI_UNAVAILABLE;
     }
-    int status = run_all(request, cluster_dsn(&cluster));
+    int status = what(request, cluster_dsn(&cluster));
     if (request->keep) {
         char connect[300], end[300];
         cluster_how_to_connect(&cluster, connect, sizeof connect);
@@ -322,6 +332,34 @@ static int run_on_private_server(const struct request *request)
     }
     return status;
 }
+
+/* ---- planted bugs ---------------------------------------------------------------------------- */
+
+static int hunt_all(const struct request *request, const char *dsn)
+{
+    int worst = CLI_OK;
+    for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
+        struct request one = *request;
+        one.sabotage = request->hunted[i];
+        one.sabotage_name = one.sabotage.name;
+        if (!one.json) {
+            printf("%s\n  ", one.sabotage_name);
+        }
+        int status = run_scenario(&one, dsn, one.sabotage.scenario);
+        if (status != CLI_BROKEN) {
+            worst = status == CLI_OK || status == CLI_NO_PROGRESS ? CLI_INCOMPLETE : status;
+        }
+    }
+    return worst;
+}
+
+int real_sabotages(const struct sabotage *list, size_t count, bool json)
+{
+    struct request request = {.seed_count = 1, .json = json, .hunted = list, .hunted_count = count};
+    return run_on_private_server(&request, hunt_all);
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
 
 static int read_request(int argc, char **argv, struct request *request)
 {
@@ -368,14 +406,11 @@ static int run_verb(int argc, char **argv)
     if (status != CLI_OK) {
         return status;
     }
-    if (!store_pg_is_there()) {
-        return complain("built without libpq",
-                        "install the Debian package libpq-dev and build again");
-    }
     struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return request.dsn == NULL ? run_on_private_server(&request) : run_all(&request, request.dsn);
+    return request.dsn == NULL ? run_on_private_server(&request, run_all)
+                               : run_all(&request, request.dsn);
 }
 
 const struct cli_verb cli_real = {.name = "real",

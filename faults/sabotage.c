@@ -225,6 +225,7 @@ static void make_stale(struct primitive *copy, int at)
                                 .returns = PRIMITIVE_VALUES_MAX};
     set->kind = OP_SET;
     set->value = OPERAND_VALUE + PRIMITIVE_VALUES_MAX - 1;
+    copy->params++;
 }
 
 static void change(const struct sabotage *sabotage, struct primitive *copy)

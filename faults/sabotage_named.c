@@ -253,10 +253,12 @@ void sabotage_named_primitives(const struct sabotage *sabotage,
     case JOB_STATE_FIRST:
         table[COPY] = *enter;
         test_job_first(&table[COPY]);
+        table[COPY].params++; /* see pass_job */
         break;
     case STEP3_BY_SEMAPHORE:
         table[COPY] = *enter;
         read_semaphore_too(&table[COPY]);
+        table[COPY].params++;
         break;
     case CEILING_BEFORE_MARKER:
         find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->miss = MISS_REFUSES;

@@ -74,6 +74,9 @@ tree-3 early-ack ACL-30
 tree-3 eager-completion ACL-26
 cycle shared-dimension ACL-32
 END
+run 0 sabotage --real && says 'ACL-41'
+run 4 sabotage --real job-state-first # needs a crash, and none falls here
+run 64 sabotage --real step-2/repeat
 nothing_left
 
 # ---- interrupted, and killed ----
