@@ -4,29 +4,7 @@
 # usage: cli.sh ASSAY SOURCE_DIR
 set -u
 assay=$1 source=$2
-failures=0 checks=0
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "FAILED: $1"
-    sed 's/^/    stdout: /' "$scratch/out"
-    sed 's/^/    stderr: /' "$scratch/err"
-    failures=$((failures + 1))
-}
-
-# run WANTED_STATUS ARGUMENT...
-run() {
-    wanted=$1
-    shift
-    "$assay" "$@" >"$scratch/out" 2>"$scratch/err"
-    status=$?
-    checks=$((checks + 1))
-    [ $status -eq "$wanted" ] || fail "assay $*: status $status, wanted $wanted"
-    last="assay $*"
-}
-says() { grep -qF -- "$1" "$scratch/out" || fail "$last does not print '$1'"; }
-complains() { grep -qF -- "$1" "$scratch/err" || fail "$last does not complain '$1'"; }
+. "$(dirname "$0")/check.sh"
 in_one_line() { # bad input: nothing on stdout, one line on stderr
     [ ! -s "$scratch/out" ] || fail "$last printed something"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
