@@ -66,17 +66,6 @@ static const struct {
 } benches[] = {{"seq", bench_seq}, {"sim", bench_sim}};
 #define BENCHES (sizeof benches / sizeof *benches)
 
-static int read_number(const char *option, const char *text, uint64_t least, uint64_t most,
-                       uint64_t *number)
-{
-    if (text == NULL || (cli_read_number(text, number) && *number >= least && *number <= most)) {
-        return CLI_OK;
-    }
-    return cli_usage_error(&cli_bench, "%s %s: it is a number from %llu to %llu", option,
-                           cli_quote(text).text, (unsigned long long)least,
-                           (unsigned long long)most);
-}
-
 static bool is_wanted(const struct cli_arguments *arguments, const char *name)
 {
     for (int i = 0; i < arguments->count; i++) {
@@ -112,8 +101,11 @@ static int run(int argc, char **argv)
     int status = cli_parse(&cli_bench, argc, argv, options, 3, &arguments);
     status = status != CLI_OK ? status : check_names(&arguments);
     status = status != CLI_OK ? status
-                              : read_number("--max", max, 1000, BENCH_SEQS_MAX, &wanted.seqs_max);
-    status = status != CLI_OK ? status : read_number("--seeds", seeds, 1, 10000000, &wanted.seeds);
+                              : cli_number_option(&cli_bench, "--max", max, 1000, BENCH_SEQS_MAX,
+                                                  &wanted.seqs_max);
+    status = status != CLI_OK
+                 ? status
+                 : cli_number_option(&cli_bench, "--seeds", seeds, 1, 10000000, &wanted.seeds);
     for (size_t b = 0; b < BENCHES && status != CLI_USAGE && status != CLI_UNAVAILABLE; b++) {
         if (is_wanted(&arguments, benches[b].name)) {
             int ended = benches[b].run(&wanted);

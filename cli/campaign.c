@@ -78,17 +78,6 @@ static bool read_number(const char *text, size_t length, uint64_t most, uint64_t
     return length < sizeof part && cli_read_number(part, number) && *number <= most;
 }
 
-/* The value of an option, from `least` to `most`. */
-static int read_option(const char *name, const char *text, uint64_t least, uint64_t most,
-                       uint64_t *number)
-{
-    if (text == NULL || (read_number(text, strlen(text), most, number) && *number >= least)) {
-        return CLI_OK;
-    }
-    return cli_usage_error(&cli_campaign, "%s '%s': it is a number from %" PRIu64 " to %" PRIu64,
-                           name, cli_quote(text).text, least, most);
-}
-
 static int read_time(const char *text, double *seconds)
 {
     size_t length = strlen(text);
@@ -138,19 +127,22 @@ static int read_bounds(struct campaign *campaign)
         return cli_usage_error(&cli_campaign, "--seeds and --time exclude each other");
     }
     plan->seeds = options->time == NULL ? SEEDS_USUAL : 0;
-    int status = read_option("--seeds", options->seeds, 1, SEEDS_MAX, &plan->seeds);
+    int status =
+        cli_number_option(&cli_campaign, "--seeds", options->seeds, 1, SEEDS_MAX, &plan->seeds);
     if (status == CLI_OK && options->time != NULL) {
         status = read_time(options->time, &plan->seconds);
     }
     if (status == CLI_OK) {
-        status = read_option("--base-seed", options->base_seed, 0, SEED_MAX, &plan->base_seed);
+        status = cli_number_option(&cli_campaign, "--base-seed", options->base_seed, 0, SEED_MAX,
+                                   &plan->base_seed);
     }
     if (status == CLI_OK) {
-        status = read_option("--jobs", options->jobs, 1, CAMPAIGN_WORK_JOBS_MAX, &jobs);
+        status = cli_number_option(&cli_campaign, "--jobs", options->jobs, 1,
+                                   CAMPAIGN_WORK_JOBS_MAX, &jobs);
     }
     if (status == CLI_OK) {
-        status =
-            read_option("--max-findings", options->max_findings, 1, SEEDS_MAX, &plan->findings_max);
+        status = cli_number_option(&cli_campaign, "--max-findings", options->max_findings, 1,
+                                   SEEDS_MAX, &plan->findings_max);
     }
     if (status == CLI_OK && options->shard != NULL) {
         status = read_shard(options->shard, plan);
@@ -243,36 +235,6 @@ static int plant(struct campaign *campaign, const char *name)
                                cli_quote(name).text);
     }
     campaign->plan.sabotage = &campaign->sabotage;
-    return CLI_OK;
-}
-
-/* One name of --without. */
-static bool switch_off(struct campaign_plan *plan, const char *name)
-{
-    enum clause_id clause;
-    enum oracle_name oracle;
-    if (clause_find(name, strlen(name), &clause)) {
-        plan->off[clause] = true;
-        return true;
-    }
-    if (campaign_oracle_find(name, &oracle)) {
-        plan->silent[oracle] = true;
-        return true;
-    }
-    return false;
-}
-
-static int read_without(struct campaign *campaign)
-{
-    const struct cli_values *names = &campaign->options.without;
-    for (int i = 0; i < names->count; i++) {
-        if (!switch_off(&campaign->plan, names->values[i])) {
-            return cli_usage_error(&cli_campaign,
-                                   "--without %s: it is a clause such as ACL-21, or one of ledger, "
-                                   "semaphore, data",
-                                   cli_quote(names->values[i]).text);
-        }
-    }
     return CLI_OK;
 }
 
@@ -575,7 +537,8 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
         status = plant(campaign, options->sabotage);
     }
     if (status == CLI_OK) {
-        status = read_without(campaign);
+        status = one_run_without(&cli_campaign, &campaign->options.without, campaign->plan.off,
+                                 campaign->plan.silent);
     }
     if (status == CLI_OK) {
         status = read_known(campaign);

@@ -64,6 +64,11 @@ int cli_take_values(const struct cli_verb *verb, int *argc, char **argv, const c
 /* 0 .. 18446744073709551615 in decimal digits, and nothing else. False: it is none. */
 bool cli_read_number(const char *text, uint64_t *number);
 
+/* The value of an option: a number from `least` to `most`. Not given (text is NULL): *number stays
+ * as it is. Returns CLI_OK, or CLI_USAGE after it has said why. */
+int cli_number_option(const struct cli_verb *verb, const char *option, const char *text,
+                      uint64_t least, uint64_t most, uint64_t *number);
+
 /* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
 enum format_kind cli_text_format(void);
 

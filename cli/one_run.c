@@ -337,21 +337,21 @@ int one_run_status(enum run_verdict verdict, bool expects_finding)
     return (verdict == RUN_BROKEN) == expects_finding ? CLI_OK : CLI_BROKEN;
 }
 
-int one_run_without(struct one_run *one, const struct cli_values *names)
+int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
+                    bool without[CLAUSE_COUNT], bool silent[ORACLE_NAME_COUNT])
 {
     for (int i = 0; i < names->count; i++) {
         const char *name = names->values[i];
         enum clause_id clause;
         enum oracle_name oracle;
         if (clause_find(name, strlen(name), &clause)) {
-            one->without[clause] = true;
-        } else if (campaign_oracle_find(name, &oracle)) {
-            one->silent[oracle] = true;
+            without[clause] = true;
+        } else if (silent != NULL && campaign_oracle_find(name, &oracle)) {
+            silent[oracle] = true;
         } else {
-            return cli_usage_error(one->verb,
-                                   "--without %s: it is a clause such as ACL-21, or one of ledger, "
-                                   "semaphore, data",
-                                   cli_quote(name).text);
+            return cli_usage_error(verb, "--without %s: it is a clause such as ACL-21%s",
+                                   cli_quote(name).text,
+                                   silent == NULL ? "" : ", or one of ledger, semaphore, data");
         }
     }
     return CLI_OK;

@@ -29,7 +29,9 @@ bool one_run(struct one_run *one, int *status);
 /* The exit status of a verdict; `expects_finding` swaps 0 and 1. */
 int one_run_status(enum run_verdict verdict, bool expects_finding);
 
-/* Reads `--without NAME`, as often as it was given: what is not judged. Uses `verb` only. */
-int one_run_without(struct one_run *one, const struct cli_values *names);
+/* Reads `--without NAME`, as often as it was given: what is not judged. `silent` NULL: oracles
+ * cannot be named here. */
+int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
+                    bool without[CLAUSE_COUNT], bool silent[ORACLE_NAME_COUNT]);
 
 #endif

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,4 +144,19 @@ bool cli_read_number(const char *text, uint64_t *number)
         *number = 10 * *number + digit;
     }
     return text[0] != '\0';
+}
+
+int cli_number_option(const struct cli_verb *verb, const char *option, const char *text,
+                      uint64_t least, uint64_t most, uint64_t *number)
+{
+    uint64_t value = 0;
+    if (text == NULL) {
+        return CLI_OK;
+    }
+    if (!cli_read_number(text, &value) || value < least || value > most) {
+        return cli_usage_error(verb, "%s '%s': it is a number from %" PRIu64 " to %" PRIu64, option,
+                               cli_quote(text).text, least, most);
+    }
+    *number = value;
+    return CLI_OK;
 }

@@ -378,10 +378,10 @@ static int read_request(int argc, char **argv, struct request *request)
     if (request->scenarios.count == 0) {
         return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
     }
-    if (request->seeds != NULL && (!cli_read_number(request->seeds, &request->seed_count) ||
-                                   request->seed_count < 1 || request->seed_count > 1000000)) {
-        return cli_usage_error(&cli_real, "--seeds %s: it is a number from 1 to 1000000",
-                               cli_quote(request->seeds).text);
+    status =
+        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
+    if (status != CLI_OK) {
+        return status;
     }
     if (request->sabotage_name != NULL &&
         !sabotage_find(request->sabotage_name, &request->sabotage)) {

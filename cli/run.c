@@ -143,7 +143,7 @@ static int run_request(const struct request *request, struct schedule *schedule)
                           .shrinks = true,
                           .title = title,
                           .reproduce = command};
-    int status = one_run_without(&one, &request->without);
+    int status = one_run_without(&cli_run, &request->without, one.without, one.silent);
     if (status == CLI_OK) {
         status = open_new(request->file, &file);
     }

@@ -72,15 +72,6 @@ struct hunt {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-static int read_number(const char *option, const char *text, uint64_t most, uint64_t *number)
-{
-    if (text == NULL || (cli_read_number(text, number) && *number >= 1 && *number <= most)) {
-        return CLI_OK;
-    }
-    return cli_usage_error(&cli_sabotage, "%s %s: it is a number from 1 to %" PRIu64, option,
-                           cli_quote(text).text, most);
-}
-
 static int read_request(int argc, char **argv, struct request *request)
 {
     struct cli_values without;
@@ -91,9 +82,7 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--json", NULL, &request->json}};
     int status = cli_take_values(&cli_sabotage, &argc, argv, "--without", &without);
     if (status == CLI_OK) {
-        struct one_run one = {.verb = &cli_sabotage};
-        status = one_run_without(&one, &without);
-        memcpy(request->without, one.without, sizeof request->without);
+        status = one_run_without(&cli_sabotage, &without, request->without, NULL);
     }
     if (status == CLI_OK) {
         status = cli_parse(&cli_sabotage, argc, argv, options, sizeof options / sizeof *options,
@@ -105,13 +94,16 @@ static int read_request(int argc, char **argv, struct request *request)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     request->job_count = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (uint64_t)cores;
     if (status == CLI_OK) {
-        status = read_number("--schedules", request->schedules, 1000000, &request->schedules_max);
+        status = cli_number_option(&cli_sabotage, "--schedules", request->schedules, 1, 1000000,
+                                   &request->schedules_max);
     }
     if (status == CLI_OK) {
-        status = read_number("--base-seeds", request->base_seeds, BASE_SEEDS_MAX, &request->bases);
+        status = cli_number_option(&cli_sabotage, "--base-seeds", request->base_seeds, 1,
+                                   BASE_SEEDS_MAX, &request->bases);
     }
     if (status == CLI_OK) {
-        status = read_number("--jobs", request->jobs, JOBS_MAX, &request->job_count);
+        status = cli_number_option(&cli_sabotage, "--jobs", request->jobs, 1, JOBS_MAX,
+                                   &request->job_count);
     }
     return status;
 }

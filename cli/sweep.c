@@ -58,13 +58,8 @@ static int read_request(int argc, char **argv, struct request *request)
                                "--seed N is needed: a number from 0 to 9223372036854775807");
     }
     request->depth_number = 1;
-    if (request->depth != NULL &&
-        (!cli_read_number(request->depth, &request->depth_number) || request->depth_number < 1 ||
-         request->depth_number > SWEEP_DEPTH_MAX)) {
-        return cli_usage_error(&cli_sweep, "--depth %s: it is 1 to %d",
-                               cli_quote(request->depth).text, SWEEP_DEPTH_MAX);
-    }
-    return CLI_OK;
+    return cli_number_option(&cli_sweep, "--depth", request->depth, 1, SWEEP_DEPTH_MAX,
+                             &request->depth_number);
 }
 
 static int load(const struct request *request, struct schedule *schedule)

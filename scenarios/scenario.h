@@ -44,7 +44,7 @@ struct scenario {
     enum scenario_protocol protocol;
     uint32_t jobs;
     uint32_t workers;
-    int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* see scenario_threshold() */
+    int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
     int64_t timeout;    /* ticks that a claim lasts; a transaction takes one */
     bool direct;        /* Leg1's work publishes the answer itself: no task hop (peer-*) */
@@ -57,12 +57,6 @@ struct scenario {
     char text[SCENARIO_TEXT_SIZE_MAX];
     size_t text_size;
 };
-
-/* The threshold of a job, counted from 0: jobs take the thresholds in turn. */
-static inline int64_t scenario_threshold(const struct scenario *scenario, uint32_t job)
-{
-    return scenario->thresholds[job % scenario->threshold_count];
-}
 
 /* Why a text is no scenario, in one line: what was wrong, where, and what would be right. */
 struct scenario_fault {

@@ -9,15 +9,14 @@
 
 #define PUT_BACK_TICKS   7
 #define PAUSE_TIMEOUTS   3 /* a pause lasts up to so many timeouts */
-#define JUMP_TIMEOUTS    4 /* a clock leaps ahead by up to so many, and falls back by half */
+#define JUMP_TIMEOUTS    4 /* a clock leaps ahead by up to so many, and falls back by one */
 #define DELAY_TIMEOUTS   2
 #define REORDER_WINDOW   8
 #define LOST_COMMITS_MAX 4
-#define LATE_REPLAYS     4 /* chances of a replay once everything is done */
-#define CALM_STEPS_EACH                                                                            \
-    200 /* bound on a run without faults: steps an activity, and some to spare */
-#define CALM_STEPS_SPARE 10000
-#define STEPS_SPARE      400 /* beyond 8 crash-free runs: what a phase may take */
+#define LATE_REPLAYS     4     /* chances of a replay once everything is done */
+#define CALM_STEPS_EACH  200   /* a run without faults may take so many steps an activity, */
+#define CALM_STEPS_SPARE 10000 /* and these */
+#define STEPS_SPARE      400   /* beyond 8 crash-free runs: what a phase may take */
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
@@ -273,21 +272,12 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
     }
 }
 
+/* What happens around an actor and not to its transaction: whole groups of the catalogue. */
 static bool is_environment(enum fault_kind kind)
 {
-    switch ((int)kind) {
-    case FAULT_DUPLICATE:
-    case FAULT_REPLAY:
-    case FAULT_REDELIVER:
-    case FAULT_RESTART:
-    case FAULT_FAILOVER:
-    case FAULT_LOSSY_FAILOVER:
-    case FAULT_CLOCK_FORWARD:
-    case FAULT_CLOCK_BACK:
-        return true;
-    default:
-        return false;
-    }
+    enum fault_group group = fault_get(kind)->group;
+    return group == FAULT_GROUP_DUPLICATE || group == FAULT_GROUP_SERVER ||
+           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK;
 }
 
 /* ---- which fault ----------------------------------------------------------------------------- */

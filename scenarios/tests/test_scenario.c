@@ -99,7 +99,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
     cr_expect_eq(scenario.protocol, SCENARIO_ACTIVITY);
     cr_expect_eq(scenario.jobs, 1U);
     cr_expect_eq(scenario.workers, 2U);
-    cr_expect_eq(scenario_threshold(&scenario, 0), 0);
+    cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);
     cr_expect_eq(scenario.timeout, SCENARIO_TIMEOUT_USUAL);
     cr_expect_not(scenario.direct);
     cr_expect_eq(scenario.reaches_count, 0U);
@@ -138,11 +138,12 @@ Test(scenario, jobs_take_thresholds_in_turn)
     must_parse(START "jobs: 5\nthreshold: [0, 1, 12]\n");
     static const int64_t expected[] = {0, 1, 12, 0, 1};
     for (uint32_t job = 0; job < 5; job++) {
-        cr_expect_eq(scenario_threshold(&scenario, job), expected[job], "job %u", job);
+        cr_expect_eq(scenario.thresholds[job % scenario.threshold_count], expected[job], "job %u",
+                     job);
     }
     must_parse(START "threshold: 7\n");
-    cr_expect_eq(scenario_threshold(&scenario, 0), 7);
-    cr_expect_eq(scenario_threshold(&scenario, 9999), 7);
+    cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 7);
+    cr_expect_eq(scenario.thresholds[9999 % scenario.threshold_count], 7);
 }
 
 Test(scenario, the_rate_of_a_kind_wins_over_that_of_its_group_in_either_order)
