@@ -22,6 +22,7 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_CLOSED] = "task closed by another answer",
     [REFUSED_NO_MESSAGE] = "nothing to claim",
     [REFUSED_STORE_FULL] = "store full",
+    [REFUSED_NULL] = "a column is null (23502)",
 };
 
 static const char *const abort_texts[] = {

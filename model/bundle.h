@@ -42,6 +42,8 @@ enum call_mode {
     CALL_UNLESS_DONE /* the rest is skipped and the bundle commits: a replayed step */
 };
 
+enum isolation { READ_COMMITTED, SERIALIZABLE };
+
 struct call {
     uint8_t primitive; /* enum primitive_id */
     uint8_t mode;      /* enum call_mode */
@@ -51,7 +53,8 @@ struct call {
 };
 
 struct bundle {
-    uint8_t name; /* enum bundle_name */
+    uint8_t name;      /* enum bundle_name */
+    uint8_t isolation; /* enum isolation */
     uint8_t count;
     uint16_t param_count;
     struct call calls[BUNDLE_CALLS_MAX];
@@ -89,6 +92,7 @@ struct outcome {
 static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
 {
     bundle->name = (uint8_t)name;
+    bundle->isolation = READ_COMMITTED;
     bundle->count = 0;
     bundle->param_count = 0;
 }

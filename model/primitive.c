@@ -34,6 +34,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_EXTEND] =
             {
                 .name = "extend",
+                .one_statement = true,
                 .params = 3,
                 .op_count = 3,
                 .ops = {{OP_TEST, TABLE_MESSAGE, MESSAGE_EPOCH, .key = P(0), IF_EPOCH_STANDS},
@@ -43,6 +44,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_PUT_BACK] =
             {
                 .name = "put back",
+                .one_statement = true,
                 .params = 3,
                 .op_count = 3,
                 .ops = {{OP_TEST, TABLE_MESSAGE, MESSAGE_EPOCH, .key = P(0), IF_EPOCH_STANDS},
@@ -60,6 +62,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_ENTER_LEG1] =
             {
                 .name = "enter Leg1",
+                .one_statement = true,
                 .params = 4,
                 .op_count = 2,
                 .ops = {{OP_TEST, TABLE_ACTIVITY, ACTIVITY_LEDGER, .key = P(0),
@@ -107,21 +110,22 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_ENTER_LEG2] =
             {
                 .name = "enter Leg2",
+                .one_statement = true,
                 .params = 8,
                 .op_count = 12,
                 .ops = {{OP_TEST, TABLE_ACTIVITY, ACTIVITY_LEDGER, .key = P(0),
                          .miss = MISS_REFUSES, .reason = REFUSED_NO_ROW}, /* E-ACL-29 */
                         {OP_TEST, TABLE_ACTIVITY, ACTIVITY_LEDGER, .key = P(0), .test = TEST_MARKED,
                          .a = P(4), .miss = MISS_REFUSES, .reason = REFUSED_TOO_EARLY}, /* ACL-45 */
-                        {OP_READ, TABLE_GUID, GUID_DIMENSION, .key = P(1), .returns = TO(1),
-                         .found = TO(4)},
+                        {OP_READ, TABLE_GUID, GUID_DIMENSION, .key = P(1), .fresh = true,
+                         .returns = TO(1), .found = TO(4)},
                         /* a GUID that is known: ACL-15, E-ACL-17 */
-                        {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(1), .test = TEST_RESUMABLE,
-                         .a = P(5), .b = P(6), .c = P(7), .when = TO(4), .miss = MISS_REFUSES,
-                         .reason = REFUSED_ATTEMPTS},
+                        {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(1), .fresh = true,
+                         .test = TEST_RESUMABLE, .a = P(5), .b = P(6), .c = P(7), .when = TO(4),
+                         .miss = MISS_REFUSES, .reason = REFUSED_ATTEMPTS},
                         {OP_ADD, TABLE_ACTIVITY, ACTIVITY_LEDGER, .key = P(0), .value = ONE,
                          .test = TEST_BELOW, .a = ONE, .b = P(5), .c = P(6), .when = TO(4)},
-                        {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(1), .value = ONE,
+                        {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(1), .fresh = true, .value = ONE,
                          .test = TEST_BELOW, .a = ONE, .b = P(5), .c = P(6), .when = TO(4),
                          .returns = TO(0)},
                         /* a new one: ACL-7, E-ACL-3, E-ACL-4 */
@@ -133,8 +137,10 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
                          .returns = TO(1)},
                         {OP_INSERT, TABLE_GUID, .key = P(1), .columns = new_guid, .unless = TO(4),
                          .miss = MISS_REFUSES},
-                        {OP_READ, TABLE_GUID, GUID_ANSWER, .key = P(1), .returns = TO(2)},
-                        {OP_READ, TABLE_GUID, GUID_CONTENT, .key = P(1), .returns = TO(3)}},
+                        {OP_READ, TABLE_GUID, GUID_ANSWER, .key = P(1), .fresh = true,
+                         .returns = TO(2)},
+                        {OP_READ, TABLE_GUID, GUID_CONTENT, .key = P(1), .fresh = true,
+                         .returns = TO(3)}},
             },
         [PRIMITIVE_MARK_GUID] =
             {
@@ -151,6 +157,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_COLLATE] =
             {
                 .name = "collate",
+                .one_statement = true,
                 .params = 5,
                 .op_count = 8,
                 .ops = {{OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_UNMARKED,
@@ -164,7 +171,8 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
                         {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = V(4),
                          .returns = TO(0)},
                         {OP_LET_EQUAL, .a = V(1), .b = ZERO, .returns = TO(3)},
-                        {OP_SET, TABLE_JOB, JOB_STATE, .key = P(1), .value = V(3)}}, /* ACL-39 */
+                        {OP_SET, TABLE_JOB, JOB_STATE, .key = P(1), .value = V(3),
+                         .joins = true}}, /* ACL-39 */
             },
         [PRIMITIVE_READ_ACTIVITY] =
             {
@@ -176,6 +184,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
         [PRIMITIVE_READ_GUID] =
             {
                 .name = "read GUID",
+                .one_statement = true,
                 .params = 1,
                 .op_count = 2,
                 .ops = {{OP_READ, TABLE_GUID, GUID_LEDGER, .key = P(0), .returns = TO(0),

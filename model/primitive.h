@@ -16,7 +16,9 @@
  * (P3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
  *      inserts (E-ACL-28).
  * (P4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
- *      TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111). */
+ *      TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111).
+ * (P5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
+ *      is decided is decided on a row under its lock (E-ACL-25). */
 #ifndef MODEL_PRIMITIVE_H
 #define MODEL_PRIMITIVE_H
 
@@ -31,6 +33,7 @@ enum op_kind {
     OP_RECORD,    /* a new row, or one more in the last column of the one that is there */
     OP_DELETE,    /* takes a row away */
     OP_CLAIM,     /* takes the message that the store picks, and returns it whole */
+    OP_ADVISORY,  /* takes the advisory lock of a number until the transaction ends */
     OP_LET_EQUAL, /* a == b */
     OP_LET_SUM,   /* a + b * c */
     OP_LET_MODULO /* a % b */
@@ -47,6 +50,19 @@ enum op_test {
     TEST_RESUMABLE, /* a GUID ledger that has room to count (a: modulus, b: ceiling), owes nothing,
                        or was born at the last entry (c: its dimension): E-ACL-17 */
     TEST_STUCK      /* the opposite */
+};
+
+/* How strongly an operation locks its row until the transaction ends: PostgreSQL's four modes, the
+ * weakest first. LOCK_USUAL is what the kind needs: none for READ, FOR UPDATE for DELETE and CLAIM,
+ * FOR NO KEY UPDATE for the rest. Only a store whose transactions interleave knows locks. */
+enum op_lock {
+    LOCK_USUAL,
+    LOCK_NONE,
+    LOCK_KEY_SHARE,
+    LOCK_SHARE,
+    LOCK_NO_KEY_UPDATE,
+    LOCK_UPDATE,
+    LOCK_COUNT
 };
 
 /* What a miss means. */
@@ -71,6 +87,7 @@ enum refusal {
     REFUSED_CLOSED,     /* another answer closed the task */
     REFUSED_NO_MESSAGE, /* nothing to claim */
     REFUSED_STORE_FULL, /* the simulated store has no room: the run cannot go on */
+    REFUSED_NULL,       /* a column that must hold something is given nothing: 23502 */
     REFUSAL_COUNT
 };
 
@@ -80,12 +97,14 @@ enum operand {
     OPERAND_ZERO,
     OPERAND_ONE,
     OPERAND_MINUS_ONE,
-    OPERAND_NOW, /* the store's clock */
+    OPERAND_NOW,  /* the store's clock */
+    OPERAND_NULL, /* nothing at all: only for the columns of an insert, which it fails */
     OPERAND_CONSTANTS,
     OPERAND_NONE = OPERAND_ZERO,
     OPERAND_PARAM = 0x40, /* + i */
     OPERAND_VALUE = 0x80  /* + i */
 };
+#define ROW_NULL               INT64_MIN /* what OPERAND_NULL is worth */
 #define OPERAND_ARRAY(operand) ((operand) >> 6)
 #define OPERAND_PLACE(operand) ((operand)&0x3F)
 
@@ -103,8 +122,24 @@ struct op {
     uint8_t found;   /* 1 + which value gets whether it was done; 0: none */
     uint8_t when;    /* 1 + the value that must not be 0, else it is left out; 0: always */
     uint8_t unless;  /* 1 + the value that must be 0, else it is left out; 0: always */
+    uint8_t lock;    /* enum op_lock */
+    bool skips;      /* SKIP LOCKED: a row that it would have to wait for is not there */
+    bool fresh;      /* in one statement: sees the row as it now is, because it is reached through
+                        an upsert, and not as the statement's snapshot has it */
+    bool joins;      /* in one statement: part of the update before it that wrote this row */
     const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
 };
+
+/* The lock that an operation takes. */
+static inline enum op_lock op_lock_of(const struct op *op)
+{
+    if (op->lock != LOCK_USUAL) {
+        return (enum op_lock)op->lock;
+    }
+    return op->kind == OP_READ                             ? LOCK_NONE
+           : op->kind == OP_DELETE || op->kind == OP_CLAIM ? LOCK_UPDATE
+                                                           : LOCK_NO_KEY_UPDATE;
+}
 
 #define PRIMITIVE_OPS_MAX    14
 #define PRIMITIVE_PARAMS_MAX 14
@@ -112,6 +147,7 @@ struct op {
 
 struct primitive {
     const char *name;
+    bool one_statement; /* its operations share a snapshot: it is a single SQL statement */
     uint8_t params;
     uint8_t op_count;
     struct op ops[PRIMITIVE_OPS_MAX];

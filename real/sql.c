@@ -54,6 +54,8 @@ static const char *const templates[] = {
                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN taken.id IS NULL THEN {failed}\n"
                  "            ELSE 0::bigint END, taken.*\n"
                  "  FROM (SELECT) AS one LEFT JOIN taken ON true",
+    [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN\n"
+                    "  0 * length(pg_advisory_xact_lock({key})::text)::bigint END",
     [OP_LET_EQUAL] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
     [OP_LET_SUM] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
     [OP_LET_MODULO] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
@@ -171,12 +173,15 @@ static bool same_op(const struct op *left, const struct op *right)
            left->b == right->b && left->c == right->c && left->miss == right->miss &&
            left->reason == right->reason && left->returns == right->returns &&
            left->found == right->found && left->when == right->when &&
-           left->unless == right->unless && left->columns == right->columns;
+           left->unless == right->unless && left->lock == right->lock &&
+           left->skips == right->skips && left->fresh == right->fresh &&
+           left->joins == right->joins && left->columns == right->columns;
 }
 
 static bool same_list(const struct primitive *left, const struct primitive *right)
 {
-    if (left->params != right->params || left->op_count != right->op_count) {
+    if (left->params != right->params || left->op_count != right->op_count ||
+        left->one_statement != right->one_statement) {
         return false;
     }
     for (uint8_t i = 0; i < left->op_count; i++) {
@@ -211,8 +216,10 @@ struct filling {
 
 static void add_operand(const struct filling *fill, uint8_t operand)
 {
-    static const char *const constants[OPERAND_CONSTANTS] = {
-        [OPERAND_ZERO] = "0", [OPERAND_ONE] = "1", [OPERAND_MINUS_ONE] = "(-1)"};
+    static const char *const constants[OPERAND_CONSTANTS] = {[OPERAND_ZERO] = "0",
+                                                             [OPERAND_ONE] = "1",
+                                                             [OPERAND_MINUS_ONE] = "(-1)",
+                                                             [OPERAND_NULL] = "NULL::bigint"};
     unsigned place = OPERAND_PLACE(operand);
     if (operand >= OPERAND_VALUE) {
         text_add(fill->text, "current_setting('assay.v%u')::bigint", place);
@@ -341,10 +348,14 @@ static void add_row(const struct filling *fill)
 
 static void add_lock(const struct filling *fill)
 {
-    const char *lock = fill->op->kind == OP_READ     ? ""
-                       : fill->op->kind == OP_DELETE ? " FOR UPDATE"
-                                                     : " FOR NO KEY UPDATE"; /* Q4 */
-    text_add(fill->text, "%s", lock);
+    static const char *const locks[LOCK_COUNT] = {[LOCK_NONE] = "",
+                                                  [LOCK_KEY_SHARE] = " FOR KEY SHARE",
+                                                  [LOCK_SHARE] = " FOR SHARE",
+                                                  [LOCK_NO_KEY_UPDATE] = " FOR NO KEY UPDATE",
+                                                  [LOCK_UPDATE] = " FOR UPDATE"};
+    enum op_lock lock = op_lock_of(fill->op);
+    text_add(fill->text, "%s%s", locks[lock],
+             lock != LOCK_NONE && fill->op->skips ? " SKIP LOCKED" : "");
 }
 
 /* What an operation returns, as an expression. */
@@ -370,6 +381,7 @@ static void add_result(const struct filling *fill)
     case OP_INSERT:
     case OP_RECORD:
     case OP_CLAIM:
+    case OP_ADVISORY:
         text_add(fill->text, "coalesce(cell.was, 0)");
         break;
     }

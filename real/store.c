@@ -160,6 +160,8 @@ static bool connect_store(struct store_pg *store)
     store->connection = connect_to(store->options.dsn);
     if (PQstatus(store->connection) == CONNECTION_OK && run_script(store->connection, settings) &&
         prepare_alone(store->connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED") &&
+        prepare_alone(store->connection, "begin_serializable",
+                      "BEGIN ISOLATION LEVEL SERIALIZABLE") &&
         prepare_alone(store->connection, "commit", "COMMIT") &&
         PQenterPipelineMode(store->connection)) {
         return true;
@@ -331,7 +333,8 @@ static bool send_statements(struct store_pg *store)
 {
     if (!end_failed(store) || !prepare_missing(store) ||
         !(store->preparations == 0 || PQpipelineSync(store->connection)) ||
-        !send_command(store, "begin")) {
+        !send_command(store,
+                      store->bundle.isolation == SERIALIZABLE ? "begin_serializable" : "begin")) {
         return false;
     }
     for (uint8_t i = 0; i < store->bundle.count; i++) {

@@ -9,7 +9,7 @@
  * A connection that is gone is made anew by the next bundle, once. Nothing is ever sent twice.
  * Built without libpq, every function is there, and store_pg_open says which package is missing.
  *
- * (G1) One bundle, one transaction, READ COMMITTED, one round trip.
+ * (G1) One bundle, one transaction at the bundle's isolation level, one round trip.
  * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
  *      clock and claimed message. Of any other outcome, values are 0.
  * (G3) The clock is the caller's: no statement asks the server for the time.

@@ -110,6 +110,14 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
     enum row_table table = (enum row_table)op->table;
     int64_t key = operand(run, op->key);
     uint32_t count = rows->table[table].stride - 1;
+    int64_t columns[ROW_COLUMNS_MAX];
+    for (uint32_t c = 0; c < count; c++) {
+        columns[c] = operand(run, op->columns[c]);
+        if (columns[c] == ROW_NULL) { /* looked at before any key is */
+            *reason = REFUSED_NULL;
+            return EFFECT_IMPOSSIBLE;
+        }
+    }
     uint32_t slot = row_find(rows, table, key);
     if (slot != ROW_NONE) {
         *reason = REFUSED_EXISTS;
@@ -118,10 +126,6 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
             world_set(run->world, table, slot, last, row_get(rows, table, slot, last) + 1);
         }
         return op->kind == OP_RECORD ? EFFECT_DONE : EFFECT_MISSED;
-    }
-    int64_t columns[ROW_COLUMNS_MAX];
-    for (uint32_t c = 0; c < count; c++) {
-        columns[c] = operand(run, op->columns[c]);
     }
     if (!has_parent(rows, table, columns)) {
         *reason = REFUSED_NO_PARENT;
@@ -165,6 +169,8 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
         return insert(run, op, reason);
     case OP_CLAIM:
         return claim(run, op, reason);
+    case OP_ADVISORY: /* nobody else is there */
+        return EFFECT_DONE;
     case OP_LET_EQUAL:
         give(run, op->returns, operand(run, op->a) == operand(run, op->b));
         return EFFECT_DONE;
@@ -220,8 +226,10 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->skipped = 0;
     outcome->now = world->now;
     memset(outcome->values, 0, sizeof outcome->values);
-    const int64_t constants[OPERAND_CONSTANTS] = {
-        [OPERAND_ONE] = 1, [OPERAND_MINUS_ONE] = -1, [OPERAND_NOW] = world->now};
+    const int64_t constants[OPERAND_CONSTANTS] = {[OPERAND_ONE] = 1,
+                                                  [OPERAND_MINUS_ONE] = -1,
+                                                  [OPERAND_NOW] = world->now,
+                                                  [OPERAND_NULL] = ROW_NULL};
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];
         int64_t *values = &outcome->values[call->values];

@@ -88,6 +88,7 @@ static const struct op_case op_cases[] = {
     {"set to -1", {OP_SET, ON_SEMAPHORE, .value = OPERAND_MINUS_ONE, BOTH}, {JOB}, CALL_PLAIN, DONE, {-1, 1}, -1, 1},
     {"delete", {OP_DELETE, ON_SEMAPHORE, BOTH}, {JOB}, CALL_PLAIN, DONE, {5, 1}, INT64_MIN, 1},
     {"delete, no row", {OP_DELETE, ON_SEMAPHORE, BOTH}, {NOBODY}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
+    {"advisory", {OP_ADVISORY, .key = P(0)}, {JOB}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
     {"let equal", {OP_LET_EQUAL, .a = P(0), .b = P(1), .returns = TO(0)}, {4, 4}, CALL_PLAIN, DONE, {1, 0}, 5, 0},
     {"let equal, not", {OP_LET_EQUAL, .a = P(0), .b = P(1), .returns = TO(0)}, {4, 5}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
     {"let sum", {OP_LET_SUM, .a = P(0), .b = P(1), .c = P(2), .returns = TO(0)}, {4, 5, 6}, CALL_PLAIN, DONE, {34, 0}, 5, 0},
