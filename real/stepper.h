@@ -21,11 +21,20 @@
  * (S2) "Blocked" is never guessed from time: in one look at pg_locks, which is a consistent picture
  *      of all who wait, every statement that was not answered stood in line for a row, a
  *      transaction or an advisory lock. Then nobody is left who could let go of anything, but for
- *      the server's own search for deadlocks, DEADLOCK_TIMEOUT after a wait began.
+ *      the server's own search for deadlocks, 20 ms after a wait began. There is no second look
+ *      after statements that succeeded without a wait: those let go of nothing.
  * (S3) Nobody else may lock rows of the schema meanwhile: a wait for a stranger is not for good.
  * (S4) The clock is the caller's: no statement asks the server for the time.
- * (S5) Which transaction of a cycle is aborted (40P01) is the server's choice and depends on its
- *      timers: the first that looks after the cycle was closed, 20 ms after its own wait began. */
+ * (S5) Some choices are the server's, and a comparison has to follow them. Which transaction of a
+ *      cycle is aborted (40P01): each looks once, 20 ms after its own wait began, and the first
+ *      that finds the cycle closed is it; so the last to wait, unless the cycle was closed sooner
+ *      than that. Who gets a row that several waited for: those who wait for a lock stand in line,
+ *      but once the row was updated they run for its new version, and several inserts of one key
+ *      run, too. What SERIALIZABLE takes for a conflict: its notes are of pages, not of keys.
+ *
+ * On two cores, where a bare SELECT 1 takes 0.1 to 0.15 ms, BEGIN takes the same and a statement
+ * hardly more; one that is found blocked 0.7 ms; COMMIT and the answer of whom it lets go 0.3 ms; a
+ * broken cycle 21 ms; preparing 0.1 to 0.3 ms a statement. */
 #ifndef REAL_STEPPER_H
 #define REAL_STEPPER_H
 

@@ -2,48 +2,29 @@
 
 #include "model/check.h"
 #include "real/answer.h"
+#include "real/connection.h"
 #include "real/schema.h"
-#include "real/text.h"
 
-#include <endian.h>
-#include <libpq-fe.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MODES          3
-#define STATEMENTS_MAX (PRIMITIVE_OPS_MAX + 1) /* of a primitive in a mode */
-#define PARAMS_MAX     (PRIMITIVE_PARAMS_MAX + 1)
-#define FLIGHT_MAX     (BUNDLE_CALLS_MAX * STATEMENTS_MAX + 3)
-#define BIGINT_OID     20
-#define NO_CALL        255 /* a command of the flight that belongs to no call */
-
-/* What the store remembers of a statement once its text was sent. */
-struct prepared {
-    char name[24];
-    uint8_t params, places_count;
-    uint8_t places[PRIMITIVE_VALUES_MAX];
-    bool message;
-};
-
-/* The statements of a primitive in a mode. */
-struct program {
-    uint8_t count; /* 0: not prepared on this connection */
-    struct prepared statements[STATEMENTS_MAX];
-};
+#define FLIGHT_MAX (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 3)
+#define NO_CALL    255 /* a command of the flight that belongs to no call */
 
 /* One command that is under way, in the order in which results come back. */
 struct command {
-    const struct prepared *statement; /* NULL: BEGIN, COMMIT, ROLLBACK */
-    uint8_t call;                     /* or NO_CALL */
+    const struct connection_statement *statement; /* NULL: BEGIN, COMMIT, ROLLBACK */
+    uint8_t call;                                 /* or NO_CALL */
 };
 
 struct store_pg {
     struct store_pg_options options;
     char *dsn;
     char schema[SCHEMA_NAME_SIZE];
-    PGconn *connection;       /* NULL: none */
-    struct program *programs; /* by primitive and mode */
+    PGconn *connection;                  /* NULL: none */
+    struct connection_program *programs; /* by primitive and mode */
     struct store_pg_problem problem;
 
     /* the flight: what was sent and not answered yet */
@@ -63,72 +44,24 @@ bool store_pg_is_there(void)
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-/* libpq ends its messages with a newline, and may have several lines. */
-static void explain(struct store_pg_problem *problem, const char *what, const char *message)
-{
-    int length = snprintf(problem->text, sizeof problem->text, "%s: %s", what, message);
-    CHECK(length > 0);
-    for (char *at = problem->text; *at != '\0'; at++) {
-        *at = *at == '\n' ? (char)(at[1] == '\0' ? '\0' : ' ') : *at;
-    }
-}
-
-/* Waits until a connection stands or does not. By hand, because only so can messages be asked to
- * name the SQLSTATE: a refused connection has no result to ask for it. */
-static PGconn *connect_to(const char *dsn)
-{
-    PGconn *connection = PQconnectStart(dsn);
-    CHECK(connection != NULL);
-    PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
-    PostgresPollingStatusType next = PGRES_POLLING_WRITING;
-    while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
-           next != PGRES_POLLING_FAILED) {
-        struct pollfd wait = {.fd = PQsocket(connection),
-                              .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-        poll(&wait, 1, 1000);
-        next = PQconnectPoll(connection);
-    }
-    return connection;
-}
-
-static bool run_script(PGconn *connection, const char *script)
-{
-    PGresult *result = PQexec(connection, script);
-    ExecStatusType status = PQresultStatus(result);
-    PQclear(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
-}
-
 static bool run_alone(const char *dsn, const char *script, const char *what,
                       struct store_pg_problem *problem)
 {
-    PGconn *connection = connect_to(dsn);
+    PGconn *connection = connection_open(dsn);
     bool done = PQstatus(connection) == CONNECTION_OK &&
-                run_script(connection, "SET client_min_messages = warning") &&
-                run_script(connection, script);
+                connection_run(connection, "SET client_min_messages = warning") &&
+                connection_run(connection, script);
     if (!done) {
-        explain(problem, what, PQerrorMessage(connection));
+        connection_explain(problem, what, PQerrorMessage(connection));
     }
     PQfinish(connection);
     return done;
 }
 
-static bool is_sound(const char *schema, struct store_pg_problem *problem)
-{
-    if (schema_name_is_sound(schema)) {
-        return true;
-    }
-    snprintf(problem->text, sizeof problem->text,
-             "\"%.60s\" is no name for a schema; it takes lower-case letters, digits and '_', "
-             "no digit first, at most %d of them, and does not begin with pg_",
-             schema, SCHEMA_NAME_SIZE - 1);
-    return false;
-}
-
 bool store_pg_make_schema(const char *dsn, const char *schema, struct store_pg_problem *problem)
 {
     char script[SCHEMA_SCRIPT_SIZE];
-    if (!is_sound(schema, problem)) {
+    if (!connection_schema_is_sound(schema, problem)) {
         return false;
     }
     schema_create_script(schema, script);
@@ -138,7 +71,7 @@ bool store_pg_make_schema(const char *dsn, const char *schema, struct store_pg_p
 bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem)
 {
     char script[SCHEMA_SCRIPT_SIZE];
-    if (!is_sound(schema, problem)) {
+    if (!connection_schema_is_sound(schema, problem)) {
         return false;
     }
     schema_drop_script(schema, script);
@@ -157,8 +90,9 @@ static bool connect_store(struct store_pg *store)
 {
     char settings[SQL_SETTINGS_SIZE];
     sql_settings(settings);
-    store->connection = connect_to(store->options.dsn);
-    if (PQstatus(store->connection) == CONNECTION_OK && run_script(store->connection, settings) &&
+    store->connection = connection_open(store->options.dsn);
+    if (PQstatus(store->connection) == CONNECTION_OK &&
+        connection_run(store->connection, settings) &&
         prepare_alone(store->connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED") &&
         prepare_alone(store->connection, "begin_serializable",
                       "BEGIN ISOLATION LEVEL SERIALIZABLE") &&
@@ -166,7 +100,7 @@ static bool connect_store(struct store_pg *store)
         PQenterPipelineMode(store->connection)) {
         return true;
     }
-    explain(&store->problem, "no connection", PQerrorMessage(store->connection));
+    connection_explain(&store->problem, "no connection", PQerrorMessage(store->connection));
     return false;
 }
 
@@ -176,7 +110,7 @@ void store_pg_cut(struct store_pg *store)
         PQfinish(store->connection);
     }
     store->connection = NULL;
-    for (size_t i = 0; i < store->options.primitive_count * MODES; i++) {
+    for (size_t i = 0; i < store->options.primitive_count * CONNECTION_MODES; i++) {
         store->programs[i].count = 0;
     }
 }
@@ -184,14 +118,14 @@ void store_pg_cut(struct store_pg *store)
 struct store_pg *store_pg_open(const struct store_pg_options *options,
                                struct store_pg_problem *problem)
 {
-    if (!is_sound(options->schema, problem)) {
+    if (!connection_schema_is_sound(options->schema, problem)) {
         return NULL;
     }
     struct store_pg *store = calloc(1, sizeof *store);
     CHECK(store != NULL);
     store->options = *options;
     store->dsn = strdup(options->dsn);
-    store->programs = calloc(options->primitive_count * MODES, sizeof *store->programs);
+    store->programs = calloc(options->primitive_count * CONNECTION_MODES, sizeof *store->programs);
     CHECK(store->dsn != NULL && store->programs != NULL);
     memcpy(store->schema, options->schema, strlen(options->schema));
     store->options.dsn = store->dsn;
@@ -226,19 +160,15 @@ int store_pg_backend(const struct store_pg *store)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static struct program *program_of(const struct store_pg *store, const struct call *call)
+static struct connection_program *program_of(const struct store_pg *store, const struct call *call)
 {
-    CHECK(call->primitive < store->options.primitive_count && call->mode < MODES);
-    return &store->programs[call->primitive * MODES + call->mode];
+    CHECK(call->primitive < store->options.primitive_count && call->mode < CONNECTION_MODES);
+    return &store->programs[call->primitive * CONNECTION_MODES + call->mode];
 }
 
 static bool prepare_statement(struct store_pg *store, const struct call *call, int index,
-                              struct prepared *prepared)
+                              struct connection_statement *prepared)
 {
-    static const Oid types[PARAMS_MAX] = {BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-                                          BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-                                          BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-                                          BIGINT_OID, BIGINT_OID, BIGINT_OID};
     const struct store_pg_options *options = &store->options;
     const struct primitive *primitive = &options->primitives[call->primitive];
     enum call_mode mode = (enum call_mode)call->mode;
@@ -247,14 +177,9 @@ static bool prepare_statement(struct store_pg *store, const struct call *call, i
     if (options->edit != NULL) {
         options->edit(options->edit_context, primitive, mode, &statement);
     }
-    *prepared = (struct prepared){.params = statement.params,
-                                  .places_count = statement.places_count,
-                                  .message = statement.message};
-    memcpy(prepared->places, statement.places, sizeof prepared->places);
-    snprintf(prepared->name, sizeof prepared->name, "p%u_%u_%d", call->primitive, call->mode,
-             index);
+    connection_remember(prepared, &statement, call, index);
     return PQsendPrepare(store->connection, prepared->name, statement.text, statement.params,
-                         types);
+                         connection_types);
 }
 
 /* A transaction that failed has let go of its locks, but is still open. */
@@ -273,12 +198,12 @@ static bool prepare_missing(struct store_pg *store)
     for (uint8_t i = 0; i < store->bundle.count; i++) {
         const struct call *call = &store->bundle.calls[i];
         const struct primitive *primitive = &store->options.primitives[call->primitive];
-        struct program *program = program_of(store, call);
+        struct connection_program *program = program_of(store, call);
         if (program->count != 0) {
             continue;
         }
         int count = sql_statement_count(primitive, (enum call_mode)call->mode, store->options.form);
-        CHECK(count <= STATEMENTS_MAX);
+        CHECK(count <= CONNECTION_STATEMENTS_MAX);
         for (int s = 0; s < count; s++) {
             if (!prepare_statement(store, call, s, &program->statements[s])) {
                 return false;
@@ -290,7 +215,8 @@ static bool prepare_missing(struct store_pg *store)
     return true;
 }
 
-static void under_way(struct store_pg *store, const struct prepared *statement, uint8_t call)
+static void under_way(struct store_pg *store, const struct connection_statement *statement,
+                      uint8_t call)
 {
     CHECK(store->command_count < FLIGHT_MAX);
     store->commands[store->command_count++] = (struct command){statement, call};
@@ -304,23 +230,15 @@ static bool send_command(struct store_pg *store, const char *name)
 
 static bool send_call(struct store_pg *store, uint8_t number)
 {
-    static const int lengths[PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
-    static const int formats[PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     const struct call *call = &store->bundle.calls[number];
-    const struct program *program = program_of(store, call);
-    int params = store->options.primitives[call->primitive].params;
-    uint64_t numbers[PARAMS_MAX];
-    const char *values[PARAMS_MAX];
-    for (int p = 0; p <= params; p++) {
-        int64_t value = p < params ? store->bundle.params[call->params + p] : store->now;
-        numbers[p] = htobe64((uint64_t)value);
-        values[p] = (const char *)&numbers[p];
-    }
+    const struct connection_program *program = program_of(store, call);
+    struct connection_params params;
+    connection_params(&params, &store->bundle, call,
+                      store->options.primitives[call->primitive].params, store->now);
     for (uint8_t s = 0; s < program->count; s++) {
-        const struct prepared *statement = &program->statements[s];
+        const struct connection_statement *statement = &program->statements[s];
         under_way(store, statement, number);
-        if (!PQsendQueryPrepared(store->connection, statement->name, statement->params, values,
-                                 lengths, formats, 1)) {
+        if (!connection_send(store->connection, statement, &params)) {
             return false;
         }
     }
@@ -393,26 +311,18 @@ void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t 
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static int64_t number_at(const PGresult *result, int row, int column)
-{
-    CHECK(PQgetlength(result, row, column) == 8);
-    uint64_t number;
-    memcpy(&number, PQgetvalue(result, row, column), sizeof number);
-    return (int64_t)be64toh(number);
-}
-
-static void take_values(const struct prepared *statement, const struct call *call,
+static void take_values(const struct connection_statement *statement, const struct call *call,
                         const PGresult *result, struct outcome *outcome)
 {
     for (int i = 0; i < statement->places_count; i++) {
         if (!PQgetisnull(result, 0, i + 1)) {
             int place = call->values + statement->places[i];
             CHECK(place < BUNDLE_VALUES_MAX);
-            outcome->values[place] = number_at(result, 0, i + 1);
+            outcome->values[place] = connection_number(result, 0, i + 1);
         }
     }
     for (int i = 0; statement->message && i <= MESSAGE_COLUMNS; i++) {
-        outcome->message[i] = number_at(result, 0, i + 1);
+        outcome->message[i] = connection_number(result, 0, i + 1);
     }
 }
 
@@ -426,7 +336,7 @@ static void take_row(struct store_pg *store, const struct command *command, cons
     }
     const struct call *call = &store->bundle.calls[command->call];
     take_values(command->statement, call, result, outcome);
-    if (number_at(result, 0, 0) != 0) {
+    if (connection_number(result, 0, 0) != 0) {
         outcome->skipped = (uint8_t)(command->call + 1);
     }
 }
@@ -445,7 +355,8 @@ static void take_error(struct store_pg *store, size_t at, const PGresult *result
         memcpy(answer->sqlstate, sqlstate, 6);
     }
     store->error_at = at;
-    explain(&store->problem, "the server refused a bundle", PQresultErrorMessage(result));
+    connection_explain(&store->problem, "the server refused a bundle",
+                       PQresultErrorMessage(result));
 }
 
 static void take_result(struct store_pg *store, size_t at, const PGresult *result,
@@ -566,8 +477,9 @@ static PGresult *query(struct store_pg *store, const char *text, bool binary)
     }
     PGconn *connection = store->connection;
     if (!PQexitPipelineMode(connection) || (PQtransactionStatus(connection) == PQTRANS_INERROR &&
-                                            !run_script(connection, "ROLLBACK"))) {
-        explain(&store->problem, "the connection is not free", PQerrorMessage(connection));
+                                            !connection_run(connection, "ROLLBACK"))) {
+        connection_explain(&store->problem, "the connection is not free",
+                           PQerrorMessage(connection));
         return NULL;
     }
     PGresult *result = binary ? PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1)
@@ -575,7 +487,7 @@ static PGresult *query(struct store_pg *store, const char *text, bool binary)
     ExecStatusType status = PQresultStatus(result);
     bool done = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!done) {
-        explain(&store->problem, "a query failed", PQerrorMessage(connection));
+        connection_explain(&store->problem, "a query failed", PQerrorMessage(connection));
         PQclear(result);
         result = NULL;
     }
@@ -597,7 +509,7 @@ bool store_pg_ask(struct store_pg *store, const char *text, int64_t *number)
     PGresult *result = query(store, text, true);
     bool told = result != NULL && PQntuples(result) == 1 && PQgetlength(result, 0, 0) == 8;
     if (told) {
-        *number = number_at(result, 0, 0);
+        *number = connection_number(result, 0, 0);
     }
     PQclear(result);
     return told;
@@ -605,9 +517,8 @@ bool store_pg_ask(struct store_pg *store, const char *text, int64_t *number)
 
 bool store_pg_rows(struct store_pg *store, enum row_table table, store_pg_row *each, void *context)
 {
-    char text[128];
-    snprintf(text, sizeof text, "SELECT * FROM %s.%s ORDER BY id", store->schema,
-             schema_table(table));
+    char text[CONNECTION_ROWS_SIZE];
+    connection_rows_query(store->schema, table, text);
     return store_pg_query(store, text, each, context);
 }
 
@@ -617,15 +528,7 @@ bool store_pg_query(struct store_pg *store, const char *text, store_pg_row *each
     if (result == NULL) {
         return false;
     }
-    int columns = PQnfields(result);
-    CHECK(columns <= STORE_PG_COLUMNS_MAX);
-    for (int r = 0; r < PQntuples(result); r++) {
-        int64_t row[STORE_PG_COLUMNS_MAX];
-        for (int c = 0; c < columns; c++) {
-            row[c] = number_at(result, r, c);
-        }
-        each(context, row);
-    }
+    connection_each_row(result, each, context);
     PQclear(result);
     return true;
 }

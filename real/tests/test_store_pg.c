@@ -5,8 +5,8 @@
 #include "model/ledger.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
-#include "real/cluster.h"
 #include "real/tests/lockstep.h"
+#include "real/tests/server.h"
 #include "sim/run.h"
 
 #include <criterion/criterion.h>
@@ -15,51 +15,11 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SCHEMA       LOCKSTEP_SCHEMA
 
-/* ---- a server ---------------------------------------------------------------------------------
- * One for the whole suite, started by the process that runs the tests. The tests are processes of
- * their own, which hear of it through the environment; each makes the schema anew. */
-
-#define DSN_VARIABLE     "ASSAY_TEST_DSN"
-#define WITHOUT_VARIABLE "ASSAY_TEST_WITHOUT"
-
-static struct cluster cluster;
 static struct world world;
-
-ReportHook(PRE_ALL)(struct criterion_test_set *tests)
-{
-    (void)tests;
-    struct cluster_fault why = {"built without libpq: install libpq-dev and build again"};
-    unsetenv(DSN_VARIABLE);
-    if (store_pg_is_there() && cluster_start(&cluster, &(struct cluster_options){0}, &why)) {
-        setenv(DSN_VARIABLE, cluster_dsn(&cluster), 1);
-    } else {
-        fprintf(stderr, "all of this suite is skipped: %s\n", why.text);
-        setenv(WITHOUT_VARIABLE, why.text, 1);
-    }
-}
-
-ReportHook(POST_ALL)(struct criterion_global_stats *stats)
-{
-    (void)stats;
-    struct cluster_fault why;
-    if (cluster.folder[0] != '\0' && !cluster_close(&cluster, &why)) {
-        fprintf(stderr, "%s\n", why.text);
-    }
-}
-
-static const char *dsn(void)
-{
-    return getenv(DSN_VARIABLE);
-}
 
 static void make(void)
 {
-    struct store_pg_problem problem;
-    if (dsn() == NULL) {
-        cr_skip_test("%s", getenv(WITHOUT_VARIABLE));
-    }
-    cr_assert(store_pg_drop_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
+    server_make_schema(SCHEMA);
     struct world_capacity capacity = {.changes = 4096};
     for (int t = 0; t < TABLE_COUNT; t++) {
         capacity.rows[t] = 2048;
@@ -78,7 +38,7 @@ static struct store_pg *open_with(enum sql_form form, store_pg_editor *edit, voi
 {
     struct store_pg_problem problem;
     struct store_pg *store =
-        store_pg_open(&(struct store_pg_options){.dsn = dsn(),
+        store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT,
@@ -403,7 +363,7 @@ Test(store_pg, an_altered_primitive_is_the_same_on_both_sides)
     table[PRIMITIVE_ENTER_LEG2].ops[8].b = OPERAND_PARAM + 5;
     struct store_pg_problem problem;
     struct lockstep both = {
-        .store = store_pg_open(&(struct store_pg_options){.dsn = dsn(),
+        .store = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                           .schema = SCHEMA,
                                                           .primitives = table,
                                                           .primitive_count = PRIMITIVE_COUNT},
@@ -941,7 +901,7 @@ Test(store_pg, two_bundles_that_lock_each_other_out_end_with_one_deadlock)
 Test(store_pg, what_the_server_does_not_know_is_told_in_one_line)
 {
     struct store_pg_problem problem;
-    struct store_pg_options options = {.dsn = dsn(),
+    struct store_pg_options options = {.dsn = server_dsn(),
                                        .schema = "nowhere",
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
@@ -955,9 +915,9 @@ Test(store_pg, what_the_server_does_not_know_is_told_in_one_line)
     options.schema = "Two words";
     cr_expect_null(store_pg_open(&options, &problem));
     cr_expect(strstr(problem.text, "Two words") != NULL, "%s", problem.text);
-    cr_expect_not(store_pg_make_schema(dsn(), SCHEMA, &problem), "it is there");
+    cr_expect_not(store_pg_make_schema(server_dsn(), SCHEMA, &problem), "it is there");
     cr_expect(strstr(problem.text, "already exists") != NULL, "%s", problem.text);
-    cr_expect(store_pg_drop_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
 }
 
 /* A role without connections is refused as a full server is: 53300. */
@@ -967,7 +927,7 @@ Test(store_pg, a_refused_connection_names_its_sqlstate)
     cr_assert(store_pg_run(watcher, "DROP ROLE IF EXISTS guest"));
     cr_assert(store_pg_run(watcher, "CREATE ROLE guest LOGIN CONNECTION LIMIT 0"));
     char as_guest[CLUSTER_DSN_SIZE + 16];
-    snprintf(as_guest, sizeof as_guest, "%s user=guest", dsn());
+    snprintf(as_guest, sizeof as_guest, "%s user=guest", server_dsn());
     struct store_pg_problem problem;
     cr_expect_null(store_pg_open(&(struct store_pg_options){.dsn = as_guest,
                                                             .schema = SCHEMA,
@@ -985,7 +945,7 @@ Test(store_pg, a_bundle_that_finds_no_connection_free_is_aborted_for_that)
     cr_assert(store_pg_run(watcher, "DROP ROLE IF EXISTS visitor"));
     cr_assert(store_pg_run(watcher, "CREATE ROLE visitor LOGIN"));
     char as_visitor[CLUSTER_DSN_SIZE + 16];
-    snprintf(as_visitor, sizeof as_visitor, "%s user=visitor", dsn());
+    snprintf(as_visitor, sizeof as_visitor, "%s user=visitor", server_dsn());
     struct store_pg_problem problem;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = as_visitor,

@@ -1,0 +1,155 @@
+#include "real/connection.h"
+
+#include "model/check.h"
+#include "real/schema.h"
+
+#include <ctype.h>
+#include <endian.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BIGINT_OID 20
+
+const Oid connection_types[CONNECTION_PARAMS_MAX] = {
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
+
+void connection_explain(struct store_pg_problem *problem, const char *what, const char *message)
+{
+    int length = snprintf(problem->text, sizeof problem->text, "%s: %s", what, message);
+    CHECK(length > 0);
+    for (char *at = problem->text; *at != '\0'; at++) {
+        *at = *at == '\n' ? (char)(at[1] == '\0' ? '\0' : ' ') : *at;
+    }
+}
+
+bool connection_schema_is_sound(const char *schema, struct store_pg_problem *problem)
+{
+    if (schema_name_is_sound(schema)) {
+        return true;
+    }
+    snprintf(problem->text, sizeof problem->text,
+             "\"%.60s\" is no name for a schema; it takes lower-case letters, digits and '_', "
+             "no digit first, at most %d of them, and does not begin with pg_",
+             schema, SCHEMA_NAME_SIZE - 1);
+    return false;
+}
+
+/* By hand, because only so can messages be asked to name the SQLSTATE: a refused connection has no
+ * result to ask for it. */
+static PGconn *until_it_stands(PGconn *connection)
+{
+    CHECK(connection != NULL);
+    PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+    PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+    while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
+           next != PGRES_POLLING_FAILED) {
+        struct pollfd wait = {.fd = PQsocket(connection),
+                              .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        poll(&wait, 1, 1000);
+        next = PQconnectPoll(connection);
+    }
+    return connection;
+}
+
+PGconn *connection_open(const char *dsn)
+{
+    return until_it_stands(PQconnectStart(dsn));
+}
+
+/* What comes later in the list wins over the DSN. */
+PGconn *connection_open_as(const char *dsn, const char *role, const char *password)
+{
+    const char *keywords[] = {"dbname", "user", "password", NULL};
+    const char *values[] = {dsn, role, password, NULL};
+    return until_it_stands(PQconnectStartParams(keywords, values, 1));
+}
+
+/* "FATAL:  53300: too many connections ..." */
+void connection_sqlstate(const char *message, char sqlstate[6])
+{
+    sqlstate[0] = '\0';
+    for (const char *at = strstr(message, ":  "); at != NULL; at = strstr(at + 1, ":  ")) {
+        const char *state = at + 3;
+        size_t length = 0;
+        while (isdigit((unsigned char)state[length]) || isupper((unsigned char)state[length])) {
+            length++;
+        }
+        if (length == 5 && state[5] == ':') {
+            memcpy(sqlstate, state, 5);
+            sqlstate[5] = '\0';
+            return;
+        }
+    }
+}
+
+bool connection_run(PGconn *connection, const char *script)
+{
+    PGresult *result = PQexec(connection, script);
+    ExecStatusType status = PQresultStatus(result);
+    PQclear(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
+}
+
+/* ---- prepared statements --------------------------------------------------------------------- */
+
+void connection_remember(struct connection_statement *statement, const struct sql_statement *sql,
+                         const struct call *call, int index)
+{
+    *statement = (struct connection_statement){
+        .params = sql->params, .places_count = sql->places_count, .message = sql->message};
+    memcpy(statement->places, sql->places, sizeof statement->places);
+    snprintf(statement->name, sizeof statement->name, "p%u_%u_%d", call->primitive, call->mode,
+             index);
+}
+
+void connection_params(struct connection_params *params, const struct bundle *bundle,
+                       const struct call *call, int count, int64_t now)
+{
+    CHECK(count < CONNECTION_PARAMS_MAX);
+    for (int p = 0; p <= count; p++) {
+        int64_t value = p < count ? bundle->params[call->params + p] : now;
+        params->numbers[p] = htobe64((uint64_t)value);
+        params->values[p] = (const char *)&params->numbers[p];
+    }
+}
+
+bool connection_send(PGconn *connection, const struct connection_statement *statement,
+                     const struct connection_params *params)
+{
+    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
+    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    return PQsendQueryPrepared(connection, statement->name, statement->params, params->values,
+                               lengths, formats, 1);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+int64_t connection_number(const PGresult *result, int row, int column)
+{
+    CHECK(PQgetlength(result, row, column) == 8);
+    uint64_t number;
+    memcpy(&number, PQgetvalue(result, row, column), sizeof number);
+    return (int64_t)be64toh(number);
+}
+
+void connection_each_row(const PGresult *result, store_pg_row *each, void *context)
+{
+    int columns = PQnfields(result);
+    CHECK(columns <= STORE_PG_COLUMNS_MAX);
+    for (int r = 0; r < PQntuples(result); r++) {
+        int64_t row[STORE_PG_COLUMNS_MAX];
+        for (int c = 0; c < columns; c++) {
+            row[c] = connection_number(result, r, c);
+        }
+        each(context, row);
+    }
+}
+
+void connection_rows_query(const char *schema, enum row_table table,
+                           char text[CONNECTION_ROWS_SIZE])
+{
+    snprintf(text, CONNECTION_ROWS_SIZE, "SELECT * FROM %s.%s ORDER BY id", schema,
+             schema_table(table));
+}

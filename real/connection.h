@@ -1,0 +1,77 @@
+/* What the store and the stepper have in common: connections to PostgreSQL by libpq, statements
+ * that were prepared on them, numbers in and out. Only for files of this folder that are built with
+ * libpq. */
+#ifndef REAL_CONNECTION_H
+#define REAL_CONNECTION_H
+
+#include "real/store.h"
+
+#include <libpq-fe.h>
+
+#define CONNECTION_MODES          3                       /* enum call_mode */
+#define CONNECTION_STATEMENTS_MAX (PRIMITIVE_OPS_MAX + 1) /* of a primitive in a mode */
+#define CONNECTION_PARAMS_MAX     (PRIMITIVE_PARAMS_MAX + 1)
+
+/* "what: message" in one line; libpq ends its messages with a newline, and may have several. */
+void connection_explain(struct store_pg_problem *problem, const char *what, const char *message);
+
+/* True, or *problem says what a schema may be called. */
+bool connection_schema_is_sound(const char *schema, struct store_pg_problem *problem);
+
+/* Waits until a connection stands or does not: PQstatus tells, and PQerrorMessage of one that does
+ * not names the SQLSTATE. Never NULL. */
+PGconn *connection_open(const char *dsn);
+PGconn *connection_open_as(const char *dsn, const char *role, const char *password);
+
+/* The SQLSTATE that such a message names; empty: none. */
+void connection_sqlstate(const char *message, char sqlstate[6]);
+
+/* Statements whose rows nobody wants. */
+bool connection_run(PGconn *connection, const char *script);
+
+/* ---- prepared statements --------------------------------------------------------------------- */
+
+/* What is remembered of a statement once its text was sent. */
+struct connection_statement {
+    char name[24];
+    uint8_t params, places_count;
+    uint8_t places[PRIMITIVE_VALUES_MAX];
+    bool message;
+};
+
+/* The statements of a primitive in a mode. */
+struct connection_program {
+    uint8_t count; /* 0: not prepared on this connection */
+    struct connection_statement statements[CONNECTION_STATEMENTS_MAX];
+};
+
+void connection_remember(struct connection_statement *statement, const struct sql_statement *sql,
+                         const struct call *call, int index);
+
+extern const Oid connection_types[CONNECTION_PARAMS_MAX]; /* all are bigint */
+
+/* A call's parameters and the clock, as they are sent. Points into itself: not to be copied. */
+struct connection_params {
+    uint64_t numbers[CONNECTION_PARAMS_MAX];
+    const char *values[CONNECTION_PARAMS_MAX];
+};
+void connection_params(struct connection_params *params, const struct bundle *bundle,
+                       const struct call *call, int count, int64_t now);
+
+/* Sends it and does not wait; the answer is binary. */
+bool connection_send(PGconn *connection, const struct connection_statement *statement,
+                     const struct connection_params *params);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A bigint of a binary result, not null. */
+int64_t connection_number(const PGresult *result, int row, int column);
+
+/* Every row of a binary result whose columns are all bigint and not null. */
+void connection_each_row(const PGresult *result, store_pg_row *each, void *context);
+
+#define CONNECTION_ROWS_SIZE 128
+void connection_rows_query(const char *schema, enum row_table table,
+                           char text[CONNECTION_ROWS_SIZE]);
+
+#endif

@@ -1,0 +1,649 @@
+#define _GNU_SOURCE /* ppoll */
+#include "real/stepper.h"
+
+#include "model/check.h"
+#include "real/connection.h"
+#include "real/schema.h"
+#include "real/text.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_NS    INT64_C(20000000000) /* then something is wrong */
+#define PAUSE_NS       INT64_C(300000)   /* before the first look at locks, then twice as long .. */
+#define SPIN_NS        INT64_C(200000)   /* of which so long without sleep: waking up costs more */
+#define PAUSE_NS_MAX   INT64_C(10000000) /* .. up to this */
+#define LOOK           "look"            /* the watcher's prepared statement */
+#define LOOK_TEXT_SIZE 512
+
+/* One connection and its transaction. */
+struct session {
+    PGconn *connection;
+    int backend;                                  /* the server's process */
+    struct connection_program *programs;          /* by primitive and mode */
+    bool stale;                                   /* what is prepared is of other primitives */
+    bool open;                                    /* there is a transaction */
+    bool under_way;                               /* something was sent and not answered */
+    const struct connection_statement *statement; /* what; NULL: COMMIT or ROLLBACK */
+    struct bundle bundle;
+    int64_t now;
+    struct stepper_answer answer;
+};
+
+struct stepper {
+    struct stepper_options options;
+    char *dsn;
+    char schema[SCHEMA_NAME_SIZE];
+    PGconn *watcher;
+    struct session sessions[STEPPER_CONNECTIONS_MAX];
+    uint32_t waiting; /* sessions that were seen to wait, and that nobody can have let go since */
+    struct store_pg_problem problem;
+};
+
+static struct session *session_of(const struct stepper *stepper, unsigned connection)
+{
+    CHECK(connection < stepper->options.connections);
+    return (struct session *)&stepper->sessions[connection];
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool trouble(struct stepper *stepper, const char *what, const char *message)
+{
+    connection_explain(&stepper->problem, what, message);
+    return false;
+}
+
+static void make_programs(struct stepper *stepper)
+{
+    size_t count = stepper->options.primitive_count * CONNECTION_MODES;
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        struct session *session = &stepper->sessions[i];
+        free(session->programs);
+        session->programs = calloc(count, sizeof *session->programs);
+        CHECK(count == 0 || session->programs != NULL);
+    }
+}
+
+/* Who may not set deadlock_timeout waits for the server's own, a second as a rule. */
+static bool open_session(struct stepper *stepper, struct session *session)
+{
+    char settings[SQL_SETTINGS_SIZE];
+    sql_settings(settings);
+    session->connection = connection_open(stepper->dsn);
+    if (PQstatus(session->connection) != CONNECTION_OK ||
+        !connection_run(session->connection, settings) ||
+        !connection_run(session->connection, "SET lock_timeout = 0; SET statement_timeout = 0; "
+                                             "SET idle_in_transaction_session_timeout = 0")) {
+        return trouble(stepper, "no connection", PQerrorMessage(session->connection));
+    }
+    connection_run(session->connection, "SET deadlock_timeout = '20ms'");
+    session->backend = PQbackendPID(session->connection);
+    return true;
+}
+
+/* Waits for a lock on a relation or a page are left out: they pass, whoever holds it. */
+static bool open_watcher(struct stepper *stepper)
+{
+    char look[LOOK_TEXT_SIZE];
+    struct text text = text_begin(look, sizeof look);
+    text_add(&text, "SELECT pid::bigint FROM pg_catalog.pg_locks WHERE NOT granted AND "
+                    "locktype IN ('transactionid', 'tuple', 'advisory', 'spectoken') AND pid IN (");
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        text_add(&text, "%s%d", i == 0 ? "" : ", ", stepper->sessions[i].backend);
+    }
+    text_add(&text, ")");
+    stepper->watcher = connection_open(stepper->dsn);
+    if (PQstatus(stepper->watcher) == CONNECTION_OK &&
+        connection_run(stepper->watcher, "SET client_min_messages = warning; SET jit = off; "
+                                         "SET lock_timeout = '20s'")) {
+        PGresult *result = PQprepare(stepper->watcher, LOOK, look, 0, NULL);
+        bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+        PQclear(result);
+        if (done) {
+            return true;
+        }
+    }
+    return trouble(stepper, "no connection", PQerrorMessage(stepper->watcher));
+}
+
+static bool open_all(struct stepper *stepper)
+{
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        if (!open_session(stepper, &stepper->sessions[i])) {
+            return false;
+        }
+    }
+    return open_watcher(stepper);
+}
+
+struct stepper *stepper_open(const struct stepper_options *options,
+                             struct store_pg_problem *problem)
+{
+    CHECK(options->connections >= 1 && options->connections <= STEPPER_CONNECTIONS_MAX);
+    if (!connection_schema_is_sound(options->schema, problem)) {
+        return NULL;
+    }
+    struct stepper *stepper = calloc(1, sizeof *stepper);
+    CHECK(stepper != NULL);
+    stepper->options = *options;
+    stepper->dsn = strdup(options->dsn);
+    CHECK(stepper->dsn != NULL);
+    memcpy(stepper->schema, options->schema, strlen(options->schema));
+    stepper->options.dsn = stepper->dsn;
+    stepper->options.schema = stepper->schema;
+    make_programs(stepper);
+    if (!open_all(stepper)) {
+        *problem = stepper->problem;
+        stepper_close(stepper);
+        return NULL;
+    }
+    return stepper;
+}
+
+void stepper_close(struct stepper *stepper)
+{
+    if (stepper == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        PQfinish(stepper->sessions[i].connection);
+        free(stepper->sessions[i].programs);
+    }
+    PQfinish(stepper->watcher);
+    free(stepper->dsn);
+    free(stepper);
+}
+
+void stepper_primitives(struct stepper *stepper, const struct primitive *primitives, size_t count)
+{
+    stepper->options.primitives = primitives;
+    stepper->options.primitive_count = count;
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        CHECK(!stepper->sessions[i].open);
+        stepper->sessions[i].stale = true;
+    }
+    make_programs(stepper);
+}
+
+const char *stepper_why_not(const struct stepper *stepper)
+{
+    return stepper->problem.text;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static struct connection_program *program_of(const struct stepper *stepper,
+                                             const struct session *session, const struct call *call)
+{
+    CHECK(call->primitive < stepper->options.primitive_count && call->mode < CONNECTION_MODES);
+    return &session->programs[call->primitive * CONNECTION_MODES + call->mode];
+}
+
+static bool prepare_statement(struct stepper *stepper, struct session *session,
+                              const struct call *call, int index,
+                              struct connection_statement *statement)
+{
+    const struct stepper_options *options = &stepper->options;
+    struct sql_statement sql;
+    sql_statement(&options->primitives[call->primitive], (enum call_mode)call->mode, options->form,
+                  index, options->schema, &sql);
+    connection_remember(statement, &sql, call, index);
+    PGresult *result =
+        PQprepare(session->connection, statement->name, sql.text, sql.params, connection_types);
+    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return done || trouble(stepper, "a statement could not be prepared",
+                           PQerrorMessage(session->connection));
+}
+
+static int statement_count(const struct stepper *stepper, const struct call *call)
+{
+    return sql_statement_count(&stepper->options.primitives[call->primitive],
+                               (enum call_mode)call->mode, stepper->options.form);
+}
+
+static bool prepare_call(struct stepper *stepper, struct session *session, const struct call *call)
+{
+    struct connection_program *program = program_of(stepper, session, call);
+    if (program->count != 0) {
+        return true;
+    }
+    int count = statement_count(stepper, call);
+    CHECK(count <= CONNECTION_STATEMENTS_MAX);
+    for (int s = 0; s < count; s++) {
+        if (!prepare_statement(stepper, session, call, s, &program->statements[s])) {
+            return false;
+        }
+    }
+    program->count = (uint8_t)count;
+    return true;
+}
+
+static bool prepare_all(struct stepper *stepper, struct session *session)
+{
+    if (session->stale && !connection_run(session->connection, "DEALLOCATE ALL")) {
+        return trouble(stepper, "statements could not be forgotten",
+                       PQerrorMessage(session->connection));
+    }
+    session->stale = false;
+    for (uint8_t i = 0; i < session->bundle.count; i++) {
+        if (!prepare_call(stepper, session, &session->bundle.calls[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                   int64_t now)
+{
+    struct session *session = session_of(stepper, connection);
+    CHECK(!session->open);
+    session->bundle = *bundle;
+    session->now = now;
+    if (!prepare_all(stepper, session)) { /* S1 */
+        return false;
+    }
+    const char *begin = bundle->isolation == SERIALIZABLE ? "BEGIN ISOLATION LEVEL SERIALIZABLE"
+                                                          : "BEGIN ISOLATION LEVEL READ COMMITTED";
+    session->open = connection_run(session->connection, begin);
+    return session->open ||
+           trouble(stepper, "no transaction could be begun", PQerrorMessage(session->connection));
+}
+
+int stepper_statements(const struct stepper *stepper, unsigned connection, unsigned call)
+{
+    const struct session *session = session_of(stepper, connection);
+    CHECK(session->open && call < session->bundle.count);
+    return statement_count(stepper, &session->bundle.calls[call]);
+}
+
+static bool is_under_way(struct stepper *stepper, struct session *session,
+                         const struct connection_statement *statement, int sent)
+{
+    session->statement = statement;
+    session->under_way = sent == 1;
+    session->answer = (struct stepper_answer){.did_nothing = true};
+    return session->under_way ||
+           trouble(stepper, "a statement could not be sent", PQerrorMessage(session->connection));
+}
+
+bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, int index)
+{
+    struct session *session = session_of(stepper, connection);
+    CHECK(session->open && !session->under_way && call < session->bundle.count);
+    const struct call *sent = &session->bundle.calls[call];
+    const struct connection_program *program = program_of(stepper, session, sent);
+    CHECK(index >= 0 && index < program->count);
+    struct connection_params params;
+    connection_params(&params, &session->bundle, sent,
+                      stepper->options.primitives[sent->primitive].params, session->now);
+    const struct connection_statement *statement = &program->statements[index];
+    return is_under_way(stepper, session, statement,
+                        connection_send(session->connection, statement, &params));
+}
+
+bool stepper_end(struct stepper *stepper, unsigned connection, bool commit)
+{
+    struct session *session = session_of(stepper, connection);
+    CHECK(session->open && !session->under_way);
+    return is_under_way(stepper, session, NULL,
+                        PQsendQuery(session->connection, commit ? "COMMIT" : "ROLLBACK"));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void take_message(const PGresult *result, struct stepper_answer *answer)
+{
+    answer->message_there = !PQgetisnull(result, 0, 1);
+    for (int i = 0; answer->message_there && i <= MESSAGE_COLUMNS; i++) {
+        answer->claimed[i] = connection_number(result, 0, i + 1);
+    }
+}
+
+static void take_row(const struct connection_statement *statement, const PGresult *result,
+                     struct stepper_answer *answer)
+{
+    answer->has_row = PQntuples(result) > 0;
+    answer->did_nothing = !answer->has_row || PQgetisnull(result, 0, 0);
+    if (answer->did_nothing || statement == NULL) {
+        return;
+    }
+    answer->skips = connection_number(result, 0, 0);
+    answer->count = statement->places_count;
+    for (int i = 0; i < statement->places_count; i++) {
+        answer->places[i] = statement->places[i];
+        answer->null[i] = PQgetisnull(result, 0, i + 1);
+        answer->values[i] = answer->null[i] ? 0 : connection_number(result, 0, i + 1);
+    }
+    if (statement->message) {
+        take_message(result, answer);
+    }
+}
+
+/* False: the error ended the session. */
+static bool take_error(const PGresult *result, struct stepper_answer *answer)
+{
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    snprintf(answer->sqlstate, sizeof answer->sqlstate, "%s", sqlstate == NULL ? "" : sqlstate);
+    snprintf(answer->message, sizeof answer->message, "%s", message == NULL ? "" : message);
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    return severity != NULL && strcmp(severity, "ERROR") == 0;
+}
+
+static bool take_result(struct session *session, const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_TUPLES_OK) {
+        take_row(session->statement, result, &session->answer);
+    } else if (status == PGRES_COMMAND_OK) {
+        session->answer.committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
+    } else {
+        return take_error(result, &session->answer);
+    }
+    return true;
+}
+
+/* A statement that did not wait and succeeded let go of nothing (S2). */
+static void is_answered(struct stepper *stepper, unsigned connection)
+{
+    struct session *session = &stepper->sessions[connection];
+    bool ended = session->statement == NULL;
+    bool waited = (stepper->waiting & 1u << connection) != 0;
+    if (ended || waited || session->answer.sqlstate[0] != '\0') {
+        stepper->waiting = 0;
+    }
+    session->under_way = false;
+    session->open = session->open && !ended;
+}
+
+/* What has arrived on a connection. False: the connection is gone. */
+static bool take_answer(struct stepper *stepper, unsigned connection, uint32_t *answered)
+{
+    struct session *session = &stepper->sessions[connection];
+    bool heard = PQconsumeInput(session->connection) == 1;
+    while (heard && session->under_way && !PQisBusy(session->connection)) {
+        PGresult *result = PQgetResult(session->connection);
+        if (result != NULL) {
+            heard = take_result(session, result);
+            PQclear(result);
+        } else {
+            is_answered(stepper, connection);
+            *answered |= 1u << connection;
+        }
+    }
+    return (heard && PQstatus(session->connection) == CONNECTION_OK) ||
+           trouble(stepper, "a connection was lost", PQerrorMessage(session->connection));
+}
+
+uint32_t stepper_blocked(const struct stepper *stepper)
+{
+    uint32_t blocked = 0;
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        blocked |= (uint32_t)stepper->sessions[i].under_way << i;
+    }
+    return blocked;
+}
+
+const struct stepper_answer *stepper_answer(const struct stepper *stepper, unsigned connection)
+{
+    return &session_of(stepper, connection)->answer;
+}
+
+/* ---- settling -------------------------------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static bool arrives(struct pollfd *waits, nfds_t count, int64_t pause_ns)
+{
+    int64_t since = now_ns();
+    int64_t passed = 0;
+    do {
+        if (poll(waits, count, 0) > 0) {
+            return true;
+        }
+        sched_yield();
+        passed = now_ns() - since;
+    } while (passed < pause_ns && passed < SPIN_NS);
+    struct timespec rest = {.tv_nsec = pause_ns - passed};
+    return passed < pause_ns && ppoll(waits, count, &rest, NULL) > 0;
+}
+
+/* Takes what arrives on any connection within so long. *heard: something did. False: a connection
+ * is gone. */
+static bool hear(struct stepper *stepper, int64_t pause_ns, uint32_t *answered, bool *heard)
+{
+    struct pollfd waits[STEPPER_CONNECTIONS_MAX];
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        const struct session *session = &stepper->sessions[i];
+        waits[i] = (struct pollfd){.fd = session->under_way ? PQsocket(session->connection) : -1,
+                                   .events = POLLIN};
+    }
+    *heard = arrives(waits, stepper->options.connections, pause_ns);
+    for (unsigned i = 0; *heard && i < stepper->options.connections; i++) {
+        if (waits[i].revents != 0 && !take_answer(stepper, i, answered)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_wait(const struct stepper *stepper)
+{
+    return (stepper_blocked(stepper) & ~stepper->waiting) == 0;
+}
+
+/* One look at who waits. It counts only if nobody was at work: who is, or was just let go, may let
+ * go of others. */
+static bool look(struct stepper *stepper)
+{
+    PGresult *result = PQexecPrepared(stepper->watcher, LOOK, 0, NULL, NULL, NULL, 1);
+    bool done = PQresultStatus(result) == PGRES_TUPLES_OK;
+    stepper->waiting = 0;
+    for (int r = 0; done && r < PQntuples(result); r++) {
+        int64_t backend = connection_number(result, r, 0);
+        for (unsigned i = 0; i < stepper->options.connections; i++) {
+            if (stepper->sessions[i].backend == backend) {
+                stepper->waiting |= 1u << i;
+            }
+        }
+    }
+    stepper->waiting = all_wait(stepper) ? stepper->waiting : 0;
+    PQclear(result);
+    return done ||
+           trouble(stepper, "locks could not be looked at", PQerrorMessage(stepper->watcher));
+}
+
+/* A cycle is broken by an error in one of its transactions; or, where it was one of the order in
+ * which they stand in line, by another order, which lets one of those go who were all waiting. */
+static bool is_broken(const struct stepper *stepper, uint32_t answered, uint32_t before_all_waited)
+{
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        if ((answered & 1u << i) != 0 &&
+            strcmp(stepper->sessions[i].answer.sqlstate, "40P01") == 0) {
+            return true;
+        }
+    }
+    return (answered & ~before_all_waited) != 0;
+}
+
+static bool is_settled(const struct stepper *stepper, bool deadlock, uint32_t answered,
+                       uint32_t before_all_waited)
+{
+    return all_wait(stepper) && (!deadlock || stepper_blocked(stepper) == 0 ||
+                                 is_broken(stepper, answered, before_all_waited));
+}
+
+bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
+{
+    int64_t since = now_ns();
+    int64_t pause = PAUSE_NS;
+    uint32_t before_all_waited = UINT32_MAX; /* who was answered before all others waited */
+    bool heard = true;
+    *answered = 0;
+    for (;;) {
+        bool known = all_wait(stepper) && !deadlock;
+        if (!hear(stepper, known ? 0 : pause, answered, &heard)) {
+            return false;
+        }
+        if (!heard && !known) {
+            pause = pause * 2 < PAUSE_NS_MAX ? pause * 2 : PAUSE_NS_MAX;
+            if (!look(stepper)) {
+                return false;
+            }
+        }
+        if (is_settled(stepper, deadlock, *answered, before_all_waited)) {
+            return true;
+        }
+        if (all_wait(stepper) && before_all_waited == UINT32_MAX) {
+            before_all_waited = *answered;
+        }
+        if (now_ns() - since > PATIENCE_NS) {
+            return trouble(stepper, "nothing was answered in 20 s",
+                           deadlock ? "there is no deadlock" : "and somebody waits for no lock");
+        }
+    }
+}
+
+/* ---- beginning anew -------------------------------------------------------------------------- */
+
+/* A request that comes before its statement is ignored, so it is made until it is heard. */
+static bool cancel_all(struct stepper *stepper)
+{
+    int64_t since = now_ns();
+    uint32_t answered = 0;
+    bool heard;
+    while (stepper_blocked(stepper) != 0) {
+        for (unsigned i = 0; i < stepper->options.connections; i++) {
+            char script[64];
+            snprintf(script, sizeof script, "SELECT pg_cancel_backend(%d)",
+                     stepper->sessions[i].backend);
+            if (stepper->sessions[i].under_way && !stepper_run(stepper, script)) {
+                return false;
+            }
+        }
+        if (!hear(stepper, PAUSE_NS_MAX, &answered, &heard)) {
+            return false;
+        }
+        if (now_ns() - since > PATIENCE_NS) {
+            return trouble(stepper, "a statement went on for 20 s", "although it was cancelled");
+        }
+    }
+    return true;
+}
+
+bool stepper_reset(struct stepper *stepper)
+{
+    if (!cancel_all(stepper)) {
+        return false;
+    }
+    for (unsigned i = 0; i < stepper->options.connections; i++) {
+        struct session *session = &stepper->sessions[i];
+        if (session->open && !connection_run(session->connection, "ROLLBACK")) {
+            return trouble(stepper, "a transaction could not be ended",
+                           PQerrorMessage(session->connection));
+        }
+        session->open = false;
+    }
+    return true;
+}
+
+/* ---- beside transactions --------------------------------------------------------------------- */
+
+bool stepper_run(struct stepper *stepper, const char *script)
+{
+    return connection_run(stepper->watcher, script) ||
+           trouble(stepper, "a query failed", PQerrorMessage(stepper->watcher));
+}
+
+bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *each, void *context)
+{
+    char text[CONNECTION_ROWS_SIZE];
+    connection_rows_query(stepper->schema, table, text);
+    PGresult *result = PQexecParams(stepper->watcher, text, 0, NULL, NULL, NULL, NULL, 1);
+    bool done = PQresultStatus(result) == PGRES_TUPLES_OK;
+    if (done) {
+        connection_each_row(result, each, context);
+    }
+    PQclear(result);
+    return done || trouble(stepper, "a query failed", PQerrorMessage(stepper->watcher));
+}
+
+/* ---- connections that are refused ------------------------------------------------------------ */
+
+/* A role that nobody else can guess the password of while it is there. */
+struct guest {
+    char role[SCHEMA_NAME_SIZE], password[33];
+};
+
+static void make_guest(struct guest *guest, const char *role)
+{
+    unsigned char bytes[16];
+    CHECK(getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        snprintf(guest->password + 2 * i, 3, "%02x", bytes[i]);
+    }
+    if (role != NULL) {
+        snprintf(guest->role, sizeof guest->role, "%s", role);
+    } else {
+        snprintf(guest->role, sizeof guest->role, "assay_limit_%ld", (long)getpid());
+    }
+    CHECK(schema_name_is_sound(guest->role));
+}
+
+/* Fills the connections and tries one more. False: not even the first ones stand. */
+static bool fill_connections(const char *dsn, const struct guest *guest, unsigned limit,
+                             char sqlstate[6], struct store_pg_problem *problem)
+{
+    PGconn *connections[STEPPER_CONNECTIONS_MAX + 1];
+    unsigned count = 0;
+    bool stands = true;
+    while (count <= limit && stands) {
+        connections[count] = connection_open_as(dsn, guest->role, guest->password);
+        stands = PQstatus(connections[count++]) == CONNECTION_OK;
+    }
+    if (!stands) {
+        const char *message = PQerrorMessage(connections[count - 1]);
+        connection_sqlstate(message, sqlstate);
+        connection_explain(problem, "no connection", message);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        PQfinish(connections[i]);
+    }
+    return count == limit + 1 && (stands || sqlstate[0] != '\0');
+}
+
+bool stepper_connection_refused(const char *dsn, const char *role, unsigned limit, char sqlstate[6],
+                                struct store_pg_problem *problem)
+{
+    CHECK(limit <= STEPPER_CONNECTIONS_MAX);
+    struct guest guest;
+    char script[160];
+    sqlstate[0] = '\0';
+    make_guest(&guest, role);
+    PGconn *owner = connection_open(dsn);
+    snprintf(script, sizeof script, "CREATE ROLE %s LOGIN CONNECTION LIMIT %u PASSWORD '%s'",
+             guest.role, limit, guest.password);
+    bool made = PQstatus(owner) == CONNECTION_OK && connection_run(owner, script);
+    bool filled = made && fill_connections(dsn, &guest, limit, sqlstate, problem);
+    snprintf(script, sizeof script, "DROP ROLE %s", guest.role);
+    if (!made || !connection_run(owner, script)) {
+        connection_explain(problem, made ? "the role could not be dropped" : "no role was made",
+                           PQerrorMessage(owner));
+        filled = false;
+    }
+    PQfinish(owner);
+    return filled;
+}

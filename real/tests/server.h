@@ -1,0 +1,56 @@
+/* A server for a suite: one for all its tests, started by the process that runs them. The tests are
+ * processes of their own, which hear of it through the environment. To be included once. */
+#ifndef REAL_TESTS_SERVER_H
+#define REAL_TESTS_SERVER_H
+
+#include "real/cluster.h"
+#include "real/store.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SERVER_DSN_VARIABLE     "ASSAY_TEST_DSN"
+#define SERVER_WITHOUT_VARIABLE "ASSAY_TEST_WITHOUT"
+
+static struct cluster server_cluster;
+
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+    (void)tests;
+    struct cluster_fault why = {"built without libpq: install libpq-dev and build again"};
+    unsetenv(SERVER_DSN_VARIABLE);
+    if (store_pg_is_there() && cluster_start(&server_cluster, &(struct cluster_options){0}, &why)) {
+        setenv(SERVER_DSN_VARIABLE, cluster_dsn(&server_cluster), 1);
+    } else {
+        fprintf(stderr, "all of this suite is skipped: %s\n", why.text);
+        setenv(SERVER_WITHOUT_VARIABLE, why.text, 1);
+    }
+}
+
+ReportHook(POST_ALL)(struct criterion_global_stats *stats)
+{
+    (void)stats;
+    struct cluster_fault why;
+    if (server_cluster.folder[0] != '\0' && !cluster_close(&server_cluster, &why)) {
+        fprintf(stderr, "%s\n", why.text);
+    }
+}
+
+static inline const char *server_dsn(void)
+{
+    return getenv(SERVER_DSN_VARIABLE);
+}
+
+/* For the beginning of every test: an empty schema, or the test is skipped. */
+static inline void server_make_schema(const char *schema)
+{
+    struct store_pg_problem problem;
+    if (server_dsn() == NULL) {
+        cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
+    }
+    cr_assert(store_pg_drop_schema(server_dsn(), schema, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(server_dsn(), schema, &problem), "%s", problem.text);
+}
+
+#endif
