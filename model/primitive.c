@@ -282,6 +282,34 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] =
             },
 };
 
+const struct primitive primitive_traps[TRAP_COUNT] = {
+    [TRAP_TWO_UPDATES] =
+        {
+            .name = "two updates",
+            .one_statement = true,
+            .params = 3,
+            .op_count = 3,
+            .ops = {{OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_UNMARKED,
+                     .a = P(1), .miss = MISS_BY_CALL, .reason = REFUSED_DONE, .returns = TO(0)},
+                    {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(1), .returns = TO(0)},
+                    {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(2)}},
+        },
+    [TRAP_PLAIN_TEST] =
+        {
+            .name = "plain test",
+            .one_statement = true,
+            .params = 4,
+            .op_count = 3,
+            .ops = {{OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_UNMARKED,
+                     .a = P(3), .miss = MISS_BY_CALL, .reason = REFUSED_DONE, .lock = LOCK_NONE,
+                     .returns = TO(0)},
+                    {OP_ADD, TABLE_JOB, JOB_SEMAPHORE, .key = P(1), .value = P(2),
+                     .miss = MISS_REFUSES, .reason = REFUSED_NO_ROW, .returns = TO(1)},
+                    {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3),
+                     .returns = TO(0)}},
+        },
+};
+
 const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
     [TABLE_ACTIVITY] = {ACTIVITY_JOB, TABLE_JOB, true},
     [TABLE_TASK] = {TASK_ACTIVITY, TABLE_ACTIVITY, true},

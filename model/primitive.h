@@ -190,6 +190,17 @@ enum primitive_id {
  * of this one with an operation changed. */
 extern const struct primitive primitive_table[PRIMITIVE_COUNT];
 
+/* Two ways to write Step 2 as one statement that PostgreSQL executes, and that do the wrong thing.
+ * No engine calls them; they show that the simulated store falls into the same traps. */
+enum primitive_trap {
+    TRAP_TWO_UPDATES, /* guid, weight, second weight -> ledger: the GUID's row is updated twice, and
+                         the second update is lost (E-ACL-24) */
+    TRAP_PLAIN_TEST,  /* guid, job, delta, weight -> ledger, semaphore: the marker is tested on a
+                         plain read, which is stale after the wait for the job (E-ACL-25) */
+    TRAP_COUNT
+};
+extern const struct primitive primitive_traps[TRAP_COUNT];
+
 /* The foreign keys: a column of each table but one names a row of another. */
 struct foreign_key {
     uint8_t column; /* of the table that refers */

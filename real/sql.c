@@ -74,7 +74,7 @@ static const char no_values[] =
 /* ---- whole primitives ------------------------------------------------------------------------ */
 
 struct whole {
-    enum primitive_id id;
+    const struct primitive *list;
     bool guarded; /* the guard decides: not for calls that go on whatever it says */
     const char *text;
     uint8_t places_count;
@@ -83,7 +83,7 @@ struct whole {
 
 static const struct whole wholes[] = {
     /* $1 message, $2 epoch, $3 ticks, $4 now; also PUT_BACK, which is the same list */
-    {PRIMITIVE_EXTEND,
+    {&primitive_table[PRIMITIVE_EXTEND],
      true,
      "WITH cell AS MATERIALIZED (\n"
      "  SELECT t.epoch = $2 AS passed FROM {message} AS t WHERE t.id = $1 AND {gate}\n"
@@ -96,7 +96,7 @@ static const struct whole wholes[] = {
      1,
      {0}},
     /* $1 activity, $2 weight, $3 modulus, $4 ceiling */
-    {PRIMITIVE_ENTER_LEG1,
+    {&primitive_table[PRIMITIVE_ENTER_LEG1],
      false,
      "WITH cell AS MATERIALIZED (\n"
      "  SELECT t.ledger AS was, t.ledger / $2 % $3 < $4 AS room\n"
@@ -112,7 +112,7 @@ static const struct whole wholes[] = {
      * $8 ceiling - 1. Whether the GUID is new is asked of its unique index, not of the snapshot: a
      * rival that entered it while this one waited for the activity's lock is not in the snapshot.
      * A row that the upsert found has been locked by it, which xmax tells; a new one has not. */
-    {PRIMITIVE_ENTER_LEG2,
+    {&primitive_table[PRIMITIVE_ENTER_LEG2],
      false,
      "WITH a AS MATERIALIZED (\n"
      "  SELECT t.ledger AS was, t.ledger / $5 % 10 = 1 AS complete, t.ledger % $6 < $7 AS room\n"
@@ -136,15 +136,19 @@ static const struct whole wholes[] = {
      {0, 1, 2, 3, 4, 5}},
     /* $1 GUID, $2 job, $3 delta, $4 marker's weight, $5 snapshot's weight. The marker is tested on
      * the row as it is under its lock, and everything else hangs on that (E-ACL-25); the GUID's row
-     * is updated once (E-ACL-24), and so is the job's. */
-    {PRIMITIVE_COLLATE,
+     * is updated once (E-ACL-24), and so is the job's. The semaphore is tested under its lock, too:
+     * a condition of the update itself would be asked of the snapshot first, and refuse a healthy
+     * job whose semaphore rose meanwhile. */
+    {&primitive_table[PRIMITIVE_COLLATE],
      true,
      "WITH g AS MATERIALIZED (\n"
      "  SELECT t.ledger, t.ledger / $4 % 10 = 0 AS owed\n"
-     "    FROM {guid} AS t WHERE t.id = $1 AND {gate} FOR NO KEY UPDATE), j AS (\n"
+     "    FROM {guid} AS t WHERE t.id = $1 AND {gate} FOR NO KEY UPDATE), s AS MATERIALIZED (\n"
+     "  SELECT t.semaphore + $3 >= 0 AS enough\n"
+     "    FROM g, {job} AS t WHERE g.owed AND t.id = $2 FOR NO KEY UPDATE OF t), j AS (\n"
      "  UPDATE {job} AS t SET semaphore = t.semaphore + $3,\n"
      "                        state = (t.semaphore + $3 = 0)::int\n"
-     "    FROM g WHERE g.owed AND t.id = $2 AND t.semaphore + $3 >= 0\n"
+     "    FROM s WHERE s.enough AND t.id = $2\n"
      "    RETURNING t.semaphore, (t.semaphore = t.threshold)::int::bigint AS hit), u AS (\n"
      "  UPDATE {guid} AS t SET ledger = t.ledger + $4 + j.hit * $5 FROM j WHERE t.id = $1\n"
      "    RETURNING t.ledger)\n"
@@ -156,13 +160,44 @@ static const struct whole wholes[] = {
      5,
      {0, 1, 2, 3, 4}},
     /* $1 GUID */
-    {PRIMITIVE_READ_GUID,
+    {&primitive_table[PRIMITIVE_READ_GUID],
      false,
      "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.ledger, 0),\n"
      "       coalesce(t.dimension, 0), (t.id IS NOT NULL)::int::bigint\n"
      "  FROM (SELECT) AS one LEFT JOIN {guid} AS t ON t.id = $1",
      3,
      {0, 1, 2}},
+    /* $1 GUID, $2 weight, $3 second weight: wrong, and meant to be (E-ACL-24) */
+    {&primitive_traps[TRAP_TWO_UPDATES],
+     true,
+     "WITH g AS MATERIALIZED (\n"
+     "  SELECT t.ledger, t.ledger / $2 % 10 = 0 AS owed\n"
+     "    FROM {guid} AS t WHERE t.id = $1 AND {gate} FOR NO KEY UPDATE), u AS (\n"
+     "  UPDATE {guid} AS t SET ledger = t.ledger + $2 FROM g WHERE t.id = $1 AND g.owed\n"
+     "    RETURNING t.ledger), v AS (\n"
+     "  UPDATE {guid} AS t SET ledger = t.ledger + $3 FROM u WHERE t.id = $1\n"
+     "    RETURNING t.ledger)\n"
+     "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN g.owed IS NOT TRUE THEN {miss:0}\n"
+     "            ELSE 0::bigint END, coalesce(u.ledger, g.ledger, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN g ON true LEFT JOIN u ON true LEFT JOIN v ON true",
+     1,
+     {0}},
+    /* $1 GUID, $2 job, $3 delta, $4 weight: wrong, and meant to be (E-ACL-25) */
+    {&primitive_traps[TRAP_PLAIN_TEST],
+     true,
+     "WITH g AS MATERIALIZED (\n"
+     "  SELECT t.ledger, t.ledger / $4 % 10 = 0 AS owed\n"
+     "    FROM {guid} AS t WHERE t.id = $1 AND {gate}), j AS (\n"
+     "  UPDATE {job} AS t SET semaphore = t.semaphore + $3 FROM g WHERE g.owed AND t.id = $2\n"
+     "    RETURNING t.semaphore), u AS (\n"
+     "  UPDATE {guid} AS t SET ledger = t.ledger + $4 FROM j WHERE t.id = $1\n"
+     "    RETURNING t.ledger)\n"
+     "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN g.owed IS NOT TRUE THEN {miss:0}\n"
+     "            WHEN j.semaphore IS NULL THEN {miss:1} ELSE 0::bigint END,\n"
+     "       coalesce(u.ledger, g.ledger, 0), j.semaphore\n"
+     "  FROM (SELECT) AS one LEFT JOIN g ON true LEFT JOIN j ON true LEFT JOIN u ON true",
+     2,
+     {0, 1}},
 };
 
 static bool same_op(const struct op *left, const struct op *right)
@@ -196,8 +231,7 @@ static const struct whole *whole_of(const struct primitive *primitive, enum call
                                     enum sql_form form)
 {
     for (size_t i = 0; form == SQL_WHOLE && i < sizeof wholes / sizeof wholes[0]; i++) {
-        if (same_list(primitive, &primitive_table[wholes[i].id]) &&
-            !(wholes[i].guarded && mode == CALL_PLAIN)) {
+        if (same_list(primitive, wholes[i].list) && !(wholes[i].guarded && mode == CALL_PLAIN)) {
             return &wholes[i];
         }
     }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define PATIENCE_NS    INT64_C(20000000000) /* then something is wrong */
+#define DEADLOCK_NS    INT64_C(3000000000)  /* ... with a deadlock that the server does not see */
 #define PAUSE_NS       INT64_C(300000)   /* before the first look at locks, then twice as long .. */
 #define SPIN_NS        INT64_C(200000)   /* of which so long without sleep: waking up costs more */
 #define PAUSE_NS_MAX   INT64_C(10000000) /* .. up to this */
@@ -510,8 +511,8 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
         if (all_wait(stepper) && before_all_waited == UINT32_MAX) {
             before_all_waited = *answered;
         }
-        if (now_ns() - since > PATIENCE_NS) {
-            return trouble(stepper, "nothing was answered in 20 s",
+        if (now_ns() - since > (deadlock ? DEADLOCK_NS : PATIENCE_NS)) {
+            return trouble(stepper, "nothing was answered for long",
                            deadlock ? "there is no deadlock" : "and somebody waits for no lock");
         }
     }

@@ -84,7 +84,7 @@ bool stepper_end(struct stepper *stepper, unsigned connection, bool commit);
 /* Waits until everything under way was answered or is blocked (S2). `deadlock`: there is a cycle
  * among those who wait; goes on until the server has broken it, and those whom that let go were
  * answered or are blocked, too. *answered: a bit for each connection that was answered by this
- * call. False: a connection was lost, or nothing became of it in 20 s. */
+ * call. False: a connection was lost, or nothing became of it for long. */
 bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered);
 
 /* A bit for each connection on which something was sent and not answered. */

@@ -40,6 +40,8 @@ enum pcg_concern {
     PCG_FAULTS,   /* what goes wrong, and where */
     PCG_WORKLOAD, /* which jobs exist */
     PCG_CLOCK,    /* how far time moves */
+    PCG_STOPS,    /* where a transaction is stopped half-way */
+    PCG_SCRIPT,   /* random transactions for `conform` */
     PCG_CONCERN_COUNT
 };
 

@@ -1,14 +1,14 @@
 #include "sim/store.h"
 
 #include "model/check.h"
+#include "sim/meaning.h"
 
 #include <string.h>
 
 /* One call under way. */
 struct execution {
+    struct frame frame;
     struct world *world;
-    const int64_t *operands[3]; /* constants, parameters, values: see enum operand */
-    int64_t *values;
     struct outcome *outcome;
     uint32_t picked;
 };
@@ -16,83 +16,31 @@ struct execution {
 /* IMPOSSIBLE: the bundle is refused whatever its calls say, as a server aborts it (23503). */
 enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_IMPOSSIBLE };
 
-static inline int64_t operand(const struct execution *run, uint8_t operand)
-{
-    return run->operands[OPERAND_ARRAY(operand)][OPERAND_PLACE(operand)];
-}
-
-static int64_t digit_at(int64_t cell, int64_t weight)
-{
-    return cell / weight % 10;
-}
-
-/* A GUID ledger that may be entered again (E-ACL-17): it has room to count, owes nothing, or was
- * born at the last entry. Digits 4-7 stand just above the counter. */
-static bool resumable(const struct rows *rows, uint32_t slot, int64_t cell, int64_t modulus,
-                      int64_t ceiling, int64_t last_dimension)
-{
-    int64_t markers = cell / modulus % 10000;
-    bool owes_nothing = markers == 110 || markers == 1111;
-    return cell % modulus < ceiling || owes_nothing ||
-           row_get(rows, TABLE_GUID, slot, GUID_DIMENSION) == last_dimension;
-}
-
-static bool passes(const struct execution *run, const struct op *op, uint32_t slot, int64_t cell)
-{
-    switch ((enum op_test)op->test) {
-    case TEST_NONE:
-        return true;
-    case TEST_BELOW:
-        return cell / operand(run, op->a) % operand(run, op->b) < operand(run, op->c);
-    case TEST_MARKED:
-        return digit_at(cell, operand(run, op->a)) == 1;
-    case TEST_UNMARKED:
-        return digit_at(cell, operand(run, op->a)) == 0;
-    case TEST_EQUAL:
-        return cell == operand(run, op->a);
-    case TEST_NOT_BELOW:
-        return cell + operand(run, op->value) >= 0;
-    case TEST_RESUMABLE:
-    case TEST_STUCK:
-        return (op->test == TEST_RESUMABLE) == resumable(&run->world->rows, slot, cell,
-                                                         operand(run, op->a), operand(run, op->b),
-                                                         operand(run, op->c));
-    }
-    return false;
-}
-
-static void give(const struct execution *run, uint8_t to, int64_t value)
-{
-    if (to != 0) {
-        run->values[to - 1] = value;
-    }
-}
-
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
 static enum effect on_cell(const struct execution *run, const struct op *op, enum refusal *reason)
 {
+    const struct frame *frame = &run->frame;
     struct rows *rows = &run->world->rows;
     enum row_table table = (enum row_table)op->table;
-    uint32_t slot = row_find(rows, table, operand(run, op->key));
+    uint32_t slot = row_find(rows, table, meaning_operand(frame, op->key));
     if (slot == ROW_NONE) {
-        give(run, op->returns, 0);
-        give(run, op->found, 0);
-        *reason = op->reason == REFUSED_NOTHING ? REFUSED_NO_ROW : (enum refusal)op->reason;
+        meaning_give(frame, op->returns, 0);
+        meaning_give(frame, op->found, 0);
+        *reason = meaning_absent(op);
         return op->kind == OP_READ ? EFFECT_DONE : EFFECT_MISSED;
     }
-    int64_t cell = row_get(rows, table, slot, op->column);
-    bool passed = passes(run, op, slot, cell);
-    if (passed && op->kind == OP_ADD) {
-        cell += operand(run, op->value);
-        world_set(run->world, table, slot, op->column, cell);
-    } else if (passed && op->kind == OP_SET) {
-        cell = operand(run, op->value);
+    const struct row_area *area = &rows->table[table];
+    const int64_t *row = &area->cells[(size_t)slot * area->stride];
+    int64_t cell = row[1 + op->column];
+    bool passed = meaning_passes(frame, op, row);
+    if (passed && (op->kind == OP_ADD || op->kind == OP_SET)) {
+        cell = meaning_written(frame, op, cell);
         world_set(run->world, table, slot, op->column, cell);
     } else if (passed && op->kind == OP_DELETE) {
         world_delete(run->world, table, slot);
     }
-    give(run, op->returns, cell);
-    give(run, op->found, passed);
+    meaning_give(frame, op->returns, cell);
+    meaning_give(frame, op->found, passed);
     *reason = (enum refusal)op->reason;
     return passed ? EFFECT_DONE : EFFECT_MISSED;
 }
@@ -108,15 +56,12 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
 {
     struct rows *rows = &run->world->rows;
     enum row_table table = (enum row_table)op->table;
-    int64_t key = operand(run, op->key);
+    int64_t key = meaning_operand(&run->frame, op->key);
     uint32_t count = rows->table[table].stride - 1;
     int64_t columns[ROW_COLUMNS_MAX];
-    for (uint32_t c = 0; c < count; c++) {
-        columns[c] = operand(run, op->columns[c]);
-        if (columns[c] == ROW_NULL) { /* looked at before any key is */
-            *reason = REFUSED_NULL;
-            return EFFECT_IMPOSSIBLE;
-        }
+    if (!meaning_columns(&run->frame, op, count, columns)) { /* looked at before any key is */
+        *reason = REFUSED_NULL;
+        return EFFECT_IMPOSSIBLE;
     }
     uint32_t slot = row_find(rows, table, key);
     if (slot != ROW_NONE) {
@@ -147,8 +92,9 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
     }
     uint32_t slot = run->picked;
     int64_t epoch = row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
+    int64_t until = world->now + meaning_operand(&run->frame, op->value);
     world_set(world, TABLE_MESSAGE, slot, MESSAGE_EPOCH, epoch + 1);
-    world_set(world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, world->now + operand(run, op->value));
+    world_set(world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, until);
     const struct row_area *area = &world->rows.table[TABLE_MESSAGE];
     memcpy(run->outcome->message, &area->cells[(size_t)slot * area->stride],
            sizeof run->outcome->message);
@@ -172,27 +118,12 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
     case OP_ADVISORY: /* nobody else is there */
         return EFFECT_DONE;
     case OP_LET_EQUAL:
-        give(run, op->returns, operand(run, op->a) == operand(run, op->b));
-        return EFFECT_DONE;
     case OP_LET_SUM:
-        give(run, op->returns, operand(run, op->a) + operand(run, op->b) * operand(run, op->c));
-        return EFFECT_DONE;
     case OP_LET_MODULO:
-        give(run, op->returns, operand(run, op->a) % operand(run, op->b));
+        meaning_let(&run->frame, op);
         return EFFECT_DONE;
     }
     return EFFECT_DONE;
-}
-
-enum call_result { CALL_GOES_ON, CALL_SKIPS_REST, CALL_REFUSED };
-
-static enum call_result missed(const struct op *op, const struct call *call)
-{
-    if (op->miss == MISS_REFUSES || (op->miss == MISS_BY_CALL && call->mode == CALL_REQUIRE)) {
-        return CALL_REFUSED;
-    }
-    return op->miss == MISS_BY_CALL && call->mode == CALL_UNLESS_DONE ? CALL_SKIPS_REST
-                                                                      : CALL_GOES_ON;
 }
 
 static enum call_result execute_call(const struct execution *run, const struct primitive *primitive,
@@ -200,15 +131,14 @@ static enum call_result execute_call(const struct execution *run, const struct p
 {
     for (uint8_t i = 0; i < primitive->op_count; i++) {
         const struct op *op = &primitive->ops[i];
-        if ((op->when != 0 && run->values[op->when - 1] == 0) ||
-            (op->unless != 0 && run->values[op->unless - 1] != 0)) {
+        if (meaning_left_out(&run->frame, op)) {
             continue;
         }
         enum effect effect = perform(run, op, reason);
         if (effect == EFFECT_IMPOSSIBLE) {
             return CALL_REFUSED;
         }
-        enum call_result result = effect == EFFECT_MISSED ? missed(op, call) : CALL_GOES_ON;
+        enum call_result result = effect == EFFECT_MISSED ? meaning_missed(op, call) : CALL_GOES_ON;
         if (result != CALL_GOES_ON) {
             return result;
         }
@@ -226,17 +156,13 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->skipped = 0;
     outcome->now = world->now;
     memset(outcome->values, 0, sizeof outcome->values);
-    const int64_t constants[OPERAND_CONSTANTS] = {[OPERAND_ONE] = 1,
-                                                  [OPERAND_MINUS_ONE] = -1,
-                                                  [OPERAND_NOW] = world->now,
-                                                  [OPERAND_NULL] = ROW_NULL};
+    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];
         int64_t *values = &outcome->values[call->values];
         struct execution run = {
+            .frame = {{constants, &bundle->params[call->params], values}, values},
             .world = world,
-            .operands = {constants, &bundle->params[call->params], values},
-            .values = values,
             .outcome = outcome,
             .picked = picked,
         };

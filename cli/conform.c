@@ -1,0 +1,378 @@
+/* assay conform: the simulated store and PostgreSQL in lockstep. */
+#include "cli/cli.h"
+#include "cli/lockstep.h"
+#include "cli/server.h"
+#include "reports/json_line.h"
+#include "sim/script.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay conform [--seeds N] [--base-seed N] [--dsn DSN] [--errors] [--keep] [--json]\n"
+    "\n"
+    "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
+    "transactions over a few rows run statement by statement on the simulated store and, in\n"
+    "lockstep, on PostgreSQL with one connection each. Every value, wait, SQLSTATE and row is\n"
+    "compared. What PostgreSQL may choose freely (who of several goes first after a wait, which\n"
+    "transaction of a deadlock is given up, a cautious 40001) is taken over from it. A difference\n"
+    "is made small and printed side by side.\n"
+    "\n"
+    "  --seeds N      scripts (default 500); with --errors: how many at most for each error\n"
+    "  --base-seed N  the first seed (default 1)\n"
+    "  --errors       the proof that it would notice: plants each deliberate error into the\n"
+    "                 simulated store and says after how many seeds it was found\n"
+    "  --dsn DSN      a server to use, as libpq takes it; Assay makes a schema of its own there "
+    "and\n"
+    "                 drops it. Without it, a private server in a temporary folder\n"
+    "  --keep         leave the private server, and say how to connect\n"
+    "  --json         JSON lines\n"
+    "\n"
+    "Exit status: 0 no difference (with --errors: each found); 1 a difference; 4 an error that "
+    "was\n"
+    "not found, or interrupted; 69 no server, or no package to make or reach one.\n"
+    "\n"
+    "example: assay conform --seeds 2000\n";
+
+#define SEEDS_USUAL  500
+#define ERRORS_USUAL 3000
+
+struct request {
+    const char *seeds, *base_seed, *dsn;
+    uint64_t seed_count, first_seed;
+    bool errors, keep, json;
+};
+
+/* Everything that a comparison needs. */
+struct bench {
+    const struct request *request;
+    char schema[48];
+    struct lockstep both;
+    struct sessions all, copy;
+    struct session_rules rules;
+    struct world world;
+    struct script script, smaller;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* ---- one script ------------------------------------------------------------------------------ */
+
+static void name_step(const struct lockstep *both, unsigned who, char *text, size_t size)
+{
+    const struct bench *bench = both->context;
+    const struct session *one = &bench->all.each[who];
+    const struct bundle *bundle = &bench->script.bundles[who];
+    char call[80] = "";
+    unsigned at = one->call < bundle->count ? one->call : bundle->count - 1u;
+    if (bundle->count > 0) {
+        if (one->state == SESSION_OPEN && at > 0) {
+            at--; /* the one that is done */
+        }
+        script_call_text(&bench->script.primitives[bundle->calls[at].primitive], bundle, at, call,
+                         sizeof call);
+    }
+    snprintf(text, size, "%c %s %s", 'A' + (int)who,
+             bundle->isolation == SERIALIZABLE ? "(serializable)" : "", call);
+}
+
+/* One turn of a session; false: it has ended, or waits. */
+static bool take_turn(struct bench *bench, unsigned who, bool *ended)
+{
+    struct lockstep *both = &bench->both;
+    struct session *one = &bench->all.each[who];
+    if (ended[who] || one->state == SESSION_WAITS) {
+        return false;
+    }
+    if (one->state == SESSION_CLOSED) {
+        lockstep_begin(both, who, &bench->script.bundles[who], SESSION_PICKS_ITSELF);
+    }
+    if (one->state == SESSION_OPEN) {
+        lockstep_statement(both, who);
+        return true;
+    }
+    lockstep_end(both, who, !bench->script.gives_up[who], world_mark(&bench->world));
+    world_keep(&bench->world);
+    ended[who] = true;
+    return true;
+}
+
+/* Runs bench->script; true: a difference. */
+static bool differs(struct bench *bench)
+{
+    const struct script *script = &bench->script;
+    struct lockstep *both = &bench->both;
+    bool ended[SCRIPT_SESSIONS_MAX] = {false};
+    both->difference[0] = '\0';
+    script_fill(script, &bench->world);
+    sessions_begin(&bench->all, &bench->world, script->primitives, &bench->rules,
+                   SCRIPT_SESSIONS_MAX);
+    stepper_primitives(both->stepper, script->primitives, script->primitive_count);
+    lockstep_fill(both);
+    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(both); t++) {
+        take_turn(bench, script->turns[t], ended);
+    }
+    bool moved = true;
+    while (moved && !lockstep_differs(both)) {
+        moved = false;
+        for (unsigned s = 0; s < script->sessions && !lockstep_differs(both); s++) {
+            moved = take_turn(bench, s, ended) || moved;
+        }
+    }
+    for (unsigned s = 0; s < script->sessions && !lockstep_differs(both); s++) {
+        if (!ended[s]) {
+            snprintf(both->difference, sizeof both->difference,
+                     "%c waits for ever in the simulation", 'A' + (int)s);
+        }
+    }
+    if (!lockstep_differs(both)) {
+        lockstep_rows(both);
+    }
+    bool found = lockstep_differs(both) && !both->failed;
+    if (lockstep_differs(both) && !stepper_reset(both->stepper)) {
+        both->failed = true;
+        snprintf(both->difference, sizeof both->difference, "%s", stepper_why_not(both->stepper));
+    }
+    return found;
+}
+
+/* ---- smaller --------------------------------------------------------------------------------- */
+
+static void shrink(struct bench *bench)
+{
+    bool smaller = true;
+    while (smaller && !interrupted && !bench->both.failed) {
+        smaller = false;
+        for (uint32_t c = script_cuts(&bench->script); c-- > 0 && !bench->both.failed;) {
+            struct script before = bench->script;
+            if (c < script_cuts(&before) && script_cut(&before, c, &bench->smaller)) {
+                bench->script = bench->smaller;
+                if (differs(bench)) {
+                    smaller = true;
+                } else {
+                    bench->script = before;
+                }
+            }
+        }
+    }
+}
+
+static void tell_rows(const struct script *script)
+{
+    printf("  rows:");
+    for (uint32_t r = 0; r < script->row_count; r++) {
+        const struct script_row *row = &script->rows[r];
+        printf("%s %" PRIi64, r == 0 ? "" : ",", row->key);
+    }
+    printf("%s\n", script->row_count == 0 ? " none" : "");
+}
+
+static void tell_difference(struct bench *bench, uint64_t seed)
+{
+    shrink(bench);
+    if (bench->request->json) {
+        differs(bench);
+        json_line_write(stdout, json_pack("{s:s, s:I, s:s}", "type", "difference", "seed",
+                                          (json_int_t)seed, "what", bench->both.difference));
+        return;
+    }
+    printf("seed %" PRIu64 ": the simulated store and PostgreSQL differ\n", seed);
+    tell_rows(&bench->script);
+    printf("  %-58s %-9s %-24s %s\n", "statement", "", "simulated", "PostgreSQL");
+    bench->both.tell = stdout;
+    differs(bench);
+    bench->both.tell = NULL;
+    printf("  %s\n  repeat: assay conform --seeds 1 --base-seed %" PRIu64 "\n",
+           bench->both.difference, seed);
+}
+
+/* ---- many ------------------------------------------------------------------------------------ */
+
+static int server_failed(const struct bench *bench, uint64_t seed)
+{
+    fprintf(stderr, "assay conform: seed %" PRIu64 ": %s\n", seed, bench->both.difference);
+    return CLI_UNAVAILABLE;
+}
+
+static int compare_all(struct bench *bench)
+{
+    const struct request *request = bench->request;
+    uint64_t seeds = 0, differences = 0;
+    for (; seeds < request->seed_count && !interrupted && differences < 3; seeds++) {
+        uint64_t seed = request->first_seed + seeds;
+        script_draw(&bench->script, seed);
+        if (differs(bench)) {
+            differences++;
+            tell_difference(bench, seed);
+        }
+        if (bench->both.failed) {
+            return server_failed(bench, seed);
+        }
+    }
+    const struct lockstep *both = &bench->both;
+    if (request->json) {
+        json_line_write(stdout,
+                        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "summary",
+                                  "seeds", (json_int_t)seeds, "statements",
+                                  (json_int_t)both->statements, "waits", (json_int_t)both->waits,
+                                  "deadlocks", (json_int_t)both->deadlocks,
+                                  "serialization_failures", (json_int_t)both->aborts, "rows",
+                                  (json_int_t)both->rows, "differences", (json_int_t)differences));
+    } else {
+        printf("%" PRIu64 " scripts, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
+               " deadlocks, %" PRIu64 " commits, %" PRIu64 " 40001 chosen by PostgreSQL, %" PRIu64
+               " final rows: %s\n",
+               seeds, both->statements, both->waits, both->deadlocks, both->commits, both->aborts,
+               both->rows, differences == 0 ? "no difference" : "they differ");
+    }
+    return differences > 0 ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
+}
+
+/* After how many seeds a deliberate error is found; 0: not within the bound. */
+static uint64_t hunt(struct bench *bench, const struct session_rules *rules)
+{
+    uint64_t found = 0;
+    bench->rules = *rules;
+    for (uint64_t n = 0; n < bench->request->seed_count && found == 0 && !interrupted; n++) {
+        script_draw(&bench->script, bench->request->first_seed + n);
+        found = differs(bench) ? n + 1 : 0;
+        if (bench->both.failed) {
+            break;
+        }
+    }
+    bench->rules = session_postgresql;
+    return found;
+}
+
+static int find_errors(struct bench *bench)
+{
+    size_t missed = 0, count = session_error_count();
+    for (size_t e = 0; e < count && !interrupted; e++) {
+        struct session_rules rules;
+        char name[SESSION_ERROR_NAME_SIZE];
+        session_error(e, &rules, name);
+        uint64_t found = hunt(bench, &rules);
+        if (bench->both.failed) {
+            return server_failed(bench, 0);
+        }
+        missed += found == 0;
+        if (bench->request->json) {
+            json_line_write(stdout, json_pack("{s:s, s:s, s:I}", "type", "error", "name", name,
+                                              "seeds", (json_int_t)found));
+        } else if (found == 0) {
+            printf("  %-44s not found\n", name);
+        } else {
+            printf("  %-44s found after %" PRIu64 " seed%s\n", name, found, found == 1 ? "" : "s");
+        }
+        fflush(stdout);
+    }
+    if (!bench->request->json) {
+        printf("%zu deliberate errors in the simulated store: %zu found\n", count, count - missed);
+    }
+    return missed > 0 || interrupted ? CLI_INCOMPLETE : CLI_OK;
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+static int on_schema(struct bench *bench, const char *dsn)
+{
+    struct store_pg_problem problem;
+    struct stepper_options options = {.dsn = dsn,
+                                      .schema = bench->schema,
+                                      .primitives = primitive_table,
+                                      .primitive_count = PRIMITIVE_COUNT,
+                                      .form = SQL_WHOLE,
+                                      .connections = SCRIPT_SESSIONS_MAX};
+    bench->both.stepper = stepper_open(&options, &problem);
+    if (bench->both.stepper == NULL) {
+        fprintf(stderr, "assay conform: %s\n", problem.text);
+        return CLI_UNAVAILABLE;
+    }
+    int status = bench->request->errors ? find_errors(bench) : compare_all(bench);
+    stepper_close(bench->both.stepper);
+    return status;
+}
+
+static int conform(void *context, const char *dsn)
+{
+    struct bench *bench = context;
+    struct store_pg_problem problem;
+    struct world_capacity capacity = script_capacity();
+    snprintf(bench->schema, sizeof bench->schema, "assay_conform_%ld", (long)getpid());
+    if (!world_make(&bench->world, &capacity)) {
+        fputs("assay conform: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    if (!store_pg_make_schema(dsn, bench->schema, &problem)) {
+        fprintf(stderr, "assay conform: %s\n", problem.text);
+        world_free(&bench->world);
+        return CLI_UNAVAILABLE;
+    }
+    bench->rules = session_postgresql;
+    bench->both = (struct lockstep){.schema = bench->schema,
+                                    .all = &bench->all,
+                                    .copy = &bench->copy,
+                                    .name = name_step,
+                                    .context = bench};
+    int status = on_schema(bench, dsn);
+    if (!bench->request->keep && !store_pg_drop_schema(dsn, bench->schema, &problem)) {
+        fprintf(stderr, "assay conform: %s\n", problem.text);
+    }
+    world_free(&bench->world);
+    return status;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request request = {.first_seed = 1};
+    struct cli_arguments arguments;
+    const struct cli_option options[] = {
+        {"--seeds", &request.seeds, NULL}, {"--base-seed", &request.base_seed, NULL},
+        {"--dsn", &request.dsn, NULL},     {"--errors", NULL, &request.errors},
+        {"--keep", NULL, &request.keep},   {"--json", NULL, &request.json}};
+    int status =
+        cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options, &arguments);
+    request.seed_count = request.errors ? ERRORS_USUAL : SEEDS_USUAL;
+    if (status == CLI_OK && arguments.count > 0) {
+        status = cli_usage_error(&cli_conform, "%s: no argument is expected",
+                                 cli_quote(arguments.positional[0]).text);
+    }
+    status = status != CLI_OK ? status
+                              : cli_number_option(&cli_conform, "--seeds", request.seeds, 1,
+                                                  100000000, &request.seed_count);
+    status = status != CLI_OK ? status
+                              : cli_number_option(&cli_conform, "--base-seed", request.base_seed, 0,
+                                                  UINT64_MAX, &request.first_seed);
+    if (status != CLI_OK) {
+        return status;
+    }
+    struct sigaction action = {.sa_handler = note_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (bench == NULL) {
+        fputs("assay conform: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    bench->request = &request;
+    status = server_use(
+        &(struct server_request){.verb = "conform", .dsn = request.dsn, .keep = request.keep},
+        conform, bench);
+    free(bench);
+    return status;
+}
+
+const struct cli_verb cli_conform = {
+    .name = "conform",
+    .about = "simulated store and PostgreSQL in lockstep, statement by statement",
+    .help = help,
+    .run = run_verb};

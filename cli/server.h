@@ -1,0 +1,18 @@
+/* A server for a verb: the one that --dsn names, or a private one that is gone when the verb is. */
+#ifndef CLI_SERVER_H
+#define CLI_SERVER_H
+
+#include <stdbool.h>
+
+struct server_request {
+    const char *verb; /* "real", for messages */
+    const char *dsn;  /* NULL: a private one */
+    bool keep;        /* leave the private one, and say how to connect */
+};
+
+typedef int on_server(void *context, const char *dsn);
+
+/* Returns what `what` does, or 69 after it has said which package or server is missing. */
+int server_use(const struct server_request *request, on_server *what, void *context);
+
+#endif

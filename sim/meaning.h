@@ -1,0 +1,130 @@
+/* What an operation means for the row that it looks at: the arithmetic and the tests, without a
+ * word on where rows are kept or who else is there. Both levels of the simulated store execute
+ * operations through this, so that an operation has one meaning. */
+#ifndef SIM_MEANING_H
+#define SIM_MEANING_H
+
+#include "model/bundle.h"
+
+/* A call under way: what its operands are, and where its values go. */
+struct frame {
+    const int64_t *operands[3]; /* constants, parameters, values: see enum operand */
+    int64_t *values;
+};
+
+/* The constants of enum operand at this time. */
+#define MEANING_CONSTANTS(now)                                                                     \
+    {                                                                                              \
+        [OPERAND_ONE] = 1, [OPERAND_MINUS_ONE] = -1, [OPERAND_NOW] = (now),                        \
+        [OPERAND_NULL] = ROW_NULL                                                                  \
+    }
+
+static inline int64_t meaning_operand(const struct frame *frame, uint8_t operand)
+{
+    return frame->operands[OPERAND_ARRAY(operand)][OPERAND_PLACE(operand)];
+}
+
+static inline void meaning_give(const struct frame *frame, uint8_t to, int64_t value)
+{
+    if (to != 0) {
+        frame->values[to - 1] = value;
+    }
+}
+
+/* The operation's own condition on earlier values says that it is left out. */
+static inline bool meaning_left_out(const struct frame *frame, const struct op *op)
+{
+    return (op->when != 0 && frame->values[op->when - 1] == 0) ||
+           (op->unless != 0 && frame->values[op->unless - 1] != 0);
+}
+
+static inline int64_t meaning_digit(int64_t cell, int64_t weight)
+{
+    return cell / weight % 10;
+}
+
+/* A GUID ledger that may be entered again (E-ACL-17): it has room to count, owes nothing, or was
+ * born at the last entry. Digits 4-7 stand just above the counter. */
+static inline bool meaning_resumable(const int64_t *row, int64_t cell, int64_t modulus,
+                                     int64_t ceiling, int64_t last_dimension)
+{
+    int64_t markers = cell / modulus % 10000;
+    bool owes_nothing = markers == 110 || markers == 1111;
+    return cell % modulus < ceiling || owes_nothing || row[1 + GUID_DIMENSION] == last_dimension;
+}
+
+/* Whether the row, key first, passes the operation's test. */
+static inline bool meaning_passes(const struct frame *frame, const struct op *op,
+                                  const int64_t *row)
+{
+    int64_t cell = row[1 + op->column];
+    int64_t a = meaning_operand(frame, op->a), b = meaning_operand(frame, op->b),
+            c = meaning_operand(frame, op->c);
+    switch ((enum op_test)op->test) {
+    case TEST_NONE:
+        return true;
+    case TEST_BELOW:
+        return cell / a % b < c;
+    case TEST_MARKED:
+        return meaning_digit(cell, a) == 1;
+    case TEST_UNMARKED:
+        return meaning_digit(cell, a) == 0;
+    case TEST_EQUAL:
+        return cell == a;
+    case TEST_NOT_BELOW:
+        return cell + meaning_operand(frame, op->value) >= 0;
+    case TEST_RESUMABLE:
+    case TEST_STUCK:
+        return (op->test == TEST_RESUMABLE) == meaning_resumable(row, cell, a, b, c);
+    }
+    return false;
+}
+
+/* The cell after an ADD or a SET. */
+static inline int64_t meaning_written(const struct frame *frame, const struct op *op, int64_t cell)
+{
+    int64_t value = meaning_operand(frame, op->value);
+    return op->kind == OP_ADD ? cell + value : value;
+}
+
+/* The columns of a new row; false: one of them is null. */
+static inline bool meaning_columns(const struct frame *frame, const struct op *op, uint32_t count,
+                                   int64_t *columns)
+{
+    bool whole = true;
+    for (uint32_t c = 0; c < count; c++) {
+        columns[c] = meaning_operand(frame, op->columns[c]);
+        whole = whole && columns[c] != ROW_NULL;
+    }
+    return whole;
+}
+
+static inline void meaning_let(const struct frame *frame, const struct op *op)
+{
+    int64_t a = meaning_operand(frame, op->a), b = meaning_operand(frame, op->b),
+            c = meaning_operand(frame, op->c);
+    meaning_give(frame, op->returns,
+                 op->kind == OP_LET_EQUAL ? a == b
+                 : op->kind == OP_LET_SUM ? a + b * c
+                                          : a % b);
+}
+
+/* Why a row that is not there is a miss. */
+static inline enum refusal meaning_absent(const struct op *op)
+{
+    return op->reason == REFUSED_NOTHING ? REFUSED_NO_ROW : (enum refusal)op->reason;
+}
+
+enum call_result { CALL_GOES_ON, CALL_SKIPS_REST, CALL_REFUSED };
+
+/* What a miss of this operation does to the bundle. */
+static inline enum call_result meaning_missed(const struct op *op, const struct call *call)
+{
+    if (op->miss == MISS_REFUSES || (op->miss == MISS_BY_CALL && call->mode == CALL_REQUIRE)) {
+        return CALL_REFUSED;
+    }
+    return op->miss == MISS_BY_CALL && call->mode == CALL_UNLESS_DONE ? CALL_SKIPS_REST
+                                                                      : CALL_GOES_ON;
+}
+
+#endif

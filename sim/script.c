@@ -1,0 +1,519 @@
+#include "sim/script.h"
+
+#include "model/check.h"
+#include "sim/pcg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define P(i)  ((uint8_t)(OPERAND_PARAM + (i)))
+#define TO(i) ((uint8_t)((i) + 1))
+
+/* Every table of a script has three keys. */
+#define KEYS 3
+static const int64_t first_keys[TABLE_COUNT] = {[TABLE_JOB] = 1,
+                                                [TABLE_ACTIVITY] = 11,
+                                                [TABLE_MESSAGE] = 21,
+                                                [TABLE_GUID] = 31,
+                                                [TABLE_COMPLETION] = 41};
+
+/* Where a number is added to and tested. */
+static const uint8_t cells[TABLE_COUNT] = {[TABLE_JOB] = JOB_SEMAPHORE,
+                                           [TABLE_ACTIVITY] = ACTIVITY_LEDGER,
+                                           [TABLE_MESSAGE] = MESSAGE_VISIBLE_AT,
+                                           [TABLE_GUID] = GUID_LEDGER,
+                                           [TABLE_COMPLETION] = COMPLETION_RUNS};
+
+static const uint32_t column_counts[TABLE_COUNT] = {[TABLE_JOB] = JOB_COLUMNS,
+                                                    [TABLE_ACTIVITY] = ACTIVITY_COLUMNS,
+                                                    [TABLE_MESSAGE] = MESSAGE_COLUMNS,
+                                                    [TABLE_GUID] = GUID_COLUMNS,
+                                                    [TABLE_COMPLETION] = COMPLETION_COLUMNS};
+
+/* A new row's columns: the one that refers to another row, or is tested, from a parameter. */
+#define ZEROS10 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+static const uint8_t new_job[JOB_COLUMNS] = {P(1), 0, 0, 0, 0};
+static const uint8_t new_activity[ACTIVITY_COLUMNS] = {P(1), 0, P(2), 0};
+static const uint8_t new_guid[GUID_COLUMNS] = {P(1), P(2), 0, 0, 0};
+static const uint8_t new_completion[COMPLETION_COLUMNS] = {P(1), 0, OPERAND_ONE};
+static const uint8_t new_message[MESSAGE_COLUMNS] = {0, 0, P(1), ZEROS10, P(2), 0};
+static const uint8_t null_job[JOB_COLUMNS] = {P(1), OPERAND_NULL, 0, 0, 0};
+static const uint8_t null_activity[ACTIVITY_COLUMNS] = {P(1), 0, OPERAND_NULL, 0};
+
+static const uint8_t *const new_rows[TABLE_COUNT] = {[TABLE_JOB] = new_job,
+                                                     [TABLE_ACTIVITY] = new_activity,
+                                                     [TABLE_MESSAGE] = new_message,
+                                                     [TABLE_GUID] = new_guid,
+                                                     [TABLE_COMPLETION] = new_completion};
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+/* What a script is mostly about. */
+enum style {
+    STYLE_ANYTHING,
+    STYLE_ADVISORY, /* everybody begins with the same advisory lock */
+    STYLE_SKEW,     /* serializable; plain reads and additions of two rows */
+    STYLE_DELETES   /* rows that nobody refers to come and go */
+};
+
+struct drawing {
+    struct script *script;
+    struct pcg pcg;
+    struct bundle *bundle;
+    enum style style;
+};
+
+static uint32_t below(struct drawing *draw, uint32_t bound)
+{
+    return pcg_below(&draw->pcg, bound);
+}
+
+static bool chance(struct drawing *draw, uint32_t times, uint32_t of)
+{
+    return below(draw, of) < times;
+}
+
+static uint8_t any_table(struct drawing *draw)
+{
+    static const uint8_t often[] = {TABLE_JOB,      TABLE_JOB,     TABLE_JOB, TABLE_ACTIVITY,
+                                    TABLE_ACTIVITY, TABLE_MESSAGE, TABLE_GUID};
+    static const uint8_t leaves[] = {TABLE_MESSAGE, TABLE_GUID};
+    return draw->style == STYLE_SKEW      ? TABLE_JOB
+           : draw->style == STYLE_DELETES ? leaves[below(draw, sizeof leaves)]
+                                          : often[below(draw, sizeof often)];
+}
+
+/* Few keys: transactions are to meet. */
+static int64_t any_key(struct drawing *draw, uint8_t table)
+{
+    static const uint8_t often[] = {0, 0, 0, 0, 0, 1, 1, 2};
+    return first_keys[table] +
+           (draw->style == STYLE_SKEW ? below(draw, 2) : often[below(draw, sizeof often)]);
+}
+
+static uint8_t any_lock(struct drawing *draw)
+{
+    static const uint8_t often[] = {LOCK_USUAL,  LOCK_USUAL,        LOCK_NONE,
+                                    LOCK_SHARE,  LOCK_KEY_SHARE,    LOCK_KEY_SHARE,
+                                    LOCK_UPDATE, LOCK_NO_KEY_UPDATE};
+    return draw->style == STYLE_SKEW ? LOCK_USUAL : often[below(draw, sizeof often)];
+}
+
+static enum call_mode any_mode(struct drawing *draw)
+{
+    static const uint8_t often[] = {CALL_PLAIN, CALL_PLAIN, CALL_PLAIN, CALL_REQUIRE,
+                                    CALL_UNLESS_DONE};
+    return (enum call_mode)often[below(draw, sizeof often)];
+}
+
+/* Appends a call of a primitive of this one operation. */
+static int64_t *call_one(struct drawing *draw, struct op op, uint8_t params, enum call_mode mode)
+{
+    struct script *script = draw->script;
+    struct bundle *bundle = draw->bundle;
+    struct call *call = &bundle->calls[bundle->count];
+    script->primitives[script->primitive_count] =
+        (struct primitive){.name = "one", .params = params, .op_count = 1, .ops = {op}};
+    *call = (struct call){.primitive = (uint8_t)script->primitive_count++,
+                          .mode = (uint8_t)mode,
+                          .values = (uint8_t)(3 * bundle->count),
+                          .params = bundle->param_count};
+    bundle->count++;
+    bundle->param_count = (uint16_t)(bundle->param_count + params);
+    return &bundle->params[call->params];
+}
+
+static void call_primitive(struct drawing *draw, const struct primitive *primitive,
+                           enum call_mode mode, const int64_t *params)
+{
+    int64_t *at = call_one(draw, (struct op){0}, primitive->params, mode);
+    draw->script->primitives[draw->script->primitive_count - 1] = *primitive;
+    draw->bundle->calls[draw->bundle->count - 1].values = 0; /* up to six of them, all told */
+    memcpy(at, params, primitive->params * sizeof *params);
+}
+
+static void draw_look(struct drawing *draw)
+{
+    uint8_t table = any_table(draw);
+    struct op op = {.kind = OP_READ,
+                    .table = table,
+                    .column = cells[table],
+                    .key = P(0),
+                    .returns = TO(0),
+                    .found = TO(1),
+                    .lock = any_lock(draw)};
+    op.skips = op.lock > LOCK_NONE && chance(draw, 1, 4);
+    call_one(draw, op, 1, CALL_PLAIN)[0] = any_key(draw, table);
+}
+
+static void draw_write(struct drawing *draw)
+{
+    static const uint8_t kinds[] = {OP_ADD, OP_ADD, OP_ADD, OP_SET, OP_SET, OP_TEST, OP_DELETE};
+    uint8_t table = any_table(draw), kind = kinds[below(draw, sizeof kinds)];
+    kind = draw->style == STYLE_DELETES && chance(draw, 1, 2) ? OP_DELETE
+           : draw->style == STYLE_SKEW                        ? OP_ADD
+                                                              : kind;
+    struct op op = {.kind = kind,
+                    .table = table,
+                    .column = cells[table],
+                    .key = P(0),
+                    .value = P(1),
+                    .returns = TO(0),
+                    .found = TO(1),
+                    .miss = chance(draw, 1, 2) ? MISS_BY_CALL : MISS_GOES_ON,
+                    .reason = REFUSED_CLOSED};
+    if (draw->style != STYLE_SKEW && chance(draw, 1, 2)) {
+        op.test = chance(draw, 1, 2) ? TEST_EQUAL : TEST_NOT_BELOW;
+        op.a = P(2);
+    }
+    if (kind == OP_TEST && op.test == TEST_NOT_BELOW) {
+        op.test = TEST_EQUAL;
+    }
+    int64_t *params = call_one(draw, op, 3, any_mode(draw));
+    params[0] = any_key(draw, table);
+    params[1] = (int64_t)below(draw, 5) - 1;
+    params[2] = below(draw, 3);
+}
+
+static void draw_insert(struct drawing *draw)
+{
+    static const uint8_t tables[] = {TABLE_JOB,      TABLE_JOB,     TABLE_ACTIVITY,
+                                     TABLE_ACTIVITY, TABLE_MESSAGE, TABLE_GUID};
+    uint8_t table = tables[below(draw, sizeof tables)];
+    struct op op = {.kind = OP_INSERT,
+                    .table = table,
+                    .key = P(0),
+                    .columns = new_rows[table],
+                    .miss = chance(draw, 3, 4) ? MISS_BY_CALL : MISS_GOES_ON};
+    bool null = chance(draw, 1, 16) && (table == TABLE_JOB || table == TABLE_ACTIVITY);
+    if (null) {
+        op.columns = table == TABLE_JOB ? null_job : null_activity;
+    }
+    int64_t *params = call_one(draw, op, 3, any_mode(draw));
+    params[0] = any_key(draw, table);
+    params[1] = table == TABLE_JOB        ? below(draw, 3)
+                : table == TABLE_ACTIVITY ? any_key(draw, TABLE_JOB)
+                                          : any_key(draw, TABLE_ACTIVITY);
+    params[2] = below(draw, 3);
+}
+
+static void draw_record(struct drawing *draw)
+{
+    struct op op = {
+        .kind = OP_RECORD, .table = TABLE_COMPLETION, .key = P(0), .columns = new_completion};
+    int64_t *params = call_one(draw, op, 2, CALL_PLAIN);
+    params[0] = any_key(draw, TABLE_COMPLETION);
+    params[1] = any_key(draw, TABLE_JOB);
+}
+
+static void draw_claim(struct drawing *draw)
+{
+    struct op op = {.kind = OP_CLAIM,
+                    .table = TABLE_MESSAGE,
+                    .value = P(0),
+                    .miss = chance(draw, 1, 4) ? MISS_REFUSES : MISS_GOES_ON,
+                    .reason = REFUSED_NO_MESSAGE};
+    call_one(draw, op, 1, CALL_PLAIN)[0] = 1 + below(draw, 50);
+}
+
+static void draw_advisory(struct drawing *draw)
+{
+    struct op op = {.kind = OP_ADVISORY, .key = P(0)};
+    call_one(draw, op, 1, CALL_PLAIN)[0] = draw->style == STYLE_ADVISORY ? 1 : 1 + below(draw, 2);
+}
+
+/* Step 2 and the traps: one statement over several rows. */
+static void draw_compound(struct drawing *draw)
+{
+    int64_t guid = any_key(draw, TABLE_GUID), job = any_key(draw, TABLE_JOB);
+    enum call_mode mode = chance(draw, 1, 2) ? CALL_UNLESS_DONE : CALL_REQUIRE;
+    int64_t delta = (int64_t)below(draw, 3) - 1;
+    switch (below(draw, 4)) {
+    case 0:
+        call_primitive(draw, &primitive_traps[TRAP_TWO_UPDATES], mode, (int64_t[]){guid, 10, 1000});
+        break;
+    case 1:
+        call_primitive(draw, &primitive_traps[TRAP_PLAIN_TEST], mode,
+                       (int64_t[]){guid, job, delta, 10});
+        break;
+    default:
+        call_primitive(draw, &primitive_table[PRIMITIVE_COLLATE], mode,
+                       (int64_t[]){guid, job, delta, 10, 100});
+    }
+}
+
+static void draw_call(struct drawing *draw)
+{
+    static void (*const kinds[])(struct drawing *) = {
+        draw_look,   draw_look,   draw_look,   draw_write, draw_write,    draw_write,    draw_write,
+        draw_insert, draw_insert, draw_record, draw_claim, draw_advisory, draw_compound,
+    };
+    if (draw->style == STYLE_ADVISORY && draw->bundle->count == 0) {
+        draw_advisory(draw);
+    } else if (draw->style == STYLE_SKEW || draw->style == STYLE_DELETES) {
+        (chance(draw, 1, 2) ? draw_look : draw_write)(draw);
+    } else {
+        kinds[below(draw, sizeof kinds / sizeof kinds[0])](draw);
+    }
+}
+
+static void draw_row(struct drawing *draw, uint8_t table, int64_t key, int64_t refers)
+{
+    struct script *script = draw->script;
+    struct script_row *row = &script->rows[script->row_count++];
+    *row = (struct script_row){.table = table, .key = key};
+    const struct foreign_key *parent = &primitive_foreign_keys[table];
+    if (parent->there) {
+        row->columns[parent->column] = refers;
+    }
+    row->columns[cells[table]] = table == TABLE_GUID && chance(draw, 1, 4) ? 10 : below(draw, 3);
+    if (table == TABLE_COMPLETION) {
+        row->columns[COMPLETION_RUNS] = 1;
+    }
+}
+
+/* Parents are there more often than not, children only of parents that are. */
+static void draw_rows(struct drawing *draw)
+{
+    bool jobs[KEYS], activities[KEYS];
+    for (int k = 0; k < KEYS; k++) {
+        jobs[k] = chance(draw, 5, 6);
+        if (jobs[k]) {
+            draw_row(draw, TABLE_JOB, first_keys[TABLE_JOB] + k, 0);
+        }
+    }
+    for (int k = 0; k < KEYS; k++) {
+        activities[k] = jobs[k] && chance(draw, 4, 5);
+        if (activities[k]) {
+            draw_row(draw, TABLE_ACTIVITY, first_keys[TABLE_ACTIVITY] + k, 1 + k);
+        }
+    }
+    for (int k = 0; k < KEYS; k++) {
+        if (activities[k] && chance(draw, 2, 3)) {
+            draw_row(draw, TABLE_MESSAGE, first_keys[TABLE_MESSAGE] + k, 11 + k);
+        }
+        if (activities[k] && chance(draw, 2, 3)) {
+            draw_row(draw, TABLE_GUID, first_keys[TABLE_GUID] + k, 11 + k);
+        }
+        if (jobs[k] && chance(draw, 1, 4)) {
+            draw_row(draw, TABLE_COMPLETION, first_keys[TABLE_COMPLETION] + k, 1 + k);
+        }
+    }
+}
+
+void script_draw(struct script *script, uint64_t seed)
+{
+    struct drawing draw = {.script = script, .pcg = pcg_stream(seed, PCG_SCRIPT)};
+    memset(script, 0, sizeof *script);
+    draw_rows(&draw);
+    static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING,
+                                     STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES};
+    draw.style = (enum style)styles[below(&draw, sizeof styles)];
+    script->sessions = chance(&draw, 1, 4) ? 4 : 2 + below(&draw, 2);
+    uint32_t serializable = draw.style == STYLE_SKEW ? 3 : below(&draw, 4); /* 3: all, 2: half */
+    uint32_t turns = 0;
+    for (uint32_t s = 0; s < script->sessions; s++) {
+        draw.bundle = &script->bundles[s];
+        draw.bundle->isolation = serializable == 3 || (serializable == 2 && chance(&draw, 1, 2))
+                                     ? SERIALIZABLE
+                                     : READ_COMMITTED;
+        uint32_t calls = 2 + below(&draw, SCRIPT_CALLS_MAX - 1);
+        for (uint32_t c = 0; c < calls; c++) {
+            draw_call(&draw);
+        }
+        script->gives_up[s] = chance(&draw, 1, 6);
+        turns += calls + 1;
+    }
+    script->turn_count = turns < SCRIPT_TURNS_MAX ? turns : SCRIPT_TURNS_MAX;
+    for (uint32_t t = 0; t < script->turn_count; t++) {
+        script->turns[t] = (uint8_t)below(&draw, script->sessions);
+    }
+}
+
+/* ---- a world --------------------------------------------------------------------------------- */
+
+struct world_capacity script_capacity(void)
+{
+    struct world_capacity capacity = {.changes = 512};
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        capacity.rows[t] = column_counts[t] > 0 ? 64 : 1;
+    }
+    return capacity;
+}
+
+void script_fill(const struct script *script, struct world *world)
+{
+    world_reset(world);
+    world->now = SCRIPT_NOW;
+    for (uint32_t r = 0; r < script->row_count; r++) {
+        const struct script_row *row = &script->rows[r];
+        world_insert(world, (enum row_table)row->table, row->key, row->columns);
+    }
+    world_keep(world);
+}
+
+/* ---- smaller ones ---------------------------------------------------------------------------- */
+
+/* In this order: a session, a call, a row, a turn. */
+static uint32_t all_calls(const struct script *script)
+{
+    uint32_t calls = 0;
+    for (uint32_t s = 0; s < script->sessions; s++) {
+        calls += script->bundles[s].count;
+    }
+    return calls;
+}
+
+uint32_t script_cuts(const struct script *script)
+{
+    return script->sessions + all_calls(script) + script->row_count + script->turn_count;
+}
+
+static void cut_session(struct script *script, uint32_t session)
+{
+    uint32_t kept = 0;
+    for (uint32_t s = session; s + 1 < script->sessions; s++) {
+        script->bundles[s] = script->bundles[s + 1];
+        script->gives_up[s] = script->gives_up[s + 1];
+    }
+    script->sessions--;
+    for (uint32_t t = 0; t < script->turn_count; t++) {
+        if (script->turns[t] != session) {
+            script->turns[kept++] = (uint8_t)(script->turns[t] - (script->turns[t] > session));
+        }
+    }
+    script->turn_count = kept;
+}
+
+static void cut_call(struct bundle *bundle, uint32_t call)
+{
+    memmove(&bundle->calls[call], &bundle->calls[call + 1],
+            (bundle->count - call - 1) * sizeof *bundle->calls);
+    bundle->count--;
+}
+
+static bool is_referred_to(const struct script *script, const struct script_row *row)
+{
+    for (uint32_t r = 0; r < script->row_count; r++) {
+        const struct foreign_key *key = &primitive_foreign_keys[script->rows[r].table];
+        if (key->there && key->parent == row->table &&
+            script->rows[r].columns[key->column] == row->key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool script_cut(const struct script *script, uint32_t which, struct script *smaller)
+{
+    *smaller = *script;
+    if (which < script->sessions) {
+        cut_session(smaller, which);
+        return smaller->sessions > 0;
+    }
+    which -= script->sessions;
+    for (uint32_t s = 0; s < script->sessions; s++) {
+        if (which < script->bundles[s].count) {
+            cut_call(&smaller->bundles[s], which);
+            return true;
+        }
+        which -= script->bundles[s].count;
+    }
+    if (which < script->row_count) {
+        if (is_referred_to(script, &script->rows[which])) {
+            return false;
+        }
+        memmove(&smaller->rows[which], &smaller->rows[which + 1],
+                (script->row_count - which - 1) * sizeof *script->rows);
+        smaller->row_count--;
+        return true;
+    }
+    which -= script->row_count;
+    if (which < script->turn_count) {
+        memmove(&smaller->turns[which], &smaller->turns[which + 1], script->turn_count - which - 1);
+        smaller->turn_count--;
+        return true;
+    }
+    return false;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *const table_names[TABLE_COUNT] = {[TABLE_JOB] = "job",
+                                                     [TABLE_ACTIVITY] = "activity",
+                                                     [TABLE_MESSAGE] = "message",
+                                                     [TABLE_GUID] = "GUID",
+                                                     [TABLE_COMPLETION] = "completion"};
+static const char *const mode_names[] = {[CALL_PLAIN] = "",
+                                         [CALL_REQUIRE] = ", required",
+                                         [CALL_UNLESS_DONE] = ", else the rest is skipped"};
+static const char *const lock_names[LOCK_COUNT] = {[LOCK_USUAL] = "",
+                                                   [LOCK_NONE] = "",
+                                                   [LOCK_KEY_SHARE] = " for key share",
+                                                   [LOCK_SHARE] = " for share",
+                                                   [LOCK_NO_KEY_UPDATE] = " for no key update",
+                                                   [LOCK_UPDATE] = " for update"};
+
+static void test_text(const struct op *op, const int64_t *params, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (op->test == TEST_EQUAL) {
+        snprintf(text, size, " if it is %lld", (long long)params[2]);
+    } else if (op->test == TEST_NOT_BELOW) {
+        snprintf(text, size, " if that leaves it at least 0");
+    }
+}
+
+void script_call_text(const struct primitive *primitive, const struct bundle *bundle, unsigned call,
+                      char *text, size_t size)
+{
+    const struct op *op = &primitive->ops[0];
+    const int64_t *params = &bundle->params[bundle->calls[call].params];
+    const char *mode = op->miss == MISS_BY_CALL   ? mode_names[bundle->calls[call].mode]
+                       : op->miss == MISS_REFUSES ? ", required"
+                                                  : "";
+    const char *table = table_names[op->table];
+    long long key = params[0], value = primitive->params > 1 ? params[1] : 0;
+    char test[48];
+    test_text(op, params, test, sizeof test);
+    if (primitive->op_count > 1) {
+        snprintf(text, size, "%s: GUID %lld%s", primitive->name, key, mode);
+        return;
+    }
+    switch ((enum op_kind)op->kind) {
+    case OP_READ:
+        snprintf(text, size, "read %s %lld%s%s", table, key, lock_names[op->lock],
+                 op->skips ? ", skip locked" : "");
+        break;
+    case OP_TEST:
+        snprintf(text, size, "test %s %lld%s%s", table, key, test, mode);
+        break;
+    case OP_ADD:
+        snprintf(text, size, "add %lld to %s %lld%s%s", value, table, key, test, mode);
+        break;
+    case OP_SET:
+        snprintf(text, size, "set %s %lld to %lld%s%s", table, key, value, test, mode);
+        break;
+    case OP_DELETE:
+        snprintf(text, size, "delete %s %lld%s%s", table, key, test, mode);
+        break;
+    case OP_INSERT:
+        snprintf(text, size, "insert %s %lld, %lld%s%s", table, key, value,
+                 op->columns == null_job || op->columns == null_activity ? ", null" : "", mode);
+        break;
+    case OP_RECORD:
+        snprintf(text, size, "insert %s %lld of job %lld, or count in it", table, key, value);
+        break;
+    case OP_CLAIM:
+        snprintf(text, size, "claim a message%s", mode);
+        break;
+    case OP_ADVISORY:
+        snprintf(text, size, "advisory lock %lld", key);
+        break;
+    case OP_LET_EQUAL:
+    case OP_LET_SUM:
+    case OP_LET_MODULO:
+        snprintf(text, size, "let");
+        break;
+    }
+}
