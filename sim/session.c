@@ -1178,6 +1178,9 @@ static bool closes_cycle(const struct sessions *all, const struct session_record
     for (uint32_t h = 0; h < count; h++) {
         after |= (uint32_t)precedes(last, &all->history[h]) << h;
     }
+    if (!all->rules->cycles_only) {
+        return after != 0; /* a planted error */
+    }
     while (after != old) { /* whoever must come after it, directly or not */
         old = after;
         for (uint32_t h = 0; h < count; h++) {
@@ -1214,7 +1217,7 @@ bool session_apply(struct sessions *all, unsigned who)
     if (one->bundle.isolation == SERIALIZABLE && one->snapshot != SESSION_NO_SNAPSHOT) {
         struct session_record record;
         make_record(one, all->commits + 1, &record);
-        if (all->rules->cycles_abort && closes_cycle(all, &record)) {
+        if (closes_cycle(all, &record)) {
             fail(one, OUTCOME_ABORTED, REFUSED_NOTHING, ABORT_SERIALIZATION);
             return false;
         }

@@ -82,7 +82,7 @@ struct session_rules {
     bool snapshot_before_wait;    /* SERIALIZABLE: a first statement that waits has its snapshot */
     bool first_updater_wins;      /* SERIALIZABLE: 40001 on a row that changed since */
     bool conflict_unseen_fails;   /* SERIALIZABLE: 40001 for DO NOTHING on a row not visible */
-    bool cycles_abort;            /* SERIALIZABLE: 40001 when a commit would close a cycle */
+    bool cycles_only;             /* SERIALIZABLE: a commit must fail only if it closes a cycle */
 };
 
 extern const struct session_rules session_postgresql;

@@ -44,7 +44,7 @@ const struct session_rules session_postgresql = {
     .snapshot_before_wait = true,
     .first_updater_wins = true,
     .conflict_unseen_fails = true,
-    .cycles_abort = true,
+    .cycles_only = true,
 };
 
 static const char *const mode_names[LOCK_COUNT] = {[LOCK_NONE] = "no lock",
@@ -133,7 +133,7 @@ static const struct {
     RULE(snapshot_before_wait, "snapshot taken after an advisory wait"),
     RULE(first_updater_wins, "no 40001 on a changed row"),
     RULE(conflict_unseen_fails, "no 40001 on an unseen conflict"),
-    RULE(cycles_abort, "no 40001 for a cycle"),
+    RULE(cycles_only, "40001 at commit without a cycle"),
 };
 #define FLAG_COUNT (sizeof flags / sizeof flags[0])
 
