@@ -1,7 +1,7 @@
 #include "cli/list_rows.h"
 
 #include "faults/sabotage.h"
-#include "model/oracle/activity.h"
+#include "model/oracle/oracle.h"
 #include "reports/json_line.h"
 #include "scenarios/scenario.h"
 
@@ -140,10 +140,10 @@ static bool is_run(const struct clause *clause)
            clause->kind == CLAUSE_KIND_PATH;
 }
 
-/* Only the activity protocol has runs so far. */
+/* Not every family belongs to a protocol that has runs so far. */
 static const char *judged(const struct clause *clause)
 {
-    bool in_runs = clause->family == CLAUSE_FAMILY_ACL || !is_run(clause);
+    bool in_runs = protocol_judges(clause->family) || !is_run(clause);
     return in_runs ? clause_kind_about(clause->kind) : "not judged in runs yet";
 }
 

@@ -59,7 +59,7 @@ static void make(void)
         cr_skip_test("%s", getenv(WITHOUT_VARIABLE));
     }
     cr_assert(store_pg_drop_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(dsn(), SCHEMA, UINT64_MAX, &problem), "%s", problem.text);
     struct world_capacity capacity = {.changes = 4096};
     for (int t = 0; t < TABLE_COUNT; t++) {
         capacity.rows[t] = 2048;
@@ -955,7 +955,7 @@ Test(store_pg, what_the_server_does_not_know_is_told_in_one_line)
     options.schema = "Two words";
     cr_expect_null(store_pg_open(&options, &problem));
     cr_expect(strstr(problem.text, "Two words") != NULL, "%s", problem.text);
-    cr_expect_not(store_pg_make_schema(dsn(), SCHEMA, &problem), "it is there");
+    cr_expect_not(store_pg_make_schema(dsn(), SCHEMA, UINT64_MAX, &problem), "it is there");
     cr_expect(strstr(problem.text, "already exists") != NULL, "%s", problem.text);
     cr_expect(store_pg_drop_schema(dsn(), SCHEMA, &problem), "%s", problem.text);
 }

@@ -29,7 +29,7 @@ static inline const char *sound_numbers(const struct scenario *s)
 {
     SOUND(sound_name(s->name, sizeof s->name));
     SOUND(strnlen(s->about, sizeof s->about) < sizeof s->about);
-    SOUND(s->protocol == SCENARIO_ACTIVITY);
+    SOUND(s->protocol == PROTOCOL_ACTIVITY);
     SOUND(s->jobs >= 1 && s->jobs <= SCENARIO_JOBS_MAX);
     SOUND(s->workers >= 1 && s->workers <= SCENARIO_WORKERS_MAX);
     SOUND(s->threshold_count >= 1 && s->threshold_count <= SCENARIO_THRESHOLDS_MAX);

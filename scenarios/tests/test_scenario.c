@@ -96,7 +96,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
 {
     must_parse("name: s\ngraph: {trigger: []}\n");
     cr_expect_str_eq(scenario.about, "");
-    cr_expect_eq(scenario.protocol, SCENARIO_ACTIVITY);
+    cr_expect_eq(scenario.protocol, PROTOCOL_ACTIVITY);
     cr_expect_eq(scenario.jobs, 1U);
     cr_expect_eq(scenario.workers, 2U);
     cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);

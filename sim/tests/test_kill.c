@@ -2,7 +2,6 @@
  * listed as equivalent is not. */
 #include "sim/kill.h"
 
-#include "faults/sabotage_named.h"
 #include "model/ledger.h"
 #include "model/tests/proves.h"
 
@@ -352,8 +351,8 @@ static void watch_bundles(void *context, const struct run_event *event)
     for (int i = 0; event->turn == RUN_TRANSACTION && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
-        cr_assert(sabotage_knows(bundle, primitive), "%s, %s", bundle_name_text(bundle),
-                  primitive_table[primitive].name);
+        cr_assert(sabotage_knows(PROTOCOL_ACTIVITY, bundle, primitive), "%s, %s",
+                  bundle_name_text(bundle), primitive_table[primitive].name);
         sent[bundle][primitive] = true;
     }
 }
@@ -370,7 +369,8 @@ Test(kill, campaigns_send_everything_that_is_enumerated_and_nothing_else)
     }
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int p = 0; p < PRIMITIVE_COUNT; p++) {
-            bool known = sabotage_knows((enum bundle_name)b, (enum primitive_id)p);
+            bool known =
+                sabotage_knows(PROTOCOL_ACTIVITY, (enum bundle_name)b, (enum primitive_id)p);
             cr_expect(!known || sent[b][p], "%s, %s is never sent",
                       bundle_name_text((enum bundle_name)b), primitive_table[p].name);
         }

@@ -262,7 +262,7 @@ static void collect(void *context, const struct run_event *event)
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
         pairs->seen[bundle][primitive] = true;
-        pairs->unknown += !sabotage_knows(bundle, primitive);
+        pairs->unknown += !sabotage_knows(PROTOCOL_ACTIVITY, bundle, primitive);
     }
 }
 
@@ -283,7 +283,8 @@ Test(run, the_enumeration_of_sabotages_is_complete)
     cr_expect_eq(pairs.unknown, 0);
     for (int bundle = 0; bundle < BUNDLE_NAME_COUNT; bundle++) {
         for (int primitive = 0; primitive < PRIMITIVE_COUNT; primitive++) {
-            bool known = sabotage_knows((enum bundle_name)bundle, (enum primitive_id)primitive);
+            bool known = sabotage_knows(PROTOCOL_ACTIVITY, (enum bundle_name)bundle,
+                                        (enum primitive_id)primitive);
             cr_expect_eq(pairs.seen[bundle][primitive], known, "%s, %s: %s",
                          bundle_name_text((enum bundle_name)bundle),
                          primitive_table[primitive].name, known ? "never sent" : "not known");
