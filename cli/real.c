@@ -2,6 +2,7 @@
 #include "cli/real.h"
 
 #include "cli/cli.h"
+#include "cli/one_run.h"
 #include "cli/real_judge.h"
 #include "real/cluster.h"
 #include "real/driver.h"
@@ -264,6 +265,10 @@ static int load(struct stage *stage, const char *name)
     struct scenario_fault fault;
     if (!scenario_load(name, &stage->scenario, &fault)) {
         return cli_usage_error(&cli_real, "%s", fault.text);
+    }
+    if (stage->request->sabotage_name != NULL &&
+        one_run_check_sabotage(&cli_real, &stage->request->sabotage, &stage->scenario) != CLI_OK) {
+        return CLI_USAGE;
     }
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
         return complain(name, "not enough memory");

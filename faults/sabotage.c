@@ -84,7 +84,7 @@ static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
     [SABOTAGE_ACK_EARLY] = "acks the message before this bundle",
 };
 
-/* "step-2/drop/collate.5", "inbox:apply/drop/credit" */
+/* "step-2/drop/collate.5", "inbox.apply/drop/credit" */
 static void name_it(struct sabotage *out)
 {
     char bundle[16], primitive[24] = "", op[8] = "";

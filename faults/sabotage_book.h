@@ -19,7 +19,7 @@ struct sabotage_reason {
 };
 
 struct sabotage_book {
-    const char *prefix; /* of enumerated names: "inbox:", so that no two protocols' are the same */
+    const char *prefix; /* of enumerated names: "inbox.", so that no two protocols' are the same */
     const struct sabotage_shape *shapes;
     size_t shape_count;
     const struct sabotage_reason *equivalents;

@@ -4,39 +4,9 @@
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
-static void begin_client(struct actor *actor, const struct rules *rules, unsigned number)
-{
-    (void)number;
-    actor->is.client = (struct client){.count = rules->of.activity.jobs};
-}
-
-/* Which jobs it is to create stands somewhere else; it goes on with the one it was about. */
-static void restart_client(struct actor *actor, const struct rules *rules, unsigned number)
-{
-    (void)actor, (void)rules, (void)number;
-}
-
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     client_next(&actor->is.client, &rules->of.activity, next);
-}
-
-static void tell_client(struct actor *actor, const struct rules *rules, const struct outcome *last)
-{
-    (void)rules;
-    client_take(&actor->is.client, last);
-}
-
-static bool client_is_done(const struct actor *actor)
-{
-    return actor->is.client.job == actor->is.client.count;
-}
-
-static int64_t client_due(const struct actor *actor, const struct rules *rules,
-                          const struct glance *glance)
-{
-    (void)rules;
-    return client_is_done(actor) ? PROTOCOL_NEVER : glance->now;
 }
 
 /* ---- a worker -------------------------------------------------------------------------------- */
@@ -80,15 +50,7 @@ const struct protocol protocol_activity = {
     .tables = TABLE_SET(JOB) | TABLE_SET(ACTIVITY) | TABLE_SET(TASK) | TABLE_SET(GUID) |
               TABLE_SET(OUTPUT) | TABLE_SET(COMPLETION) | TABLE_SET(ESCALATION) |
               TABLE_SET(MESSAGE),
-    .roles = {[ENGINE_CLIENT] = {.name = "client",
-                                 .alone = true,
-                                 .begin = begin_client,
-                                 .restart = restart_client,
-                                 .next = next_of_client,
-                                 .take = tell_client,
-                                 .is_idle = client_is_done,
-                                 .due = client_due,
-                                 .is_done = client_is_done},
+    .roles = {[ENGINE_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
               [ENGINE_WORKER] = {.name = "worker",
                                  .begin = begin_worker,
                                  .next = next_of_worker,

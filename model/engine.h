@@ -35,8 +35,7 @@ struct engine_rules {
     int64_t put_back;      /* ticks until a message that came too early is visible again */
     int64_t thresholds[8]; /* job j has threshold j mod count */
     uint32_t threshold_count;
-    uint32_t jobs; /* that the client creates */
-    bool direct;   /* Leg1's work publishes the answers itself: no task hop */
+    bool direct; /* Leg1's work publishes the answers itself: no task hop */
 };
 
 /* The roles: see protocol.h. */

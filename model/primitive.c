@@ -14,4 +14,5 @@
 
 const struct primitive primitive_table[PRIMITIVE_COUNT] = {
 #include "model/activity_primitives.def"
+#include "model/inbox_primitives.def"
 };

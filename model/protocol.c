@@ -66,3 +66,33 @@ void protocol_restart(struct actor *actor, const struct rules *rules, unsigned n
         role->restart(actor, rules, number);
     }
 }
+
+void protocol_client_begin(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    (void)number;
+    actor->is.client = (struct client){.count = rules->jobs};
+}
+
+void protocol_client_restart(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    (void)actor, (void)rules, (void)number;
+}
+
+void protocol_client_take(struct actor *actor, const struct rules *rules,
+                          const struct outcome *last)
+{
+    (void)rules;
+    client_take(&actor->is.client, last);
+}
+
+bool protocol_client_is_done(const struct actor *actor)
+{
+    return actor->is.client.job == actor->is.client.count;
+}
+
+int64_t protocol_client_due(const struct actor *actor, const struct rules *rules,
+                            const struct glance *glance)
+{
+    (void)rules;
+    return protocol_client_is_done(actor) ? PROTOCOL_NEVER : glance->now;
+}

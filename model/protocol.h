@@ -16,6 +16,7 @@
 
 #include "model/clause.h"
 #include "model/engine.h"
+#include "model/inbox.h"
 #include "model/table.h"
 
 enum protocol_id {
@@ -34,10 +35,12 @@ struct rules {
     uint8_t protocol;                  /* enum protocol_id */
     uint8_t actors;                    /* how many there are */
     uint8_t cast[PROTOCOL_ACTORS_MAX]; /* by actor: which of the protocol's roles it plays */
+    uint32_t jobs;                     /* how many things a client starts */
     int64_t timeout;                   /* ticks that a claim or a lease lasts */
     int64_t put_back;                  /* ticks until what came too early is tried again */
     union {
         struct engine_rules activity;
+        struct inbox_rules inbox;
     } of;
 };
 
@@ -45,8 +48,9 @@ struct rules {
 struct actor {
     uint8_t role;
     union {
-        struct client client; /* activity */
-        struct worker worker;
+        struct client client; /* of every protocol that has no better one */
+        struct worker worker; /* activity */
+        struct inbox_worker inbox;
     } is;
 };
 
@@ -100,6 +104,26 @@ static inline const struct role *protocol_role(const struct rules *rules, unsign
 {
     return &protocol_get((enum protocol_id)rules->protocol)->roles[rules->cast[actor]];
 }
+
+/* ---- roles that most protocols have ---------------------------------------------------------- */
+
+/* A client that starts rules->jobs things, each until it is sure of it; is.client.job is the one it
+ * is about, `next` the protocol's. After a crash it goes on with that one: which there are stands
+ * somewhere else. */
+void protocol_client_begin(struct actor *actor, const struct rules *rules, unsigned number);
+void protocol_client_restart(struct actor *actor, const struct rules *rules, unsigned number);
+void protocol_client_take(struct actor *actor, const struct rules *rules,
+                          const struct outcome *last);
+bool protocol_client_is_done(const struct actor *actor);
+int64_t protocol_client_due(const struct actor *actor, const struct rules *rules,
+                            const struct glance *glance);
+#define PROTOCOL_CLIENT                                                                            \
+    .name = "client", .alone = true, .begin = protocol_client_begin,                               \
+    .restart = protocol_client_restart, .take = protocol_client_take,                              \
+    .is_idle = protocol_client_is_done, .is_done = protocol_client_is_done,                        \
+    .due = protocol_client_due
+
+/* ---- actors ---------------------------------------------------------------------------------- */
 
 /* An actor just started, whatever it held before. */
 void protocol_begin(struct actor *actor, const struct rules *rules, unsigned number);

@@ -8,6 +8,7 @@ _Static_assert(TABLE_COUNT <= 64, "a set of tables is 64 bits");
 static const struct table tables[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
 #include "model/activity_tables.def"
+#include "model/inbox_tables.def"
 #undef TABLE
 };
 
@@ -22,6 +23,7 @@ static const struct table tables[TABLE_COUNT] = {
 const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = parent,
 #include "model/activity_tables.def"
+#include "model/inbox_tables.def"
 #undef TABLE
 };
 

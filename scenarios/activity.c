@@ -124,7 +124,6 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
                                  .timeout = rules->timeout,
                                  .put_back = rules->put_back,
                                  .threshold_count = (uint32_t)scenario->threshold_count,
-                                 .jobs = scenario->jobs,
                                  .direct = scenario->direct};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }

@@ -54,6 +54,7 @@ void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t pu
 {
     *rules = (struct rules){.protocol = (uint8_t)scenario->protocol,
                             .actors = (uint8_t)(1 + scenario->workers),
+                            .jobs = scenario->jobs,
                             .timeout = timeout,
                             .put_back = put_back};
     for (uint32_t w = 1; w <= scenario->workers; w++) {

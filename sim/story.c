@@ -73,6 +73,10 @@ static void tell_numbers(const struct story_telling *telling, char *out, size_t 
                  table == TABLE_MESSAGE ? "acked" : "taken away");
     } else if (quoted) {
         snprintf(out, size, ", %s%s reads %s", quote.the, row.text, quoted_text(&quote, now).text);
+    } else if (change != NULL && change->kind == ROW_UPDATED) {
+        snprintf(out, size, ", the %s of %s went from %" PRId64 " to %" PRId64,
+                 table_get(table)->column_names[change->column], row.text, change->before,
+                 change->after);
     } else {
         snprintf(out, size, "; it is about %s%s", quote.the, row.text);
     }

@@ -7,6 +7,8 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     [ORACLE_LEDGER] = "ledger",
     [ORACLE_SEMAPHORE] = "semaphore",
     [ORACLE_DATA] = "data",
+    /* inbox */
+    [ORACLE_INBOX] = "inbox",
 };
 
 static const struct {

@@ -23,6 +23,8 @@ enum oracle_name {
     ORACLE_LEDGER,
     ORACLE_SEMAPHORE,
     ORACLE_DATA,
+    /* inbox */
+    ORACLE_INBOX,
     ORACLE_NAME_COUNT
 };
 

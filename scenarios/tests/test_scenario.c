@@ -359,7 +359,18 @@ static const struct {
      "s.yaml:3: protocol: not yet: key does not run so far; activity does"},
     {START "protocol: pipeline\n",
      "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
-    {START "protocol: tcp\n", "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity"},
+    {START "protocol: tcp\n",
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox"},
+    {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
+     "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
+     "timeout, accounts, faults, limits, reaches, expect"},
+    {"accounts: 2\nname: s\ngraph: {t: []}\n",
+     "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
+     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+    {"name: s\nprotocol: inbox\n", "s.yaml:1: the key accounts is missing; it is a number"},
+    {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
+     "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
+     "on"},
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* numbers */
     {START "jobs: 0\n", "s.yaml:3: jobs: \"0\"; it is a number from 1 to 10000"},
