@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#define TRIES_MAX 4 /* then the worker lets go, the claim lapses and the message comes again */
-
+/* GUID: the message's id; JOB: the account it is for; CONTENT: the amount. */
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     int64_t number = actor->is.client.job;
@@ -22,66 +21,18 @@ static void next_of_client(struct actor *actor, const struct rules *rules, struc
     p[1 + MESSAGE_CONTENT] = 100 + number;
 }
 
-static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
-{
-    (void)rules, (void)number;
-    actor->is.inbox = (struct inbox_worker){.state = INBOX_IDLE};
-}
-
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const int64_t *message = actor->is.inbox.message;
-    if (actor->is.inbox.state == INBOX_IDLE) {
-        bundle_begin(next, BUNDLE_CLAIM);
-        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
-    } else if (actor->is.inbox.state == INBOX_APPLY) {
-        bundle_begin(next, BUNDLE_APPLY);
-        int64_t *p = bundle_append(next, PRIMITIVE_REMEMBER, CALL_UNLESS_DONE, 0);
-        p[0] = message[1 + MESSAGE_GUID];
-        p[1] = message[1 + MESSAGE_JOB];
-        p[2] = message[1 + MESSAGE_CONTENT];
-        memcpy(bundle_append(next, PRIMITIVE_CREDIT, CALL_REQUIRE, 0), p + 1, 2 * sizeof *p);
-    } else {
-        bundle_begin(next, BUNDLE_ACK);
-        int64_t *p = bundle_append(next, PRIMITIVE_ACK, CALL_REQUIRE, 0);
-        p[0] = message[0];
-        p[1] = message[1 + MESSAGE_EPOCH];
-    }
-}
-
-static void tell_worker(struct actor *actor, const struct rules *rules, const struct outcome *last)
-{
-    struct inbox_worker *worker = &actor->is.inbox;
-    bool again = last->kind == OUTCOME_ABORTED || last->kind == OUTCOME_UNKNOWN;
-    if (again && ++worker->tries <= TRIES_MAX) {
+    const int64_t *message = actor->is.consumer.message;
+    if (consumer_next(&actor->is.consumer, rules->timeout, next)) {
         return;
     }
-    if (last->kind != OUTCOME_COMMITTED || worker->state == INBOX_ACK) {
-        begin_worker(actor, rules, 0); /* done; or the claim is lost, and whoever has it goes on */
-        return;
-    }
-    if (worker->state == INBOX_IDLE) {
-        memcpy(worker->message, last->message, sizeof worker->message);
-    }
-    worker->state++;
-    worker->tries = 0;
-}
-
-static bool worker_is_idle(const struct actor *actor)
-{
-    return actor->is.inbox.state == INBOX_IDLE;
-}
-
-static int64_t worker_due(const struct actor *actor, const struct rules *rules,
-                          const struct glance *glance)
-{
-    (void)rules;
-    return worker_is_idle(actor) ? glance->next_message : glance->now;
-}
-
-static const int64_t *worker_message(const struct actor *actor)
-{
-    return actor->is.inbox.message;
+    bundle_begin(next, BUNDLE_APPLY);
+    int64_t *p = bundle_append(next, PRIMITIVE_REMEMBER, CALL_UNLESS_DONE, 0);
+    p[0] = message[1 + MESSAGE_GUID];
+    p[1] = message[1 + MESSAGE_JOB];
+    p[2] = message[1 + MESSAGE_CONTENT];
+    memcpy(bundle_append(next, PRIMITIVE_CREDIT, CALL_REQUIRE, 0), p + 1, 2 * sizeof *p);
 }
 
 const struct protocol protocol_inbox = {
@@ -89,11 +40,5 @@ const struct protocol protocol_inbox = {
     .family = CLAUSE_FAMILY_BOX,
     .tables = TABLE_SET(MESSAGE) | TABLE_SET(ACCOUNT) | TABLE_SET(INBOX),
     .roles = {[INBOX_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
-              [INBOX_WORKER] = {.name = "worker",
-                                .begin = begin_worker,
-                                .next = next_of_worker,
-                                .take = tell_worker,
-                                .is_idle = worker_is_idle,
-                                .due = worker_due,
-                                .message = worker_message}},
+              [INBOX_WORKER] = {PROTOCOL_CONSUMER, .next = next_of_worker}},
 };

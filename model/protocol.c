@@ -96,3 +96,33 @@ int64_t protocol_client_due(const struct actor *actor, const struct rules *rules
     (void)rules;
     return protocol_client_is_done(actor) ? PROTOCOL_NEVER : glance->now;
 }
+
+void protocol_consumer_begin(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    (void)rules, (void)number;
+    actor->is.consumer = (struct consumer){.state = CONSUMER_IDLE};
+}
+
+void protocol_consumer_take(struct actor *actor, const struct rules *rules,
+                            const struct outcome *last)
+{
+    (void)rules;
+    consumer_take(&actor->is.consumer, last);
+}
+
+bool protocol_consumer_is_idle(const struct actor *actor)
+{
+    return actor->is.consumer.state == CONSUMER_IDLE;
+}
+
+int64_t protocol_consumer_due(const struct actor *actor, const struct rules *rules,
+                              const struct glance *glance)
+{
+    (void)rules;
+    return protocol_consumer_is_idle(actor) ? glance->next_message : glance->now;
+}
+
+const int64_t *protocol_consumer_message(const struct actor *actor)
+{
+    return actor->is.consumer.message;
+}

@@ -15,6 +15,7 @@
 #define MODEL_PROTOCOL_H
 
 #include "model/clause.h"
+#include "model/consumer.h"
 #include "model/engine.h"
 #include "model/inbox.h"
 #include "model/table.h"
@@ -48,9 +49,9 @@ struct rules {
 struct actor {
     uint8_t role;
     union {
-        struct client client; /* of every protocol that has no better one */
+        struct client client; /* these two of every protocol that has no better ones */
+        struct consumer consumer;
         struct worker worker; /* activity */
-        struct inbox_worker inbox;
     } is;
 };
 
@@ -122,6 +123,20 @@ int64_t protocol_client_due(const struct actor *actor, const struct rules *rules
     .restart = protocol_client_restart, .take = protocol_client_take,                              \
     .is_idle = protocol_client_is_done, .is_done = protocol_client_is_done,                        \
     .due = protocol_client_due
+
+/* A worker that claims a message, commits one bundle for it and acks it (consumer.h); `next` is the
+ * protocol's and asks consumer_next first. */
+void protocol_consumer_begin(struct actor *actor, const struct rules *rules, unsigned number);
+void protocol_consumer_take(struct actor *actor, const struct rules *rules,
+                            const struct outcome *last);
+bool protocol_consumer_is_idle(const struct actor *actor);
+int64_t protocol_consumer_due(const struct actor *actor, const struct rules *rules,
+                              const struct glance *glance);
+const int64_t *protocol_consumer_message(const struct actor *actor);
+#define PROTOCOL_CONSUMER                                                                          \
+    .name = "worker", .begin = protocol_consumer_begin, .take = protocol_consumer_take,            \
+    .is_idle = protocol_consumer_is_idle, .due = protocol_consumer_due,                            \
+    .message = protocol_consumer_message
 
 /* ---- actors ---------------------------------------------------------------------------------- */
 

@@ -51,13 +51,7 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
 struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
                                                const struct row_change *changes, size_t count)
 {
-    struct judge judge = judge_begin(oracle, NULL);
-    judge_held(&judge, CLAUSE_ACL_2);
-    if (count > 0) {
-        judge_breach(&judge, ORACLE_LEDGER, CLAUSE_ACL_2, (enum row_table)changes[0].table,
-                     changes[0].slot, "a transaction that did not commit left something behind");
-    }
-    return judge.verdict;
+    return judge_rollback(oracle, ORACLE_LEDGER, CLAUSE_ACL_2, changes, count);
 }
 
 const struct monitors monitors_activity = {

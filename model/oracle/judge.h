@@ -23,6 +23,12 @@ struct judge {
     struct oracle_verdict verdict;   /* the first breach of a clause that is on (OR2) */
 };
 
+/* A judge without a breach; it has no memory yet. */
+static inline struct judge judge_begin(struct oracle *oracle, const struct rows *rows)
+{
+    return (struct judge){.oracle = oracle, .rows = rows, .verdict = oracle_fine()};
+}
+
 /* The antecedent of the clause held. */
 static inline void judge_held(struct judge *judge, enum clause_id clause)
 {
@@ -39,6 +45,20 @@ static inline void judge_breach(struct judge *judge, enum oracle_name who, enum 
     judge->oracle->spoke = who;
     judge->oracle->table = (uint8_t)table;
     judge->oracle->slot = slot;
+}
+
+/* A transaction that did not commit must have left nothing behind: every protocol's `rollback`. */
+static inline struct oracle_verdict judge_rollback(struct oracle *oracle, enum oracle_name who,
+                                                   enum clause_id clause,
+                                                   const struct row_change *changes, size_t count)
+{
+    struct judge judge = judge_begin(oracle, NULL);
+    judge_held(&judge, clause);
+    if (count > 0) {
+        judge_breach(&judge, who, clause, (enum row_table)changes[0].table, changes[0].slot,
+                     "a transaction that did not commit left something behind");
+    }
+    return judge.verdict;
 }
 
 static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)
@@ -60,12 +80,6 @@ static inline int64_t judge_column(const struct rows *rows, enum row_table table
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
-
-/* A judge without a breach, and without memory. */
-static inline struct judge judge_begin(struct oracle *oracle, const struct rows *rows)
-{
-    return (struct judge){.oracle = oracle, .rows = rows, .verdict = oracle_fine()};
-}
 
 /* Gives it memory for `mask` + 1 ids, a power of two, from cell `base` on; returns the first cell
  * after it. */
