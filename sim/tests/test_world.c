@@ -341,7 +341,7 @@ static void write_in_order(struct world *world, const int *order, int count, uin
     for (int i = count - 1; i >= 0; i--) {
         enum row_table table = (enum row_table)(order[i] % TABLE_COUNT);
         uint32_t slot = row_find(&world->rows, table, identity_mint(order[i], 77));
-        world_set(world, table, slot, order[i] % columns_of(table), order[i]);
+        world_set(world, table, slot, order[i] % columns_of((int)table), order[i]);
         if (order[i] % 5 == 0) {
             world_delete(world, table, slot);
         }
