@@ -526,6 +526,19 @@ static void release(struct campaign *campaign)
     free(campaign->known);
 }
 
+/* A campaign over everything plants a bug where it belongs and runs the rest as it is. */
+static int check_sabotage(const struct campaign_plan *plan)
+{
+    int status = CLI_OK;
+    for (size_t s = 0; s < plan->scenario_count && status == CLI_OK; s++) {
+        bool any = plan->sabotage == NULL || plan->whole;
+        status =
+            any ? CLI_OK
+                : one_run_check_sabotage(&cli_campaign, plan->sabotage, plan->entries[s].scenario);
+    }
+    return status;
+}
+
 static int prepare(struct campaign *campaign, const struct cli_arguments *arguments)
 {
     const struct options *options = &campaign->options;
@@ -545,6 +558,9 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
     }
     if (status == CLI_OK) {
         status = load_scenarios(&campaign->plan, arguments);
+    }
+    if (status == CLI_OK) {
+        status = check_sabotage(&campaign->plan);
     }
     return status == CLI_OK ? make_folder(options->out) : status;
 }

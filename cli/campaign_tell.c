@@ -21,8 +21,11 @@ static void judge_gates(struct campaign_report *report)
                                                plan->off, &report->missed[report->missed_count]);
     }
     if (plan->whole) {
-        report->missed_count += campaign_gates_of_all(CLAUSE_FAMILY_ACL, &report->tally, plan->off,
-                                                      &report->missed[report->missed_count]);
+        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+            report->missed_count +=
+                campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &report->tally,
+                                      plan->off, &report->missed[report->missed_count]);
+        }
     }
 }
 
@@ -197,7 +200,7 @@ static void tell_drift(FILE *out, enum format_kind format, const struct campaign
         return;
     }
     const struct campaign_drift *drift = &report->work->results[s].drift;
-    campaign_drift_text(drift, text, sizeof text);
+    campaign_drift_text(report->plan->entries[s].scenario, drift, text, sizeof text);
     fprintf(out, "\n%snot deterministic%s: %s, seed %" PRIu64 ": %s\n", format_alarm(format),
             format_plain(format), report->plan->entries[s].scenario->name, drift->seed, text);
 }
@@ -316,7 +319,7 @@ static void write_drift(FILE *out, const struct campaign_report *report)
     }
     char text[400];
     const struct campaign_drift *drift = &report->work->results[s].drift;
-    campaign_drift_text(drift, text, sizeof text);
+    campaign_drift_text(report->plan->entries[s].scenario, drift, text, sizeof text);
     write_line(out, json_pack("{ss ss so so ss}", "type", "drift", "scenario",
                               report->plan->entries[s].scenario->name, "seed", number(drift->seed),
                               "step", number(drift->step), "text", text));

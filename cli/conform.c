@@ -312,7 +312,7 @@ static int conform(void *context, const char *dsn)
         fputs("assay conform: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
-    if (!store_pg_make_schema(dsn, bench->schema, &problem)) {
+    if (!store_pg_make_schema(dsn, bench->schema, UINT64_MAX, &problem)) {
         fprintf(stderr, "assay conform: %s\n", problem.text);
         world_free(&bench->world);
         return CLI_UNAVAILABLE;

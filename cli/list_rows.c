@@ -1,7 +1,7 @@
 #include "cli/list_rows.h"
 
 #include "faults/sabotage.h"
-#include "model/oracle/activity.h"
+#include "model/oracle/oracle.h"
 #include "reports/json_line.h"
 #include "scenarios/scenario.h"
 
@@ -55,7 +55,13 @@ static const char *expectation(const struct scenario *scenario)
 
 static void write_scenario(FILE *out, enum format_kind format, const struct scenario *scenario)
 {
-    uint32_t activities = graph_activities(&scenario->graph, SCENARIO_ACTIVITIES_MAX);
+    bool has_graph = scenario->graph.node_count > 0;
+    uint32_t activities =
+        has_graph ? graph_activities(&scenario->graph, SCENARIO_ACTIVITIES_MAX) : 0;
+    char size[32] = "";
+    if (has_graph) {
+        snprintf(size, sizeof size, " of %" PRIu32 " activities", activities);
+    }
     if (format == FORMAT_JSON) {
         json_line_write(
             out, json_pack("{ss ss ss sI sI sI ss ss}", "type", "scenario", "name", scenario->name,
@@ -67,8 +73,8 @@ static void write_scenario(FILE *out, enum format_kind format, const struct scen
     }
     fprintf(out, "%s%-16s%s ", format_strong(format), scenario->name, format_plain(format));
     format_wrapped(out, scenario->about, 17);
-    fprintf(out, "%-16s %" PRIu32 " job%s of %" PRIu32 " activities, %" PRIu32 " worker%s%s%s\n",
-            "", scenario->jobs, scenario->jobs == 1 ? "" : "s", activities, scenario->workers,
+    fprintf(out, "%-16s %" PRIu32 " job%s%s, %" PRIu32 " worker%s%s%s\n", "", scenario->jobs,
+            scenario->jobs == 1 ? "" : "s", size, scenario->workers,
             scenario->workers == 1 ? "" : "s", scenario->breaks ? "; is to break " : "",
             expectation(scenario));
 }
@@ -140,10 +146,10 @@ static bool is_run(const struct clause *clause)
            clause->kind == CLAUSE_KIND_PATH;
 }
 
-/* Only the activity protocol has runs so far. */
+/* Not every family belongs to a protocol that has runs so far. */
 static const char *judged(const struct clause *clause)
 {
-    bool in_runs = clause->family == CLAUSE_FAMILY_ACL || !is_run(clause);
+    bool in_runs = protocol_judges(clause->family) || !is_run(clause);
     return in_runs ? clause_kind_about(clause->kind) : "not judged in runs yet";
 }
 

@@ -24,10 +24,10 @@ struct lockstep {
     struct sessions *copy; /* to try who goes first */
     FILE *tell;            /* NULL, or where each step is told, both sides of it */
     void (*name)(const struct lockstep *both, unsigned who, char *text, size_t size);
-    void *context;        /* for `name` */
+    void *context;            /* for `name` */
     uint8_t at[SESSIONS_MAX]; /* the call that each session's statement belongs to */
-    char difference[600]; /* empty: none so far */
-    bool failed;          /* the server failed, which is no difference */
+    char difference[600];     /* empty: none so far */
+    bool failed;              /* the server failed, which is no difference */
     /* what was compared */
     uint64_t statements, waits, deadlocks, commits, rows;
     uint64_t aborts; /* 40001 that PostgreSQL chose */

@@ -32,37 +32,21 @@ static void write_event_json(const struct trace_line *line)
     snprintf(digest, sizeof digest, "%016" PRIx64, line->digest);
     json_t *object =
         json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:s}", "type", "event", "step",
-                  (json_int_t)line->step, "now", (json_int_t)line->now, "actor",
-                  names_actor(line->actor).text, "what", line->what, "outcome", line->outcome,
-                  "changed", line->effect, "committed", line->committed, "digest", digest);
+                  (json_int_t)line->step, "now", (json_int_t)line->now, "actor", line->who, "what",
+                  line->what, "outcome", line->outcome, "changed", line->effect, "committed",
+                  line->committed, "digest", digest);
     if (line->fault != FAULT_NONE) {
         json_object_set_new(object, "fault", json_string(fault_get(line->fault)->name));
     }
     json_line_write(stdout, object);
 }
 
-/* Every ledger as it stands: what a debugger would show at a breakpoint. */
+/* Everything as it stands: what a debugger would show at a breakpoint. */
 static void write_ledgers(const struct one_run *one, const struct run_event *event)
 {
-    const struct rows *rows = event->rows;
-    struct names names = {.scenario = one->schedule->scenario, .rows = rows};
+    struct names names = {.scenario = one->schedule->scenario, .rows = event->rows};
     printf("\nthe ledgers after step %" PRIu32 "\n", event->step);
-    for (uint32_t slot = 0; slot < rows->table[TABLE_JOB].used; slot++) {
-        printf("  %-40s semaphore %" PRId64 ", threshold %" PRId64 ", %s\n",
-               names_row(&names, TABLE_JOB, slot).text,
-               row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
-               row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
-               row_get(rows, TABLE_JOB, slot, JOB_STATE) == JOB_COMPLETE ? "complete" : "active");
-    }
-    for (uint32_t slot = 0; slot < rows->table[TABLE_ACTIVITY].used; slot++) {
-        printf("  %-40s %s\n", names_row(&names, TABLE_ACTIVITY, slot).text,
-               trace_ledger(row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER)).text);
-    }
-    for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
-        printf("  %-40s %s  dimension %" PRId64 "\n", names_row(&names, TABLE_GUID, slot).text,
-               trace_ledger(row_get(rows, TABLE_GUID, slot, GUID_LEDGER)).text,
-               row_get(rows, TABLE_GUID, slot, GUID_DIMENSION));
-    }
+    trace_dump(stdout, &names);
     putchar('\n');
 }
 
@@ -355,4 +339,15 @@ int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
         }
     }
     return CLI_OK;
+}
+
+int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
+                           const struct scenario *scenario)
+{
+    if (sabotage->protocol == (uint8_t)scenario->protocol) {
+        return CLI_OK;
+    }
+    return cli_usage_error(verb, "the sabotage %s is of protocol %s, and %s of %s", sabotage->name,
+                           protocol_get((enum protocol_id)sabotage->protocol)->name, scenario->name,
+                           protocol_get(scenario->protocol)->name);
 }

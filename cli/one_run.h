@@ -34,4 +34,8 @@ int one_run_status(enum run_verdict verdict, bool expects_finding);
 int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
                     bool without[CLAUSE_COUNT], bool silent[ORACLE_NAME_COUNT]);
 
+/* That the planted bug is one of the scenario's protocol; CLI_USAGE, and told, if not. */
+int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
+                           const struct scenario *scenario);
+
 #endif

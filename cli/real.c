@@ -2,6 +2,7 @@
 #include "cli/real.h"
 
 #include "cli/cli.h"
+#include "cli/one_run.h"
 #include "cli/real_judge.h"
 #include "real/cluster.h"
 #include "real/driver.h"
@@ -67,7 +68,7 @@ struct stage {
     const char *dsn;
     struct scenario scenario;
     struct run run;
-    struct engine_rules rules;
+    struct rules rules;
     char schema[48];
     uint64_t runs, commits, changes;
     struct real_verdict verdict;
@@ -93,8 +94,8 @@ static struct driver driver_of(const struct stage *stage)
         .give_up_at = driver_now() + RUN_MS_MAX};
 }
 
-/* A worker is a process, and ends with this one. */
-static pid_t start_worker(const struct driver *driver)
+/* Who serves is a process, and ends with this one. */
+static pid_t start_worker(const struct driver *driver, unsigned actor)
 {
     fflush(NULL);
     pid_t pid = fork();
@@ -104,7 +105,7 @@ static pid_t start_worker(const struct driver *driver)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct store_pg_problem problem;
     uint64_t transactions;
-    enum driver_end end = driver_work(driver, &transactions, &problem);
+    enum driver_end end = driver_act(driver, actor, &transactions, &problem);
     if (end == DRIVER_FAILED) {
         fprintf(stderr, "assay real: a worker's store failed: %s\n", problem.text);
     }
@@ -114,13 +115,17 @@ static pid_t start_worker(const struct driver *driver)
 /* CLI_OK if all ended because nothing was left to do. */
 static int run_workers(const struct stage *stage, const struct driver *driver)
 {
-    pid_t pids[SCENARIO_WORKERS_MAX];
+    pid_t pids[PROTOCOL_ACTORS_MAX];
+    unsigned count = 0;
     int status = CLI_OK;
-    for (uint32_t w = 0; w < stage->scenario.workers; w++) {
-        pids[w] = start_worker(driver);
-        status = pids[w] < 0 ? CLI_UNAVAILABLE : status;
+    for (unsigned a = 0; a < stage->rules.actors; a++) {
+        if (protocol_role(&stage->rules, a)->is_done == NULL) {
+            pids[count] = start_worker(driver, a);
+            status = pids[count] < 0 ? CLI_UNAVAILABLE : status;
+            count++;
+        }
     }
-    for (uint32_t w = 0; w < stage->scenario.workers; w++) {
+    for (unsigned w = 0; w < count; w++) {
         int ended = 0;
         while (pids[w] > 0 && waitpid(pids[w], &ended, 0) < 0 && !interrupted) {
         }
@@ -175,14 +180,15 @@ static int make_schema(struct stage *stage)
                                        .schema = stage->schema,
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
-    if (!store_pg_make_schema(stage->dsn, stage->schema, &problem)) {
+    if (!store_pg_make_schema(stage->dsn, stage->schema,
+                              protocol_get(stage->scenario.protocol)->tables, &problem)) {
         return complain("the schema cannot be made", problem.text);
     }
     struct store_pg *store = store_pg_open(&options, &problem);
     if (store == NULL) {
         return complain("the schema cannot be made", problem.text);
     }
-    history_script(stage->schema, script);
+    history_script(stage->schema, protocol_get(stage->scenario.protocol)->tables, script);
     int status = store_pg_run(store, script)
                      ? CLI_OK
                      : complain("the history cannot be recorded", store_pg_why_not(store));
@@ -190,13 +196,27 @@ static int make_schema(struct stage *stage)
     return status;
 }
 
+/* Clients: those that have done all they will ever do, one after the other. */
+static int run_clients(const struct stage *stage, const struct driver *driver)
+{
+    struct store_pg_problem problem = {"the time is up"};
+    uint64_t transactions;
+    for (unsigned a = 0; a < stage->rules.actors; a++) {
+        if (protocol_role(&stage->rules, a)->is_done != NULL &&
+            driver_act(driver, a, &transactions, &problem) != DRIVER_QUIET) {
+            return complain("the jobs cannot be created", problem.text);
+        }
+    }
+    return CLI_OK;
+}
+
 static int run_seed(struct stage *stage)
 {
     struct store_pg_problem problem;
     struct driver driver = driver_of(stage);
     int status = make_schema(stage);
-    if (status == CLI_OK && !driver_create_jobs(&driver, stage->scenario.jobs, &problem)) {
-        status = complain("the jobs cannot be created", problem.text);
+    if (status == CLI_OK) {
+        status = run_clients(stage, &driver);
     }
     if (status == CLI_OK) {
         int worked = run_workers(stage, &driver);
@@ -246,18 +266,19 @@ static int load(struct stage *stage, const char *name)
     if (!scenario_load(name, &stage->scenario, &fault)) {
         return cli_usage_error(&cli_real, "%s", fault.text);
     }
-    for (uint16_t n = 0; n < stage->scenario.graph.node_count; n++) {
-        if (stage->scenario.graph.nodes[n].preset_leg2 != 0) {
-            return cli_usage_error(
-                &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
-        }
+    if (stage->request->sabotage_name != NULL &&
+        one_run_check_sabotage(&cli_real, &stage->request->sabotage, &stage->scenario) != CLI_OK) {
+        return CLI_USAGE;
     }
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
         return complain(name, "not enough memory");
     }
-    stage->rules = stage->run.rules;
-    stage->rules.timeout = CLAIM_MS;
-    stage->rules.put_back = PUT_BACK_MS;
+    if (stage->run.has_presets) {
+        run_free(&stage->run);
+        return cli_usage_error(
+            &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
+    }
+    scenario_rules(&stage->scenario, CLAIM_MS, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
 

@@ -2,8 +2,6 @@
 
 #include "real/history.h"
 
-#include <string.h>
-
 struct telling {
     struct run *run;
     struct real_verdict *verdict;
@@ -15,7 +13,7 @@ struct telling {
 static void end_commit(struct telling *telling)
 {
     struct world *world = &telling->run->world;
-    struct oracle_activity *oracle = &telling->run->oracle;
+    struct oracle *oracle = &telling->run->oracle;
     size_t count = world->change_count;
     if (telling->transaction == 0) {
         return;
@@ -24,7 +22,7 @@ static void end_commit(struct telling *telling)
     telling->verdict->changes += count;
     if (!telling->verdict->breach.broken) {
         telling->verdict->breach =
-            oracle_activity_commit(oracle, &world->rows, world->changes, count, world->now);
+            oracle->monitors->commit(oracle, &world->rows, world->changes, count);
         telling->verdict->oracle = oracle->spoke;
     }
     world_keep(world);
@@ -94,7 +92,11 @@ static uint32_t rows_alive(const struct rows *rows, enum row_table table)
 /* What the server has now is what its history says. */
 static bool compare_rows(struct run *run, struct store_pg *store, struct real_verdict *verdict)
 {
+    uint64_t tables = protocol_get(run->scenario->protocol)->tables;
     for (int table = 0; table < TABLE_COUNT; table++) {
+        if (!table_in(tables, (enum row_table)table)) {
+            continue;
+        }
         struct comparing comparing = {.rows = &run->world.rows, .table = (enum row_table)table};
         if (!store_pg_rows(store, comparing.table, compare_row, &comparing)) {
             return false;
@@ -111,8 +113,7 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
 {
     *verdict = (struct real_verdict){.breach = oracle_fine()};
     world_reset(&run->world);
-    memset(run->ghosts, 0, oracle_activity_cells(&run->world.rows) * sizeof *run->ghosts);
-    oracle_activity_begin(&run->oracle, &run->world.rows, run->ghosts);
+    run_begin_oracle(run);
     struct telling telling = {.run = run, .verdict = verdict};
     if (!history_read(store, schema, tell, &telling)) {
         return false;
@@ -122,8 +123,8 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
         return false;
     }
     if (verdict->bug == NULL && !verdict->breach.broken) {
-        verdict->breach = oracle_activity_settled(
-            &run->oracle, &run->world.rows, run->world.queue_count == 0, &run->crash_free.rows);
+        verdict->breach = run->oracle.monitors->settled(&run->oracle, &run->world.rows,
+                                                        run_is_quiet(run), &run->crash_free.rows);
         verdict->oracle = run->oracle.spoke;
     }
     return true;

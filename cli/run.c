@@ -75,6 +75,7 @@ static int prepare(const struct request *request, struct schedule *schedule)
                                    "there is no sabotage '%s'; assay list sabotages shows them",
                                    cli_quote(request->sabotage).text);
         }
+        return one_run_check_sabotage(&cli_run, &schedule->sabotage, schedule->scenario);
     }
     return CLI_OK;
 }

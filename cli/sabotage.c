@@ -295,7 +295,7 @@ struct summary {
 
 static bool must_kill(const struct clause *clause)
 {
-    return clause->family == CLAUSE_FAMILY_ACL &&
+    return protocol_judges(clause->family) &&
            (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
 }
 

@@ -75,7 +75,9 @@ static int load(const struct request *request, struct schedule *schedule)
                                cli_quote(request->sabotage).text);
     }
     schedule->seed = request->seed_number;
-    return CLI_OK;
+    return schedule->sabotaged
+               ? one_run_check_sabotage(&cli_sweep, &schedule->sabotage, schedule->scenario)
+               : CLI_OK;
 }
 
 /* ---- what it says ---------------------------------------------------------------------------- */

@@ -1,74 +1,61 @@
 #include "faults/sabotage.h"
 
-#include "faults/sabotage_equivalent.h"
-#include "faults/sabotage_named.h"
+#include "faults/sabotage_book.h"
 #include "model/check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define COPY PRIMITIVE_COUNT /* where the changed copy of a primitive stands in a table */
+#define COPY SABOTAGE_COPY
 
 /* ---- what is enumerated ---------------------------------------------------------------------- */
 
-/* Every primitive of every bundle, in the order of the bundle. A test sees to it that this is what
- * the engines send. */
-static const struct shape {
-    uint8_t bundle, primitive;
-} shapes[] = {
-    {BUNDLE_CREATE, PRIMITIVE_CREATE_JOB},
-    {BUNDLE_CREATE, PRIMITIVE_ADD_ACTIVITY},
-    {BUNDLE_CREATE, PRIMITIVE_PUBLISH},
-    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},
-    {BUNDLE_EXTEND, PRIMITIVE_EXTEND},
-    {BUNDLE_ENTER_LEG1, PRIMITIVE_ENTER_LEG1},
-    {BUNDLE_ENTER_LEG1, PRIMITIVE_READ_INPUT},
-    {BUNDLE_ENTER_LEG1, PRIMITIVE_READ_OUTPUT},
-    {BUNDLE_LEG1, PRIMITIVE_MARK_ACTIVITY},
-    {BUNDLE_LEG1, PRIMITIVE_RECORD_TASK},
-    {BUNDLE_LEG1, PRIMITIVE_PUBLISH},
-    {BUNDLE_ANSWER, PRIMITIVE_PUBLISH},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_ENTER_LEG2},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_REQUIRE_MARK},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_READ_TASK},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_READ_OUTPUT},
-    {BUNDLE_STEP1, PRIMITIVE_MARK_ACTIVITY},
-    {BUNDLE_STEP1, PRIMITIVE_MARK_GUID},
-    {BUNDLE_STEP1, PRIMITIVE_RECORD_OUTPUT},
-    {BUNDLE_STEP2, PRIMITIVE_MARK_ACTIVITY},
-    {BUNDLE_STEP2, PRIMITIVE_COLLATE},
-    {BUNDLE_STEP2, PRIMITIVE_CLOSE_TASK},
-    {BUNDLE_STEP2, PRIMITIVE_ADD_ACTIVITY},
-    {BUNDLE_STEP2, PRIMITIVE_PUBLISH},
-    {BUNDLE_STEP3, PRIMITIVE_MARK_ACTIVITY},
-    {BUNDLE_STEP3, PRIMITIVE_MARK_GUID},
-    {BUNDLE_STEP3, PRIMITIVE_RECORD_COMPLETION},
-    {BUNDLE_ACK, PRIMITIVE_ACK},
-    {BUNDLE_ESCALATE, PRIMITIVE_ACK},
-    {BUNDLE_ESCALATE, PRIMITIVE_REQUIRE_UNMARKED},
-    {BUNDLE_ESCALATE, PRIMITIVE_REQUIRE_STUCK},
-    {BUNDLE_ESCALATE, PRIMITIVE_ESCALATE_JOB},
-    {BUNDLE_ESCALATE, PRIMITIVE_RECORD_ESCALATION},
-    {BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK},
-    {BUNDLE_READ, PRIMITIVE_READ_ACTIVITY},
-    {BUNDLE_READ, PRIMITIVE_READ_GUID},
-};
-#define SHAPES (sizeof shapes / sizeof *shapes)
+#define PROTOCOL(id, name) extern const struct sabotage_book sabotage_book_##name;
+#include "model/protocols.def"
+#undef PROTOCOL
 
-bool sabotage_knows(enum bundle_name bundle, enum primitive_id primitive)
+static const struct sabotage_book *const books[PROTOCOL_COUNT] = {
+#define PROTOCOL(id, name) [PROTOCOL_##id] = &sabotage_book_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
+};
+
+static const struct sabotage_book *book_of(const struct sabotage *sabotage)
 {
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (shapes[i].bundle == bundle && shapes[i].primitive == primitive) {
+    return books[sabotage->protocol];
+}
+
+bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle, enum primitive_id primitive)
+{
+    const struct sabotage_book *book = books[protocol];
+    for (size_t i = 0; i < book->shape_count; i++) {
+        if (book->shapes[i].bundle == bundle && book->shapes[i].primitive == primitive) {
             return true;
         }
     }
     return false;
 }
 
-/* Bundles of a message that is not acked yet. */
-static bool owes_ack(enum bundle_name bundle)
+const char *sabotage_equivalent_name(size_t index)
 {
-    return (bundle >= BUNDLE_ENTER_LEG1 && bundle <= BUNDLE_STEP3) || bundle == BUNDLE_READ;
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        if (index < books[p]->equivalent_count) {
+            return books[p]->equivalents[index].name;
+        }
+        index -= books[p]->equivalent_count;
+    }
+    return NULL;
+}
+
+/* Why no promise can see it, by its name; NULL: one must. */
+static const char *equivalent(const struct sabotage_book *book, const char *name)
+{
+    for (size_t i = 0; i < book->equivalent_count; i++) {
+        if (strcmp(book->equivalents[i].name, name) == 0) {
+            return book->equivalents[i].reason;
+        }
+    }
+    return NULL;
 }
 
 /* Text as part of a name: lower case, dashes for blanks. */
@@ -97,7 +84,7 @@ static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
     [SABOTAGE_ACK_EARLY] = "acks the message before this bundle",
 };
 
-/* "step-2/drop/collate.5" */
+/* "step-2/drop/collate.5", "inbox.apply/drop/credit" */
 static void name_it(struct sabotage *out)
 {
     char bundle[16], primitive[24] = "", op[8] = "";
@@ -108,39 +95,42 @@ static void name_it(struct sabotage *out)
     if (out->op != 0) {
         snprintf(op, sizeof op, ".%d", out->op);
     }
-    snprintf(out->name, sizeof out->name, "%s/%s%s%s%s", bundle, kind_slugs[out->kind],
-             primitive[0] == '\0' ? "" : "/", primitive, op);
+    snprintf(out->name, sizeof out->name, "%s%s/%s%s%s%s", book_of(out)->prefix, bundle,
+             kind_slugs[out->kind], primitive[0] == '\0' ? "" : "/", primitive, op);
 }
 
 /* Walks the enumeration: every sabotage once, in a fixed order. Ops are numbered from 1; 0 means
  * the primitive as a whole. */
 struct walk {
+    uint8_t protocol; /* whose bundles are walked */
     size_t wanted, at;
     struct sabotage *out;
 };
 
-static bool visit(struct walk *walk, enum sabotage_kind kind, const struct shape *shape, int op)
+static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabotage_shape *shape,
+                  int op)
 {
     if (walk->at++ != walk->wanted) {
         return false;
     }
-    *walk->out = (struct sabotage){.kind = (uint8_t)kind,
+    *walk->out = (struct sabotage){.protocol = walk->protocol,
+                                   .kind = (uint8_t)kind,
                                    .bundle = shape->bundle,
                                    .primitive = shape->primitive,
                                    .op = (uint8_t)op,
                                    .about = kind_abouts[kind]};
     name_it(walk->out);
-    walk->out->equivalent = sabotage_equivalent(walk->out->name);
+    walk->out->equivalent = equivalent(books[walk->protocol], walk->out->name);
     return true;
 }
 
-static bool is_last(size_t i)
+static bool is_last(const struct sabotage_book *book, size_t i)
 {
-    return i + 1 == SHAPES || shapes[i + 1].bundle != shapes[i].bundle;
+    return i + 1 == book->shape_count || book->shapes[i + 1].bundle != book->shapes[i].bundle;
 }
 
 /* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
-static bool visit_ops(struct walk *walk, const struct shape *shape)
+static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape)
 {
     const struct primitive *primitive = &primitive_table[shape->primitive];
     for (int i = 0; i < primitive->op_count; i++) {
@@ -156,24 +146,36 @@ static bool visit_ops(struct walk *walk, const struct shape *shape)
 
 static bool visit_shape(struct walk *walk, size_t i)
 {
-    const struct shape *shape = &shapes[i];
-    bool first = i == 0 || shapes[i - 1].bundle != shape->bundle;
-    enum bundle_name bundle = (enum bundle_name)shape->bundle;
+    const struct sabotage_book *book = books[walk->protocol];
+    const struct sabotage_shape *shape = &book->shapes[i];
+    bool first = i == 0 || book->shapes[i - 1].bundle != shape->bundle;
+    bool owes_ack = book->owes_ack != NULL && book->owes_ack((enum bundle_name)shape->bundle);
     return (first && visit(walk, SABOTAGE_REPEAT, shape, 0)) ||
-           (first && owes_ack(bundle) && visit(walk, SABOTAGE_ACK_EARLY, shape, 0)) ||
+           (first && owes_ack && visit(walk, SABOTAGE_ACK_EARLY, shape, 0)) ||
            visit(walk, SABOTAGE_DROP, shape, 0) ||
-           (!is_last(i) && visit(walk, SABOTAGE_SPLIT, shape, 0)) || visit_ops(walk, shape);
+           (!is_last(book, i) && visit(walk, SABOTAGE_SPLIT, shape, 0)) || visit_ops(walk, shape);
 }
 
 /* True if there is one with this number; `at` then tells how many there are before it. */
 static bool walk_to(struct walk *walk)
 {
-    for (size_t i = 0; i < SHAPES; i++) {
-        if (visit_shape(walk, i)) {
-            return true;
+    for (walk->protocol = 0; walk->protocol < PROTOCOL_COUNT; walk->protocol++) {
+        for (size_t i = 0; i < books[walk->protocol]->shape_count; i++) {
+            if (visit_shape(walk, i)) {
+                return true;
+            }
         }
     }
     return false;
+}
+
+size_t sabotage_named_count(void)
+{
+    size_t count = 0;
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        count += books[p]->named_count;
+    }
+    return count;
 }
 
 size_t sabotage_count(void)
@@ -184,10 +186,22 @@ size_t sabotage_count(void)
     return sabotage_named_count() + walk.at;
 }
 
+static void get_named(size_t index, struct sabotage *out)
+{
+    uint8_t p = 0;
+    while (index >= books[p]->named_count) {
+        index -= books[p++]->named_count;
+        CHECK(p < PROTOCOL_COUNT);
+    }
+    *out = books[p]->named[index];
+    out->protocol = p;
+    out->which = (uint8_t)index;
+}
+
 void sabotage_get(size_t index, struct sabotage *out)
 {
     if (index < sabotage_named_count()) {
-        sabotage_named_get(index, out);
+        get_named(index, out);
         return;
     }
     struct walk walk = {.wanted = index - sabotage_named_count(), .out = out};
@@ -251,7 +265,9 @@ void sabotage_primitives(const struct sabotage *sabotage,
         return;
     }
     if (sabotage->kind == SABOTAGE_NAMED) {
-        sabotage_named_primitives(sabotage, table);
+        if (book_of(sabotage)->primitives != NULL) {
+            book_of(sabotage)->primitives(sabotage, table);
+        }
         return;
     }
     table[COPY] = primitive_table[sabotage->primitive];
@@ -260,7 +276,8 @@ void sabotage_primitives(const struct sabotage *sabotage,
 
 bool sabotage_tears(const struct sabotage *sabotage)
 {
-    return sabotage->kind == SABOTAGE_NAMED && sabotage_named_tears(sabotage);
+    return sabotage->kind == SABOTAGE_NAMED && book_of(sabotage)->tears != NULL &&
+           book_of(sabotage)->tears(sabotage);
 }
 
 /* ---- bundles on their way out ---------------------------------------------------------------- */
@@ -310,23 +327,29 @@ static void pass_stale(const struct sabotage *sabotage, const struct sabotage_me
     bundle->params[bundle->param_count - 1] = memory->stale;
 }
 
-static void ack_first(const struct sabotage_memory *memory, const struct worker *worker,
-                      struct bundle *bundle)
+static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                      const struct actor *actor, struct bundle *bundle)
 {
-    if (memory->stage != 0 || worker == NULL) {
+    const struct role *role =
+        &protocol_get((enum protocol_id)sabotage->protocol)->roles[actor->role];
+    if (memory->stage != 0 || role->message == NULL) {
         return;
     }
+    const int64_t *message = role->message(actor);
+    memory->flag = true; /* this ack is not the engine's */
     bundle_begin(bundle, BUNDLE_ACK);
     int64_t *p = bundle_append(bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0);
-    p[0] = worker->message[0];
-    p[1] = worker->message[1 + MESSAGE_EPOCH];
+    p[0] = message[0];
+    p[1] = message[1 + MESSAGE_EPOCH];
 }
 
 void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                     const struct worker *worker, struct bundle *bundle)
+                     const struct actor *actor, struct bundle *bundle)
 {
     if (sabotage->kind == SABOTAGE_NAMED) {
-        sabotage_named_bundle(sabotage, memory, worker, bundle);
+        if (book_of(sabotage)->bundle != NULL) {
+            book_of(sabotage)->bundle(sabotage, memory, actor, bundle);
+        }
         return;
     }
     if (bundle->name != sabotage->bundle) {
@@ -334,7 +357,7 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
     }
     int at = find_call(bundle, sabotage->primitive);
     if (sabotage->kind == SABOTAGE_ACK_EARLY) {
-        ack_first(memory, worker, bundle);
+        ack_first(sabotage, memory, actor, bundle);
     } else if (at < 0) {
         return;
     } else if (sabotage->kind == SABOTAGE_DROP && sabotage->op == 0) {
@@ -353,7 +376,9 @@ void sabotage_ready(const struct sabotage *sabotage, struct sabotage_memory *mem
                     const struct bundle *next, const struct rows *rows)
 {
     if (sabotage->kind == SABOTAGE_NAMED) {
-        sabotage_named_ready(sabotage, memory, next, rows);
+        if (book_of(sabotage)->ready != NULL) {
+            book_of(sabotage)->ready(sabotage, memory, next, rows);
+        }
         return;
     }
     if (sabotage->kind != SABOTAGE_STALE || next->name != sabotage->bundle) {
@@ -420,33 +445,32 @@ static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundl
 }
 
 /* Stage 1 lasts until the worker claims something else. */
-static bool outcome_of_early_ack(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                                 const struct worker *worker, const struct bundle *sent)
+static bool outcome_of_early_ack(struct sabotage_memory *memory, const struct bundle *sent)
 {
     if (sent->name == BUNDLE_CLAIM) {
         memory->stage = 0;
     }
-    bool early = sent->name == BUNDLE_ACK && memory->stage == 0 && worker != NULL &&
-                 worker->state != WORKER_ACK && sabotage->kind == SABOTAGE_ACK_EARLY;
+    bool early = sent->name == BUNDLE_ACK && memory->stage == 0 && memory->flag;
     if (early) {
         memory->stage = 1;
+        memory->flag = false;
     }
     return !early;
 }
 
 bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                      const struct worker *worker, const struct bundle *sent,
-                      struct outcome *outcome)
+                      const struct bundle *sent, struct outcome *outcome)
 {
+    const struct sabotage_book *book = book_of(sabotage);
     switch ((enum sabotage_kind)sabotage->kind) {
     case SABOTAGE_NAMED:
-        return sabotage_named_outcome(sabotage, memory, worker, sent, outcome);
+        return book->outcome == NULL || book->outcome(sabotage, memory, sent, outcome);
     case SABOTAGE_SPLIT:
         return sent->name != sabotage->bundle || outcome_of_split(memory, outcome);
     case SABOTAGE_REPEAT:
         return sent->name != sabotage->bundle || outcome_of_repeat(memory, sent, outcome);
     case SABOTAGE_ACK_EARLY:
-        return outcome_of_early_ack(sabotage, memory, worker, sent);
+        return outcome_of_early_ack(memory, sent);
     case SABOTAGE_DROP:
     case SABOTAGE_UNGUARD:
     case SABOTAGE_STALE:

@@ -5,24 +5,24 @@
  * back. No engine has a switch for it. Its memory is bounded, one for each actor; a crash clears
  * it.
  *
- * Some are named after failures that real systems had. The rest are enumerated mechanically from
- * every bundle: each primitive dropped, each bundle split after each primitive, each guard dropped,
- * each increment written back from a stale read, each bundle repeated, each message acked early.
+ * Each protocol has a book of them (sabotage_book.h). Some are named after failures that real
+ * systems had. The rest are enumerated mechanically from every bundle: each primitive dropped, each
+ * bundle split after each primitive, each guard dropped, each increment written back from a stale
+ * read, each bundle repeated, each message acked early.
  *
  * (Z1) Without a sabotage, nothing here is called and nothing changes.
  * (Z2) An enumerated sabotage that no promise can see is listed as equivalent, with the reason. */
 #ifndef FAULTS_SABOTAGE_H
 #define FAULTS_SABOTAGE_H
 
-#include "model/engine.h"
+#include "model/protocol.h"
 
-#define SABOTAGE_TABLE_SIZE                                                                        \
-    (PRIMITIVE_COUNT + 2) /* room for changed copies beside the originals                          \
-                           */
-#define SABOTAGE_NAME_SIZE 48
+#define SABOTAGE_COPY       PRIMITIVE_COUNT /* where a table has a changed copy of a primitive */
+#define SABOTAGE_TABLE_SIZE (PRIMITIVE_COUNT + 2) /* with room for it and another */
+#define SABOTAGE_NAME_SIZE  64
 
 enum sabotage_kind {
-    SABOTAGE_NAMED,     /* one of those in sabotage_named.c */
+    SABOTAGE_NAMED,     /* one that a protocol's book names */
     SABOTAGE_DROP,      /* the primitive is left out of the bundle */
     SABOTAGE_SPLIT,     /* what comes after the primitive is a transaction of its own */
     SABOTAGE_UNGUARD,   /* an operation's test is left out */
@@ -37,6 +37,7 @@ struct sabotage {
     const char *about;      /* what it does wrong, in one line */
     const char *equivalent; /* why no promise can see it; NULL: one must */
     const char *scenario;   /* where it shows best */
+    uint8_t protocol;       /* enum protocol_id: whose it is */
     uint8_t kind;           /* enum sabotage_kind */
     uint8_t which;          /* SABOTAGE_NAMED: which one */
     uint8_t bundle;         /* enum bundle_name */
@@ -56,11 +57,16 @@ struct sabotage_memory {
 
 /* All of them, named ones first, in a fixed order. */
 size_t sabotage_count(void);
+size_t sabotage_named_count(void);
 void sabotage_get(size_t index, struct sabotage *out);
 bool sabotage_find(const char *name, struct sabotage *out);
 
-/* Whether the enumeration has this primitive in this bundle. */
-bool sabotage_knows(enum bundle_name bundle, enum primitive_id primitive);
+/* Whether the enumeration has this primitive in this bundle of the protocol. */
+bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle,
+                    enum primitive_id primitive);
+
+/* The names on the lists of equivalents, in their order; NULL: no more. */
+const char *sabotage_equivalent_name(size_t index);
 
 /* The table of primitives that a store is to execute. */
 void sabotage_primitives(const struct sabotage *sabotage,
@@ -70,15 +76,14 @@ void sabotage_primitives(const struct sabotage *sabotage,
 void sabotage_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct bundle *next, const struct rows *rows);
 
-/* Rewrites what the engine sends. `worker` is NULL for the client. */
+/* Rewrites what the engine sends. */
 void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                     const struct worker *worker, struct bundle *bundle);
+                     const struct actor *actor, struct bundle *bundle);
 
 /* Rewrites what comes back. False: the engine is not told, and the decorator has something more to
  * send first. */
 bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                      const struct worker *worker, const struct bundle *sent,
-                      struct outcome *outcome);
+                      const struct bundle *sent, struct outcome *outcome);
 
 /* A crash or abort of the store's that tears a transaction: true if half of its changes stay. */
 bool sabotage_tears(const struct sabotage *sabotage);

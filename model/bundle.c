@@ -1,11 +1,23 @@
 #include "model/bundle.h"
 
 static const char *const name_texts[BUNDLE_NAME_COUNT] = {
-    [BUNDLE_CREATE] = "create job",     [BUNDLE_CLAIM] = "claim",  [BUNDLE_EXTEND] = "extend",
-    [BUNDLE_ENTER_LEG1] = "enter Leg1", [BUNDLE_LEG1] = "Leg1",    [BUNDLE_ANSWER] = "answer",
-    [BUNDLE_ENTER_LEG2] = "enter Leg2", [BUNDLE_STEP1] = "Step 1", [BUNDLE_STEP2] = "Step 2",
-    [BUNDLE_STEP3] = "Step 3",          [BUNDLE_ACK] = "ack",      [BUNDLE_ESCALATE] = "escalate",
-    [BUNDLE_PUT_BACK] = "put back",     [BUNDLE_READ] = "read",
+    [BUNDLE_CREATE] = "create job",
+    [BUNDLE_CLAIM] = "claim",
+    [BUNDLE_EXTEND] = "extend",
+    [BUNDLE_ENTER_LEG1] = "enter Leg1",
+    [BUNDLE_LEG1] = "Leg1",
+    [BUNDLE_ANSWER] = "answer",
+    [BUNDLE_ENTER_LEG2] = "enter Leg2",
+    [BUNDLE_STEP1] = "Step 1",
+    [BUNDLE_STEP2] = "Step 2",
+    [BUNDLE_STEP3] = "Step 3",
+    [BUNDLE_ACK] = "ack",
+    [BUNDLE_ESCALATE] = "escalate",
+    [BUNDLE_PUT_BACK] = "put back",
+    [BUNDLE_READ] = "read",
+    /* inbox */
+    [BUNDLE_SEND] = "send",
+    [BUNDLE_APPLY] = "apply",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {

@@ -18,6 +18,7 @@
 /* What a bundle is for. Every transaction of the protocol has one of these names: crash points,
  * traces and planted bugs refer to them. */
 enum bundle_name {
+    /* activity; CLAIM, EXTEND, ACK and PUT_BACK are the queue's, for every protocol */
     BUNDLE_CREATE,     /* a client creates a job */
     BUNDLE_CLAIM,      /* a worker takes a message */
     BUNDLE_EXTEND,     /* ... and keeps it longer */
@@ -32,6 +33,9 @@ enum bundle_name {
     BUNDLE_ESCALATE,   /* handed to people and acked (E-ACL-10) */
     BUNDLE_PUT_BACK,   /* too early: visible again later, uncounted (E-ACL-20) */
     BUNDLE_READ,       /* where do things stand, after an unknown outcome (E-ACL-13) */
+    /* inbox */
+    BUNDLE_SEND,  /* a client sends a message */
+    BUNDLE_APPLY, /* its effect, and its id, together (BOX-1) */
     BUNDLE_NAME_COUNT
 };
 

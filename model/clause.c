@@ -32,6 +32,7 @@ static const struct {
     [CLAUSE_FAMILY_KEY] = {"KEY", "002", "collation key"},
     [CLAUSE_FAMILY_LEG] = {"LEG", "003", "the earlier activity ledger"},
     [CLAUSE_FAMILY_CUT] = {"CUT", "004", "pipeline MARK, REVIEW, CUT, VERIFY"},
+    [CLAUSE_FAMILY_BOX] = {"BOX", "none", "an inbox, the example of a protocol"},
 };
 
 static const struct {

@@ -7,6 +7,8 @@
  *   KEY  seed 002  the collation key
  *   LEG  seed 003  the activity ledger that seed 000 replaces
  *   CUT  seed 004  the pipeline MARK, REVIEW, CUT, VERIFY
+ * and one is Assay's own, its example of a protocol:
+ *   BOX            the inbox that applies each message once
  *
  * Clauses are written "ACL-19", errata "E-ACL-19". Owns nothing but constant tables; oracles may
  * use the ids (they need no object code), everybody else the tables too. */
@@ -22,6 +24,7 @@ enum clause_family {
     CLAUSE_FAMILY_KEY,
     CLAUSE_FAMILY_LEG,
     CLAUSE_FAMILY_CUT,
+    CLAUSE_FAMILY_BOX,
     CLAUSE_FAMILY_COUNT
 };
 
@@ -69,7 +72,7 @@ bool clause_find(const char *text, size_t length, enum clause_id *found);
 size_t clause_errata_count(void);
 const struct erratum *clause_erratum(size_t index);
 
-/* "ACL", "000", and one line on what the specification is about. */
+/* "ACL", "000" (Assay's own: "none"), and one line on what the specification is about. */
 const char *clause_family_name(enum clause_family family);
 const char *clause_family_seed(enum clause_family family);
 const char *clause_family_about(enum clause_family family);

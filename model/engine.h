@@ -38,6 +38,9 @@ struct engine_rules {
     bool direct; /* Leg1's work publishes the answers itself: no task hop */
 };
 
+/* The roles: see protocol.h. */
+enum engine_role { ENGINE_CLIENT, ENGINE_WORKER };
+
 /* Where a worker stands: the bundle that it sends next. */
 enum worker_state {
     WORKER_IDLE, /* claims a message */

@@ -23,6 +23,8 @@ enum identity_role {
     IDENTITY_ESCALATION,          /* of a message: its escalation */
     IDENTITY_COPY,                /* of a message: a second row with the same content */
     IDENTITY_JOB,                 /* of 0: a job; plus its number */
+    IDENTITY_ACCOUNT = 1 << 18,   /* of 0: an account of the inbox; plus its number */
+    IDENTITY_LETTER = 1 << 19,    /* of 0: a message to it; plus its number */
     IDENTITY_CLOSE = 1 << 20,     /* of a task: the GUID of its closing answer */
     IDENTITY_PENDING = 1 << 21,   /* of a task: the GUID of a pending answer; plus its number */
     IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */

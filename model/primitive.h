@@ -1,6 +1,7 @@
-/* The durable primitives of the activity protocol: what an engine may ask of a store.
+/* The durable primitives of all protocols: what an engine may ask of a store.
  *
- * A primitive is data: a short list of row operations. It is defined here once. The simulated store
+ * A primitive is data: a short list of row operations. It is defined once, in a file
+ * of its protocol (NAME_primitives.def). The simulated store
  * has one interpreter for the operations; the store on PostgreSQL has one SQL template for each. An
  * engine never writes SQL and never touches a row (ACL-1); it strings primitives into a bundle
  * (bundle.h).
@@ -155,6 +156,7 @@ struct primitive {
 
 /* Parameters, in order, and the values that come back. */
 enum primitive_id {
+    /* activity; the first four and PUBLISH are the queue's, for every protocol */
     PRIMITIVE_CLAIM,            /* timeout -> the message */
     PRIMITIVE_EXTEND,           /* message, epoch, timeout; guard: the epoch stands */
     PRIMITIVE_PUT_BACK,         /* message, epoch, delay; guard: the epoch stands */
@@ -183,6 +185,10 @@ enum primitive_id {
     PRIMITIVE_RECORD_COMPLETION, /* (job, guid), job, guid */
     PRIMITIVE_RECORD_ESCALATION, /* (message, escalation), job, message, reason */
     PRIMITIVE_PUBLISH, /* message, then its columns up to SPAWNED_BY; guard: there is none */
+    /* inbox */
+    PRIMITIVE_OPEN_ACCOUNT, /* account; guard: there is none */
+    PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
+    PRIMITIVE_CREDIT,       /* account, amount */
     PRIMITIVE_COUNT
 };
 

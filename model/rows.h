@@ -1,5 +1,6 @@
-/* The durable rows of the two-leg activity protocol: which tables there are, what a row holds, and
- * how a commit's changes to them are told.
+/* The durable rows of all protocols: which tables there are, what a row holds, and how a commit's
+ * changes to them are told. Each protocol appends a section and uses the tables it names
+ * (protocol.h); TABLE_MESSAGE is the queue of every protocol that has one.
  *
  * This is the one thing that engines, stores and oracles have in common. It is a schema and a way
  * to look, nothing else: who may write which row is the primitives' business (primitive.h), how
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Parents come before the tables that refer to them. */
 enum row_table {
     TABLE_JOB,        /* one workflow; key: its jid, minted by the client (E-ACL-30) */
     TABLE_ACTIVITY,   /* one activity of a job, in one dimension; key: (spawning GUID, edge) */
@@ -27,6 +29,8 @@ enum row_table {
     TABLE_COMPLETION, /* a job's completion tasks, Step 3; key: (job, GUID) */
     TABLE_ESCALATION, /* a message handed to people; key: (message, escalation) */
     TABLE_MESSAGE,    /* the queue; a message is deleted when it is acked */
+    TABLE_ACCOUNT,    /* inbox: what effects are applied to; key: the account */
+    TABLE_INBOX,      /* inbox: a message's id, once its effect is applied; key: that id */
     TABLE_COUNT
 };
 
@@ -125,6 +129,11 @@ enum message_kind { MESSAGE_LEG1 = 1, MESSAGE_TASK, MESSAGE_LEG2 };
 
 /* Above 0: the k-th pending answer. */
 enum message_answer { ANSWER_CLOSES = 0, ANSWER_CYCLES = -1 };
+
+/* ---- inbox ----------------------------------------------------------------------------------- */
+
+enum inbox_column { INBOX_ACCOUNT, INBOX_AMOUNT, INBOX_COLUMNS }; /* what was applied, and where */
+enum account_column { ACCOUNT_BALANCE, ACCOUNT_COLUMNS };
 
 #define ROW_COLUMNS_MAX MESSAGE_COLUMNS
 

@@ -1,10 +1,11 @@
 #include "real/driver.h"
 
+#include "real/part.h"
+
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#define PAUSE_NS 1000000 /* between two looks at an empty queue */
+#define PAUSE_NS 1000000 /* between two looks when there was nothing to do */
 
 int64_t driver_now(void)
 {
@@ -32,91 +33,57 @@ static bool open_station(const struct driver *driver, struct station *station,
     return station->store != NULL;
 }
 
-static bool failed(const struct station *station, struct store_pg_problem *problem)
+static void failed(const struct station *station, struct store_pg_problem *problem)
 {
     snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(station->store));
-    return false;
 }
 
-bool driver_create_jobs(const struct driver *driver, uint32_t count,
-                        struct store_pg_problem *problem)
-{
-    struct station station;
-    struct client client = {.count = count};
-    struct sabotage_memory memory = {0};
-    if (!open_station(driver, &station, problem)) {
-        return false;
-    }
-    bool made = true;
-    while (made && client.job < client.count) {
-        struct bundle bundle;
-        struct outcome outcome = {0};
-        client_next(&client, driver->rules, &bundle);
-        if (driver->sabotage != NULL) {
-            sabotage_bundle(driver->sabotage, &memory, NULL, &bundle);
-        }
-        made = store_pg_execute(station.store, &bundle, driver_now(), &outcome) ||
-               failed(&station, problem);
-        client_take(&client, &outcome);
-        made = made && (driver_now() < driver->give_up_at || failed(&station, problem));
-    }
-    store_pg_close(station.store);
-    return made;
-}
-
-/* One transaction of a worker. False: the store failed. */
-static bool step(const struct driver *driver, struct station *station, struct worker *worker,
-                 struct sabotage_memory *memory)
+/* One transaction. False: the store failed. */
+static bool step(const struct driver *driver, struct station *station, struct performer *performer)
 {
     struct bundle bundle;
     struct outcome outcome = {0};
-    worker_next(worker, driver->rules, &bundle);
-    if (driver->sabotage != NULL) {
-        sabotage_bundle(driver->sabotage, memory, worker, &bundle);
-    }
+    performer_next(performer, driver->rules, driver->sabotage, &bundle);
     if (!store_pg_execute(station->store, &bundle, driver_now(), &outcome)) {
         return false;
     }
-    bool told = driver->sabotage == NULL ||
-                sabotage_outcome(driver->sabotage, memory, worker, &bundle, &outcome);
-    if (told) {
-        worker_take(worker, driver->rules, &outcome);
-    }
-    if (worker->state == WORKER_IDLE && told) {
-        memset(memory, 0, sizeof *memory);
-    }
+    performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
     return true;
 }
 
-/* No message is left, visible or not. */
+/* Nothing is left, due now or later. */
 static bool is_quiet(const struct driver *driver, struct station *station, bool *quiet)
 {
-    char query[120];
-    int64_t messages = 0;
-    snprintf(query, sizeof query, "SELECT count(*) FROM %s.message", driver->schema);
-    bool asked = store_pg_ask(station->store, query, &messages);
-    *quiet = messages == 0;
+    char query[300];
+    int64_t left = 0;
+    part_left_query((enum protocol_id)driver->rules->protocol, driver->schema, query, sizeof query);
+    bool asked = store_pg_ask(station->store, query, &left);
+    *quiet = left == 0;
     return asked;
 }
 
-static enum driver_end work(const struct driver *driver, struct station *station,
-                            uint64_t *transactions)
+static enum driver_end act(const struct driver *driver, unsigned number, struct station *station,
+                           uint64_t *transactions)
 {
-    struct worker worker = worker_begin();
-    struct sabotage_memory memory = {0};
+    struct performer performer;
+    const struct role *role = protocol_role(driver->rules, number);
+    performer_begin(&performer, driver->rules, number);
     while (driver_now() < driver->give_up_at) {
-        bool was_idle = worker.state == WORKER_IDLE, quiet = false;
-        if (!step(driver, station, &worker, &memory)) {
+        if (role->is_done != NULL && role->is_done(&performer.actor)) {
+            return DRIVER_QUIET;
+        }
+        bool was_idle = role->is_idle(&performer.actor), quiet = false;
+        if (!step(driver, station, &performer)) {
             return DRIVER_FAILED;
         }
         (*transactions)++;
-        if (!was_idle || worker.state != WORKER_IDLE || memory.stage != 0) {
+        if (!was_idle || !role->is_idle(&performer.actor) || performer.memory.stage != 0) {
             continue;
         }
         if (!is_quiet(driver, station, &quiet)) {
             return DRIVER_FAILED;
         }
-        if (quiet) {
+        if (quiet && role->is_done == NULL) {
             return DRIVER_QUIET;
         }
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
@@ -124,15 +91,15 @@ static enum driver_end work(const struct driver *driver, struct station *station
     return DRIVER_LATE;
 }
 
-enum driver_end driver_work(const struct driver *driver, uint64_t *transactions,
-                            struct store_pg_problem *problem)
+enum driver_end driver_act(const struct driver *driver, unsigned actor, uint64_t *transactions,
+                           struct store_pg_problem *problem)
 {
     struct station station;
     *transactions = 0;
     if (!open_station(driver, &station, problem)) {
         return DRIVER_FAILED;
     }
-    enum driver_end end = work(driver, &station, transactions);
+    enum driver_end end = act(driver, actor, &station, transactions);
     if (end == DRIVER_FAILED) {
         failed(&station, problem);
     }

@@ -59,7 +59,7 @@ static void put_trigger(struct page *page, const char *schema, enum row_table ta
         schema, name, schema, name);
 }
 
-void history_script(const char *schema, char script[HISTORY_SCRIPT_SIZE])
+void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCRIPT_SIZE])
 {
     struct page page = {.text = script};
     put(&page,
@@ -71,7 +71,9 @@ void history_script(const char *schema, char script[HISTORY_SCRIPT_SIZE])
     }
     put(&page, ");\n");
     for (int table = 0; table < TABLE_COUNT; table++) {
-        put_trigger(&page, schema, (enum row_table)table);
+        if (table_in(tables, (enum row_table)table)) {
+            put_trigger(&page, schema, (enum row_table)table);
+        }
     }
 }
 

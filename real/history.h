@@ -14,8 +14,9 @@
 
 #define HISTORY_SCRIPT_SIZE 32768
 
-/* Makes the history table and the triggers in a schema that store_pg_make_schema made. */
-void history_script(const char *schema, char script[HISTORY_SCRIPT_SIZE]);
+/* Makes the history table and the triggers in a schema that store_pg_make_schema made of these
+ * tables. */
+void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCRIPT_SIZE]);
 
 /* One row as a transaction left it, or found it if it deleted it. */
 struct history_change {

@@ -58,13 +58,14 @@ static bool run_alone(const char *dsn, const char *script, const char *what,
     return done;
 }
 
-bool store_pg_make_schema(const char *dsn, const char *schema, struct store_pg_problem *problem)
+bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
+                          struct store_pg_problem *problem)
 {
     char script[SCHEMA_SCRIPT_SIZE];
     if (!connection_schema_is_sound(schema, problem)) {
         return false;
     }
-    schema_create_script(schema, script);
+    schema_create_script(schema, tables, script);
     return run_alone(dsn, script, "no schema could be made", problem);
 }
 

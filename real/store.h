@@ -45,7 +45,8 @@ struct store_pg_options {
 bool store_pg_is_there(void);
 
 /* The schema and its tables. Making one that is there already fails and leaves it alone. */
-bool store_pg_make_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
+bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
+                          struct store_pg_problem *problem);
 bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
 
 /* NULL: *problem says why. */

@@ -16,8 +16,10 @@ static bool matches(const char *id, const char *prefix)
 
 static void write_family_heading(FILE *out, enum clause_family family)
 {
-    fprintf(out, "\n## %s: %s (seed %s)\n\n", clause_family_name(family),
-            clause_family_about(family), clause_family_seed(family));
+    const char *seed = clause_family_seed(family);
+    bool own = strcmp(seed, "none") == 0;
+    fprintf(out, "\n## %s: %s (%s%s)\n\n", clause_family_name(family), clause_family_about(family),
+            own ? "Assay's own" : "seed ", own ? "" : seed);
 }
 
 static void write_clause(FILE *out, enum format_kind format, const struct clause *clause)
@@ -46,7 +48,8 @@ static void write_clauses_preamble(FILE *out)
     fputs(
         "# The promises, numbered\n\n"
         "Every clause that Assay holds a protocol to. They come from five specifications, called\n"
-        "seeds 000 to 004, which are not part of this project; a section is one of theirs. Made\n"
+        "seeds 000 to 004, which are not part of this project; a section is one of theirs. Those\n"
+        "of the last family are Assay's own, of its example of a protocol. Made\n"
         "from `model/clauses.def` by `assay list clauses --markdown`; a test keeps the two "
         "equal.\n\n"
         "| kind | how it is shown |\n|---|---|\n",

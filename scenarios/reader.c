@@ -308,24 +308,43 @@ bool reader_map(struct reader *reader, const char *right, reader_entry *entry, v
     return advance(reader);
 }
 
+bool reader_skip(struct reader *reader)
+{
+    int depth = 0;
+    do {
+        yaml_event_type_t type = reader->event.type;
+        depth += type == YAML_MAPPING_START_EVENT || type == YAML_SEQUENCE_START_EVENT;
+        depth -= type == YAML_MAPPING_END_EVENT || type == YAML_SEQUENCE_END_EVENT;
+        if (!advance(reader)) {
+            return false;
+        }
+    } while (depth > 0);
+    return true;
+}
+
 /* ---- maps with known keys ------------------------------------------------------------------ */
 
 struct field_reading {
     const struct reader_field *fields;
     size_t count;
     void *context;
-    uint32_t *seen;
+    uint64_t *seen;
 };
 
 static bool fail_unknown_key(struct reader *reader, const struct reader_text *key,
                              const struct field_reading *reading)
 {
     char known[200] = "", quoted[READER_QUOTED_SIZE];
+    bool elsewhere = false;
     for (size_t i = 0, at = 0; i < reading->count && at < sizeof known; i++) {
-        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
-                               reading->fields[i].name);
+        if (reading->fields[i].read != NULL) {
+            at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
+                                   reading->fields[i].name);
+        }
+        elsewhere = elsewhere || strcmp(reading->fields[i].name, key->text) == 0;
     }
-    return reader_fail(reader, key->line, "unknown key %s; known: %s", reader_quote(key, quoted),
+    return reader_fail(reader, key->line, "%s key %s; known: %s",
+                       elsewhere ? "another protocol's" : "unknown", reader_quote(key, quoted),
                        known);
 }
 
@@ -334,14 +353,14 @@ static bool read_field(struct reader *reader, const struct reader_text *key, voi
     struct field_reading *reading = context;
     for (size_t i = 0; i < reading->count; i++) {
         const struct reader_field *field = &reading->fields[i];
-        if (strcmp(field->name, key->text) != 0) {
+        if (field->read == NULL || strcmp(field->name, key->text) != 0) {
             continue;
         }
         if ((*reading->seen >> i & 1) != 0) {
             return reader_fail(reader, key->line, "the key %s again; a key stands once",
                                field->name);
         }
-        *reading->seen |= UINT32_C(1) << i;
+        *reading->seen |= UINT64_C(1) << i;
         reader_enter(reader, field->name);
         return field->read(reader, reading->context);
     }
@@ -349,9 +368,9 @@ static bool read_field(struct reader *reader, const struct reader_text *key, voi
 }
 
 bool reader_fields(struct reader *reader, const char *right, const struct reader_field *fields,
-                   size_t count, void *context, uint32_t *seen)
+                   size_t count, void *context, uint64_t *seen)
 {
-    CHECK(count <= 32);
+    CHECK(count <= 64);
     struct field_reading reading = {fields, count, context, seen};
     *seen = 0;
     return reader_map(reader, right, read_field, &reading);

@@ -43,7 +43,8 @@ enum reader_kind { READER_TEXT, READER_LIST, READER_MAP };
 typedef bool reader_entry(struct reader *reader, const struct reader_text *key, void *context);
 typedef bool reader_value(struct reader *reader, void *context);
 
-/* A key of a map whose keys are known. */
+/* A key of a map whose keys are known. `read` is NULL for one that would be right elsewhere: it is
+ * refused, and told so. */
 struct reader_field {
     const char *name;
     reader_value *read;
@@ -68,9 +69,11 @@ bool reader_name(struct reader *reader, char *name, size_t size);
 /* Calls for each entry; that no key comes twice is the callback's business. */
 bool reader_map(struct reader *reader, const char *right, reader_entry *entry, void *context);
 bool reader_list(struct reader *reader, const char *right, reader_value *item, void *context);
-/* A map of at most 32 known keys, each at most once; *seen gets a bit for each that is there. */
+/* Passes over a value, whatever it is. */
+bool reader_skip(struct reader *reader);
+/* A map of at most 64 known keys, each at most once; *seen gets a bit for each that is there. */
 bool reader_fields(struct reader *reader, const char *right, const struct reader_field *fields,
-                   size_t count, void *context, uint32_t *seen);
+                   size_t count, void *context, uint64_t *seen);
 
 /* Whether a text that was read is a name, as for reader_name(). */
 bool reader_is_name(struct reader *reader, const struct reader_text *text, size_t size);

@@ -2,27 +2,16 @@
 
 #include "model/check.h"
 #include "scenarios/builtin.h"
+#include "scenarios/part.h"
 #include "scenarios/plan_text.h"
-#include "scenarios/reader.h"
-#include "scenarios/shape.h"
-#include "scenarios/shape_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
-#define TIMEOUT_MAX   1000000
-#define THRESHOLD_MAX 1000000
-
-/* A scenario that is being read. */
-struct loading {
-    struct scenario *scenario;
-    struct shape shape;
-    size_t graph_line;
-};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define FIELDS_MAX   64 /* of all protocols together */
 
 /* ---- what it is ---------------------------------------------------------------------------- */
 
@@ -63,123 +52,71 @@ static bool read_about(struct reader *reader, void *context)
     return true;
 }
 
-static bool read_protocol(struct reader *reader, void *context)
+static bool fail_unknown_protocol(struct reader *reader, const struct reader_text *text)
 {
     static const char *const later[] = {"legacy", "key", "seq", "pipeline"};
-    struct loading *loading = context;
-    struct reader_text text;
-    char quoted[READER_QUOTED_SIZE];
-    if (!reader_scalar(reader, "it is activity", &text)) {
-        return false;
-    }
-    loading->scenario->protocol = SCENARIO_ACTIVITY;
-    if (strcmp(text.text, "activity") == 0) {
-        return true;
-    }
+    char known[120] = "", quoted[READER_QUOTED_SIZE];
     for (size_t i = 0; i < COUNT(later); i++) {
-        if (strcmp(text.text, later[i]) == 0) {
-            return reader_fail(reader, text.line, "not yet: %s does not run so far; activity does",
+        if (strcmp(text->text, later[i]) == 0) {
+            return reader_fail(reader, text->line, "not yet: %s does not run so far; activity does",
                                later[i]);
         }
     }
-    return reader_fail(reader, text.line, "unknown protocol %s; known: activity",
-                       reader_quote(&text, quoted));
+    for (int p = 0, at = 0; p < PROTOCOL_COUNT; p++) {
+        at += snprintf(known + at, sizeof known - (size_t)at, "%s%s", p == 0 ? "" : ", ",
+                       protocol_get((enum protocol_id)p)->name);
+    }
+    return reader_fail(reader, text->line, "unknown protocol %s; known: %s",
+                       reader_quote(text, quoted), known);
+}
+
+/* Was read before everything else, because it says which keys there are; here it is judged. */
+static bool read_protocol(struct reader *reader, void *context)
+{
+    enum protocol_id protocol;
+    struct reader_text text;
+    (void)context;
+    return reader_scalar(reader, "it is activity", &text) &&
+           (protocol_find(text.text, &protocol) || fail_unknown_protocol(reader, &text));
+}
+
+static bool glance_at(struct reader *reader, const struct reader_text *key, void *context)
+{
+    struct scenario *scenario = context;
+    struct reader_text text;
+    if (strcmp(key->text, "protocol") != 0) {
+        return reader_skip(reader);
+    }
+    return reader_scalar(reader, "", &text) && protocol_find(text.text, &scenario->protocol);
+}
+
+/* Finds the protocol, wherever it stands. What is wrong with the text is told when it is read. */
+static void find_protocol(const char *text, size_t size, const char *origin,
+                          struct scenario *scenario)
+{
+    struct scenario_fault unheard;
+    struct reader reader;
+    if (reader_open(&reader, text, size, origin, &unheard)) {
+        reader_map(&reader, "", glance_at, scenario);
+    }
+    reader_close(&reader);
 }
 
 /* ---- how much of it ------------------------------------------------------------------------ */
 
-static bool read_count(struct reader *reader, int64_t most, uint32_t *count)
-{
-    int64_t number = 0;
-    if (!reader_number(reader, 1, most, &number)) {
-        return false;
-    }
-    *count = (uint32_t)number;
-    return true;
-}
-
 static bool read_jobs(struct reader *reader, void *context)
 {
     struct loading *loading = context;
-    return read_count(reader, SCENARIO_JOBS_MAX, &loading->scenario->jobs);
+    return part_read_count(reader, SCENARIO_JOBS_MAX, &loading->scenario->jobs);
 }
 
 static bool read_workers(struct reader *reader, void *context)
 {
     struct loading *loading = context;
-    return read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
+    return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
 }
 
-static bool read_one_threshold(struct reader *reader, void *context)
-{
-    struct scenario *scenario = context;
-    if (scenario->threshold_count == SCENARIO_THRESHOLDS_MAX) {
-        return reader_fail(reader, reader_line(reader), "too many; at most %d thresholds",
-                           SCENARIO_THRESHOLDS_MAX);
-    }
-    return reader_number(reader, -THRESHOLD_MAX, THRESHOLD_MAX,
-                         &scenario->thresholds[scenario->threshold_count++]);
-}
-
-/* One for all jobs, or a list that jobs take in turn (E-ACL-12). */
-static bool read_threshold(struct reader *reader, void *context)
-{
-    struct scenario *scenario = ((struct loading *)context)->scenario;
-    static const char right[] = "it is a number or a list such as [0, 1, 12]";
-    size_t line = reader_line(reader);
-    scenario->threshold_count = 0;
-    if (reader_kind(reader) == READER_TEXT) {
-        return read_one_threshold(reader, scenario);
-    }
-    if (!reader_list(reader, right, read_one_threshold, scenario)) {
-        return false;
-    }
-    return scenario->threshold_count > 0 || reader_fail(reader, line, "an empty list; %s", right);
-}
-
-static bool read_timeout(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    return reader_number(reader, 1, TIMEOUT_MAX, &loading->scenario->timeout);
-}
-
-static bool read_hop(struct reader *reader, void *context)
-{
-    static const char right[] = "it is task or none";
-    struct loading *loading = context;
-    struct reader_text text;
-    char quoted[READER_QUOTED_SIZE];
-    if (!reader_scalar(reader, right, &text)) {
-        return false;
-    }
-    loading->scenario->direct = strcmp(text.text, "none") == 0;
-    return loading->scenario->direct || strcmp(text.text, "task") == 0 ||
-           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
-}
-
-/* ---- its graph and its faults -------------------------------------------------------------- */
-
-static bool read_graph(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    loading->graph_line = reader_line(reader);
-    return shape_text_graph(reader, &loading->shape);
-}
-
-static bool read_pending(struct reader *reader, void *context)
-{
-    return shape_text_pending(reader, &((struct loading *)context)->shape);
-}
-
-static bool read_cycles(struct reader *reader, void *context)
-{
-    return shape_text_cycles(reader, &((struct loading *)context)->shape);
-}
-
-static bool read_preset(struct reader *reader, void *context)
-{
-    return shape_text_preset(reader, &((struct loading *)context)->shape);
-}
+/* ---- its faults -------------------------------------------------------------- */
 
 static bool read_faults(struct reader *reader, void *context)
 {
@@ -194,9 +131,10 @@ static bool read_limits(struct reader *reader, void *context)
 /* ---- what is wanted of it ------------------------------------------------------------------ */
 
 /* The clause that the text names; one of the protocol. */
-static bool find_clause(struct reader *reader, const struct reader_text *text,
-                        enum clause_id *clause)
+static bool find_clause(struct reader *reader, const struct scenario *scenario,
+                        const struct reader_text *text, enum clause_id *clause)
 {
+    const struct protocol *protocol = protocol_get(scenario->protocol);
     char quoted[READER_QUOTED_SIZE];
     if (!clause_find(text->text, text->length, clause)) {
         return reader_fail(reader, text->line,
@@ -204,11 +142,11 @@ static bool find_clause(struct reader *reader, const struct reader_text *text,
                            "them all",
                            reader_quote(text, quoted));
     }
-    if (clause_get(*clause)->family != CLAUSE_FAMILY_ACL) {
+    if (clause_get(*clause)->family != protocol->family) {
         return reader_fail(reader, text->line,
-                           "%s is a clause of another protocol; those of activity are ACL-1 and so "
-                           "on",
-                           clause_get(*clause)->id);
+                           "%s is a clause of another protocol; those of %s are %s-1 and so on",
+                           clause_get(*clause)->id, protocol->name,
+                           clause_family_name(protocol->family));
     }
     return true;
 }
@@ -219,7 +157,7 @@ static bool read_reached(struct reader *reader, void *context)
     struct reader_text text;
     enum clause_id clause = CLAUSE_COUNT;
     if (!reader_scalar(reader, "it is a clause, such as ACL-24", &text) ||
-        !find_clause(reader, &text, &clause)) {
+        !find_clause(reader, scenario, &text, &clause)) {
         return false;
     }
     enum clause_kind kind = clause_get(clause)->kind;
@@ -236,7 +174,7 @@ static bool read_reached(struct reader *reader, void *context)
                                clause_get(clause)->id);
         }
     }
-    CHECK(scenario->reaches_count < SCENARIO_REACHES_MAX); /* there are fewer clauses of ACL */
+    CHECK(scenario->reaches_count < SCENARIO_REACHES_MAX); /* no family has so many */
     scenario->reaches[scenario->reaches_count++] = clause;
     return true;
 }
@@ -250,7 +188,7 @@ static bool read_reaches(struct reader *reader, void *context)
 static bool read_broken(struct reader *reader, const struct reader_text *text,
                         struct scenario *scenario)
 {
-    if (!find_clause(reader, text, &scenario->broken)) {
+    if (!find_clause(reader, scenario, text, &scenario->broken)) {
         return false;
     }
     enum clause_kind kind = clause_get(scenario->broken)->kind;
@@ -282,63 +220,69 @@ static bool read_expect(struct reader *reader, void *context)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-static const struct reader_field fields[] = {
-    {"name", read_name},       {"about", read_about},     {"protocol", read_protocol},
-    {"jobs", read_jobs},       {"workers", read_workers}, {"threshold", read_threshold},
-    {"timeout", read_timeout}, {"hop", read_hop},         {"graph", read_graph},
-    {"pending", read_pending}, {"cycles", read_cycles},   {"preset", read_preset},
-    {"faults", read_faults},   {"limits", read_limits},   {"reaches", read_reaches},
+static const struct reader_field first_fields[] = {
+    {"name", read_name}, {"about", read_about},     {"protocol", read_protocol},
+    {"jobs", read_jobs}, {"workers", read_workers},
+};
+static const struct reader_field last_fields[] = {
+    {"faults", read_faults},
+    {"limits", read_limits},
+    {"reaches", read_reaches},
     {"expect", read_expect},
 };
 
-static bool check_needed(struct reader *reader, const struct loading *loading)
+/* Keys that a scenario may have; then, unread, those of other protocols. */
+struct keys {
+    struct reader_field fields[FIELDS_MAX];
+    size_t count;
+};
+
+static void add_keys(struct keys *keys, const struct reader_field *fields, size_t count, bool own)
 {
-    const char *missing = loading->scenario->name[0] == '\0' ? "name"
-                          : !loading->shape.has_trigger      ? "graph"
-                                                             : NULL;
-    return missing == NULL ||
-           reader_fail(reader, 1, "the key %s is missing; a scenario has a name and a graph",
-                       missing);
+    CHECK(keys->count + count <= FIELDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        keys->fields[keys->count++] =
+            (struct reader_field){.name = fields[i].name, .read = own ? fields[i].read : NULL};
+    }
 }
 
-static bool check_activities(struct reader *reader, const struct loading *loading)
+static struct keys keys_of(enum protocol_id protocol)
 {
-    const struct scenario *scenario = loading->scenario;
-    const uint32_t most = SCENARIO_ACTIVITIES_MAX;
-    uint32_t each = graph_activities(&scenario->graph, most + 1);
-    if ((uint64_t)each * scenario->jobs <= most) {
-        return true;
+    struct keys keys = {.count = 0};
+    add_keys(&keys, first_fields, COUNT(first_fields), true);
+    add_keys(&keys, part_get(protocol)->fields, part_get(protocol)->field_count, true);
+    add_keys(&keys, last_fields, COUNT(last_fields), true);
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        if (p != (int)protocol) {
+            const struct scenario_part *other = part_get((enum protocol_id)p);
+            add_keys(&keys, other->fields, other->field_count, false);
+        }
     }
-    reader_enter(reader, "graph");
-    return reader_fail(reader, loading->graph_line,
-                       "%" PRIu32 " job%s of %s%" PRIu32 " activities; all jobs together make at "
-                       "most %" PRIu32,
-                       scenario->jobs, scenario->jobs == 1 ? "" : "s",
-                       each > most ? "at least " : "", each, most);
+    return keys;
 }
 
-static bool build_graph(struct reader *reader, struct loading *loading)
+static bool check(struct reader *reader, struct loading *loading)
 {
-    struct shape_fault fault;
-    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
-        reader_enter(reader, fault.where);
-        return reader_fail(reader, fault.line, "%s", fault.text);
+    const struct scenario_part *part = part_get(loading->scenario->protocol);
+    if (loading->scenario->name[0] == '\0') {
+        return reader_fail(reader, 1, "the key name is missing; a scenario has %s", part->needs);
     }
-    return check_activities(reader, loading);
+    return part->check == NULL || part->check(reader, loading);
 }
 
 static bool read_scenario(struct reader *reader, struct loading *loading)
 {
-    uint32_t seen = 0;
-    return reader_fields(reader, "a scenario is a map of keys such as name: tree-3", fields,
-                         COUNT(fields), loading, &seen) &&
-           reader_finish(reader) && check_needed(reader, loading) && build_graph(reader, loading);
+    struct keys keys = keys_of(loading->scenario->protocol);
+    uint64_t seen = 0;
+    return reader_fields(reader, "a scenario is a map of keys such as name: tree-3", keys.fields,
+                         keys.count, loading, &seen) &&
+           reader_finish(reader) && check(reader, loading);
 }
 
 static void set_usual(struct scenario *scenario)
 {
     memset(scenario, 0, sizeof *scenario); /* padding too: equal texts make equal scenarios */
-    scenario->protocol = SCENARIO_ACTIVITY;
+    scenario->protocol = PROTOCOL_ACTIVITY;
     scenario->jobs = 1;
     scenario->workers = 2;
     scenario->threshold_count = 1;
@@ -352,6 +296,7 @@ bool scenario_parse(const char *text, size_t size, const char *origin, struct sc
     struct loading loading = {.scenario = scenario};
     struct reader reader;
     set_usual(scenario);
+    find_protocol(text, size, origin, scenario);
     bool parsed =
         reader_open(&reader, text, size, origin, fault) && read_scenario(&reader, &loading);
     reader_close(&reader);

@@ -12,6 +12,8 @@
  *      reaches: [ACL-10, ACL-24, ACL-25]
  *      expect: pass
  *
+ * A protocol reads the keys that only it has (part.h); those of others are refused.
+ *
  * (S1) A scenario that was loaded is sound: its graph keeps (G1)-(G3), its rates are ratios of at
  *      most 1, its numbers are in range. Nothing after the loader checks again.
  * (S2) The text it came from is kept, so that a schedule can carry its scenario with it. */
@@ -21,6 +23,7 @@
 #include "faults/catalogue.h"
 #include "model/clause.h"
 #include "model/graph.h"
+#include "model/protocol.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,19 +39,20 @@
 #define SCENARIO_TIMEOUT_USUAL  60
 #define SCENARIO_TEXT_SIZE_MAX  65536
 
-enum scenario_protocol { SCENARIO_ACTIVITY, SCENARIO_PROTOCOL_COUNT };
-
 struct scenario {
     char name[SCENARIO_NAME_SIZE];
     char about[SCENARIO_ABOUT_SIZE];
-    enum scenario_protocol protocol;
+    enum protocol_id protocol;
     uint32_t jobs;
     uint32_t workers;
+    int64_t timeout; /* ticks that a claim lasts; a transaction takes one */
+    /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    int64_t timeout;    /* ticks that a claim lasts; a transaction takes one */
-    bool direct;        /* Leg1's work publishes the answer itself: no task hop (peer-*) */
-    struct graph graph; /* of every job */
+    bool direct;              /* Leg1's work publishes the answer itself: no task hop (peer-*) */
+    struct graph graph;       /* of every job */
+    struct inbox_rules inbox; /* inbox */
+    /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */
     size_t reaches_count;
@@ -70,6 +74,13 @@ bool scenario_parse(const char *text, size_t size, const char *origin, struct sc
 
 /* By the name of a built-in scenario, or by a path (anything with a '/' or ending in .yaml). */
 bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault);
+
+/* What the engines of a run share. Ticks are the caller's: steps of a simulation, milliseconds. */
+void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
+                    struct rules *rules);
+
+/* How many rows each table needs at most, replays and duplicates included. */
+void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
 
 /* The built-in scenarios in alphabetical order: how many, and their names. */
 size_t scenario_count(void);

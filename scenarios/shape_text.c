@@ -90,7 +90,7 @@ static bool read_child(struct reader *reader, void *context)
 {
     struct shape_reading *reading = context;
     size_t line = reader_line(reader);
-    uint32_t seen = 1;
+    uint64_t seen = 1;
     reading->edge.condition = GRAPH_ALWAYS;
     reading->edge.line = (uint32_t)line;
     bool read = reader_kind(reader) == READER_TEXT
@@ -233,7 +233,7 @@ static bool read_cycle_entry(struct reader *reader, const struct reader_text *ke
 {
     static const char right[] = "it is {to: ANCESTOR, rounds: NUMBER}";
     struct shape_reading reading = {.shape = context, .edge.line = (uint32_t)key->line};
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     if (!enter_key(reader, reading.shape, key, SHAPE_CYCLES, &reading.edge.from) ||
         !reader_fields(reader, right, cycle_fields, COUNT(cycle_fields), &reading, &seen)) {
         return false;
@@ -282,7 +282,7 @@ static bool read_preset_entry(struct reader *reader, const struct reader_text *k
     static const char right[] = "it is {leg1: ENTRIES, leg2: ENTRIES} or one of them";
     struct shape *shape = context;
     uint16_t node = 0;
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     if (!enter_key(reader, shape, key, SHAPE_PRESET, &node) ||
         !reader_fields(reader, right, preset_fields, COUNT(preset_fields), &shape->nodes[node],
                        &seen)) {

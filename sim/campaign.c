@@ -2,11 +2,16 @@
 
 #include "model/check.h"
 #include "sim/names.h"
+#include "sim/part.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What a run that broke nothing folds in: how many clauses there were when digests were first
+ * compared. Clauses are only ever added at the end, and digests stay what they were. */
+#define NO_CLAUSE 114
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
@@ -115,7 +120,8 @@ bool campaign_chain_differs(const struct campaign_chain *first, const struct cam
     return true;
 }
 
-static size_t step_text(const struct campaign_step *step, bool ended, char *text, size_t size)
+static size_t step_text(const struct scenario *scenario, const struct campaign_step *step,
+                        bool ended, char *text, size_t size)
 {
     static const char *const turns[] = {[RUN_TRANSACTION] = "a transaction",
                                         [RUN_CRASH] = "a crash",
@@ -129,15 +135,16 @@ static size_t step_text(const struct campaign_step *step, bool ended, char *text
                              ? bundle_name_text((enum bundle_name)step->bundle)
                              : turns[step->turn];
     return (size_t)snprintf(text, size, "%s, %s, fault %s, digest %016" PRIx64,
-                            names_actor(step->actor).text, bundle,
+                            names_actor(scenario, step->actor).text, bundle,
                             fault_get((enum fault_kind)step->fault)->name, step->digest);
 }
 
-void campaign_drift_text(const struct campaign_drift *drift, char *text, size_t size)
+void campaign_drift_text(const struct scenario *scenario, const struct campaign_drift *drift,
+                         char *text, size_t size)
 {
     char ran[2][160];
     for (int i = 0; i < 2; i++) {
-        step_text(&drift->ran[i], drift->ended[i], ran[i], sizeof ran[i]);
+        step_text(scenario, &drift->ran[i], drift->ended[i], ran[i], sizeof ran[i]);
     }
     if (drift->ended[0] && drift->ended[1]) {
         snprintf(text, size, "every step is the same and the verdict is not");
@@ -203,8 +210,7 @@ const struct run_result *campaign_seed(struct run *run, uint64_t seed)
 static uint64_t digest_of(const struct run_result *result)
 {
     uint64_t digest = campaign_fold(result->digest, result->steps);
-    uint64_t clause =
-        result->verdict == RUN_BROKEN ? (uint64_t)result->breach.clause : CLAUSE_COUNT;
+    uint64_t clause = result->verdict == RUN_BROKEN ? (uint64_t)result->breach.clause : NO_CLAUSE;
     return campaign_fold(digest, (uint64_t)result->verdict << 32 | clause);
 }
 
@@ -246,7 +252,7 @@ static void count_run(struct campaign_result *sum, uint64_t seed, const struct r
  * than it began with, so what leaks from run to run shows as well. */
 static void check_again(struct campaign_runner *runner, uint64_t seed, struct campaign_result *sum)
 {
-    struct oracle_activity *oracle = &runner->run.oracle;
+    struct oracle *oracle = &runner->run.oracle;
     uint64_t evaluated[CLAUSE_COUNT], seen[SIGHT_COUNT];
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
@@ -281,7 +287,7 @@ void campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t cou
                     uint64_t check_every, struct campaign_result *result)
 {
     CHECK(count <= CAMPAIGN_BLOCK);
-    struct oracle_activity *oracle = &runner->run.oracle;
+    struct oracle *oracle = &runner->run.oracle;
     campaign_result_begin(result);
     memset(oracle->evaluated, 0, sizeof oracle->evaluated);
     memset(oracle->seen, 0, sizeof oracle->seen);
@@ -304,28 +310,10 @@ static void miss(struct missed *missed, struct campaign_gate gate)
     missed->gates[missed->count++] = gate;
 }
 
-static bool has_threshold(const struct scenario *scenario, int64_t threshold)
-{
-    for (size_t i = 0; i < scenario->threshold_count; i++) {
-        if (scenario->thresholds[i] == threshold) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 {
-    switch ((int)sight) {
-    case SIGHT_THRESHOLD_0:
-        return has_threshold(scenario, 0);
-    case SIGHT_THRESHOLD_1:
-        return has_threshold(scenario, 1);
-    case SIGHT_THRESHOLD_12:
-        return has_threshold(scenario, 12);
-    default:
-        return true;
-    }
+    const struct sim_part *part = part_of(scenario->protocol);
+    return part->can_see == NULL || part->can_see(scenario, sight);
 }
 
 /* A clause with sightings is reached by all of them that the scenario can show; another by having
@@ -441,19 +429,15 @@ void campaign_gate_text(const struct campaign_gate *gate, char *text, size_t siz
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *const oracle_names[ORACLE_NAME_COUNT] = {
-    [ORACLE_LEDGER] = "ledger", [ORACLE_SEMAPHORE] = "semaphore", [ORACLE_DATA] = "data"};
-
 const char *campaign_oracle_name(enum oracle_name oracle)
 {
-    CHECK((size_t)oracle < ORACLE_NAME_COUNT);
-    return oracle_names[oracle];
+    return oracle_name_text(oracle);
 }
 
 bool campaign_oracle_find(const char *name, enum oracle_name *found)
 {
     for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
-        if (strcmp(name, oracle_names[i]) == 0) {
+        if (strcmp(name, oracle_name_text((enum oracle_name)i)) == 0) {
             *found = (enum oracle_name)i;
             return true;
         }

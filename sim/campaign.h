@@ -79,7 +79,8 @@ bool campaign_chain_differs(const struct campaign_chain *first, const struct cam
                             struct campaign_drift *drift);
 
 /* "step 17: worker 2, Step 2, crash-after-commit; again: worker 1, Step 1", without line end. */
-void campaign_drift_text(const struct campaign_drift *drift, char *text, size_t size);
+void campaign_drift_text(const struct scenario *scenario, const struct campaign_drift *drift,
+                         char *text, size_t size);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -165,7 +166,7 @@ size_t campaign_gates_of_all(enum clause_family family, const struct campaign_ta
 /* One line, without its line end. */
 void campaign_gate_text(const struct campaign_gate *gate, char *text, size_t size);
 
-/* "ledger", "semaphore", "data". */
+/* "ledger", "semaphore", "data", ... */
 const char *campaign_oracle_name(enum oracle_name oracle);
 bool campaign_oracle_find(const char *name, enum oracle_name *found);
 

@@ -1,20 +1,10 @@
 #include "sim/kill.h"
 
 #include "model/check.h"
+#include "sim/part.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Between them: children, cycles, pending answers, every ceiling, thresholds other than 0. */
-static const char *const rotation[] = {"tree-3",  "crowd",    "cycle",
-                                       "pending", "ceilings", "thresholds"};
-
-/* Bundles that are sent in some scenarios only. */
-static const char *const only_where[BUNDLE_NAME_COUNT] = {
-    [BUNDLE_ESCALATE] = "last-chance",
-    [BUNDLE_EXTEND] = "short-claims",
-    [BUNDLE_PUT_BACK] = "overtaking",
-};
 
 size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SCENARIOS_MAX])
 {
@@ -22,15 +12,19 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
         names[0] = sabotage->scenario;
         return 1;
     }
-    const char *only = only_where[sabotage->bundle];
+    const struct sim_part *part = part_of((enum protocol_id)sabotage->protocol);
+    const char *only =
+        part->only_ground == NULL ? NULL : part->only_ground((enum bundle_name)sabotage->bundle);
     if (only != NULL) {
         names[0] = only;
         return 1;
     }
-    for (size_t i = 0; i < sizeof rotation / sizeof *rotation; i++) {
-        names[i] = rotation[i];
+    size_t count = 0;
+    while (count < KILL_SCENARIOS_MAX && part->grounds[count] != NULL) {
+        names[count] = part->grounds[count];
+        count++;
     }
-    return sizeof rotation / sizeof *rotation;
+    return count;
 }
 
 /* A scenario with everything that it takes to run it. */

@@ -1,5 +1,5 @@
-/* What people call the rows of a run. Ids are 63-bit numbers that mean nothing to a reader; a trace
- * and a story speak of
+/* What people call the actors and the rows of a run. Ids are 63-bit numbers that mean nothing to a
+ * reader; a trace and a story of the activity protocol speak of
  *
  *      left                 the activity of node left
  *      left#2               ... of the second round of a cycle; left#1.2 where cycles nest
@@ -9,7 +9,9 @@
  *      Leg2 of left (copy)  a second row with the same content
  *
  * A round is counted by the GUIDs that entered the head of the cycle; before a GUID has entered, by
- * what its message says. Owns nothing and remembers nothing: a name is read off the rows. */
+ * what its message says. Other protocols name their rows themselves (part.h), or leave it at
+ * "account 2", the second row of that table. Owns nothing and remembers nothing: a name is read off
+ * the rows. */
 #ifndef SIM_NAMES_H
 #define SIM_NAMES_H
 
@@ -29,21 +31,20 @@ struct names {
 };
 
 /* "client", "worker 1", ...; "the world" for everything else. */
-struct name names_actor(unsigned actor);
+struct name names_actor(const struct scenario *scenario, unsigned actor);
 
-/* "job", or "job 2" where there are several. */
-struct name names_job(const struct names *names, int64_t job);
-struct name names_activity(const struct names *names, int64_t activity);
-
-/* The activity that a GUID is for, with its round and its pending answer. */
-struct name names_guid(const struct names *names, int64_t guid);
-
-/* A message, key first: the activity that it is for, and the message itself. */
+/* A message, key first: what it is for, and the message itself. */
 struct name names_subject(const struct names *names, const int64_t *message);
 struct name names_message(const struct names *names, const int64_t *message);
 
 /* The row in a slot: "GUID ledger of left", "job", "task of left". A row that was deleted is read
  * where it was. */
 struct name names_row(const struct names *names, enum row_table table, uint32_t slot);
+
+/* For those who make names: more of it, cut where it does not fit; "an activity that is not there";
+ * a name with something before it. */
+void names_append(struct name *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct name names_unknown(const char *what);
+struct name names_prefixed(const char *prefix, struct name name);
 
 #endif

@@ -1,8 +1,8 @@
-/* One run: a scenario's client and workers take turns in a world, faults fall on their
+/* One run: the actors of a scenario take turns in a world, faults fall on their
  * transactions, and the oracles judge every commit.
  *
  * A run has two phases. *Weather*: faults fall as the source of choice says, until nothing is left
- * to do, a step that was chosen or a bound is reached. *Settling*: faults stop, every worker is
+ * to do, a step that was chosen or a bound is reached. *Settling*: faults stop, every actor is
  * started anew, claims lapse, and what is left must be done within a bound; then the live promises
  * are judged.
  *
@@ -15,21 +15,22 @@
  * a clock or allocates while it runs: everything is made once, in run_make.
  *
  * (U1) A run is a function of (scenario, sabotage, source of choice).
- * (U2) A worker that crashes loses everything but the rows; it is back at once, and idle.
+ * (U2) An actor that crashes loses what its role says, a worker everything but the rows; it is back
+ *      at once.
  * (U3) The digest covers every turn taken, every fault, how every transaction ended, and every
  * cell's old and new value. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
-#include "faults/sabotage.h"
-#include "model/oracle/activity.h"
+#include "faults/performer.h"
+#include "model/oracle/oracle.h"
 #include "scenarios/scenario.h"
 #include "sim/choice.h"
 #include "sim/store.h"
 
-#define RUN_ACTORS_MAX (1 + SCENARIO_WORKERS_MAX) /* the client is actor 0 */
-#define RUN_SETTLES_AT UINT32_MAX                 /* the ordinal of: at which step faults stop */
-#define RUN_TOLD_MAX   512                        /* changes of the commits that can be lost */
+#define RUN_ACTORS_MAX PROTOCOL_ACTORS_MAX /* rules.cast says who is who */
+#define RUN_SETTLES_AT UINT32_MAX          /* the ordinal of: at which step faults stop */
+#define RUN_TOLD_MAX   512                 /* changes of the commits that can be lost */
 
 enum run_verdict {
     RUN_HELD,       /* every promise held */
@@ -82,8 +83,7 @@ struct run_result {
 };
 
 struct run_actor {
-    struct worker worker;
-    struct sabotage_memory memory;
+    struct performer performer;
     int64_t paused_until;
     uint32_t transactions; /* bundles sent, or lost before they were sent */
     bool cut;              /* its connection is gone, which it does not know yet */
@@ -93,20 +93,20 @@ struct run_actor {
 struct run {
     const struct scenario *scenario;
     const struct sabotage *sabotage; /* NULL: none */
-    struct engine_rules rules;
+    const struct sim_part *part;     /* what the protocol brings: part.h */
+    struct rules rules;
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
     struct world world;
     struct world crash_free; /* the rows that a run without faults leaves */
     uint32_t crash_free_steps;
     uint32_t crash_free_transactions;
-    struct oracle_activity oracle;
+    struct oracle oracle;
     int64_t *ghosts;
-    struct client client;
     struct run_actor actors[RUN_ACTORS_MAX];
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
     bool settling;
-    bool has_presets;  /* some Leg2 counter starts near its ceiling */
+    bool has_presets;  /* the scenario changes rows by itself */
     bool calm;         /* no fault is asked for */
     bool keeps_log;    /* commits can be lost, so the log is kept */
     size_t commits[8]; /* where the log stood before each of the last commits */
@@ -133,5 +133,11 @@ void run_free(struct run *run);
 
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
 const struct run_result *run_once(struct run *run, struct choice_source *source);
+
+/* The oracles start over beside a world that is empty. */
+void run_begin_oracle(struct run *run);
+
+/* Nobody who serves would find anything to do in these rows, now or later. */
+bool run_is_quiet(const struct run *run);
 
 #endif

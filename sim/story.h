@@ -12,7 +12,7 @@
 #ifndef SIM_STORY_H
 #define SIM_STORY_H
 
-#include "sim/run.h"
+#include "sim/trace.h"
 
 #include <stdio.h>
 
@@ -31,10 +31,32 @@ struct story {
     const char *about;                 /* of the schedule: "shrunk from 93 steps"; NULL: nothing */
 };
 
+/* What the parts of a story have in common. */
+struct story_telling {
+    FILE *out;
+    const struct story_style *style;
+    struct run *run;
+    struct run_result result;
+    struct trace trace;              /* of the run that breaks */
+    const struct trace_record *last; /* its last event */
+    struct names names;
+};
+
 /* Tells the story of `choices` on `run`, whose observer and statistics are as they were afterwards.
  * False: the run broke no promise, or there was no memory; then nothing is written. */
 bool story_tell(FILE *out, const struct story_style *style, struct run *run,
                 const struct story *story);
+
+/* How a sentence quotes a row of a table: "the semaphore of the job went from 2 to 1". */
+struct story_quote {
+    int column;      /* whose value; -1: none, the row is only named */
+    bool is_ledger;  /* it is shown as 15 digits */
+    const char *the; /* before the row's name */
+};
+
+/* The change that the last event made to this cell (column -1: any) or row; NULL: none. */
+const struct trace_change *story_change(const struct story_telling *telling, enum row_table table,
+                                        uint32_t slot, int column);
 
 /* A ledger digit by digit, with what each digit says; `before` and `after` may be equal. */
 void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int64_t before,

@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "model/digits.h"
+#include "sim/part.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,14 +11,7 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* A list of phrases in a buffer of fixed size; what does not fit is cut. */
-struct list {
-    char *text;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 3, 4))) static void add(struct list *list, const char *separator,
-                                                      const char *format, ...)
+void trace_add(struct trace_list *list, const char *separator, const char *format, ...)
 {
     char piece[256];
     va_list arguments;
@@ -43,32 +37,9 @@ struct trace_digits trace_ledger(int64_t value)
     return digits;
 }
 
-static const char *escalation_text(int64_t reason)
-{
-    static const char *const texts[] = {
-        [0] = "for no reason",
-        [ESCALATED_LEG1_CEILING] = "Leg1 entries at 999",
-        [ESCALATED_LEG2_CEILING] = "Leg2 entries at 99,999,999",
-        [ESCALATED_ATTEMPTS_CEILING] = "attempts at 99,999,999",
-        [ESCALATED_CONTENT_CHANGED] = "another answer under the same GUID",
-        [ESCALATED_SEMAPHORE_REFUSED] = "the semaphore would fall below 0",
-        [ESCALATED_CORRUPT] = "no ledger that a step can have written",
-        [ESCALATED_CONFLICT] = "a row that only this step may write is there",
-    };
-    bool known = reason > 0 && reason <= ESCALATED_CONFLICT;
-    return texts[known ? reason : 0];
-}
-
 /* ---- what changed ---------------------------------------------------------------------------- */
 
-/* An event and the list that its changes are told in. */
-struct effect {
-    struct names names;
-    const struct run_event *event;
-    struct list *list;
-};
-
-static int64_t now_in(const struct effect *effect, const struct row_change *change)
+int64_t trace_now(const struct trace_effect *effect, const struct row_change *change)
 {
     return row_get(effect->event->rows, (enum row_table)change->table, change->slot,
                    change->column);
@@ -80,7 +51,7 @@ static bool is_same_row(const struct row_change *a, const struct row_change *b)
 }
 
 /* Told already, by the first write of its cell or by the row's coming. */
-static bool is_repeated(const struct run_event *event, size_t index)
+bool trace_is_repeated(const struct run_event *event, size_t index)
 {
     const struct row_change *change = &event->changes[index];
     for (size_t i = 0; change->kind == ROW_UPDATED && i < index; i++) {
@@ -93,141 +64,34 @@ static bool is_repeated(const struct run_event *event, size_t index)
     return false;
 }
 
-static bool inserts(const struct run_event *event, enum row_table table, int column, int64_t value)
-{
-    for (size_t i = 0; i < event->change_count; i++) {
-        const struct row_change *change = &event->changes[i];
-        if (change->table == table && change->kind == ROW_INSERTED &&
-            row_get(event->rows, table, change->slot, column) == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void tell_job(const struct effect *effect, const struct row_change *change)
-{
-    const struct rows *rows = effect->event->rows;
-    struct name job = names_job(&effect->names, row_key(rows, TABLE_JOB, change->slot));
-    if (change->kind == ROW_INSERTED) {
-        add(effect->list, "; ", "%s created, semaphore %" PRId64 ", threshold %" PRId64, job.text,
-            row_get(rows, TABLE_JOB, change->slot, JOB_SEMAPHORE),
-            row_get(rows, TABLE_JOB, change->slot, JOB_THRESHOLD));
-    } else if (change->kind == ROW_DELETED) {
-        add(effect->list, "; ", "%s deleted", job.text);
-    } else if (change->column == JOB_SEMAPHORE) {
-        add(effect->list, "; ", "%s semaphore %" PRId64 " -> %" PRId64, job.text, change->before,
-            now_in(effect, change));
-    } else if (change->column == JOB_STATE) {
-        add(effect->list, "; ", "%s %s", job.text,
-            now_in(effect, change) == JOB_COMPLETE ? "complete" : "active again");
-    } else if (change->column == JOB_ESCALATED) {
-        add(effect->list, "; ", "%s escalated", job.text);
-    } else {
-        add(effect->list, "; ", "%s changed", job.text);
-    }
-}
-
-static void tell_guid(const struct effect *effect, const struct row_change *change)
-{
-    const struct run_event *event = effect->event;
-    int64_t key = row_key(event->rows, TABLE_GUID, change->slot);
-    bool own = event->message != NULL && event->message[1 + MESSAGE_GUID] == key;
-    struct name name = {"GUID"};
-    if (!own) {
-        snprintf(name.text, sizeof name.text, "GUID of %.80s",
-                 names_guid(&effect->names, key).text);
-    }
-    int64_t ledger = row_get(event->rows, TABLE_GUID, change->slot, GUID_LEDGER);
-    if (change->kind == ROW_INSERTED) {
-        add(effect->list, "; ", "%s %s, dimension %" PRId64, name.text, trace_ledger(ledger).text,
-            row_get(event->rows, TABLE_GUID, change->slot, GUID_DIMENSION));
-    } else if (change->kind == ROW_DELETED) {
-        add(effect->list, "; ", "%s deleted", name.text);
-    } else if (change->column == GUID_LEDGER) {
-        add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-            trace_ledger(ledger).text);
-    } else {
-        add(effect->list, "; ", "%s %s %" PRId64 " -> %" PRId64, name.text,
-            change->column == GUID_DIMENSION ? "dimension" : "column", change->before,
-            now_in(effect, change));
-    }
-}
-
-static void tell_activity(const struct effect *effect, const struct row_change *change)
-{
-    const struct run_event *event = effect->event;
-    int64_t key = row_key(event->rows, TABLE_ACTIVITY, change->slot);
-    struct name name = names_activity(&effect->names, key);
-    if (change->kind == ROW_UPDATED && change->column == ACTIVITY_LEDGER) {
-        add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-            trace_ledger(now_in(effect, change)).text);
-    } else if (change->kind == ROW_INSERTED) {
-        if (!inserts(event, TABLE_MESSAGE, MESSAGE_ACTIVITY, key)) {
-            add(effect->list, "; ", "%s added without a message", name.text);
-        }
-    } else {
-        add(effect->list, "; ", "%s %s", name.text,
-            change->kind == ROW_DELETED ? "deleted" : "changed");
-    }
-}
-
-/* TASK, OUTPUT, COMPLETION: work, and how often it was done, which is their last column. */
-static void tell_work(const struct effect *effect, const struct row_change *change)
-{
-    const struct rows *rows = effect->event->rows;
-    struct name name = names_row(&effect->names, (enum row_table)change->table, change->slot);
-    bool counts = change->column + 2U == rows->table[change->table].stride;
-    if (change->kind == ROW_INSERTED) {
-        add(effect->list, "; ", "%s%s", name.text,
-            change->table == TABLE_COMPLETION ? " run" : " stored");
-    } else if (change->kind == ROW_DELETED) {
-        add(effect->list, "; ", "%s deleted", name.text);
-    } else if (counts) {
-        add(effect->list, "; ", "%s done %" PRId64 " times", name.text, now_in(effect, change));
-    } else if (change->table == TABLE_TASK && change->column == TASK_CLOSED) {
-        struct name activity =
-            names_activity(&effect->names, row_get(rows, TABLE_TASK, change->slot, TASK_ACTIVITY));
-        add(effect->list, "; ", "task of %s closed", activity.text);
-    } else {
-        add(effect->list, "; ", "%s changed", name.text);
-    }
-}
-
-static void tell_escalation(const struct effect *effect, const struct row_change *change)
-{
-    add(effect->list, "; ", "%s: %s",
-        change->kind == ROW_DELETED ? "no longer escalated" : "escalated",
-        escalation_text(
-            row_get(effect->event->rows, TABLE_ESCALATION, change->slot, ESCALATION_REASON)));
-}
-
 static bool is_held(const struct run_event *event)
 {
     return event->turn == RUN_TRANSACTION &&
            (event->bundle->name == BUNDLE_CLAIM || event->bundle->name == BUNDLE_EXTEND);
 }
 
-static void tell_message(const struct effect *effect, const struct row_change *change)
+void trace_tell_message(const struct trace_effect *effect, const struct row_change *change)
 {
     const struct run_event *event = effect->event;
     if (change->kind == ROW_DELETED) {
         bool own = event->message != NULL &&
                    event->message[0] == row_key(event->rows, TABLE_MESSAGE, change->slot);
-        add(effect->list, "; ", "%s%sacked",
-            own ? "" : names_row(&effect->names, TABLE_MESSAGE, change->slot).text, own ? "" : " ");
+        trace_add(effect->list, "; ", "%s%sacked",
+                  own ? "" : names_row(&effect->names, TABLE_MESSAGE, change->slot).text,
+                  own ? "" : " ");
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT) {
-        add(effect->list, "; ",
-            is_held(event) ? "held until t=%" PRId64 : "visible from t=%" PRId64,
-            now_in(effect, change));
+        trace_add(effect->list, "; ",
+                  is_held(event) ? "held until t=%" PRId64 : "visible from t=%" PRId64,
+                  trace_now(effect, change));
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_EPOCH &&
-               now_in(effect, change) > 1) {
-        add(effect->list, "; ", "claim no. %" PRId64, now_in(effect, change));
+               trace_now(effect, change) > 1) {
+        trace_add(effect->list, "; ", "claim no. %" PRId64, trace_now(effect, change));
     }
 }
 
 /* A child is called by its name alone, whether its activity came along or not. */
-static void tell_published(const struct effect *effect)
+void trace_tell_published(const struct trace_effect *effect,
+                          bool (*is_child)(const struct run_event *event, const int64_t *message))
 {
     const struct run_event *event = effect->event;
     const struct row_area *area = &event->rows->table[TABLE_MESSAGE];
@@ -239,68 +103,60 @@ static void tell_published(const struct effect *effect)
             continue;
         }
         const int64_t *message = &area->cells[(size_t)change->slot * area->stride];
-        bool child = message[1 + MESSAGE_KIND] == MESSAGE_LEG1 &&
-                     inserts(event, TABLE_ACTIVITY, ACTIVITY_NODE, message[1 + MESSAGE_NODE]);
+        bool child = is_child != NULL && is_child(event, message);
         struct name name =
             child ? names_subject(&effect->names, message) : names_message(&effect->names, message);
         bool first = effect->list->used == 0;
-        add(effect->list, separator, "%s%s", first ? "published " : "", name.text);
+        trace_add(effect->list, separator, "%s%s", first ? "published " : "", name.text);
         separator = ", ";
         late = message[1 + MESSAGE_VISIBLE_AT] > late ? message[1 + MESSAGE_VISIBLE_AT] : late;
     }
     if (late > event->now) {
-        add(effect->list, ", ", "visible from t=%" PRId64, late);
+        trace_add(effect->list, ", ", "visible from t=%" PRId64, late);
     }
 }
 
-static void tell_table(const struct effect *effect, enum row_table table)
+/* "inbox 2 added", "account 1 balance 5 -> 8", "acked". */
+static void tell_row(const struct trace_effect *effect, const struct row_change *change)
 {
-    static void (*const tell[TABLE_COUNT])(const struct effect *, const struct row_change *) = {
-        [TABLE_JOB] = tell_job,
-        [TABLE_ACTIVITY] = tell_activity,
-        [TABLE_TASK] = tell_work,
-        [TABLE_GUID] = tell_guid,
-        [TABLE_OUTPUT] = tell_work,
-        [TABLE_COMPLETION] = tell_work,
-        [TABLE_ESCALATION] = tell_escalation,
-        [TABLE_MESSAGE] = tell_message,
-    };
+    enum row_table table = (enum row_table)change->table;
+    struct name row = names_row(&effect->names, table, change->slot);
+    if (change->kind == ROW_UPDATED) {
+        trace_add(effect->list, "; ", "%s %s %" PRId64 " -> %" PRId64, row.text,
+                  table_get(table)->column_names[change->column], change->before,
+                  trace_now(effect, change));
+    } else {
+        trace_add(effect->list, "; ", "%s %s", row.text,
+                  change->kind == ROW_INSERTED ? "added" : "deleted");
+    }
+}
+
+static void tell_effect(const struct trace_effect *effect)
+{
     const struct run_event *event = effect->event;
+    const struct sim_part *part = part_of(effect->names.scenario->protocol);
+    if (part->changes != NULL) {
+        part->changes(effect);
+        return;
+    }
     for (size_t i = 0; i < event->change_count; i++) {
-        if (event->changes[i].table == table && !is_repeated(event, i)) {
-            tell[table](effect, &event->changes[i]);
+        if (trace_is_repeated(event, i)) {
+            continue;
+        }
+        if (event->changes[i].table == TABLE_MESSAGE) {
+            trace_tell_message(effect, &event->changes[i]);
+        } else {
+            tell_row(effect, &event->changes[i]);
         }
     }
-}
-
-static void tell_changes(const struct names *names, const struct run_event *event,
-                         struct list *list)
-{
-    static const enum row_table order[TABLE_COUNT] = {
-        TABLE_JOB,    TABLE_GUID,       TABLE_ACTIVITY,   TABLE_TASK,
-        TABLE_OUTPUT, TABLE_COMPLETION, TABLE_ESCALATION, TABLE_MESSAGE};
-    struct effect effect = {.names = *names, .event = event, .list = list};
-    for (int i = 0; i < TABLE_COUNT; i++) {
-        tell_table(&effect, order[i]);
-    }
-    tell_published(&effect);
-}
-
-/* A read changes nothing; what it found is what it is for. */
-static void tell_effect(const struct names *names, const struct run_event *event, struct list *list)
-{
-    if (!event->crashed && event->outcome->kind == OUTCOME_COMMITTED &&
-        event->bundle->name == BUNDLE_READ) {
-        add(list, "; ", "reads %s", trace_ledger(event->outcome->values[0]).text);
-    }
-    tell_changes(names, event, list);
+    trace_tell_published(effect, NULL);
 }
 
 /* ---- what was sent --------------------------------------------------------------------------- */
 
 /* Whether the event was about a message. A claim that failed was about none: what the store
  * answered last is somebody else's. */
-static bool is_about_message(const struct run_event *event)
+bool trace_is_about_message(const struct run_event *event)
 {
     bool failed =
         event->turn == RUN_TRANSACTION && event->bundle->name == BUNDLE_CLAIM &&
@@ -308,53 +164,18 @@ static bool is_about_message(const struct run_event *event)
     return event->message != NULL && event->message[1 + MESSAGE_KIND] != 0 && !failed;
 }
 
-/* The pending answer that a task's bundle publishes; 0: the closing one. */
-static int64_t pending_sent(const struct bundle *bundle)
+static void tell_sent(const struct trace_effect *effect)
 {
-    for (uint8_t i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == PRIMITIVE_PUBLISH) {
-            int64_t answer = bundle->params[bundle->calls[i].params + 1 + MESSAGE_ANSWER];
-            return answer > 0 ? answer : 0;
-        }
+    const struct run_event *event = effect->event;
+    const struct sim_part *part = part_of(effect->names.scenario->protocol);
+    if (part->sent != NULL) {
+        part->sent(effect);
+        return;
     }
-    return 0;
-}
-
-static void tell_sent(const struct names *names, const struct run_event *event, struct list *list)
-{
-    const struct bundle *bundle = event->bundle;
-    const char *name = bundle_name_text((enum bundle_name)bundle->name);
-    bool about = is_about_message(event);
-    int64_t pending = bundle->name == BUNDLE_ANSWER ? pending_sent(bundle) : 0;
-    struct name subject = about ? names_subject(names, event->message) : (struct name){""};
-    struct name message = about ? names_message(names, event->message) : (struct name){""};
-    switch ((enum bundle_name)bundle->name) {
-    case BUNDLE_ENTER_LEG1:
-    case BUNDLE_LEG1:
-    case BUNDLE_ANSWER:
-    case BUNDLE_ENTER_LEG2:
-    case BUNDLE_STEP1:
-    case BUNDLE_STEP2:
-    case BUNDLE_STEP3:
-        if (pending > 0) {
-            add(list, "", "pending answer %" PRId64 " of %s", pending, subject.text);
-        } else {
-            add(list, "", "%s of %s", bundle->name == BUNDLE_LEG1 ? "Leg1's work" : name,
-                subject.text);
-        }
-        break;
-    case BUNDLE_CLAIM:
-    case BUNDLE_EXTEND:
-    case BUNDLE_ACK:
-    case BUNDLE_ESCALATE:
-    case BUNDLE_PUT_BACK:
-    case BUNDLE_READ:
-        add(list, "", "%s%s%s", name, about ? " " : "", message.text);
-        break;
-    case BUNDLE_CREATE:
-    case BUNDLE_NAME_COUNT:
-        add(list, "", "%s", name);
-    }
+    bool about = trace_is_about_message(event);
+    struct name message = about ? names_message(&effect->names, event->message) : (struct name){""};
+    trace_add(effect->list, "", "%s%s%s", bundle_name_text((enum bundle_name)event->bundle->name),
+              about ? " " : "", message.text);
 }
 
 /* ---- the world around ------------------------------------------------------------------------ */
@@ -376,93 +197,85 @@ static struct name disturbed(const struct names *names, const struct run_event *
 static void tell_world(const struct names *names, const struct run_event *event,
                        struct trace_words *words)
 {
-    struct list what = {.text = words->what, .size = sizeof words->what};
+    struct trace_list what = {.text = words->what, .size = sizeof words->what};
     switch ((int)event->fault) {
     case FAULT_DUPLICATE:
-        add(&what, "", "%s: delivered twice", disturbed(names, event).text);
+        trace_add(&what, "", "%s: delivered twice", disturbed(names, event).text);
         break;
     case FAULT_REPLAY:
-        add(&what, "", "%s: comes again after its ack", disturbed(names, event).text);
+        trace_add(&what, "", "%s: comes again after its ack", disturbed(names, event).text);
         break;
     case FAULT_REDELIVER:
-        add(&what, "", "%s: given out again while it is held", disturbed(names, event).text);
+        trace_add(&what, "", "%s: given out again while it is held", disturbed(names, event).text);
         break;
     case FAULT_RESTART:
-        add(&what, "", "the server restarts, every connection breaks");
+        trace_add(&what, "", "the server restarts, every connection breaks");
         break;
     case FAULT_FAILOVER:
-        add(&what, "", "a standby that lost nothing takes over");
+        trace_add(&what, "", "a standby that lost nothing takes over");
         break;
     case FAULT_LOSSY_FAILOVER:
-        add(&what, "", "a standby that lost the last commits takes over");
+        trace_add(&what, "", "a standby that lost the last commits takes over");
         break;
     case FAULT_CLOCK_FORWARD:
-        add(&what, "", "the clock leaps ahead to t=%" PRId64, event->now);
+        trace_add(&what, "", "the clock leaps ahead to t=%" PRId64, event->now);
         break;
     case FAULT_CLOCK_BACK:
-        add(&what, "", "the clock falls back to t=%" PRId64, event->now);
+        trace_add(&what, "", "the clock falls back to t=%" PRId64, event->now);
         break;
     default:
-        add(&what, "", "%s", fault_get(event->fault)->about);
+        trace_add(&what, "", "%s", fault_get(event->fault)->about);
     }
 }
 
 /* ---- what came of it ------------------------------------------------------------------------- */
 
-static const char *skip_reason(enum bundle_name name)
-{
-    return name == BUNDLE_CREATE   ? "the job is there"
-           : name == BUNDLE_ANSWER ? "published before"
-                                   : "already marked";
-}
-
-static bool is_entry(enum bundle_name name)
-{
-    return name == BUNDLE_ENTER_LEG1 || name == BUNDLE_ENTER_LEG2;
-}
-
-static void tell_committed(const struct run_event *event, struct list *list)
+static void tell_committed(const struct sim_part *part, const struct run_event *event,
+                           struct trace_list *list)
 {
     enum bundle_name name = (enum bundle_name)event->bundle->name;
+    const char *remark = part->remark == NULL ? NULL : part->remark(event);
     if (event->outcome->skipped != 0) {
-        add(list, "", "committed, %s (%s)", event->change_count == 0 ? "nothing to do" : "in part",
-            skip_reason(name));
-    } else if (is_entry(name) && event->change_count == 0) {
-        add(list, "", "committed, not counted (full)");
+        trace_add(list, "", "committed, %s (%s)",
+                  event->change_count == 0 ? "nothing to do" : "in part",
+                  part->skip_reason == NULL ? "done before" : part->skip_reason(name));
+    } else if (remark != NULL) {
+        trace_add(list, "", "committed, %s", remark);
     } else if (event->fault == FAULT_REORDER) {
-        add(list, "", "committed, out of order");
+        trace_add(list, "", "committed, out of order");
     } else if (event->fault == FAULT_DELAY) {
-        add(list, "", "committed, told late");
+        trace_add(list, "", "committed, told late");
     } else if (event->fault == FAULT_ANSWER_CHANGED) {
-        add(list, "", "committed, another answer than before");
+        trace_add(list, "", "committed, another answer than before");
     } else {
-        add(list, "", "committed");
+        trace_add(list, "", "committed");
     }
 }
 
-static void tell_aborted(enum abort_class aborted, struct list *list)
+static void tell_aborted(enum abort_class aborted, struct trace_list *list)
 {
     if (aborted == ABORT_CONNECTION) {
-        add(list, "", "aborted: connection lost (08006)");
+        trace_add(list, "", "aborted: connection lost (08006)");
     } else {
-        add(list, "", "aborted: %s", abort_class_text(aborted));
+        trace_add(list, "", "aborted: %s", abort_class_text(aborted));
     }
 }
 
-static void tell_answer(const struct run_event *event, struct list *list)
+static void tell_answer(const struct sim_part *part, const struct run_event *event,
+                        struct trace_list *list)
 {
     switch ((enum outcome_kind)event->outcome->kind) {
     case OUTCOME_COMMITTED:
-        tell_committed(event, list);
+        tell_committed(part, event, list);
         break;
     case OUTCOME_REFUSED:
-        add(list, "", "refused: %s", refusal_text((enum refusal)event->outcome->refusal));
+        trace_add(list, "", "refused: %s", refusal_text((enum refusal)event->outcome->refusal));
         break;
     case OUTCOME_ABORTED:
         tell_aborted((enum abort_class)event->outcome->aborted, list);
         break;
     case OUTCOME_UNKNOWN:
-        add(list, "", "answer lost (it did%s commit)", event->committed ? "" : " not");
+        trace_add(list, "", "answer lost (it did%s commit)", event->committed ? "" : " not");
         break;
     case OUTCOME_NONE:
         break;
@@ -471,37 +284,39 @@ static void tell_answer(const struct run_event *event, struct list *list)
 
 /* A death hides the answer, so that what the store made of the transaction is told only where it is
  * not what the fault's name says. */
-static void tell_death(const struct run_event *event, struct list *list)
+static void tell_death(const struct sim_part *part, const struct run_event *event,
+                       struct trace_list *list)
 {
     bool executed = event->outcome->kind == OUTCOME_COMMITTED;
     if (!executed) {
-        tell_answer(event, list);
-        add(list, "; ", "dies");
+        tell_answer(part, event, list);
+        trace_add(list, "; ", "dies");
     } else if (event->fault == FAULT_CRASH_BEFORE_COMMIT) {
-        add(list, "", "dies before COMMIT");
+        trace_add(list, "", "dies before COMMIT");
     } else {
-        add(list, "", "dies after COMMIT, before it sees the answer");
+        trace_add(list, "", "dies after COMMIT, before it sees the answer");
     }
 }
 
-static void tell_outcome(const struct run_event *event, struct list *list)
+static void tell_outcome(const struct sim_part *part, const struct run_event *event,
+                         struct trace_list *list)
 {
     switch (event->turn) {
     case RUN_TRANSACTION:
         if (event->crashed) {
-            tell_death(event, list);
+            tell_death(part, event, list);
         } else {
-            tell_answer(event, list);
+            tell_answer(part, event, list);
         }
         break;
     case RUN_CRASH:
-        add(list, "",
-            event->fault == FAULT_CRASH_BEFORE_ACK ? "dies with its work done, before the ack"
-                                                   : "dies before it sends anything");
+        trace_add(list, "",
+                  event->fault == FAULT_CRASH_BEFORE_ACK ? "dies with its work done, before the ack"
+                                                         : "dies before it sends anything");
         break;
     case RUN_PAUSE:
-        add(list, "", "stops for %" PRId64 " ticks, until t=%" PRId64, event->amount,
-            event->now + event->amount);
+        trace_add(list, "", "stops for %" PRId64 " ticks, until t=%" PRId64, event->amount,
+                  event->now + event->amount);
         break;
     case RUN_ENVIRONMENT:
     case RUN_SETTLE:
@@ -520,13 +335,13 @@ static bool is_usual(const struct run_event *event)
 static void tell_what(const struct names *names, const struct run_event *event,
                       struct trace_words *words)
 {
-    struct list what = {.text = words->what, .size = sizeof words->what};
+    struct trace_list what = {.text = words->what, .size = sizeof words->what};
     if (event->turn == RUN_ENVIRONMENT) {
         tell_world(names, event, words);
     } else if (event->turn == RUN_SETTLE) {
-        add(&what, "", "faults stop; every worker starts anew");
+        trace_add(&what, "", "faults stop; every worker starts anew");
     } else {
-        tell_sent(names, event, &what);
+        tell_sent(&(struct trace_effect){.names = *names, .event = event, .list = &what});
     }
 }
 
@@ -534,20 +349,22 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
                                  struct trace_words *words)
 {
     struct names names = {.scenario = scenario, .rows = event->rows};
-    struct list outcome = {.text = words->outcome, .size = sizeof words->outcome};
-    struct list effect = {.text = words->effect, .size = sizeof words->effect};
+    struct trace_list outcome = {.text = words->outcome, .size = sizeof words->outcome};
+    struct trace_list effect = {.text = words->effect, .size = sizeof words->effect};
     bool sent = event->turn != RUN_ENVIRONMENT && event->turn != RUN_SETTLE;
-    bool about = sent && is_about_message(event);
+    bool about = sent && trace_is_about_message(event);
+    unsigned actor = sent ? event->actor : CHOICE_NOBODY;
+    words->who = names_actor(scenario, actor);
     words->subject = about ? names_subject(&names, event->message) : (struct name){""};
     words->what[0] = words->outcome[0] = words->effect[0] = '\0';
     tell_what(&names, event, words);
-    tell_outcome(event, &outcome);
+    tell_outcome(part_of(scenario->protocol), event, &outcome);
     if (event->turn == RUN_TRANSACTION) {
-        tell_effect(&names, event, &effect);
+        tell_effect(&(struct trace_effect){.names = names, .event = event, .list = &effect});
     }
     return (struct trace_line){.step = event->step,
                                .now = event->now,
-                               .actor = sent ? event->actor : CHOICE_NOBODY,
+                               .actor = actor,
                                .turn = event->turn,
                                .fault = event->fault,
                                .usual = is_usual(event),
@@ -556,6 +373,7 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
                                    sent ? (enum bundle_name)event->bundle->name : BUNDLE_NAME_COUNT,
                                .leg = about ? event->message[1 + MESSAGE_KIND] : 0,
                                .digest = event->digest,
+                               .who = words->who.text,
                                .subject = words->subject.text,
                                .what = words->what,
                                .outcome = words->outcome,
@@ -565,8 +383,7 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
 void trace_write(FILE *out, const struct trace_line *line, const char *alarm, const char *plain)
 {
     bool alarming = !line->usual;
-    fprintf(out, "%5" PRIu32 "  t=%-4" PRId64 "  %-9s  ", line->step, line->now,
-            names_actor(line->actor).text);
+    fprintf(out, "%5" PRIu32 "  t=%-4" PRId64 "  %-9s  ", line->step, line->now, line->who);
     if (line->outcome[0] == '\0') {
         fprintf(out, "%s%s%s\n", alarm, line->what, plain);
         return;
@@ -574,6 +391,26 @@ void trace_write(FILE *out, const struct trace_line *line, const char *alarm, co
     fprintf(out, "%-27s  %s%-9s%s", line->what, alarming ? alarm : "", line->outcome,
             alarming ? plain : "");
     fprintf(out, "%s%s\n", line->effect[0] == '\0' ? "" : "  ", line->effect);
+}
+
+void trace_dump(FILE *out, const struct names *names)
+{
+    const struct sim_part *part = part_of(names->scenario->protocol);
+    if (part->dump != NULL) {
+        part->dump(out, names);
+        return;
+    }
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct table *table = table_get((enum row_table)t);
+        for (uint32_t slot = 0; slot < names->rows->table[t].used; slot++) {
+            fprintf(out, "  %-40s", names_row(names, (enum row_table)t, slot).text);
+            for (uint32_t c = 0; c < table->columns; c++) {
+                fprintf(out, " %s %" PRId64, table->column_names[c],
+                        row_get(names->rows, (enum row_table)t, slot, (int)c));
+            }
+            fputc('\n', out);
+        }
+    }
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -608,8 +445,8 @@ static const char *keep(char **at, const char *text)
 
 static size_t text_size(const struct trace_line *line)
 {
-    return strlen(line->subject) + strlen(line->what) + strlen(line->outcome) +
-           strlen(line->effect) + 4;
+    return strlen(line->who) + strlen(line->subject) + strlen(line->what) + strlen(line->outcome) +
+           strlen(line->effect) + 5;
 }
 
 static size_t keep_changes(const struct run_event *event, struct trace_change *changes)
@@ -618,7 +455,7 @@ static size_t keep_changes(const struct run_event *event, struct trace_change *c
     for (size_t i = 0; i < event->change_count; i++) {
         const struct row_change *from = &event->changes[i];
         enum row_table table = (enum row_table)from->table;
-        if (is_repeated(event, i)) {
+        if (trace_is_repeated(event, i)) {
             continue;
         }
         bool updated = from->kind == ROW_UPDATED;
@@ -650,6 +487,7 @@ void trace_observe(void *context, const struct run_event *event)
         .line = line, .changes = (struct trace_change *)(void *)memory, .memory = memory};
     record->change_count = keep_changes(event, record->changes);
     char *at = memory + changes_size;
+    record->line.who = keep(&at, line.who);
     record->line.subject = keep(&at, line.subject);
     record->line.what = keep(&at, line.what);
     record->line.outcome = keep(&at, line.outcome);

@@ -32,7 +32,8 @@ struct trace_line {
     enum bundle_name bundle; /* BUNDLE_NAME_COUNT: none was sent or held back */
     int64_t leg;             /* enum message_kind of the message it was about; 0: none */
     uint64_t digest;         /* of the run so far */
-    const char *subject;     /* the activity it was about, "" if none */
+    const char *who;         /* "worker 1" */
+    const char *subject;     /* what it was about, such as an activity; "" if nothing */
     const char *what;        /* "Step 2 of trigger" */
     const char *outcome;     /* "committed", "dies before COMMIT", ... */
     const char *effect;      /* what changed; "" if nothing did */
@@ -40,7 +41,7 @@ struct trace_line {
 
 /* Where the texts of a line are kept while it is looked at. */
 struct trace_words {
-    struct name subject;
+    struct name who, subject;
     char what[TRACE_WHAT_SIZE];
     char outcome[TRACE_OUTCOME_SIZE];
     char effect[TRACE_EFFECT_SIZE];
@@ -53,11 +54,49 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
  * two empty strings. */
 void trace_write(FILE *out, const struct trace_line *line, const char *alarm, const char *plain);
 
+/* Every ledger, or every row, as it stands. */
+void trace_dump(FILE *out, const struct names *names);
+
 /* A digit string of a ledger, or the bare number if it is none. */
 struct trace_digits {
     char text[24];
 };
 struct trace_digits trace_ledger(int64_t value);
+
+/* ---- for those who tell a protocol's events ----------------------------------------------------
+ */
+
+/* A list of phrases in a buffer of fixed size; what does not fit is cut. */
+struct trace_list {
+    char *text;
+    size_t size, used;
+};
+
+void trace_add(struct trace_list *list, const char *separator, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An event and the list that it is told in. */
+struct trace_effect {
+    struct names names;
+    const struct run_event *event;
+    struct trace_list *list;
+};
+
+/* Whether the event was about a message. A claim that failed was about none. */
+bool trace_is_about_message(const struct run_event *event);
+
+/* What an updated cell now holds. */
+int64_t trace_now(const struct trace_effect *effect, const struct row_change *change);
+
+/* Told already, by the first write of its cell or by the row's coming. */
+bool trace_is_repeated(const struct run_event *event, size_t index);
+
+/* A change of a message of the queue: acked, held, visible again. */
+void trace_tell_message(const struct trace_effect *effect, const struct row_change *change);
+
+/* The messages that were published; one that `is_child` (NULL: none) is called by its subject. */
+void trace_tell_published(const struct trace_effect *effect,
+                          bool (*is_child)(const struct run_event *event, const int64_t *message));
 
 /* ---- recording ------------------------------------------------------------------------------- */
 

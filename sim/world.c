@@ -1,27 +1,17 @@
 #include "sim/world.h"
 
 #include "model/check.h"
+#include "model/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const uint32_t columns_of[TABLE_COUNT] = {
-    [TABLE_JOB] = JOB_COLUMNS,
-    [TABLE_ACTIVITY] = ACTIVITY_COLUMNS,
-    [TABLE_TASK] = TASK_COLUMNS,
-    [TABLE_GUID] = GUID_COLUMNS,
-    [TABLE_OUTPUT] = OUTPUT_COLUMNS,
-    [TABLE_COMPLETION] = COMPLETION_COLUMNS,
-    [TABLE_ESCALATION] = ESCALATION_COLUMNS,
-    [TABLE_MESSAGE] = MESSAGE_COLUMNS,
-};
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* At most half full, so that a search for a key that is not there ends soon. */
 static uint32_t index_size(uint32_t capacity)
 {
-    uint32_t size = 16;
+    uint32_t size = capacity == 0 ? 1 : 16; /* a table that is not used costs nothing */
     while (size < 2 * capacity) {
         size *= 2;
     }
@@ -45,7 +35,8 @@ static size_t block_size(const struct world_capacity *capacity)
     size_t size = round_up(capacity->changes * sizeof(struct row_change)) +
                   2 * round_up(capacity->rows[TABLE_MESSAGE] * sizeof(uint32_t));
     for (int t = 0; t < TABLE_COUNT; t++) {
-        size += round_up((size_t)capacity->rows[t] * (1 + columns_of[t]) * sizeof(int64_t)) +
+        size += round_up((size_t)capacity->rows[t] * (1 + table_get((enum row_table)t)->columns) *
+                         sizeof(int64_t)) +
                 round_up(index_size(capacity->rows[t]) * sizeof(uint32_t));
     }
     return size;
@@ -63,7 +54,7 @@ bool world_make(struct world *world, const struct world_capacity *capacity)
     for (int t = 0; t < TABLE_COUNT; t++) {
         struct row_area *area = &world->rows.table[t];
         area->capacity = capacity->rows[t];
-        area->stride = 1 + columns_of[t];
+        area->stride = 1 + table_get((enum row_table)t)->columns;
         area->index_mask = index_size(area->capacity) - 1;
         area->cells = carve(&at, (size_t)area->capacity * area->stride * sizeof(int64_t));
         area->index = carve(&at, ((size_t)area->index_mask + 1) * sizeof(uint32_t));

@@ -19,67 +19,17 @@
 
 #include "model/oracle/activity_commit.h"
 
-static const struct {
-    enum clause_id clause;
-    const char *text;
-} sightings[SIGHT_COUNT] = {
-    [SIGHT_LEG1_ENTRY_APART] = {CLAUSE_ACL_9, "a Leg1 entry committed apart from the work"},
-    [SIGHT_LEG1_STALE] = {CLAUSE_ACL_10, "a Leg1 message found Leg1 complete and was acked"},
-    [SIGHT_THRESHOLD_0] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 0"},
-    [SIGHT_THRESHOLD_1] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 1"},
-    [SIGHT_THRESHOLD_12] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 12"},
-    [SIGHT_RESUME_NOTHING] = {CLAUSE_ACL_24, "a GUID was entered again with nothing done"},
-    [SIGHT_RESUME_WORK] = {CLAUSE_ACL_24, "a GUID was entered again with its work done"},
-    [SIGHT_RESUME_SPAWNED] = {CLAUSE_ACL_24,
-                              "a GUID was entered again with its children spawned, job open"},
-    [SIGHT_RESUME_CLOSED] = {CLAUSE_ACL_24,
-                             "a GUID was entered again with its children spawned, job closed"},
-    [SIGHT_RESUME_DONE] = {CLAUSE_ACL_24, "a GUID was entered again with all done"},
-    [SIGHT_STEP3_AFTER_RESUME] = {CLAUSE_ACL_25, "Step 3 ran after a crash between Step 2 and it"},
-    [SIGHT_REPLAY_LEG1_BEFORE_ACK] = {CLAUSE_ACL_34,
-                                      "a finished Leg1 message was replayed before its ack"},
-    [SIGHT_REPLAY_LEG1_AFTER_ACK] = {CLAUSE_ACL_34,
-                                     "a finished Leg1 message was replayed after its ack"},
-    [SIGHT_REPLAY_LEG2_BEFORE_ACK] = {CLAUSE_ACL_34,
-                                      "a finished Leg2 message was replayed before its ack"},
-    [SIGHT_REPLAY_LEG2_AFTER_ACK] = {CLAUSE_ACL_34,
-                                     "a finished Leg2 message was replayed after its ack"},
-};
-
-enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)
-{
-    CHECK(sighting < SIGHT_COUNT);
-    return sightings[sighting].clause;
-}
-
-const char *oracle_sighting_text(enum oracle_sighting sighting)
-{
-    CHECK(sighting < SIGHT_COUNT);
-    return sightings[sighting].text;
-}
-
 size_t oracle_activity_cells(const struct rows *rows)
 {
-    struct judge judge = judge_begin(NULL, rows);
+    struct judge judge = activity_judge_begin(NULL, rows);
     return judge.base[MEMORY_GUID] + (judge.mask[MEMORY_GUID] + 1) * MEMO_COUNT;
 }
 
-void oracle_activity_begin(struct oracle_activity *oracle, const struct rows *rows, int64_t *cells)
+struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct rows *rows,
+                                             const struct row_change *changes, size_t count)
 {
-    oracle->ghosts = (struct ghosts){.cells = cells, .count = oracle_activity_cells(rows)};
-    oracle->spoke = ORACLE_NAME_COUNT;
-    oracle->table = TABLE_COUNT;
-    oracle->slot = ROW_NONE;
-}
-
-struct oracle_verdict oracle_activity_commit(struct oracle_activity *oracle,
-                                             const struct rows *rows,
-                                             const struct row_change *changes, size_t count,
-                                             int64_t now)
-{
-    (void)now; /* no promise speaks of the clock: a claim that lapsed is only a replay */
     struct commit commit;
-    commit.judge = judge_begin(oracle, rows);
+    commit.judge = activity_judge_begin(oracle, rows);
     commit.changes = changes;
     commit.count = count;
     activity_commit_gather(&commit);
@@ -98,14 +48,16 @@ struct oracle_verdict oracle_activity_commit(struct oracle_activity *oracle,
     return commit.judge.verdict;
 }
 
-struct oracle_verdict oracle_activity_rollback(struct oracle_activity *oracle,
+struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
                                                const struct row_change *changes, size_t count)
 {
-    struct judge judge = {.oracle = oracle, .rows = NULL, .verdict = oracle_fine()};
-    judge_held(&judge, CLAUSE_ACL_2);
-    if (count > 0) {
-        judge_breach(&judge, ORACLE_LEDGER, CLAUSE_ACL_2, (enum row_table)changes[0].table,
-                     changes[0].slot, "a transaction that did not commit left something behind");
-    }
-    return judge.verdict;
+    return judge_rollback(oracle, ORACLE_LEDGER, CLAUSE_ACL_2, changes, count);
 }
+
+const struct monitors monitors_activity = {
+    .cells = oracle_activity_cells,
+    .commit = oracle_activity_commit,
+    .rollback = oracle_activity_rollback,
+    .settled = oracle_activity_settled,
+    .recheck = oracle_activity_recheck,
+};

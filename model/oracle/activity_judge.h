@@ -1,12 +1,12 @@
-/* What the monitors of activity.h share: how they cut a ledger, report a breach and remember.
+/* What the monitors of activity.h share: how they cut a ledger, and what they remember.
  *
  * Private to model/oracle/activity*.c. Cuts a ledger by plain division, apart from digits.c, which
  * goes digit by digit: this is the fast path of every commit. */
 #ifndef MODEL_ORACLE_ACTIVITY_JUDGE_H
 #define MODEL_ORACLE_ACTIVITY_JUDGE_H
 
-#include "model/check.h"
 #include "model/oracle/activity.h"
+#include "model/oracle/judge.h"
 
 /* ---- a ledger, cut at its fields ------------------------------------------------------------- */
 
@@ -43,59 +43,13 @@ static inline bool cut_finished(struct cut of)
     return of.children > 0 && (of.mark == 0 || of.tasks > 0);
 }
 
-/* ---- reporting ------------------------------------------------------------------------------- */
-
-enum memory { MEMORY_JOB, MEMORY_ACTIVITY, MEMORY_GUID, MEMORY_COUNT };
-
-struct judge {
-    struct oracle_activity *oracle;
-    const struct rows *rows;
-    size_t base[MEMORY_COUNT];     /* the first cell of each table of the memory */
-    size_t mask[MEMORY_COUNT];     /* its number of entries, a power of two, less one */
-    struct oracle_verdict verdict; /* the first breach of a clause that is on (OA3) */
-};
-
-/* The antecedent of the clause held. */
-static inline void judge_held(struct judge *judge, enum clause_id clause)
-{
-    judge->oracle->evaluated[clause] += judge->oracle->off[clause] ? 0 : 1;
-}
-
-static inline void judge_breach(struct judge *judge, enum oracle_name who, enum clause_id clause,
-                                enum row_table table, uint32_t slot, const char *why)
-{
-    if (judge->verdict.broken || judge->oracle->off[clause] || judge->oracle->silent[who]) {
-        return;
-    }
-    judge->verdict = oracle_broken(clause, why);
-    judge->oracle->spoke = who;
-    judge->oracle->table = (uint8_t)table;
-    judge->oracle->slot = slot;
-}
-
-static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)
-{
-    judge->oracle->seen[sighting]++;
-}
-
-static inline bool judge_row_lives(const struct rows *rows, enum row_table table, uint32_t slot)
-{
-    return row_find(rows, table, row_key(rows, table, slot)) == slot;
-}
-
-/* A column of the row with this key; 0 if there is no such row. */
-static inline int64_t judge_column(const struct rows *rows, enum row_table table, int64_t key,
-                                   int column)
-{
-    uint32_t slot = row_find(rows, table, key);
-    return slot == ROW_NONE ? 0 : row_get(rows, table, slot, column);
-}
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Three open-addressed tables of four cells an entry lie one after the other in the ghost cells:
  * by job, by activity, by GUID. They are keyed by id and not by slot, since a GUID is published
  * before it has a row, and since slots tell in which order commuting commits came. */
+enum memory { MEMORY_JOB, MEMORY_ACTIVITY, MEMORY_GUID };
+
 enum memo {
     MEMO_KEY, /* 0: free */
     /* of a job */
@@ -103,13 +57,13 @@ enum memo {
     MEMO_CARRIERS,  /* GUIDs with the snapshot digit (ACL-22) */
     MEMO_COMPLETED, /* how often completion tasks were run (ACL-18) */
     /* of an activity, of a GUID */
-    MEMO_FLAGS = 1,
+    MEMO_FLAGS = JUDGE_MEMO_FLAGS,
     /* of an activity */
     MEMO_NEXT_DIMENSION = 2, /* above every dimension that was given out (ACL-32) */
     MEMO_TASK,               /* key of its TASK row */
     /* of a GUID */
     MEMO_OUTPUT = 2, /* what its Step 1 stored */
-    MEMO_COUNT = 4
+    MEMO_COUNT = JUDGE_MEMO_CELLS
 };
 
 /* MEMO_FLAGS of an activity. */
@@ -133,65 +87,15 @@ enum guid_past {
 
 /* A judge without a breach. There is room for every job, every activity, and every GUID that has a
  * message or a row. */
-static inline struct judge judge_begin(struct oracle_activity *oracle, const struct rows *rows)
+static inline struct judge activity_judge_begin(struct oracle *oracle, const struct rows *rows)
 {
     size_t guids = rows->table[TABLE_GUID].index_mask;
     size_t messages = rows->table[TABLE_MESSAGE].index_mask;
-    struct judge judge = {.oracle = oracle, .rows = rows, .verdict = oracle_fine()};
-    judge.mask[MEMORY_JOB] = rows->table[TABLE_JOB].index_mask;
-    judge.mask[MEMORY_ACTIVITY] = rows->table[TABLE_ACTIVITY].index_mask;
-    judge.mask[MEMORY_GUID] = messages > guids ? messages : guids;
-    judge.base[MEMORY_JOB] = 0;
-    judge.base[MEMORY_ACTIVITY] = (judge.mask[MEMORY_JOB] + 1) * MEMO_COUNT;
-    judge.base[MEMORY_GUID] =
-        judge.base[MEMORY_ACTIVITY] + (judge.mask[MEMORY_ACTIVITY] + 1) * MEMO_COUNT;
+    struct judge judge = judge_begin(oracle, rows);
+    size_t base = judge_remember(&judge, MEMORY_JOB, 0, rows->table[TABLE_JOB].index_mask);
+    base = judge_remember(&judge, MEMORY_ACTIVITY, base, rows->table[TABLE_ACTIVITY].index_mask);
+    judge_remember(&judge, MEMORY_GUID, base, messages > guids ? messages : guids);
     return judge;
-}
-
-/* Where the entry of the id is, or would be. */
-static inline size_t memory_place(const struct judge *judge, enum memory memory, int64_t id)
-{
-    const struct ghosts *ghosts = &judge->oracle->ghosts;
-    size_t mask = judge->mask[memory];
-    size_t at = (size_t)id & mask;
-    for (size_t probes = 0;; probes++) {
-        CHECK(probes <= mask); /* there are never more ids than rows */
-        size_t place = judge->base[memory] + at * MEMO_COUNT;
-        int64_t key = ghost_get(ghosts, place);
-        if (key == id || key == 0) {
-            return place;
-        }
-        at = (at + 1) & mask;
-    }
-}
-
-/* 0 of an id that was never seen. */
-static inline int64_t memory_get(const struct judge *judge, enum memory memory, int64_t id,
-                                 int cell)
-{
-    return ghost_get(&judge->oracle->ghosts, memory_place(judge, memory, id) + (size_t)cell);
-}
-
-static inline void memory_set(struct judge *judge, enum memory memory, int64_t id, int cell,
-                              int64_t value)
-{
-    struct ghosts *ghosts = &judge->oracle->ghosts;
-    size_t place = memory_place(judge, memory, id);
-    bool nobody = id == 0; /* a row that names nobody, which is judged elsewhere */
-    if (!nobody && ghost_get(ghosts, place) != id) {
-        ghost_set(ghosts, place, id);
-    }
-    if (!nobody && ghost_get(ghosts, place + (size_t)cell) != value) {
-        ghost_set(ghosts, place + (size_t)cell, value);
-    }
-}
-
-/* Sets flags; says whether all of them were set already. */
-static inline bool memory_flag(struct judge *judge, enum memory memory, int64_t id, int64_t flags)
-{
-    int64_t had = memory_get(judge, memory, id, MEMO_FLAGS);
-    memory_set(judge, memory, id, MEMO_FLAGS, had | flags);
-    return (had & flags) == flags;
 }
 
 #endif

@@ -367,8 +367,7 @@ static void recheck_job(struct judge *judge, uint32_t slot)
     }
 }
 
-struct oracle_verdict oracle_activity_recheck(struct oracle_activity *oracle,
-                                              const struct rows *rows)
+struct oracle_verdict oracle_activity_recheck(struct oracle *oracle, const struct rows *rows)
 {
     static const struct {
         enum row_table table;
@@ -379,7 +378,7 @@ struct oracle_verdict oracle_activity_recheck(struct oracle_activity *oracle,
         {TABLE_MESSAGE, recheck_message},   {TABLE_COMPLETION, recheck_completion},
         {TABLE_JOB, recheck_job},
     };
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge = activity_judge_begin(oracle, rows);
     for (size_t i = 0; i < ORACLE_COUNT(tables); i++) {
         for (uint32_t slot = 0; slot < rows->table[tables[i].table].used; slot++) {
             if (judge_row_lives(rows, tables[i].table, slot)) {

@@ -139,11 +139,10 @@ static void judge_missing_jobs(struct judge *judge, const struct rows *ideal)
     }
 }
 
-struct oracle_verdict oracle_activity_settled(struct oracle_activity *oracle,
-                                              const struct rows *rows, bool quiet,
-                                              const struct rows *crash_free)
+struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struct rows *rows,
+                                              bool quiet, const struct rows *crash_free)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge = activity_judge_begin(oracle, rows);
     judge_messages(&judge, quiet);
     for (uint32_t slot = 0; slot < used(rows, TABLE_JOB); slot++) {
         if (judge_row_lives(rows, TABLE_JOB, slot)) {

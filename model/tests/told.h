@@ -36,7 +36,7 @@ struct told {
     uint32_t index[TABLE_COUNT][INDEX];
     struct row_change changes[CHANGES];
     size_t count;
-    struct oracle_activity oracle;
+    struct oracle oracle;
     int64_t ghosts[GHOSTS];
     bool recheck; /* after every commit that is fine */
 };
@@ -54,7 +54,7 @@ static inline void told_begin(struct told *told)
                                                     .capacity = CAPACITY};
     }
     cr_assert_eq(oracle_activity_cells(&told->rows), GHOSTS);
-    oracle_activity_begin(&told->oracle, &told->rows, told->ghosts);
+    oracle_begin(&told->oracle, &monitors_activity, &told->rows, told->ghosts);
     told->recheck = true;
 }
 
@@ -130,7 +130,7 @@ static inline void drop(struct told *told, enum row_table table, int64_t key)
 static inline struct oracle_verdict tell(struct told *told)
 {
     struct oracle_verdict verdict =
-        oracle_activity_commit(&told->oracle, &told->rows, told->changes, told->count, 1);
+        oracle_activity_commit(&told->oracle, &told->rows, told->changes, told->count);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
     told->count = 0;
     return verdict;

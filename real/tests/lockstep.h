@@ -158,7 +158,7 @@ static inline void lockstep_copy_row(struct lockstep *both, enum row_table table
 /* No rows; children go before their parents. */
 static inline bool lockstep_empty(struct store_pg *store)
 {
-    char script[1024];
+    char script[4096];
     struct text text = text_begin(script, sizeof script);
     for (int t = TABLE_COUNT - 1; t >= 0; t--) {
         text_add(&text, "DELETE FROM " LOCKSTEP_SCHEMA ".%s;", schema_table((enum row_table)t));

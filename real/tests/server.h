@@ -50,7 +50,7 @@ static inline void server_make_schema(const char *schema)
         cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
     }
     cr_assert(store_pg_drop_schema(server_dsn(), schema, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(server_dsn(), schema, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(server_dsn(), schema, UINT64_MAX, &problem), "%s", problem.text);
 }
 
 #endif

@@ -96,7 +96,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
 {
     must_parse("name: s\ngraph: {trigger: []}\n");
     cr_expect_str_eq(scenario.about, "");
-    cr_expect_eq(scenario.protocol, SCENARIO_ACTIVITY);
+    cr_expect_eq(scenario.protocol, PROTOCOL_ACTIVITY);
     cr_expect_eq(scenario.jobs, 1U);
     cr_expect_eq(scenario.workers, 2U);
     cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);
@@ -359,7 +359,18 @@ static const struct {
      "s.yaml:3: protocol: not yet: key does not run so far; activity does"},
     {START "protocol: pipeline\n",
      "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
-    {START "protocol: tcp\n", "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity"},
+    {START "protocol: tcp\n",
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox"},
+    {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
+     "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
+     "timeout, accounts, faults, limits, reaches, expect"},
+    {"accounts: 2\nname: s\ngraph: {t: []}\n",
+     "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
+     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+    {"name: s\nprotocol: inbox\n", "s.yaml:1: the key accounts is missing; it is a number"},
+    {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
+     "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
+     "on"},
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* numbers */
     {START "jobs: 0\n", "s.yaml:3: jobs: \"0\"; it is a number from 1 to 10000"},

@@ -221,9 +221,10 @@ Test(campaign, the_first_step_that_differs_is_named)
     steps[1][5].bundle = BUNDLE_STEP2;
     steps[0][5].actor = 1;
     steps[1][7].digest++;
+    load("tree-3");
     cr_assert(campaign_chain_differs(&chains[0], &chains[1], &drift));
     cr_expect_eq(drift.step, 6);
-    campaign_drift_text(&drift, text, sizeof text);
+    campaign_drift_text(&scenario, &drift, text, sizeof text);
     cr_expect_str_eq(text, "step 6: worker 1, Step 1, fault none, digest 0000000000000069; again: "
                            "worker 2, Step 2, fault crash-after-commit, digest 000000000000006a");
 }
@@ -249,7 +250,7 @@ Test(campaign, a_chain_that_ends_early_differs)
     cr_expect_eq(drift.step, 5);
     cr_expect(drift.ended[1]);
     cr_expect_not(drift.ended[0]);
-    campaign_drift_text(&drift, text, sizeof text);
+    campaign_drift_text(&scenario, &drift, text, sizeof text);
     cr_expect(strstr(text, "again: no such step") != NULL, "%s", text);
 }
 
@@ -261,7 +262,7 @@ Test(campaign, another_verdict_after_equal_steps_differs)
     two_chains(chains, 8, 8);
     chains[1].digest++;
     cr_assert(campaign_chain_differs(&chains[0], &chains[1], &drift));
-    campaign_drift_text(&drift, text, sizeof text);
+    campaign_drift_text(&scenario, &drift, text, sizeof text);
     cr_expect_str_eq(text, "every step is the same and the verdict is not");
 }
 

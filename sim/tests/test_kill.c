@@ -2,7 +2,6 @@
  * listed as equivalent is not. */
 #include "sim/kill.h"
 
-#include "faults/sabotage_named.h"
 #include "model/ledger.h"
 #include "model/tests/proves.h"
 
@@ -82,6 +81,8 @@ static const struct killer {
     {"leg2-before-leg1", {CLAUSE_ACL_45}, 1},
     {"close-overtakes", {CLAUSE_ACL_22}, 1},
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
+    {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
+    {"inbox-split", {CLAUSE_BOX_1}, 1},
 };
 
 static bool is_killer(const struct killer *killer, enum clause_id clause)
@@ -318,7 +319,7 @@ Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_find
     }
     for (int id = 0; id < CLAUSE_COUNT; id++) {
         const struct clause *clause = clause_get((enum clause_id)id);
-        bool judged = clause->family == CLAUSE_FAMILY_ACL &&
+        bool judged = protocol_judges(clause->family) &&
                       (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
         cr_expect(finds[id] || !judged, "%s finds nothing", clause->id);
     }
@@ -344,7 +345,7 @@ Test(kill, what_is_listed_as_equivalent_breaks_no_promise)
 /* ---- what is enumerated is what is sent --------------------------------------------------------
  */
 
-static bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
+static bool sent[PROTOCOL_COUNT][BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
 
 static void watch_bundles(void *context, const struct run_event *event)
 {
@@ -352,9 +353,9 @@ static void watch_bundles(void *context, const struct run_event *event)
     for (int i = 0; event->turn == RUN_TRANSACTION && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
-        cr_assert(sabotage_knows(bundle, primitive), "%s, %s", bundle_name_text(bundle),
-                  primitive_table[primitive].name);
-        sent[bundle][primitive] = true;
+        cr_assert(sabotage_knows(run.scenario->protocol, bundle, primitive), "%s, %s",
+                  bundle_name_text(bundle), primitive_table[primitive].name);
+        sent[run.scenario->protocol][bundle][primitive] = true;
     }
 }
 
@@ -368,11 +369,12 @@ Test(kill, campaigns_send_everything_that_is_enumerated_and_nothing_else)
         }
         run_free(&run);
     }
-    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        for (int p = 0; p < PRIMITIVE_COUNT; p++) {
-            bool known = sabotage_knows((enum bundle_name)b, (enum primitive_id)p);
-            cr_expect(!known || sent[b][p], "%s, %s is never sent",
-                      bundle_name_text((enum bundle_name)b), primitive_table[p].name);
-        }
+    for (int i = 0; i < PROTOCOL_COUNT * BUNDLE_NAME_COUNT * PRIMITIVE_COUNT; i++) {
+        int p = i % PRIMITIVE_COUNT, b = i / PRIMITIVE_COUNT % BUNDLE_NAME_COUNT;
+        int protocol = i / PRIMITIVE_COUNT / BUNDLE_NAME_COUNT;
+        bool known =
+            sabotage_knows((enum protocol_id)protocol, (enum bundle_name)b, (enum primitive_id)p);
+        cr_expect(!known || sent[protocol][b][p], "%s, %s is never sent",
+                  bundle_name_text((enum bundle_name)b), primitive_table[p].name);
     }
 }

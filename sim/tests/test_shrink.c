@@ -2,7 +2,6 @@
  * file alone, and nothing of it can be spared. */
 #include "sim/shrink.h"
 
-#include "faults/sabotage_named.h"
 #include "model/tests/proves.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
-#include "faults/sabotage_named.h"
+/* The sabotages of the activity protocol that have a name: bugs that real systems had, or that a
+ * reading of the specification leads to. */
+#include "faults/sabotage_book.h"
 
 #include "model/check.h"
 #include "model/identity.h"
@@ -6,7 +8,7 @@
 
 #include <string.h>
 
-#define COPY PRIMITIVE_COUNT
+#define COPY SABOTAGE_COPY
 
 enum named {
     LITERAL_MARKERS,
@@ -35,7 +37,7 @@ enum named {
     NAMED_COUNT
 };
 
-static const struct sabotage list[NAMED_COUNT] = {
+static const struct sabotage named[NAMED_COUNT] = {
     [LITERAL_MARKERS] = {.name = "literal-markers",
                          .about = "every GUID adds to the activity's marker digits (E-ACL-2)",
                          .scenario = "long-cycle"},
@@ -119,19 +121,7 @@ static const struct sabotage list[NAMED_COUNT] = {
                           .scenario = "tree-3"},
 };
 
-size_t sabotage_named_count(void)
-{
-    return NAMED_COUNT;
-}
-
-void sabotage_named_get(size_t index, struct sabotage *out)
-{
-    CHECK(index < NAMED_COUNT);
-    *out = list[index];
-    out->which = (uint8_t)index;
-}
-
-bool sabotage_named_tears(const struct sabotage *sabotage)
+static bool tears(const struct sabotage *sabotage)
 {
     return sabotage->which == TORN_ROLLBACK;
 }
@@ -231,8 +221,7 @@ static void drop_ceilings(struct primitive *table)
 }
 
 /* COPY is used by single bundles only; whatever stands in its own place changes everywhere. */
-void sabotage_named_primitives(const struct sabotage *sabotage,
-                               struct primitive table[SABOTAGE_TABLE_SIZE])
+static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
 {
     struct primitive *enter = &table[PRIMITIVE_ENTER_LEG2];
     switch ((enum named)sabotage->which) {
@@ -392,9 +381,10 @@ static void publish_leg2(struct bundle *bundle)
     p[0] = identity_mint(p[1 + MESSAGE_GUID], IDENTITY_LEG2);
 }
 
-void sabotage_named_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                           const struct worker *worker, struct bundle *bundle)
+static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                          const struct actor *actor, struct bundle *bundle)
 {
+    const struct worker *worker = &actor->is.worker; /* of the client's bundles none asks for it */
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
     if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
@@ -414,8 +404,8 @@ void sabotage_named_bundle(const struct sabotage *sabotage, struct sabotage_memo
 }
 
 /* The stale look at the ceiling: was there room when the worker got its message? */
-void sabotage_named_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                          const struct bundle *next, const struct rows *rows)
+static void get_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                      const struct bundle *next, const struct rows *rows)
 {
     if (sabotage->which != CEILING_RACE || next->name != BUNDLE_ENTER_LEG1) {
         return;
@@ -480,13 +470,11 @@ static void assume_committed(const struct bundle *sent, struct outcome *outcome)
     }
 }
 
-bool sabotage_named_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                            const struct worker *worker, const struct bundle *sent,
-                            struct outcome *outcome)
+static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                           const struct bundle *sent, struct outcome *outcome)
 {
     enum named which = (enum named)sabotage->which;
     bool committed = outcome->kind == OUTCOME_COMMITTED;
-    (void)worker;
     if (which == ASSUME_COMMITTED) {
         assume_committed(sent, outcome);
     } else if (which == UNBUNDLED_STEP2 && sent->name == BUNDLE_STEP2) {
@@ -505,3 +493,33 @@ bool sabotage_named_outcome(const struct sabotage *sabotage, struct sabotage_mem
     }
     return true;
 }
+
+/* Bundles of a message that is not acked yet. */
+static bool owes_ack(enum bundle_name bundle)
+{
+    return (bundle >= BUNDLE_ENTER_LEG1 && bundle <= BUNDLE_STEP3) || bundle == BUNDLE_READ;
+}
+
+static const struct sabotage_shape shapes[] = {
+#include "faults/activity_shapes.def"
+};
+
+static const struct sabotage_reason equivalents[] = {
+#include "faults/activity_equivalents.def"
+};
+
+const struct sabotage_book sabotage_book_activity = {
+    .prefix = "",
+    .shapes = shapes,
+    .shape_count = sizeof shapes / sizeof *shapes,
+    .equivalents = equivalents,
+    .equivalent_count = sizeof equivalents / sizeof *equivalents,
+    .named = named,
+    .named_count = NAMED_COUNT,
+    .owes_ack = owes_ack,
+    .primitives = change_primitives,
+    .ready = get_ready,
+    .bundle = change_bundle,
+    .outcome = change_outcome,
+    .tears = tears,
+};

@@ -1,0 +1,41 @@
+#include "faults/performer.h"
+
+#include <string.h>
+
+void performer_begin(struct performer *performer, const struct rules *rules, unsigned number)
+{
+    performer->role = protocol_role(rules, number);
+    protocol_begin(&performer->actor, rules, number);
+    memset(&performer->memory, 0, sizeof performer->memory);
+}
+
+void performer_restart(struct performer *performer, const struct rules *rules, unsigned number)
+{
+    protocol_restart(&performer->actor, rules, number);
+    memset(&performer->memory, 0, sizeof performer->memory);
+}
+
+/* What it is going to send, without the noting. */
+static void get_ready(struct performer *performer, const struct rules *rules,
+                      const struct sabotage *sabotage, const struct rows *rows)
+{
+    struct actor peek = performer->actor;
+    struct bundle next;
+    performer->role->next(&peek, rules, &next);
+    sabotage_ready(sabotage, &performer->memory, &next, rows);
+}
+
+void performer_take_sabotaged(struct performer *performer, const struct rules *rules,
+                              const struct sabotage *sabotage, const struct bundle *sent,
+                              struct outcome *outcome, const struct rows *rows)
+{
+    if (!sabotage_outcome(sabotage, &performer->memory, sent, outcome)) {
+        return;
+    }
+    performer->role->take(&performer->actor, rules, outcome);
+    if (performer->role->is_idle(&performer->actor)) {
+        memset(&performer->memory, 0, sizeof performer->memory); /* nothing is left of that work */
+    } else if (rows != NULL) {
+        get_ready(performer, rules, sabotage, rows);
+    }
+}

@@ -1,0 +1,61 @@
+/* The activity protocol at the seam: its tables, its roles, and how they step the engines of
+ * engine.h. */
+#include "model/protocol.h"
+
+/* ---- the client ------------------------------------------------------------------------------ */
+
+static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    client_next(&actor->is.client, &rules->of.activity, next);
+}
+
+/* ---- a worker -------------------------------------------------------------------------------- */
+
+static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    (void)rules, (void)number;
+    actor->is.worker = worker_begin();
+}
+
+static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    worker_next(&actor->is.worker, &rules->of.activity, next);
+}
+
+static void tell_worker(struct actor *actor, const struct rules *rules, const struct outcome *last)
+{
+    worker_take(&actor->is.worker, &rules->of.activity, last);
+}
+
+static bool worker_is_idle(const struct actor *actor)
+{
+    return actor->is.worker.state == WORKER_IDLE;
+}
+
+static int64_t worker_due(const struct actor *actor, const struct rules *rules,
+                          const struct glance *glance)
+{
+    (void)rules;
+    return worker_is_idle(actor) ? glance->next_message : glance->now;
+}
+
+static const int64_t *worker_message(const struct actor *actor)
+{
+    return actor->is.worker.message;
+}
+
+const struct protocol protocol_activity = {
+    .name = "activity",
+    .family = CLAUSE_FAMILY_ACL,
+    .tables = TABLE_SET(JOB) | TABLE_SET(ACTIVITY) | TABLE_SET(TASK) | TABLE_SET(GUID) |
+              TABLE_SET(OUTPUT) | TABLE_SET(COMPLETION) | TABLE_SET(ESCALATION) |
+              TABLE_SET(MESSAGE),
+    .roles = {[ENGINE_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
+              [ENGINE_WORKER] = {.name = "worker",
+                                 .begin = begin_worker,
+                                 .next = next_of_worker,
+                                 .take = tell_worker,
+                                 .is_idle = worker_is_idle,
+                                 .due = worker_due,
+                                 .message = worker_message}},
+};

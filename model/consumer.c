@@ -1,0 +1,36 @@
+#include "model/consumer.h"
+
+#include <string.h>
+
+void consumer_take(struct consumer *consumer, const struct outcome *last)
+{
+    bool again = last->kind == OUTCOME_ABORTED || last->kind == OUTCOME_UNKNOWN;
+    if (again && ++consumer->tries <= CONSUMER_TRIES_MAX) {
+        return;
+    }
+    if (last->kind != OUTCOME_COMMITTED || consumer->state == CONSUMER_ACK) {
+        memset(consumer, 0, sizeof *consumer);
+        return;
+    }
+    if (consumer->state == CONSUMER_IDLE) {
+        memcpy(consumer->message, last->message, sizeof consumer->message);
+    }
+    consumer->state++;
+    consumer->tries = 0;
+}
+
+bool consumer_next(const struct consumer *consumer, int64_t timeout, struct bundle *next)
+{
+    if (consumer->state == CONSUMER_WORK) {
+        return false;
+    }
+    bool idle = consumer->state == CONSUMER_IDLE;
+    bundle_begin(next, idle ? BUNDLE_CLAIM : BUNDLE_ACK);
+    int64_t *p = bundle_append(next, idle ? PRIMITIVE_CLAIM : PRIMITIVE_ACK,
+                               idle ? CALL_PLAIN : CALL_REQUIRE, 0);
+    p[0] = idle ? timeout : consumer->message[0];
+    if (!idle) {
+        p[1] = consumer->message[1 + MESSAGE_EPOCH];
+    }
+    return true;
+}

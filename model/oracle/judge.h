@@ -1,0 +1,137 @@
+/* What the monitors of all protocols share: how they report a breach, count a clause, and remember.
+ *
+ * Private to model/oracle/. Memory is open-addressed tables of JUDGE_MEMO_CELLS cells an entry in
+ * the ghost cells, keyed by id: the first cell is the id, 0 if free; the others are the protocol's.
+ */
+#ifndef MODEL_ORACLE_JUDGE_H
+#define MODEL_ORACLE_JUDGE_H
+
+#include "model/check.h"
+#include "model/oracle/oracle.h"
+
+#define JUDGE_MEMORIES_MAX 4
+#define JUDGE_MEMO_CELLS   4
+#define JUDGE_MEMO_FLAGS   1 /* the cell of an entry that memory_flag sets bits in */
+
+/* ---- reporting ------------------------------------------------------------------------------- */
+
+struct judge {
+    struct oracle *oracle;
+    const struct rows *rows;
+    size_t base[JUDGE_MEMORIES_MAX]; /* the first cell of each table of the memory */
+    size_t mask[JUDGE_MEMORIES_MAX]; /* its number of entries, a power of two, less one */
+    struct oracle_verdict verdict;   /* the first breach of a clause that is on (OR2) */
+};
+
+/* A judge without a breach; it has no memory yet. */
+static inline struct judge judge_begin(struct oracle *oracle, const struct rows *rows)
+{
+    return (struct judge){.oracle = oracle, .rows = rows, .verdict = oracle_fine()};
+}
+
+/* The antecedent of the clause held. */
+static inline void judge_held(struct judge *judge, enum clause_id clause)
+{
+    judge->oracle->evaluated[clause] += judge->oracle->off[clause] ? 0 : 1;
+}
+
+static inline void judge_breach(struct judge *judge, enum oracle_name who, enum clause_id clause,
+                                enum row_table table, uint32_t slot, const char *why)
+{
+    if (judge->verdict.broken || judge->oracle->off[clause] || judge->oracle->silent[who]) {
+        return;
+    }
+    judge->verdict = oracle_broken(clause, why);
+    judge->oracle->spoke = who;
+    judge->oracle->table = (uint8_t)table;
+    judge->oracle->slot = slot;
+}
+
+/* A transaction that did not commit must have left nothing behind: every protocol's `rollback`. */
+static inline struct oracle_verdict judge_rollback(struct oracle *oracle, enum oracle_name who,
+                                                   enum clause_id clause,
+                                                   const struct row_change *changes, size_t count)
+{
+    struct judge judge = judge_begin(oracle, NULL);
+    judge_held(&judge, clause);
+    if (count > 0) {
+        judge_breach(&judge, who, clause, (enum row_table)changes[0].table, changes[0].slot,
+                     "a transaction that did not commit left something behind");
+    }
+    return judge.verdict;
+}
+
+static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)
+{
+    judge->oracle->seen[sighting]++;
+}
+
+static inline bool judge_row_lives(const struct rows *rows, enum row_table table, uint32_t slot)
+{
+    return row_find(rows, table, row_key(rows, table, slot)) == slot;
+}
+
+/* A column of the row with this key; 0 if there is no such row. */
+static inline int64_t judge_column(const struct rows *rows, enum row_table table, int64_t key,
+                                   int column)
+{
+    uint32_t slot = row_find(rows, table, key);
+    return slot == ROW_NONE ? 0 : row_get(rows, table, slot, column);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Gives it memory for `mask` + 1 ids, a power of two, from cell `base` on; returns the first cell
+ * after it. */
+static inline size_t judge_remember(struct judge *judge, int memory, size_t base, size_t mask)
+{
+    judge->base[memory] = base;
+    judge->mask[memory] = mask;
+    return base + (mask + 1) * JUDGE_MEMO_CELLS;
+}
+
+/* Where the entry of the id is, or would be. */
+static inline size_t memory_place(const struct judge *judge, int memory, int64_t id)
+{
+    const struct ghosts *ghosts = &judge->oracle->ghosts;
+    size_t mask = judge->mask[memory];
+    size_t at = (size_t)id & mask;
+    for (size_t probes = 0;; probes++) {
+        CHECK(probes <= mask); /* there are never more ids than rows */
+        size_t place = judge->base[memory] + at * JUDGE_MEMO_CELLS;
+        int64_t key = ghost_get(ghosts, place);
+        if (key == id || key == 0) {
+            return place;
+        }
+        at = (at + 1) & mask;
+    }
+}
+
+/* 0 of an id that was never seen. */
+static inline int64_t memory_get(const struct judge *judge, int memory, int64_t id, int cell)
+{
+    return ghost_get(&judge->oracle->ghosts, memory_place(judge, memory, id) + (size_t)cell);
+}
+
+static inline void memory_set(struct judge *judge, int memory, int64_t id, int cell, int64_t value)
+{
+    struct ghosts *ghosts = &judge->oracle->ghosts;
+    size_t place = memory_place(judge, memory, id);
+    bool nobody = id == 0; /* a row that names nobody, which is judged elsewhere */
+    if (!nobody && ghost_get(ghosts, place) != id) {
+        ghost_set(ghosts, place, id);
+    }
+    if (!nobody && ghost_get(ghosts, place + (size_t)cell) != value) {
+        ghost_set(ghosts, place + (size_t)cell, value);
+    }
+}
+
+/* Sets flags; says whether all of them were set already. */
+static inline bool memory_flag(struct judge *judge, int memory, int64_t id, int64_t flags)
+{
+    int64_t had = memory_get(judge, memory, id, JUDGE_MEMO_FLAGS);
+    memory_set(judge, memory, id, JUDGE_MEMO_FLAGS, had | flags);
+    return (had & flags) == flags;
+}
+
+#endif

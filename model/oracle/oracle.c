@@ -1,0 +1,68 @@
+#include "model/oracle/oracle.h"
+
+#include "model/check.h"
+
+static const char *const names[ORACLE_NAME_COUNT] = {
+    /* activity */
+    [ORACLE_LEDGER] = "ledger",
+    [ORACLE_SEMAPHORE] = "semaphore",
+    [ORACLE_DATA] = "data",
+    /* inbox */
+    [ORACLE_INBOX] = "inbox",
+};
+
+static const struct {
+    enum clause_id clause;
+    const char *text;
+} sightings[SIGHT_COUNT] = {
+    /* activity */
+    [SIGHT_LEG1_ENTRY_APART] = {CLAUSE_ACL_9, "a Leg1 entry committed apart from the work"},
+    [SIGHT_LEG1_STALE] = {CLAUSE_ACL_10, "a Leg1 message found Leg1 complete and was acked"},
+    [SIGHT_THRESHOLD_0] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 0"},
+    [SIGHT_THRESHOLD_1] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 1"},
+    [SIGHT_THRESHOLD_12] = {CLAUSE_ACL_23, "a Step 2 landed on threshold 12"},
+    [SIGHT_RESUME_NOTHING] = {CLAUSE_ACL_24, "a GUID was entered again with nothing done"},
+    [SIGHT_RESUME_WORK] = {CLAUSE_ACL_24, "a GUID was entered again with its work done"},
+    [SIGHT_RESUME_SPAWNED] = {CLAUSE_ACL_24,
+                              "a GUID was entered again with its children spawned, job open"},
+    [SIGHT_RESUME_CLOSED] = {CLAUSE_ACL_24,
+                             "a GUID was entered again with its children spawned, job closed"},
+    [SIGHT_RESUME_DONE] = {CLAUSE_ACL_24, "a GUID was entered again with all done"},
+    [SIGHT_STEP3_AFTER_RESUME] = {CLAUSE_ACL_25, "Step 3 ran after a crash between Step 2 and it"},
+    [SIGHT_REPLAY_LEG1_BEFORE_ACK] = {CLAUSE_ACL_34,
+                                      "a finished Leg1 message was replayed before its ack"},
+    [SIGHT_REPLAY_LEG1_AFTER_ACK] = {CLAUSE_ACL_34,
+                                     "a finished Leg1 message was replayed after its ack"},
+    [SIGHT_REPLAY_LEG2_BEFORE_ACK] = {CLAUSE_ACL_34,
+                                      "a finished Leg2 message was replayed before its ack"},
+    [SIGHT_REPLAY_LEG2_AFTER_ACK] = {CLAUSE_ACL_34,
+                                     "a finished Leg2 message was replayed after its ack"},
+};
+
+enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)
+{
+    CHECK(sighting < SIGHT_COUNT);
+    return sightings[sighting].clause;
+}
+
+const char *oracle_sighting_text(enum oracle_sighting sighting)
+{
+    CHECK(sighting < SIGHT_COUNT);
+    return sightings[sighting].text;
+}
+
+const char *oracle_name_text(enum oracle_name name)
+{
+    CHECK((size_t)name < ORACLE_NAME_COUNT);
+    return names[name];
+}
+
+void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
+                  int64_t *cells)
+{
+    oracle->monitors = monitors;
+    oracle->ghosts = (struct ghosts){.cells = cells, .count = monitors->cells(rows)};
+    oracle->spoke = ORACLE_NAME_COUNT;
+    oracle->table = TABLE_COUNT;
+    oracle->slot = ROW_NONE;
+}

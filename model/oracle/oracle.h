@@ -1,0 +1,97 @@
+/* Oracles: what the monitors of all protocols have in common, and the seam through which a run asks
+ * those of its protocol without knowing them.
+ *
+ * A monitor sees rows and nothing else: what the store committed, in the store's order. It never
+ * sees an engine, a bundle, a worker or a fault. What it must remember of the past it keeps in
+ * ghost cells beside the rows (ghosts.h), so that a search can take a commit back.
+ *
+ * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
+ *
+ * (OR1) A clause that is switched off is neither reported nor counted, and all others are judged as
+ *      if it were on.
+ * (OR2) At most one breach a commit is reported, in an order that the protocol states. */
+#ifndef MODEL_ORACLE_ORACLE_H
+#define MODEL_ORACLE_ORACLE_H
+
+#include "model/oracle/ghosts.h"
+#include "model/oracle/verdict.h"
+#include "model/rows.h"
+
+/* Which oracle spoke. */
+enum oracle_name {
+    /* activity */
+    ORACLE_LEDGER,
+    ORACLE_SEMAPHORE,
+    ORACLE_DATA,
+    /* inbox */
+    ORACLE_INBOX,
+    ORACLE_NAME_COUNT
+};
+
+/* "ledger", "semaphore", ... */
+const char *oracle_name_text(enum oracle_name name);
+
+/* A path that must be seen taken, and how it is recognised in rows alone. */
+enum oracle_sighting {
+    /* activity */
+    SIGHT_LEG1_ENTRY_APART,   /* ACL-9: +1T committed without the work */
+    SIGHT_LEG1_STALE,         /* ACL-10: a Leg1 entry found 100B set, and its message was acked */
+    SIGHT_THRESHOLD_0,        /* ACL-23: a Step 2 landed on threshold 0 */
+    SIGHT_THRESHOLD_1,        /* ACL-23: on threshold 1 */
+    SIGHT_THRESHOLD_12,       /* ACL-23: on threshold 12 */
+    SIGHT_RESUME_NOTHING,     /* ACL-24: a known GUID was entered again at 0000 */
+    SIGHT_RESUME_WORK,        /* ACL-24: at 0100 */
+    SIGHT_RESUME_SPAWNED,     /* ACL-24: at 0110 */
+    SIGHT_RESUME_CLOSED,      /* ACL-24: at 1110 */
+    SIGHT_RESUME_DONE,        /* ACL-24: at 1111 */
+    SIGHT_STEP3_AFTER_RESUME, /* ACL-25: Step 3 after the GUID was entered again at 1110 */
+    SIGHT_REPLAY_LEG1_BEFORE_ACK, /* ACL-34: a finished Leg1 message claimed again before its ack */
+    SIGHT_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
+    SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
+    SIGHT_REPLAY_LEG2_AFTER_ACK,
+    SIGHT_COUNT
+};
+
+enum clause_id oracle_sighting_clause(enum oracle_sighting sighting);
+const char *oracle_sighting_text(enum oracle_sighting sighting);
+
+struct oracle;
+
+/* The monitors of one protocol. */
+struct monitors {
+    /* How many ghost cells they need beside tables of these capacities. */
+    size_t (*cells)(const struct rows *rows);
+    /* One commit. */
+    struct oracle_verdict (*commit)(struct oracle *oracle, const struct rows *rows,
+                                    const struct row_change *changes, size_t count);
+    /* A transaction that did not commit (crash, abort, refusal) and what it left behind all the
+     * same. */
+    struct oracle_verdict (*rollback)(struct oracle *oracle, const struct row_change *changes,
+                                      size_t count);
+    /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
+     * promises. `crash_free` holds the rows that a run without faults left; NULL: not compared. */
+    struct oracle_verdict (*settled)(struct oracle *oracle, const struct rows *rows, bool quiet,
+                                     const struct rows *crash_free);
+    /* The slow way, over all rows, without ghosts or history. Must agree with the monitors. NULL:
+     * there is none. */
+    struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
+};
+
+struct oracle {
+    const struct monitors *monitors;  /* of the run's protocol */
+    struct ghosts ghosts;             /* memory of the past: the monitors know of what */
+    bool off[CLAUSE_COUNT];           /* switched off: --without */
+    bool silent[ORACLE_NAME_COUNT];   /* an oracle that may report nothing: --without */
+    uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
+    uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
+    enum oracle_name spoke;           /* who reported the last breach */
+    uint8_t table;                    /* the row it is about: enum row_table, slot */
+    uint32_t slot;
+};
+
+/* Starts over with an empty store. The cells are the caller's, oracle->monitors->cells many and all
+ * zero. Statistics (evaluated, seen), `off` and `silent` are left as they are. */
+void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
+                  int64_t *cells);
+
+#endif

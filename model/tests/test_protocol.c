@@ -1,0 +1,113 @@
+/* The seam: that every protocol is complete, and what its usual roles do. */
+#include "model/protocol.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static bool is_there(const struct role *role)
+{
+    return role->name != NULL;
+}
+
+Test(protocol, every_one_is_found_by_its_name_and_names_tables_and_roles)
+{
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        const struct protocol *protocol = protocol_get((enum protocol_id)p);
+        enum protocol_id found = PROTOCOL_COUNT;
+        cr_expect(protocol_find(protocol->name, &found) && (int)found == p, "%s", protocol->name);
+        cr_expect_neq(protocol->tables, 0U);
+        cr_expect_eq(protocol->tables >> TABLE_COUNT, 0U, "%s: tables that there are",
+                     protocol->name);
+        cr_expect(protocol_judges(protocol->family));
+        cr_expect(is_there(&protocol->roles[0]));
+    }
+    enum protocol_id none;
+    cr_expect_not(protocol_find("", &none));
+    cr_expect_not(protocol_find("activit", &none));
+    cr_expect_not(protocol_find("activity ", &none));
+}
+
+Test(protocol, a_role_has_every_function_that_it_must_have)
+{
+    for (int i = 0; i < PROTOCOL_COUNT * PROTOCOL_ROLES_MAX; i++) {
+        const struct protocol *protocol = protocol_get((enum protocol_id)(i / PROTOCOL_ROLES_MAX));
+        const struct role *role = &protocol->roles[i % PROTOCOL_ROLES_MAX];
+        bool complete = role->begin != NULL && role->next != NULL && role->take != NULL &&
+                        role->is_idle != NULL && role->due != NULL;
+        cr_expect(!is_there(role) || complete, "%s, %s", protocol->name, role->name);
+    }
+}
+
+Test(protocol, every_table_has_a_name_of_its_own_and_columns_that_have_names)
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct table *table = table_get((enum row_table)t);
+        cr_assert_not_null(table->name, "table %d is not described", t);
+        cr_expect_leq(strlen(table->name), 15U, "%s", table->name);
+        for (uint32_t c = 0; c < table->columns; c++) {
+            cr_expect_not_null(table->column_names[c], "%s, column %u", table->name, c);
+        }
+        for (int other = 0; other < t; other++) {
+            cr_expect_str_neq(table->name, table_get((enum row_table)other)->name);
+        }
+    }
+}
+
+static const struct rules inbox = {.protocol = PROTOCOL_INBOX,
+                                   .actors = 2,
+                                   .cast = {INBOX_CLIENT, INBOX_WORKER},
+                                   .jobs = 2,
+                                   .timeout = 60,
+                                   .of = {.inbox = {.accounts = 1}}};
+
+Test(protocol, a_client_goes_on_after_a_crash_and_is_done_when_it_is_sure_of_everything)
+{
+    static const struct glance at_9 = {.now = 9, .next_message = PROTOCOL_NEVER};
+    const struct role *role = protocol_role(&inbox, 0);
+    struct actor client;
+    protocol_begin(&client, &inbox, 0);
+    cr_expect_eq(role->due(&client, &inbox, &at_9), 9);
+    role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_UNKNOWN});
+    cr_expect_eq(client.is.client.job, 0U);
+    role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_COMMITTED});
+    protocol_restart(&client, &inbox, 0);
+    cr_expect_eq(client.is.client.job, 1U);
+    role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_COMMITTED});
+    cr_expect(role->is_done(&client));
+    cr_expect_eq(role->due(&client, &inbox, &at_9), PROTOCOL_NEVER);
+}
+
+/* Claimed, applied, acked; asked again while it is not known; let go of when it is refused. */
+Test(protocol, a_consumer_follows_a_message_to_its_end)
+{
+    static const struct {
+        enum consumer_state from;
+        enum outcome_kind outcome;
+        int tries;
+        enum consumer_state to;
+    } cases[] = {{CONSUMER_IDLE, OUTCOME_COMMITTED, 0, CONSUMER_WORK},
+                 {CONSUMER_IDLE, OUTCOME_REFUSED, 0, CONSUMER_IDLE},
+                 {CONSUMER_WORK, OUTCOME_COMMITTED, 0, CONSUMER_ACK},
+                 {CONSUMER_WORK, OUTCOME_ABORTED, 0, CONSUMER_WORK},
+                 {CONSUMER_WORK, OUTCOME_UNKNOWN, 0, CONSUMER_WORK},
+                 {CONSUMER_WORK, OUTCOME_UNKNOWN, CONSUMER_TRIES_MAX, CONSUMER_IDLE},
+                 {CONSUMER_WORK, OUTCOME_REFUSED, 0, CONSUMER_IDLE},
+                 {CONSUMER_ACK, OUTCOME_COMMITTED, 0, CONSUMER_IDLE},
+                 {CONSUMER_ACK, OUTCOME_REFUSED, 0, CONSUMER_IDLE},
+                 {CONSUMER_ACK, OUTCOME_UNKNOWN, 0, CONSUMER_ACK}};
+    static const enum bundle_name sent[] = {[CONSUMER_IDLE] = BUNDLE_CLAIM,
+                                            [CONSUMER_WORK] = BUNDLE_APPLY,
+                                            [CONSUMER_ACK] = BUNDLE_ACK};
+    const struct role *role = protocol_role(&inbox, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct actor worker = {.role = INBOX_WORKER};
+        struct bundle bundle;
+        worker.is.consumer.state = (uint8_t)cases[i].from;
+        worker.is.consumer.tries = (uint8_t)cases[i].tries;
+        role->next(&worker, &inbox, &bundle);
+        cr_expect_eq(bundle.name, sent[cases[i].from], "case %zu", i);
+        role->take(&worker, &inbox, &(struct outcome){.kind = (uint8_t)cases[i].outcome});
+        cr_expect_eq(worker.is.consumer.state, cases[i].to, "case %zu", i);
+        cr_expect_eq(role->is_idle(&worker), cases[i].to == CONSUMER_IDLE, "case %zu", i);
+    }
+}

@@ -1,0 +1,32 @@
+#include "real/part.h"
+
+#include "model/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROTOCOL(id, name) extern const struct real_part real_part_##name;
+#include "model/protocols.def"
+#undef PROTOCOL
+
+static const struct real_part *const parts[PROTOCOL_COUNT] = {
+#define PROTOCOL(id, name) [PROTOCOL_##id] = &real_part_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
+};
+
+/* No message is left, visible or not. */
+const struct real_part real_part_activity = {.left = "%s.message"};
+const struct real_part real_part_inbox = {.left = "%s.message"};
+
+void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)
+{
+    size_t used = (size_t)snprintf(query, size, "SELECT count(*) FROM ");
+    for (const char *at = parts[protocol]->left; *at != '\0';) {
+        size_t plain = strcspn(at, "%");
+        used += (size_t)snprintf(query + used, size - used, "%.*s%s", (int)plain, at,
+                                 at[plain] == '%' ? schema : "");
+        at += plain + (at[plain] == '%' ? 2 : 0);
+        CHECK(used < size);
+    }
+}

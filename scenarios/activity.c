@@ -1,0 +1,282 @@
+/* What a scenario of the activity protocol has: a graph, thresholds, presets. */
+#include "scenarios/part.h"
+#include "scenarios/shape_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define THRESHOLD_MAX 1000000
+
+/* ---- its keys -------------------------------------------------------------------------------- */
+
+static bool read_one_threshold(struct reader *reader, void *context)
+{
+    struct scenario *scenario = context;
+    if (scenario->threshold_count == SCENARIO_THRESHOLDS_MAX) {
+        return reader_fail(reader, reader_line(reader), "too many; at most %d thresholds",
+                           SCENARIO_THRESHOLDS_MAX);
+    }
+    return reader_number(reader, -THRESHOLD_MAX, THRESHOLD_MAX,
+                         &scenario->thresholds[scenario->threshold_count++]);
+}
+
+/* One for all jobs, or a list that jobs take in turn (E-ACL-12). */
+static bool read_threshold(struct reader *reader, void *context)
+{
+    struct scenario *scenario = ((struct loading *)context)->scenario;
+    static const char right[] = "it is a number or a list such as [0, 1, 12]";
+    size_t line = reader_line(reader);
+    scenario->threshold_count = 0;
+    if (reader_kind(reader) == READER_TEXT) {
+        return read_one_threshold(reader, scenario);
+    }
+    if (!reader_list(reader, right, read_one_threshold, scenario)) {
+        return false;
+    }
+    return scenario->threshold_count > 0 || reader_fail(reader, line, "an empty list; %s", right);
+}
+
+static bool read_hop(struct reader *reader, void *context)
+{
+    static const char right[] = "it is task or none";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    loading->scenario->direct = strcmp(text.text, "none") == 0;
+    return loading->scenario->direct || strcmp(text.text, "task") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+static bool read_graph(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    loading->graph_line = reader_line(reader);
+    return shape_text_graph(reader, &loading->shape);
+}
+
+static bool read_pending(struct reader *reader, void *context)
+{
+    return shape_text_pending(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_cycles(struct reader *reader, void *context)
+{
+    return shape_text_cycles(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_preset(struct reader *reader, void *context)
+{
+    return shape_text_preset(reader, &((struct loading *)context)->shape);
+}
+
+static const struct reader_field fields[] = {
+    {"threshold", read_threshold}, {"timeout", part_read_timeout}, {"hop", read_hop},
+    {"graph", read_graph},         {"pending", read_pending},      {"cycles", read_cycles},
+    {"preset", read_preset},
+};
+
+/* ---- what is needed -------------------------------------------------------------------------- */
+
+static bool check_activities(struct reader *reader, const struct loading *loading)
+{
+    const struct scenario *scenario = loading->scenario;
+    const uint32_t most = SCENARIO_ACTIVITIES_MAX;
+    uint32_t each = graph_activities(&scenario->graph, most + 1);
+    if ((uint64_t)each * scenario->jobs <= most) {
+        return true;
+    }
+    reader_enter(reader, "graph");
+    return reader_fail(reader, loading->graph_line,
+                       "%" PRIu32 " job%s of %s%" PRIu32 " activities; all jobs together make at "
+                       "most %" PRIu32,
+                       scenario->jobs, scenario->jobs == 1 ? "" : "s",
+                       each > most ? "at least " : "", each, most);
+}
+
+static bool build_graph(struct reader *reader, struct loading *loading)
+{
+    struct shape_fault fault;
+    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
+        reader_enter(reader, fault.where);
+        return reader_fail(reader, fault.line, "%s", fault.text);
+    }
+    return check_activities(reader, loading);
+}
+
+static bool check(struct reader *reader, struct loading *loading)
+{
+    if (!loading->shape.has_trigger) {
+        return reader_fail(reader, 1,
+                           "the key graph is missing; a scenario has a name and a graph");
+    }
+    return build_graph(reader, loading);
+}
+
+/* ---- what becomes of it ---------------------------------------------------------------------- */
+
+static void make_rules(const struct scenario *scenario, struct rules *rules)
+{
+    struct engine_rules *own = &rules->of.activity;
+    *own = (struct engine_rules){.graph = &scenario->graph,
+                                 .timeout = rules->timeout,
+                                 .put_back = rules->put_back,
+                                 .threshold_count = (uint32_t)scenario->threshold_count,
+                                 .direct = scenario->direct};
+    memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
+}
+
+static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
+{
+    uint32_t activities =
+        graph_activities(&scenario->graph, SCENARIO_ACTIVITIES_MAX) * scenario->jobs;
+    uint32_t answers = 1, rounds = 1;
+    for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
+        uint32_t pendings = scenario->graph.nodes[n].pendings;
+        answers = pendings + 1 > answers ? pendings + 1 : answers;
+    }
+    for (uint16_t e = 0; e < scenario->graph.edge_count; e++) {
+        uint32_t more = scenario->graph.edges[e].rounds;
+        rounds = more + 1 > rounds ? more + 1 : rounds;
+    }
+    uint32_t guids = activities * (answers + 1) + scenario->jobs * rounds + 64;
+    rows[TABLE_JOB] = scenario->jobs + 1;
+    rows[TABLE_ACTIVITY] = 2 * activities + 32;
+    rows[TABLE_TASK] = 2 * activities + 32;
+    rows[TABLE_GUID] = guids;
+    rows[TABLE_OUTPUT] = guids;
+    rows[TABLE_COMPLETION] = guids;
+    rows[TABLE_ESCALATION] = guids;
+    rows[TABLE_MESSAGE] = 2 * activities + 2 * guids + 64;
+}
+
+/* ---- as YAML again --------------------------------------------------------------------------- */
+
+static bool is_there(const bool *gone, uint16_t node)
+{
+    return gone == NULL || !gone[node];
+}
+
+static void put_edge(struct page *page, const struct graph *graph, const struct graph_edge *edge,
+                     bool first)
+{
+    const char *name = graph->nodes[edge->to].name;
+    page_put(page, first ? "" : ", ");
+    if (edge->condition == GRAPH_ALWAYS) {
+        page_put(page, "%s", name);
+    } else {
+        page_put(page, "{to: %s, when: %s}", name,
+                 edge->condition == GRAPH_IF_EVEN ? "even" : "odd");
+    }
+}
+
+/* The children that one answer of a node spawns, as a list. */
+static void put_children(struct page *page, const struct graph *graph, const bool *gone,
+                         const struct graph_node *node, int answer)
+{
+    bool first = true;
+    page_put(page, "[");
+    for (uint16_t i = 0; i < node->edge_count; i++) {
+        const struct graph_edge *edge = &graph->edges[node->first_edge + i];
+        if (edge->answer == answer && edge->rounds == 0 && is_there(gone, edge->to)) {
+            put_edge(page, graph, edge, first);
+            first = false;
+        }
+    }
+    page_put(page, "]");
+}
+
+static void put_graph(struct page *page, const struct graph *graph, const bool *gone)
+{
+    page_put(page, "graph:\n");
+    for (uint16_t n = 0; n < graph->node_count; n++) {
+        if (is_there(gone, n)) {
+            page_put(page, "  %s: ", graph->nodes[n].name);
+            put_children(page, graph, gone, &graph->nodes[n], 0);
+            page_put(page, "\n");
+        }
+    }
+}
+
+static void put_pending(struct page *page, const struct graph *graph, const bool *gone)
+{
+    bool headed = false;
+    for (uint16_t n = 0; n < graph->node_count; n++) {
+        const struct graph_node *node = &graph->nodes[n];
+        if (!is_there(gone, n) || node->pendings == 0) {
+            continue;
+        }
+        page_put(page, "%s  %s: [", headed ? "" : "pending:\n", node->name);
+        for (int k = 1; k <= node->pendings; k++) {
+            page_put(page, k == 1 ? "" : ", ");
+            put_children(page, graph, gone, node, k);
+        }
+        page_put(page, "]\n");
+        headed = true;
+    }
+}
+
+static void put_cycles(struct page *page, const struct graph *graph, const bool *gone)
+{
+    bool headed = false;
+    for (uint16_t e = 0; e < graph->edge_count; e++) {
+        const struct graph_edge *edge = &graph->edges[e];
+        if (edge->rounds != 0 && is_there(gone, edge->from)) {
+            page_put(page, "%s  %s: {to: %s, rounds: %d}\n", headed ? "" : "cycles:\n",
+                     graph->nodes[edge->from].name, graph->nodes[edge->to].name, edge->rounds);
+            headed = true;
+        }
+    }
+}
+
+static void put_presets(struct page *page, const struct graph *graph, const bool *gone)
+{
+    bool headed = false;
+    for (uint16_t n = 0; n < graph->node_count; n++) {
+        const struct graph_node *node = &graph->nodes[n];
+        if (!is_there(gone, n) || (node->preset_leg1 == 0 && node->preset_leg2 == 0)) {
+            continue;
+        }
+        page_put(page, "%s  %s: {", headed ? "" : "preset:\n", node->name);
+        headed = true;
+        if (node->preset_leg1 != 0) {
+            page_put(page, "leg1: %" PRId32 "%s", node->preset_leg1,
+                     node->preset_leg2 != 0 ? ", " : "");
+        }
+        if (node->preset_leg2 != 0) {
+            page_put(page, "leg2: %" PRId32, node->preset_leg2);
+        }
+        page_put(page, "}\n");
+    }
+}
+
+static void put_thresholds(struct page *page, const struct scenario *scenario)
+{
+    page_put(page, "threshold: [");
+    for (size_t i = 0; i < scenario->threshold_count; i++) {
+        page_put(page, "%s%" PRId64, i == 0 ? "" : ", ", scenario->thresholds[i]);
+    }
+    page_put(page, "]\n");
+}
+
+static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+{
+    page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
+    put_thresholds(page, scenario);
+    put_graph(page, &scenario->graph, gone);
+    put_pending(page, &scenario->graph, gone);
+    put_cycles(page, &scenario->graph, gone);
+    put_presets(page, &scenario->graph, gone);
+}
+
+const struct scenario_part scenario_part_activity = {
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .needs = "a name and a graph",
+    .check = check,
+    .rules = make_rules,
+    .room = make_room,
+    .write = write_keys,
+};

@@ -1,0 +1,133 @@
+/* The activity protocol in the simulation: which faults fall where, presets, where planted bugs are
+ * hunted. Its words for traces and stories are in activity_words.c. */
+#include "model/oracle/activity.h"
+#include "sim/activity_words.h"
+#include "sim/part.h"
+
+/* The task ran before, and its answer under this GUID was entered: E-ACL-21 is about this one. */
+static bool answered_before(const struct run *run)
+{
+    int64_t guid = run->bundle.params[run->bundle.calls[0].params + 1 + MESSAGE_GUID];
+    return row_find(&run->world.rows, TABLE_GUID, guid) != ROW_NONE;
+}
+
+static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
+{
+    switch ((int)kind) {
+    case FAULT_CRASH_BEFORE_ACK:
+        return run->bundle.name == BUNDLE_ACK;
+    case FAULT_PAUSE:
+        return run->rules.cast[actor] != ENGINE_CLIENT;
+    case FAULT_REORDER:
+        return run->bundle.name == BUNDLE_CLAIM;
+    case FAULT_DELAY:
+        return run->bundle.name == BUNDLE_STEP2 || run->bundle.name == BUNDLE_LEG1 ||
+               run->bundle.name == BUNDLE_ANSWER;
+    case FAULT_ANSWER_CHANGED:
+        return run->bundle.name == BUNDLE_ANSWER && answered_before(run);
+    default:
+        return true;
+    }
+}
+
+/* This worker answers otherwise than it should. */
+static void twist(struct actor *actor, enum fault_kind kind, bool on)
+{
+    (void)kind;
+    actor->is.worker.changed = on;
+}
+
+static bool has_presets(const struct scenario *scenario)
+{
+    for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
+        if (scenario->graph.nodes[n].preset_leg2 != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A scenario may start an activity next to a ceiling: its Leg2 counter leaps once Leg1 is complete.
+ * Not a commit of the protocol, so the oracles are not asked. */
+static void apply_preset(struct run *run, size_t mark)
+{
+    struct world *world = &run->world;
+    for (size_t i = mark; i < world->change_count; i++) {
+        struct row_change change = world->changes[i];
+        if (change.table != TABLE_TASK || change.kind != ROW_INSERTED) {
+            continue;
+        }
+        int64_t key = row_get(&world->rows, TABLE_TASK, change.slot, TASK_ACTIVITY);
+        uint32_t activity = row_find(&world->rows, TABLE_ACTIVITY, key);
+        int64_t node = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_NODE);
+        int64_t preset = run->rules.of.activity.graph->nodes[node].preset_leg2;
+        if (preset != 0) {
+            int64_t ledger = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER);
+            world_set(world, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER, ledger + preset);
+        }
+        return;
+    }
+}
+
+static bool has_threshold(const struct scenario *scenario, int64_t threshold)
+{
+    for (size_t i = 0; i < scenario->threshold_count; i++) {
+        if (scenario->thresholds[i] == threshold) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+{
+    switch ((int)sight) {
+    case SIGHT_THRESHOLD_0:
+        return has_threshold(scenario, 0);
+    case SIGHT_THRESHOLD_1:
+        return has_threshold(scenario, 1);
+    case SIGHT_THRESHOLD_12:
+        return has_threshold(scenario, 12);
+    default:
+        return true;
+    }
+}
+
+/* Between them: children, cycles, pending answers, every ceiling, thresholds other than 0. */
+static const char *const grounds[] = {"tree-3",   "crowd",      "cycle", "pending",
+                                      "ceilings", "thresholds", NULL};
+
+/* Bundles that are sent in some scenarios only. */
+static const char *const only_where[BUNDLE_NAME_COUNT] = {
+    [BUNDLE_ESCALATE] = "last-chance",
+    [BUNDLE_EXTEND] = "short-claims",
+    [BUNDLE_PUT_BACK] = "overtaking",
+};
+
+static const char *only_ground(enum bundle_name bundle)
+{
+    return only_where[bundle];
+}
+
+const struct sim_part sim_part_activity = {
+    .monitors = &monitors_activity,
+    .applies = applies,
+    .twist = twist,
+    .has_presets = has_presets,
+    .preset = apply_preset,
+    .can_see = can_see,
+    .grounds = grounds,
+    .only_ground = only_ground,
+    .row = activity_row_name,
+    .subject = activity_subject_name,
+    .message = activity_message_name,
+    .sent = activity_tell_sent,
+    .changes = activity_tell_changes,
+    .skip_reason = activity_skip_reason,
+    .remark = activity_remark,
+    .kind = activity_kind_text,
+    .quoted = activity_quoted,
+    .also = activity_tell_also,
+    .ledgers = activity_tell_ledgers,
+    .dump = activity_dump,
+};

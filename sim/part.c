@@ -1,0 +1,45 @@
+#include "sim/part.h"
+
+#define PROTOCOL(id, name) extern const struct sim_part sim_part_##name;
+#include "model/protocols.def"
+#undef PROTOCOL
+
+static const struct sim_part *const parts[PROTOCOL_COUNT] = {
+#define PROTOCOL(id, name) [PROTOCOL_##id] = &sim_part_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
+};
+
+const struct sim_part *part_of(enum protocol_id protocol)
+{
+    return parts[protocol];
+}
+
+static bool publishes(const struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        const struct primitive *primitive = &primitive_table[bundle->calls[i].primitive];
+        if (bundle->calls[i].primitive < PRIMITIVE_COUNT && primitive->op_count > 0 &&
+            primitive->ops[0].kind == OP_INSERT && primitive->ops[0].table == TABLE_MESSAGE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool part_applies(const struct run *run, enum fault_kind kind, unsigned actor)
+{
+    (void)actor;
+    switch ((int)kind) {
+    case FAULT_CRASH_BEFORE_ACK:
+        return run->bundle.name == BUNDLE_ACK;
+    case FAULT_REORDER:
+        return run->bundle.name == BUNDLE_CLAIM;
+    case FAULT_DELAY:
+        return publishes(&run->bundle);
+    case FAULT_ANSWER_CHANGED:
+        return false;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,72 @@
+/* A protocol's part of the simulation: its monitors, which faults can fall on its transactions,
+ * where its planted bugs are hunted, and its words for traces and stories. Each protocol has one,
+ * sim_part_NAME (model/protocols.def). What is NULL has the default that stands beside it. */
+#ifndef SIM_PART_H
+#define SIM_PART_H
+
+#include "sim/story.h"
+
+struct sim_part {
+    const struct monitors *monitors;
+
+    /* ---- running ---- */
+
+    /* Whether a fault of a transaction can fall on run->bundle, which the actor is about to send;
+     * only asked of faults that the scenario allows. NULL: part_applies. */
+    bool (*applies)(const struct run *run, enum fault_kind kind, unsigned actor);
+    /* A fault of the engine itself (group answer) begins and ends. NULL: the protocol has none, and
+     * `applies` lets none fall. */
+    void (*twist)(struct actor *actor, enum fault_kind kind, bool on);
+    /* Whether the scenario changes rows by itself after a transaction that began at `mark` of the
+     * world's log, and how: not a commit of the protocol, so the oracles are not asked. NULL: no.
+     */
+    bool (*has_presets)(const struct scenario *scenario);
+    void (*preset)(struct run *run, size_t mark);
+    /* Whether runs of the scenario can show the sighting at all. NULL: every one. */
+    bool (*can_see)(const struct scenario *scenario, enum oracle_sighting sight);
+
+    /* ---- hunting ---- */
+
+    /* Scenarios in which enumerated sabotages are hunted in turn, NULL last; at most
+     * KILL_SCENARIOS_MAX. */
+    const char *const *grounds;
+    /* The one scenario that sends this bundle; NULL: all do. The hook may be NULL, too. */
+    const char *(*only_ground)(enum bundle_name bundle);
+
+    /* ---- words ---- */
+
+    /* A row; one that was deleted is read where it was. NULL: "account 2". */
+    struct name (*row)(const struct names *names, enum row_table table, uint32_t slot);
+    /* A message of the queue, key first, and what it is about. NULL: "a message"; as the message.
+     */
+    struct name (*message)(const struct names *names, const int64_t *message);
+    struct name (*subject)(const struct names *names, const int64_t *message);
+    /* What was sent. NULL: the bundle's name and the message. */
+    void (*sent)(const struct trace_effect *effect);
+    /* What changed. NULL: every row and cell by its name. */
+    void (*changes)(const struct trace_effect *effect);
+    /* Why a bundle was skipped. NULL: "done before". */
+    const char *(*skip_reason)(enum bundle_name bundle);
+    /* What is to be said of a commit after "committed, "; NULL: nothing. The hook may be NULL, too.
+     */
+    const char *(*remark)(const struct run_event *event);
+    /* A kind of message, where a story tells several steps together. NULL: "message". */
+    const char *(*kind)(int64_t kind);
+    /* How a finding's sentence quotes a row of the table. NULL: it only names the row. */
+    void (*quoted)(enum row_table table, struct story_quote *quote);
+    /* What else the breaking step moved, " and the semaphore from 2 to 1", into an empty `out`.
+     * NULL: nothing. */
+    void (*also)(const struct story_telling *telling, char *out, size_t size);
+    /* The rows that a finding is about, before and after. NULL: not shown. */
+    void (*ledgers)(const struct story_telling *telling);
+    /* All that a debugger would show at a breakpoint. NULL: every row. */
+    void (*dump)(FILE *out, const struct names *names);
+};
+
+const struct sim_part *part_of(enum protocol_id protocol);
+
+/* The usual answer to `applies`: crash-before-ack and reorder fall on acks and claims of the queue,
+ * delay on what publishes, nothing of group answer on anybody, everything else on everybody. */
+bool part_applies(const struct run *run, enum fault_kind kind, unsigned actor);
+
+#endif

@@ -1,0 +1,259 @@
+#include "sim/weather.h"
+
+#include "model/check.h"
+#include "model/identity.h"
+#include "sim/part.h"
+#include "sim/run_inside.h"
+
+#define JUMP_TIMEOUTS    4 /* a clock leaps ahead by up to so many, and falls back by one */
+#define LOST_COMMITS_MAX 4
+#define LATE_REPLAYS     4 /* chances of a replay once everything is done */
+
+/* ---- the world around ------------------------------------------------------------------------ */
+
+static bool is_gone(const struct run *run, uint32_t slot)
+{
+    return run->world.place[slot] == 0;
+}
+
+static bool is_claimed(const struct run *run, uint32_t slot)
+{
+    const struct rows *rows = &run->world.rows;
+    return !is_gone(run, slot) && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) > 0 &&
+           row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now;
+}
+
+static bool suits(const struct run *run, enum fault_kind kind, uint32_t slot)
+{
+    return kind == FAULT_REPLAY      ? is_gone(run, slot)
+           : kind == FAULT_DUPLICATE ? !is_gone(run, slot)
+                                     : is_claimed(run, slot);
+}
+
+/* A message that suits the fault, searched from a chosen one on; ROW_NONE: there is none. */
+static uint32_t pick_message(struct run *run, enum fault_kind kind, unsigned actor,
+                             uint32_t ordinal)
+{
+    uint32_t used = run->world.rows.table[TABLE_MESSAGE].used;
+    if (used == 0) {
+        return ROW_NONE;
+    }
+    uint32_t first = choice_amount(run->source, actor, ordinal, used);
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t slot = (first + i) % used;
+        if (suits(run, kind, slot)) {
+            return slot;
+        }
+    }
+    return ROW_NONE;
+}
+
+/* A second row with the same content, visible at once and never claimed (E-ACL-11). */
+static bool copy_message(struct run *run, uint32_t slot)
+{
+    struct rows *rows = &run->world.rows;
+    int64_t columns[MESSAGE_COLUMNS];
+    for (int c = 0; c < MESSAGE_COLUMNS; c++) {
+        columns[c] = row_get(rows, TABLE_MESSAGE, slot, c);
+    }
+    columns[MESSAGE_VISIBLE_AT] = run->world.now;
+    columns[MESSAGE_EPOCH] = 0;
+    int64_t key = identity_mint(row_key(rows, TABLE_MESSAGE, slot),
+                                IDENTITY_COPY + ((int64_t)++run->copies << 32));
+    return world_insert(&run->world, TABLE_MESSAGE, key, columns) != ROW_NONE;
+}
+
+static bool disturb_queue(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
+{
+    uint32_t slot = pick_message(run, kind, actor, ordinal);
+    if (slot == ROW_NONE) {
+        return false;
+    }
+    if (kind == FAULT_REDELIVER) {
+        world_set(&run->world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, run->world.now);
+        return true;
+    }
+    return copy_message(run, slot);
+}
+
+static void cut_all_connections(struct run *run)
+{
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        run->actors[a].cut = true;
+    }
+}
+
+/* What the last commits wrote is taken back, and told as the changes of one commit more. */
+static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
+{
+    struct world *world = &run->world;
+    uint32_t kept = run->commits_held;
+    if (kept == 0) {
+        return false;
+    }
+    uint32_t lost = 1 + choice_amount(run->source, actor, ordinal, LOST_COMMITS_MAX);
+    lost = lost < kept ? lost : kept;
+    size_t mark = run->commits[(run->commit_count - lost) % 8];
+    size_t count = world->change_count - mark;
+    CHECK(count <= RUN_TOLD_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct row_change change = world->changes[world->change_count - 1];
+        if (change.kind == ROW_UPDATED) {
+            change.before =
+                row_get(&world->rows, (enum row_table)change.table, change.slot, change.column);
+        } else {
+            change.kind = change.kind == ROW_INSERTED ? ROW_DELETED : ROW_INSERTED;
+        }
+        run->told[i] = change;
+        world_undo(world, world->change_count - 1);
+    }
+    run->commit_count -= lost;
+    run->commits_held -= lost; /* older places were written over by commits that are lost now */
+    run->told_count = count;
+    run->amount = lost;
+    cut_all_connections(run);
+    struct oracle_verdict verdict =
+        run->part->monitors->commit(&run->oracle, &world->rows, run->told, count);
+    if (verdict.broken) {
+        run_broke(run, verdict);
+    }
+    return true;
+}
+
+static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
+{
+    int64_t most = (kind == FAULT_CLOCK_FORWARD ? JUMP_TIMEOUTS : 1) * run->rules.timeout;
+    run->amount = 1 + choice_amount(run->source, actor, ordinal, (uint32_t)most);
+    if (kind == FAULT_CLOCK_FORWARD) {
+        run->world.now += run->amount;
+    } else {
+        run->world.now = run->world.now > run->amount ? run->world.now - run->amount : 0;
+    }
+    return true;
+}
+
+/* True if the fault is one of the world around and could happen here. */
+static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
+{
+    switch ((int)kind) {
+    case FAULT_DUPLICATE:
+    case FAULT_REPLAY:
+    case FAULT_REDELIVER:
+        return disturb_queue(run, kind, actor, ordinal);
+    case FAULT_RESTART:
+    case FAULT_FAILOVER: /* nothing durable is lost; every connection breaks */
+        cut_all_connections(run);
+        return true;
+    case FAULT_LOSSY_FAILOVER:
+        return lose_commits(run, actor, ordinal);
+    case FAULT_CLOCK_FORWARD:
+    case FAULT_CLOCK_BACK:
+        return jump_clock(run, kind, actor, ordinal);
+    default:
+        return false;
+    }
+}
+
+/* What happens around an actor and not to its transaction: whole groups of the catalogue. */
+static bool is_environment(enum fault_kind kind)
+{
+    enum fault_group group = fault_get(kind)->group;
+    return group == FAULT_GROUP_DUPLICATE || group == FAULT_GROUP_SERVER ||
+           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK;
+}
+
+/* ---- which fault ----------------------------------------------------------------------------- */
+
+static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_kind kind)
+{
+    choice_took(run->source, actor, ordinal, kind);
+    run->result.fired[kind]++;
+    uint32_t *budget = &run->budget[fault_get(kind)->group];
+    *budget -= *budget > 0;
+}
+
+/* Budgets bound what is drawn; what is listed is meant. */
+static bool affordable(const struct run *run, enum fault_kind kind)
+{
+    return !run->source->random_faults || run->budget[fault_get(kind)->group] > 0;
+}
+
+/* Whether a fault of a transaction can fall on this one. */
+static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
+{
+    if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
+        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE) {
+        return false; /* nothing of it reaches the server */
+    }
+    return run->part->applies == NULL ? part_applies(run, kind, actor)
+                                      : run->part->applies(run, kind, actor);
+}
+
+/* The world around has changed: a step of its own. What a failover lost has been judged already. */
+static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, size_t mark)
+{
+    bool lost = kind == FAULT_LOSSY_FAILOVER;
+    if (!lost && run->world.change_count > mark) {
+        run_judge_commit(run, mark);
+    }
+    struct run_event event = {.turn = RUN_ENVIRONMENT,
+                              .actor = actor,
+                              .fault = kind,
+                              .committed = true,
+                              .amount = run->amount,
+                              .changes = lost ? run->told : &run->world.changes[mark],
+                              .change_count =
+                                  lost ? run->told_count : run->world.change_count - mark};
+    run_stepped(run, &event);
+    if (!lost) {
+        run_keep(run, mark);
+    }
+}
+
+/* The fault that falls on the actor's next transaction. One of the world around happens here, as a
+ * step of its own, and the transaction then runs as if nothing were. */
+enum fault_kind weather_fault(struct run *run, unsigned actor)
+{
+    if (run->calm || run->settling) {
+        return FAULT_NONE;
+    }
+    uint32_t ordinal = run->actors[actor].transactions;
+    enum fault_kind kind = choice_fault(run->source, actor, ordinal);
+    if (kind == FAULT_NONE || !affordable(run, kind) || !applies(run, kind, actor)) {
+        return FAULT_NONE;
+    }
+    if (!is_environment(kind)) {
+        took(run, actor, ordinal, kind);
+        return kind;
+    }
+    size_t mark = world_mark(&run->world);
+    run->amount = 0;
+    if (disturb(run, kind, actor, ordinal)) {
+        took(run, actor, ordinal, kind);
+        disturbed(run, actor, kind, mark);
+    }
+    return FAULT_NONE;
+}
+
+/* Everything is done, and yet: a message that was acked long ago may come again. */
+bool weather_replay_late(struct run *run)
+{
+    if (run->settling || run->calm) {
+        return false;
+    }
+    for (int i = 0; i < LATE_REPLAYS; i++) {
+        uint32_t ordinal = run->idle_turns++;
+        enum fault_kind kind = choice_fault(run->source, CHOICE_NOBODY, ordinal);
+        if (kind != FAULT_REPLAY || !affordable(run, kind)) {
+            continue;
+        }
+        size_t mark = world_mark(&run->world);
+        if (!disturb_queue(run, kind, CHOICE_NOBODY, ordinal)) {
+            continue;
+        }
+        took(run, CHOICE_NOBODY, ordinal, kind);
+        disturbed(run, CHOICE_NOBODY, kind, mark);
+        return true;
+    }
+    return false;
+}
