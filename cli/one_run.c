@@ -107,7 +107,8 @@ static void write_summary(const struct one_run *one, const struct run *run)
     static const char *const verdicts[RUN_VERDICT_COUNT] = {
         [RUN_HELD] = "every promise held",
         [RUN_BROKEN] = "a promise was broken",
-        [RUN_STORE_FULL] = "the simulated store is full, which says nothing"};
+        [RUN_STORE_FULL] = "the simulated store is full, which says nothing",
+        [RUN_GIVEN_UP] = "PostgreSQL did not follow"};
     const struct scenario *scenario = run->scenario;
     bool expected = result->verdict == RUN_BROKEN && scenario->breaks &&
                     scenario->broken == result->breach.clause;
@@ -119,8 +120,10 @@ static void write_summary(const struct one_run *one, const struct run *run)
 
 static void write_run_json(const struct one_run *one, const struct run *run)
 {
-    static const char *const verdicts[RUN_VERDICT_COUNT] = {
-        [RUN_HELD] = "held", [RUN_BROKEN] = "broken", [RUN_STORE_FULL] = "store full"};
+    static const char *const verdicts[RUN_VERDICT_COUNT] = {[RUN_HELD] = "held",
+                                                            [RUN_BROKEN] = "broken",
+                                                            [RUN_STORE_FULL] = "store full",
+                                                            [RUN_GIVEN_UP] = "given up"};
     const struct run_result *result = &one->result;
     const struct schedule *schedule = one->schedule;
     bool broken = result->verdict == RUN_BROKEN;

@@ -116,6 +116,20 @@ static bool read_workers(struct reader *reader, void *context)
     return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
 }
 
+static bool read_level(struct reader *reader, void *context)
+{
+    static const char right[] = "it is statement, or transaction";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    loading->scenario->whole_transactions = strcmp(text.text, "transaction") == 0;
+    return loading->scenario->whole_transactions || strcmp(text.text, "statement") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
 /* ---- its faults -------------------------------------------------------------- */
 
 static bool read_faults(struct reader *reader, void *context)
@@ -222,7 +236,7 @@ static bool read_expect(struct reader *reader, void *context)
 
 static const struct reader_field first_fields[] = {
     {"name", read_name}, {"about", read_about},     {"protocol", read_protocol},
-    {"jobs", read_jobs}, {"workers", read_workers},
+    {"jobs", read_jobs}, {"workers", read_workers}, {"level", read_level},
 };
 static const struct reader_field last_fields[] = {
     {"faults", read_faults},

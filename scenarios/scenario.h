@@ -6,6 +6,7 @@
  *      protocol: activity
  *      jobs: 1
  *      workers: 2
+ *      level: statement            (the default; or transaction: each whole, one after the other)
  *      graph: {trigger: [left, right]}
  *      faults: {crash: 1/20, duplicate: 1/50, pause: 1/100}
  *      limits: {crashes: 3, duplicates: 2}
@@ -45,7 +46,8 @@ struct scenario {
     enum protocol_id protocol;
     uint32_t jobs;
     uint32_t workers;
-    int64_t timeout; /* ticks that a claim lasts; a transaction takes one */
+    int64_t timeout;         /* ticks that a claim lasts; a transaction takes one */
+    bool whole_transactions; /* level: transaction; else they may be stopped half-way */
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;

@@ -21,6 +21,9 @@ size_t scenario_write(const struct scenario *scenario, const bool *gone, char *t
     page_put(&page, "protocol: %s\njobs: %" PRIu32 "\nworkers: %" PRIu32 "\ntimeout: %" PRId64 "\n",
              protocol_get(scenario->protocol)->name, scenario->jobs, scenario->workers,
              scenario->timeout);
+    if (scenario->whole_transactions) {
+        page_put(&page, "level: transaction\n");
+    }
     const struct scenario_part *part = part_get(scenario->protocol);
     if (part->write != NULL) {
         part->write(&page, scenario, gone);

@@ -127,7 +127,9 @@ static size_t step_text(const struct scenario *scenario, const struct campaign_s
                                         [RUN_CRASH] = "a crash",
                                         [RUN_PAUSE] = "a pause",
                                         [RUN_ENVIRONMENT] = "the world around",
-                                        [RUN_SETTLE] = "faults stop"};
+                                        [RUN_SETTLE] = "faults stop",
+                                        [RUN_STOPS] = "a stop",
+                                        [RUN_WAITS] = "a wait"};
     if (ended) {
         return (size_t)snprintf(text, size, "no such step");
     }

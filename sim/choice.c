@@ -40,8 +40,13 @@ struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
         .schedule = pcg_stream(seed, PCG_SCHEDULE),
         .faults = pcg_stream(seed, PCG_FAULTS),
         .amounts = pcg_stream(seed, PCG_CLOCK),
+        .stops = pcg_stream(seed, PCG_STOPS),
     };
     swarm(&source, plan);
+    /* Half of the seeds stop no transaction; the others one in 2, 4, 8 or 16. */
+    if (pcg_chance(&source.stops, 1, 2)) {
+        source.stops_below = UINT32_C(1) << (31 - pcg_below(&source.stops, 4));
+    }
     return source;
 }
 
@@ -214,4 +219,20 @@ uint32_t choice_amount(struct choice_source *source, unsigned actor, uint32_t or
         record(source, CHOICE_AMOUNT, actor, ordinal, amount);
     }
     return amount;
+}
+
+uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordinal,
+                     uint32_t length)
+{
+    uint32_t stop = 0;
+    if (!source->random_faults) {
+        stop = look_up(source->listed, CHOICE_STOP, actor, ordinal, 0);
+        stop = stop < length ? stop : length;
+    } else if (source->stops_below != 0 && pcg_next(&source->stops) < source->stops_below) {
+        stop = 1 + pcg_below(&source->stops, length);
+    }
+    if (stop != 0) {
+        record(source, CHOICE_STOP, actor, ordinal, stop);
+    }
+    return stop;
 }

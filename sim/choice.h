@@ -1,15 +1,16 @@
 /* One source of choice: whatever could go this way or that in a run is asked of here.
  *
- * Three questions, always in this order within one turn:
+ * Four questions:
  *      who     which of the actors that can run takes the turn
  *      fault   what goes wrong with that actor's transaction, FAULT_NONE nearly always
  *      amount  how long, how many, which one: a fault's detail
+ *      stop    after how many operations the transaction stops, and others get their turn
  *
  * A choice is recorded as (why, actor, ordinal, value), and only if it is not the usual one: the
- * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0. So a list with
- * entries left out always means a run, and a shorter list a calmer one. Ordinals count turns for
- * `who`, an actor's transactions for the others, so that an entry keeps its meaning when others are
- * taken away.
+ * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0, no stop. So a list
+ * with entries left out always means a run, and a shorter list a calmer one. Ordinals count turns
+ * for `who`, an actor's transactions for the others, so that an entry keeps its meaning when others
+ * are taken away.
  *
  * (C1) With equal (scenario, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
  * (C2) A run replayed from its own record makes the same choices. */
@@ -19,10 +20,10 @@
 #include "faults/catalogue.h"
 #include "sim/pcg.h"
 
-#define CHOICE_VERSION 1
+#define CHOICE_VERSION 2
 #define CHOICE_NOBODY  255 /* the actor of what happens while nobody can run */
 
-enum choice_why { CHOICE_WHO, CHOICE_FAULT, CHOICE_AMOUNT, CHOICE_WHY_COUNT };
+enum choice_why { CHOICE_WHO, CHOICE_FAULT, CHOICE_AMOUNT, CHOICE_STOP, CHOICE_WHY_COUNT };
 
 struct choice {
     uint8_t why;   /* enum choice_why */
@@ -41,7 +42,8 @@ struct choice_list {
 struct choice_source {
     bool random_schedule; /* who: drawn; else listed, or the lowest */
     bool random_faults;   /* fault and amount: drawn; else listed, or none */
-    struct pcg schedule, faults, amounts;
+    struct pcg schedule, faults, amounts, stops;
+    uint32_t stops_below;                   /* a draw below stops a transaction */
     uint32_t fault_below[FAULT_KIND_COUNT]; /* running sums: a draw below picks the kind */
     uint32_t fault_any;                     /* the last of those sums */
     const struct choice_list *listed;       /* sorted by choice_list_sort; NULL: nothing */
@@ -69,6 +71,10 @@ void choice_took(struct choice_source *source, unsigned actor, uint32_t ordinal,
 /* 0 .. bound - 1. */
 uint32_t choice_amount(struct choice_source *source, unsigned actor, uint32_t ordinal,
                        uint32_t bound);
+
+/* After how many of a transaction's operations it stops: 1 .. length, or 0: it does not. */
+uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordinal,
+                     uint32_t length);
 
 /* Sorted, as lookups need it; of two with the same (why, actor, ordinal) the first stays. */
 void choice_list_sort(struct choice_list *list);

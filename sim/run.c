@@ -8,9 +8,6 @@
 #include <string.h>
 
 #define PUT_BACK_TICKS   7
-#define PAUSE_TIMEOUTS   3 /* a pause lasts up to so many timeouts */
-#define DELAY_TIMEOUTS   2
-#define REORDER_WINDOW   8
 #define CALM_STEPS_EACH  200   /* a run without faults may take so many steps for a row, */
 #define CALM_STEPS_SPARE 10000 /* and these */
 #define STEPS_SPARE      400   /* beyond 8 crash-free runs: what a phase may take */
@@ -124,218 +121,6 @@ void run_keep(struct run *run, size_t mark)
     }
 }
 
-/* ---- an actor's transaction ------------------------------------------------------------------ */
-
-static void start_anew(struct run *run, unsigned actor)
-{
-    struct run_actor *one = &run->actors[actor];
-    performer_restart(&one->performer, &run->rules, actor);
-    one->paused_until = 0;
-    one->cut = false;
-}
-
-static void build_bundle(struct run *run, unsigned actor)
-{
-    performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
-}
-
-/* The message that it holds, key first; NULL: its role holds none. */
-static const int64_t *message_of(const struct run_actor *one)
-{
-    return one->performer.role->message == NULL
-               ? NULL
-               : one->performer.role->message(&one->performer.actor);
-}
-
-/* The message that a claim takes: the one due first, or one of the next. */
-static uint32_t pick_claim(struct run *run, unsigned actor, enum fault_kind fault)
-{
-    uint32_t slots[REORDER_WINDOW];
-    uint32_t count = world_visible(&run->world, fault == FAULT_REORDER ? REORDER_WINDOW : 1, slots);
-    if (count == 0) {
-        return ROW_NONE;
-    }
-    uint32_t rank = fault == FAULT_REORDER
-                        ? choice_amount(run->source, actor, run->actors[actor].transactions, count)
-                        : 0;
-    return slots[rank];
-}
-
-static void answer_aborted(struct run *run, enum abort_class aborted)
-{
-    run->outcome.kind = OUTCOME_ABORTED;
-    run->outcome.aborted = (uint8_t)aborted;
-    run->outcome.refusal = REFUSED_NOTHING;
-    run->outcome.skipped = 0;
-    run->outcome.now = run->world.now;
-}
-
-static enum abort_class abort_of(enum fault_kind fault)
-{
-    switch ((int)fault) {
-    case FAULT_SERIALIZATION:
-        return ABORT_SERIALIZATION;
-    case FAULT_DEADLOCK:
-        return ABORT_DEADLOCK;
-    case FAULT_CONNECTIONS:
-        return ABORT_CONNECTIONS;
-    case FAULT_CONNECTION_CUT:
-        return ABORT_CONNECTION;
-    default:
-        return ABORT_NONE;
-    }
-}
-
-/* What was published becomes visible late. Part of the commit: nobody saw it earlier. */
-static void delay_published(struct run *run, unsigned actor, size_t mark)
-{
-    struct world *world = &run->world;
-    int64_t delay = 1 + choice_amount(run->source, actor, run->actors[actor].transactions,
-                                      (uint32_t)(DELAY_TIMEOUTS * run->rules.timeout));
-    size_t count = world->change_count;
-    for (size_t i = mark; i < count; i++) {
-        struct row_change change = world->changes[i];
-        if (change.table == TABLE_MESSAGE && change.kind == ROW_INSERTED) {
-            world_set(world, TABLE_MESSAGE, change.slot, MESSAGE_VISIBLE_AT, world->now + delay);
-        }
-    }
-}
-
-/* Nothing of it may stay; a torn store leaves half. */
-static void roll_back(struct run *run, size_t mark)
-{
-    struct world *world = &run->world;
-    bool torn = run->sabotage != NULL && sabotage_tears(run->sabotage);
-    world_undo(world, torn ? mark + (world->change_count - mark) / 2 : mark);
-    struct oracle_verdict verdict = run->part->monitors->rollback(
-        &run->oracle, &world->changes[mark], world->change_count - mark);
-    if (verdict.broken) {
-        run_broke(run, verdict);
-    }
-}
-
-/* Executes the bundle and decides with the fault whether it stays. True: it committed. */
-static bool execute(struct run *run, unsigned actor, enum fault_kind fault, size_t mark)
-{
-    uint32_t picked = run->bundle.name == BUNDLE_CLAIM ? pick_claim(run, actor, fault) : ROW_NONE;
-    store_execute(&run->world, run->primitives, &run->bundle, picked, &run->outcome);
-    if (run->outcome.kind == OUTCOME_REFUSED) {
-        if (run->outcome.refusal == REFUSED_STORE_FULL) {
-            run->result.verdict = RUN_STORE_FULL;
-        }
-        roll_back(run, mark);
-        return false;
-    }
-    if (fault == FAULT_CRASH_BEFORE_COMMIT || fault == FAULT_UNKNOWN_LOST ||
-        fault == FAULT_CONNECTION_CUT) {
-        roll_back(run, mark);
-        return false;
-    }
-    if (fault == FAULT_DELAY) {
-        delay_published(run, actor, mark);
-    }
-    run_judge_commit(run, mark);
-    return true;
-}
-
-/* What the actor sees of it: an answer, another one than the truth, or none because it died. */
-static bool crashes(enum fault_kind fault)
-{
-    return fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_COMMIT ||
-           fault == FAULT_CRASH_AFTER_COMMIT || fault == FAULT_CRASH_BEFORE_ACK;
-}
-
-static void transact(struct run *run, unsigned actor, enum fault_kind fault)
-{
-    struct run_actor *one = &run->actors[actor];
-    size_t mark = world_mark(&run->world);
-    bool aborted = one->cut || (abort_of(fault) != ABORT_NONE && fault != FAULT_CONNECTION_CUT);
-    bool committed = false;
-    if (aborted) {
-        answer_aborted(run, one->cut ? ABORT_CONNECTION : abort_of(fault));
-        one->cut = false;
-    } else {
-        committed = execute(run, actor, fault, mark);
-    }
-    if (fault == FAULT_CONNECTION_CUT && !aborted) {
-        answer_aborted(run, ABORT_CONNECTION);
-    } else if ((fault == FAULT_UNKNOWN_COMMITTED || fault == FAULT_UNKNOWN_LOST) && !aborted) {
-        run->outcome.kind = OUTCOME_UNKNOWN; /* a refusal's answer can be lost, too */
-    }
-    const int64_t *claimed = committed ? run->outcome.message : NULL;
-    if (run->has_presets) {
-        run->part->preset(run, mark);
-    }
-    struct run_event event = {
-        .turn = RUN_TRANSACTION,
-        .actor = actor,
-        .fault = fault,
-        .crashed = crashes(fault),
-        .committed = committed,
-        .bundle = &run->bundle,
-        .outcome = &run->outcome,
-        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : message_of(one),
-        .changes = &run->world.changes[mark],
-        .change_count = run->world.change_count - mark,
-    };
-    run->result.transactions++;
-    run_stepped(run, &event);
-    run_keep(run, mark);
-    one->transactions++;
-    if (crashes(fault)) {
-        start_anew(run, actor);
-    } else {
-        performer_take(&one->performer, &run->rules, run->sabotage, &run->bundle, &run->outcome,
-                       &run->world.rows);
-    }
-}
-
-/* Dies, or stops for a while, before it sends anything. */
-static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
-{
-    struct run_actor *one = &run->actors[actor];
-    struct run_event event = {.turn = fault == FAULT_PAUSE ? RUN_PAUSE : RUN_CRASH,
-                              .actor = actor,
-                              .fault = fault,
-                              .crashed = fault != FAULT_PAUSE,
-                              .bundle = &run->bundle,
-                              .message = message_of(one),
-                              .changes = run->world.changes};
-    if (fault == FAULT_PAUSE) {
-        event.amount = 1 + choice_amount(run->source, actor, one->transactions,
-                                         (uint32_t)(PAUSE_TIMEOUTS * run->rules.timeout));
-        one->paused_until = run->world.now + event.amount;
-    }
-    run_stepped(run, &event);
-    one->transactions++;
-    if (fault != FAULT_PAUSE) {
-        start_anew(run, actor);
-    }
-}
-
-static void take_turn(struct run *run, unsigned actor)
-{
-    build_bundle(run, actor);
-    enum fault_kind fault = weather_fault(run, actor);
-    if (over(run)) {
-        return;
-    }
-    if (fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_ACK ||
-        fault == FAULT_PAUSE) {
-        do_nothing(run, actor, fault);
-        return;
-    }
-    bool twisted = fault != FAULT_NONE && fault_get(fault)->group == FAULT_GROUP_ANSWER;
-    if (twisted) { /* a fault of the engine itself, for this one transaction */
-        run->part->twist(&run->actors[actor].performer.actor, fault, true);
-        build_bundle(run, actor);
-    }
-    transact(run, actor, fault);
-    if (twisted) {
-        run->part->twist(&run->actors[actor].performer.actor, fault, false);
-    }
-}
-
 /* ---- who can run ----------------------------------------------------------------------------- */
 
 static struct glance glance_of(const struct run *run)
@@ -348,9 +133,13 @@ static struct glance glance_of(const struct run *run)
 }
 
 /* From when on the actor can run. */
-static int64_t able_from(const struct run *run, const struct run_actor *one,
-                         const struct glance *glance)
+static int64_t able_from(const struct run *run, unsigned actor, const struct glance *glance)
 {
+    const struct run_actor *one = &run->actors[actor];
+    enum session_state state = (enum session_state)run->sessions->each[actor].state;
+    if (state != SESSION_CLOSED) {
+        return state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
+    }
     int64_t due = one->performer.role->due(&one->performer.actor, &run->rules, glance);
     return due < one->paused_until ? one->paused_until : due;
 }
@@ -360,7 +149,7 @@ static uint32_t able(const struct run *run)
     struct glance glance = glance_of(run);
     uint32_t mask = 0;
     for (unsigned a = 0; a < run->actor_count; a++) {
-        mask |= (uint32_t)(able_from(run, &run->actors[a], &glance) <= glance.now) << a;
+        mask |= (uint32_t)(able_from(run, a, &glance) <= glance.now) << a;
     }
     return mask;
 }
@@ -371,7 +160,7 @@ static bool wait_until_able(struct run *run)
     struct glance glance = glance_of(run);
     int64_t next = PROTOCOL_NEVER;
     for (unsigned a = 0; a < run->actor_count; a++) {
-        int64_t from = able_from(run, &run->actors[a], &glance);
+        int64_t from = able_from(run, a, &glance);
         next = from < next ? from : next;
     }
     if (next == PROTOCOL_NEVER) {
@@ -402,7 +191,7 @@ static bool go_on(struct run *run, uint32_t steps_max)
     while (!over(run) && run->result.steps < end) {
         uint32_t mask = able(run);
         if (mask != 0) {
-            take_turn(run, choice_who(run->source, run->turns++, mask));
+            run_take_turn(run, choice_who(run->source, run->turns++, mask));
         } else if (!wait_until_able(run) && !weather_replay_late(run)) {
             return true;
         }
@@ -415,8 +204,9 @@ static bool go_on(struct run *run, uint32_t steps_max)
 static void settle(struct run *run)
 {
     run->settling = true;
+    run_drop_sessions(run, false);
     for (unsigned a = 0; a < run->actor_count; a++) {
-        start_anew(run, a);
+        run_start_anew(run, a);
     }
     struct run_event event = {.turn = RUN_SETTLE, .actor = CHOICE_NOBODY};
     run_stepped(run, &event);
@@ -432,6 +222,8 @@ void run_begin_oracle(struct run *run)
 static void begin(struct run *run, struct choice_source *source)
 {
     world_reset(&run->world);
+    sessions_begin(run->sessions, &run->world, run->primitives, &session_postgresql,
+                   run->actor_count);
     run_begin_oracle(run);
     for (unsigned a = 0; a < run->actor_count; a++) {
         run->actors[a] = (struct run_actor){.transactions = 0};
@@ -510,12 +302,15 @@ bool run_make(struct run *run, const struct scenario *scenario, const struct sab
     run->sabotage = sabotage;
     run->keeps_log = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
     run->part = part_of(scenario->protocol);
+    run->interleaves = !scenario->whole_transactions;
     run->has_presets = run->part->has_presets != NULL && run->part->has_presets(scenario);
     scenario_rules(scenario, scenario->timeout, PUT_BACK_TICKS, &run->rules);
     run->actor_count = run->rules.actors;
     struct world_capacity capacity = {.changes = run->keeps_log ? 1 << 16 : 1024};
     scenario_room(scenario, capacity.rows);
-    if (!world_make(&run->world, &capacity) || !world_make(&run->crash_free, &capacity)) {
+    run->sessions = calloc(1, sizeof *run->sessions);
+    if (run->sessions == NULL || !world_make(&run->world, &capacity) ||
+        !world_make(&run->crash_free, &capacity)) {
         run_free(run);
         return false;
     }
@@ -533,5 +328,7 @@ void run_free(struct run *run)
     world_free(&run->world);
     world_free(&run->crash_free);
     free(run->ghosts);
+    free(run->sessions);
     run->ghosts = NULL;
+    run->sessions = NULL;
 }

@@ -7,7 +7,9 @@
  * are judged.
  *
  * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate,
- * a restart, a clock that jumps); then the actor's transaction, all of it or none. Time moves by
+ * a restart, a clock that jumps); then the actor's transaction, all of it or none. At statement
+ * level a transaction may also be stopped half-way, or have to wait for a lock: then it stays open
+ * over the turns of others, and to go on with it is a turn of its own. Time moves by
  * one tick a step; when nobody can run, it moves to the next moment at which somebody can, which is
  * no step.
  *
@@ -26,6 +28,7 @@
 #include "model/oracle/oracle.h"
 #include "scenarios/scenario.h"
 #include "sim/choice.h"
+#include "sim/session.h"
 #include "sim/store.h"
 
 #define RUN_ACTORS_MAX PROTOCOL_ACTORS_MAX /* rules.cast says who is who */
@@ -36,6 +39,7 @@ enum run_verdict {
     RUN_HELD,       /* every promise held */
     RUN_BROKEN,     /* a promise was broken */
     RUN_STORE_FULL, /* the simulated store ran out of room: says nothing */
+    RUN_GIVEN_UP,   /* a mirror did not follow: says nothing */
     RUN_VERDICT_COUNT
 };
 
@@ -45,7 +49,9 @@ enum run_turn {
     RUN_CRASH,       /* the actor died before it sent anything */
     RUN_PAUSE,       /* the actor stopped for a while */
     RUN_ENVIRONMENT, /* the world around changed: see the fault */
-    RUN_SETTLE       /* faults stop here */
+    RUN_SETTLE,      /* faults stop here */
+    RUN_STOPS,       /* the actor's transaction stops half-way, and keeps its locks */
+    RUN_WAITS        /* ... or waits for a lock that another holds */
 };
 
 /* A step as a trace shows it. Pointers hold for the duration of the call. */
@@ -60,7 +66,8 @@ struct run_event {
     const struct bundle *bundle;   /* RUN_TRANSACTION: what was sent */
     const struct outcome *outcome; /* ... and what came back */
     const int64_t *message;        /* the message it was about, key first; NULL: none */
-    int64_t amount;                /* the fault's detail */
+    int64_t amount;                /* the fault's detail; RUN_STOPS: operations done; RUN_WAITS:
+                                      the set of actors that it waits for */
     const struct rows *rows;       /* after it */
     const struct row_change *changes;
     size_t change_count;
@@ -87,6 +94,20 @@ struct run_actor {
     int64_t paused_until;
     uint32_t transactions; /* bundles sent, or lost before they were sent */
     bool cut;              /* its connection is gone, which it does not know yet */
+    /* of the transaction that it has open */
+    bool twisted, stopped;
+    uint8_t fault; /* enum fault_kind: that falls on it */
+    uint32_t stop; /* after so many operations others get their turn; 0: never */
+};
+
+/* Somebody who does in step whatever the sessions of a run do: PostgreSQL. It acts on the sessions,
+ * too. False: it cannot follow any more. */
+struct run_mirror {
+    bool (*begin)(void *context, unsigned who, const struct bundle *bundle, uint32_t picked);
+    bool (*statement)(void *context, unsigned who);
+    bool (*end)(void *context, unsigned who, bool commit, size_t mark);
+    void (*abort)(void *context, unsigned who);
+    void (*note)(void *context, size_t mark); /* rows that no session changed */
 };
 
 /* Everything that a run needs, made once for a scenario and used for many runs. */
@@ -105,6 +126,10 @@ struct run {
     struct run_actor actors[RUN_ACTORS_MAX];
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
+    struct sessions *sessions;
+    bool interleaves;                /* transactions may be stopped half-way: statement level */
+    const struct run_mirror *mirror; /* NULL: none */
+    void *mirror_context;
     bool settling;
     bool has_presets;  /* the scenario changes rows by itself */
     bool calm;         /* no fault is asked for */

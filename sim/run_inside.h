@@ -1,4 +1,4 @@
-/* What the files of a run share. Private to run.c and weather.c. */
+/* What the files of a run share. Private to run.c, transact.c and weather.c. */
 #ifndef SIM_RUN_INSIDE_H
 #define SIM_RUN_INSIDE_H
 
@@ -13,5 +13,15 @@ void run_broke(struct run *run, struct oracle_verdict breach);
 /* What was written since `mark` is a commit: it goes to the oracles; it stays. */
 void run_judge_commit(struct run *run, size_t mark);
 void run_keep(struct run *run, size_t mark);
+
+/* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
+void run_start_anew(struct run *run, unsigned actor);
+
+/* The actor begins a transaction, or goes on with the one that it has open. */
+void run_take_turn(struct run *run, unsigned actor);
+
+/* Every connection breaks, and what is open is rolled back. `told`: actors hear of it when their
+ * turn comes. */
+void run_drop_sessions(struct run *run, bool told);
 
 #endif

@@ -11,8 +11,10 @@
 
 #define FILE_SIZE_MAX ((size_t)8 * 1024 * 1024)
 
-static const char *const why_names[CHOICE_WHY_COUNT] = {
-    [CHOICE_WHO] = "who", [CHOICE_FAULT] = "fault", [CHOICE_AMOUNT] = "amount"};
+static const char *const why_names[CHOICE_WHY_COUNT] = {[CHOICE_WHO] = "who",
+                                                        [CHOICE_FAULT] = "fault",
+                                                        [CHOICE_AMOUNT] = "amount",
+                                                        [CHOICE_STOP] = "stop"};
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@
 #include "model/bundle.h"
 #include "sim/world.h"
 
-#define SESSIONS_MAX         17
+#define SESSIONS_MAX         20
 #define SESSION_WRITES_MAX   120
 #define SESSION_INSERTS_MAX  40
 #define SESSION_LOCKS_MAX    120

@@ -286,12 +286,42 @@ static void shrink_list(struct shrinking *work)
     }
 }
 
-/* Amounts halved for as long as nothing is lost by it. */
+/* What stopped a transaction or made a turn of its own is left out, and everything from a place in
+ * the schedule on happens a turn earlier: else those turns would be other actors'. */
+static bool drop_turn(struct shrinking *work, size_t which)
+{
+    const struct choice_list *list = &work->best->list;
+    for (size_t i = 0; i < list->count && list->items[i].why == CHOICE_WHO; i++) {
+        uint32_t from = list->items[i].ordinal;
+        leave_out(list, which, 1, &work->scratch);
+        for (size_t j = 0; j < work->scratch.count; j++) {
+            struct choice *item = &work->scratch.items[j];
+            item->ordinal -= item->why == CHOICE_WHO && item->ordinal >= from && from > 0;
+        }
+        choice_list_sort(&work->scratch);
+        if (keep_if_no_worse(work)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void shrink_turns(struct shrinking *work)
+{
+    const struct choice_list *list = &work->best->list;
+    for (size_t i = list->count; i-- > 0;) {
+        if (i < list->count && list->items[i].why != CHOICE_WHO && drop_turn(work, i)) {
+            i = list->count; /* from the end again */
+        }
+    }
+}
+
+/* Amounts, and how far a transaction got, halved for as long as nothing is lost by it. */
 static void shrink_amounts(struct shrinking *work)
 {
     struct choice_list *list = &work->best->list;
     for (size_t i = 0; i < list->count; i++) {
-        while (list->items[i].why == CHOICE_AMOUNT && list->items[i].value > 1) {
+        while (list->items[i].why >= CHOICE_AMOUNT && list->items[i].value > 1) {
             copy_list(&work->scratch, list);
             work->scratch.items[i].value /= 2;
             if (!keep_if_no_worse(work)) {
@@ -388,6 +418,8 @@ bool shrink(struct schedule *schedule, const bool *without, struct choice_list *
     if (shrunk) {
         shrink_scenario(work);
         search_seeds(work, work->best, SEEDS_FOR_SHORT, false);
+        shrink_list(work);
+        shrink_turns(work);
         shrink_list(work);
         shrink_amounts(work);
         finish(work, schedule, passing, report);

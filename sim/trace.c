@@ -298,9 +298,22 @@ static void tell_death(const struct sim_part *part, const struct run_event *even
     }
 }
 
-static void tell_outcome(const struct sim_part *part, const struct run_event *event,
+static void tell_wait(const struct scenario *scenario, const struct run_event *event,
+                      struct trace_list *list)
+{
+    const char *before = "waits for ";
+    for (unsigned a = 0; a < RUN_ACTORS_MAX; a++) {
+        if ((event->amount >> a & 1) != 0) {
+            trace_add(list, "", "%s%s", before, names_actor(scenario, a).text);
+            before = " and ";
+        }
+    }
+}
+
+static void tell_outcome(const struct scenario *scenario, const struct run_event *event,
                          struct trace_list *list)
 {
+    const struct sim_part *part = part_of(scenario->protocol);
     switch (event->turn) {
     case RUN_TRANSACTION:
         if (event->crashed) {
@@ -317,6 +330,13 @@ static void tell_outcome(const struct sim_part *part, const struct run_event *ev
     case RUN_PAUSE:
         trace_add(list, "", "stops for %" PRId64 " ticks, until t=%" PRId64, event->amount,
                   event->now + event->amount);
+        break;
+    case RUN_STOPS:
+        trace_add(list, "", "held up after %" PRId64 " operation%s", event->amount,
+                  event->amount == 1 ? "" : "s");
+        break;
+    case RUN_WAITS:
+        tell_wait(scenario, event, list);
         break;
     case RUN_ENVIRONMENT:
     case RUN_SETTLE:
@@ -358,7 +378,7 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
     words->subject = about ? names_subject(&names, event->message) : (struct name){""};
     words->what[0] = words->outcome[0] = words->effect[0] = '\0';
     tell_what(&names, event, words);
-    tell_outcome(part_of(scenario->protocol), event, &outcome);
+    tell_outcome(scenario, event, &outcome);
     if (event->turn == RUN_TRANSACTION) {
         tell_effect(&(struct trace_effect){.names = names, .event = event, .list = &effect});
     }

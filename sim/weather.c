@@ -76,13 +76,6 @@ static bool disturb_queue(struct run *run, enum fault_kind kind, unsigned actor,
     return copy_message(run, slot);
 }
 
-static void cut_all_connections(struct run *run)
-{
-    for (unsigned a = 0; a < run->actor_count; a++) {
-        run->actors[a].cut = true;
-    }
-}
-
 /* What the last commits wrote is taken back, and told as the changes of one commit more. */
 static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
 {
@@ -91,6 +84,7 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
     if (kept == 0) {
         return false;
     }
+    run_drop_sessions(run, true);
     uint32_t lost = 1 + choice_amount(run->source, actor, ordinal, LOST_COMMITS_MAX);
     lost = lost < kept ? lost : kept;
     size_t mark = run->commits[(run->commit_count - lost) % 8];
@@ -111,7 +105,6 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
     run->commits_held -= lost; /* older places were written over by commits that are lost now */
     run->told_count = count;
     run->amount = lost;
-    cut_all_connections(run);
     struct oracle_verdict verdict =
         run->part->monitors->commit(&run->oracle, &world->rows, run->told, count);
     if (verdict.broken) {
@@ -142,7 +135,7 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
         return disturb_queue(run, kind, actor, ordinal);
     case FAULT_RESTART:
     case FAULT_FAILOVER: /* nothing durable is lost; every connection breaks */
-        cut_all_connections(run);
+        run_drop_sessions(run, true);
         return true;
     case FAULT_LOSSY_FAILOVER:
         return lose_commits(run, actor, ordinal);
@@ -205,7 +198,11 @@ static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, siz
                               .change_count =
                                   lost ? run->told_count : run->world.change_count - mark};
     run_stepped(run, &event);
+    if (run->mirror != NULL) {
+        run->mirror->note(run->mirror_context, mark);
+    }
     if (!lost) {
+        sessions_note(run->sessions, mark);
         run_keep(run, mark);
     }
 }

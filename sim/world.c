@@ -232,12 +232,29 @@ uint32_t world_next_message(const struct world *world, int64_t *at)
     return world->queue[0];
 }
 
+/* The heap is opened from its top: next is one of the children of those that were taken. So the
+ * order is that of the messages, however the heap came to be. */
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots)
 {
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < world->queue_count && count < limit; at++) {
-        if (visible_at(world, world->queue[at]) <= world->now) {
-            slots[count++] = world->queue[at];
+    uint32_t open[WORLD_VISIBLE_MAX + 1], open_count = world->queue_count > 0, count = 0;
+    CHECK(limit <= WORLD_VISIBLE_MAX);
+    open[0] = 0;
+    while (open_count > 0 && count < limit) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < open_count; i++) {
+            if (comes_first(world, world->queue[open[i]], world->queue[open[first]])) {
+                first = i;
+            }
+        }
+        uint32_t at = open[first];
+        if (visible_at(world, world->queue[at]) > world->now) {
+            break;
+        }
+        slots[count++] = world->queue[at];
+        open[first] = open[--open_count];
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < world->queue_count;
+             child++) {
+            open[open_count++] = child;
         }
     }
     return count;

@@ -69,8 +69,8 @@ static inline void world_keep(struct world *world)
 /* The message that is due next: its slot and since when it is visible; ROW_NONE: there is none. */
 uint32_t world_next_message(const struct world *world, int64_t *visible_at);
 
-/* How many messages may be claimed now, counting at most `limit`, and the one of a rank among
- * those: rank 0 is the one due first, others in no order that means anything but a fixed one. */
+/* The messages that may be claimed now, at most `limit` of them, the one due first first. */
+#define WORLD_VISIBLE_MAX 64
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots);
 
 /* The fingerprint computed afresh from all rows: must equal world->fingerprint. */

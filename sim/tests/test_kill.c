@@ -364,7 +364,7 @@ Test(kill, campaigns_send_everything_that_is_enumerated_and_nothing_else)
     for (size_t i = 0; i < scenario_count(); i++) {
         make(scenario_name(i), NULL);
         run.observer = watch_bundles;
-        for (uint64_t seed = 1; seed <= 200; seed++) {
+        for (uint64_t seed = 1; seed <= 600; seed++) {
             run_seed(seed);
         }
         run_free(&run);

@@ -145,6 +145,94 @@ Test(run, a_run_replayed_from_its_record_is_the_same_run)
     }
 }
 
+/* ---- both levels ----------------------------------------------------------------------------- */
+
+static bool plain_begin(void *context, unsigned who, const struct bundle *bundle, uint32_t picked)
+{
+    session_begin(((struct run *)context)->sessions, who, bundle, picked);
+    return true;
+}
+
+static bool plain_statement(void *context, unsigned who)
+{
+    session_statement(((struct run *)context)->sessions, who);
+    return true;
+}
+
+static bool plain_end(void *context, unsigned who, bool commit, size_t mark)
+{
+    struct sessions *all = ((struct run *)context)->sessions;
+    bool applied = commit && session_apply(all, who);
+    session_end(all, who, mark);
+    return applied;
+}
+
+static void plain_abort(void *context, unsigned who)
+{
+    session_abort(((struct run *)context)->sessions, who, ABORT_CONNECTION);
+}
+
+static void plain_note(void *context, size_t mark)
+{
+    (void)context;
+    (void)mark;
+}
+
+/* (SE4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
+ * and outcomes of whole runs, step by step, as their digests tell. */
+Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
+{
+    static const struct run_mirror plain = {plain_begin, plain_statement, plain_end, plain_abort,
+                                            plain_note};
+    uint64_t transactions = 0;
+    for (size_t i = 0; i < scenario_count(); i++) {
+        struct stage stage = begin_named(scenario_name(i));
+        stage.run->interleaves = false;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            stage.run->mirror = NULL;
+            struct run_result at_once = run_seed(&stage, seed);
+            stage.run->mirror = &plain;
+            stage.run->mirror_context = stage.run;
+            struct run_result by_statement = run_seed(&stage, seed);
+            cr_assert(same_result(&at_once, &by_statement), "%s, seed %d: %u steps, then %u",
+                      scenario_name(i), (int)seed, at_once.steps, by_statement.steps);
+            transactions += by_statement.transactions;
+        }
+        end(&stage);
+    }
+    cr_expect_gt(transactions, 10000);
+}
+
+static void count_turns(void *context, const struct run_event *event)
+{
+    uint64_t *turns = context;
+    turns[event->turn]++;
+    bool deadlock = event->turn == RUN_TRANSACTION && event->outcome->kind == OUTCOME_ABORTED &&
+                    event->outcome->aborted == ABORT_DEADLOCK && event->fault != FAULT_DEADLOCK;
+    turns[RUN_WAITS + 1] += deadlock;
+}
+
+/* Transactions are held up, wait for each other, and die between two statements. */
+Test(run, at_statement_level_transactions_are_held_up_and_wait_for_each_other)
+{
+    static uint64_t turns[RUN_WAITS + 2];
+    struct stage stage = begin_named("crowd");
+    stage.run->observer = count_turns;
+    stage.run->observer_context = turns;
+    for (uint64_t seed = 0; seed < 40 * SEEDS; seed++) {
+        cr_assert_eq(run_seed(&stage, seed).verdict, RUN_HELD, "seed %d", (int)seed);
+    }
+    cr_expect_gt(turns[RUN_STOPS], 100);
+    cr_expect_gt(turns[RUN_WAITS], 10);
+    stage.run->interleaves = false;
+    memset(turns, 0, sizeof turns);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        run_seed(&stage, seed);
+    }
+    cr_expect_eq(turns[RUN_STOPS] + turns[RUN_WAITS] + turns[RUN_WAITS + 1], 0);
+    end(&stage);
+}
+
 /* A record replayed and recorded is the same record: nothing is lost or made up on the way. */
 Test(run, a_replay_records_what_was_recorded)
 {
@@ -277,7 +365,7 @@ Test(run, the_enumeration_of_sabotages_is_complete)
         stage.run->observer = collect;
         stage.run->observer_context = &pairs;
         run_list(&stage, NULL, 0);
-        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        for (uint64_t seed = 0; seed < 10 * SEEDS; seed++) {
             run_seed(&stage, seed);
         }
         end(&stage);
@@ -366,6 +454,12 @@ static void tell(const struct run_event *event, char *out, size_t size)
         break;
     case RUN_SETTLE:
         snprintf(out, size, "settle");
+        break;
+    case RUN_STOPS:
+        snprintf(out, size, "stopped inside %s after %lld", bundle, (long long)event->amount);
+        break;
+    case RUN_WAITS:
+        snprintf(out, size, "waits inside %s", bundle);
         break;
     }
 }

@@ -227,7 +227,7 @@ Test(schedule, one_of_another_version_is_refused_even_if_it_was_meant_to_be_edit
     static const char *const versions[][2] = {
         {"\"assay-schedule\": 1", "\"assay-schedule\": 2"},
         {"\"assay-schedule\": 1", "\"assay-schedule\": 0"},
-        {"\"choice\": 1", "\"choice\": 2"},
+        {"\"choice\": 2", "\"choice\": 3"},
         {"\"fault\": 1", "\"fault\": 7"},
         {"\"identity\": 1", "\"identity\": -1"},
         {"\"generator\": 1", "\"generator\": \"1\""},

@@ -1,0 +1,471 @@
+/* An actor's transaction: built, sent, executed at one of two levels, and told to the actor.
+ *
+ * Transaction level: the whole bundle at once (store.h). Statement level: the same where nobody
+ * else has a transaction open and this one is not to be stopped half-way, since then nobody can
+ * tell the difference; else operation by operation (session.h). One that is stopped, or waits for a
+ * lock, stays open over the turns of others. */
+#include "sim/part.h"
+#include "sim/run_inside.h"
+#include "sim/weather.h"
+
+#define PAUSE_TIMEOUTS 3 /* a pause lasts up to so many timeouts */
+#define DELAY_TIMEOUTS 2
+#define REORDER_WINDOW 8
+
+void run_start_anew(struct run *run, unsigned actor)
+{
+    struct run_actor *one = &run->actors[actor];
+    performer_restart(&one->performer, &run->rules, actor);
+    one->paused_until = 0;
+    one->cut = false;
+    one->stop = 0;
+}
+
+static void build_bundle(struct run *run, unsigned actor)
+{
+    performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
+}
+
+/* The message that it holds, key first; NULL: its role holds none. */
+static const int64_t *message_of(const struct run_actor *one)
+{
+    return one->performer.role->message == NULL
+               ? NULL
+               : one->performer.role->message(&one->performer.actor);
+}
+
+/* The message that a claim takes: the one due first, or one of the next; none that is locked. */
+static uint32_t pick_claim(struct run *run, unsigned actor, enum fault_kind fault)
+{
+    uint32_t slots[REORDER_WINDOW], kept = 0;
+    bool others = sessions_open(run->sessions) != 0;
+    if (others && fault != FAULT_REORDER) {
+        return SESSION_PICKS_ITSELF;
+    }
+    uint32_t count = world_visible(&run->world, fault == FAULT_REORDER ? REORDER_WINDOW : 1, slots);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!others || !sessions_locked(run->sessions, TABLE_MESSAGE, slots[i])) {
+            slots[kept++] = slots[i];
+        }
+    }
+    if (kept == 0) {
+        return ROW_NONE;
+    }
+    uint32_t rank = fault == FAULT_REORDER
+                        ? choice_amount(run->source, actor, run->actors[actor].transactions, kept)
+                        : 0;
+    return slots[rank];
+}
+
+static void answer_aborted(struct run *run, enum abort_class aborted)
+{
+    run->outcome.kind = OUTCOME_ABORTED;
+    run->outcome.aborted = (uint8_t)aborted;
+    run->outcome.refusal = REFUSED_NOTHING;
+    run->outcome.skipped = 0;
+    run->outcome.now = run->world.now;
+}
+
+static enum abort_class abort_of(enum fault_kind fault)
+{
+    switch ((int)fault) {
+    case FAULT_SERIALIZATION:
+        return ABORT_SERIALIZATION;
+    case FAULT_DEADLOCK:
+        return ABORT_DEADLOCK;
+    case FAULT_CONNECTIONS:
+        return ABORT_CONNECTIONS;
+    case FAULT_CONNECTION_CUT:
+        return ABORT_CONNECTION;
+    default:
+        return ABORT_NONE;
+    }
+}
+
+/* What was published becomes visible late. Part of the commit: nobody saw it earlier. */
+static void delay_published(struct run *run, unsigned actor, size_t mark)
+{
+    struct world *world = &run->world;
+    int64_t delay = 1 + choice_amount(run->source, actor, run->actors[actor].transactions,
+                                      (uint32_t)(DELAY_TIMEOUTS * run->rules.timeout));
+    size_t count = world->change_count;
+    for (size_t i = mark; i < count; i++) {
+        struct row_change change = world->changes[i];
+        if (change.table == TABLE_MESSAGE && change.kind == ROW_INSERTED) {
+            world_set(world, TABLE_MESSAGE, change.slot, MESSAGE_VISIBLE_AT, world->now + delay);
+        }
+    }
+}
+
+/* Nothing of it may stay; a torn store leaves half. */
+static void roll_back(struct run *run, size_t mark)
+{
+    struct world *world = &run->world;
+    bool torn = run->sabotage != NULL && sabotage_tears(run->sabotage);
+    world_undo(world, torn ? mark + (world->change_count - mark) / 2 : mark);
+    struct oracle_verdict verdict = run->part->monitors->rollback(
+        &run->oracle, &world->changes[mark], world->change_count - mark);
+    if (verdict.broken) {
+        run_broke(run, verdict);
+    }
+}
+
+/* What the actor sees of it: an answer, another one than the truth, or none because it died. */
+static bool crashes(enum fault_kind fault)
+{
+    return fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_COMMIT ||
+           fault == FAULT_CRASH_AFTER_COMMIT || fault == FAULT_CRASH_BEFORE_ACK;
+}
+
+/* A fault under which a transaction that got to its end does not commit. */
+static bool loses(enum fault_kind fault)
+{
+    return fault == FAULT_CRASH_BEFORE_COMMIT || fault == FAULT_UNKNOWN_LOST ||
+           fault == FAULT_CONNECTION_CUT;
+}
+
+/* ---- how a transaction ends ------------------------------------------------------------------ */
+
+/* What was executed and not refused stays, or not. True: it committed. */
+static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, size_t mark)
+{
+    if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
+        run->result.verdict = RUN_STORE_FULL;
+    }
+    if (run->outcome.kind == OUTCOME_REFUSED || loses(fault)) {
+        roll_back(run, mark);
+        return false;
+    }
+    if (fault == FAULT_DELAY) {
+        delay_published(run, actor, mark);
+    }
+    run_judge_commit(run, mark);
+    return true;
+}
+
+/* The step is told, the actor hears of it, or died. `outcome` is run->outcome, `mark` where the log
+ * of changes stood before. */
+static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
+                   size_t mark)
+{
+    struct run_actor *one = &run->actors[actor];
+    const int64_t *claimed = committed ? run->outcome.message : NULL;
+    struct run_event event = {
+        .turn = RUN_TRANSACTION,
+        .actor = actor,
+        .fault = fault,
+        .crashed = crashes(fault),
+        .committed = committed,
+        .bundle = &run->bundle,
+        .outcome = &run->outcome,
+        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : message_of(one),
+        .changes = &run->world.changes[mark],
+        .change_count = run->world.change_count - mark,
+    };
+    run->result.transactions++;
+    run_stepped(run, &event);
+    run_keep(run, mark);
+    one->transactions++;
+    if (crashes(fault)) {
+        run_start_anew(run, actor);
+    } else {
+        performer_take(&one->performer, &run->rules, run->sabotage, &run->bundle, &run->outcome,
+                       &run->world.rows);
+    }
+    if (one->twisted) { /* the fault was about this one transaction */
+        run->part->twist(&one->performer.actor, fault, false);
+        one->twisted = false;
+    }
+}
+
+/* What the actor is told instead of the truth. */
+static void distort(struct run *run, enum fault_kind fault)
+{
+    if (fault == FAULT_CONNECTION_CUT) {
+        answer_aborted(run, ABORT_CONNECTION);
+    } else if (fault == FAULT_UNKNOWN_COMMITTED || fault == FAULT_UNKNOWN_LOST) {
+        run->outcome.kind = OUTCOME_UNKNOWN; /* a refusal's answer can be lost, too */
+    }
+}
+
+/* ---- at once --------------------------------------------------------------------------------- */
+
+static void transact_whole(struct run *run, unsigned actor, enum fault_kind fault, uint32_t picked)
+{
+    size_t mark = world_mark(&run->world);
+    store_execute(&run->world, run->primitives, &run->bundle, picked, &run->outcome);
+    bool committed = settle_fate(run, actor, fault, mark);
+    distort(run, fault);
+    if (run->has_presets) {
+        run->part->preset(run, mark);
+    }
+    finish(run, actor, fault, committed, mark);
+}
+
+/* ---- operation by operation ------------------------------------------------------------------ */
+
+static void session_step(struct run *run, unsigned actor)
+{
+    if (run->mirror != NULL) {
+        if (!run->mirror->statement(run->mirror_context, actor)) {
+            run->result.verdict = RUN_GIVEN_UP;
+        }
+    } else {
+        session_operation(run->sessions, actor);
+    }
+}
+
+/* Those that waited for what has just been let go do the statement that they waited in, the longest
+ * waiting first. A mirror has done so already. */
+static void wake(struct run *run)
+{
+    struct sessions *all = run->sessions;
+    uint32_t waiting = run->mirror == NULL ? sessions_waiting(all) : 0;
+    while (waiting != 0) {
+        unsigned first = SESSIONS_MAX;
+        for (unsigned s = 0; s < all->count; s++) {
+            if ((waiting >> s & 1) != 0 && session_waits_for(all, s) == 0 &&
+                (first == SESSIONS_MAX || all->each[s].wait_since < all->each[first].wait_since)) {
+                first = s;
+            }
+        }
+        if (first == SESSIONS_MAX) {
+            return;
+        }
+        if (session_statement(all, first) == SESSION_WAITS && session_deadlock(all, first) != 0) {
+            session_abort(all, first, ABORT_DEADLOCK);
+        }
+        waiting = sessions_waiting(all);
+    }
+}
+
+/* It stays open: it was stopped, or it waits. */
+static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
+{
+    const struct session *session = &run->sessions->each[actor];
+    struct run_event event = {.turn = turn,
+                              .actor = actor,
+                              .bundle = &session->bundle,
+                              .message = message_of(&run->actors[actor]),
+                              .amount = turn == RUN_WAITS
+                                            ? (int64_t)session_waits_for(run->sessions, actor)
+                                            : (int64_t)session->operations,
+                              .changes = run->world.changes};
+    run_stepped(run, &event);
+}
+
+static bool commits(struct run *run, unsigned actor, size_t mark)
+{
+    struct sessions *all = run->sessions;
+    enum fault_kind fault = run->actors[actor].fault;
+    bool done = all->each[actor].state == SESSION_DONE, applied = false;
+    if (run->mirror != NULL) {
+        applied = run->mirror->end(run->mirror_context, actor, done && !loses(fault), mark);
+    } else if (done) {
+        applied = session_apply(all, actor);
+    }
+    run->outcome = all->each[actor].outcome;
+    bool rolled_back = done && run->mirror != NULL && loses(fault);
+    return (applied || run->outcome.kind == OUTCOME_REFUSED || rolled_back) &&
+           settle_fate(run, actor, fault, mark);
+}
+
+/* The transaction of an open session is over, one way or the other. */
+static void end_session(struct run *run, unsigned actor)
+{
+    struct sessions *all = run->sessions;
+    struct session *session = &all->each[actor];
+    struct run_actor *one = &run->actors[actor];
+    size_t mark = world_mark(&run->world);
+    bool aborted = session->outcome.kind == OUTCOME_ABORTED;
+    run->bundle = session->bundle;
+    bool committed = commits(run, actor, mark);
+    aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
+    if (!aborted) {
+        distort(run, one->fault);
+    }
+    if (run->has_presets) {
+        run->part->preset(run, mark);
+    }
+    if (run->mirror == NULL) {
+        if (!committed && session->state == SESSION_DONE) {
+            session_abort(all, actor,
+                          ABORT_NONE); /* what a torn store left is noted all the same */
+            sessions_note(all, mark);
+        }
+        session_end(all, actor, mark);
+    } else {
+        run->mirror->note(run->mirror_context, mark);
+    }
+    wake(run);
+    finish(run, actor, one->fault, committed, mark);
+}
+
+/* As far as it gets: to its end, to where it is stopped, or to a lock that another holds. */
+static void progress(struct run *run, unsigned actor)
+{
+    struct sessions *all = run->sessions;
+    struct session *session = &all->each[actor];
+    struct run_actor *one = &run->actors[actor];
+    while (session->state == SESSION_OPEN) {
+        session_step(run, actor);
+        if (run->result.verdict == RUN_GIVEN_UP) {
+            return;
+        }
+        if (session->state == SESSION_WAITS) {
+            if (run->mirror != NULL || session_deadlock(all, actor) == 0) {
+                stays_open(run, actor, RUN_WAITS);
+                return;
+            }
+            session_abort(all, actor, ABORT_DEADLOCK);
+            wake(run);
+        } else if (session->state == SESSION_FAILED) {
+            wake(run);
+        } else if (one->stop != 0 && session->operations >= one->stop) {
+            one->stop = 0;
+            one->stopped = true;
+            stays_open(run, actor, RUN_STOPS);
+            return;
+        }
+    }
+    if (session->state != SESSION_WAITS) {
+        end_session(run, actor);
+    }
+}
+
+static void transact_by_statement(struct run *run, unsigned actor, uint32_t picked)
+{
+    if (run->mirror != NULL) {
+        if (!run->mirror->begin(run->mirror_context, actor, &run->bundle, picked)) {
+            run->result.verdict = RUN_GIVEN_UP;
+            return;
+        }
+    } else {
+        session_begin(run->sessions, actor, &run->bundle, picked);
+    }
+    progress(run, actor);
+}
+
+/* Its turn came again. One that is to die inside its transaction and was stopped dies here, between
+ * two statements. */
+static void resume(struct run *run, unsigned actor)
+{
+    struct run_actor *one = &run->actors[actor];
+    struct session *session = &run->sessions->each[actor];
+    if (one->stopped && one->fault == FAULT_CRASH_BEFORE_COMMIT &&
+        (session->state == SESSION_OPEN || session->state == SESSION_DONE)) {
+        session->state = SESSION_DONE; /* as far as it got: nothing of it stays */
+    }
+    progress(run, actor);
+}
+
+void run_drop_sessions(struct run *run, bool told)
+{
+    struct sessions *all = run->sessions;
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        if (all->each[a].state == SESSION_CLOSED) {
+            run->actors[a].cut = run->actors[a].cut || told;
+            continue;
+        }
+        if (run->mirror != NULL) {
+            run->mirror->abort(run->mirror_context, a);
+        } else {
+            session_abort(all, a, ABORT_CONNECTION);
+        }
+        if (!told) {
+            size_t mark = world_mark(&run->world);
+            if (run->mirror != NULL) {
+                run->mirror->end(run->mirror_context, a, false, mark);
+            } else {
+                session_end(all, a, mark);
+            }
+        }
+    }
+}
+
+/* ---- a turn ---------------------------------------------------------------------------------- */
+
+static uint32_t length_of(const struct run *run)
+{
+    uint32_t length = 0;
+    for (uint8_t c = 0; c < run->bundle.count; c++) {
+        length += run->primitives[run->bundle.calls[c].primitive].op_count;
+    }
+    return length;
+}
+
+static void transact(struct run *run, unsigned actor, enum fault_kind fault)
+{
+    struct run_actor *one = &run->actors[actor];
+    enum abort_class aborted = one->cut                        ? ABORT_CONNECTION
+                               : fault == FAULT_CONNECTION_CUT ? ABORT_NONE
+                                                               : abort_of(fault);
+    one->fault = fault;
+    one->stopped = false;
+    if (aborted != ABORT_NONE) {
+        size_t mark = world_mark(&run->world);
+        answer_aborted(run, aborted);
+        one->cut = false;
+        if (run->has_presets) {
+            run->part->preset(run, mark);
+        }
+        finish(run, actor, fault, false, mark);
+        return;
+    }
+    uint32_t length = length_of(run);
+    bool interleaves = run->interleaves && !run->calm && !run->settling && length > 0;
+    one->stop = interleaves ? choice_stop(run->source, actor, one->transactions, length) : 0;
+    uint32_t picked = run->bundle.name == BUNDLE_CLAIM ? pick_claim(run, actor, fault) : ROW_NONE;
+    if (run->mirror == NULL && one->stop == 0 && sessions_open(run->sessions) == 0) {
+        transact_whole(run, actor, fault, picked);
+    } else {
+        transact_by_statement(run, actor, picked);
+    }
+}
+
+/* Dies, or stops for a while, before it sends anything. */
+static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
+{
+    struct run_actor *one = &run->actors[actor];
+    struct run_event event = {.turn = fault == FAULT_PAUSE ? RUN_PAUSE : RUN_CRASH,
+                              .actor = actor,
+                              .fault = fault,
+                              .crashed = fault != FAULT_PAUSE,
+                              .bundle = &run->bundle,
+                              .message = message_of(one),
+                              .changes = run->world.changes};
+    if (fault == FAULT_PAUSE) {
+        event.amount = 1 + choice_amount(run->source, actor, one->transactions,
+                                         (uint32_t)(PAUSE_TIMEOUTS * run->rules.timeout));
+        one->paused_until = run->world.now + event.amount;
+    }
+    run_stepped(run, &event);
+    one->transactions++;
+    if (fault != FAULT_PAUSE) {
+        run_start_anew(run, actor);
+    }
+}
+
+void run_take_turn(struct run *run, unsigned actor)
+{
+    if (run->sessions->each[actor].state != SESSION_CLOSED) {
+        resume(run, actor);
+        return;
+    }
+    build_bundle(run, actor);
+    enum fault_kind fault = weather_fault(run, actor);
+    if (run->result.verdict != RUN_HELD) {
+        return;
+    }
+    if (fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_ACK ||
+        fault == FAULT_PAUSE) {
+        do_nothing(run, actor, fault);
+        return;
+    }
+    if (fault != FAULT_NONE && fault_get(fault)->group == FAULT_GROUP_ANSWER) {
+        run->part->twist(&run->actors[actor].performer.actor, fault, true);
+        run->actors[actor].twisted = true;
+        build_bundle(run, actor);
+    }
+    transact(run, actor, fault);
+}
