@@ -1,6 +1,6 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
 #include "cli/cli.h"
-#include "cli/lockstep.h"
+#include "cli/mirror.h"
 #include "cli/server.h"
 #include "reports/json_line.h"
 #include "sim/script.h"
@@ -12,16 +12,22 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: assay conform [--seeds N] [--base-seed N] [--dsn DSN] [--errors] [--keep] [--json]\n"
+    "usage: assay conform [SCENARIO...] [--seeds N] [--base-seed N] [--dsn DSN] [--errors]\n"
+    "                     [--keep] [--json]\n"
     "\n"
     "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
     "transactions over a few rows run statement by statement on the simulated store and, in\n"
     "lockstep, on PostgreSQL with one connection each. Every value, wait, SQLSTATE and row is\n"
-    "compared. What PostgreSQL may choose freely (who of several goes first after a wait, which\n"
+    "compared. Then PostgreSQL follows runs of every protocol, faults and all, in the same way; "
+    "with\n"
+    "SCENARIOs, those only. What PostgreSQL may choose freely (who of several goes first after a "
+    "wait, which\n"
     "transaction of a deadlock is given up, a cautious 40001) is taken over from it. A difference\n"
     "is made small and printed side by side.\n"
     "\n"
-    "  --seeds N      scripts (default 500); with --errors: how many at most for each error\n"
+    "  --seeds N      random scripts (default 500), and a tenth as many runs; with SCENARIOs, runs "
+    "of\n"
+    "                 each; with --errors, scripts at most for each error\n"
     "  --base-seed N  the first seed (default 1)\n"
     "  --errors       the proof that it would notice: plants each deliberate error into the\n"
     "                 simulated store and says after how many seeds it was found\n"
@@ -44,6 +50,7 @@ struct request {
     const char *seeds, *base_seed, *dsn;
     uint64_t seed_count, first_seed;
     bool errors, keep, json;
+    struct cli_arguments scenarios;
 };
 
 /* Everything that a comparison needs. */
@@ -302,9 +309,113 @@ static int on_schema(struct bench *bench, const char *dsn)
     return status;
 }
 
-static int conform(void *context, const char *dsn)
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Runs of a scenario, PostgreSQL following; their counts go to `sum`. */
+static int follow_scenario(const struct request *request, const char *dsn,
+                           const struct scenario *scenario, uint64_t seeds, struct lockstep *sum)
 {
-    struct bench *bench = context;
+    struct run *run = calloc(1, sizeof *run);
+    struct mirror mirror;
+    struct store_pg_problem problem;
+    int status = CLI_OK;
+    if (run == NULL || !run_make(run, scenario, NULL)) {
+        fprintf(stderr, "assay conform: not enough memory for %s\n", scenario->name);
+        free(run);
+        return CLI_UNAVAILABLE;
+    }
+    if (!mirror_open(&mirror, dsn, run, &problem)) {
+        fprintf(stderr, "assay conform: %s\n", problem.text);
+        status = CLI_UNAVAILABLE;
+        seeds = 0;
+    }
+    for (uint64_t n = 0; n < seeds && status == CLI_OK && !interrupted; n++) {
+        uint64_t seed = request->first_seed + n;
+        struct fault_plan plan = scenario->faults;
+        plan.rate[FAULT_REORDER].times = 0; /* PostgreSQL claims what is due first */
+        struct choice_source source = choice_random(seed, &plan);
+        mirror_run(&mirror, &source);
+        if (lockstep_differs(&mirror.both)) {
+            printf("%s, seed %" PRIu64 ": %s\n", scenario->name, seed, mirror.both.difference);
+            status = mirror.both.failed ? CLI_UNAVAILABLE : CLI_BROKEN;
+        }
+    }
+    sum->statements += mirror.both.statements;
+    sum->waits += mirror.both.waits;
+    sum->deadlocks += mirror.both.deadlocks;
+    sum->commits += mirror.both.commits;
+    sum->rows += mirror.both.rows;
+    if (mirror.both.stepper != NULL) {
+        mirror_close(&mirror, dsn);
+    }
+    run_free(run);
+    free(run);
+    return status;
+}
+
+static void tell_followed(const struct request *request, const struct lockstep *sum, uint64_t runs,
+                          int status)
+{
+    if (request->json) {
+        json_line_write(
+            stdout, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "runs", "runs",
+                              (json_int_t)runs, "statements", (json_int_t)sum->statements, "waits",
+                              (json_int_t)sum->waits, "deadlocks", (json_int_t)sum->deadlocks,
+                              "commits", (json_int_t)sum->commits, "rows", (json_int_t)sum->rows,
+                              "differs", status != CLI_OK));
+    } else {
+        printf("%" PRIu64 " runs, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
+               " deadlocks, %" PRIu64 " commits, %" PRIu64 " final rows: %s\n",
+               runs, sum->statements, sum->waits, sum->deadlocks, sum->commits, sum->rows,
+               status == CLI_OK ? "no difference" : "they differ");
+    }
+}
+
+static int follow_named(const struct request *request, const char *dsn)
+{
+    struct lockstep sum = {0};
+    int status = CLI_OK;
+    uint64_t runs = 0;
+    for (int i = 0; i < request->scenarios.count && status == CLI_OK; i++) {
+        static struct scenario scenario;
+        struct scenario_fault fault;
+        if (!scenario_load(request->scenarios.positional[i], &scenario, &fault)) {
+            return cli_usage_error(&cli_conform, "%s", fault.text);
+        }
+        const char *why = mirror_refuses(&scenario);
+        if (why != NULL) {
+            return cli_usage_error(&cli_conform, "%s: %s", scenario.name, why);
+        }
+        status = follow_scenario(request, dsn, &scenario, request->seed_count, &sum);
+        runs += request->seed_count;
+    }
+    tell_followed(request, &sum, runs, status);
+    return status;
+}
+
+/* A few runs of every scenario that can be followed. */
+static int follow_all(const struct request *request, const char *dsn)
+{
+    struct lockstep sum = {0};
+    uint64_t runs = 0, each = request->seed_count / 10 / scenario_count() + 1;
+    int status = CLI_OK;
+    for (size_t i = 0; i < scenario_count() && status == CLI_OK && !interrupted; i++) {
+        static struct scenario scenario;
+        struct scenario_fault fault;
+        if (scenario_load(scenario_name(i), &scenario, &fault) &&
+            mirror_refuses(&scenario) == NULL) {
+            status = follow_scenario(request, dsn, &scenario, each, &sum);
+            runs += each;
+        }
+    }
+    tell_followed(request, &sum, runs, status);
+    return status;
+}
+
+/* ---- on a server ----------------------------------------------------------------------------- */
+
+static int conform_scripts(struct bench *bench, const char *dsn)
+{
     struct store_pg_problem problem;
     struct world_capacity capacity = script_capacity();
     snprintf(bench->schema, sizeof bench->schema, "assay_conform_%ld", (long)getpid());
@@ -331,21 +442,27 @@ static int conform(void *context, const char *dsn)
     return status;
 }
 
+static int conform(void *context, const char *dsn)
+{
+    struct bench *bench = context;
+    const struct request *request = bench->request;
+    if (request->scenarios.count > 0) {
+        return follow_named(request, dsn);
+    }
+    int status = conform_scripts(bench, dsn);
+    return status == CLI_OK && !request->errors ? follow_all(request, dsn) : status;
+}
+
 static int run_verb(int argc, char **argv)
 {
     struct request request = {.first_seed = 1};
-    struct cli_arguments arguments;
     const struct cli_option options[] = {
         {"--seeds", &request.seeds, NULL}, {"--base-seed", &request.base_seed, NULL},
         {"--dsn", &request.dsn, NULL},     {"--errors", NULL, &request.errors},
         {"--keep", NULL, &request.keep},   {"--json", NULL, &request.json}};
-    int status =
-        cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options, &arguments);
+    int status = cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options,
+                           &request.scenarios);
     request.seed_count = request.errors ? ERRORS_USUAL : SEEDS_USUAL;
-    if (status == CLI_OK && arguments.count > 0) {
-        status = cli_usage_error(&cli_conform, "%s: no argument is expected",
-                                 cli_quote(arguments.positional[0]).text);
-    }
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_conform, "--seeds", request.seeds, 1,
                                                   100000000, &request.seed_count);

@@ -372,13 +372,37 @@ void lockstep_statement(struct lockstep *both, unsigned who)
     wake(both, answered & ~(1u << who));
 }
 
+void lockstep_abort(struct lockstep *both, unsigned who)
+{
+    uint32_t answered = 0;
+    if (lockstep_differs(both)) {
+        session_abort(both->all, who, ABORT_CONNECTION);
+        return;
+    }
+    if (!stepper_cancel(both->stepper, who) || !stepper_end(both->stepper, who, false)) {
+        fail(both);
+    }
+    session_abort(both->all, who, ABORT_CONNECTION);
+    both->thrown_out[who] = true;
+    if (!lockstep_differs(both) && !stepper_settle(both->stepper, false, &answered)) {
+        fail(both);
+    }
+    tell(both, who, "thrown out", "", "");
+    wake(both, answered & ~(1u << who));
+}
+
 bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark)
 {
-    if (lockstep_differs(both)) {
-        return false;
-    }
     struct sessions *all = both->all;
     struct session *one = &all->each[who];
+    if (lockstep_differs(both) || both->thrown_out[who]) {
+        both->thrown_out[who] = false;
+        if (one->state != SESSION_FAILED) {
+            session_abort(all, who, ABORT_CONNECTION);
+        }
+        session_end(all, who, mark);
+        return false;
+    }
     bool commits = commit && one->state == SESSION_DONE, applied = false;
     bool may = session_may_abort(all, who);
     uint32_t answered = 0;
@@ -457,8 +481,8 @@ void lockstep_rows(struct lockstep *both)
     const struct rows *rows = &both->all->world->rows;
     for (int t = 0; t < TABLE_COUNT && !lockstep_differs(both); t++) {
         struct table_walk walk = {.both = both, .table = (enum row_table)t};
-        if (rows->table[t].capacity <= 1) {
-            continue;
+        if (rows->table[t].capacity == 0) {
+            continue; /* not used: it may not be there on the server */
         }
         uint32_t count = 0;
         for (uint32_t slot = 0; slot < rows->table[t].used; slot++) {
@@ -502,7 +526,9 @@ void lockstep_fill(struct lockstep *both)
     size_t size = 0;
     FILE *script = open_memstream(&text, &size);
     for (int t = TABLE_COUNT - 1; t >= 0; t--) {
-        fprintf(script, "DELETE FROM %s.%s;", both->schema, schema_table((enum row_table)t));
+        if (rows->table[t].capacity > 0) {
+            fprintf(script, "DELETE FROM %s.%s;", both->schema, schema_table((enum row_table)t));
+        }
     }
     for (int t = 0; t < TABLE_COUNT; t++) {
         for (uint32_t slot = 0; slot < rows->table[t].used; slot++) {

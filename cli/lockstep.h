@@ -24,10 +24,11 @@ struct lockstep {
     struct sessions *copy; /* to try who goes first */
     FILE *tell;            /* NULL, or where each step is told, both sides of it */
     void (*name)(const struct lockstep *both, unsigned who, char *text, size_t size);
-    void *context;            /* for `name` */
-    uint8_t at[SESSIONS_MAX]; /* the call that each session's statement belongs to */
-    char difference[600];     /* empty: none so far */
-    bool failed;              /* the server failed, which is no difference */
+    void *context;                 /* for `name` */
+    bool thrown_out[SESSIONS_MAX]; /* rolled back on the server, and not ended yet */
+    uint8_t at[SESSIONS_MAX];      /* the call that each session's statement belongs to */
+    char difference[600];          /* empty: none so far */
+    bool failed;                   /* the server failed, which is no difference */
     /* what was compared */
     uint64_t statements, waits, deadlocks, commits, rows;
     uint64_t aborts; /* 40001 that PostgreSQL chose */
@@ -48,6 +49,9 @@ void lockstep_statement(struct lockstep *both, unsigned who);
 /* Ends it: commits if it is DONE and `commit`, else rolls back. True: it committed. The changes are
  * in the world's log from `mark` on, to be kept or looked at by the caller. */
 bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark);
+
+/* It is thrown out in the middle, on both sides at once; lockstep_end is still to come. */
+void lockstep_abort(struct lockstep *both, unsigned who);
 
 /* All rows of both sides, nobody having anything open. */
 void lockstep_rows(struct lockstep *both);

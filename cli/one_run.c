@@ -269,7 +269,7 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* A drawn run is recorded into the list, a listed one is replayed from it. */
-static void run_it(struct one_run *one, struct run *run)
+static bool run_it(struct one_run *one, struct run *run, int *status)
 {
     struct schedule *schedule = one->schedule;
     struct choice_source source = one->drawn
@@ -278,12 +278,18 @@ static void run_it(struct one_run *one, struct run *run)
     if (one->drawn) {
         source.record = &schedule->choices;
     }
-    one->result = *run_once(run, &source);
+    const struct run_result *result =
+        one->runs == NULL ? run_once(run, &source) : one->runs(one->context, run, &source, status);
+    if (result == NULL) {
+        return false;
+    }
+    one->result = *result;
     if (one->drawn) {
         choice_list_sort(&schedule->choices);
         schedule->breaks = one->result.verdict == RUN_BROKEN;
         schedule->broken = one->result.breach.clause;
     }
+    return true;
 }
 
 bool one_run(struct one_run *one, int *status)
@@ -300,10 +306,10 @@ bool one_run(struct one_run *one, int *status)
     }
     run->observer = one->trace || one->until != 0 ? watch : NULL;
     run->observer_context = &watcher;
-    run_it(one, run);
-    if (one->json) {
+    bool ran = run_it(one, run, status);
+    if (ran && one->json) {
         write_run_json(one, run);
-    } else {
+    } else if (ran) {
         if (one->result.verdict == RUN_BROKEN) {
             tell_finding(one, format);
         }
@@ -311,14 +317,14 @@ bool one_run(struct one_run *one, int *status)
     }
     run_free(run);
     free(run);
-    return true;
+    return ran;
 }
 
 /* ---- what verbs share besides ---------------------------------------------------------------- */
 
 int one_run_status(enum run_verdict verdict, bool expects_finding)
 {
-    if (verdict == RUN_STORE_FULL) {
+    if (verdict == RUN_STORE_FULL || verdict == RUN_GIVEN_UP) {
         return CLI_INCOMPLETE;
     }
     return (verdict == RUN_BROKEN) == expects_finding ? CLI_OK : CLI_BROKEN;

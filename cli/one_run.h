@@ -19,7 +19,11 @@ struct one_run {
     const char *reproduce;          /* the command that does it again */
     bool without[CLAUSE_COUNT];     /* promises that are not judged */
     bool silent[ORACLE_NAME_COUNT]; /* oracles that may report nothing */
-    struct run_result result;       /* what came of it */
+    /* How it is run; NULL: run_once. NULL as a result: it could not, and *status is set. */
+    const struct run_result *(*runs)(void *context, struct run *run, struct choice_source *source,
+                                     int *status);
+    void *context;
+    struct run_result result; /* what came of it */
 };
 
 /* Runs it and says what came of it; true if it ran at all, else *status. Afterwards `result` says

@@ -1,12 +1,15 @@
 /* assay replay: the same run again. */
+#include "cli/mirror.h"
 #include "cli/one_run.h"
+#include "cli/server.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
-    "usage: assay replay FILE [--trace] [--until STEP] [--edited] [--expect-finding] [--json]\n"
+    "usage: assay replay FILE [--trace] [--until STEP] [--real] [--dsn DSN] [--edited]\n"
+    "                    [--expect-finding] [--json]\n"
     "\n"
     "Runs a schedule that assay run --schedule, assay shrink or a campaign wrote, choice by "
     "choice,\n"
@@ -14,24 +17,32 @@ static const char help[] =
     "\n"
     "  --trace           one line an event\n"
     "  --until STEP      traces up to this step and shows every ledger as it then stands\n"
+    "  --real            in lockstep on PostgreSQL: every statement, value, wait, SQLSTATE and "
+    "row\n"
+    "                    is compared. A private server, unless --dsn names one\n"
+    "  --dsn DSN         a server to use, as libpq takes it\n"
     "  --edited          the file was edited by hand, which is fine\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"run\", with --trace one of type \"event\" each\n"
     "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken; 4 the simulated store was full.\n"
+    "Exit status: 0 every promise held; 1 a promise was broken, or PostgreSQL did otherwise than "
+    "the\n"
+    "simulation; 4 the simulated store was full; 69 no server.\n"
     "\n"
     "example: assay replay finding.json --trace\n";
 
 struct request {
-    const char *file, *until;
+    const char *file, *until, *dsn;
     uint64_t until_step;
-    bool trace, edited, json, expect_finding;
+    bool trace, edited, json, expect_finding, real;
 };
 
 static int read_request(int argc, char **argv, struct request *request)
 {
     struct cli_arguments arguments;
     const struct cli_option options[] = {{"--until", &request->until, NULL},
+                                         {"--dsn", &request->dsn, NULL},
+                                         {"--real", NULL, &request->real},
                                          {"--trace", NULL, &request->trace},
                                          {"--edited", NULL, &request->edited},
                                          {"--json", NULL, &request->json},
@@ -68,6 +79,60 @@ static void compare(const struct schedule *schedule, const struct run_result *re
     }
 }
 
+/* ---- in lockstep on PostgreSQL --------------------------------------------------------------- */
+
+struct real_run {
+    struct run *run;
+    struct choice_source *source;
+    const struct run_result *result;
+    bool differs;
+};
+
+static int follow(void *context, const char *dsn)
+{
+    struct real_run *real = context;
+    struct mirror mirror;
+    struct store_pg_problem problem;
+    if (!mirror_open(&mirror, dsn, real->run, &problem)) {
+        fprintf(stderr, "assay replay: %s\n", problem.text);
+        return CLI_UNAVAILABLE;
+    }
+    real->result = mirror_run(&mirror, real->source);
+    const struct lockstep *both = &mirror.both;
+    real->differs = lockstep_differs(both);
+    if (real->differs) {
+        fprintf(stderr, "PostgreSQL does not follow: %s\n", both->difference);
+    } else {
+        fprintf(stderr,
+                "PostgreSQL followed: %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
+                " commits, %" PRIu64 " final rows, all as in the simulation\n",
+                both->statements, both->waits, both->commits, both->rows);
+    }
+    int status = both->failed ? CLI_UNAVAILABLE : CLI_OK;
+    mirror_close(&mirror, dsn);
+    return status;
+}
+
+static const struct run_result *run_for_real(void *context, struct run *run,
+                                             struct choice_source *source, int *status)
+{
+    const struct request *request = context;
+    struct real_run real = {.run = run, .source = source};
+    const char *why = mirror_refuses(run->scenario);
+    if (why != NULL) {
+        *status =
+            cli_usage_error(&cli_replay, "--real cannot follow %s: %s", run->scenario->name, why);
+        return NULL;
+    }
+    *status =
+        server_use(&(struct server_request){.verb = "replay", .dsn = request->dsn}, follow, &real);
+    if (*status == CLI_OK && real.differs) {
+        *status = CLI_BROKEN;
+        return NULL;
+    }
+    return *status == CLI_OK ? real.result : NULL;
+}
+
 static int replay(const struct request *request, struct schedule *schedule)
 {
     char title[SCENARIO_NAME_SIZE + 120], command[600];
@@ -84,7 +149,9 @@ static int replay(const struct request *request, struct schedule *schedule)
                           .until = (uint32_t)request->until_step,
                           .json = request->json,
                           .title = title,
-                          .reproduce = command};
+                          .reproduce = command,
+                          .runs = request->real ? run_for_real : NULL,
+                          .context = (void *)request};
     int status = CLI_OK;
     if (!one_run(&one, &status)) {
         return status;

@@ -520,18 +520,20 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
 
 /* ---- beginning anew -------------------------------------------------------------------------- */
 
-/* A request that comes before its statement is ignored, so it is made until it is heard. */
-static bool cancel_all(struct stepper *stepper)
+/* Gives up what these connections have under way. A request that comes before its statement is
+ * ignored, so it is made until it is heard. */
+static bool cancel(struct stepper *stepper, uint32_t which)
 {
     int64_t since = now_ns();
     uint32_t answered = 0;
     bool heard;
-    while (stepper_blocked(stepper) != 0) {
+    while ((stepper_blocked(stepper) & which) != 0) {
         for (unsigned i = 0; i < stepper->options.connections; i++) {
             char script[64];
             snprintf(script, sizeof script, "SELECT pg_cancel_backend(%d)",
                      stepper->sessions[i].backend);
-            if (stepper->sessions[i].under_way && !stepper_run(stepper, script)) {
+            if ((which >> i & 1) != 0 && stepper->sessions[i].under_way &&
+                !stepper_run(stepper, script)) {
                 return false;
             }
         }
@@ -545,9 +547,14 @@ static bool cancel_all(struct stepper *stepper)
     return true;
 }
 
+bool stepper_cancel(struct stepper *stepper, unsigned connection)
+{
+    return cancel(stepper, UINT32_C(1) << connection);
+}
+
 bool stepper_reset(struct stepper *stepper)
 {
-    if (!cancel_all(stepper)) {
+    if (!cancel(stepper, UINT32_MAX)) {
         return false;
     }
     for (unsigned i = 0; i < stepper->options.connections; i++) {

@@ -110,6 +110,9 @@ struct stepper_answer {
 /* Of the last that was answered on this connection. */
 const struct stepper_answer *stepper_answer(const struct stepper *stepper, unsigned connection);
 
+/* Gives up a statement that is under way on the connection, if one is; its answer is not told. */
+bool stepper_cancel(struct stepper *stepper, unsigned connection);
+
 /* Ends whatever is open or under way, without a word about how: a comparison begins anew. */
 bool stepper_reset(struct stepper *stepper);
 

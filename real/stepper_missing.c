@@ -107,6 +107,13 @@ const struct stepper_answer *stepper_answer(const struct stepper *stepper, unsig
     return NULL;
 }
 
+bool stepper_cancel(struct stepper *stepper, unsigned connection)
+{
+    (void)connection;
+    CHECK(stepper != NULL && false);
+    return false;
+}
+
 bool stepper_reset(struct stepper *stepper)
 {
     CHECK(stepper != NULL && false);

@@ -130,6 +130,7 @@ struct run {
     bool interleaves;                /* transactions may be stopped half-way: statement level */
     const struct run_mirror *mirror; /* NULL: none */
     void *mirror_context;
+    size_t noted_from; /* where the mirror's own changes end in the world's log */
     bool settling;
     bool has_presets;  /* the scenario changes rows by itself */
     bool calm;         /* no fault is asked for */

@@ -336,7 +336,7 @@ struct world_capacity script_capacity(void)
 {
     struct world_capacity capacity = {.changes = 512};
     for (int t = 0; t < TABLE_COUNT; t++) {
-        capacity.rows[t] = column_counts[t] > 0 ? 64 : 1;
+        capacity.rows[t] = column_counts[t] > 0 ? 64 : 0;
     }
     return capacity;
 }

@@ -261,6 +261,7 @@ static bool commits(struct run *run, unsigned actor, size_t mark)
     bool done = all->each[actor].state == SESSION_DONE, applied = false;
     if (run->mirror != NULL) {
         applied = run->mirror->end(run->mirror_context, actor, done && !loses(fault), mark);
+        run->noted_from = world_mark(&run->world);
     } else if (done) {
         applied = session_apply(all, actor);
     }
@@ -295,7 +296,7 @@ static void end_session(struct run *run, unsigned actor)
         }
         session_end(all, actor, mark);
     } else {
-        run->mirror->note(run->mirror_context, mark);
+        run->mirror->note(run->mirror_context, run->noted_from); /* what became of it afterwards */
     }
     wake(run);
     finish(run, actor, one->fault, committed, mark);

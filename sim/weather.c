@@ -25,9 +25,10 @@ static bool is_claimed(const struct run *run, uint32_t slot)
 
 static bool suits(const struct run *run, enum fault_kind kind, uint32_t slot)
 {
-    return kind == FAULT_REPLAY      ? is_gone(run, slot)
-           : kind == FAULT_DUPLICATE ? !is_gone(run, slot)
-                                     : is_claimed(run, slot);
+    return kind == FAULT_REPLAY ? is_gone(run, slot)
+           : kind == FAULT_DUPLICATE
+               ? !is_gone(run, slot)
+               : is_claimed(run, slot) && !sessions_locked(run->sessions, TABLE_MESSAGE, slot);
 }
 
 /* A message that suits the fault, searched from a chosen one on; ROW_NONE: there is none. */
