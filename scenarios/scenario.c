@@ -116,6 +116,12 @@ static bool read_workers(struct reader *reader, void *context)
     return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
 }
 
+static bool read_connections(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->connections);
+}
+
 static bool read_level(struct reader *reader, void *context)
 {
     static const char right[] = "it is statement, or transaction";
@@ -235,8 +241,9 @@ static bool read_expect(struct reader *reader, void *context)
 /* ---- all of it ----------------------------------------------------------------------------- */
 
 static const struct reader_field first_fields[] = {
-    {"name", read_name}, {"about", read_about},     {"protocol", read_protocol},
-    {"jobs", read_jobs}, {"workers", read_workers}, {"level", read_level},
+    {"name", read_name},   {"about", read_about},     {"protocol", read_protocol},
+    {"jobs", read_jobs},   {"workers", read_workers}, {"connections", read_connections},
+    {"level", read_level},
 };
 static const struct reader_field last_fields[] = {
     {"faults", read_faults},

@@ -47,6 +47,7 @@ struct scenario {
     uint32_t jobs;
     uint32_t workers;
     int64_t timeout;         /* ticks that a claim lasts; a transaction takes one */
+    uint32_t connections;    /* that the store lets in at a time; 0: as many as there are actors */
     bool whole_transactions; /* level: transaction; else they may be stopped half-way */
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */

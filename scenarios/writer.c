@@ -21,6 +21,9 @@ size_t scenario_write(const struct scenario *scenario, const bool *gone, char *t
     page_put(&page, "protocol: %s\njobs: %" PRIu32 "\nworkers: %" PRIu32 "\ntimeout: %" PRId64 "\n",
              protocol_get(scenario->protocol)->name, scenario->jobs, scenario->workers,
              scenario->timeout);
+    if (scenario->connections > 0) {
+        page_put(&page, "connections: %" PRIu32 "\n", scenario->connections);
+    }
     if (scenario->whole_transactions) {
         page_put(&page, "level: transaction\n");
     }

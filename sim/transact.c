@@ -395,12 +395,22 @@ static uint32_t length_of(const struct run *run)
     return length;
 }
 
+/* No connection is free: 53300. One that has its transaction open has one. */
+static bool is_full(const struct run *run)
+{
+    uint32_t limit = run->scenario->connections;
+    return limit > 0 && (uint32_t)__builtin_popcount(sessions_open(run->sessions)) >= limit;
+}
+
 static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
     enum abort_class aborted = one->cut                        ? ABORT_CONNECTION
                                : fault == FAULT_CONNECTION_CUT ? ABORT_NONE
                                                                : abort_of(fault);
+    if (aborted == ABORT_NONE && is_full(run)) {
+        aborted = ABORT_CONNECTIONS;
+    }
     one->fault = fault;
     one->stopped = false;
     if (aborted != ABORT_NONE) {
