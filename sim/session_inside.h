@@ -1,0 +1,100 @@
+/* What the files of the statement-level store share. Private to session*.c. */
+#ifndef SIM_SESSION_INSIDE_H
+#define SIM_SESSION_INSIDE_H
+
+#include "sim/meaning.h"
+#include "sim/session.h"
+
+/* What an operation came to. */
+enum effect {
+    EFFECT_DONE,
+    EFFECT_MISSED,
+    EFFECT_IMPOSSIBLE, /* refused whatever the call says */
+    EFFECT_WAITS,
+    EFFECT_ABORTED /* 40001 */
+};
+
+/* A row as somebody sees it: a copy, key first. */
+struct seen {
+    bool there;
+    int8_t insert; /* which of the session's own new rows; -1: one that is committed */
+    uint32_t slot;
+    int64_t cells[1 + ROW_COLUMNS_MAX];
+};
+
+/* An operation under way. */
+struct doing {
+    struct sessions *all;
+    struct session *one;
+    unsigned who;
+    const struct primitive *primitive;
+    const struct op *op;
+    struct frame frame;
+    enum refusal reason;
+};
+
+/* What commits did to a row since a snapshot. REPLACED: updated by somebody who had it FOR UPDATE,
+ * which on a server looks like an update of its key. */
+enum since { SINCE_NOTHING, SINCE_UPDATED, SINCE_REPLACED, SINCE_DELETED };
+
+/* ---- session_waits.c ---- */
+
+/* Others whose locks on the row exclude this mode. */
+uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot,
+                          uint8_t mode);
+
+/* Others who have written a row with this key and not committed. */
+uint32_t sessions_writers(const struct sessions *all, unsigned who, uint8_t table, int64_t key);
+
+uint32_t sessions_advisory_holders(const struct sessions *all, unsigned who, int64_t key);
+
+/* ---- session_rows.c ---- */
+
+/* What commits did to the row since the snapshot, at the worst. */
+enum since session_changed_since(const struct sessions *all, uint32_t snapshot, uint8_t table,
+                                 uint32_t slot);
+
+/* A change that others may have to look behind; all of a commit's from `mark` on. */
+void session_note_version(struct sessions *all, struct row_change change, bool replaced);
+
+/* One of the session's own locks on the row is as strong as that. */
+bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode);
+
+void session_note_changes(struct sessions *all, size_t mark, const struct session *one);
+
+/* A commit; false: nobody will ever look behind it. */
+bool sessions_are_looked_behind(struct sessions *all);
+
+/* The committed row with this key as it was at the snapshot. */
+void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
+                           int64_t key, struct seen *row);
+
+/* What the session did itself on top; `but` is a statement whose writes do not count yet. */
+void session_add_own_writes(const struct sessions *all, const struct session *one,
+                            enum row_table table, int64_t key, int but, struct seen *row);
+
+/* A planted error: what others have not committed shines through. */
+void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
+                              int64_t key, struct seen *row);
+
+/* It writes; its own statement is noted. */
+void session_write_to(struct session *one, struct session_write write);
+
+/* The row was written by the statement under way, an insert not counted; by the transaction. */
+bool session_written_by_statement(const struct session *one, enum row_table table,
+                                  const struct seen *row);
+bool session_written_before(const struct session *one, enum row_table table,
+                            const struct seen *row);
+
+/* ---- session_operations.c ---- */
+
+/* Does the operation, or says why not. */
+enum effect session_perform(struct doing *doing);
+
+/* ---- session_order.c ---- */
+
+/* A serializable transaction is about to commit. False: it would have to come both before and after
+ * itself; else it is remembered for those that come later. */
+bool session_finds_order(struct sessions *all, const struct session *one);
+
+#endif

@@ -1,0 +1,528 @@
+/* What each operation does in a session: sees, locks, waits, writes. */
+#include "sim/session_inside.h"
+
+#include "model/check.h"
+
+#include <string.h>
+
+/* ---- seeing and locking ---------------------------------------------------------------------- */
+
+static void note_read(struct session *one, uint8_t table, int64_t key)
+{
+    for (uint16_t r = 0; r < one->read_count; r++) {
+        if (one->reads[r].table == table && one->reads[r].key == key) {
+            return;
+        }
+    }
+    if (one->bundle.isolation == SERIALIZABLE) {
+        CHECK(one->read_count < SESSION_READS_MAX);
+        one->reads[one->read_count++] = (struct session_item){table, key};
+    }
+}
+
+/* The row as the statement's snapshot has it, or as it now is. */
+static void see(const struct doing *doing, enum row_table table, int64_t key, bool latest,
+                struct seen *row)
+{
+    const struct sessions *all = doing->all;
+    struct session *one = doing->one;
+    session_committed_row(all, latest ? all->version_count : one->snapshot, table, key, row);
+    if (!all->rules->sees_committed_only) {
+        session_add_dirty_writes(all, doing->who, table, key, row);
+    }
+    if (all->rules->sees_own_writes) {
+        bool looks_only =
+            doing->primitive->one_statement && !doing->op->fresh && doing->op->kind == OP_READ;
+        session_add_own_writes(all, one, table, key, looks_only ? one->statement : -1, row);
+    }
+}
+
+static enum effect wait(struct doing *doing, enum session_wait_kind kind, uint8_t table,
+                        uint32_t slot, int64_t key, uint8_t mode)
+{
+    struct session *one = doing->one;
+    if (one->state != SESSION_WAITS || one->wait_kind != kind || one->wait_table != table ||
+        one->wait_slot != slot || one->wait_key != key) {
+        one->wait_since = doing->all->waits++;
+    }
+    one->wait_kind = (uint8_t)kind;
+    one->wait_table = table;
+    one->wait_slot = slot;
+    one->wait_key = key;
+    one->wait_mode = mode;
+    return EFFECT_WAITS;
+}
+
+static void take_lock(struct session *one, uint8_t table, uint32_t slot, uint8_t mode,
+                      uint32_t since)
+{
+    for (uint16_t l = 0; l < one->lock_count; l++) {
+        struct session_lock *lock = &one->locks[l];
+        if (lock->table == table && lock->slot == slot) {
+            lock->mode = lock->mode > mode ? lock->mode : mode;
+            return;
+        }
+    }
+    CHECK(one->lock_count < SESSION_LOCKS_MAX);
+    one->locks[one->lock_count++] = (struct session_lock){table, mode, slot, since};
+}
+
+/* The version of the row that the snapshot shows has been replaced, and somebody who had a lock on
+ * it before that is still there: a server then sees a version that is still in use, and waits for
+ * whoever has the row now before it notices. */
+static bool shared_with(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot)
+{
+    uint32_t first = all->each[who].snapshot;
+    while (first < all->version_count &&
+           (all->versions[first].table != table || all->versions[first].slot != slot)) {
+        first++;
+    }
+    for (uint32_t s = 0; s < all->count; s++) {
+        const struct session *other = &all->each[s];
+        for (uint16_t l = 0; s != who && l < other->lock_count; l++) {
+            const struct session_lock *lock = &other->locks[l];
+            if (lock->table == table && lock->slot == slot && lock->since <= first) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Locks a committed row that the session sees, and brings its copy up to date. */
+static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t mode, bool skips,
+                            struct seen *row)
+{
+    struct sessions *all = doing->all;
+    struct session *one = doing->one;
+    enum since since = session_changed_since(all, one->snapshot, (uint8_t)table, row->slot);
+    bool looks_back =
+        mode == LOCK_KEY_SHARE && since == SINCE_UPDATED && all->rules->key_share_looks_back;
+    uint32_t has_it = sessions_holders(all, doing->who, (uint8_t)table, row->slot, mode);
+    if (since != SINCE_NOTHING && !looks_back && one->bundle.isolation == SERIALIZABLE &&
+        all->rules->first_updater_wins &&
+        (has_it == 0 || !shared_with(all, doing->who, (uint8_t)table, row->slot))) {
+        return EFFECT_ABORTED; /* without waiting for whoever has it now */
+    }
+    if (has_it != 0) {
+        if (skips && all->rules->skip_locked) {
+            row->there = false;
+            return EFFECT_DONE;
+        }
+        return wait(doing, WAIT_ROW, (uint8_t)table, row->slot, row->cells[0], mode);
+    }
+    if (since == SINCE_DELETED && all->rules->gone_is_gone) {
+        row->there = false;
+        return EFFECT_DONE;
+    }
+    take_lock(one, (uint8_t)table, row->slot, mode, all->version_count);
+    if (since != SINCE_NOTHING && !looks_back) {
+        int64_t key = row->cells[0];
+        session_committed_row(all, all->version_count, table, key, row);
+        session_add_own_writes(all, one, table, key, -1, row);
+    }
+    return EFFECT_DONE;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static uint8_t lock_for(const struct doing *doing)
+{
+    return doing->op->lock != LOCK_USUAL ? doing->op->lock
+                                         : doing->all->rules->locks[doing->op->kind];
+}
+
+static enum effect absent(struct doing *doing)
+{
+    const struct op *op = doing->op;
+    meaning_give(&doing->frame, op->returns, 0);
+    meaning_give(&doing->frame, op->found, 0);
+    doing->reason = meaning_absent(op);
+    return op->kind == OP_READ ? EFFECT_DONE : EFFECT_MISSED;
+}
+
+/* A row that refers to the one that goes, in a table: one that is committed is locked, so that it
+ * stays the reason, and waited for if it is about to go itself. */
+static enum effect look_at_child(struct doing *doing, enum row_table table, uint32_t slot,
+                                 int64_t key)
+{
+    struct sessions *all = doing->all;
+    struct session *one = doing->one;
+    struct seen child;
+    int64_t child_key = row_key(&all->world->rows, table, slot);
+    session_committed_row(all, one->looks_from, table, child_key, &child);
+    if (!child.there || child.slot != slot) {
+        return EFFECT_DONE;
+    }
+    session_add_own_writes(all, one, table, child_key, -1, &child);
+    if (!child.there || child.insert >= 0 ||
+        child.cells[1 + primitive_foreign_keys[table].column] != key) {
+        return EFFECT_DONE;
+    }
+    enum since since = session_changed_since(all, one->looks_from, (uint8_t)table, slot);
+    if (since >= SINCE_REPLACED && one->bundle.isolation == SERIALIZABLE &&
+        all->rules->first_updater_wins) {
+        return EFFECT_ABORTED;
+    }
+    if (since == SINCE_DELETED) {
+        return EFFECT_DONE;
+    }
+    if (sessions_holders(all, doing->who, (uint8_t)table, slot, all->rules->parent_lock) != 0) {
+        return wait(doing, WAIT_ROW, (uint8_t)table, slot, child_key, all->rules->parent_lock);
+    }
+    return EFFECT_IMPOSSIBLE;
+}
+
+static bool has_own_child(const struct doing *doing, enum row_table table, int64_t key)
+{
+    const struct session *one = doing->one;
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        struct seen child = {.insert = -1, .slot = ROW_NONE};
+        if (write->kind != SESSION_INSERTS || write->table != table) {
+            continue;
+        }
+        session_add_own_writes(doing->all, one, table, write->key, -1, &child);
+        if (child.there && child.cells[1 + primitive_foreign_keys[table].column] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Rows that refer to the one that goes (23503), table by table in the order in which the foreign
+ * keys were made. */
+static enum effect look_for_children(struct doing *doing, enum row_table parent, int64_t key)
+{
+    struct sessions *all = doing->all;
+    if (doing->one->looks_from == SESSION_NO_SNAPSHOT) {
+        doing->one->looks_from = all->version_count;
+    }
+    doing->reason = REFUSED_NO_PARENT;
+    for (int t = 0; t < TABLE_COUNT && all->rules->children; t++) {
+        const struct foreign_key *refers = &primitive_foreign_keys[t];
+        if (!refers->there || refers->parent != parent) {
+            continue;
+        }
+        const struct row_area *area = &all->world->rows.table[t];
+        for (uint32_t slot = 0; slot < area->used; slot++) {
+            enum effect effect = look_at_child(doing, (enum row_table)t, slot, key);
+            if (effect != EFFECT_DONE) {
+                return effect;
+            }
+        }
+        if (has_own_child(doing, (enum row_table)t, key)) {
+            return EFFECT_IMPOSSIBLE;
+        }
+    }
+    return EFFECT_DONE;
+}
+
+/* The row that a new one refers to must be there, and stay until the transaction ends. */
+static enum effect lock_parent(struct doing *doing, enum row_table table, const int64_t *columns)
+{
+    struct sessions *all = doing->all;
+    struct session *one = doing->one;
+    const struct foreign_key *key = &primitive_foreign_keys[table];
+    if (!key->there || all->world->rows.table[key->parent].capacity == 0 || !all->rules->parents) {
+        return EFFECT_DONE;
+    }
+    enum row_table parent = (enum row_table)key->parent;
+    bool serializable = one->bundle.isolation == SERIALIZABLE;
+    if (one->looks_from == SESSION_NO_SNAPSHOT) {
+        one->looks_from = serializable ? one->snapshot : all->version_count;
+    }
+    struct seen row;
+    session_committed_row(all, one->looks_from, parent, columns[key->column], &row);
+    session_add_own_writes(all, one, parent, columns[key->column], -1, &row);
+    note_read(one, (uint8_t)parent, columns[key->column]);
+    doing->reason = REFUSED_NO_PARENT;
+    if (!row.there) {
+        return EFFECT_IMPOSSIBLE;
+    }
+    if (row.insert >= 0 || all->rules->parent_lock == LOCK_NONE) {
+        return EFFECT_DONE;
+    }
+    enum since since = session_changed_since(all, one->looks_from, (uint8_t)parent, row.slot);
+    if (serializable && all->rules->first_updater_wins && since >= SINCE_REPLACED) {
+        return EFFECT_ABORTED;
+    }
+    if (sessions_holders(all, doing->who, (uint8_t)parent, row.slot, all->rules->parent_lock) !=
+        0) {
+        return wait(doing, WAIT_ROW, (uint8_t)parent, row.slot, row.cells[0],
+                    all->rules->parent_lock);
+    }
+    if (since == SINCE_DELETED) {
+        return EFFECT_IMPOSSIBLE;
+    }
+    take_lock(one, (uint8_t)parent, row.slot, all->rules->parent_lock, all->version_count);
+    return EFFECT_DONE;
+}
+
+/* A row that this transaction has written before is checked anew when it is written again, whatever
+ * the column: the server looks at who made the version that is replaced. */
+static enum effect recheck_parent(struct doing *doing, enum row_table table, const struct seen *row)
+{
+    enum effect effect = lock_parent(doing, table, &row->cells[1]);
+    doing->one->written = effect == EFFECT_WAITS;
+    return effect;
+}
+
+/* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
+static enum effect on_cell(struct doing *doing)
+{
+    const struct op *op = doing->op;
+    const struct session_rules *rules = doing->all->rules;
+    struct session *one = doing->one;
+    enum row_table table = (enum row_table)op->table;
+    int64_t key = meaning_operand(&doing->frame, op->key);
+    uint8_t lock = lock_for(doing);
+    struct seen row;
+    if (one->written) { /* and waited for the parent */
+        see(doing, table, key, true, &row);
+        return recheck_parent(doing, table, &row);
+    }
+    see(doing, table, key, op->fresh, &row);
+    note_read(one, op->table, key);
+    if (!row.there) {
+        return absent(doing);
+    }
+    int64_t before = row.cells[1 + op->column]; /* as the snapshot has it */
+    struct seen tested = row;
+    if (lock != LOCK_NONE && row.insert < 0) {
+        enum effect effect = lock_row(doing, table, lock, op->skips, &row);
+        if (effect != EFFECT_DONE) {
+            return effect;
+        }
+        if (!row.there) {
+            return absent(doing);
+        }
+        tested = rules->tests_anew ? row : tested;
+    }
+    bool passed = meaning_passes(&doing->frame, op, tested.cells);
+    int64_t cell = row.cells[1 + op->column];
+    bool writes = op->kind == OP_ADD || op->kind == OP_SET || op->kind == OP_DELETE;
+    bool again = false;
+    bool lost = writes && doing->primitive->one_statement && !op->joins &&
+                rules->one_update_a_statement && session_written_by_statement(one, table, &row);
+    struct session_write write = {.table = op->table,
+                                  .column = op->column,
+                                  .insert = row.insert,
+                                  .slot = row.slot,
+                                  .key = key};
+    if (passed && op->kind == OP_DELETE && !lost) {
+        enum effect effect = look_for_children(doing, table, key);
+        if (effect != EFFECT_DONE) {
+            return effect;
+        }
+        write.kind = SESSION_DELETES;
+        session_write_to(one, write);
+    } else if (passed && (op->kind == OP_ADD || op->kind == OP_SET)) {
+        int64_t written =
+            meaning_written(&doing->frame, op, rules->writes_on_latest ? cell : before);
+        write.value = written;
+        if (!lost) {
+            again = !op->joins && session_written_before(one, table, &row);
+            session_write_to(one, write);
+            cell = written;
+        }
+    }
+    meaning_give(&doing->frame, op->returns, cell);
+    meaning_give(&doing->frame, op->found, passed);
+    doing->reason = (enum refusal)op->reason;
+    if (again) {
+        row.cells[1 + op->column] = cell;
+        return recheck_parent(doing, table, &row);
+    }
+    return passed ? EFFECT_DONE : EFFECT_MISSED;
+}
+
+/* A row with the key of the new one is there: RECORD counts in it, INSERT misses. */
+static enum effect conflict(struct doing *doing, enum row_table table, struct seen *row)
+{
+    struct session *one = doing->one;
+    const struct session_rules *rules = doing->all->rules;
+    const struct op *op = doing->op;
+    bool serializable = one->bundle.isolation == SERIALIZABLE;
+    int last = (int)doing->all->world->rows.table[table].stride - 1;
+    doing->reason = REFUSED_EXISTS;
+    if (op->kind != OP_RECORD) {
+        bool fails = meaning_missed(op, &one->bundle.calls[one->call]) == CALL_REFUSED;
+        struct seen visible;
+        see(doing, table, row->cells[0], false, &visible);
+        bool unseen = !visible.there || (row->insert < 0 &&
+                                         session_changed_since(doing->all, one->snapshot, op->table,
+                                                               row->slot) != SINCE_NOTHING);
+        return serializable && !fails && unseen && rules->conflict_unseen_fails ? EFFECT_ABORTED
+                                                                                : EFFECT_MISSED;
+    }
+    if (row->insert < 0) {
+        struct seen visible;
+        see(doing, table, row->cells[0], false, &visible);
+        if (sessions_holders(doing->all, doing->who, op->table, row->slot, LOCK_NO_KEY_UPDATE) !=
+            0) {
+            return wait(doing, WAIT_ROW, op->table, row->slot, row->cells[0], LOCK_NO_KEY_UPDATE);
+        }
+        bool unseen = !visible.there || session_changed_since(doing->all, one->snapshot, op->table,
+                                                              row->slot) != SINCE_NOTHING;
+        if (serializable && unseen && rules->first_updater_wins) {
+            return EFFECT_ABORTED;
+        }
+        take_lock(one, op->table, row->slot, LOCK_NO_KEY_UPDATE, doing->all->version_count);
+    }
+    session_write_to(one, (struct session_write){.kind = SESSION_SETS,
+                                                 .table = op->table,
+                                                 .column = (uint8_t)(last - 1),
+                                                 .insert = row->insert,
+                                                 .slot = row->slot,
+                                                 .key = row->cells[0],
+                                                 .value = row->cells[last] + 1});
+    return EFFECT_DONE;
+}
+
+static enum effect insert(struct doing *doing)
+{
+    struct sessions *all = doing->all;
+    struct session *one = doing->one;
+    const struct op *op = doing->op;
+    enum row_table table = (enum row_table)op->table;
+    int64_t key = meaning_operand(&doing->frame, op->key);
+    int64_t columns[ROW_COLUMNS_MAX];
+    if (!meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns) &&
+        all->rules->not_null) {
+        doing->reason = REFUSED_NULL;
+        return EFFECT_IMPOSSIBLE;
+    }
+    if (!one->written) {
+        struct seen row;
+        if (all->rules->unique_waits && sessions_writers(all, doing->who, op->table, key) != 0) {
+            return wait(doing, WAIT_KEY, op->table, ROW_NONE, key, LOCK_UPDATE);
+        }
+        see(doing, table, key, true, &row); /* as the unique index has it */
+        note_read(one, op->table, key);
+        if (row.there && (all->rules->unique || op->kind == OP_RECORD)) {
+            return conflict(doing, table, &row);
+        }
+        CHECK(one->insert_count < SESSION_INSERTS_MAX);
+        memcpy(one->inserts[one->insert_count], columns, sizeof columns);
+        session_write_to(one, (struct session_write){.kind = SESSION_INSERTS,
+                                                     .table = op->table,
+                                                     .insert = (int8_t)one->insert_count++,
+                                                     .slot = ROW_NONE,
+                                                     .key = key});
+        one->written = true;
+    }
+    enum effect effect = lock_parent(doing, table, columns);
+    one->written = effect == EFFECT_WAITS;
+    return effect;
+}
+
+/* Due earlier, or at the same time with a lower key. */
+static bool is_due_before(const struct seen *left, const struct seen *right)
+{
+    int64_t first = left->cells[1 + MESSAGE_VISIBLE_AT],
+            second = right->cells[1 + MESSAGE_VISIBLE_AT];
+    return first != second ? first < second : left->cells[0] < right->cells[0];
+}
+
+/* The message that is due first of those that nobody has locked, the session's own new ones
+ * included. */
+static void pick_message(struct doing *doing, struct seen *best)
+{
+    struct sessions *all = doing->all;
+    const struct session *one = doing->one;
+    uint32_t committed = all->world->rows.table[TABLE_MESSAGE].used;
+    for (uint32_t i = 0; i < committed + one->write_count; i++) {
+        struct seen row;
+        bool own = i >= committed;
+        const struct session_write *write = own ? &one->writes[i - committed] : NULL;
+        if (own && (write->kind != SESSION_INSERTS || write->table != TABLE_MESSAGE)) {
+            continue;
+        }
+        see(doing, TABLE_MESSAGE, own ? write->key : row_key(&all->world->rows, TABLE_MESSAGE, i),
+            false, &row);
+        bool locked = !own && sessions_holders(all, doing->who, TABLE_MESSAGE, i, LOCK_UPDATE) != 0;
+        bool is_this = own ? row.insert == write->insert : row.insert < 0 && row.slot == i;
+        if (row.there && is_this && row.cells[1 + MESSAGE_VISIBLE_AT] <= one->now &&
+            !(locked && all->rules->skip_locked) && (!best->there || is_due_before(&row, best))) {
+            *best = row;
+        }
+    }
+}
+
+static enum effect claim(struct doing *doing)
+{
+    struct session *one = doing->one;
+    struct seen row = {.there = false};
+    doing->reason = REFUSED_NO_MESSAGE;
+    if (one->picked == SESSION_PICKS_ITSELF) {
+        pick_message(doing, &row);
+    } else if (one->picked != ROW_NONE && doing->all->world->place[one->picked] != 0) {
+        see(doing, TABLE_MESSAGE, row_key(&doing->all->world->rows, TABLE_MESSAGE, one->picked),
+            false, &row);
+    }
+    if (!row.there) {
+        return EFFECT_MISSED; /* none, or acked by an earlier call */
+    }
+    if (row.insert < 0) {
+        enum effect effect = lock_row(doing, TABLE_MESSAGE, lock_for(doing), true, &row);
+        if (effect != EFFECT_DONE || !row.there) {
+            return effect == EFFECT_DONE ? EFFECT_MISSED : effect;
+        }
+    }
+    note_read(one, TABLE_MESSAGE, row.cells[0]);
+    struct session_write write = {
+        .table = TABLE_MESSAGE, .insert = row.insert, .slot = row.slot, .key = row.cells[0]};
+    row.cells[1 + MESSAGE_EPOCH]++;
+    row.cells[1 + MESSAGE_VISIBLE_AT] = one->now + meaning_operand(&doing->frame, doing->op->value);
+    write.column = MESSAGE_EPOCH;
+    write.value = row.cells[1 + MESSAGE_EPOCH];
+    session_write_to(one, write);
+    write.column = MESSAGE_VISIBLE_AT;
+    write.value = row.cells[1 + MESSAGE_VISIBLE_AT];
+    session_write_to(one, write);
+    memcpy(one->outcome.message, row.cells, sizeof one->outcome.message);
+    return EFFECT_DONE;
+}
+
+static enum effect take_advisory(struct doing *doing)
+{
+    struct session *one = doing->one;
+    int64_t key = meaning_operand(&doing->frame, doing->op->key);
+    if (sessions_advisory_holders(doing->all, doing->who, key) != 0 &&
+        doing->all->rules->advisory_waits) {
+        if (!doing->all->rules->snapshot_before_wait && one->statement == 1) {
+            one->snapshot = SESSION_NO_SNAPSHOT; /* a planted error: taken when the wait is over */
+        }
+        return wait(doing, WAIT_ADVISORY, 0, ROW_NONE, key, LOCK_UPDATE);
+    }
+    CHECK(one->advisory_count < SESSION_ADVISORY_MAX);
+    one->advisory_statement[one->advisory_count] = one->statement;
+    one->advisory[one->advisory_count++] = key;
+    return EFFECT_DONE;
+}
+
+enum effect session_perform(struct doing *doing)
+{
+    switch ((enum op_kind)doing->op->kind) {
+    case OP_READ:
+    case OP_TEST:
+    case OP_ADD:
+    case OP_SET:
+    case OP_DELETE:
+        return on_cell(doing);
+    case OP_INSERT:
+    case OP_RECORD:
+        return insert(doing);
+    case OP_CLAIM:
+        return claim(doing);
+    case OP_ADVISORY:
+        return take_advisory(doing);
+    case OP_LET_EQUAL:
+    case OP_LET_SUM:
+    case OP_LET_MODULO:
+        meaning_let(&doing->frame, doing->op);
+        return EFFECT_DONE;
+    }
+    return EFFECT_DONE;
+}

@@ -1,0 +1,224 @@
+/* Rows as a session sees them: as a snapshot has them, with what the session wrote itself. */
+#include "sim/session_inside.h"
+
+#include "model/check.h"
+
+#include <string.h>
+
+/* ---- versions -------------------------------------------------------------------------------- */
+
+static bool anybody_looks_back(const struct sessions *all)
+{
+    for (uint32_t s = 0; s < all->count; s++) {
+        if (all->each[s].snapshot != SESSION_NO_SNAPSHOT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void forget_versions(struct sessions *all)
+{
+    all->version_count = 0;
+    for (uint32_t s = 0; s < all->count; s++) {
+        for (uint16_t l = 0; l < all->each[s].lock_count; l++) {
+            all->each[s].locks[l].since = 0;
+        }
+    }
+}
+
+/* The log is full: whoever could need its beginning loses its connection. */
+static void cut_off(struct sessions *all)
+{
+    for (uint32_t s = 0; s < all->count; s++) {
+        if (all->each[s].snapshot != SESSION_NO_SNAPSHOT) {
+            session_abort(all, s, ABORT_CONNECTION);
+        }
+    }
+    forget_versions(all);
+}
+
+void session_note_version(struct sessions *all, struct row_change change, bool replaced)
+{
+    if (all->version_count == SESSION_VERSIONS_MAX) {
+        cut_off(all);
+    }
+    all->replaced[all->version_count] = replaced;
+    all->versions[all->version_count++] = change;
+}
+
+/* One of the session's own locks on the row is as strong as that. */
+bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode)
+{
+    for (uint16_t l = 0; l < one->lock_count; l++) {
+        const struct session_lock *lock = &one->locks[l];
+        if (lock->table == table && lock->slot == slot) {
+            return lock->mode >= mode;
+        }
+    }
+    return false;
+}
+
+static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
+{
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->table == table && write->insert < 0 && write->slot == slot) {
+            return write
+                ->replaces; /* the first one tells: it made the version that others see go */
+        }
+    }
+    return false;
+}
+
+void session_note_changes(struct sessions *all, size_t mark, const struct session *one)
+{
+    for (size_t i = mark; i < all->world->change_count; i++) {
+        struct row_change change = all->world->changes[i];
+        bool replaced = one != NULL && replaces(one, change.table, change.slot);
+        session_note_version(all, change, replaced);
+    }
+}
+
+/* A commit; false: nobody will ever look behind it. */
+bool sessions_are_looked_behind(struct sessions *all)
+{
+    all->commits++;
+    if (!anybody_looks_back(all)) {
+        forget_versions(all);
+        all->history_count = 0;
+        return false;
+    }
+    return true;
+}
+
+void sessions_note(struct sessions *all, size_t mark)
+{
+    if (sessions_are_looked_behind(all)) {
+        session_note_changes(all, mark, NULL);
+    }
+}
+
+enum since session_changed_since(const struct sessions *all, uint32_t snapshot, uint8_t table,
+                                 uint32_t slot)
+{
+    enum since since = SINCE_NOTHING;
+    for (uint32_t v = snapshot; v < all->version_count; v++) {
+        const struct row_change *change = &all->versions[v];
+        if (change->table == table && change->slot == slot) {
+            enum since now = change->kind == ROW_DELETED ? SINCE_DELETED
+                             : all->replaced[v]          ? SINCE_REPLACED
+                                                         : SINCE_UPDATED;
+            since = now > since ? now : since;
+        }
+    }
+    return since;
+}
+
+static void copy_row(const struct sessions *all, enum row_table table, uint32_t slot,
+                     struct seen *row)
+{
+    const struct row_area *area = &all->world->rows.table[table];
+    row->there = true;
+    row->slot = slot;
+    memcpy(row->cells, &area->cells[(size_t)slot * area->stride], area->stride * sizeof(int64_t));
+}
+
+/* The committed row with this key as it was at the snapshot. */
+void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
+                           int64_t key, struct seen *row)
+{
+    uint32_t slot = row_find(&all->world->rows, table, key);
+    *row = (struct seen){.insert = -1, .slot = ROW_NONE};
+    if (slot != ROW_NONE) {
+        copy_row(all, table, slot, row);
+    }
+    for (uint32_t v = all->version_count; v > snapshot; v--) {
+        const struct row_change *change = &all->versions[v - 1];
+        if (change->table != table) {
+            continue;
+        }
+        if (change->kind == ROW_DELETED && !row->there &&
+            row_key(&all->world->rows, table, change->slot) == key) {
+            copy_row(all, table, change->slot, row); /* it can still be read where it was */
+        } else if (row->there && change->slot == row->slot && change->kind == ROW_UPDATED) {
+            row->cells[1 + change->column] = change->before;
+        } else if (row->there && change->slot == row->slot && change->kind == ROW_INSERTED) {
+            row->there = false;
+        }
+    }
+}
+
+/* ---- a session's own writes ------------------------------------------------------------------ */
+
+static bool is_of(const struct session_write *write, const struct seen *row)
+{
+    return write->insert >= 0 ? write->insert == row->insert
+                              : row->insert < 0 && write->slot == row->slot;
+}
+
+/* What the session did itself on top; `but` is a statement whose writes do not count yet. */
+void session_add_own_writes(const struct sessions *all, const struct session *one,
+                            enum row_table table, int64_t key, int but, struct seen *row)
+{
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->table != table || write->key != key || write->statement == but) {
+            continue;
+        }
+        if (write->kind == SESSION_INSERTS) {
+            uint32_t count = all->world->rows.table[table].stride - 1;
+            *row = (struct seen){.there = true, .insert = write->insert, .slot = ROW_NONE};
+            row->cells[0] = key;
+            memcpy(&row->cells[1], one->inserts[write->insert], count * sizeof(int64_t));
+        } else if (row->there && is_of(write, row) && write->kind == SESSION_DELETES) {
+            row->there = false;
+        } else if (row->there && is_of(write, row)) {
+            row->cells[1 + write->column] = write->value;
+        }
+    }
+}
+
+/* A planted error: what others have not committed shines through. */
+void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
+                              int64_t key, struct seen *row)
+{
+    for (uint32_t s = 0; s < all->count; s++) {
+        if (s != who) {
+            session_add_own_writes(all, &all->each[s], table, key, -1, row);
+        }
+    }
+}
+
+void session_write_to(struct session *one, struct session_write write)
+{
+    CHECK(one->write_count < SESSION_WRITES_MAX);
+    write.statement = one->statement;
+    write.replaces =
+        write.insert < 0 && session_has_lock(one, write.table, write.slot, LOCK_UPDATE);
+    one->writes[one->write_count++] = write;
+}
+
+bool session_written_by_statement(const struct session *one, enum row_table table,
+                                  const struct seen *row)
+{
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->table == table && write->statement == one->statement &&
+            write->kind != SESSION_INSERTS && is_of(write, row)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool session_written_before(const struct session *one, enum row_table table, const struct seen *row)
+{
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->table == table && is_of(write, row)) {
+            return true;
+        }
+    }
+    return false;
+}
