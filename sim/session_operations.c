@@ -268,73 +268,96 @@ static enum effect recheck_parent(struct doing *doing, enum row_table table, con
     return effect;
 }
 
+/* In a primitive that is one statement, a row that the statement has updated already: a second
+ * update is lost without a word (E-ACL-24). */
+static bool is_lost(const struct doing *doing, enum row_table table, const struct seen *row)
+{
+    return doing->primitive->one_statement && !doing->op->joins &&
+           doing->all->rules->one_update_a_statement &&
+           session_written_by_statement(doing->one, table, row);
+}
+
+/* The row that is tested and written: `row` as it is now, `tested` as it is tested, `before` its
+ * cell as the snapshot has it. Three ways to see it only for the sake of planted errors. */
+static enum effect reach_row(struct doing *doing, enum row_table table, int64_t key,
+                             struct seen *row, struct seen *tested, int64_t *before)
+{
+    see(doing, table, key, doing->op->fresh, row);
+    note_read(doing->one, doing->op->table, key);
+    *tested = *row;
+    *before = row->cells[1 + doing->op->column];
+    uint8_t lock = lock_for(doing);
+    if (!row->there || lock == LOCK_NONE || row->insert >= 0) {
+        return EFFECT_DONE;
+    }
+    enum effect effect = lock_row(doing, table, lock, doing->op->skips, row);
+    if (effect == EFFECT_DONE && doing->all->rules->tests_anew) {
+        *tested = *row;
+    }
+    return effect;
+}
+
+/* ADD, SET and DELETE of a row that passed its test; `cell` is what it holds afterwards. */
+static enum effect write_row(struct doing *doing, enum row_table table, const struct seen *row,
+                             int64_t before, int64_t *cell)
+{
+    const struct op *op = doing->op;
+    struct session *one = doing->one;
+    struct session_write write = {.kind = op->kind == OP_DELETE ? SESSION_DELETES : SESSION_SETS,
+                                  .table = op->table,
+                                  .column = op->column,
+                                  .insert = row->insert,
+                                  .slot = row->slot,
+                                  .key = row->cells[0]};
+    if (is_lost(doing, table, row)) {
+        return EFFECT_DONE;
+    }
+    if (op->kind == OP_DELETE) {
+        enum effect effect = look_for_children(doing, table, row->cells[0]);
+        if (effect == EFFECT_DONE) {
+            session_write_to(one, write);
+        }
+        return effect;
+    }
+    bool again = !op->joins && session_written_before(one, table, row);
+    write.value =
+        meaning_written(&doing->frame, op, doing->all->rules->writes_on_latest ? *cell : before);
+    session_write_to(one, write);
+    *cell = write.value;
+    struct seen written = *row;
+    written.cells[1 + op->column] = write.value;
+    return again ? recheck_parent(doing, table, &written) : EFFECT_DONE;
+}
+
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
 static enum effect on_cell(struct doing *doing)
 {
     const struct op *op = doing->op;
-    const struct session_rules *rules = doing->all->rules;
-    struct session *one = doing->one;
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
-    uint8_t lock = lock_for(doing);
-    struct seen row;
-    if (one->written) { /* and waited for the parent */
+    struct seen row, tested;
+    if (doing->one->written) { /* and waited for the parent */
         see(doing, table, key, true, &row);
         return recheck_parent(doing, table, &row);
     }
-    see(doing, table, key, op->fresh, &row);
-    note_read(one, op->table, key);
-    if (!row.there) {
-        return absent(doing);
+    int64_t before = 0;
+    enum effect effect = reach_row(doing, table, key, &row, &tested, &before);
+    if (effect != EFFECT_DONE || !row.there) {
+        return effect == EFFECT_DONE ? absent(doing) : effect;
     }
-    int64_t before = row.cells[1 + op->column]; /* as the snapshot has it */
-    struct seen tested = row;
-    if (lock != LOCK_NONE && row.insert < 0) {
-        enum effect effect = lock_row(doing, table, lock, op->skips, &row);
-        if (effect != EFFECT_DONE) {
-            return effect;
-        }
-        if (!row.there) {
-            return absent(doing);
-        }
-        tested = rules->tests_anew ? row : tested;
-    }
-    bool passed = meaning_passes(&doing->frame, op, tested.cells);
     int64_t cell = row.cells[1 + op->column];
-    bool writes = op->kind == OP_ADD || op->kind == OP_SET || op->kind == OP_DELETE;
-    bool again = false;
-    bool lost = writes && doing->primitive->one_statement && !op->joins &&
-                rules->one_update_a_statement && session_written_by_statement(one, table, &row);
-    struct session_write write = {.table = op->table,
-                                  .column = op->column,
-                                  .insert = row.insert,
-                                  .slot = row.slot,
-                                  .key = key};
-    if (passed && op->kind == OP_DELETE && !lost) {
-        enum effect effect = look_for_children(doing, table, key);
-        if (effect != EFFECT_DONE) {
-            return effect;
-        }
-        write.kind = SESSION_DELETES;
-        session_write_to(one, write);
-    } else if (passed && (op->kind == OP_ADD || op->kind == OP_SET)) {
-        int64_t written =
-            meaning_written(&doing->frame, op, rules->writes_on_latest ? cell : before);
-        write.value = written;
-        if (!lost) {
-            again = !op->joins && session_written_before(one, table, &row);
-            session_write_to(one, write);
-            cell = written;
-        }
+    bool passed = meaning_passes(&doing->frame, op, tested.cells);
+    if (passed && op->kind != OP_READ && op->kind != OP_TEST) {
+        effect = write_row(doing, table, &row, before, &cell);
+    }
+    if (effect == EFFECT_IMPOSSIBLE || effect == EFFECT_ABORTED ||
+        (effect == EFFECT_WAITS && !doing->one->written)) {
+        return effect;
     }
     meaning_give(&doing->frame, op->returns, cell);
     meaning_give(&doing->frame, op->found, passed);
     doing->reason = (enum refusal)op->reason;
-    if (again) {
-        row.cells[1 + op->column] = cell;
-        return recheck_parent(doing, table, &row);
-    }
-    return passed ? EFFECT_DONE : EFFECT_MISSED;
+    return passed ? effect : EFFECT_MISSED;
 }
 
 /* A row with the key of the new one is there: RECORD counts in it, INSERT misses. */
