@@ -290,13 +290,13 @@ static const struct course courses[] = {
         COMMITS('B', "commits"),
         DOES('A', ADD(JOB_, 1, 10), "40001"),
         GIVES_UP('A', "rolls back")}, .cells = {{JOB_COLUMN(1), 6}}},
-    {"the first updater wins, and the other waits for it", .serializable = "AB", .steps = {
+    {"the first updater wins, and the other waits for it", .serializable = "A", .steps = {
         DOES('A', READ(JOB_, 2), "7"),
         DOES('B', ADD(JOB_, 1, 1), "6"),
         DOES('A', ADD(JOB_, 1, 10), "waits"),
         COMMITS('B', "commits; A: 40001"),
         GIVES_UP('A', "rolls back")}, .cells = {{JOB_COLUMN(1), 6}}},
-    {"a first updater that gives up has not won", .serializable = "AB", .steps = {
+    {"a first updater that gives up has not won", .serializable = "A", .steps = {
         DOES('A', READ(JOB_, 2), "7"),
         DOES('B', ADD(JOB_, 1, 1), "6"),
         DOES('A', ADD(JOB_, 1, 10), "waits"),
