@@ -637,7 +637,8 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     struct sessions *all = doing->all;
     struct session *one = doing->one;
     const struct foreign_key *key = &primitive_foreign_keys[table];
-    if (!key->there || !all->rules->parents) {
+    if (!key->there || !all->rules->parents ||
+        all->world->rows.table[key->parent].capacity == 0) { /* a table that is not used */
         return EFFECT_DONE;
     }
     enum row_table parent = (enum row_table)key->parent;
@@ -798,7 +799,7 @@ static enum effect insert(struct doing *doing)
     const struct op *op = doing->op;
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
-    int64_t columns[ROW_COLUMNS_MAX];
+    int64_t columns[ROW_COLUMNS_MAX] = {0}; /* all of it is kept, and may be hashed */
     if (!meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns) &&
         all->rules->not_null) {
         doing->reason = REFUSED_NULL;
@@ -1209,6 +1210,13 @@ static void remember(struct sessions *all, const struct session_record *record)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
+/* The row was deleted by somebody who should have had to wait: rules that are wrong let that be. */
+static bool is_gone(const struct world *world, const struct session_write *write)
+{
+    return write->insert < 0 &&
+           row_find(&world->rows, (enum row_table)write->table, write->key) != write->slot;
+}
+
 bool session_apply(struct sessions *all, unsigned who)
 {
     struct session *one = &all->each[who];
@@ -1235,6 +1243,8 @@ bool session_apply(struct sessions *all, unsigned who)
                 return false;
             }
             slots[write->insert] = slot;
+        } else if (is_gone(world, write)) {
+            continue;
         } else if (write->kind == SESSION_DELETES) {
             world_delete(world, table, slot);
         } else {

@@ -619,6 +619,26 @@ Test(session, who_looks_back_too_far_is_cut_off)
     commit(1);
 }
 
+/* Rules that are wrong may let two delete a row, or one write what the other deleted: the rows stay
+ * sound all the same. */
+Test(session, a_row_that_wrong_rules_let_two_delete_goes_once)
+{
+    static const struct course course = {.steps = {DOES('A', DELETE(MESSAGE_, 21), ""),
+                                                   DOES('B', DELETE(MESSAGE_, 21), ""),
+                                                   DOES('C', ADD(MESSAGE_, 21, 1), "")}};
+    struct session_rules rules = session_postgresql;
+    rules.locks_last = false;
+    stage(&course);
+    all.rules = &rules;
+    play(0, 3);
+    for (unsigned who = 0; who < 3; who++) {
+        commit(who);
+        cr_expect_eq(row_find(&world.rows, TABLE_MESSAGE, 21), ROW_NONE);
+        cr_expect_eq(world.queue_count, 1U);
+        cr_expect_eq(world.fingerprint.low, world_fingerprint_afresh(&world).low);
+    }
+}
+
 /* (SE5): a copy of the sessions, and of the rows' world, goes on where the original stood. */
 Test(session, a_copy_goes_on_where_the_original_stood)
 {
