@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: assay conform [SCENARIO...] [--seeds N] [--base-seed N] [--dsn DSN] [--errors]\n"
-    "                     [--keep] [--json]\n"
+    "usage: assay conform [SCENARIO...] [--seeds N] [--base-seed N] [--errors | --error NAME]\n"
+    "                     [--dsn DSN] [--keep] [--json]\n"
     "\n"
     "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
     "transactions over a few rows run statement by statement on the simulated store and, in\n"
@@ -27,19 +27,21 @@ static const char help[] =
     "\n"
     "  --seeds N      random scripts (default 500), and a tenth as many runs; with SCENARIOs, runs "
     "of\n"
-    "                 each; with --errors, scripts at most for each error\n"
+    "                 each; for planted errors, scripts at most for each (3000)\n"
     "  --base-seed N  the first seed (default 1)\n"
     "  --errors       the proof that it would notice: plants each deliberate error into the\n"
     "                 simulated store and says after how many seeds it was found\n"
+    "  --error NAME   plants this one, as --errors calls it, and shows the difference it makes\n"
     "  --dsn DSN      a server to use, as libpq takes it; Assay makes a schema of its own there "
     "and\n"
     "                 drops it. Without it, a private server in a temporary folder\n"
     "  --keep         leave the private server, and say how to connect\n"
     "  --json         JSON lines\n"
     "\n"
-    "Exit status: 0 no difference (with --errors: each found); 1 a difference; 4 an error that "
-    "was\n"
-    "not found, or interrupted; 69 no server, or no package to make or reach one.\n"
+    "Exit status: 0 no difference (with --errors or --error: each planted one was found); 1 a\n"
+    "difference; 4 a planted error that was not found, or interrupted; 69 no server, or no package "
+    "to\n"
+    "make or reach one.\n"
     "\n"
     "example: assay conform --seeds 2000\n";
 
@@ -47,8 +49,9 @@ static const char help[] =
 #define ERRORS_USUAL 3000
 
 struct request {
-    const char *seeds, *base_seed, *dsn;
+    const char *seeds, *base_seed, *dsn, *error;
     uint64_t seed_count, first_seed;
+    size_t planted; /* the error that --error names */
     bool errors, keep, json;
     struct cli_arguments scenarios;
 };
@@ -198,8 +201,12 @@ static void tell_difference(struct bench *bench, uint64_t seed)
     bench->both.tell = stdout;
     differs(bench);
     bench->both.tell = NULL;
-    printf("  %s\n  repeat: assay conform --seeds 1 --base-seed %" PRIu64 "\n",
-           bench->both.difference, seed);
+    printf("  %s\n  repeat: assay conform --seeds 1 --base-seed %" PRIu64, bench->both.difference,
+           seed);
+    if (bench->request->error != NULL) {
+        printf(" --error '%s'", bench->request->error);
+    }
+    printf("\n");
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
@@ -244,11 +251,10 @@ static int compare_all(struct bench *bench)
     return differences > 0 ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
 }
 
-/* After how many seeds a deliberate error is found; 0: not within the bound. */
-static uint64_t hunt(struct bench *bench, const struct session_rules *rules)
+/* After how many seeds the planted error is found; 0: not within the bound. */
+static uint64_t hunt(struct bench *bench)
 {
     uint64_t found = 0;
-    bench->rules = *rules;
     for (uint64_t n = 0; n < bench->request->seed_count && found == 0 && !interrupted; n++) {
         script_draw(&bench->script, bench->request->first_seed + n);
         found = differs(bench) ? n + 1 : 0;
@@ -256,36 +262,55 @@ static uint64_t hunt(struct bench *bench, const struct session_rules *rules)
             break;
         }
     }
-    bench->rules = session_postgresql;
     return found;
+}
+
+static void tell_hunt(const struct bench *bench, const char *name, uint64_t found)
+{
+    if (bench->request->json) {
+        json_line_write(stdout, json_pack("{s:s, s:s, s:I}", "type", "error", "name", name, "seeds",
+                                          (json_int_t)found));
+    } else if (found == 0) {
+        printf("  %-44s not found\n", name);
+    } else {
+        printf("  %-44s found after %" PRIu64 " seed%s\n", name, found, found == 1 ? "" : "s");
+    }
+    fflush(stdout);
 }
 
 static int find_errors(struct bench *bench)
 {
     size_t missed = 0, count = session_error_count();
     for (size_t e = 0; e < count && !interrupted; e++) {
-        struct session_rules rules;
         char name[SESSION_ERROR_NAME_SIZE];
-        session_error(e, &rules, name);
-        uint64_t found = hunt(bench, &rules);
+        session_error(e, &bench->rules, name);
+        uint64_t found = hunt(bench);
         if (bench->both.failed) {
             return server_failed(bench, 0);
         }
         missed += found == 0;
-        if (bench->request->json) {
-            json_line_write(stdout, json_pack("{s:s, s:s, s:I}", "type", "error", "name", name,
-                                              "seeds", (json_int_t)found));
-        } else if (found == 0) {
-            printf("  %-44s not found\n", name);
-        } else {
-            printf("  %-44s found after %" PRIu64 " seed%s\n", name, found, found == 1 ? "" : "s");
-        }
-        fflush(stdout);
+        tell_hunt(bench, name, found);
     }
     if (!bench->request->json) {
         printf("%zu deliberate errors in the simulated store: %zu found\n", count, count - missed);
     }
     return missed > 0 || interrupted ? CLI_INCOMPLETE : CLI_OK;
+}
+
+/* --error: the one, and what it does. */
+static int find_error(struct bench *bench)
+{
+    char name[SESSION_ERROR_NAME_SIZE];
+    session_error(bench->request->planted, &bench->rules, name);
+    uint64_t found = hunt(bench);
+    if (bench->both.failed) {
+        return server_failed(bench, 0);
+    }
+    tell_hunt(bench, name, found);
+    if (found != 0) {
+        tell_difference(bench, bench->request->first_seed + found - 1);
+    }
+    return found == 0 || interrupted ? CLI_INCOMPLETE : CLI_OK;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -304,7 +329,9 @@ static int on_schema(struct bench *bench, const char *dsn)
         fprintf(stderr, "assay conform: %s\n", problem.text);
         return CLI_UNAVAILABLE;
     }
-    int status = bench->request->errors ? find_errors(bench) : compare_all(bench);
+    int status = bench->request->errors          ? find_errors(bench)
+                 : bench->request->error != NULL ? find_error(bench)
+                                                 : compare_all(bench);
     stepper_close(bench->both.stepper);
     return status;
 }
@@ -442,6 +469,25 @@ static int conform_scripts(struct bench *bench, const char *dsn)
     return status;
 }
 
+static int find_planted(struct request *request)
+{
+    struct session_rules rules;
+    char name[SESSION_ERROR_NAME_SIZE];
+    if (request->error == NULL) {
+        return CLI_OK;
+    }
+    for (size_t e = 0; e < session_error_count(); e++) {
+        session_error(e, &rules, name);
+        if (strcmp(name, request->error) == 0) {
+            request->planted = e;
+            return CLI_OK;
+        }
+    }
+    return cli_usage_error(&cli_conform,
+                           "--error %s: no such error; assay conform --errors names all",
+                           cli_quote(request->error).text);
+}
+
 static int conform(void *context, const char *dsn)
 {
     struct bench *bench = context;
@@ -450,7 +496,8 @@ static int conform(void *context, const char *dsn)
         return follow_named(request, dsn);
     }
     int status = conform_scripts(bench, dsn);
-    return status == CLI_OK && !request->errors ? follow_all(request, dsn) : status;
+    return status == CLI_OK && !request->errors && request->error == NULL ? follow_all(request, dsn)
+                                                                          : status;
 }
 
 static int run_verb(int argc, char **argv)
@@ -459,16 +506,21 @@ static int run_verb(int argc, char **argv)
     const struct cli_option options[] = {
         {"--seeds", &request.seeds, NULL}, {"--base-seed", &request.base_seed, NULL},
         {"--dsn", &request.dsn, NULL},     {"--errors", NULL, &request.errors},
-        {"--keep", NULL, &request.keep},   {"--json", NULL, &request.json}};
+        {"--error", &request.error, NULL}, {"--keep", NULL, &request.keep},
+        {"--json", NULL, &request.json}};
     int status = cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options,
                            &request.scenarios);
-    request.seed_count = request.errors ? ERRORS_USUAL : SEEDS_USUAL;
+    request.seed_count = request.errors || request.error != NULL ? ERRORS_USUAL : SEEDS_USUAL;
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_conform, "--seeds", request.seeds, 1,
                                                   100000000, &request.seed_count);
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_conform, "--base-seed", request.base_seed, 0,
                                                   UINT64_MAX, &request.first_seed);
+    status = status != CLI_OK ? status : find_planted(&request);
+    if (status == CLI_OK && request.errors && request.error != NULL) {
+        status = cli_usage_error(&cli_conform, "--errors and --error: one of them");
+    }
     if (status != CLI_OK) {
         return status;
     }

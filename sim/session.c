@@ -204,6 +204,13 @@ enum session_state session_statement(struct sessions *all, unsigned who)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
+/* The row was deleted by somebody who should have had to wait: rules that are wrong let that be. */
+static bool is_gone(const struct world *world, const struct session_write *write)
+{
+    return write->insert < 0 &&
+           row_find(&world->rows, (enum row_table)write->table, write->key) != write->slot;
+}
+
 bool session_apply(struct sessions *all, unsigned who)
 {
     struct session *one = &all->each[who];
@@ -226,6 +233,8 @@ bool session_apply(struct sessions *all, unsigned who)
                 return false;
             }
             slots[write->insert] = slot;
+        } else if (is_gone(world, write)) {
+            continue;
         } else if (write->kind == SESSION_DELETES) {
             world_delete(world, table, slot);
         } else {

@@ -28,7 +28,8 @@
  *       row that another transaction changed since fails with 40001; so does a commit after which
  *       no order of the serializable transactions would explain what each has seen.
  * (SE4) With one session at a time the rows, the outcome and the log of changes are exactly those
- *       of store_execute.
+ *       of store_execute; but for deletes of rows that others refer to, which the store does not
+ *       look at, and a second update of a row in one statement, of which it knows nothing.
  * (SE5) Nothing is allocated; a struct sessions can be copied with its world's rows. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H

@@ -410,7 +410,7 @@ static enum effect insert(struct doing *doing)
     const struct op *op = doing->op;
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
-    int64_t columns[ROW_COLUMNS_MAX];
+    int64_t columns[ROW_COLUMNS_MAX] = {0}; /* all of it is kept, and may be hashed */
     if (!meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns) &&
         all->rules->not_null) {
         doing->reason = REFUSED_NULL;

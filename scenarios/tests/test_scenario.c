@@ -318,7 +318,8 @@ static const struct {
     {"name: s\n", "s.yaml:1: the key graph is missing; a scenario has a name and a graph"},
     {"graph: {t: []}\n", "s.yaml:1: the key name is missing; a scenario has a name and a graph"},
     {START "\ncolour: red\n",
-     "s.yaml:4: unknown key \"colour\"; known: name, about, protocol, jobs, workers, connections, level, threshold, "
+     "s.yaml:4: unknown key \"colour\"; known: name, about, protocol, jobs, workers, connections, "
+     "level, threshold, "
      "timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
@@ -362,10 +363,12 @@ static const struct {
     {START "protocol: tcp\n",
      "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
-     "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, connections, level, "
+     "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
+     "connections, level, "
      "timeout, accounts, faults, limits, reaches, expect"},
     {"accounts: 2\nname: s\ngraph: {t: []}\n",
-     "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, connections, level, "
+     "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
+     "connections, level, "
      "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
     {"name: s\nprotocol: inbox\n", "s.yaml:1: the key accounts is missing; it is a number"},
     {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",

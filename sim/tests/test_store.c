@@ -3,7 +3,7 @@
 #include "sim/store.h"
 
 #include "model/tests/proves.h"
-#include "model/tests/random.h"
+#include "sim/tests/bundles.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -12,41 +12,6 @@
 #define P(i)         (OPERAND_PARAM + (i))
 #define V(i)         (OPERAND_VALUE + (i))
 #define TO(i)        ((i) + 1)
-
-#define JOB      INT64_C(700)
-#define ACTIVITY INT64_C(710)
-#define GUID     INT64_C(720)
-#define TASK     INT64_C(730)
-#define MESSAGE  INT64_C(740)
-#define NOBODY   INT64_C(999) /* no row has this key */
-#define NOW      INT64_C(33)
-
-/* One row a table: a job at semaphore 5, an activity, a GUID, a task and a message of it. */
-static struct world make(uint32_t rows)
-{
-    struct world world;
-    struct world_capacity capacity = {.changes = 512};
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        capacity.rows[t] = rows;
-    }
-    cr_assert(world_make(&world, &capacity));
-    world.fingerprinted = true;
-    world.now = NOW;
-    world_insert(&world, TABLE_JOB, JOB, (int64_t[JOB_COLUMNS]){5, 0, 0, 0, 1000});
-    world_insert(&world, TABLE_ACTIVITY, ACTIVITY,
-                 (int64_t[ACTIVITY_COLUMNS]){JOB, 0, 1100000000001, 0});
-    world_insert(&world, TABLE_TASK, TASK, (int64_t[TASK_COLUMNS]){ACTIVITY, 1, 0, 1});
-    world_insert(&world, TABLE_GUID, GUID, (int64_t[GUID_COLUMNS]){ACTIVITY, 10000000001, 0, 0, 9});
-    world_insert(&world, TABLE_MESSAGE, MESSAGE,
-                 (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2,
-                                            [MESSAGE_JOB] = JOB,
-                                            [MESSAGE_ACTIVITY] = ACTIVITY,
-                                            [MESSAGE_GUID] = GUID,
-                                            [MESSAGE_VISIBLE_AT] = 20,
-                                            [MESSAGE_EPOCH] = 3});
-    world_keep(&world);
-    return world;
-}
 
 static int64_t cell(const struct world *world, enum row_table table, int64_t key, int column)
 {
@@ -146,7 +111,7 @@ Test(store, every_operation_test_and_miss_does_what_its_line_says)
 {
     for (size_t i = 0; i < COUNT(op_cases); i++) {
         const struct op_case *one = &op_cases[i];
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct outcome outcome =
             execute_one(&world, &one->op, one->params, (enum call_mode)one->mode, ROW_NONE);
         cr_expect_eq(outcome.kind, one->kind, "%s: outcome %d", one->name, outcome.kind);
@@ -229,7 +194,7 @@ Test(store, a_miss_refuses_all_skips_the_rest_or_goes_on)
                                           {.primitive = 1, .mode = cases[i].mode, .params = 2},
                                           {.primitive = 0, .params = 4}},
                                 .params = {JOB, 1, JOB, cases[i].missed ? 6 : 5, JOB, 2}};
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct world_fingerprint before = world.fingerprint;
         struct outcome outcome;
         store_execute(&world, primitives, &bundle, ROW_NONE, &outcome);
@@ -265,7 +230,7 @@ Test(store, an_operation_can_hang_on_a_value)
                     {OP_SET, TABLE_JOB, JOB_INPUT, .key = P(1), .value = P(2),
                      .when = cases[i].when, .unless = cases[i].unless}}};
         struct bundle bundle = {.count = 1, .params = {cases[i].key, JOB, 7}};
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct outcome outcome;
         store_execute(&world, &primitive, &bundle, ROW_NONE, &outcome);
         cr_expect_eq(cell(&world, TABLE_JOB, JOB, JOB_INPUT), cases[i].input, "case %zu", i);
@@ -275,7 +240,7 @@ Test(store, an_operation_can_hang_on_a_value)
 
 Test(store, values_go_where_the_call_says)
 {
-    struct world world = make(8);
+    struct world world = bundles_world(8);
     struct bundle bundle;
     bundle_begin(&bundle, BUNDLE_READ);
     bundle_append(&bundle, PRIMITIVE_READ_INPUT, CALL_PLAIN, 3)[0] = JOB;
@@ -312,7 +277,7 @@ Test(store, a_row_needs_a_key_of_its_own_and_a_parent_that_is_there)
         }
         struct op insert = {OP_INSERT, (uint8_t)table, .key = P(0), .miss = MISS_BY_CALL,
                             .columns = columns};
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct outcome orphan =
             execute_one(&world, &insert, (int64_t[4]){1, NOBODY}, CALL_REQUIRE, ROW_NONE);
         cr_expect_eq(orphan.refusal, cases[i].parent == 0 ? REFUSED_NOTHING : REFUSED_NO_PARENT,
@@ -341,7 +306,7 @@ Test(store, an_insert_by_call_that_exists_is_skipped_or_passed_over)
         uint8_t skipped;
     } cases[] = {{CALL_PLAIN, 0}, {CALL_UNLESS_DONE, 1}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct outcome outcome =
             execute_one(&world, &insert, (int64_t[4]){JOB, 4}, cases[i].mode, ROW_NONE);
         cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
@@ -353,7 +318,7 @@ Test(store, an_insert_by_call_that_exists_is_skipped_or_passed_over)
 
 Test(store, a_record_made_twice_counts_to_two_and_keeps_the_rest)
 {
-    struct world world = make(8);
+    struct world world = bundles_world(8);
     struct bundle bundle;
     struct outcome outcome;
     for (int64_t runs = 1; runs <= 3; runs++) {
@@ -380,7 +345,7 @@ Test(store, a_full_table_refuses_in_every_mode)
         struct op insert = {(uint8_t)kind, TABLE_JOB, .key = P(0), .miss = MISS_BY_CALL,
                             .columns = columns};
         for (size_t i = 0; i < COUNT(modes); i++) {
-            struct world world = make(1);
+            struct world world = bundles_world(1);
             struct outcome outcome =
                 execute_one(&world, &insert, (int64_t[4]){8, 4}, modes[i], ROW_NONE);
             cr_expect_eq(outcome.kind, OUTCOME_REFUSED);
@@ -396,7 +361,7 @@ Test(store, a_full_table_refuses_in_every_mode)
 Test(store, a_claim_takes_the_picked_message_for_a_time_and_returns_it_as_it_now_is)
 {
     SETTLES(ERRATUM_ACL_11);
-    struct world world = make(8);
+    struct world world = bundles_world(8);
     struct bundle bundle;
     struct outcome outcome;
     bundle_begin(&bundle, BUNDLE_CLAIM);
@@ -437,7 +402,7 @@ Test(store, who_lost_the_claim_can_neither_extend_nor_put_back_nor_ack)
         {PRIMITIVE_ACK, NOBODY, 3, REFUSED_EPOCH, 20},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct world world = make(8);
+        struct world world = bundles_world(8);
         struct bundle bundle;
         struct outcome outcome;
         bundle_begin(&bundle, BUNDLE_EXTEND);
@@ -457,50 +422,19 @@ Test(store, who_lost_the_claim_can_neither_extend_nor_put_back_nor_ack)
 
 /* ---- random bundles -------------------------------------------------------------------------- */
 
-/* A value that a cell, a key, a weight or a ceiling may have. */
-static int64_t some_number(uint64_t *random)
-{
-    static const int64_t numbers[] = {JOB, ACTIVITY, GUID, TASK,    MESSAGE,   NOBODY,
-                                      1,   3,        10,   1000000, 100000000, 10000000000};
-    return numbers[random_below(random, COUNT(numbers))];
-}
-
-/* Keys that fit the operation more often than not, so that bundles get somewhere. */
-static int64_t some_key(uint64_t *random, const struct primitive *primitive)
-{
-    static const int64_t keys[TABLE_COUNT] = {JOB, ACTIVITY, TASK, GUID, 55, 56, 57, MESSAGE};
-    return random_one_in(random, 4) ? (int64_t)random_below(random, 6) + 50
-                                    : keys[primitive->ops[0].table];
-}
-
-static void random_bundle(uint64_t *random, struct bundle *bundle)
-{
-    bundle_begin(bundle, BUNDLE_STEP2);
-    for (uint64_t calls = 1 + random_below(random, 5); calls > 0; calls--) {
-        enum primitive_id id = (enum primitive_id)random_below(random, PRIMITIVE_COUNT);
-        const struct primitive *primitive = &primitive_table[id];
-        int64_t *p = bundle_append(bundle, id, (enum call_mode)random_below(random, 3),
-                                   random_one_in(random, 2) ? 0 : 8);
-        for (int i = 0; i < primitive->params; i++) {
-            p[i] = some_number(random);
-        }
-        p[0] = some_key(random, primitive);
-    }
-}
-
 /* (T1) and (T2): 30,000 bundles in one world that grows; each is executed, taken back, and executed
  * again. */
 Test(store, a_random_bundle_is_whole_or_nothing_and_does_the_same_again)
 {
     uint64_t random = 5;
-    struct world world = make(400);
+    struct world world = bundles_world(400);
     int refused = 0, skipped = 0, whole = 0;
     for (int i = 0; i < 30000; i++) {
         struct bundle bundle;
         struct outcome one, other;
         memset(&one, 0, sizeof one);
         memset(&other, 0, sizeof other);
-        random_bundle(&random, &bundle);
+        bundles_draw(&random, &bundle);
         int64_t unused;
         uint32_t picked = world_next_message(&world, &unused);
         struct world_fingerprint before = world.fingerprint;
@@ -529,7 +463,7 @@ Test(store, a_random_bundle_is_whole_or_nothing_and_does_the_same_again)
         world_keep(&world);
         if (i % 500 == 499) {
             world_free(&world);
-            world = make(400);
+            world = bundles_world(400);
         }
     }
     cr_expect_gt(refused, 3000);
