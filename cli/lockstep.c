@@ -359,17 +359,12 @@ void lockstep_statement(struct lockstep *both, unsigned who)
         fail(both);
         return;
     }
-    bool chosen = state == SESSION_WAITS && (answered >> who & 1) != 0; /* perhaps its to choose */
-    if (!chosen) {
+    bool went_on = state == SESSION_WAITS && (answered >> who & 1) != 0;
+    if (!went_on) {
         compare(both, who, &at, (answered >> who & 1) != 0);
         answered &= ~(1u << who);
-    } else {
-        take_over_aborts(both, &answered);
-        if ((answered >> who & 1) != 0) {
-            compare(both, who, &at, true);
-        }
     }
-    wake(both, answered & ~(1u << who));
+    wake(both, answered); /* also who waited so shortly that nobody looked */
 }
 
 void lockstep_abort(struct lockstep *both, unsigned who)

@@ -11,6 +11,8 @@
 #include "model/check.h"
 #include "model/primitive.h"
 
+#include <string.h>
+
 #define BUNDLE_CALLS_MAX  40
 #define BUNDLE_PARAMS_MAX 340
 #define BUNDLE_VALUES_MAX 16
@@ -99,6 +101,17 @@ static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
     bundle->isolation = READ_COMMITTED;
     bundle->count = 0;
     bundle->param_count = 0;
+}
+
+/* As far as it is filled: most of a bundle's room is empty. */
+static inline void bundle_copy(struct bundle *to, const struct bundle *from)
+{
+    to->name = from->name;
+    to->isolation = from->isolation;
+    to->count = from->count;
+    to->param_count = from->param_count;
+    memcpy(to->calls, from->calls, from->count * sizeof *from->calls);
+    memcpy(to->params, from->params, from->param_count * sizeof *from->params);
 }
 
 /* Appends a call and returns its parameters, for the caller to fill in. */

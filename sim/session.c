@@ -59,12 +59,7 @@ void session_begin(struct sessions *all, unsigned who, const struct bundle *bund
     one->operations = 0;
     one->picked = picked;
     one->now = all->world->now;
-    one->bundle.name = bundle->name;
-    one->bundle.isolation = bundle->isolation;
-    one->bundle.count = bundle->count;
-    one->bundle.param_count = bundle->param_count;
-    memcpy(one->bundle.calls, bundle->calls, bundle->count * sizeof *bundle->calls);
-    memcpy(one->bundle.params, bundle->params, bundle->param_count * sizeof *bundle->params);
+    bundle_copy(&one->bundle, bundle);
     one->outcome.kind = OUTCOME_COMMITTED;
     one->outcome.refusal = REFUSED_NOTHING;
     one->outcome.aborted = ABORT_NONE;

@@ -279,7 +279,7 @@ static void end_session(struct run *run, unsigned actor)
     struct run_actor *one = &run->actors[actor];
     size_t mark = world_mark(&run->world);
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
-    run->bundle = session->bundle;
+    bundle_copy(&run->bundle, &session->bundle);
     bool committed = commits(run, actor, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
