@@ -28,8 +28,8 @@ static const struct sabotage named[NAMED_COUNT] = {
                            .about = "entries are counted without a look at the ceilings (E-LEG-2)",
                            .scenario = "legacy-ceilings"},
     [PARENT_RESETS] = {.name = "legacy-parent-resets",
-                       .about = "a parent that saves again sets its child's integer back to the "
-                                "start (LEG-9)",
+                       .about = "whoever saves an integer again sets it back to its start "
+                                "(LEG-9)",
                        .scenario = "legacy"},
     [LATE_NOT_UNDONE] = {.name = "legacy-late-call-not-undone",
                          .about = "a call after success is turned away and its entry left counted",
@@ -138,7 +138,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         change_summand(bundle, success, TYPO);
     } else if (which == SUCCESS_AS_PENDING && bundle->name == BUNDLE_END_LEG2) {
         change_summand(bundle, success, legacy_summand(LEGACY_LEG2_PENDING));
-    } else if (which == PARENT_RESETS && bundle->name == BUNDLE_SAVE) {
+    } else if (which == PARENT_RESETS) {
         use_copies(bundle);
     } else if (which == LATE_NOT_UNDONE && bundle->name == BUNDLE_UNDO) {
         bundle->count = 0;
@@ -169,8 +169,40 @@ static const struct sabotage_shape shapes[] = {
     {BUNDLE_ESCALATE, PRIMITIVE_RECORD_ESCALATION},
 };
 
+#define INSERTED_WITH                                                                              \
+    "no two saves differ under one key, so what is inserted is what would be written"
+#define FOR_SIGHT "how often it was saved is told to nobody but a sighting of LEG-9"
+
 static const struct sabotage_reason equivalents[] = {
+    {"legacy.create-job/repeat", "the integer is there, and is left alone"},
+    {"legacy.claim/repeat", "the first claim lapses, and its message comes again"},
+    {"legacy.enter-leg1/repeat",
+     "an entry that is counted twice is one that was asked for again: Leg1 is cleaned up and runs"},
+    {"legacy.clean-up/repeat", "there is nothing left to clean up"},
+    {"legacy.work/repeat", "what is saved twice is saved"},
+    {"legacy.work/drop/save.2", INSERTED_WITH},
+    {"legacy.work/drop/save.3", INSERTED_WITH},
+    {"legacy.work/drop/save.4", FOR_SIGHT},
+    {"legacy.work/stale/save.4", FOR_SIGHT},
+    {"legacy.end-leg1/stale/move.1",
+     "nobody else moves the integer between Leg1's entry and its end, but where a message comes "
+     "twice, and there the design has broken already"},
+    {"legacy.publish/repeat", "it is marked as published already"},
+    {"legacy.save/repeat", "what is saved twice is saved"},
+    {"legacy.save/split-after/save",
+     "whoever dies in between enters again in another dimension, and saves both there"},
+    {"legacy.save/drop/save.2", INSERTED_WITH},
+    {"legacy.save/drop/save.3", INSERTED_WITH},
+    {"legacy.save/drop/save.4", FOR_SIGHT},
+    {"legacy.save/stale/save.4", FOR_SIGHT},
+    {"legacy.undo/ack-before",
+     "whoever dies in between leaves the entry counted, as the design does without it (LEG-7)"},
+    {"legacy.read/repeat", "a read changes nothing"},
     {"legacy.ack/repeat", "the message is gone already"},
+    {"legacy.ack/unguard/ack.1", "who acks has done all there is to do, whoever holds it now"},
+    {"legacy.escalate/repeat", "the message is gone already"},
+    {"legacy.escalate/unguard/ack.1",
+     "who gives up has found the ceiling, whoever holds the message now"},
 };
 
 static bool owes_ack(enum bundle_name bundle)

@@ -221,9 +221,8 @@ static void append_save(const struct legacy_worker *worker, struct bundle *next)
     p[0] = state_id(worker);
     p[1] = column(worker, MESSAGE_ACTIVITY);
     p[2] = dimension(worker);
-    p[3] = column(worker, MESSAGE_ANSWER);
-    p[4] = column(worker, MESSAGE_CONTENT);
-    p[5] = identity_mint(worker->message[0], column(worker, MESSAGE_EPOCH));
+    p[3] = column(worker, MESSAGE_CONTENT);
+    p[4] = identity_mint(worker->message[0], column(worker, MESSAGE_EPOCH));
 }
 
 static void next_work(const struct legacy_worker *worker, struct bundle *next)

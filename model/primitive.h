@@ -196,7 +196,7 @@ enum primitive_id {
     PRIMITIVE_COUNT_LEG2,  /* activity, summand, modulus, ceiling -> ledger: refused when full */
     PRIMITIVE_MOVE,        /* activity, summand -> ledger */
     PRIMITIVE_CLEAN_UP,    /* (activity, dimension) */
-    PRIMITIVE_SAVE,        /* (activity, dimension), activity, dimension, answer, value, claim */
+    PRIMITIVE_SAVE,        /* (activity, dimension), activity, dimension, value, claim */
     PRIMITIVE_MARK_PUBLISHED, /* (activity, dimension); guard: it is not marked */
     PRIMITIVE_REQUIRE_FULL, /* activity, weight, modulus, ceiling; guard: the counter has no room */
     PRIMITIVE_READ_EARLIER, /* activity -> ledger */

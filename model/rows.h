@@ -151,7 +151,6 @@ enum earlier_column {
 enum saved_column {
     SAVED_ACTIVITY,  /* whose state it is */
     SAVED_DIMENSION, /* 0: Leg1's; else the number of a Leg2 entry */
-    SAVED_ANSWER,    /* Leg2: the answer that was worked on; see enum message_answer */
     SAVED_VALUE,     /* the data */
     SAVED_BY,        /* the claim under which it was saved last */
     SAVED_RUNS,      /* how often it was saved */

@@ -383,8 +383,8 @@ static void dump(FILE *out, const struct names *names)
     }
 }
 
-/* Both hold without a planted bug. */
-static const char *const grounds[] = {"legacy", "legacy-ceilings", NULL};
+/* All hold without a planted bug. */
+static const char *const grounds[] = {"legacy", "legacy-ceilings", "legacy-one-death", NULL};
 
 const struct sim_part sim_part_legacy = {
     .monitors = &monitors_legacy,

@@ -4,7 +4,8 @@
  * LEG-6 and LEG-7 are weaknesses that the design is known to have: they are reported when they
  * show. How each is recognised in rows:
  *
- *      LEG-3   settled: a Leg1 that never ended, or ended without its messages
+ *      LEG-3   a Leg1 that ran again over what another run had left, or ended more often than it
+ *              was entered; settled: one that never ended, or ended without its messages
  *      LEG-4   an undo that nobody owes; more exits than entries; settled: Leg2 not closed
  *      LEG-5   a field ran over; a call given up that the digits had room for
  *      LEG-6   a second child of one parent and one node is published: each edge of a graph belongs
@@ -82,8 +83,15 @@ static void breach(struct judge *judge, enum clause_id clause, enum row_table ta
 
 /* ---- moves of an integer --------------------------------------------------------------------- */
 
-static void moved_leg1(struct judge *judge, int64_t activity, struct cut old, struct cut new)
+static void moved_leg1(struct judge *judge, uint32_t slot, struct cut old, struct cut new)
 {
+    int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
+    if (new.leg1_exit < old.leg1_exit) {
+        judge_held(judge, CLAUSE_LEG_3);
+    }
+    if (new.leg1_exit < new.leg1_entry) {
+        breach(judge, CLAUSE_LEG_3, TABLE_EARLIER, slot, "Leg1 ended more often than it began");
+    }
     if (new.leg1_entry < old.leg1_entry &&new.leg1_exit < 9) {
         judge_see(judge, SIGHT_LEGACY_HAD_ENDED);
         memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_ENDED_BEFORE);
@@ -150,7 +158,7 @@ static void moved(struct judge *judge, uint32_t slot, int64_t before)
     if (verdict.broken) {
         breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
     }
-    moved_leg1(judge, row_key(judge->rows, TABLE_EARLIER, slot), old, new);
+    moved_leg1(judge, slot, old, new);
     moved_entries(judge, slot, old, new);
     moved_exits(judge, slot, old, new);
 }
@@ -186,31 +194,49 @@ static bool has_child(const struct rows *rows, int64_t parent, int64_t dimension
     return false;
 }
 
-static void judge_state(struct judge *judge, const struct row_change *change)
+/* Leg1's: it is cleaned up before Leg1 runs again. */
+static void judge_leg1_state(struct judge *judge, const struct row_change *change, int64_t now)
+{
+    int64_t activity = row_get(judge->rows, TABLE_SAVED, change->slot, SAVED_ACTIVITY);
+    int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
+    if (change->kind != ROW_UPDATED) {
+        return;
+    }
+    if (change->column == SAVED_PUBLISHED && now == 1 && (past & PAST_ENDED_BEFORE) != 0) {
+        judge_see(judge, SIGHT_LEGACY_PUBLISHED_MISSING);
+    }
+    if (change->column == SAVED_BY && now != change->before) {
+        breach(judge, CLAUSE_LEG_3, TABLE_SAVED, change->slot,
+               "a Leg1 ran over what another run of it had left, which was not cleaned up");
+    }
+}
+
+/* A Leg2 entry's: it stays, and belongs to that entry. */
+static void judge_leg2_state(struct judge *judge, const struct row_change *change, int64_t now)
 {
     const struct rows *rows = judge->rows;
     int64_t activity = row_get(rows, TABLE_SAVED, change->slot, SAVED_ACTIVITY);
     int64_t dimension = row_get(rows, TABLE_SAVED, change->slot, SAVED_DIMENSION);
-    int64_t now =
-        change->kind == ROW_UPDATED ? row_get(rows, TABLE_SAVED, change->slot, change->column) : 0;
-    if (dimension == 0) { /* Leg1's: it may be cleaned up */
-        int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
-        if (change->kind == ROW_UPDATED && change->column == SAVED_PUBLISHED && now == 1 &&
-            (past & PAST_ENDED_BEFORE) != 0) {
-            judge_see(judge, SIGHT_LEGACY_PUBLISHED_MISSING);
-        }
-        return;
-    }
+    bool updated = change->kind == ROW_UPDATED;
     judge_held(judge, CLAUSE_LEG_10);
     if (change->kind == ROW_DELETED ||
-        (change->kind == ROW_UPDATED && change->column == SAVED_BY && now != change->before)) {
+        (updated && change->column == SAVED_BY && now != change->before)) {
         breach(judge, CLAUSE_LEG_10, TABLE_SAVED, change->slot,
                "the data of a Leg2 entry were written over by another entry");
     }
-    if (change->kind == ROW_UPDATED && change->column == SAVED_RUNS && now > 1 &&
+    if (updated && change->column == SAVED_RUNS && now > 1 &&
         has_child(rows, activity, dimension)) {
         judge_see(judge, SIGHT_LEGACY_SAVED_AGAIN);
     }
+}
+
+static void judge_state(struct judge *judge, const struct row_change *change)
+{
+    bool leg1 = row_get(judge->rows, TABLE_SAVED, change->slot, SAVED_DIMENSION) == 0;
+    int64_t now = change->kind == ROW_UPDATED
+                      ? row_get(judge->rows, TABLE_SAVED, change->slot, change->column)
+                      : 0;
+    (leg1 ? judge_leg1_state : judge_leg2_state)(judge, change, now);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
