@@ -133,9 +133,9 @@ static void committed(struct legacy_worker *worker, const struct legacy_rules *r
  * found nothing to claim. */
 static void refused(struct legacy_worker *worker, enum refusal refusal)
 {
-    worker->state = refusal == REFUSED_CEILING ? LEGACY_ESCALATE
-                    : refusal == REFUSED_DONE  ? LEGACY_ENTER_LEG2
-                                               : LEGACY_IDLE;
+    worker->state = refusal == REFUSED_CEILING     ? LEGACY_ESCALATE
+                    : refusal == REFUSED_TOO_EARLY ? LEGACY_ENTER_LEG2
+                                                   : LEGACY_IDLE;
 }
 
 /* An increment is read for; an entry, like all that may be repeated, is asked for again. */

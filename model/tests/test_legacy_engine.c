@@ -264,7 +264,7 @@ Test(legacy_engine, at_a_ceiling_a_call_is_given_up_in_the_open)
     cr_assert_eq(sends(), BUNDLE_ESCALATE);
     cr_expect_eq(bundle.count, 3);
     cr_expect_eq(params(2)[3], ESCALATED_LEG2_CEILING);
-    answers(OUTCOME_REFUSED, REFUSED_DONE); /* a late call had been counted, and is no more */
+    answers(OUTCOME_REFUSED, REFUSED_TOO_EARLY); /* a late call had been counted, and is no more */
     cr_expect_eq(sends(), BUNDLE_ENTER_LEG2);
     answers(OUTCOME_REFUSED, REFUSED_CEILING);
     answers(OUTCOME_REFUSED, REFUSED_EPOCH);
