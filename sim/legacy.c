@@ -295,23 +295,19 @@ static void quoted(enum row_table table, struct story_quote *quote)
     quote->is_ledger = true;
 }
 
-static const char *meaning(enum legacy_field field, int64_t digits)
+/* What the digits of a field say. */
+static struct name meaning(enum legacy_field field, int64_t digits)
 {
-    static char text[48]; /* one at a time: a story is told by one thread */
-    switch (field) {
-    case LEGACY_LEG1_ENTRY:
-        snprintf(text, sizeof text, "entered %" PRId64 " time%s", 9 - digits,
-                 digits == 8 ? "" : "s");
-        break;
-    case LEGACY_LEG1_EXIT:
-    case LEGACY_LEG2_EXIT:
-        snprintf(text, sizeof text, digits == 9 ? "not ended" : "ended %" PRId64 " time%s",
-                 9 - digits, digits == 8 ? "" : "s");
-        break;
-    case LEGACY_LEG2_ENTRIES:
-    case LEGACY_LEG2_EXIT_COUNT:
-    case LEGACY_FIELD_COUNT:
-        snprintf(text, sizeof text, "%" PRId64, digits);
+    struct name text = {""};
+    bool counts = field == LEGACY_LEG2_ENTRIES || field == LEGACY_LEG2_EXIT_COUNT;
+    if (counts) {
+        names_append(&text, "%" PRId64, digits);
+    } else if (field != LEGACY_LEG1_ENTRY && digits == 9) {
+        names_append(&text, "not ended");
+    } else {
+        names_append(&text, "%s %" PRId64 " time%s",
+                     field == LEGACY_LEG1_ENTRY ? "entered" : "ended", 9 - digits,
+                     digits == 8 ? "" : "s");
     }
     return text;
 }
@@ -336,7 +332,7 @@ static void show_integer(const struct story_telling *telling, uint32_t slot)
         fprintf(out, "             %*s%s%0*" PRId64 "%s%*s  %-18s%s\n", left, "",
                 same ? "" : style->alarm, layout->digit_count, legacy_get(after, field),
                 same ? "" : style->plain, DIGITS - left - layout->digit_count, "", layout->name,
-                meaning(field, legacy_get(after, field)));
+                meaning(field, legacy_get(after, field)).text);
     }
 }
 
