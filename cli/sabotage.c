@@ -22,7 +22,7 @@ static const char help[] =
     "reason.\n"
     "\n"
     "  NAME              a sabotage (assay list sabotages), or the beginning of several: step-2/\n"
-    "  --schedules N     how many to try for a named one (default 1000); four times as many for "
+    "  --schedules N     how many to try for a named one (default 1000); ten times as many for "
     "an\n"
     "                    enumerated one\n"
     "  --base-seeds N    hunt N times from different seeds; shows the median and the most\n"
@@ -41,7 +41,7 @@ static const char help[] =
 
 #define BASE_SEEDS_MAX  100
 #define BASE_SEED_STEP  UINT64_C(1000000)
-#define ENUMERATED_MORE 4
+#define ENUMERATED_MORE 10
 #define JOBS_MAX        256
 
 struct request {

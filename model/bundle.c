@@ -18,6 +18,14 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     /* inbox */
     [BUNDLE_SEND] = "send",
     [BUNDLE_APPLY] = "apply",
+    /* legacy */
+    [BUNDLE_CLEAN_UP] = "clean up",
+    [BUNDLE_WORK] = "work",
+    [BUNDLE_END_LEG1] = "end Leg1",
+    [BUNDLE_PUBLISH] = "publish",
+    [BUNDLE_SAVE] = "save",
+    [BUNDLE_END_LEG2] = "end Leg2",
+    [BUNDLE_UNDO] = "undo",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {

@@ -38,6 +38,14 @@ enum bundle_name {
     /* inbox */
     BUNDLE_SEND,  /* a client sends a message */
     BUNDLE_APPLY, /* its effect, and its id, together (BOX-1) */
+    /* legacy; CREATE, ENTER_LEG1, ENTER_LEG2, ESCALATE and READ are as above */
+    BUNDLE_CLEAN_UP, /* what a Leg1 that did not end left behind (LEG-3) */
+    BUNDLE_WORK,     /* Leg1's work */
+    BUNDLE_END_LEG1, /* -10T */
+    BUNDLE_PUBLISH,  /* the messages that follow from what a leg saved (LEG-9) */
+    BUNDLE_SAVE,     /* Leg2's work and its children's integers (LEG-9) */
+    BUNDLE_END_LEG2, /* pending or success (LEG-4) */
+    BUNDLE_UNDO,     /* a call after success takes its entry back (LEG-4) */
     BUNDLE_NAME_COUNT
 };
 

@@ -41,6 +41,7 @@ struct graph_node {
     bool heads_cycle;    /* a cycle edge leads here */
     int32_t preset_leg1; /* Leg1 entries that its ledger starts with */
     int32_t preset_leg2; /* Leg2 entries that are added when its Leg1 is complete */
+    uint8_t again;       /* legacy: calls after the closing answer */
 };
 
 struct graph {

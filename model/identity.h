@@ -28,6 +28,7 @@ enum identity_role {
     IDENTITY_CLOSE = 1 << 20,     /* of a task: the GUID of its closing answer */
     IDENTITY_PENDING = 1 << 21,   /* of a task: the GUID of a pending answer; plus its number */
     IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */
+    IDENTITY_AGAIN = 1 << 23,     /* of an activity: a call after its closing answer; plus which */
     IDENTITY_DIMENSION = 1 << 24, /* of an activity: a dimension's output; plus the dimension */
 };
 

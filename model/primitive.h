@@ -189,6 +189,17 @@ enum primitive_id {
     PRIMITIVE_OPEN_ACCOUNT, /* account; guard: there is none */
     PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
     PRIMITIVE_CREDIT,       /* account, amount */
+    /* legacy */
+    PRIMITIVE_ADD_EARLIER, /* activity, job, node, ledger, parent, dimension; guard: there is none
+                            */
+    PRIMITIVE_COUNT_LEG1,  /* activity, summand -> ledger: refused if it would fall below 0 */
+    PRIMITIVE_COUNT_LEG2,  /* activity, summand, modulus, ceiling -> ledger: refused when full */
+    PRIMITIVE_MOVE,        /* activity, summand -> ledger */
+    PRIMITIVE_CLEAN_UP,    /* (activity, dimension) */
+    PRIMITIVE_SAVE,        /* (activity, dimension), activity, dimension, value, claim */
+    PRIMITIVE_MARK_PUBLISHED, /* (activity, dimension); guard: it is not marked */
+    PRIMITIVE_REQUIRE_FULL, /* activity, weight, modulus, ceiling; guard: the counter has no room */
+    PRIMITIVE_READ_EARLIER, /* activity -> ledger */
     PRIMITIVE_COUNT
 };
 

@@ -31,6 +31,8 @@ enum row_table {
     TABLE_MESSAGE,    /* the queue; a message is deleted when it is acked */
     TABLE_ACCOUNT,    /* inbox: what effects are applied to; key: the account */
     TABLE_INBOX,      /* inbox: a message's id, once its effect is applied; key: that id */
+    TABLE_EARLIER,    /* legacy: an activity's 15-digit integer; key: (parent's state, edge) */
+    TABLE_SAVED,      /* legacy: what a leg saved; key: (activity, dimension), Leg1's is 0 */
     TABLE_COUNT
 };
 
@@ -127,13 +129,34 @@ enum message_column {
 
 enum message_kind { MESSAGE_LEG1 = 1, MESSAGE_TASK, MESSAGE_LEG2 };
 
-/* Above 0: the k-th pending answer. */
+/* Above 0: the k-th pending answer. Legacy, below 0: the k-th call after the closing answer. */
 enum message_answer { ANSWER_CLOSES = 0, ANSWER_CYCLES = -1 };
 
 /* ---- inbox ----------------------------------------------------------------------------------- */
 
 enum inbox_column { INBOX_ACCOUNT, INBOX_AMOUNT, INBOX_COLUMNS }; /* what was applied, and where */
 enum account_column { ACCOUNT_BALANCE, ACCOUNT_COLUMNS };
+
+/* ---- legacy ---------------------------------------------------------------------------------- */
+
+enum earlier_column {
+    EARLIER_JOB,       /* the client's number for it */
+    EARLIER_NODE,      /* which node of the job's graph */
+    EARLIER_LEDGER,    /* 15 digits: see legacy.h */
+    EARLIER_PARENT,    /* the activity whose Leg2 saved it; 0 for the trigger */
+    EARLIER_DIMENSION, /* in which Leg2 entry of the parent */
+    EARLIER_COLUMNS
+};
+
+enum saved_column {
+    SAVED_ACTIVITY,  /* whose state it is */
+    SAVED_DIMENSION, /* 0: Leg1's; else the number of a Leg2 entry */
+    SAVED_VALUE,     /* the data */
+    SAVED_BY,        /* the claim under which it was saved last */
+    SAVED_RUNS,      /* how often it was saved */
+    SAVED_PUBLISHED, /* 1: the messages that follow from it are out */
+    SAVED_COLUMNS
+};
 
 #define ROW_COLUMNS_MAX MESSAGE_COLUMNS
 

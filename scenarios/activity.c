@@ -80,7 +80,7 @@ static const struct reader_field fields[] = {
 
 /* ---- what is needed -------------------------------------------------------------------------- */
 
-static bool check_activities(struct reader *reader, const struct loading *loading)
+bool part_check_activities(struct reader *reader, const struct loading *loading)
 {
     const struct scenario *scenario = loading->scenario;
     const uint32_t most = SCENARIO_ACTIVITIES_MAX;
@@ -103,7 +103,7 @@ static bool build_graph(struct reader *reader, struct loading *loading)
         reader_enter(reader, fault.where);
         return reader_fail(reader, fault.line, "%s", fault.text);
     }
-    return check_activities(reader, loading);
+    return part_check_activities(reader, loading);
 }
 
 static bool check(struct reader *reader, struct loading *loading)
@@ -261,14 +261,19 @@ static void put_thresholds(struct page *page, const struct scenario *scenario)
     page_put(page, "]\n");
 }
 
+void part_put_graph(struct page *page, const struct graph *graph, const bool *gone)
+{
+    put_graph(page, graph, gone);
+    put_pending(page, graph, gone);
+    put_cycles(page, graph, gone);
+    put_presets(page, graph, gone);
+}
+
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
     put_thresholds(page, scenario);
-    put_graph(page, &scenario->graph, gone);
-    put_pending(page, &scenario->graph, gone);
-    put_cycles(page, &scenario->graph, gone);
-    put_presets(page, &scenario->graph, gone);
+    part_put_graph(page, &scenario->graph, gone);
 }
 
 const struct scenario_part scenario_part_activity = {

@@ -43,4 +43,9 @@ const struct scenario_part *part_get(enum protocol_id protocol);
 bool part_read_count(struct reader *reader, int64_t most, uint32_t *count);
 bool part_read_timeout(struct reader *reader, void *context);
 
+/* Of protocols whose jobs have a graph: that all jobs together make not too many activities; the
+ * graph, its pending answers, cycles and presets as YAML again. */
+bool part_check_activities(struct reader *reader, const struct loading *loading);
+void part_put_graph(struct page *page, const struct graph *graph, const bool *gone);
+
 #endif

@@ -54,7 +54,7 @@ static bool read_about(struct reader *reader, void *context)
 
 static bool fail_unknown_protocol(struct reader *reader, const struct reader_text *text)
 {
-    static const char *const later[] = {"legacy", "key", "seq", "pipeline"};
+    static const char *const later[] = {"key", "seq", "pipeline"};
     char known[120] = "", quoted[READER_QUOTED_SIZE];
     for (size_t i = 0; i < COUNT(later); i++) {
         if (strcmp(text->text, later[i]) == 0) {
@@ -212,8 +212,11 @@ static bool read_broken(struct reader *reader, const struct reader_text *text,
         return false;
     }
     enum clause_kind kind = clause_get(scenario->broken)->kind;
+    /* Paths of the earlier ledger include the weaknesses that it is known for (LEG-6, LEG-7). */
+    bool weakness = kind == CLAUSE_KIND_PATH && scenario->protocol == PROTOCOL_LEGACY;
     scenario->breaks = true;
     return kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_LIVE ||
+           weakness ||
            reader_fail(reader, text->line,
                        "%s is of kind %s, which no run breaks; broken are clauses of kind safe, "
                        "limit and live",

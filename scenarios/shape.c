@@ -151,6 +151,7 @@ static bool check_mentions(const struct building *b)
             bool cycles = (node->mentions & (SHAPE_CYCLES | SHAPE_HEAD)) != 0;
             const char *where = (node->mentions & SHAPE_PENDING) != 0 ? "pending"
                                 : cycles                              ? "cycles"
+                                : (node->mentions & SHAPE_AGAIN) != 0 ? "again"
                                                                       : "preset";
             return fail(b, node->line, where, "there is no node \"%s\" in the graph", node->name);
         }
@@ -407,6 +408,7 @@ static void put_node(const struct building *b, uint16_t node, struct graph *grap
     to->heads_cycle = b->heads[node];
     to->preset_leg1 = from->preset_leg1;
     to->preset_leg2 = from->preset_leg2;
+    to->again = from->again;
     to->first_edge = graph->edge_count;
     for (uint16_t i = b->first[node]; i < b->first[node + 1]; i++) {
         put_edge(b, &b->edges[i], &graph->edges[graph->edge_count++]);

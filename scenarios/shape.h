@@ -21,7 +21,8 @@ enum shape_mention {
     SHAPE_PENDING = 1 << 2, /* ... of pending */
     SHAPE_CYCLES = 1 << 3,  /* ... of cycles */
     SHAPE_PRESET = 1 << 4,  /* ... of preset */
-    SHAPE_HEAD = 1 << 5     /* as where a cycle leads */
+    SHAPE_HEAD = 1 << 5,    /* as where a cycle leads */
+    SHAPE_AGAIN = 1 << 6    /* as a key of again */
 };
 
 struct shape_node {
@@ -30,6 +31,7 @@ struct shape_node {
     uint8_t pendings; /* as in struct graph_node */
     uint32_t line;    /* of its first mention */
     int32_t preset_leg1, preset_leg2;
+    uint8_t again; /* as in struct graph_node */
 };
 
 struct shape_edge {

@@ -295,3 +295,23 @@ bool shape_text_preset(struct reader *reader, struct shape *shape)
 {
     return reader_map(reader, "it is a map such as {NODE: {leg1: 998}}", read_preset_entry, shape);
 }
+
+/* ---- again --------------------------------------------------------------------------------- */
+
+static bool read_again_entry(struct reader *reader, const struct reader_text *key, void *context)
+{
+    struct shape *shape = context;
+    uint16_t node = 0;
+    int64_t calls = 0;
+    if (!enter_key(reader, shape, key, SHAPE_AGAIN, &node) ||
+        !reader_number(reader, 1, GRAPH_PENDINGS_MAX, &calls)) {
+        return false;
+    }
+    shape->nodes[node].again = (uint8_t)calls;
+    return true;
+}
+
+bool shape_text_again(struct reader *reader, struct shape *shape)
+{
+    return reader_map(reader, "it is a map such as {NODE: 1}", read_again_entry, shape);
+}

@@ -1,11 +1,12 @@
-/* What a scenario says about its graph, read from YAML into a shape: the values of four keys, in
+/* What a scenario says about its graph, read from YAML into a shape: the values of five keys, in
  * any order. They only write down; whether it all makes a graph is decided by shape_build().
  *
  *      graph:   {trigger: [left, {to: right, when: odd}], left: [leaf]}
  *               or {binary: LEVELS}, {chain: NODES}, {fan: CHILDREN}
  *      pending: {left: [[extra], []]}        one list of children a pending answer
  *      cycles:  {leaf: {to: left, rounds: 2}}
- *      preset:  {right: {leg1: 998, leg2: 99999997}} */
+ *      preset:  {right: {leg1: 998, leg2: 99999997}}
+ *      again:   {right: 1}                   calls after the closing answer */
 #ifndef SCENARIOS_SHAPE_TEXT_H
 #define SCENARIOS_SHAPE_TEXT_H
 
@@ -16,5 +17,6 @@ bool shape_text_graph(struct reader *reader, struct shape *shape);
 bool shape_text_pending(struct reader *reader, struct shape *shape);
 bool shape_text_cycles(struct reader *reader, struct shape *shape);
 bool shape_text_preset(struct reader *reader, struct shape *shape);
+bool shape_text_again(struct reader *reader, struct shape *shape);
 
 #endif

@@ -165,6 +165,17 @@ bad 'it is a folder that assay campaign --out wrote' list promises --coverage "$
 bad '--coverage is for' list sabotages --coverage "$out"
 bad '--markdown is for' list faults --markdown
 
+# ---- a design that is known to break, and where it holds ----
+run 0 campaign legacy legacy-ceilings legacy-one-death legacy-replay legacy-late-call --json
+says '"scenario":"legacy-replay","clause":"LEG-6","oracle":"legacy","kind":"expected"'
+says '"scenario":"legacy-late-call","clause":"LEG-7","oracle":"legacy","kind":"expected"'
+expect findings "$(field findings)" 0
+says '"gates":[]'
+run 4 campaign legacy-replay --seeds 10 && says 'LEG-6 is to be broken, and held'
+run 0 run legacy-replay --seed 16 --expect-finding && says 'as the scenario expects'
+run 0 sabotage legacy && says '78 sabotages: 55 found, 23 listed as equivalent, 0 survived'
+run 0 sweep legacy --seed 1 && says 'every promise held'
+
 # ---- bad input ----
 bad 'there is no scenario "tree-4"' campaign tree-4
 bad 'is given twice' campaign tree-3 tree-3

@@ -31,6 +31,20 @@ run 0 list errata ACL-4 && says 'E-ACL-4'
 run 0 list errata E-SEQ && says 'E-SEQ-15'
 run 0 bench seq --max 1000 --json && says '"name":"seq"' && says '"name":"seq_reclaim"'
 
+# ---- two designs side by side ----
+run 0 compare --help && says 'example: assay compare'
+run 0 compare --out "$scratch/compared" && says 'earlier ledger' &&
+    says 'of 9 rows the activity ledger breaks in 0'
+awk '/^(none|abort|delay|server) / && !/holds +holds/ { exit bad = 1 } END { exit bad }' \
+    "$scratch/out" || fail "$last: the earlier ledger breaks where it should hold"
+awk '/^(crash|unknown|duplicate|pause|clock) / && !/holds +LEG-[0-9]+ in [0-9]+ steps/ \
+    { exit bad = 1 } END { exit bad }' "$scratch/out" ||
+    fail "$last: the earlier ledger holds where it should break"
+run 1 replay "$scratch/compared/legacy-duplicate.json" && says 'breaks     LEG-6'
+run 69 compare --seeds 500 --out "$scratch/compared" # it does not write over them
+run 0 compare --seeds 100 --json && says '"type":"cell","fault":"none","protocol":"activity"'
+grep -qv '^{' "$scratch/out" && fail "$last prints more than JSON"
+
 # ---- a ledger that no run can have written ----
 run 1 decode 001120000000002 --as activity && says 'Not legal: a marker digit is neither 0 nor 1'
 run 1 decode 001120000000002 --json && says '"legal":false'
@@ -45,6 +59,9 @@ bad() { # what it must say, then the arguments
     in_one_line
     complains "$message"
 }
+bad "it takes no argument, such as 'legacy'" compare legacy
+bad "--seeds 'x'" compare --seeds x
+bad 'it cannot be made' compare --out /proc/none/such
 bad 'position 16: a 16th digit; a ledger is 1 to 15' decode 0011000000000000 --as activity
 bad 'position 16: a 16th digit' decode 0011000000000000 --as guid
 bad 'position 16: a 16th digit' decode 0011000000000000 --as legacy

@@ -9,6 +9,8 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     [ORACLE_DATA] = "data",
     /* inbox */
     [ORACLE_INBOX] = "inbox",
+    /* legacy */
+    [ORACLE_LEGACY] = "legacy",
 };
 
 static const struct {
@@ -37,6 +39,15 @@ static const struct {
                                       "a finished Leg2 message was replayed before its ack"},
     [SIGHT_REPLAY_LEG2_AFTER_ACK] = {CLAUSE_ACL_34,
                                      "a finished Leg2 message was replayed after its ack"},
+    /* legacy */
+    [SIGHT_LEGACY_RAN_AGAIN] = {CLAUSE_LEG_3, "a Leg1 that had crashed was run again and ended"},
+    [SIGHT_LEGACY_HAD_ENDED] = {CLAUSE_LEG_3, "a Leg1 that had ended was entered again"},
+    [SIGHT_LEGACY_PUBLISHED_MISSING] =
+        {CLAUSE_LEG_3, "a Leg1 that had ended was entered again and published what was missing"},
+    [SIGHT_LEGACY_PENDING] = {CLAUSE_LEG_4, "a pending reply left Leg2 open"},
+    [SIGHT_LEGACY_TURNED_AWAY] = {CLAUSE_LEG_4, "a call after success took its entry back"},
+    [SIGHT_LEGACY_SAVED_AGAIN] = {CLAUSE_LEG_9,
+                                  "a parent saved again and left its child's integer alone"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

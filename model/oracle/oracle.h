@@ -25,6 +25,8 @@ enum oracle_name {
     ORACLE_DATA,
     /* inbox */
     ORACLE_INBOX,
+    /* legacy */
+    ORACLE_LEGACY,
     ORACLE_NAME_COUNT
 };
 
@@ -49,6 +51,13 @@ enum oracle_sighting {
     SIGHT_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
     SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
     SIGHT_REPLAY_LEG2_AFTER_ACK,
+    /* legacy */
+    SIGHT_LEGACY_RAN_AGAIN, /* LEG-3: a Leg1 that had not ended was entered again (799) and ended */
+    SIGHT_LEGACY_HAD_ENDED, /* LEG-3: one that had ended was entered again (789) */
+    SIGHT_LEGACY_PUBLISHED_MISSING, /* LEG-3: ... and published what was missing */
+    SIGHT_LEGACY_PENDING,           /* LEG-4: a pending reply ended and Leg2 stayed open */
+    SIGHT_LEGACY_TURNED_AWAY,       /* LEG-4: a call after success took its entry back */
+    SIGHT_LEGACY_SAVED_AGAIN, /* LEG-9: a parent saved again and left its child's integer alone */
     SIGHT_COUNT
 };
 

@@ -83,7 +83,10 @@ Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
             primitive->ops[0].kind != OP_SET && primitive->ops[0].kind != OP_DELETE) {
             continue;
         }
-        const char *text = text_of((enum primitive_id)id, CALL_UNLESS_DONE);
+        int count = sql_statement_count(primitive, CALL_UNLESS_DONE, SQL_WHOLE);
+        int first = count > 1 ? 1 : 0; /* of several, the first makes room for values */
+        sql_statement(primitive, CALL_UNLESS_DONE, SQL_WHOLE, first, "s", &statement);
+        const char *text = statement.text;
         const char *lock = strstr(text, primitive->ops[0].kind == OP_DELETE ? " FOR UPDATE"
                                                                             : " FOR NO KEY UPDATE");
         cr_assert_not_null(lock, "%s", text);

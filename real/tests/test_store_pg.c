@@ -99,6 +99,16 @@ static const char *const signatures[PRIMITIVE_COUNT] = {
     [PRIMITIVE_OPEN_ACCOUNT] = "8",
     [PRIMITIVE_REMEMBER] = "98n",
     [PRIMITIVE_CREDIT] = "8n",
+    /* legacy */
+    [PRIMITIVE_ADD_EARLIER] = "EnnyEn",
+    [PRIMITIVE_COUNT_LEG1] = "Ex",
+    [PRIMITIVE_COUNT_LEG2] = "Emmf",
+    [PRIMITIVE_MOVE] = "Ex",
+    [PRIMITIVE_CLEAN_UP] = "S",
+    [PRIMITIVE_SAVE] = "SEnnn",
+    [PRIMITIVE_MARK_PUBLISHED] = "S",
+    [PRIMITIVE_REQUIRE_FULL] = "Emmf",
+    [PRIMITIVE_READ_EARLIER] = "E",
 };
 
 static int64_t draw_key(uint64_t *random, int table)
@@ -124,6 +134,26 @@ static int64_t draw_guid_ledger(uint64_t *random)
     static const int64_t low[] = {1, 2, 3, 99999998, 99999999};
     return markers[random_below(random, COUNT(markers))] * 100000000 +
            low[random_below(random, COUNT(low))];
+}
+
+/* Of the earlier ledger: integers that are open, closed, full or spent, and what is added. */
+static int64_t draw_earlier(uint64_t *random)
+{
+    static const int64_t integers[] = {INT64_C(999000000000000), INT64_C(99000000000000),
+                                       INT64_C(889000001000000), INT64_C(888000002000001),
+                                       INT64_C(888999999000003), INT64_C(889999998999998)};
+    return integers[random_below(random, COUNT(integers))];
+}
+
+static int64_t draw_summand(uint64_t *random)
+{
+    static const int64_t summands[] = {INT64_C(-100000000000000),
+                                       INT64_C(-10000000000000),
+                                       INT64_C(-999999999999),
+                                       1000000,
+                                       -1000000,
+                                       1};
+    return summands[random_below(random, COUNT(summands))];
 }
 
 static int64_t draw(uint64_t *random, char what, int64_t ceiling)
@@ -159,6 +189,18 @@ static int64_t draw(uint64_t *random, char what, int64_t ceiling)
         return draw_ledger(random);
     case 'g':
         return draw_guid_ledger(random);
+    case 'E':
+        return draw_key(random, TABLE_EARLIER);
+    case 'S':
+        return draw_key(random, TABLE_SAVED);
+    case 'y':
+        return draw_earlier(random);
+    case 'x':
+        return draw_summand(random);
+    case 'm':
+        return 1000000;
+    case 'f':
+        return random_one_in(random, 2) ? 999999 : 2;
     default:
         return (int64_t)random_below(random, 4);
     }
@@ -187,13 +229,17 @@ static void random_bundle(uint64_t *random, struct bundle *bundle)
     for (uint64_t calls = 1 + random_below(random, 5); calls > 0; calls--) {
         append_random(random, bundle);
     }
+    while (bundle->count == 0) { /* none of those that were drawn has a signature */
+        append_random(random, bundle);
+    }
 }
 
 /* Rows that the parameters refer to, each there or not. */
 static void random_rows(uint64_t *random, struct lockstep *both)
 {
-    static const char *const columns[TABLE_COUNT] = {
-        "nnnnn", "0nln", "1nen", "1gnnn", "1nn3n", "03n", "07nn", "n01nnnnnnnnnnee", "n", "8n"};
+    static const char *const columns[TABLE_COUNT] = {"nnnnn", "0nln", "1nen",  "1gnnn",
+                                                     "1nn3n", "03n",  "07nn",  "n01nnnnnnnnnnee",
+                                                     "n",     "8n",   "nnyEn", "Ennnne"};
     world_reset(&world);
     cr_assert(lockstep_empty(both->store), "%s", store_pg_why_not(both->store));
     for (int t = 0; t < TABLE_COUNT; t++) {

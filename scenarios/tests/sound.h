@@ -161,14 +161,14 @@ static inline const char *sound_clauses(const struct scenario *s)
     SOUND((size_t)s->broken < CLAUSE_COUNT);
     enum clause_kind kind = clause_get(s->broken)->kind;
     SOUND(!s->breaks || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_SAFE ||
-          kind == CLAUSE_KIND_LIVE);
+          kind == CLAUSE_KIND_LIVE || (kind == CLAUSE_KIND_PATH && s->protocol == PROTOCOL_LEGACY));
     return NULL;
 }
 
 static inline const char *sound_fault(const struct scenario *s)
 {
     const char *fault = sound_numbers(s);
-    bool has_graph = s->protocol == PROTOCOL_ACTIVITY;
+    bool has_graph = s->protocol == PROTOCOL_ACTIVITY || s->protocol == PROTOCOL_LEGACY;
     fault = fault != NULL || !has_graph ? fault : sound_edges(&s->graph);
     fault = fault != NULL || !has_graph ? fault : sound_tree(&s->graph);
     fault = fault != NULL || !has_graph ? fault : sound_cycles(&s->graph);

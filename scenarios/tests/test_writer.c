@@ -48,6 +48,8 @@ static void expect_same_settings(void)
     cr_expect_eq(first.workers, again.workers, "%s", first.name);
     cr_expect_eq(first.timeout, again.timeout, "%s", first.name);
     cr_expect_eq(first.direct, again.direct, "%s", first.name);
+    cr_expect_eq(first.legacy.spares_crash, again.legacy.spares_crash, "%s", first.name);
+    cr_expect_eq(first.legacy.spares_unknown, again.legacy.spares_unknown, "%s", first.name);
     cr_expect_eq(first.threshold_count, again.threshold_count, "%s", first.name);
     cr_expect_eq(memcmp(first.thresholds, again.thresholds, sizeof first.thresholds), 0, "%s",
                  first.name);

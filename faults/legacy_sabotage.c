@@ -1,0 +1,226 @@
+/* The planted bugs of the legacy protocol. That the design has weaknesses of its own is no reason
+ * to let others pass: these are hunted where it holds. */
+#include "faults/sabotage_book.h"
+
+#include "model/identity.h"
+#include "model/legacy.h"
+
+#include <string.h>
+
+#define TYPO INT64_C(-999999999) /* 1 - 10^9 */
+
+enum named {
+    TYPO_INCREMENT,
+    CEILING_UNCHECKED,
+    PARENT_RESETS,
+    LATE_NOT_UNDONE,
+    PUBLISH_BEFORE_SAVE,
+    SUCCESS_AS_PENDING,
+    NAMED_COUNT
+};
+
+static const struct sabotage named[NAMED_COUNT] = {
+    [TYPO_INCREMENT] = {.name = "legacy-typo-increment",
+                        .about = "success adds -999,999,999, as the specification's example has it "
+                                 "(E-LEG-1)",
+                        .scenario = "legacy"},
+    [CEILING_UNCHECKED] = {.name = "legacy-ceiling-unchecked",
+                           .about = "entries are counted without a look at the ceilings (E-LEG-2)",
+                           .scenario = "legacy-ceilings"},
+    [PARENT_RESETS] = {.name = "legacy-parent-resets",
+                       .about = "whoever saves an integer again sets it back to its start "
+                                "(LEG-9)",
+                       .scenario = "legacy"},
+    [LATE_NOT_UNDONE] = {.name = "legacy-late-call-not-undone",
+                         .about = "a call after success is turned away and its entry left counted",
+                         .scenario = "legacy"},
+    [PUBLISH_BEFORE_SAVE] = {.name = "legacy-publish-before-save",
+                             .about = "the children's messages are published before their integers "
+                                      "are saved (LEG-9)",
+                             .scenario = "legacy"},
+    [SUCCESS_AS_PENDING] = {.name = "legacy-success-as-pending",
+                            .about = "success is counted like a pending reply, and Leg2 stays open",
+                            .scenario = "legacy"},
+};
+
+static void drop_test(struct primitive *primitive)
+{
+    primitive->ops[0].test = TEST_NONE;
+}
+
+/* A copy of the insertion that writes the start over what is there. */
+static void reset_too(struct primitive *copy)
+{
+    *copy = primitive_table[PRIMITIVE_ADD_EARLIER];
+    copy->ops[0].miss = MISS_GOES_ON;
+    copy->ops[1] = (struct op){.kind = OP_SET,
+                               .table = TABLE_EARLIER,
+                               .column = EARLIER_LEDGER,
+                               .key = OPERAND_PARAM + 0,
+                               .value = OPERAND_PARAM + 3};
+    copy->op_count = 2;
+}
+
+static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
+{
+    if (sabotage->which == CEILING_UNCHECKED) {
+        drop_test(&table[PRIMITIVE_COUNT_LEG1]);
+        drop_test(&table[PRIMITIVE_COUNT_LEG2]);
+    } else if (sabotage->which == PARENT_RESETS) {
+        reset_too(&table[SABOTAGE_COPY]);
+    }
+}
+
+static void change_summand(struct bundle *bundle, int64_t from, int64_t to)
+{
+    int64_t *summand = &bundle->params[bundle->calls[0].params + 1];
+    *summand = *summand == from ? to : *summand;
+}
+
+static void use_copies(struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_ADD_EARLIER) {
+            bundle->calls[i].primitive = SABOTAGE_COPY;
+        }
+    }
+}
+
+/* The message of a child, from the call that would save its integer. */
+static void append_message(const struct actor *actor, const int64_t *child, struct bundle *bundle)
+{
+    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
+    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
+    p[0] = identity_mint(child[0], IDENTITY_LEG1);
+    p[1 + MESSAGE_KIND] = MESSAGE_LEG1;
+    p[1 + MESSAGE_JOB] = child[1];
+    p[1 + MESSAGE_ACTIVITY] = child[0];
+    p[1 + MESSAGE_NODE] = child[2];
+    p[1 + MESSAGE_SOURCE] = child[4];
+    p[1 + MESSAGE_DIMENSION] = child[5];
+    p[1 + MESSAGE_CONTENT] = actor->is.legacy.message[1 + MESSAGE_CONTENT];
+}
+
+/* Instead of the save, and before it: the engine is not told (see take_outcome) and sends the save
+ * again. */
+static void publish_first(struct sabotage_memory *memory, const struct actor *actor,
+                          struct bundle *bundle)
+{
+    const struct bundle save = *bundle;
+    if (memory->stage == 1) {
+        return;
+    }
+    bundle_begin(bundle, BUNDLE_SAVE);
+    for (uint8_t i = 0; i < save.count; i++) {
+        if (save.calls[i].primitive == PRIMITIVE_ADD_EARLIER) {
+            append_message(actor, &save.params[save.calls[i].params], bundle);
+        }
+    }
+}
+
+static bool take_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                         const struct bundle *sent, struct outcome *outcome)
+{
+    if (sabotage->which != PUBLISH_BEFORE_SAVE || sent->name != BUNDLE_SAVE) {
+        return true;
+    }
+    bool first = memory->stage == 0;
+    memory->stage = first && outcome->kind == OUTCOME_COMMITTED;
+    return !first;
+}
+
+static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                          const struct actor *actor, struct bundle *bundle)
+{
+    enum named which = (enum named)sabotage->which;
+    int64_t success = legacy_summand(LEGACY_LEG2_SUCCESS);
+    if (which == TYPO_INCREMENT && bundle->name == BUNDLE_END_LEG2) {
+        change_summand(bundle, success, TYPO);
+    } else if (which == SUCCESS_AS_PENDING && bundle->name == BUNDLE_END_LEG2) {
+        change_summand(bundle, success, legacy_summand(LEGACY_LEG2_PENDING));
+    } else if (which == PARENT_RESETS) {
+        use_copies(bundle);
+    } else if (which == LATE_NOT_UNDONE && bundle->name == BUNDLE_UNDO) {
+        bundle->count = 0;
+    } else if (which == PUBLISH_BEFORE_SAVE && bundle->name == BUNDLE_SAVE) {
+        publish_first(memory, actor, bundle);
+    }
+}
+
+static const struct sabotage_shape shapes[] = {
+    {BUNDLE_CREATE, PRIMITIVE_ADD_EARLIER},
+    {BUNDLE_CREATE, PRIMITIVE_PUBLISH},
+    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},
+    {BUNDLE_ENTER_LEG1, PRIMITIVE_COUNT_LEG1},
+    {BUNDLE_CLEAN_UP, PRIMITIVE_CLEAN_UP},
+    {BUNDLE_WORK, PRIMITIVE_SAVE},
+    {BUNDLE_END_LEG1, PRIMITIVE_MOVE},
+    {BUNDLE_PUBLISH, PRIMITIVE_MARK_PUBLISHED},
+    {BUNDLE_PUBLISH, PRIMITIVE_PUBLISH},
+    {BUNDLE_ENTER_LEG2, PRIMITIVE_COUNT_LEG2},
+    {BUNDLE_SAVE, PRIMITIVE_SAVE},
+    {BUNDLE_SAVE, PRIMITIVE_ADD_EARLIER},
+    {BUNDLE_END_LEG2, PRIMITIVE_MOVE},
+    {BUNDLE_UNDO, PRIMITIVE_MOVE},
+    {BUNDLE_READ, PRIMITIVE_READ_EARLIER},
+    {BUNDLE_ACK, PRIMITIVE_ACK},
+    {BUNDLE_ESCALATE, PRIMITIVE_ACK},
+    {BUNDLE_ESCALATE, PRIMITIVE_REQUIRE_FULL},
+    {BUNDLE_ESCALATE, PRIMITIVE_RECORD_ESCALATION},
+};
+
+#define INSERTED_WITH                                                                              \
+    "no two saves differ under one key, so what is inserted is what would be written"
+#define FOR_SIGHT "how often it was saved is told to nobody but a sighting of LEG-9"
+
+static const struct sabotage_reason equivalents[] = {
+    {"legacy.create-job/repeat", "the integer is there, and is left alone"},
+    {"legacy.claim/repeat", "the first claim lapses, and its message comes again"},
+    {"legacy.enter-leg1/repeat",
+     "an entry that is counted twice is one that was asked for again: Leg1 is cleaned up and runs"},
+    {"legacy.clean-up/repeat", "there is nothing left to clean up"},
+    {"legacy.work/repeat", "what is saved twice is saved"},
+    {"legacy.work/drop/save.2", INSERTED_WITH},
+    {"legacy.work/drop/save.3", INSERTED_WITH},
+    {"legacy.work/drop/save.4", FOR_SIGHT},
+    {"legacy.work/stale/save.4", FOR_SIGHT},
+    {"legacy.end-leg1/stale/move.1",
+     "nobody else moves the integer between Leg1's entry and its end, but where a message comes "
+     "twice, and there the design has broken already"},
+    {"legacy.publish/repeat", "it is marked as published already"},
+    {"legacy.save/repeat", "what is saved twice is saved"},
+    {"legacy.save/split-after/save",
+     "whoever dies in between enters again in another dimension, and saves both there"},
+    {"legacy.save/drop/save.2", INSERTED_WITH},
+    {"legacy.save/drop/save.3", INSERTED_WITH},
+    {"legacy.save/drop/save.4", FOR_SIGHT},
+    {"legacy.save/stale/save.4", FOR_SIGHT},
+    {"legacy.undo/ack-before",
+     "whoever dies in between leaves the entry counted, as the design does without it (LEG-7)"},
+    {"legacy.read/repeat", "a read changes nothing"},
+    {"legacy.ack/repeat", "the message is gone already"},
+    {"legacy.ack/unguard/ack.1", "who acks has done all there is to do, whoever holds it now"},
+    {"legacy.escalate/repeat", "the message is gone already"},
+    {"legacy.escalate/unguard/ack.1",
+     "who gives up has found the ceiling, whoever holds the message now"},
+};
+
+static bool owes_ack(enum bundle_name bundle)
+{
+    return bundle != BUNDLE_CREATE && bundle != BUNDLE_CLAIM && bundle != BUNDLE_ACK &&
+           bundle != BUNDLE_ESCALATE;
+}
+
+const struct sabotage_book sabotage_book_legacy = {
+    .prefix = "legacy.",
+    .shapes = shapes,
+    .shape_count = sizeof shapes / sizeof *shapes,
+    .equivalents = equivalents,
+    .equivalent_count = sizeof equivalents / sizeof *equivalents,
+    .named = named,
+    .named_count = sizeof named / sizeof *named,
+    .owes_ack = owes_ack,
+    .primitives = change_primitives,
+    .bundle = change_bundle,
+    .outcome = take_outcome,
+};

@@ -1,0 +1,431 @@
+/* The monitors of the earlier ledger: what is fine is told to be, every breach that can be planted
+ * is reported under its clause, and paths are seen where they are taken. */
+#include "model/oracle/oracle.h"
+#include "model/tests/proves.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define FINE     CLAUSE_COUNT
+#define CAPACITY 32
+#define INDEX    64
+#define CHANGES  32
+#define GHOSTS   (4 * INDEX * 4)
+#define START    INT64_C(999000000000000)
+#define LEG1     INT64_C(100000000000000)
+#define LEG1_END INT64_C(10000000000000)
+#define ENTRY    INT64_C(1000000)
+#define SUCCESS  INT64_C(999999999999)
+
+extern const struct monitors monitors_legacy;
+
+/* ---- a store in memory ------------------------------------------------------------------------
+ */
+
+static const int columns_of[TABLE_COUNT] = {[TABLE_EARLIER] = EARLIER_COLUMNS,
+                                            [TABLE_SAVED] = SAVED_COLUMNS,
+                                            [TABLE_ESCALATION] = ESCALATION_COLUMNS,
+                                            [TABLE_MESSAGE] = MESSAGE_COLUMNS};
+
+static struct rows rows;
+static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
+static uint32_t indexes[TABLE_COUNT][INDEX];
+static struct row_change changes[CHANGES];
+static size_t change_count;
+static struct oracle oracle;
+static int64_t ghosts[GHOSTS];
+
+static void begin(void)
+{
+    memset(&rows, 0, sizeof rows);
+    memset(cells, 0, sizeof cells);
+    memset(indexes, 0, sizeof indexes);
+    memset(ghosts, 0, sizeof ghosts);
+    memset(&oracle, 0, sizeof oracle);
+    change_count = 0;
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        rows.table[table] = (struct row_area){.cells = cells[table],
+                                              .index = indexes[table],
+                                              .stride = 1 + (uint32_t)columns_of[table],
+                                              .index_mask = INDEX - 1,
+                                              .capacity = CAPACITY};
+    }
+    cr_assert_leq(monitors_legacy.cells(&rows), (size_t)GHOSTS);
+    oracle_begin(&oracle, &monitors_legacy, &rows, ghosts);
+}
+
+TestSuite(oracle_legacy, .init = begin);
+
+static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
+                 int64_t before)
+{
+    cr_assert_lt(change_count, (size_t)CHANGES);
+    changes[change_count++] = (struct row_change){.slot = slot,
+                                                  .table = (uint8_t)table,
+                                                  .kind = (uint8_t)kind,
+                                                  .column = (uint8_t)column,
+                                                  .before = before};
+}
+
+static uint32_t at(enum row_table table, int64_t key)
+{
+    uint32_t slot = row_find(&rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    return slot;
+}
+
+static void put(enum row_table table, int64_t key, const int64_t *values)
+{
+    struct row_area *area = &rows.table[table];
+    uint32_t slot = area->used++;
+    uint32_t place = (uint32_t)key & area->index_mask;
+    cr_assert_lt(slot, area->capacity);
+    area->cells[slot * area->stride] = key;
+    memcpy(&area->cells[slot * area->stride + 1], values,
+           sizeof *values * (size_t)columns_of[table]);
+    while (area->index[place] != 0) {
+        place = (place + 1) & area->index_mask;
+    }
+    area->index[place] = slot + 1;
+    note(table, slot, ROW_INSERTED, 0, 0);
+}
+
+static void set(enum row_table table, int64_t key, int column, int64_t value)
+{
+    uint32_t slot = at(table, key);
+    int64_t *cell =
+        &rows.table[table].cells[slot * rows.table[table].stride + 1 + (uint32_t)column];
+    note(table, slot, ROW_UPDATED, column, *cell);
+    *cell = value;
+}
+
+static void drop(enum row_table table, int64_t key)
+{
+    struct row_area *area = &rows.table[table];
+    uint32_t slot = at(table, key);
+    for (uint32_t place = 0; place <= area->index_mask; place++) {
+        area->index[place] = area->index[place] == slot + 1 ? ROW_GONE : area->index[place];
+    }
+    note(table, slot, ROW_DELETED, 0, 0);
+}
+
+/* ---- the protocol, told by hand ----------------------------------------------------------------
+ */
+
+/* Activities are 1, 2, ...; their Leg1 messages 100 more; a state is 1000 * activity + dimension.
+ */
+static void integer(int64_t activity, int64_t node, int64_t parent, int64_t dimension)
+{
+    put(TABLE_EARLIER, activity,
+        (const int64_t[EARLIER_COLUMNS]){[EARLIER_JOB] = 9,
+                                         [EARLIER_NODE] = node,
+                                         [EARLIER_LEDGER] = START,
+                                         [EARLIER_PARENT] = parent,
+                                         [EARLIER_DIMENSION] = dimension});
+}
+
+static void message(int64_t key, enum message_kind kind, int64_t activity)
+{
+    put(TABLE_MESSAGE, key,
+        (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = kind, [MESSAGE_ACTIVITY] = activity});
+}
+
+static void state(int64_t activity, int64_t dimension, int64_t by)
+{
+    put(TABLE_SAVED, 1000 * activity + dimension,
+        (const int64_t[SAVED_COLUMNS]){[SAVED_ACTIVITY] = activity,
+                                       [SAVED_DIMENSION] = dimension,
+                                       [SAVED_BY] = by,
+                                       [SAVED_RUNS] = 1});
+}
+
+static void move(int64_t activity, int64_t by)
+{
+    set(TABLE_EARLIER, activity, EARLIER_LEDGER,
+        row_get(&rows, TABLE_EARLIER, at(TABLE_EARLIER, activity), EARLIER_LEDGER) + by);
+}
+
+static enum clause_id tell(void)
+{
+    struct oracle_verdict verdict = monitors_legacy.commit(&oracle, &rows, changes, change_count);
+    cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
+    cr_expect(!verdict.broken || oracle.spoke == ORACLE_LEGACY);
+    change_count = 0;
+    return verdict.clause;
+}
+
+static enum clause_id settle(bool quiet)
+{
+    return monitors_legacy.settled(&oracle, &rows, quiet, NULL).clause;
+}
+
+#define TELL(what)                                                                                 \
+    do {                                                                                           \
+        what;                                                                                      \
+        cr_assert_eq(tell(), FINE, "%s", #what);                                                   \
+    } while (0)
+#define BREAKS(what, clause)                                                                       \
+    do {                                                                                           \
+        what;                                                                                      \
+        cr_expect_eq(tell(), clause, "%s", #what);                                                 \
+    } while (0)
+
+static void create(int64_t activity)
+{
+    TELL((integer(activity, 0, 0, 0), message(100 + activity, MESSAGE_LEG1, activity)));
+}
+
+/* Up to its answers. */
+static void run_leg1(int64_t activity)
+{
+    TELL(move(activity, -LEG1));
+    TELL(state(activity, 0, 7));
+    TELL(move(activity, -LEG1_END));
+    TELL((set(TABLE_SAVED, 1000 * activity, SAVED_PUBLISHED, 1),
+          message(200 + activity, MESSAGE_LEG2, activity)));
+    TELL(drop(TABLE_MESSAGE, 100 + activity));
+}
+
+static void run_leg2(int64_t activity, int64_t exit)
+{
+    TELL(move(activity, ENTRY));
+    TELL(move(activity, exit));
+}
+
+/* ---- what is fine ------------------------------------------------------------------------------
+ */
+
+Test(oracle_legacy, a_job_from_its_creation_to_a_late_call_is_fine_and_counted)
+{
+    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_2, CLAUSE_LEG_4, CLAUSE_LEG_8, CLAUSE_LEG_10);
+    create(1);
+    run_leg1(1);
+    TELL(move(1, ENTRY));
+    TELL((state(1, 1, 8), integer(2, 1, 1, 1)));
+    TELL((set(TABLE_SAVED, 1001, SAVED_PUBLISHED, 1), message(102, MESSAGE_LEG1, 2)));
+    TELL(move(1, 1));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PENDING], 1U);
+    run_leg2(1, -SUCCESS);
+    cr_expect_eq(row_get(&rows, TABLE_EARLIER, 0, EARLIER_LEDGER), INT64_C(888000002000002));
+    TELL(move(1, ENTRY));
+    TELL(move(1, -ENTRY));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_TURNED_AWAY], 1U);
+    run_leg1(2);
+    run_leg2(2, -SUCCESS);
+    cr_expect_eq(settle(true), FINE);
+    static const enum clause_id counted[] = {CLAUSE_LEG_1, CLAUSE_LEG_3, CLAUSE_LEG_4,
+                                             CLAUSE_LEG_6, CLAUSE_LEG_7, CLAUSE_LEG_8,
+                                             CLAUSE_LEG_9, CLAUSE_LEG_10};
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        cr_expect_gt(oracle.evaluated[counted[i]], 0U, "%s", clause_get(counted[i])->id);
+    }
+    cr_expect_eq(oracle.evaluated[CLAUSE_LEG_5], 0U, "nobody came near a ceiling");
+}
+
+Test(oracle_legacy, a_leg1_that_is_entered_again_is_seen)
+{
+    PROVES(CLAUSE_LEG_3);
+    create(1);
+    TELL(move(1, -LEG1));
+    TELL(state(1, 0, 7));
+    TELL(move(1, -LEG1)); /* 799 */
+    TELL(drop(TABLE_SAVED, 1000));
+    TELL(state(1, 0, 8));
+    TELL(move(1, -LEG1_END));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_RAN_AGAIN], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 0U);
+    TELL(move(1, -LEG1)); /* 689 */
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 1U);
+    change_count = 0;
+    note(TABLE_SAVED, 1, ROW_UPDATED, SAVED_PUBLISHED, 0);
+    rows.table[TABLE_SAVED].cells[rows.table[TABLE_SAVED].stride + 1 + SAVED_PUBLISHED] = 1;
+    TELL(message(201, MESSAGE_LEG2, 1));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PUBLISHED_MISSING], 1U);
+}
+
+Test(oracle_legacy, what_is_published_by_the_run_that_saved_it_was_not_missing)
+{
+    create(1);
+    run_leg1(1);
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PUBLISHED_MISSING], 0U);
+}
+
+Test(oracle_legacy, a_parent_that_saves_again_and_leaves_the_integer_alone_is_seen)
+{
+    PROVES(CLAUSE_LEG_9);
+    create(1);
+    run_leg1(1);
+    TELL(move(1, ENTRY));
+    TELL(state(1, 1, 8));
+    TELL((set(TABLE_SAVED, 1001, SAVED_BY, 8), set(TABLE_SAVED, 1001, SAVED_RUNS, 2)));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 0U, "it has no child");
+    TELL(integer(2, 1, 1, 2));
+    TELL(set(TABLE_SAVED, 1001, SAVED_RUNS, 3));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 0U, "none in this dimension");
+    TELL(integer(3, 1, 1, 1));
+    TELL(set(TABLE_SAVED, 1001, SAVED_RUNS, 4));
+    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 1U);
+    TELL(set(TABLE_EARLIER, 3, EARLIER_DIMENSION, 1)); /* nobody's promise */
+}
+
+/* ---- what is not -------------------------------------------------------------------------------
+ */
+
+Test(oracle_legacy, an_integer_starts_at_its_start_and_moves_by_the_lifecycle_alone)
+{
+    PROVES(CLAUSE_LEG_1);
+    SETTLES(ERRATUM_LEG_1);
+    create(1);
+    run_leg1(1);
+    TELL(move(1, ENTRY));
+    BREAKS(move(1, -999999999), CLAUSE_LEG_1);
+    BREAKS(put(TABLE_EARLIER, 5, (const int64_t[EARLIER_COLUMNS]){[EARLIER_LEDGER] = START - 1}),
+           CLAUSE_LEG_1);
+    cr_expect_eq(oracle.table, TABLE_EARLIER);
+}
+
+Test(oracle_legacy, an_integer_is_neither_set_back_nor_taken_away_nor_late)
+{
+    PROVES(CLAUSE_LEG_9);
+    create(1);
+    run_leg1(1);
+    BREAKS(set(TABLE_EARLIER, 1, EARLIER_LEDGER, START), CLAUSE_LEG_9);
+    TELL(set(TABLE_EARLIER, 1, EARLIER_LEDGER, START)); /* it was there already */
+    BREAKS(message(105, MESSAGE_LEG1, 5), CLAUSE_LEG_9);
+    BREAKS(drop(TABLE_EARLIER, 1), CLAUSE_LEG_9);
+}
+
+Test(oracle_legacy, a_child_that_is_published_twice_shows_the_replay)
+{
+    PROVES(CLAUSE_LEG_6);
+    SETTLES(ERRATUM_LEG_3);
+    create(1);
+    TELL((integer(2, 1, 1, 1), integer(3, 2, 1, 1), integer(4, 1, 1, 2), integer(5, 1, 3, 1)));
+    TELL(message(102, MESSAGE_LEG1, 2));
+    TELL(message(103, MESSAGE_LEG1, 3)); /* another node */
+    TELL(message(105, MESSAGE_LEG1, 5)); /* another parent */
+    TELL(message(302, MESSAGE_LEG1, 2)); /* a copy of the first */
+    BREAKS(message(104, MESSAGE_LEG1, 4), CLAUSE_LEG_6);
+    cr_expect_eq(oracle.slot, at(TABLE_EARLIER, 4));
+}
+
+Test(oracle_legacy, a_leg1_that_ran_over_another_or_ended_too_often_is_told)
+{
+    PROVES(CLAUSE_LEG_3);
+    create(1);
+    TELL(move(1, -LEG1));
+    TELL(state(1, 0, 7));
+    TELL(set(TABLE_SAVED, 1000, SAVED_BY, 7));
+    BREAKS(set(TABLE_SAVED, 1000, SAVED_BY, 8), CLAUSE_LEG_3);
+    TELL(move(1, -LEG1_END));
+    BREAKS(move(1, -LEG1_END), CLAUSE_LEG_3);
+}
+
+Test(oracle_legacy, entries_are_numbered_once_and_their_data_are_theirs)
+{
+    PROVES(CLAUSE_LEG_10);
+    create(1);
+    run_leg1(1);
+    TELL(move(1, ENTRY));
+    TELL(state(1, 1, 8));
+    BREAKS(set(TABLE_SAVED, 1001, SAVED_BY, 9), CLAUSE_LEG_10);
+    BREAKS(drop(TABLE_SAVED, 1001), CLAUSE_LEG_10);
+    BREAKS(move(1, -ENTRY), CLAUSE_LEG_4); /* while it is open */
+    BREAKS(move(1, ENTRY), CLAUSE_LEG_10);
+}
+
+Test(oracle_legacy, exits_and_undos_are_owed)
+{
+    PROVES(CLAUSE_LEG_4);
+    create(1);
+    run_leg1(1);
+    run_leg2(1, -SUCCESS);
+    BREAKS(move(1, 1), CLAUSE_LEG_4);      /* a reply that nobody entered with */
+    BREAKS(move(1, -ENTRY), CLAUSE_LEG_4); /* an undo that no late call owes */
+}
+
+static void at_ceilings(int64_t ledger)
+{
+    create(1);
+    rows.table[TABLE_EARLIER].cells[1 + EARLIER_LEDGER] = ledger;
+}
+
+static void give_up(int64_t key)
+{
+    put(TABLE_ESCALATION, key + 500,
+        (const int64_t[ESCALATION_COLUMNS]){[ESCALATION_MESSAGE] = key});
+}
+
+Test(oracle_legacy, a_field_does_not_run_over)
+{
+    PROVES(CLAUSE_LEG_5);
+    SETTLES(ERRATUM_LEG_2);
+    at_ceilings(INT64_C(99000000000000));
+    BREAKS(move(1, -LEG1), CLAUSE_LEG_5);
+    begin();
+    at_ceilings(INT64_C(888999999000001));
+    BREAKS(move(1, ENTRY), CLAUSE_LEG_5);
+    cr_expect_eq(oracle.evaluated[CLAUSE_LEG_5], 1U);
+}
+
+Test(oracle_legacy, a_call_is_given_up_at_its_ceiling_only)
+{
+    PROVES(CLAUSE_LEG_5);
+    at_ceilings(INT64_C(99000000000000));
+    TELL((drop(TABLE_MESSAGE, 101), give_up(101)));
+    cr_expect_eq(settle(true), FINE, "it is not expected to end");
+    begin();
+    at_ceilings(INT64_C(889999999999998));
+    TELL(message(201, MESSAGE_LEG2, 1));
+    TELL(give_up(201)); /* not acked */
+    BREAKS((drop(TABLE_MESSAGE, 101), give_up(101)), CLAUSE_LEG_5);
+    begin();
+    at_ceilings(INT64_C(889999998999998));
+    TELL(message(201, MESSAGE_LEG2, 1));
+    BREAKS((drop(TABLE_MESSAGE, 101), give_up(201)), CLAUSE_LEG_5);
+    BREAKS(give_up(999), CLAUSE_LEG_5);
+}
+
+Test(oracle_legacy, a_transaction_that_did_not_commit_leaves_nothing)
+{
+    integer(1, 0, 0, 0);
+    cr_expect_eq(monitors_legacy.rollback(&oracle, changes, 0).clause, FINE);
+    cr_expect_eq(monitors_legacy.rollback(&oracle, changes, 1).clause, CLAUSE_LEG_1);
+}
+
+/* ---- once all has settled ----------------------------------------------------------------------
+ */
+
+Test(oracle_legacy, what_was_forgotten_shows_when_all_has_settled)
+{
+    PROVES(CLAUSE_LEG_3, CLAUSE_LEG_4, CLAUSE_LEG_9);
+    create(1);
+    cr_expect_eq(settle(true), CLAUSE_LEG_3, "never begun");
+    cr_expect_eq(settle(false), CLAUSE_LEG_3, "messages are left");
+    TELL(move(1, -LEG1));
+    TELL(state(1, 0, 7));
+    cr_expect_eq(settle(true), CLAUSE_LEG_3, "never ended");
+    TELL(move(1, -LEG1_END));
+    cr_expect_eq(settle(true), CLAUSE_LEG_3, "never published");
+    TELL(message(201, MESSAGE_LEG2, 1));
+    cr_expect_eq(settle(true), CLAUSE_LEG_4, "never closed");
+    run_leg2(1, -SUCCESS);
+    cr_expect_eq(settle(true), FINE);
+    TELL(integer(2, 1, 1, 1));
+    cr_expect_eq(settle(true), CLAUSE_LEG_9, "a child that nobody was told of");
+}
+
+Test(oracle_legacy, a_late_call_that_is_never_undone_leaves_the_counts_apart)
+{
+    PROVES(CLAUSE_LEG_7);
+    SETTLES(ERRATUM_LEG_3);
+    create(1);
+    run_leg1(1);
+    run_leg2(1, -SUCCESS);
+    TELL(move(1, ENTRY)); /* and its worker dies */
+    TELL(move(1, ENTRY)); /* the message comes again */
+    TELL(move(1, -ENTRY));
+    cr_expect_eq(settle(true), CLAUSE_LEG_7);
+    oracle.off[CLAUSE_LEG_7] = true;
+    cr_expect_eq(settle(true), FINE);
+}

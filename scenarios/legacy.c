@@ -1,0 +1,151 @@
+/* What a scenario of the legacy protocol has: a graph without cycles, calls after success, presets,
+ * and what it takes for granted. */
+#include "model/legacy.h"
+#include "scenarios/part.h"
+#include "scenarios/shape_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LEG1_MAX 9
+#define LEG2_MAX 999999
+
+static bool read_graph(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    loading->graph_line = reader_line(reader);
+    return shape_text_graph(reader, &loading->shape);
+}
+
+static bool read_pending(struct reader *reader, void *context)
+{
+    return shape_text_pending(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_again(struct reader *reader, void *context)
+{
+    return shape_text_again(reader, &((struct loading *)context)->shape);
+}
+
+static bool read_preset(struct reader *reader, void *context)
+{
+    return shape_text_preset(reader, &((struct loading *)context)->shape);
+}
+
+/* Groups of faults that do not fall on Leg2. */
+static bool read_one_spared(struct reader *reader, void *context)
+{
+    static const char right[] = "it is crash or unknown";
+    struct legacy_rules *rules = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    bool crash = strcmp(text.text, "crash") == 0, unknown = strcmp(text.text, "unknown") == 0;
+    rules->spares_crash |= crash;
+    rules->spares_unknown |= unknown;
+    return crash || unknown ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+static bool read_spared(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return reader_list(reader, "it is a list such as [crash, unknown]", read_one_spared,
+                       &loading->scenario->legacy);
+}
+
+static const struct reader_field fields[] = {
+    {"timeout", part_read_timeout}, {"graph", read_graph},   {"pending", read_pending},
+    {"again", read_again},          {"preset", read_preset}, {"leg2-is-spared", read_spared},
+};
+
+/* The earlier ledger has fewer digits than the later one. */
+static bool check_presets(struct reader *reader, const struct graph *graph)
+{
+    for (uint16_t n = 0; n < graph->node_count; n++) {
+        if (graph->nodes[n].preset_leg1 > LEG1_MAX || graph->nodes[n].preset_leg2 > LEG2_MAX) {
+            reader_enter(reader, "preset");
+            return reader_fail(reader, 1, "%s: at most %d entries of Leg1 and %d of Leg2",
+                               graph->nodes[n].name, LEG1_MAX, LEG2_MAX);
+        }
+    }
+    return true;
+}
+
+static bool check(struct reader *reader, struct loading *loading)
+{
+    struct shape_fault fault;
+    if (!loading->shape.has_trigger) {
+        return reader_fail(reader, 1,
+                           "the key graph is missing; a scenario has a name and a graph");
+    }
+    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
+        reader_enter(reader, fault.where);
+        return reader_fail(reader, fault.line, "%s", fault.text);
+    }
+    return part_check_activities(reader, loading) &&
+           check_presets(reader, &loading->scenario->graph);
+}
+
+static void make_rules(const struct scenario *scenario, struct rules *rules)
+{
+    rules->of.legacy = scenario->legacy;
+    rules->of.legacy.graph = &scenario->graph;
+}
+
+/* A Leg2 message that comes again spawns its children again, and so do theirs: replays are few, but
+ * each may double what is below it. */
+#define REPLAYS 8
+
+static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
+{
+    uint32_t activities =
+        graph_activities(&scenario->graph, SCENARIO_ACTIVITIES_MAX) * scenario->jobs;
+    uint32_t answers = 1;
+    for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
+        uint32_t own = 1U + scenario->graph.nodes[n].pendings + scenario->graph.nodes[n].again;
+        answers = own > answers ? own : answers;
+    }
+    uint32_t integers = REPLAYS * activities + 32;
+    rows[TABLE_EARLIER] = integers;
+    rows[TABLE_SAVED] = integers * (answers + 2);
+    rows[TABLE_ESCALATION] = integers;
+    rows[TABLE_MESSAGE] = integers * (answers + 2) + 64;
+}
+
+static void put_again(struct page *page, const struct graph *graph, const bool *gone)
+{
+    bool headed = false;
+    for (uint16_t n = 0; n < graph->node_count; n++) {
+        if ((gone == NULL || !gone[n]) && graph->nodes[n].again != 0) {
+            page_put(page, "%s%s: %d", headed ? ", " : "again: {", graph->nodes[n].name,
+                     graph->nodes[n].again);
+            headed = true;
+        }
+    }
+    page_put(page, headed ? "}\n" : "");
+}
+
+static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+{
+    const struct legacy_rules *rules = &scenario->legacy;
+    part_put_graph(page, &scenario->graph, gone);
+    put_again(page, &scenario->graph, gone);
+    if (rules->spares_crash || rules->spares_unknown) {
+        page_put(page, "leg2-is-spared: [%s%s%s]\n", rules->spares_crash ? "crash" : "",
+                 rules->spares_crash && rules->spares_unknown ? ", " : "",
+                 rules->spares_unknown ? "unknown" : "");
+    }
+}
+
+const struct scenario_part scenario_part_legacy = {
+    .fields = fields,
+    .field_count = sizeof fields / sizeof *fields,
+    .needs = "a name and a graph",
+    .check = check,
+    .rules = make_rules,
+    .room = make_room,
+    .write = write_keys,
+};
