@@ -36,6 +36,12 @@ enum bundle_name {
     /* inbox */
     BUNDLE_SEND,  /* a client sends a message */
     BUNDLE_APPLY, /* its effect, and its id, together (BOX-1) */
+    /* key; READ, too: where the flow stands */
+    BUNDLE_BEGIN_FLOW,  /* a client begins a flow */
+    BUNDLE_START_KEY,   /* 9 to 8, and the flow that it awaits */
+    BUNDLE_FINISH_KEY,  /* 8 to 7, 6 or 5, and all skips that follow (E-KEY-5) */
+    BUNDLE_PAUSE_KEY,   /* 6 to 5 */
+    BUNDLE_RELEASE_KEY, /* 5 to 4 */
     BUNDLE_NAME_COUNT
 };
 

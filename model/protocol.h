@@ -17,6 +17,7 @@
 #include "model/clause.h"
 #include "model/consumer.h"
 #include "model/engine.h"
+#include "model/flow.h"
 #include "model/inbox.h"
 #include "model/table.h"
 
@@ -42,6 +43,7 @@ struct rules {
     union {
         struct engine_rules activity;
         struct inbox_rules inbox;
+        struct flow_rules key;
     } of;
 };
 
@@ -51,7 +53,8 @@ struct actor {
     union {
         struct client client; /* these two of every protocol that has no better ones */
         struct consumer consumer;
-        struct worker worker; /* activity */
+        struct worker worker;    /* activity */
+        struct flow_worker flow; /* key */
     } is;
 };
 

@@ -3,6 +3,7 @@
 #ifndef SCENARIOS_PART_H
 #define SCENARIOS_PART_H
 
+#include "scenarios/flow_text.h"
 #include "scenarios/reader.h"
 #include "scenarios/shape.h"
 
@@ -11,6 +12,7 @@ struct loading {
     struct scenario *scenario;
     struct shape shape; /* activity: what is written down of the graph */
     size_t graph_line;
+    struct flow_draft flows; /* key: likewise of the flows */
 };
 
 /* Text that grows until it does not fit. */

@@ -9,6 +9,9 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     [ORACLE_DATA] = "data",
     /* inbox */
     [ORACLE_INBOX] = "inbox",
+    /* key */
+    [ORACLE_KEY] = "key",
+    [ORACLE_FLOW] = "flow",
 };
 
 static const struct {
@@ -37,6 +40,12 @@ static const struct {
                                       "a finished Leg2 message was replayed before its ack"},
     [SIGHT_REPLAY_LEG2_AFTER_ACK] = {CLAUSE_ACL_34,
                                      "a finished Leg2 message was replayed after its ack"},
+    /* key */
+    [SIGHT_SKIP_CHAIN] = {CLAUSE_KEY_5, "activities were skipped along with one above them"},
+    [SIGHT_SKIP_SPARES] = {CLAUSE_KEY_5,
+                           "a skip spared an activity that another one could still reach"},
+    [SIGHT_SKIP_JOIN] = {CLAUSE_KEY_5, "a join was skipped with the last of the ways to it"},
+    [SIGHT_SKIP_ERROR] = {CLAUSE_KEY_5, "an error skipped what only it could reach"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

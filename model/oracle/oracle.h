@@ -25,6 +25,9 @@ enum oracle_name {
     ORACLE_DATA,
     /* inbox */
     ORACLE_INBOX,
+    /* key */
+    ORACLE_KEY,
+    ORACLE_FLOW,
     ORACLE_NAME_COUNT
 };
 
@@ -49,6 +52,11 @@ enum oracle_sighting {
     SIGHT_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
     SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
     SIGHT_REPLAY_LEG2_AFTER_ACK,
+    /* key */
+    SIGHT_SKIP_CHAIN,  /* KEY-5: activities were skipped along with one above them */
+    SIGHT_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
+    SIGHT_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
+    SIGHT_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
     SIGHT_COUNT
 };
 
