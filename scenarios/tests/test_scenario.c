@@ -355,12 +355,10 @@ static const struct {
      "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
     {START "protocol: legacy\n",
      "s.yaml:3: protocol: not yet: legacy does not run so far; activity does"},
-    {START "protocol: key\n",
-     "s.yaml:3: protocol: not yet: key does not run so far; activity does"},
     {START "protocol: pipeline\n",
      "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
     {START "protocol: tcp\n",
-     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox"},
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, key"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
      "timeout, accounts, faults, limits, reaches, expect"},

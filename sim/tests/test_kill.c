@@ -83,6 +83,16 @@ static const struct killer {
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
+    {"blind-decrement", {CLAUSE_KEY_8}, 1},
+    {"split-completion", {CLAUSE_KEY_10}, 1},
+    {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
+    {"complete-from-stale-key", {CLAUSE_KEY_10}, 1},
+    {"release-without-pause", {CLAUSE_KEY_8}, 1},
+    {"error-without-skip", {CLAUSE_KEY_5}, 1},
+    {"paused-is-complete", {CLAUSE_KEY_10}, 1},
+    {"await-does-not-wait", {CLAUSE_KEY_8}, 1},
+    {"join-for-each-parent", {CLAUSE_KEY_8}, 1},
+    {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
 };
 
 static bool is_killer(const struct killer *killer, enum clause_id clause)
