@@ -3,6 +3,7 @@
 #include "scenarios/part.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static bool read_flows(struct reader *reader, void *context)
 {
@@ -24,21 +25,6 @@ static bool read_cases(struct reader *reader, void *context)
 static const struct reader_field fields[] = {
     {"timeout", part_read_timeout}, {"cases", read_cases}, {"flows", read_flows}};
 
-static bool check(struct reader *reader, struct loading *loading)
-{
-    struct flow_book *book = &loading->scenario->flows;
-    if (book->shapes == 0) {
-        return reader_fail(reader, 1, "the key flows is missing; a scenario has a name and flows");
-    }
-    book->cases = book->cases == 0 ? 1 : book->cases;
-    return flow_text_build(reader, book, &loading->flows);
-}
-
-static void make_rules(const struct scenario *scenario, struct rules *rules)
-{
-    rules->of.key.book = &scenario->flows;
-}
-
 /* What a run of a shape makes, with all flows that are awaited in it. */
 static void count_run(const struct flow_book *book, int shape, uint32_t *flows,
                       uint32_t *activities)
@@ -51,6 +37,35 @@ static void count_run(const struct flow_book *book, int shape, uint32_t *flows,
             count_run(book, of->at[i].awaits - 1, flows, activities);
         }
     }
+}
+
+static bool check_activities(struct reader *reader, const struct loading *loading)
+{
+    const struct scenario *scenario = loading->scenario;
+    uint32_t flows = 0, activities = 0;
+    count_run(&scenario->flows, 0, &flows, &activities);
+    if ((uint64_t)activities * scenario->jobs <= SCENARIO_ACTIVITIES_MAX) {
+        return true;
+    }
+    return reader_fail(reader, loading->flows.line,
+                       "%" PRIu32 " jobs of %" PRIu32 " activities; all jobs together make at most "
+                       "%d",
+                       scenario->jobs, activities, SCENARIO_ACTIVITIES_MAX);
+}
+
+static bool check(struct reader *reader, struct loading *loading)
+{
+    struct flow_book *book = &loading->scenario->flows;
+    if (book->shapes == 0) {
+        return reader_fail(reader, 1, "the key flows is missing; a scenario has a name and flows");
+    }
+    book->cases = book->cases == 0 ? 1 : book->cases;
+    return flow_text_build(reader, book, &loading->flows) && check_activities(reader, loading);
+}
+
+static void make_rules(const struct scenario *scenario, struct rules *rules)
+{
+    rules->of.key.book = &scenario->flows;
 }
 
 static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
@@ -136,10 +151,94 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
     }
 }
 
+/* ---- smaller --------------------------------------------------------------------------------- */
+
+/* Only the flows of one case are left, and one job of them. */
+static void keep_case(struct scenario *scenario, int number)
+{
+    struct flow_book *book = &scenario->flows;
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        struct flow_activity *activity =
+            &book->shape[i / KEY_ACTIVITIES_MAX].at[i % KEY_ACTIVITIES_MAX];
+        activity->errors = activity->errors >> number & 1;
+        activity->holds = activity->holds >> number & 1;
+        activity->pauses = activity->pauses >> number & 1;
+        for (int child = 0; child < KEY_ACTIVITIES_MAX; child++) {
+            activity->when[child] = activity->when[child] >> number & 1;
+        }
+    }
+    book->cases = 1;
+    scenario->jobs = 1;
+}
+
+/* The bits above a position move down onto it. */
+static uint16_t without(uint16_t set, int position)
+{
+    uint16_t below = (uint16_t)((1U << position) - 1);
+    return (uint16_t)((set & below) | (set >> 1 & ~below));
+}
+
+static void remove_activity(struct flow_shape *shape, int position)
+{
+    int count = --shape->graph.count;
+    for (int i = position; i < count; i++) {
+        shape->at[i] = shape->at[i + 1];
+        shape->graph.next[i] = shape->graph.next[i + 1];
+    }
+    for (int i = 0; i < count; i++) {
+        uint8_t *when = shape->at[i].when;
+        memmove(&when[position], &when[position + 1], (size_t)(count - position));
+        shape->graph.next[i] = without(shape->graph.next[i], position);
+    }
+}
+
+static void remove_unused(struct flow_book *book)
+{
+    int used = 1;
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        const struct flow_shape *shape = &book->shape[i / KEY_ACTIVITIES_MAX];
+        int position = i % KEY_ACTIVITIES_MAX;
+        int awaits = position < shape->graph.count ? shape->at[position].awaits : 0;
+        used = awaits > used ? awaits : used;
+    }
+    book->shapes = (uint8_t)used;
+}
+
+/* Every way makes something smaller, else shrinking would not end: one case of several; without an
+ * activity, where there are others; without a flow that an activity awaits. */
+static bool make_smaller(struct scenario *scenario, unsigned way)
+{
+    struct flow_book *book = &scenario->flows;
+    for (int number = 0; book->cases > 1 && number < book->cases; number++) {
+        if (way-- == 0) {
+            keep_case(scenario, number);
+            return true;
+        }
+    }
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        struct flow_shape *shape = &book->shape[i / KEY_ACTIVITIES_MAX];
+        int position = i % KEY_ACTIVITIES_MAX;
+        bool removable = position < shape->graph.count && shape->graph.count > 1;
+        bool awaits = position < shape->graph.count && shape->at[position].awaits != 0;
+        if (removable && way-- == 0) {
+            remove_activity(shape, position);
+            remove_unused(book);
+            return true;
+        }
+        if (awaits && way-- == 0) {
+            shape->at[position].awaits = 0;
+            remove_unused(book);
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct scenario_part scenario_part_key = {.fields = fields,
                                                 .field_count = sizeof fields / sizeof *fields,
                                                 .needs = "a name and flows",
                                                 .check = check,
                                                 .rules = make_rules,
                                                 .room = make_room,
-                                                .write = write_keys};
+                                                .write = write_keys,
+                                                .smaller = make_smaller};

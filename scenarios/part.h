@@ -37,6 +37,9 @@ struct scenario_part {
     void (*room)(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
     /* Its keys as YAML again, without the nodes that are marked as gone. NULL: it has none. */
     void (*write)(struct page *page, const struct scenario *scenario, const bool *gone);
+    /* Makes it smaller in one of the protocol's own ways, counted from 0; false: there is no such
+     * way. NULL: there is none at all. */
+    bool (*smaller)(struct scenario *scenario, unsigned way);
 };
 
 const struct scenario_part *part_get(enum protocol_id protocol);
