@@ -30,7 +30,9 @@
  * and is guarded by that (E-KEY-3): it never has to be repeated because of others.
  *
  * (F1) A worker that is idle holds nothing.
- * (F2) No engine decides that a flow is complete: the store does, on the key that a change left. */
+ * (F2) A transaction locks the row of one flow, before anything else, and then only inserts: no two
+ *      can wait for each other.
+ * (F3) No engine decides that a flow is complete: the store does, on the key that a change left. */
 #ifndef MODEL_FLOW_H
 #define MODEL_FLOW_H
 

@@ -2,11 +2,12 @@
  * of each stands in rows of their own (places, events); the key claims to say the same in 15
  * digits. Every commit that touches a flow is judged whole, in this order:
  *
- *      KEY-2, KEY-1   the key is one; each digit says what the events say
  *      KEY-9          a new flow is nines
- *      KEY-8, KEY-3   the key moved by changes that exist, once each, and by one that is no skip;
- *                     nothing happened twice, nothing started before it was reached; who awaits a
- *                     flow stays 8 until it has ended, and then ends as it did (E-KEY-9)
+ *      KEY-8, KEY-3   the key moved by changes that exist, and by one that is no skip; nothing
+ *                     happened twice
+ *      KEY-2, KEY-1   the key is one; each digit says what the events say
+ *      KEY-8          nothing started before it was reached; who awaits a flow stays 8 until it
+ *                     has ended, and then ends as it did (E-KEY-9)
  *      KEY-5          exactly those are skipped that nothing can reach any more
  *      KEY-10         completion tasks ran once, in the commit that left no active digit (E-KEY-7)
  *

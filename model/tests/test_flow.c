@@ -384,6 +384,26 @@ Test(flow, a_message_is_acked_by_who_still_holds_it)
     cr_expect(worker_role()->is_idle(&worker), "somebody else has it");
 }
 
+Test(flow, from_the_claim_to_the_ack_every_commit_leads_one_step_on)
+{
+    static const struct {
+        enum bundle_name sent;
+        int64_t key; /* that a read finds */
+    } steps[] = {{BUNDLE_READ, 999999000000000},
+                 {BUNDLE_START_KEY, 0},
+                 {BUNDLE_READ, 899999000000000},
+                 {BUNDLE_FINISH_KEY, 0},
+                 {BUNDLE_ACK, 0}};
+    struct actor worker = claimed(FLOW_RUN, 0, 0);
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        struct outcome outcome = committed;
+        outcome.values[FLOW_KEY] = steps[i].key;
+        cr_expect_eq(next_of(&worker).name, steps[i].sent, "step %zu", i);
+        worker_role()->take(&worker, &rules, &outcome);
+    }
+    cr_expect(worker_role()->is_idle(&worker));
+}
+
 Test(flow, a_worker_lets_go_when_nothing_comes_through)
 {
     struct actor worker = claimed(FLOW_RUN, 0, 0);
