@@ -83,7 +83,7 @@ static const struct killer {
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
-    {"blind-decrement", {CLAUSE_KEY_8}, 1},
+    {"blind-decrement", {CLAUSE_KEY_8, CLAUSE_KEY_10}, 2}, /* 10: on a flow that is complete */
     {"split-completion", {CLAUSE_KEY_10}, 1},
     {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
     {"complete-from-stale-key", {CLAUSE_KEY_10}, 1},
