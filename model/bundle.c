@@ -26,6 +26,12 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     [BUNDLE_SAVE] = "save",
     [BUNDLE_END_LEG2] = "end Leg2",
     [BUNDLE_UNDO] = "undo",
+    /* key */
+    [BUNDLE_BEGIN_FLOW] = "begin flow",
+    [BUNDLE_START_KEY] = "start",
+    [BUNDLE_FINISH_KEY] = "finish",
+    [BUNDLE_PAUSE_KEY] = "pause",
+    [BUNDLE_RELEASE_KEY] = "release",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {
@@ -43,6 +49,8 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_NO_MESSAGE] = "nothing to claim",
     [REFUSED_STORE_FULL] = "store full",
     [REFUSED_NULL] = "a column is null (23502)",
+    [REFUSED_DIGIT] = "another digit than expected",
+    [REFUSED_KEY_MOVED] = "the key has moved",
 };
 
 static const char *const abort_texts[] = {

@@ -46,6 +46,12 @@ enum bundle_name {
     BUNDLE_SAVE,     /* Leg2's work and its children's integers (LEG-9) */
     BUNDLE_END_LEG2, /* pending or success (LEG-4) */
     BUNDLE_UNDO,     /* a call after success takes its entry back (LEG-4) */
+    /* key; READ, too: where the flow stands */
+    BUNDLE_BEGIN_FLOW,  /* a client begins a flow */
+    BUNDLE_START_KEY,   /* 9 to 8, and the flow that it awaits */
+    BUNDLE_FINISH_KEY,  /* 8 to 7, 6 or 5, and all skips that follow (E-KEY-5) */
+    BUNDLE_PAUSE_KEY,   /* 6 to 5 */
+    BUNDLE_RELEASE_KEY, /* 5 to 4 */
     BUNDLE_NAME_COUNT
 };
 

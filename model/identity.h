@@ -30,6 +30,13 @@ enum identity_role {
     IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */
     IDENTITY_AGAIN = 1 << 23,     /* of an activity: a call after its closing answer; plus which */
     IDENTITY_DIMENSION = 1 << 24, /* of an activity: a dimension's output; plus the dimension */
+    /* key */
+    IDENTITY_FLOW = 1 << 25,    /* of 0: a flow that a client begins; plus its number */
+    IDENTITY_PLACE = 1 << 26,   /* of a flow: an activity's place; plus its position */
+    IDENTITY_EVENT = 1 << 27,   /* of a place: what happened there; plus the change */
+    IDENTITY_ORDER = 1 << 28,   /* of a place: a message about it; plus its kind */
+    IDENTITY_AWAITED = 1 << 29, /* of a place: the flow that it awaits */
+    IDENTITY_END = 1 << 30,     /* of a flow: its completion tasks */
 };
 
 /* Two rounds of multiply and fold, as good generators end with: every bit of both numbers reaches

@@ -15,6 +15,7 @@
 const struct primitive primitive_table[PRIMITIVE_COUNT] = {
 #include "model/activity_primitives.def"
 #include "model/inbox_primitives.def"
+#include "model/key_primitives.def"
 #include "model/legacy_primitives.def"
 };
 

@@ -50,7 +50,9 @@ enum op_test {
     TEST_NOT_BELOW, /* cell + value >= 0: what an addition leaves */
     TEST_RESUMABLE, /* a GUID ledger that has room to count (a: modulus, b: ceiling), owes nothing,
                        or was born at the last entry (c: its dimension): E-ACL-17 */
-    TEST_STUCK      /* the opposite */
+    TEST_STUCK,     /* the opposite */
+    TEST_DIGIT,     /* (cell / a) % 10 == b */
+    TEST_LACKS      /* no digit of the cell is one of the digits that a is written with */
 };
 
 /* How strongly an operation locks its row until the transaction ends: PostgreSQL's four modes, the
@@ -89,6 +91,8 @@ enum refusal {
     REFUSED_NO_MESSAGE, /* nothing to claim */
     REFUSED_STORE_FULL, /* the simulated store has no room: the run cannot go on */
     REFUSED_NULL,       /* a column that must hold something is given nothing: 23502 */
+    REFUSED_DIGIT,      /* the key's digit is not the one that the change expects (E-KEY-3) */
+    REFUSED_KEY_MOVED,  /* the key is not the one that the change was judged on (E-KEY-5) */
     REFUSAL_COUNT
 };
 
@@ -200,6 +204,17 @@ enum primitive_id {
     PRIMITIVE_MARK_PUBLISHED, /* (activity, dimension); guard: it is not marked */
     PRIMITIVE_REQUIRE_FULL, /* activity, weight, modulus, ceiling; guard: the counter has no room */
     PRIMITIVE_READ_EARLIER, /* activity -> ledger */
+    /* key */
+    PRIMITIVE_ADD_FLOW,     /* flow, key, shape, case, parent, awaiter; guard: there is none */
+    PRIMITIVE_ADD_PLACE,    /* place, flow, position, children, awaits */
+    PRIMITIVE_READ_FLOW,    /* flow -> key, untaken, shape, case, parent, awaiter */
+    PRIMITIVE_START_KEY,    /* flow, weight, digit, delta -> key; guard: the digit */
+    PRIMITIVE_PAUSE_KEY,    /* flow, key as read, delta -> key; guard: the key as read */
+    PRIMITIVE_CHANGE_KEY,   /* flow, weight, digit, delta, key as read or 0, untaken, active digits,
+                               end, parent, awaiter, resume, kind of it -> key, complete; guard: the
+                               digit. Completion tasks if no digit is active any more */
+    PRIMITIVE_RECORD_EVENT, /* (place, change), flow, position, change, untaken */
+    PRIMITIVE_RECORD_SKIP,  /* likewise, of an activity that is skipped */
     PRIMITIVE_COUNT
 };
 

@@ -17,6 +17,7 @@
 #include "model/clause.h"
 #include "model/consumer.h"
 #include "model/engine.h"
+#include "model/flow.h"
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/table.h"
@@ -44,6 +45,7 @@ struct rules {
         struct engine_rules activity;
         struct inbox_rules inbox;
         struct legacy_rules legacy;
+        struct flow_rules key;
     } of;
 };
 
@@ -55,6 +57,7 @@ struct actor {
         struct consumer consumer;
         struct worker worker; /* activity */
         struct legacy_worker legacy;
+        struct flow_worker flow; /* key */
     } is;
 };
 

@@ -33,6 +33,11 @@ enum row_table {
     TABLE_INBOX,      /* inbox: a message's id, once its effect is applied; key: that id */
     TABLE_EARLIER,    /* legacy: an activity's 15-digit integer; key: (parent's state, edge) */
     TABLE_SAVED,      /* legacy: what a leg saved; key: (activity, dimension), Leg1's is 0 */
+    /* key */
+    TABLE_FLOW,       /* one run of a flow; key: minted by the client, or of who awaits it */
+    TABLE_FLOW_PLACE, /* an activity's place in a flow; key: (flow, position) */
+    TABLE_FLOW_EVENT, /* what happened to an activity, once each; key: (place, change) */
+    TABLE_FLOW_END,   /* a flow's completion tasks; key: (flow, end) */
     TABLE_COUNT
 };
 
@@ -157,6 +162,56 @@ enum saved_column {
     SAVED_PUBLISHED, /* 1: the messages that follow from it are out */
     SAVED_COLUMNS
 };
+
+/* ---- key ------------------------------------------------------------------------------------- */
+
+enum flow_column {
+    FLOW_KEY,     /* the collation key: a digit an activity */
+    FLOW_UNTAKEN, /* the edges to joins that were not taken, a bit an edge; digits do not tell */
+    FLOW_SHAPE,   /* which flow of the scenario it is a run of */
+    FLOW_CASE,    /* which of the scenario's cases: it decides branches, errors and pauses */
+    FLOW_PARENT,  /* the flow that awaits it; 0: none */
+    FLOW_AWAITER, /* ... and the position of the activity there that does */
+    FLOW_COLUMNS
+};
+
+enum flow_place_column {
+    FLOW_PLACE_FLOW,
+    FLOW_PLACE_POSITION, /* 0 to 14 */
+    FLOW_PLACE_NEXT,     /* its children, a bit a position */
+    FLOW_PLACE_AWAITS,   /* 1: it is suspended while a flow of its own runs */
+    FLOW_PLACE_COLUMNS
+};
+
+enum flow_event_column {
+    FLOW_EVENT_FLOW,
+    FLOW_EVENT_POSITION,
+    FLOW_EVENT_CHANGE,  /* enum flow_event */
+    FLOW_EVENT_UNTAKEN, /* completed or held: the children that it decided against */
+    FLOW_EVENT_RUNS,    /* how often it happened: 1 */
+    FLOW_EVENT_COLUMNS
+};
+
+enum flow_event {
+    FLOW_STARTED = 1,
+    FLOW_ERRORED,
+    FLOW_COMPLETED,
+    FLOW_PAUSED, /* after it completed */
+    FLOW_HELD,   /* its work is finished, and it is paused at once (E-KEY-2) */
+    FLOW_RELEASED,
+    FLOW_SKIPPED
+};
+
+enum flow_end_column {
+    FLOW_END_FLOW,
+    FLOW_END_KEY,  /* the key that completed it */
+    FLOW_END_RUNS, /* how often completion tasks ran: 1 */
+    FLOW_END_COLUMNS
+};
+
+/* Kinds of messages. JOB: the flow; NODE: the position; CONTENT of RESUME: the key with which the
+ * awaited flow ended. */
+enum flow_message { FLOW_RUN = 1, FLOW_RESUME, FLOW_PAUSE, FLOW_RELEASE };
 
 #define ROW_COLUMNS_MAX MESSAGE_COLUMNS
 

@@ -312,6 +312,8 @@ static void add_test(const struct filling *fill)
         [TEST_UNMARKED] = "(@ / a % 10 = 0)",
         [TEST_EQUAL] = "(@ = a)",
         [TEST_NOT_BELOW] = "(@ + v >= 0)",
+        [TEST_DIGIT] = "(@ / a % 10 = b)",
+        [TEST_LACKS] = "(@::text !~ ('[' || (a)::text || ']'))",
         [TEST_RESUMABLE] = "(@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
         [TEST_STUCK] = "(NOT (@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
     };

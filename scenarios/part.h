@@ -3,6 +3,7 @@
 #ifndef SCENARIOS_PART_H
 #define SCENARIOS_PART_H
 
+#include "scenarios/flow_text.h"
 #include "scenarios/reader.h"
 #include "scenarios/shape.h"
 
@@ -11,6 +12,7 @@ struct loading {
     struct scenario *scenario;
     struct shape shape; /* activity: what is written down of the graph */
     size_t graph_line;
+    struct flow_draft flows; /* key: likewise of the flows */
 };
 
 /* Text that grows until it does not fit. */
@@ -35,6 +37,9 @@ struct scenario_part {
     void (*room)(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
     /* Its keys as YAML again, without the nodes that are marked as gone. NULL: it has none. */
     void (*write)(struct page *page, const struct scenario *scenario, const bool *gone);
+    /* Makes it smaller in one of the protocol's own ways, counted from 0; false: there is no such
+     * way. NULL: there is none at all. */
+    bool (*smaller)(struct scenario *scenario, unsigned way);
 };
 
 const struct scenario_part *part_get(enum protocol_id protocol);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN_MAX  40  /* characters of a text that a message shows */
-#define ORIGIN_MAX 100 /* and of an origin: the end of a long path tells more */
-#define DIGITS_MAX 18
+#define SHOWN_MAX         40  /* characters of a text that a message shows */
+#define ORIGIN_MAX        100 /* and of an origin: the end of a long path tells more */
+#define NUMBER_DIGITS_MAX 18
 
 /* ---- messages ------------------------------------------------------------------------------ */
 
@@ -229,7 +229,8 @@ static bool parse_number(const struct reader_text *text, int64_t *number)
     const char *digits = text->text + (negative ? 1 : 0);
     size_t count = strspn(digits, "0123456789");
     bool leading_zero = digits[0] == '0' && (count > 1 || negative);
-    if (!text->plain || count == 0 || count > DIGITS_MAX || digits[count] != '\0' || leading_zero) {
+    if (!text->plain || count == 0 || count > NUMBER_DIGITS_MAX || digits[count] != '\0' ||
+        leading_zero) {
         return false;
     }
     *number = 0;

@@ -56,6 +56,7 @@ struct scenario {
     struct graph graph;         /* of every job */
     struct inbox_rules inbox;   /* inbox */
     struct legacy_rules legacy; /* legacy; its graph is the one above */
+    struct flow_book flows;     /* key */
     /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */

@@ -34,3 +34,9 @@ size_t scenario_write(const struct scenario *scenario, const bool *gone, char *t
     put_losses(&page, &scenario->faults.rate[FAULT_LOSSY_FAILOVER]);
     return page.full ? 0 : page.used;
 }
+
+bool scenario_smaller(struct scenario *scenario, unsigned way)
+{
+    const struct scenario_part *part = part_get(scenario->protocol);
+    return part->smaller != NULL && part->smaller(scenario, way);
+}

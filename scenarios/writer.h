@@ -10,4 +10,8 @@
  * number of bytes, or 0 if they do not fit. A node whose parent is gone must be gone. */
 size_t scenario_write(const struct scenario *scenario, const bool *gone, char *text, size_t size);
 
+/* Makes the workload smaller in one of its protocol's own ways, counted from 0. False: there is no
+ * such way; then nothing has changed. */
+bool scenario_smaller(struct scenario *scenario, unsigned way);
+
 #endif

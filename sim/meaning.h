@@ -53,6 +53,19 @@ static inline bool meaning_resumable(const int64_t *row, int64_t cell, int64_t m
     return cell % modulus < ceiling || owes_nothing || row[1 + GUID_DIMENSION] == last_dimension;
 }
 
+/* No digit of the cell, as it is written, is one of those that `digits` is written with. */
+static inline bool meaning_lacks(int64_t cell, int64_t digits)
+{
+    unsigned wanted = 0, there = 0;
+    do {
+        wanted |= 1U << digits % 10;
+    } while ((digits /= 10) != 0);
+    do {
+        there |= 1U << (cell < 0 ? -(cell % 10) : cell % 10);
+    } while ((cell /= 10) != 0);
+    return (wanted & there) == 0;
+}
+
 /* Whether the row, key first, passes the operation's test. */
 static inline bool meaning_passes(const struct frame *frame, const struct op *op,
                                   const int64_t *row)
@@ -76,6 +89,10 @@ static inline bool meaning_passes(const struct frame *frame, const struct op *op
     case TEST_RESUMABLE:
     case TEST_STUCK:
         return (op->test == TEST_RESUMABLE) == meaning_resumable(row, cell, a, b, c);
+    case TEST_DIGIT:
+        return meaning_digit(cell, a) == b;
+    case TEST_LACKS:
+        return meaning_lacks(cell, a);
     }
     return false;
 }

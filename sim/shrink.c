@@ -222,6 +222,22 @@ static bool drop_some_jobs(struct shrinking *work)
     return false;
 }
 
+/* In the ways that the protocol knows. */
+static bool drop_something_else(struct shrinking *work)
+{
+    for (unsigned way = 0;; way++) {
+        struct scenario *smaller = &work->other->scenario;
+        unmake_run(work->other);
+        *smaller = work->best->scenario;
+        if (!scenario_smaller(smaller, way)) {
+            return false;
+        }
+        if (try_scenario(work, smaller, NULL)) {
+            return true;
+        }
+    }
+}
+
 static bool drop_some_workers(struct shrinking *work)
 {
     uint32_t workers = work->best->scenario.workers;
@@ -239,7 +255,8 @@ static bool drop_some_workers(struct shrinking *work)
 
 static void shrink_scenario(struct shrinking *work)
 {
-    while (drop_some_jobs(work) || drop_some_activity(work) || drop_some_workers(work)) {
+    while (drop_some_jobs(work) || drop_some_activity(work) || drop_something_else(work) ||
+           drop_some_workers(work)) {
     }
 }
 

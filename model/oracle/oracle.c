@@ -11,6 +11,9 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     [ORACLE_INBOX] = "inbox",
     /* legacy */
     [ORACLE_LEGACY] = "legacy",
+    /* key */
+    [ORACLE_KEY] = "key",
+    [ORACLE_FLOW] = "flow",
 };
 
 static const struct {
@@ -48,6 +51,12 @@ static const struct {
     [SIGHT_LEGACY_TURNED_AWAY] = {CLAUSE_LEG_4, "a call after success took its entry back"},
     [SIGHT_LEGACY_SAVED_AGAIN] = {CLAUSE_LEG_9,
                                   "a parent saved again and left its child's integer alone"},
+    /* key */
+    [SIGHT_SKIP_CHAIN] = {CLAUSE_KEY_5, "activities were skipped along with one above them"},
+    [SIGHT_SKIP_SPARES] = {CLAUSE_KEY_5,
+                           "a skip spared an activity that another one could still reach"},
+    [SIGHT_SKIP_JOIN] = {CLAUSE_KEY_5, "a join was skipped with the last of the ways to it"},
+    [SIGHT_SKIP_ERROR] = {CLAUSE_KEY_5, "an error skipped what only it could reach"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

@@ -27,6 +27,9 @@ enum oracle_name {
     ORACLE_INBOX,
     /* legacy */
     ORACLE_LEGACY,
+    /* key */
+    ORACLE_KEY,
+    ORACLE_FLOW,
     ORACLE_NAME_COUNT
 };
 
@@ -58,6 +61,11 @@ enum oracle_sighting {
     SIGHT_LEGACY_PENDING,           /* LEG-4: a pending reply ended and Leg2 stayed open */
     SIGHT_LEGACY_TURNED_AWAY,       /* LEG-4: a call after success took its entry back */
     SIGHT_LEGACY_SAVED_AGAIN, /* LEG-9: a parent saved again and left its child's integer alone */
+    /* key */
+    SIGHT_SKIP_CHAIN,  /* KEY-5: activities were skipped along with one above them */
+    SIGHT_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
+    SIGHT_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
+    SIGHT_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
     SIGHT_COUNT
 };
 

@@ -355,12 +355,12 @@ static const struct {
     /* what it is */
     {START "protocol: seq\n",
      "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
-    {START "protocol: key\n",
-     "s.yaml:3: protocol: not yet: key does not run so far; activity does"},
+    {START "protocol: seq\n",
+     "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
     {START "protocol: pipeline\n",
      "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
     {START "protocol: tcp\n",
-     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy"},
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy, key"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
      "connections, level, "

@@ -89,6 +89,16 @@ static const struct killer {
     {"legacy-late-call-not-undone", {CLAUSE_LEG_7}, 1},
     {"legacy-publish-before-save", {CLAUSE_LEG_9}, 1},
     {"legacy-success-as-pending", {CLAUSE_LEG_4}, 1},
+    {"blind-decrement", {CLAUSE_KEY_8, CLAUSE_KEY_10}, 2}, /* 10: on a flow that is complete */
+    {"split-completion", {CLAUSE_KEY_10}, 1},
+    {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
+    {"complete-from-stale-key", {CLAUSE_KEY_10}, 1},
+    {"release-without-pause", {CLAUSE_KEY_8}, 1},
+    {"error-without-skip", {CLAUSE_KEY_5}, 1},
+    {"paused-is-complete", {CLAUSE_KEY_10}, 1},
+    {"await-does-not-wait", {CLAUSE_KEY_8}, 1},
+    {"join-for-each-parent", {CLAUSE_KEY_8}, 1},
+    {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
 };
 
 static bool is_killer(const struct killer *killer, enum clause_id clause)

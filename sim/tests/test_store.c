@@ -79,6 +79,12 @@ static const struct op_case op_cases[] = {
     {"resumable: full, born there", {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_RESUMABLE, .a = P(1), .b = P(2), .c = P(3), BOTH}, {GUID, 100000000, 1, 0}, CALL_PLAIN, DONE, {10000000001, 1}, 5, 0},
     {"stuck: room", {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_STUCK, .a = P(1), .b = P(2), .c = P(3), BOTH}, {GUID, 100000000, 2, 77}, CALL_PLAIN, DONE, {10000000001, 0}, 5, 0},
     {"stuck", {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_STUCK, .a = P(1), .b = P(2), .c = P(3), BOTH}, {GUID, 100000000, 1, 77}, CALL_PLAIN, DONE, {10000000001, 1}, 5, 0},
+    {"digit", {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3), .test = TEST_DIGIT, .a = P(1), .b = P(2), BOTH}, {GUID, 10000000000, 1, -10000000000}, CALL_PLAIN, DONE, {1, 1}, 5, 1},
+    {"another digit", {OP_ADD, TABLE_GUID, GUID_LEDGER, .key = P(0), .value = P(3), .test = TEST_DIGIT, .a = P(1), .b = P(2), BOTH}, {GUID, 10000000000, 2, -10000000000}, CALL_PLAIN, DONE, {10000000001, 0}, 5, 0},
+    {"a digit above the number is 0", {OP_TEST, ON_SEMAPHORE, .test = TEST_DIGIT, .a = P(1), .b = OPERAND_ZERO, BOTH}, {JOB, 100000000000000}, CALL_PLAIN, DONE, {5, 1}, 5, 0},
+    {"lacks", {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_LACKS, .a = P(1), BOTH}, {GUID, 985}, CALL_PLAIN, DONE, {10000000001, 1}, 5, 0},
+    {"does not lack", {OP_TEST, ON_SEMAPHORE, .test = TEST_LACKS, .a = P(1), BOTH}, {JOB, 985}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
+    {"does not lack its 0", {OP_TEST, TABLE_GUID, GUID_LEDGER, .key = P(0), .test = TEST_LACKS, .a = OPERAND_ZERO, BOTH}, {GUID}, CALL_PLAIN, DONE, {10000000001, 0}, 5, 0},
 
     /* what a miss means, by the operation and by the call */
     {"goes on, plain", {OP_TEST, ON_SEMAPHORE, .test = TEST_EQUAL, .a = OPERAND_ZERO, .miss = MISS_GOES_ON, .reason = REFUSED_CLOSED}, {JOB}, CALL_PLAIN, DONE, {0, 0}, 5, 0},
@@ -131,7 +137,7 @@ Test(store, every_operation_test_and_miss_does_what_its_line_says)
 
 Test(store, the_cases_have_every_operation_test_miss_and_mode)
 {
-    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_STUCK + 1] = {0};
+    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_LACKS + 1] = {0};
     bool misses[MISS_REFUSES + 1][CALL_UNLESS_DONE + 1] = {{0}};
     for (size_t i = 0; i < COUNT(op_cases); i++) {
         kinds[op_cases[i].op.kind] = true;

@@ -1,0 +1,525 @@
+/* The monitors of the key protocol. Which activities there are, what follows what, and what became
+ * of each stands in rows of their own (places, events); the key claims to say the same in 15
+ * digits. Every commit that touches a flow is judged whole, in this order:
+ *
+ *      KEY-9          a new flow is nines
+ *      KEY-8, KEY-3   the key moved by changes that exist, and by one that is no skip; nothing
+ *                     happened twice
+ *      KEY-2, KEY-1   the key is one; each digit says what the events say
+ *      KEY-8          nothing started before it was reached; who awaits a flow stays 8 until it
+ *                     has ended, and then ends as it did (E-KEY-9)
+ *      KEY-5          exactly those are skipped that nothing can reach any more
+ *      KEY-10         completion tasks ran once, in the commit that left no active digit (E-KEY-7)
+ *
+ * An edge is dead when its source errored, was skipped, or finished and decided against it. All is
+ * read off the rows, so nothing is remembered. Owns its digits: shares only the judge of one key
+ * and one move (key.h). */
+#include "model/oracle/judge.h"
+#include "model/oracle/key.h"
+
+#define POSITIONS  15
+#define EVENT_LAST FLOW_SKIPPED
+
+/* ---- a flow as its rows tell it -------------------------------------------------------------- */
+
+struct told {
+    int64_t flow;
+    uint32_t slot;
+    int64_t key;
+    int places;                              /* how many it has */
+    uint16_t next[POSITIONS];                /* a bit a child */
+    bool awaits[POSITIONS];                  /* a flow of its own */
+    int64_t runs[POSITIONS][EVENT_LAST + 1]; /* how often each happened */
+    bool fresh[POSITIONS][EVENT_LAST + 1];   /* it happened in this commit */
+    uint16_t untaken[POSITIONS];             /* children decided against */
+    uint32_t foreign;                        /* an event that is none, or nowhere; ROW_NONE */
+};
+
+static bool member(uint16_t set, int position)
+{
+    return (set >> position & 1) != 0;
+}
+
+static bool is_position(int64_t value)
+{
+    return value >= 0 && value < POSITIONS;
+}
+
+static void tell_places(const struct rows *rows, struct told *told)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW_PLACE].used; slot++) {
+        int64_t at = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_POSITION);
+        if (row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_FLOW) != told->flow ||
+            !is_position(at)) {
+            continue;
+        }
+        told->places++;
+        told->next[at] = (uint16_t)row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_NEXT);
+        told->awaits[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_AWAITS) != 0;
+    }
+}
+
+static void tell_events(const struct rows *rows, struct told *told)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW_EVENT].used; slot++) {
+        int64_t at = row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_POSITION);
+        int64_t change = row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_CHANGE);
+        if (row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_FLOW) != told->flow) {
+            continue;
+        }
+        if (!is_position(at) || change < FLOW_STARTED || change > EVENT_LAST) {
+            told->foreign = slot;
+            continue;
+        }
+        told->runs[at][change] += row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_RUNS);
+        told->untaken[at] |= (uint16_t)row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_UNTAKEN);
+    }
+}
+
+static struct told tell(const struct rows *rows, int64_t flow, uint32_t slot)
+{
+    struct told told = {.flow = flow, .slot = slot, .foreign = ROW_NONE};
+    told.key = row_get(rows, TABLE_FLOW, slot, FLOW_KEY);
+    tell_places(rows, &told);
+    tell_events(rows, &told);
+    return told;
+}
+
+/* What this commit recorded. */
+static void tell_fresh(const struct rows *rows, struct told *told, const struct row_change *changes,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t slot = changes[i].slot;
+        if (changes[i].table != TABLE_FLOW_EVENT ||
+            row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_FLOW) != told->flow) {
+            continue;
+        }
+        int64_t at = row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_POSITION);
+        int64_t change = row_get(rows, TABLE_FLOW_EVENT, slot, FLOW_EVENT_CHANGE);
+        if (is_position(at) && change >= FLOW_STARTED && change <= EVENT_LAST) {
+            told->fresh[at][change] = true;
+        }
+    }
+}
+
+static bool happened(const struct told *told, int position, enum flow_event event)
+{
+    return told->runs[position][event] > 0;
+}
+
+/* Its work is finished, whatever came after. */
+static bool finished(const struct told *told, int position)
+{
+    return happened(told, position, FLOW_COMPLETED) || happened(told, position, FLOW_HELD);
+}
+
+static int digit_of(int64_t key, int position)
+{
+    for (int i = position + 1; i < POSITIONS; i++) {
+        key /= 10;
+    }
+    return (int)(key % 10);
+}
+
+/* KEY-1, the other way round: the digit that the events ask for. */
+static int true_digit(const struct told *told, int position)
+{
+    if (position >= told->places) {
+        return 0;
+    }
+    bool paused = happened(told, position, FLOW_PAUSED) || happened(told, position, FLOW_HELD);
+    return happened(told, position, FLOW_SKIPPED)    ? 3
+           : happened(told, position, FLOW_RELEASED) ? 4
+           : paused                                  ? 5
+           : finished(told, position)                ? 6
+           : happened(told, position, FLOW_ERRORED)  ? 7
+           : happened(told, position, FLOW_STARTED)  ? 8
+                                                     : 9;
+}
+
+/* ---- single promises ------------------------------------------------------------------------- */
+
+static void breach(struct judge *judge, enum oracle_name who, enum clause_id clause,
+                   const struct told *told, const char *why)
+{
+    judge_breach(judge, who, clause, TABLE_FLOW, told->slot, why);
+}
+
+static void pass_on(struct judge *judge, const struct told *told, struct oracle_verdict verdict)
+{
+    if (verdict.broken) {
+        breach(judge, ORACLE_KEY, verdict.clause, told, verdict.why);
+    }
+}
+
+static void judge_digits(struct judge *judge, const struct told *told)
+{
+    judge_held(judge, CLAUSE_KEY_1);
+    pass_on(judge, told, oracle_key_value(told->key));
+    if (told->foreign != ROW_NONE) {
+        judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, TABLE_FLOW_EVENT, told->foreign,
+                     "something happened that no digit stands for");
+    }
+    for (int i = 0; i < POSITIONS; i++) {
+        if (digit_of(told->key, i) != true_digit(told, i)) {
+            breach(judge, ORACLE_KEY, CLAUSE_KEY_1, told,
+                   "a digit does not say what happened to its activity");
+        }
+    }
+}
+
+/* Each change of an activity is made once: the second would be impossible (KEY-8). */
+static void judge_once(struct judge *judge, const struct told *told)
+{
+    for (int i = 0; i < POSITIONS; i++) {
+        for (int change = FLOW_STARTED; change <= EVENT_LAST; change++) {
+            if (told->runs[i][change] > 1) {
+                breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+                       "a change that had been made was made again");
+            }
+        }
+    }
+}
+
+/* An edge along which nothing can come any more. */
+static bool is_dead(const struct told *told, int from, int to)
+{
+    return happened(told, from, FLOW_ERRORED) || happened(told, from, FLOW_SKIPPED) ||
+           (finished(told, from) && member(told->untaken[from], to));
+}
+
+/* The edges to an activity: how many there are, are dead, and have brought what they ever will. */
+struct ways {
+    int all, dead, settled;
+};
+
+static struct ways ways_to(const struct told *told, int to)
+{
+    struct ways ways = {0};
+    for (int from = 0; from < POSITIONS; from++) {
+        if (member(told->next[from], to)) {
+            bool passed = happened(told, from, FLOW_COMPLETED) ||
+                          happened(told, from, FLOW_RELEASED); /* held: not before it is released */
+            ways.all++;
+            ways.dead += is_dead(told, from, to);
+            ways.settled += passed || is_dead(told, from, to);
+        }
+    }
+    return ways;
+}
+
+static void judge_reached(struct judge *judge, const struct told *told)
+{
+    for (int i = 0; i < told->places; i++) {
+        struct ways ways = ways_to(told, i);
+        bool started = happened(told, i, FLOW_STARTED);
+        if (started && (ways.settled < ways.all || (ways.all > 0 && ways.dead == ways.all))) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+                   "an activity was started before the flow had come to it");
+        }
+    }
+}
+
+static void judge_skips(struct judge *judge, const struct told *told)
+{
+    for (int i = 0; i < told->places; i++) {
+        struct ways ways = ways_to(told, i);
+        bool unreachable = ways.all > 0 && ways.dead == ways.all;
+        bool skipped = happened(told, i, FLOW_SKIPPED);
+        if (unreachable || skipped) {
+            judge_held(judge, CLAUSE_KEY_5);
+        }
+        if (unreachable && !skipped && !happened(told, i, FLOW_STARTED)) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_5, told,
+                   "nothing can reach an activity any more, and it was not skipped");
+        }
+        if (skipped && !unreachable) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_5, told,
+                   "an activity was skipped that could still be reached");
+        }
+    }
+}
+
+static bool has_end(const struct rows *rows, int64_t flow, uint32_t *found)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW_END].used; slot++) {
+        if (row_get(rows, TABLE_FLOW_END, slot, FLOW_END_FLOW) == flow) {
+            *found = slot;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_end(struct judge *judge, const struct told *told)
+{
+    const struct rows *rows = judge->rows;
+    uint32_t end = ROW_NONE;
+    bool complete = oracle_key_complete(told->key), ended = has_end(rows, told->flow, &end);
+    if (complete || ended) {
+        judge_held(judge, CLAUSE_KEY_10);
+    }
+    if (complete && !ended) {
+        breach(judge, ORACLE_KEY, CLAUSE_KEY_10, told,
+               "a flow became complete and its completion tasks did not run");
+    }
+    if (ended && !complete) {
+        breach(judge, ORACLE_KEY, CLAUSE_KEY_10, told,
+               "completion tasks ran of a flow that has active digits");
+    }
+    if (ended && row_get(rows, TABLE_FLOW_END, end, FLOW_END_RUNS) != 1) {
+        breach(judge, ORACLE_KEY, CLAUSE_KEY_10, told, "completion tasks ran more than once");
+    }
+    if (ended && row_get(rows, TABLE_FLOW_END, end, FLOW_END_KEY) != told->key) {
+        breach(judge, ORACLE_KEY, CLAUSE_KEY_10, told,
+               "completion was decided on another key than the change left");
+    }
+}
+
+/* ---- who awaits a flow (E-KEY-9) --------------------------------------------------------------
+ */
+
+static int awaited_by(const struct rows *rows, int64_t flow, int position, uint32_t *found)
+{
+    int count = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
+        if (row_get(rows, TABLE_FLOW, slot, FLOW_PARENT) == flow &&
+            row_get(rows, TABLE_FLOW, slot, FLOW_AWAITER) == position) {
+            *found = slot;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void judge_awaiter(struct judge *judge, const struct told *told, int position)
+{
+    uint32_t awaited = ROW_NONE, end;
+    bool started = happened(told, position, FLOW_STARTED);
+    bool over = finished(told, position) || happened(told, position, FLOW_ERRORED);
+    int count = awaited_by(judge->rows, told->flow, position, &awaited);
+    if (count != (started ? 1 : 0)) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+               "an activity that awaits a flow began none, or not one, or not when it started");
+        return;
+    }
+    if (!over) {
+        return;
+    }
+    if (!has_end(judge->rows, row_key(judge->rows, TABLE_FLOW, awaited), &end)) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+               "an activity went on while the flow that it awaits was active");
+    } else if (oracle_key_in_error(row_get(judge->rows, TABLE_FLOW_END, end, FLOW_END_KEY)) &&
+               finished(told, position)) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+               "an activity completed although the flow that it awaits ended in error");
+    }
+}
+
+static void judge_awaiters(struct judge *judge, const struct told *told)
+{
+    for (int i = 0; i < told->places; i++) {
+        if (told->awaits[i]) {
+            judge_awaiter(judge, told, i);
+        }
+    }
+}
+
+/* ---- one commit ------------------------------------------------------------------------------ */
+
+static void judge_state(struct judge *judge, const struct told *told)
+{
+    judge_once(judge, told);
+    judge_digits(judge, told);
+    judge_reached(judge, told);
+    judge_awaiters(judge, told);
+    judge_skips(judge, told);
+    judge_end(judge, told);
+}
+
+static void judge_birth(struct judge *judge, const struct told *told)
+{
+    judge_held(judge, CLAUSE_KEY_9);
+    for (int i = 0; i < POSITIONS; i++) {
+        if (told->places == 0 || digit_of(told->key, i) != (i < told->places ? 9 : 0)) {
+            breach(judge, ORACLE_KEY, CLAUSE_KEY_9, told,
+                   "a flow did not start with a nine for each of its activities");
+        }
+    }
+}
+
+/* The key's move over the whole commit. */
+static void judge_move(struct judge *judge, const struct told *told,
+                       const struct row_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].table != TABLE_FLOW || changes[i].slot != told->slot) {
+            continue;
+        }
+        if (changes[i].kind == ROW_INSERTED) {
+            judge_birth(judge, told);
+            return;
+        }
+        if (changes[i].kind == ROW_UPDATED && changes[i].column == FLOW_KEY) {
+            judge_held(judge, CLAUSE_KEY_8);
+            pass_on(judge, told, oracle_key_move(changes[i].before, told->key));
+            return;
+        }
+    }
+}
+
+static void see_skip(struct judge *judge, const struct told *told, int position)
+{
+    bool with_parent = false, error = false;
+    for (int from = 0; from < POSITIONS; from++) {
+        bool above = member(told->next[from], position);
+        with_parent = with_parent || (above && told->fresh[from][FLOW_SKIPPED]);
+        error = error || told->fresh[from][FLOW_ERRORED];
+    }
+    if (with_parent) {
+        judge_see(judge, SIGHT_SKIP_CHAIN);
+    }
+    if (ways_to(told, position).all > 1) {
+        judge_see(judge, SIGHT_SKIP_JOIN);
+    }
+    if (error) {
+        judge_see(judge, SIGHT_SKIP_ERROR);
+    }
+}
+
+static void see_skips(struct judge *judge, const struct told *told)
+{
+    for (int from = 0; from < POSITIONS; from++) {
+        if (!told->fresh[from][FLOW_SKIPPED]) {
+            continue;
+        }
+        see_skip(judge, told, from);
+        for (int to = 0; to < told->places; to++) {
+            if (member(told->next[from], to) && digit_of(told->key, to) == 9) {
+                judge_see(judge, SIGHT_SKIP_SPARES);
+            }
+        }
+    }
+}
+
+/* The flow that a changed row is about; 0: none. */
+static int64_t flow_of(const struct rows *rows, const struct row_change *change)
+{
+    switch ((int)change->table) {
+    case TABLE_FLOW:
+        return row_key(rows, TABLE_FLOW, change->slot);
+    case TABLE_FLOW_PLACE:
+        return row_get(rows, TABLE_FLOW_PLACE, change->slot, FLOW_PLACE_FLOW);
+    case TABLE_FLOW_EVENT:
+        return row_get(rows, TABLE_FLOW_EVENT, change->slot, FLOW_EVENT_FLOW);
+    case TABLE_FLOW_END:
+        return row_get(rows, TABLE_FLOW_END, change->slot, FLOW_END_FLOW);
+    default:
+        return 0;
+    }
+}
+
+static bool was_judged(const struct rows *rows, const struct row_change *changes, size_t before,
+                       int64_t flow)
+{
+    for (size_t i = 0; i < before; i++) {
+        if (flow_of(rows, &changes[i]) == flow) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t cells(const struct rows *rows)
+{
+    (void)rows;
+    return 1;
+}
+
+static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
+                                    const struct row_change *changes, size_t count)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    for (size_t i = 0; i < count; i++) {
+        int64_t flow = flow_of(rows, &changes[i]);
+        if (flow == 0 || was_judged(rows, changes, i, flow)) {
+            continue;
+        }
+        uint32_t slot = row_find(rows, TABLE_FLOW, flow);
+        if (slot == ROW_NONE || changes[i].kind == ROW_DELETED) {
+            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_1, (enum row_table)changes[i].table,
+                         changes[i].slot, "what a flow is made of is not there");
+            continue;
+        }
+        struct told told = tell(rows, flow, slot);
+        tell_fresh(rows, &told, changes, count);
+        judge_move(&judge, &told, changes, count);
+        judge_state(&judge, &told);
+        see_skips(&judge, &told);
+    }
+    return judge.verdict;
+}
+
+static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
+                                      size_t count)
+{
+    return judge_rollback(oracle, ORACLE_KEY, CLAUSE_KEY_8, changes, count);
+}
+
+/* ---- in the end ------------------------------------------------------------------------------ */
+
+/* The same for the flow: a pause that came too late is the one thing that chance decides. */
+static bool same_end(int64_t key, int64_t other)
+{
+    for (int i = 0; i < POSITIONS; i++) {
+        int digit = digit_of(key, i), wanted = digit_of(other, i);
+        if ((digit == 4 ? 6 : digit) != (wanted == 4 ? 6 : wanted)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* KEY-10: exactly one change sees the completion, so in the end one has. Every flow of a run
+ * without faults is there, and ended as it did. */
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
+                                     const struct rows *crash_free)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    const struct rows *all = crash_free == NULL ? rows : crash_free;
+    if (!quiet) {
+        judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
+                     "messages are left in the queue");
+    }
+    for (uint32_t slot = 0; slot < all->table[TABLE_FLOW].used; slot++) {
+        uint32_t end, here = row_find(rows, TABLE_FLOW, row_key(all, TABLE_FLOW, slot));
+        judge_held(&judge, CLAUSE_KEY_10);
+        if (here == ROW_NONE) {
+            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
+                         "a flow that was asked for never began");
+        } else if (!has_end(rows, row_key(rows, TABLE_FLOW, here), &end)) {
+            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, here,
+                         "a flow began and no change ever completed it");
+        } else if (!same_end(row_get(rows, TABLE_FLOW, here, FLOW_KEY),
+                             row_get(all, TABLE_FLOW, slot, FLOW_KEY))) {
+            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, here,
+                         "a flow ended otherwise than it does without faults");
+        }
+    }
+    return judge.verdict;
+}
+
+/* All flows as they stand, whatever came before. */
+static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *rows)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
+        struct told told = tell(rows, row_key(rows, TABLE_FLOW, slot), slot);
+        judge_state(&judge, &told);
+    }
+    return judge.verdict;
+}
+
+const struct monitors monitors_key = {
+    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled, .recheck = recheck};

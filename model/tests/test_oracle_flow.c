@@ -1,0 +1,563 @@
+/* The monitors of the key protocol, with flows told by hand: what is right passes, and every breach
+ * that they know of is planted once. */
+#include "model/oracle/oracle.h"
+#include "model/table.h"
+#include "model/tests/proves.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define CAPACITY 64
+#define INDEX    128
+#define CHANGES  64
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+extern const struct monitors monitors_key;
+
+/* ---- a store --------------------------------------------------------------------------------- */
+
+static struct told {
+    struct rows rows;
+    int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
+    uint32_t index[TABLE_COUNT][INDEX];
+    struct row_change changes[CHANGES];
+    size_t count;
+} worlds[2];
+static struct told *told = &worlds[0];
+static struct oracle oracle;
+static int64_t ghosts[1];
+
+static void begin(void)
+{
+    memset(told, 0, sizeof *told);
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        told->rows.table[table] =
+            (struct row_area){.cells = told->cells[table],
+                              .index = told->index[table],
+                              .stride = 1 + table_get((enum row_table)table)->columns,
+                              .index_mask = INDEX - 1,
+                              .capacity = CAPACITY};
+    }
+    cr_assert_eq(monitors_key.cells(&told->rows), COUNT(ghosts));
+    oracle_begin(&oracle, &monitors_key, &told->rows, ghosts);
+}
+
+static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
+                 int64_t before)
+{
+    cr_assert(told->count < CHANGES);
+    told->changes[told->count++] = (struct row_change){.slot = slot,
+                                                       .table = (uint8_t)table,
+                                                       .kind = (uint8_t)kind,
+                                                       .column = (uint8_t)column,
+                                                       .before = before};
+}
+
+static void put(enum row_table table, int64_t key, const int64_t *values)
+{
+    struct row_area *area = &told->rows.table[table];
+    uint32_t slot = area->used++;
+    int64_t *row = &area->cells[(size_t)slot * area->stride];
+    row[0] = key;
+    memcpy(row + 1, values, (area->stride - 1) * sizeof *values);
+    uint32_t place = (uint32_t)key & area->index_mask;
+    while (area->index[place] != 0) {
+        place = (place + 1) & area->index_mask;
+    }
+    area->index[place] = slot + 1;
+    note(table, slot, ROW_INSERTED, 0, 0);
+}
+
+static void set(enum row_table table, int64_t key, int column, int64_t value)
+{
+    uint32_t slot = row_find(&told->rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    struct row_area *area = &told->rows.table[table];
+    int64_t *cell = &area->cells[(size_t)slot * area->stride + 1 + (size_t)column];
+    note(table, slot, ROW_UPDATED, column, *cell);
+    *cell = value;
+}
+
+static struct oracle_verdict tell(void)
+{
+    struct oracle_verdict verdict =
+        monitors_key.commit(&oracle, &told->rows, told->changes, told->count);
+    cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
+    told->count = 0;
+    return verdict;
+}
+
+static void expect_fine(const char *what)
+{
+    struct oracle_verdict verdict = tell();
+    cr_expect_not(verdict.broken, "%s: %s", what, verdict.why);
+    verdict = monitors_key.recheck(&oracle, &told->rows);
+    cr_expect_not(verdict.broken, "%s, slowly: %s", what, verdict.why);
+}
+
+static void expect_breach(enum clause_id clause, const char *why)
+{
+    struct oracle_verdict verdict = tell();
+    cr_expect(verdict.broken, "%s: nobody noticed", why);
+    cr_expect_eq(verdict.clause, clause, "%s: clause %d", why, (int)verdict.clause);
+    cr_expect_str_eq(verdict.why, why);
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+#define FLOW     INT64_C(1000)
+#define AWAITED  INT64_C(2000)
+#define AT(p, d) ((d)*weights[p]) /* a digit at a position */
+
+static const int64_t weights[] = {100000000000000, 10000000000000, 1000000000000, 100000000000,
+                                  10000000000};
+
+static void put_flow(int64_t flow, int64_t key, int64_t parent, int64_t awaiter)
+{
+    put(TABLE_FLOW, flow,
+        (int64_t[FLOW_COLUMNS]){
+            [FLOW_KEY] = key, [FLOW_PARENT] = parent, [FLOW_AWAITER] = awaiter});
+}
+
+static void put_place(int64_t flow, int position, int64_t next, int64_t awaits)
+{
+    put(TABLE_FLOW_PLACE, flow + position + 1,
+        (int64_t[FLOW_PLACE_COLUMNS]){flow, position, next, awaits});
+}
+
+static void event(int64_t flow, int64_t position, int64_t change, int64_t untaken)
+{
+    put(TABLE_FLOW_EVENT, flow + 100 + position * 10 + change,
+        (int64_t[FLOW_EVENT_COLUMNS]){flow, position, change, untaken, 1});
+}
+
+static void move(int64_t flow, int64_t delta)
+{
+    set(TABLE_FLOW, flow, FLOW_KEY,
+        row_get(&told->rows, TABLE_FLOW, row_find(&told->rows, TABLE_FLOW, flow), FLOW_KEY) +
+            delta);
+}
+
+static void end(int64_t flow)
+{
+    put(TABLE_FLOW_END, flow + 500,
+        (int64_t[FLOW_END_COLUMNS]){
+            flow,
+            row_get(&told->rows, TABLE_FLOW, row_find(&told->rows, TABLE_FLOW, flow), FLOW_KEY),
+            1});
+}
+
+/* A fork: 0 before 1 and 2, which both lead to 3; 4 follows 1 alone. */
+static void begin_fork(void)
+{
+    begin();
+    put_flow(FLOW, INT64_C(999990000000000), 0, 0);
+    put_place(FLOW, 0, 1 << 1 | 1 << 2, 0);
+    put_place(FLOW, 1, 1 << 3 | 1 << 4, 0);
+    put_place(FLOW, 2, 1 << 3, 0);
+    put_place(FLOW, 3, 0, 0);
+    put_place(FLOW, 4, 0, 0);
+    expect_fine("a flow of five");
+}
+
+static void start(int position)
+{
+    event(FLOW, position, FLOW_STARTED, 0);
+    move(FLOW, AT(position, -1));
+}
+
+static void complete(int position, int64_t untaken)
+{
+    event(FLOW, position, FLOW_COMPLETED, untaken);
+    move(FLOW, AT(position, -2));
+}
+
+static void run(int position)
+{
+    start(position);
+    expect_fine("a start");
+    complete(position, 0);
+    expect_fine("an end");
+}
+
+static void skip(int position)
+{
+    event(FLOW, position, FLOW_SKIPPED, 0);
+    move(FLOW, AT(position, -6));
+}
+
+Test(oracle_flow, a_flow_that_skips_joins_pauses_and_ends_is_fine)
+{
+    PROVES(CLAUSE_KEY_1, CLAUSE_KEY_3, CLAUSE_KEY_4, CLAUSE_KEY_5, CLAUSE_KEY_8, CLAUSE_KEY_9,
+           CLAUSE_KEY_10);
+    SETTLES(ERRATUM_KEY_2, ERRATUM_KEY_5, ERRATUM_KEY_7);
+    begin_fork();
+    run(0);
+    start(1);
+    expect_fine("one branch");
+    start(2);
+    expect_fine("the other");
+    event(FLOW, 1, FLOW_ERRORED, 0);
+    move(FLOW, AT(1, -1));
+    skip(4);
+    expect_fine("an error and what only it could reach");
+    cr_expect_eq(oracle.seen[SIGHT_SKIP_ERROR], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_SKIP_JOIN], 0U);
+    event(FLOW, 2, FLOW_HELD, 0);
+    move(FLOW, AT(2, -3));
+    expect_fine("held");
+    event(FLOW, 2, FLOW_RELEASED, 0);
+    move(FLOW, AT(2, -1));
+    expect_fine("released");
+    event(FLOW, 0, FLOW_PAUSED, 0);
+    move(FLOW, AT(0, -1));
+    expect_fine("paused after it completed");
+    run(3);
+    event(FLOW, 0, FLOW_RELEASED, 0);
+    move(FLOW, AT(0, -1));
+    end(FLOW);
+    expect_fine("complete");
+    cr_expect_not(monitors_key.settled(&oracle, &told->rows, true, NULL).broken);
+    cr_expect_gt(oracle.evaluated[CLAUSE_KEY_5], 0U);
+    cr_expect_gt(oracle.evaluated[CLAUSE_KEY_8], 0U);
+    cr_expect_gt(oracle.evaluated[CLAUSE_KEY_10], 0U);
+}
+
+Test(oracle_flow, skips_are_seen_for_what_they_are)
+{
+    PROVES(CLAUSE_KEY_5);
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    complete(0, 1 << 1);
+    skip(1);
+    skip(4);
+    expect_fine("a branch that was not taken, and what follows it");
+    cr_expect_eq(oracle.seen[SIGHT_SKIP_CHAIN], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_SKIP_SPARES], 1U, "3 can be reached from 2");
+    start(2);
+    expect_fine("a start");
+    complete(2, 1 << 3);
+    skip(3);
+    end(FLOW);
+    expect_fine("the last way to the join");
+    cr_expect_eq(oracle.seen[SIGHT_SKIP_JOIN], 1U);
+    for (int sight = SIGHT_SKIP_CHAIN; sight <= SIGHT_SKIP_ERROR; sight++) {
+        cr_expect_eq(oracle_sighting_clause((enum oracle_sighting)sight), CLAUSE_KEY_5);
+        cr_expect(*oracle_sighting_text((enum oracle_sighting)sight) != '\0');
+    }
+}
+
+/* ---- what the digits say --------------------------------------------------------------------- */
+
+Test(oracle_flow, a_digit_that_moves_alone_and_an_event_that_comes_alone_break_key_1)
+{
+    PROVES(CLAUSE_KEY_1);
+    begin_fork();
+    move(FLOW, AT(0, -1));
+    expect_breach(CLAUSE_KEY_1, "a digit does not say what happened to its activity");
+    begin_fork();
+    event(FLOW, 0, FLOW_STARTED, 0);
+    expect_breach(CLAUSE_KEY_1, "a digit does not say what happened to its activity");
+    begin_fork();
+    put_place(FLOW, 5, 0, 0);
+    expect_breach(CLAUSE_KEY_1, "a digit does not say what happened to its activity");
+    begin_fork();
+    put_place(FLOW, 15, 0, 0); /* is nowhere, so nothing depends on it */
+    expect_fine("a place past the end");
+}
+
+Test(oracle_flow, what_no_digit_stands_for_breaks_key_1)
+{
+    PROVES(CLAUSE_KEY_1);
+    static const int64_t wrong[][2] = {{15, FLOW_STARTED}, {-1, FLOW_STARTED}, {0, 0}, {0, 8}};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        begin_fork();
+        event(FLOW, wrong[i][0], wrong[i][1], 0);
+        expect_breach(CLAUSE_KEY_1, "something happened that no digit stands for");
+    }
+}
+
+Test(oracle_flow, a_row_of_a_flow_that_is_not_there_breaks_key_1)
+{
+    begin_fork();
+    event(AWAITED, 0, FLOW_STARTED, 0);
+    expect_breach(CLAUSE_KEY_1, "what a flow is made of is not there");
+    begin_fork();
+    note(TABLE_FLOW_PLACE, 0, ROW_DELETED, 0, 0);
+    expect_breach(CLAUSE_KEY_1, "what a flow is made of is not there");
+    begin_fork();
+    note(TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
+    expect_fine("a message is nothing of a flow");
+}
+
+Test(oracle_flow, a_number_that_is_no_key_is_none)
+{
+    PROVES(CLAUSE_KEY_1, CLAUSE_KEY_2);
+    begin_fork();
+    set(TABLE_FLOW, FLOW, FLOW_KEY, -1);
+    cr_expect(tell().broken);
+    begin_fork();
+    set(TABLE_FLOW, FLOW, FLOW_UNTAKEN, 3);
+    expect_fine("another column than the key");
+}
+
+Test(oracle_flow, a_flow_begins_with_nines)
+{
+    PROVES(CLAUSE_KEY_9);
+    static const int64_t keys[] = {899990000000000, 999900000000000, 999999000000000};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        begin();
+        put_flow(FLOW, keys[i], 0, 0);
+        for (int p = 0; p < 5; p++) {
+            put_place(FLOW, p, 0, 0);
+        }
+        expect_breach(CLAUSE_KEY_9, "a flow did not start with a nine for each of its activities");
+    }
+    begin();
+    put_flow(FLOW, INT64_C(900000000000000), 0, 0);
+    expect_breach(CLAUSE_KEY_9, "a flow did not start with a nine for each of its activities");
+}
+
+/* ---- what may happen ------------------------------------------------------------------------- */
+
+Test(oracle_flow, impossible_changes_and_borrows_break_key_8)
+{
+    PROVES(CLAUSE_KEY_8);
+    begin_fork();
+    event(FLOW, 0, FLOW_COMPLETED, 0);
+    move(FLOW, AT(0, -3));
+    cr_expect_eq(tell().clause, CLAUSE_KEY_8, "complete a pending one");
+    begin_fork();
+    run(0);
+    start(1);
+    expect_fine("a start");
+    move(FLOW, AT(1, -9));
+    cr_expect_eq(tell().clause, CLAUSE_KEY_8, "a borrow");
+}
+
+Test(oracle_flow, what_happens_again_breaks_key_8)
+{
+    PROVES(CLAUSE_KEY_8);
+    SETTLES(ERRATUM_KEY_3);
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    set(TABLE_FLOW_EVENT, FLOW + 100 + FLOW_STARTED, FLOW_EVENT_RUNS, 2);
+    move(FLOW, AT(0, -1));
+    expect_breach(CLAUSE_KEY_8, "a change that had been made was made again");
+}
+
+Test(oracle_flow, a_start_before_its_parents_are_settled_breaks_key_8)
+{
+    PROVES(CLAUSE_KEY_8);
+    static const char why[] = "an activity was started before the flow had come to it";
+    begin_fork();
+    start(1);
+    expect_breach(CLAUSE_KEY_8, why);
+    begin_fork();
+    run(0);
+    run(1);
+    start(3);
+    expect_breach(CLAUSE_KEY_8, why); /* 2 is pending */
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    event(FLOW, 0, FLOW_HELD, 0);
+    move(FLOW, AT(0, -3));
+    expect_fine("held");
+    start(1);
+    expect_breach(CLAUSE_KEY_8, why); /* not released */
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    complete(0, 1 << 1 | 1 << 2);
+    start(1);
+    event(FLOW, 2, FLOW_SKIPPED, 0);
+    move(FLOW, AT(2, -6));
+    cr_expect(tell().broken, "started along an edge that was not taken");
+}
+
+/* ---- skips ----------------------------------------------------------------------------------- */
+
+Test(oracle_flow, what_nothing_can_reach_is_skipped_and_nothing_else)
+{
+    PROVES(CLAUSE_KEY_5);
+    SETTLES(ERRATUM_KEY_5);
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    complete(0, 1 << 1);
+    skip(1);
+    expect_breach(CLAUSE_KEY_5, "nothing can reach an activity any more, and it was not skipped");
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    event(FLOW, 0, FLOW_ERRORED, 0);
+    move(FLOW, AT(0, -1));
+    expect_breach(CLAUSE_KEY_5, "nothing can reach an activity any more, and it was not skipped");
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    complete(0, 0);
+    skip(1);
+    skip(4);
+    expect_breach(CLAUSE_KEY_5, "an activity was skipped that could still be reached");
+}
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* One activity, about to complete. */
+static void begin_one(void)
+{
+    begin();
+    put_flow(FLOW, AT(0, 9), 0, 0);
+    put_place(FLOW, 0, 0, 0);
+    expect_fine("a flow of one");
+    start(0);
+    expect_fine("a start");
+}
+
+Test(oracle_flow, completion_tasks_come_once_with_the_change_that_completes)
+{
+    PROVES(CLAUSE_KEY_10);
+    SETTLES(ERRATUM_KEY_7);
+    begin_one();
+    complete(0, 0);
+    expect_breach(CLAUSE_KEY_10, "a flow became complete and its completion tasks did not run");
+    begin_one();
+    end(FLOW);
+    expect_breach(CLAUSE_KEY_10, "completion tasks ran of a flow that has active digits");
+    begin_one();
+    complete(0, 0);
+    end(FLOW);
+    set(TABLE_FLOW_END, FLOW + 500, FLOW_END_RUNS, 2);
+    expect_breach(CLAUSE_KEY_10, "completion tasks ran more than once");
+    begin_one();
+    end(FLOW);
+    complete(0, 0);
+    expect_breach(CLAUSE_KEY_10, "completion was decided on another key than the change left");
+    begin_one();
+    complete(0, 0);
+    end(FLOW);
+    expect_fine("complete");
+    event(FLOW, 0, FLOW_PAUSED, 0);
+    move(FLOW, AT(0, -1));
+    cr_expect_eq(tell().clause, CLAUSE_KEY_10, "a complete flow is not reopened");
+}
+
+/* ---- who awaits a flow ----------------------------------------------------------------------- */
+
+/* One activity that awaits a flow of one. */
+static void begin_awaiting(bool with_flow)
+{
+    begin();
+    put_flow(FLOW, AT(0, 9), 0, 0);
+    put_place(FLOW, 0, 0, 1);
+    expect_fine("a flow that will await another");
+    start(0);
+    if (with_flow) {
+        put_flow(AWAITED, AT(0, 9), FLOW, 0);
+        put_place(AWAITED, 0, 0, 0);
+        expect_fine("it waits");
+    }
+}
+
+static void run_awaited(enum flow_event last, int64_t delta)
+{
+    event(AWAITED, 0, FLOW_STARTED, 0);
+    move(AWAITED, AT(0, -1));
+    expect_fine("the awaited one starts");
+    event(AWAITED, 0, last, 0);
+    move(AWAITED, AT(0, delta));
+    end(AWAITED);
+    expect_fine("and ends");
+}
+
+Test(oracle_flow, who_awaits_a_flow_stays_8_until_it_has_ended_and_ends_as_it_did)
+{
+    PROVES(CLAUSE_KEY_8);
+    SETTLES(ERRATUM_KEY_9);
+    begin_awaiting(true);
+    run_awaited(FLOW_COMPLETED, -2);
+    complete(0, 0);
+    end(FLOW);
+    expect_fine("then the awaiting one");
+
+    begin_awaiting(true);
+    complete(0, 0);
+    end(FLOW);
+    expect_breach(CLAUSE_KEY_8, "an activity went on while the flow that it awaits was active");
+
+    begin_awaiting(true);
+    run_awaited(FLOW_ERRORED, -1);
+    complete(0, 0);
+    end(FLOW);
+    expect_breach(CLAUSE_KEY_8,
+                  "an activity completed although the flow that it awaits ended in error");
+
+    begin_awaiting(true);
+    run_awaited(FLOW_ERRORED, -1);
+    event(FLOW, 0, FLOW_ERRORED, 0);
+    move(FLOW, AT(0, -1));
+    end(FLOW);
+    expect_fine("it errs, too");
+
+    begin_awaiting(false);
+    expect_breach(CLAUSE_KEY_8, "an activity that awaits a flow began none, or not one, or not "
+                                "when it started");
+    begin_awaiting(true);
+    put_flow(AWAITED + 1000, AT(0, 9), FLOW, 0);
+    put_place(AWAITED + 1000, 0, 0, 0);
+    start(0); /* so that the awaiting flow is judged */
+    cr_expect(tell().broken, "two of them");
+}
+
+/* ---- in the end ------------------------------------------------------------------------------ */
+
+static struct oracle_verdict settle(bool quiet, const struct told *crash_free)
+{
+    return monitors_key.settled(&oracle, &told->rows, quiet,
+                                crash_free == NULL ? NULL : &crash_free->rows);
+}
+
+Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)
+{
+    PROVES(CLAUSE_KEY_10);
+    told = &worlds[1]; /* without faults: held, released */
+    begin_one();
+    event(FLOW, 0, FLOW_HELD, 0);
+    move(FLOW, AT(0, -3));
+    expect_fine("held");
+    event(FLOW, 0, FLOW_RELEASED, 0);
+    move(FLOW, AT(0, -1));
+    end(FLOW);
+    expect_fine("released");
+    told = &worlds[0];
+    begin_one();
+    cr_expect_str_eq(settle(true, NULL).why, "a flow began and no change ever completed it");
+    cr_expect_str_eq(settle(false, NULL).why, "messages are left in the queue");
+    complete(0, 0);
+    end(FLOW);
+    expect_fine("complete");
+    cr_expect_not(settle(true, &worlds[1]).broken, "a pause that came too late");
+    begin();
+    struct oracle_verdict verdict = settle(true, &worlds[1]);
+    cr_expect_eq(verdict.clause, CLAUSE_KEY_10);
+    cr_expect_str_eq(verdict.why, "a flow that was asked for never began");
+    begin_one();
+    event(FLOW, 0, FLOW_ERRORED, 0);
+    move(FLOW, AT(0, -1));
+    end(FLOW);
+    expect_fine("complete, in error");
+    cr_expect_str_eq(settle(true, &worlds[1]).why,
+                     "a flow ended otherwise than it does without faults");
+}
+
+Test(oracle_flow, a_transaction_that_did_not_commit_left_nothing)
+{
+    begin_fork();
+    cr_expect_not(monitors_key.rollback(&oracle, told->changes, 0).broken);
+    start(0);
+    cr_expect_eq(monitors_key.rollback(&oracle, told->changes, told->count).clause, CLAUSE_KEY_8);
+}

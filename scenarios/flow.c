@@ -1,0 +1,244 @@
+/* What a scenario of the key protocol has: flows, and cases of them. */
+#include "scenarios/flow_text.h"
+#include "scenarios/part.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool read_flows(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    return flow_text_read(reader, &loading->scenario->flows, &loading->flows);
+}
+
+static bool read_cases(struct reader *reader, void *context)
+{
+    struct loading *loading = context;
+    uint32_t cases = 0;
+    if (!part_read_count(reader, FLOW_CASES_MAX, &cases)) {
+        return false;
+    }
+    loading->scenario->flows.cases = (uint8_t)cases;
+    return true;
+}
+
+static const struct reader_field fields[] = {
+    {"timeout", part_read_timeout}, {"cases", read_cases}, {"flows", read_flows}};
+
+/* What a run of a shape makes, with all flows that are awaited in it. */
+static void count_run(const struct flow_book *book, int shape, uint32_t *flows,
+                      uint32_t *activities)
+{
+    const struct flow_shape *of = &book->shape[shape];
+    *flows += 1;
+    *activities += (uint32_t)of->graph.count;
+    for (int i = 0; i < of->graph.count; i++) {
+        if (of->at[i].awaits != 0) {
+            count_run(book, of->at[i].awaits - 1, flows, activities);
+        }
+    }
+}
+
+static bool check_activities(struct reader *reader, const struct loading *loading)
+{
+    const struct scenario *scenario = loading->scenario;
+    uint32_t flows = 0, activities = 0;
+    count_run(&scenario->flows, 0, &flows, &activities);
+    if ((uint64_t)activities * scenario->jobs <= SCENARIO_ACTIVITIES_MAX) {
+        return true;
+    }
+    return reader_fail(reader, loading->flows.line,
+                       "%" PRIu32 " jobs of %" PRIu32 " activities; all jobs together make at most "
+                       "%d",
+                       scenario->jobs, activities, SCENARIO_ACTIVITIES_MAX);
+}
+
+static bool check(struct reader *reader, struct loading *loading)
+{
+    struct flow_book *book = &loading->scenario->flows;
+    if (book->shapes == 0) {
+        return reader_fail(reader, 1, "the key flows is missing; a scenario has a name and flows");
+    }
+    book->cases = book->cases == 0 ? 1 : book->cases;
+    return flow_text_build(reader, book, &loading->flows) && check_activities(reader, loading);
+}
+
+static void make_rules(const struct scenario *scenario, struct rules *rules)
+{
+    rules->of.key.book = &scenario->flows;
+}
+
+static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
+{
+    uint32_t flows = 0, activities = 0;
+    count_run(&scenario->flows, 0, &flows, &activities);
+    rows[TABLE_FLOW] = scenario->jobs * flows;
+    rows[TABLE_FLOW_PLACE] = scenario->jobs * activities;
+    rows[TABLE_FLOW_EVENT] = scenario->jobs * activities * FLOW_SKIPPED;
+    rows[TABLE_FLOW_END] = scenario->jobs * flows;
+    rows[TABLE_MESSAGE] = 8 * scenario->jobs * activities + 64; /* duplicated, replayed */
+}
+
+/* ---- as YAML again --------------------------------------------------------------------------- */
+
+static void put_cases(struct page *page, uint8_t cases)
+{
+    const char *separator = "";
+    page_put(page, "[");
+    for (int i = 0; i < FLOW_CASES_MAX; i++) {
+        if ((cases >> i & 1) != 0) {
+            page_put(page, "%s%d", separator, i + 1);
+            separator = ", ";
+        }
+    }
+    page_put(page, "]");
+}
+
+static void put_next(struct page *page, const struct flow_shape *shape, int position, uint8_t all)
+{
+    const char *separator = "";
+    page_put(page, "{next: [");
+    for (int child = 0; child < shape->graph.count; child++) {
+        uint8_t when = shape->at[position].when[child];
+        if ((shape->graph.next[position] >> child & 1) == 0) {
+            continue;
+        }
+        if (when == all) {
+            page_put(page, "%s%s", separator, shape->at[child].name);
+        } else {
+            page_put(page, "%s{to: %s, when: ", separator, shape->at[child].name);
+            put_cases(page, when);
+            page_put(page, "}");
+        }
+        separator = ", ";
+    }
+    page_put(page, "]");
+}
+
+static void put_some(struct page *page, const char *what, uint8_t cases)
+{
+    if (cases != 0) {
+        page_put(page, ", %s: ", what);
+        put_cases(page, cases);
+    }
+}
+
+static void put_activity(struct page *page, const struct flow_book *book,
+                         const struct flow_shape *shape, int position)
+{
+    const struct flow_activity *activity = &shape->at[position];
+    page_put(page, "    %s: ", activity->name);
+    put_next(page, shape, position, (uint8_t)((1U << book->cases) - 1));
+    put_some(page, "errors", activity->errors);
+    put_some(page, "holds", activity->holds);
+    put_some(page, "pauses", activity->pauses);
+    if (activity->awaits != 0) {
+        page_put(page, ", awaits: %s", book->shape[activity->awaits - 1].name);
+    }
+    page_put(page, "}\n");
+}
+
+static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+{
+    const struct flow_book *book = &scenario->flows;
+    (void)gone;
+    page_put(page, "cases: %d\nflows:\n", book->cases);
+    for (int i = 0; i < book->shapes; i++) {
+        page_put(page, "  %s:\n", book->shape[i].name);
+        for (int at = 0; at < book->shape[i].graph.count; at++) {
+            put_activity(page, book, &book->shape[i], at);
+        }
+    }
+}
+
+/* ---- smaller --------------------------------------------------------------------------------- */
+
+/* Only the flows of one case are left, and one job of them. */
+static void keep_case(struct scenario *scenario, int number)
+{
+    struct flow_book *book = &scenario->flows;
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        struct flow_activity *activity =
+            &book->shape[i / KEY_ACTIVITIES_MAX].at[i % KEY_ACTIVITIES_MAX];
+        activity->errors = activity->errors >> number & 1;
+        activity->holds = activity->holds >> number & 1;
+        activity->pauses = activity->pauses >> number & 1;
+        for (int child = 0; child < KEY_ACTIVITIES_MAX; child++) {
+            activity->when[child] = activity->when[child] >> number & 1;
+        }
+    }
+    book->cases = 1;
+    scenario->jobs = 1;
+}
+
+/* The bits above a position move down onto it. */
+static uint16_t without(uint16_t set, int position)
+{
+    uint16_t below = (uint16_t)((1U << position) - 1);
+    return (uint16_t)((set & below) | (set >> 1 & ~below));
+}
+
+static void remove_activity(struct flow_shape *shape, int position)
+{
+    int count = --shape->graph.count;
+    for (int i = position; i < count; i++) {
+        shape->at[i] = shape->at[i + 1];
+        shape->graph.next[i] = shape->graph.next[i + 1];
+    }
+    for (int i = 0; i < count; i++) {
+        uint8_t *when = shape->at[i].when;
+        memmove(&when[position], &when[position + 1], (size_t)(count - position));
+        shape->graph.next[i] = without(shape->graph.next[i], position);
+    }
+}
+
+static void remove_unused(struct flow_book *book)
+{
+    int used = 1;
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        const struct flow_shape *shape = &book->shape[i / KEY_ACTIVITIES_MAX];
+        int position = i % KEY_ACTIVITIES_MAX;
+        int awaits = position < shape->graph.count ? shape->at[position].awaits : 0;
+        used = awaits > used ? awaits : used;
+    }
+    book->shapes = (uint8_t)used;
+}
+
+/* Every way makes something smaller, else shrinking would not end: one case of several; without an
+ * activity, where there are others; without a flow that an activity awaits. */
+static bool make_smaller(struct scenario *scenario, unsigned way)
+{
+    struct flow_book *book = &scenario->flows;
+    for (int number = 0; book->cases > 1 && number < book->cases; number++) {
+        if (way-- == 0) {
+            keep_case(scenario, number);
+            return true;
+        }
+    }
+    for (int i = 0; i < book->shapes * KEY_ACTIVITIES_MAX; i++) {
+        struct flow_shape *shape = &book->shape[i / KEY_ACTIVITIES_MAX];
+        int position = i % KEY_ACTIVITIES_MAX;
+        bool removable = position < shape->graph.count && shape->graph.count > 1;
+        bool awaits = position < shape->graph.count && shape->at[position].awaits != 0;
+        if (removable && way-- == 0) {
+            remove_activity(shape, position);
+            remove_unused(book);
+            return true;
+        }
+        if (awaits && way-- == 0) {
+            shape->at[position].awaits = 0;
+            remove_unused(book);
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct scenario_part scenario_part_key = {.fields = fields,
+                                                .field_count = sizeof fields / sizeof *fields,
+                                                .needs = "a name and flows",
+                                                .check = check,
+                                                .rules = make_rules,
+                                                .room = make_room,
+                                                .write = write_keys,
+                                                .smaller = make_smaller};

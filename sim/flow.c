@@ -1,0 +1,134 @@
+/* The key protocol in the simulation: which paths a scenario can show, where planted bugs are
+ * hunted. Its words for traces and stories are in flow_words.c. */
+#include "sim/flow_words.h"
+#include "sim/part.h"
+
+#include <string.h>
+
+extern const struct monitors monitors_key;
+
+/* ---- what a scenario can show ---------------------------------------------------------------- */
+
+/* How a run of a shape ends in one case, whatever the schedule: what errors and what is skipped. */
+struct fate {
+    bool errors[KEY_ACTIVITIES_MAX], skipped[KEY_ACTIVITIES_MAX];
+    bool in_error;
+};
+
+static bool follows(const struct flow_shape *shape, int from, int to)
+{
+    return (shape->graph.next[from] >> to & 1) != 0;
+}
+
+static bool leads_nowhere(const struct flow_shape *shape, const struct fate *fate, int from, int to,
+                          int number)
+{
+    return fate->errors[from] || fate->skipped[from] ||
+           (flow_untaken(shape, from, number) >> to & 1) != 0;
+}
+
+static bool is_cut_off(const struct flow_shape *shape, const struct fate *fate, int to, int number)
+{
+    bool followed = false;
+    for (int from = 0; from < shape->graph.count; from++) {
+        if (follows(shape, from, to)) {
+            followed = true;
+            if (!leads_nowhere(shape, fate, from, to, number)) {
+                return false;
+            }
+        }
+    }
+    return followed;
+}
+
+/* Every pass settles the activities one step further down. */
+static struct fate fate_of(const struct flow_book *book, int shape_number, int number)
+{
+    const struct flow_shape *shape = &book->shape[shape_number];
+    struct fate fate = {.in_error = false};
+    for (int pass = 0; pass < shape->graph.count; pass++) {
+        for (int i = 0; i < shape->graph.count; i++) {
+            const struct flow_activity *activity = &shape->at[i];
+            bool fails =
+                (activity->errors >> number & 1) != 0 ||
+                (activity->awaits != 0 && fate_of(book, activity->awaits - 1, number).in_error);
+            fate.skipped[i] = is_cut_off(shape, &fate, i, number);
+            fate.errors[i] = fails && !fate.skipped[i];
+        }
+    }
+    for (int i = 0; i < shape->graph.count; i++) {
+        fate.in_error = fate.in_error || fate.errors[i];
+    }
+    return fate;
+}
+
+/* Whether an edge shows it in this case: the skip of its child, or of its source. */
+static bool edge_shows(const struct flow_shape *shape, const struct fate *fate, int from, int to,
+                       enum oracle_sighting sight)
+{
+    uint16_t parents = flow_parents(shape, to);
+    bool only = (parents & (parents - 1)) == 0;
+    switch ((int)sight) {
+    case SIGHT_SKIP_CHAIN:
+        return fate->skipped[from] && only;
+    case SIGHT_SKIP_SPARES: /* it waits for all of its parents, so it is pending then */
+        return fate->skipped[from] && !fate->skipped[to];
+    case SIGHT_SKIP_JOIN:
+        return fate->skipped[to] && !only;
+    default: /* SIGHT_SKIP_ERROR */
+        return fate->errors[from] && only;
+    }
+}
+
+static bool shape_shows(const struct flow_shape *shape, const struct fate *fate,
+                        enum oracle_sighting sight)
+{
+    for (int from = 0; from < shape->graph.count; from++) {
+        for (int to = 0; to < shape->graph.count; to++) {
+            if (follows(shape, from, to) && edge_shows(shape, fate, from, to, sight)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+{
+    const struct flow_book *book = &scenario->flows;
+    for (int shape = 0; shape < book->shapes; shape++) {
+        for (int number = 0; number < book->cases && number < (int)scenario->jobs; number++) {
+            struct fate fate = fate_of(book, shape, number);
+            if (shape_shows(&book->shape[shape], &fate, sight)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- hunting --------------------------------------------------------------------------------- */
+
+static const char *const grounds[] = {"key-branches", "key-pause", "key-error", "key-await", NULL};
+
+static const char *only_ground(enum bundle_name bundle)
+{
+    return bundle == BUNDLE_PAUSE_KEY ? "key-pause" : NULL;
+}
+
+const struct sim_part sim_part_key = {
+    .monitors = &monitors_key,
+    .can_see = can_see,
+    .grounds = grounds,
+    .only_ground = only_ground,
+    .row = flow_row_name,
+    .message = flow_message_name,
+    .subject = flow_subject_name,
+    .sent = flow_tell_sent,
+    .changes = flow_tell_changes,
+    .skip_reason = flow_skip_reason,
+    .kind = flow_kind_text,
+    .quoted = flow_quoted,
+    .ledgers = flow_tell_ledgers,
+    .dump = flow_dump,
+};
