@@ -18,6 +18,13 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     /* inbox */
     [BUNDLE_SEND] = "send",
     [BUNDLE_APPLY] = "apply",
+    /* pipeline */
+    [BUNDLE_REQUEST] = "request",
+    [BUNDLE_MARK] = "MARK",
+    [BUNDLE_REVIEW] = "REVIEW",
+    [BUNDLE_CUT] = "CUT",
+    [BUNDLE_VERIFY] = "VERIFY",
+    [BUNDLE_HAND_ON] = "hand on",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {
@@ -35,6 +42,11 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_NO_MESSAGE] = "nothing to claim",
     [REFUSED_STORE_FULL] = "store full",
     [REFUSED_NULL] = "a column is null (23502)",
+    [REFUSED_STATUS] = "the status has moved",
+    [REFUSED_UNAPPROVED] = "not approved",
+    [REFUSED_SUPERSEDED] = "the decision is superseded",
+    [REFUSED_BLOCKED] = "a dependency is not complete",
+    [REFUSED_UNSIGNED] = "no change set that the executor signed",
 };
 
 static const char *const abort_texts[] = {

@@ -36,6 +36,13 @@ enum bundle_name {
     /* inbox */
     BUNDLE_SEND,  /* a client sends a message */
     BUNDLE_APPLY, /* its effect, and its id, together (BOX-1) */
+    /* pipeline: the four phases, each exactly one transaction (CUT-1), and what is around them */
+    BUNDLE_REQUEST, /* a client asks for the MARK of a batch's first entry */
+    BUNDLE_MARK,
+    BUNDLE_REVIEW,
+    BUNDLE_CUT,
+    BUNDLE_VERIFY,
+    BUNDLE_HAND_ON, /* the request is acked, and what follows from it asked for */
     BUNDLE_NAME_COUNT
 };
 

@@ -89,6 +89,11 @@ enum refusal {
     REFUSED_NO_MESSAGE, /* nothing to claim */
     REFUSED_STORE_FULL, /* the simulated store has no room: the run cannot go on */
     REFUSED_NULL,       /* a column that must hold something is given nothing: 23502 */
+    REFUSED_STATUS,     /* the entry's status is another */
+    REFUSED_UNAPPROVED, /* no decision approves it */
+    REFUSED_SUPERSEDED, /* another decision took its place */
+    REFUSED_BLOCKED,    /* what it depends on is not complete */
+    REFUSED_UNSIGNED,   /* no change set that the executor signed */
     REFUSAL_COUNT
 };
 
@@ -189,6 +194,32 @@ enum primitive_id {
     PRIMITIVE_OPEN_ACCOUNT, /* account; guard: there is none */
     PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
     PRIMITIVE_CREDIT,       /* account, amount */
+    /* pipeline; a guard of an insertion: there is no such row */
+    PRIMITIVE_LOCK_ENTRY,   /* entry: its advisory lock (CUT-16) */
+    PRIMITIVE_ADD_ENTRY,    /* entry, kind, status, key, payload, about; guard */
+    PRIMITIVE_ADD_NULL,     /* the same; the payload is NULL: 23502 */
+    PRIMITIVE_ADD_PAST,     /* id, entry, from, to, retries; guard */
+    PRIMITIVE_DEPEND,       /* id, from, to; guard */
+    PRIMITIVE_LOG_SWEEP,    /* id, entry, phase, why; guard */
+    PRIMITIVE_ADD_ENVELOPE, /* id, scope, hash; guard */
+    PRIMITIVE_ADD_UNIT,     /* id, envelope, number, hash; guard */
+    PRIMITIVE_ADD_REVIEW,   /* id, entry, envelope, unit, decision, prior; guard */
+    PRIMITIVE_SUPERSEDE,    /* prior decision, by; guard: nobody did (CUT-7) */
+    PRIMITIVE_MOVE,         /* entry, expected, next; guard: the status is as expected (CUT-15) */
+    PRIMITIVE_NEED_APPROVAL, /* decision, approve; guard: it approves, and is not superseded */
+    PRIMITIVE_NEED_BLOCKER,  /* dependency, complete; guard: what it depends on is */
+    PRIMITIVE_SIGN,          /* id, entry, lane, principal, prior; guard */
+    PRIMITIVE_ADD_SET,       /* id, entry, decision, signature; guard */
+    PRIMITIVE_COMPENSATE,    /* id, entry, signature, set that it undoes; guard */
+    PRIMITIVE_AFFECT,        /* id, set, row, hash; guard */
+    PRIMITIVE_NEED_CUT, /* set, lane, principal; guard: it is there, undoes none and is so signed */
+    PRIMITIVE_ADD_VERIFY,  /* id, set, signature, own signature, outcome, prior, rollback; guard */
+    PRIMITIVE_RAISE,       /* entry, kind, status, key, payload, verify result, history; guard: an
+                              escalation and its history */
+    PRIMITIVE_READ_ENTRY,  /* entry -> status, payload */
+    PRIMITIVE_READ_REVIEW, /* decision -> decision; 0: there is none */
+    PRIMITIVE_READ_SET,    /* set -> signature; 0: there is none */
+    PRIMITIVE_READ_VERIFY, /* verify result -> outcome; 0: there is none */
     PRIMITIVE_COUNT
 };
 

@@ -18,6 +18,7 @@ static const struct real_part *const parts[PROTOCOL_COUNT] = {
 /* No message is left, visible or not. */
 const struct real_part real_part_activity = {.left = "%s.message"};
 const struct real_part real_part_inbox = {.left = "%s.message"};
+const struct real_part real_part_pipeline = {.left = "%s.message"};
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)
 {
