@@ -15,30 +15,30 @@
 
 /* What is minted from a parent identity; the second number of the pair. */
 enum identity_role {
-    IDENTITY_TRIGGER = 1,         /* of a job: the activity that starts it */
-    IDENTITY_TASK,                /* of an activity: what Leg1 asks of a worker */
-    IDENTITY_LEG1,                /* of an activity: its Leg1 message */
-    IDENTITY_WORK,                /* of a task: its message to the worker */
-    IDENTITY_LEG2,                /* of a GUID: its Leg2 message */
-    IDENTITY_ESCALATION,          /* of a message: its escalation */
-    IDENTITY_COPY,                /* of a message: a second row with the same content */
-    IDENTITY_JOB,                 /* of 0: a job; plus its number */
-    IDENTITY_ACCOUNT = 1 << 18,   /* of 0: an account of the inbox; plus its number */
-    IDENTITY_LETTER = 1 << 19,    /* of 0: a message to it; plus its number */
-    IDENTITY_CLOSE = 1 << 20,     /* of a task: the GUID of its closing answer */
-    IDENTITY_PENDING = 1 << 21,   /* of a task: the GUID of a pending answer; plus its number */
-    IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */
+    IDENTITY_TRIGGER = 1,       /* of a job: the activity that starts it */
+    IDENTITY_TASK,              /* of an activity: what Leg1 asks of a worker */
+    IDENTITY_LEG1,              /* of an activity: its Leg1 message */
+    IDENTITY_WORK,              /* of a task: its message to the worker */
+    IDENTITY_LEG2,              /* of a GUID: its Leg2 message */
+    IDENTITY_ESCALATION,        /* of a message: its escalation */
+    IDENTITY_COPY,              /* of a message: a second row with the same content */
+    IDENTITY_JOB,               /* of 0: a job; plus its number */
+    IDENTITY_ACCOUNT = 1 << 18, /* of 0: an account of the inbox; plus its number */
+    IDENTITY_LETTER = 1 << 19,  /* of 0: a message to it; plus its number */
+    IDENTITY_CLOSE = 1 << 20,   /* of a task: the GUID of its closing answer */
+    IDENTITY_PENDING = 1 << 21, /* of a task: the GUID of a pending answer; plus its number */
+    IDENTITY_EDGE = 1 << 22,    /* of a GUID: the child along an edge; plus the edge */
     /* pipeline: up to 16 of each kind, numbered from here on */
-    IDENTITY_INTAKE = 1 << 26,      /* of a batch: the idempotency key of an entry; plus its place */
-    IDENTITY_ENTRY = 1 << 12,       /* of an idempotency key: its entry */
-    IDENTITY_PAYLOAD,               /* of an idempotency key: its payload's hash; plus the version */
+    IDENTITY_INTAKE = 1 << 26, /* of a batch: the idempotency key of an entry; plus its place */
+    IDENTITY_ENTRY = 1 << 12,  /* of an idempotency key: its entry */
+    IDENTITY_PAYLOAD,          /* of an idempotency key: its payload's hash; plus the version */
     IDENTITY_PAST = (1 << 12) + 16, /* of what moved an entry: the row of its history */
     IDENTITY_SWEEP,                 /* of an entry: MARK's sweep row */
     IDENTITY_NOTE = (1 << 12) + 32, /* of a request: the sweep row of a stop; plus the reason */
-    IDENTITY_DEPENDENCY = (1 << 12) + 48, /* of an entry: a dependency; plus its place */
-    IDENTITY_DECISION = (1 << 12) + 64,   /* of an entry: a decision; plus its number */
-    IDENTITY_ENVELOPE = (1 << 12) + 96,   /* of a decision: its envelope */
-    IDENTITY_UNIT = (1 << 12) + 112,      /* of an envelope: a unit block; plus its number */
+    IDENTITY_DEPENDENCY = (1 << 12) + 48,  /* of an entry: a dependency; plus its place */
+    IDENTITY_DECISION = (1 << 12) + 64,    /* of an entry: a decision; plus its number */
+    IDENTITY_ENVELOPE = (1 << 12) + 96,    /* of a decision: its envelope */
+    IDENTITY_UNIT = (1 << 12) + 112,       /* of an envelope: a unit block; plus its number */
     IDENTITY_CHANGE_SET = (1 << 12) + 128, /* of a decision: its change set */
     IDENTITY_SIGNATURE,                    /* of a change set or verify result: its signature */
     IDENTITY_COMPENSATION,                 /* of a verify result: the set that undoes */

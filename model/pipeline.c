@@ -39,6 +39,11 @@ static int64_t status_of_decision(int64_t decision)
     return decision == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED;
 }
 
+int pipeline_parts(int64_t node)
+{
+    return 1 + (int)(node % PIPELINE_PARTS_MAX);
+}
+
 /* ---- identities ------------------------------------------------------------------------------ */
 
 static int64_t key_of(int64_t batch, int64_t node)
@@ -46,7 +51,7 @@ static int64_t key_of(int64_t batch, int64_t node)
     return identity_mint(0, IDENTITY_INTAKE + batch * (PIPELINE_ENTRIES_MAX + 1) + node);
 }
 
-static int64_t entry_of(int64_t batch, int64_t node)
+int64_t pipeline_entry_id(int64_t batch, int64_t node)
 {
     return identity_mint(key_of(batch, node), IDENTITY_ENTRY);
 }
@@ -101,7 +106,7 @@ static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t ba
     p[1 + MESSAGE_KIND] = phase;
     p[1 + MESSAGE_JOB] = batch;
     p[1 + MESSAGE_NODE] = node;
-    p[1 + MESSAGE_ACTIVITY] = entry_of(batch, node);
+    p[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(batch, node);
     p[1 + MESSAGE_GUID] = row;
     return p;
 }
@@ -109,7 +114,7 @@ static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t ba
 /* `version` 1 is a second request under the same key, with another payload. */
 static void ask_mark(struct bundle *bundle, int64_t batch, int64_t node, int version)
 {
-    int64_t *p = ask(bundle, PHASE_MARK, batch, node, entry_of(batch, node), version);
+    int64_t *p = ask(bundle, PHASE_MARK, batch, node, pipeline_entry_id(batch, node), version);
     p[1 + MESSAGE_SOURCE] = identity_mint(key_of(batch, node), IDENTITY_PAYLOAD + version);
 }
 
@@ -119,7 +124,7 @@ static void ask_review(struct bundle *bundle, const struct rules *rules, int64_t
     const struct pipeline_entry *plan = plan_of(rules, node);
     int64_t decision = plan->decisions[number - 1];
     int64_t *p = ask(bundle, PHASE_REVIEW, batch, node,
-                     decision_of(entry_of(batch, node), number, rival), 0);
+                     decision_of(pipeline_entry_id(batch, node), number, rival), 0);
     p[1 + MESSAGE_SPAWNED_BY] = prior;
     p[1 + MESSAGE_ANSWER] = number;
     p[1 + MESSAGE_CONTENT] = rival ? DECISION_APPROVE + DECISION_REJECT - decision : decision;
@@ -164,8 +169,8 @@ static void ask_verify(struct bundle *bundle, const struct rules *rules, int64_t
     p[1 + MESSAGE_PENDINGS] = number == 1 ? STATUS_CUT : STATUS_COMPLETE;
 }
 
-/* An entry is complete: what waits for it may go on. Which of its decisions stands is for the guards
- * to say, so each that would approve is tried. */
+/* An entry is complete: what waits for it may go on. Which of its decisions stands is for the
+ * guards to say, so each that would approve is tried. */
 static void ask_dependants(struct bundle *bundle, const struct rules *rules, int64_t batch,
                            int64_t blocker)
 {
@@ -177,11 +182,40 @@ static void ask_dependants(struct bundle *bundle, const struct rules *rules, int
                 bool rivals = n > 1 && plan->flaw == FLAW_RIVAL_REVIEWER;
                 if (approves || rivals) {
                     ask_cut(bundle, batch, node,
-                            decision_of(entry_of(batch, node), n, !approves), 1 + blocker);
+                            decision_of(pipeline_entry_id(batch, node), n, !approves), 1 + blocker);
                 }
             }
         }
     }
+}
+
+static bool passes(const struct pipeline_worker *worker)
+{
+    return (column(worker, MESSAGE_CONTENT) == VERIFIED_PASS) != worker->flipped;
+}
+
+/* Where the phase that is asked for leads. */
+static int64_t leads_to(const struct pipeline_worker *worker)
+{
+    switch (column(worker, MESSAGE_KIND)) {
+    case PHASE_MARK:
+        return STATUS_MARKED;
+    case PHASE_REVIEW:
+        return status_of_decision(column(worker, MESSAGE_CONTENT));
+    case PHASE_CUT:
+        return STATUS_CUT;
+    default:
+        return passes(worker) ? STATUS_COMPLETE : STATUS_ESCALATED;
+    }
+}
+
+/* Nobody asks for anything else (PI2); a queue may hand it out all the same. */
+static bool is_sound(const struct pipeline_worker *worker, const struct rules *rules)
+{
+    int64_t node = column(worker, MESSAGE_NODE);
+    return node >= 0 && node < rules->of.pipeline.entry_count &&
+           pipeline_moves((enum pipeline_phase)column(worker, MESSAGE_KIND),
+                          column(worker, MESSAGE_PENDINGS), leads_to(worker));
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -192,10 +226,10 @@ static void lock(struct bundle *next, int64_t entry)
 }
 
 /* The status, and the row of its history (CUT-25). */
-static void move(const struct pipeline_worker *worker, struct bundle *next, int64_t to)
+static void move(const struct pipeline_worker *worker, struct bundle *next)
 {
     int64_t entry = column(worker, MESSAGE_ACTIVITY), from = column(worker, MESSAGE_PENDINGS);
-    CHECK(pipeline_moves((enum pipeline_phase)column(worker, MESSAGE_KIND), from, to)); /* PI2 */
+    int64_t to = leads_to(worker);
     int64_t *p = bundle_append(next, PRIMITIVE_MOVE, CALL_REQUIRE, 0);
     p[0] = entry;
     p[1] = from;
@@ -235,7 +269,8 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
         p = bundle_append(next, PRIMITIVE_DEPEND, CALL_REQUIRE, 0);
         p[0] = identity_mint(entry, IDENTITY_DEPENDENCY + b);
         p[1] = entry;
-        p[2] = entry_of(batch, b < plan->blocker_count ? plan->blockers[b] : PIPELINE_ENTRIES_MAX);
+        p[2] = pipeline_entry_id(batch, b < plan->blocker_count ? plan->blockers[b]
+                                                                : PIPELINE_ENTRIES_MAX);
     }
     p = bundle_append(next, PRIMITIVE_LOG_SWEEP, CALL_REQUIRE, 0);
     p[0] = identity_mint(entry, IDENTITY_SWEEP);
@@ -255,7 +290,7 @@ static void review(const struct pipeline_worker *worker, struct bundle *next)
     p[0] = envelope;
     p[1] = entry;
     p[2] = identity_mint(envelope, entry);
-    for (int u = 0; u < PIPELINE_UNITS; u++) {
+    for (int u = 0; u < pipeline_parts(column(worker, MESSAGE_NODE)); u++) {
         p = bundle_append(next, PRIMITIVE_ADD_UNIT, CALL_REQUIRE, 0);
         p[0] = identity_mint(envelope, IDENTITY_UNIT + u);
         p[1] = envelope;
@@ -274,12 +309,12 @@ static void review(const struct pipeline_worker *worker, struct bundle *next)
         p[0] = prior;
         p[1] = decision;
     }
-    move(worker, next, status_of_decision(column(worker, MESSAGE_CONTENT)));
+    move(worker, next);
 }
 
-static void affect(struct bundle *next, int64_t set)
+static void affect(const struct pipeline_worker *worker, struct bundle *next, int64_t set)
 {
-    for (int r = 0; r < PIPELINE_AFFECTED; r++) {
+    for (int r = 0; r < pipeline_parts(column(worker, MESSAGE_NODE)); r++) {
         int64_t *p = bundle_append(next, PRIMITIVE_AFFECT, CALL_REQUIRE, 0);
         p[0] = identity_mint(set, IDENTITY_AFFECTED + r);
         p[1] = set;
@@ -315,13 +350,8 @@ static void cut(const struct pipeline_worker *worker, const struct rules *rules,
     p[1] = entry;
     p[2] = column(worker, MESSAGE_SOURCE);
     p[3] = signature_of(set);
-    affect(next, set);
-    move(worker, next, STATUS_CUT);
-}
-
-static bool passes(const struct pipeline_worker *worker)
-{
-    return (column(worker, MESSAGE_CONTENT) == VERIFIED_PASS) != worker->flipped;
+    affect(worker, next, set);
+    move(worker, next);
 }
 
 /* The mismatch is no error: the set is undone by another, and people are told (CUT-20, CUT-21). */
@@ -334,7 +364,7 @@ static int64_t compensate(const struct pipeline_worker *worker, struct bundle *n
     p[1] = column(worker, MESSAGE_ACTIVITY);
     p[2] = signature_of(result);
     p[3] = column(worker, MESSAGE_SOURCE);
-    affect(next, undone);
+    affect(worker, next, undone);
     return undone;
 }
 
@@ -382,7 +412,7 @@ static void verify(const struct pipeline_worker *worker, struct bundle *next)
     if (!passed) {
         raise(worker, next);
     }
-    move(worker, next, passed ? STATUS_COMPLETE : STATUS_ESCALATED);
+    move(worker, next);
 }
 
 static void next_phase(const struct pipeline_worker *worker, const struct rules *rules,
@@ -594,8 +624,9 @@ static void take_absent(struct pipeline_worker *worker, const struct outcome *la
     }
 }
 
-/* A replay returns what is stored (E-CUT-3, E-CUT-6, E-CUT-9). What follows a phase is not asked for
- * again once the entry has moved on from there, and of a set that was undone nothing follows. */
+/* A replay returns what is stored (E-CUT-3, E-CUT-6, E-CUT-9). What follows a phase is not asked
+ * for again once the entry has moved on from there, and of a set that was undone nothing follows.
+ */
 static void take_read(struct pipeline_worker *worker, const struct outcome *last)
 {
     int64_t phase = column(worker, MESSAGE_KIND), status = last->values[0];
@@ -613,17 +644,23 @@ static void take_read(struct pipeline_worker *worker, const struct outcome *last
     }
 }
 
+static void take_request(struct pipeline_worker *worker, const struct rules *rules,
+                         const struct outcome *last)
+{
+    struct pipeline_worker claimed = {.state = PIPELINE_PHASE};
+    memcpy(claimed.message, last->message, sizeof claimed.message);
+    if (last->kind == OUTCOME_COMMITTED && is_sound(&claimed, rules)) {
+        *worker = claimed;
+    }
+}
+
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
     struct pipeline_worker *worker = &actor->is.pipeline;
-    (void)rules;
     switch ((enum pipeline_state)worker->state) {
     case PIPELINE_IDLE:
-        if (last->kind == OUTCOME_COMMITTED) {
-            worker->state = PIPELINE_PHASE;
-            memcpy(worker->message, last->message, sizeof worker->message);
-        }
+        take_request(worker, rules, last);
         break;
     case PIPELINE_PHASE:
         take_phase(worker, last);

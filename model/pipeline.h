@@ -8,10 +8,11 @@
  *                          |   answer that was lost; if so the phase is done (CUT-13, E-CUT-9)
  *                          '-> put back: transient errors for too long (E-CUT-16)
  *
- * A request names what it asks for by the id of the row that the phase will write, minted by whoever
- * asks: a replay finds that row and returns it. MARKs are asked for one after the other, so that an
- * entry is there before others depend on it; a VERIFY that passes asks for the CUT of everything that
- * waits for its entry. Requests are the caller's, not the pipeline's: no phase touches the queue.
+ * A request names what it asks for by the id of the row that the phase will write, minted by
+ * whoever asks: a replay finds that row and returns it. MARKs are asked for one after the other, so
+ * that an entry is there before others depend on it; a VERIFY that passes asks for the CUT of
+ * everything that waits for its entry. Requests are the caller's, not the pipeline's: no phase
+ * touches the queue.
  *
  * A worker is nobody by itself. It connects as the principal of the phase: cutter_exec for MARK,
  * REVIEW and CUT, cutter_verify for VERIFY (CUT-11).
@@ -33,8 +34,7 @@
 #define PIPELINE_VERIFIES_MAX 3
 #define PIPELINE_NAME_SIZE    16
 #define PIPELINE_TRIES_MAX    3
-#define PIPELINE_UNITS        2 /* unit blocks of an envelope */
-#define PIPELINE_AFFECTED     2 /* rows of a change set */
+#define PIPELINE_PARTS_MAX    2 /* unit blocks of an envelope, affected rows of a change set */
 
 /* What is wrong with a request, on purpose. */
 enum pipeline_flaw {
@@ -88,12 +88,18 @@ struct pipeline_worker {
     uint8_t refusal; /* READ: enum refusal that led there; REFUSED_NOTHING: the answer was lost */
     uint8_t why;     /* HAND_ON, PUT_BACK: enum sweep_reason; SWEEP_MARKED: nothing to log */
     bool follows;    /* HAND_ON: the phase is done, and what follows from it asked for */
-    bool flipped;    /* it judges otherwise than planned, this once */
+    bool flipped;    /* it judges otherwise than planned, for as long as it has this request */
     int64_t found;   /* HAND_ON: the decision or outcome that is stored */
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
 };
 
 /* Whether a phase may move an entry so. The table behind it is the status graph (E-CUT-20). */
 bool pipeline_moves(enum pipeline_phase phase, int64_t from, int64_t to);
+
+/* How many unit blocks and affected rows an entry's manifests and change sets have. */
+int pipeline_parts(int64_t node);
+
+/* The id of an entry, for those who tell of it. */
+int64_t pipeline_entry_id(int64_t batch, int64_t node);
 
 #endif

@@ -195,17 +195,17 @@ enum primitive_id {
     PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
     PRIMITIVE_CREDIT,       /* account, amount */
     /* pipeline; a guard of an insertion: there is no such row */
-    PRIMITIVE_LOCK_ENTRY,   /* entry: its advisory lock (CUT-16) */
-    PRIMITIVE_ADD_ENTRY,    /* entry, kind, status, key, payload, about; guard */
-    PRIMITIVE_ADD_NULL,     /* the same; the payload is NULL: 23502 */
-    PRIMITIVE_ADD_PAST,     /* id, entry, from, to, retries; guard */
-    PRIMITIVE_DEPEND,       /* id, from, to; guard */
-    PRIMITIVE_LOG_SWEEP,    /* id, entry, phase, why; guard */
-    PRIMITIVE_ADD_ENVELOPE, /* id, scope, hash; guard */
-    PRIMITIVE_ADD_UNIT,     /* id, envelope, number, hash; guard */
-    PRIMITIVE_ADD_REVIEW,   /* id, entry, envelope, unit, decision, prior; guard */
-    PRIMITIVE_SUPERSEDE,    /* prior decision, by; guard: nobody did (CUT-7) */
-    PRIMITIVE_MOVE,         /* entry, expected, next; guard: the status is as expected (CUT-15) */
+    PRIMITIVE_LOCK_ENTRY,    /* entry: its advisory lock (CUT-16) */
+    PRIMITIVE_ADD_ENTRY,     /* entry, kind, status, key, payload, about; guard */
+    PRIMITIVE_ADD_NULL,      /* the same; the payload is NULL: 23502 */
+    PRIMITIVE_ADD_PAST,      /* id, entry, from, to, retries; guard */
+    PRIMITIVE_DEPEND,        /* id, from, to; guard */
+    PRIMITIVE_LOG_SWEEP,     /* id, entry, phase, why; guard */
+    PRIMITIVE_ADD_ENVELOPE,  /* id, scope, hash; guard */
+    PRIMITIVE_ADD_UNIT,      /* id, envelope, number, hash; guard */
+    PRIMITIVE_ADD_REVIEW,    /* id, entry, envelope, unit, decision, prior; guard */
+    PRIMITIVE_SUPERSEDE,     /* prior decision, by; guard: nobody did (CUT-7) */
+    PRIMITIVE_MOVE,          /* entry, expected, next; guard: the status is as expected (CUT-15) */
     PRIMITIVE_NEED_APPROVAL, /* decision, approve; guard: it approves, and is not superseded */
     PRIMITIVE_NEED_BLOCKER,  /* dependency, complete; guard: what it depends on is */
     PRIMITIVE_SIGN,          /* id, entry, lane, principal, prior; guard */

@@ -31,9 +31,9 @@ enum row_table {
     TABLE_MESSAGE,    /* the queue; a message is deleted when it is acked */
     TABLE_ACCOUNT,    /* inbox: what effects are applied to; key: the account */
     TABLE_INBOX,      /* inbox: a message's id, once its effect is applied; key: that id */
-    /* pipeline: the tables that its specification names (E-CUT-1), in the order of their references.
-     * Every key is minted from the tuple that must be unique, so that the primary key is the unique
-     * index (E-CUT-2, E-CUT-3) */
+    /* pipeline: the tables that its specification names (E-CUT-1), in the order of their
+     * references. Every key is minted from the tuple that must be unique, so that the primary key
+     * is the unique index (E-CUT-2, E-CUT-3) */
     TABLE_ENTRY,        /* decision_backlog_entry; key: (idempotency key), or of a failed verify */
     TABLE_PAST,         /* decision_backlog_history; key: of the move's cause */
     TABLE_DEPENDENCY,   /* decision_backlog_dependency; key: (from, to) */

@@ -213,11 +213,11 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
     rows[TABLE_DEPENDENCY] = entries * (PIPELINE_BLOCKERS_MAX + 1);
     rows[TABLE_SWEEP_LOG] = 16 * entries + 64;
     rows[TABLE_ENVELOPE] = reviews;
-    rows[TABLE_UNIT_BLOCK] = reviews * PIPELINE_UNITS;
+    rows[TABLE_UNIT_BLOCK] = reviews * PIPELINE_PARTS_MAX;
     rows[TABLE_REVIEW] = reviews;
     rows[TABLE_SIGNATURE] = reviews + verifies;
     rows[TABLE_CHANGE_SET] = reviews + verifies;
-    rows[TABLE_AFFECTED_ROW] = (reviews + verifies) * PIPELINE_AFFECTED;
+    rows[TABLE_AFFECTED_ROW] = (reviews + verifies) * PIPELINE_PARTS_MAX;
     rows[TABLE_VERIFY] = verifies;
     rows[TABLE_MESSAGE] = 80 * entries + 128; /* each replay asks for what follows once more */
 }

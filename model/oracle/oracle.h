@@ -53,15 +53,15 @@ enum oracle_sighting {
     SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
     SIGHT_REPLAY_LEG2_AFTER_ACK,
     /* pipeline */
-    SIGHT_RETRIED,           /* CUT-12: a phase committed after transient errors */
-    SIGHT_EXHAUSTED,         /* CUT-12: one was given up after too many, and logged */
-    SIGHT_MARK_AGAIN,        /* CUT-13: another request of an entry that is there was acked */
-    SIGHT_CUT_AGAIN,         /* CUT-13: likewise of a change set */
-    SIGHT_VERIFY_AGAIN,      /* CUT-13: likewise of a verify result */
-    SIGHT_HUMAN_PARENT,      /* CUT-14: 23503 was handed to people */
-    SIGHT_HUMAN_NULL,        /* CUT-14: 23502 was handed to people */
-    SIGHT_COMPENSATED,       /* CUT-20: a verify failed and took the compensating path */
-    SIGHT_REVERIFY_FAILED,   /* CUT-20: likewise a re-verify, out of verified_complete */
+    SIGHT_RETRIED,         /* CUT-12: a phase committed after transient errors */
+    SIGHT_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
+    SIGHT_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
+    SIGHT_CUT_AGAIN,       /* CUT-13: likewise of a change set */
+    SIGHT_VERIFY_AGAIN,    /* CUT-13: likewise of a verify result */
+    SIGHT_HUMAN_PARENT,    /* CUT-14: 23503 was handed to people */
+    SIGHT_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
+    SIGHT_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
+    SIGHT_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
     SIGHT_COUNT
 };
 

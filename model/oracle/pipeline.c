@@ -2,8 +2,8 @@
  * and whether status, history and what was written at all are as promised; once all has settled,
  * whether anything is stuck that could go on.
  *
- * Order of reporting: what was written that may not be, status and history, the rows in the order in
- * which they came, then the commit as a whole. */
+ * Order of reporting: new decisions, change sets and verify results; updates and deletions; other
+ * new rows; then the commit as a whole. */
 #include "model/oracle/judge.h"
 
 #define TRIES_MAX 3 /* how often a phase is retried: what "bounded" is here */
@@ -150,10 +150,8 @@ static void expect(struct commit *commit, bool fine, enum oracle_name who, enum 
     }
 }
 
-#define PHASE(fine, clause, why)                                                                   \
-    expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
-#define TRAIL(fine, clause, why)                                                                   \
-    expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
+#define PHASE(fine, clause, why) expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
+#define TRAIL(fine, clause, why) expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
 
 /* ---- status and history ---------------------------------------------------------------------- */
 
@@ -276,7 +274,8 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
     int64_t why = of(commit, row, SWEEP_LOG_WHY), entry = of(commit, row, SWEEP_LOG_ENTRY);
     held(commit, CLAUSE_CUT_19);
     if (why == SWEEP_MARKED) {
-        PHASE(is_new(commit, TABLE_ENTRY, entry), 19, "a sweep row outlived the MARK it is part of");
+        PHASE(is_new(commit, TABLE_ENTRY, entry), 19,
+              "a sweep row outlived the MARK it is part of");
         held(commit, CLAUSE_CUT_23);
         PHASE(stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY,
                      SWEEP_MARKED) == 1,
@@ -296,15 +295,17 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
 static void judge_chain(struct commit *commit, const struct subject *row)
 {
     int64_t prior = of(commit, row, REVIEW_PRIOR), entry = of(commit, row, REVIEW_ENTRY);
-    held(commit, CLAUSE_CUT_16);
-    PHASE(stored(commit, TABLE_REVIEW, REVIEW_ENTRY, entry, REVIEW_PRIOR, prior) == 1, 16,
-          "two reviews of an entry did not see each other");
-    if (prior != 0) {
-        held(commit, CLAUSE_CUT_7);
-        PHASE(cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == row->key &&
-                  cell(commit, TABLE_REVIEW, prior, REVIEW_ENTRY) == entry,
-              7, "a re-review did not supersede the decision before it");
+    bool alone = stored(commit, TABLE_REVIEW, REVIEW_ENTRY, entry, REVIEW_PRIOR, prior) == 1;
+    if (prior == 0) {
+        held(commit, CLAUSE_CUT_16);
+        PHASE(alone, 16, "two reviews of an entry did not see each other");
+        return;
     }
+    held(commit, CLAUSE_CUT_7);
+    PHASE(alone, 7, "a decision was superseded a second time");
+    PHASE(cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == row->key &&
+              cell(commit, TABLE_REVIEW, prior, REVIEW_ENTRY) == entry,
+          7, "a re-review did not supersede the decision before it");
 }
 
 static void judge_review(struct commit *commit, const struct subject *row)
@@ -312,13 +313,13 @@ static void judge_review(struct commit *commit, const struct subject *row)
     int64_t manifest = of(commit, row, REVIEW_MANIFEST), unit = of(commit, row, REVIEW_UNIT);
     int64_t status =
         of(commit, row, REVIEW_DECISION) == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED;
-    judge_chain(commit, row);
     held(commit, CLAUSE_CUT_6);
     PHASE(is_new(commit, TABLE_ENVELOPE, manifest) && is_new(commit, TABLE_UNIT_BLOCK, unit) &&
               cell(commit, TABLE_UNIT_BLOCK, unit, UNIT_BLOCK_ENVELOPE) == manifest,
           6, "a decision refers to a manifest that did not commit with it");
     PHASE(moved_to(commit, of(commit, row, REVIEW_ENTRY), status), 6,
           "a decision came without its status or history");
+    judge_chain(commit, row);
 }
 
 static void judge_envelope(struct commit *commit, const struct subject *row)
@@ -410,8 +411,8 @@ static void judge_compensation(struct commit *commit, const struct subject *row)
     PHASE(is_there(commit, TABLE_CHANGE_SET, undone) &&
               stored(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, undone, -1, 0) >= 1,
           21, "the change set that was undone is gone");
-    PHASE(brought(commit, TABLE_VERIFY, VERIFY_ROLLBACK, row->key, VERIFY_OUTCOME,
-                  VERIFIED_FAIL) == 1,
+    PHASE(brought(commit, TABLE_VERIFY, VERIFY_ROLLBACK, row->key, VERIFY_OUTCOME, VERIFIED_FAIL) ==
+              1,
           10, "a compensating change set came without its failing verify result");
     PHASE(stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, undone, -1, 0) == 1, 10,
           "a change set was undone twice");
@@ -466,8 +467,8 @@ static void judge_pair(struct commit *commit, const struct subject *row)
     PHASE(is_there(commit, TABLE_CHANGE_SET, set) &&
               cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_COMPENSATES) == 0 &&
               cell(commit, TABLE_SIGNATURE,
-                   cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_SIGNATURE), SIGNATURE_LANE) ==
-                  LANE_EXECUTOR,
+                   cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_SIGNATURE),
+                   SIGNATURE_LANE) == LANE_EXECUTOR,
           28, "what was verified is no change set that the executor signed");
     held(commit, CLAUSE_CUT_26);
     PHASE(cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_SIGNATURE) == executor, 26,
@@ -519,13 +520,28 @@ static void judge_verify(struct commit *commit, const struct subject *row)
 typedef void judge_row(struct commit *commit, const struct subject *row);
 
 static judge_row *const judges[TABLE_COUNT] = {
-    [TABLE_ENTRY] = judge_entry,         [TABLE_PAST] = judge_past,
+    [TABLE_ENTRY] = judge_entry,           [TABLE_PAST] = judge_past,
     [TABLE_DEPENDENCY] = judge_dependency, [TABLE_SWEEP_LOG] = judge_sweep,
-    [TABLE_ENVELOPE] = judge_envelope,   [TABLE_UNIT_BLOCK] = judge_unit,
-    [TABLE_REVIEW] = judge_review,       [TABLE_SIGNATURE] = judge_signature,
-    [TABLE_CHANGE_SET] = judge_set,      [TABLE_AFFECTED_ROW] = judge_affected,
+    [TABLE_ENVELOPE] = judge_envelope,     [TABLE_UNIT_BLOCK] = judge_unit,
+    [TABLE_REVIEW] = judge_review,         [TABLE_SIGNATURE] = judge_signature,
+    [TABLE_CHANGE_SET] = judge_set,        [TABLE_AFFECTED_ROW] = judge_affected,
     [TABLE_VERIFY] = judge_verify,
 };
+
+/* A MARK was answered: its entry is there, or people were told why not. */
+static void judge_answer(struct commit *commit, uint32_t slot)
+{
+    int64_t entry = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
+    int64_t payload = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_SOURCE);
+    const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
+    int notes =
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, -1, 0) -
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_EXHAUSTED) -
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_MARKED);
+    held(commit, CLAUSE_CUT_14);
+    PHASE(cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) == payload || notes > 0, 14,
+          "a request that no entry answers was dropped without a word to people");
+}
 
 /* A request was acked: another one than the first that found this row there is a replay that was
  * answered with it. */
@@ -539,6 +555,9 @@ static void see_ack(struct commit *commit, uint32_t slot)
                          [PHASE_VERIFY] = {OF_VERIFY, SIGHT_VERIFY_AGAIN}};
     int64_t phase = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_KIND);
     int64_t id = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
+    if (phase == PHASE_MARK) {
+        judge_answer(commit, slot);
+    }
     if (phase < PHASE_MARK || phase > PHASE_VERIFY || phase == PHASE_REVIEW ||
         !is_there(commit, remembered[seen[phase].memory], id)) {
         return;
@@ -564,6 +583,15 @@ static void judge_change(struct commit *commit, const struct row_change *change)
     } else {
         judges[row->table](commit, row);
     }
+}
+
+/* What a phase is about is judged first, then what was changed, then what else came. */
+#define TURNS 3
+static int turn_of(const struct row_change *change)
+{
+    bool head = change->table == TABLE_REVIEW || change->table == TABLE_CHANGE_SET ||
+                change->table == TABLE_VERIFY;
+    return change->kind != ROW_INSERTED ? 1 : head ? 0 : 2;
 }
 
 /* A commit is one phase, or the row of a sweep that stopped, or nothing of the pipeline's. */
@@ -598,8 +626,12 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
 {
     struct commit commit = {
         .judge = begin(oracle, rows), .rows = rows, .changes = changes, .count = count};
-    for (size_t i = 0; i < count; i++) {
-        judge_change(&commit, &changes[i]);
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            if (turn_of(&changes[i]) == turn) {
+                judge_change(&commit, &changes[i]);
+            }
+        }
     }
     judge_phases(&commit);
     return commit.judge.verdict;
