@@ -12,7 +12,13 @@ enum {
     SECOND_SET,
     ASSUMES_COMMIT,
     TEARS,
-    DELETES
+    DELETES,
+    SECOND_REVIEW,
+    SECOND_VERIFY,
+    STAMPS_SET,
+    FORGETS_FROM,
+    REOPENS,
+    VERIFIES_UNDO
 };
 
 static const struct sabotage named[] = {
@@ -45,6 +51,24 @@ static const struct sabotage named[] = {
     [DELETES] = {.name = "pipeline-delete-to-undo",
                  .about = "a verify that fails deletes what the change set affected",
                  .scenario = "pipeline-pair"},
+    [SECOND_REVIEW] = {.name = "pipeline-second-review",
+                       .about = "a REVIEW that is tried again draws new ids and forces the status",
+                       .scenario = "pipeline"},
+    [SECOND_VERIFY] = {.name = "pipeline-second-verify",
+                       .about = "a VERIFY that is tried again draws new ids and forces the status",
+                       .scenario = "pipeline"},
+    [STAMPS_SET] = {.name = "pipeline-verifier-stamps-set",
+                    .about = "VERIFY writes its signature into the change set",
+                    .scenario = "pipeline-pair"},
+    [FORGETS_FROM] = {.name = "pipeline-history-from-nothing",
+                      .about = "a row of history does not say where its move began",
+                      .scenario = "pipeline-pair"},
+    [REOPENS] = {.name = "pipeline-reverify-reopens",
+                 .about = "a re-verify that passes takes the entry back to cut_applied",
+                 .scenario = "pipeline"},
+    [VERIFIES_UNDO] = {.name = "pipeline-verify-compensation",
+                       .about = "VERIFY takes the newest change set, a compensating one as well",
+                       .scenario = "pipeline"},
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -65,6 +89,8 @@ static const struct sabotage named[] = {
      .primitive = PRIMITIVE_ADD_VERIFY},
 };
 
+#define SMALL 1000000 /* a number above it is an id */
+
 /* ---- what they do ---------------------------------------------------------------------------- */
 
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
@@ -74,19 +100,36 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         .params = 4,
         .op_count = 1,
         .ops = {{OP_DELETE, TABLE_AFFECTED_ROW, .key = OPERAND_PARAM}}};
-    if (sabotage->which == NO_ENTRY_WRITE) {
-        table[SABOTAGE_COPY] = primitive_table[PRIMITIVE_MOVE];
-        table[SABOTAGE_COPY].ops[0].kind = OP_TEST;
-        table[SABOTAGE_COPY].ops[0].lock = LOCK_NONE;
-    } else if (sabotage->which == NO_CAS) {
-        table[PRIMITIVE_MOVE].ops[0].test = TEST_NONE;
-    } else if (sabotage->which == SECOND_SET) {
-        table[SABOTAGE_COPY] = primitive_table[PRIMITIVE_MOVE];
-        table[SABOTAGE_COPY].ops[0].test = TEST_NONE;
-    } else if (sabotage->which == STAMPS_AGAIN) {
+    static const struct op stamp = {OP_SET, TABLE_CHANGE_SET, CHANGE_SET_VERIFIER,
+                                    .key = OPERAND_PARAM, .value = OPERAND_ONE};
+    static const uint8_t from_nothing[PAST_COLUMNS] = {OPERAND_PARAM + 1, OPERAND_ZERO,
+                                                       OPERAND_PARAM + 3, OPERAND_PARAM + 4};
+    struct primitive *copy = &table[SABOTAGE_COPY];
+    *copy = primitive_table[PRIMITIVE_MOVE]; /* for those who force the status */
+    copy->ops[0].test = TEST_NONE;
+    switch (sabotage->which) {
+    case NO_ENTRY_WRITE:
+        *copy = primitive_table[PRIMITIVE_MOVE];
+        copy->ops[0].kind = OP_TEST;
+        copy->ops[0].lock = LOCK_NONE;
+        break;
+    case NO_CAS:
+        table[PRIMITIVE_MOVE] = *copy;
+        break;
+    case STAMPS_AGAIN:
         table[PRIMITIVE_SUPERSEDE].ops[0].test = TEST_NONE;
-    } else if (sabotage->which == DELETES) {
-        table[SABOTAGE_COPY] = deletes;
+        break;
+    case DELETES:
+        *copy = deletes;
+        break;
+    case STAMPS_SET:
+        table[PRIMITIVE_NEED_CUT].ops[table[PRIMITIVE_NEED_CUT].op_count++] = stamp;
+        break;
+    case FORGETS_FROM:
+        table[PRIMITIVE_ADD_PAST].ops[0].columns = from_nothing;
+        break;
+    default:
+        break;
     }
 }
 
@@ -111,10 +154,24 @@ static bool guard_holds(const struct rows *rows, uint8_t primitive, const int64_
                 ENTRY_STATUS) == params[1];
 }
 
+/* The last one; 0: there is none. */
+static int64_t compensating_set(const struct rows *rows)
+{
+    for (uint32_t slot = rows->table[TABLE_CHANGE_SET].used; slot > 0; slot--) {
+        if (row_get(rows, TABLE_CHANGE_SET, slot - 1, CHANGE_SET_COMPENSATES) != 0) {
+            return row_key(rows, TABLE_CHANGE_SET, slot - 1);
+        }
+    }
+    return 0;
+}
+
 /* The look, a moment before. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
+    if (sabotage->which == VERIFIES_UNDO && next->name == BUNDLE_VERIFY) {
+        memory->stale = compensating_set(rows);
+    }
     if (sabotage->which != EARLY_GUARDS || next->name != BUNDLE_CUT) {
         return;
     }
@@ -155,19 +212,53 @@ static void leave_entry_alone(struct bundle *bundle)
     }
 }
 
-/* Another id for everything that a CUT brings, each time its request is claimed. */
+/* Rows that are there already keep their ids. */
+static bool is_old(const int64_t *message, int64_t id)
+{
+    int64_t source = message[1 + MESSAGE_SOURCE], prior = message[1 + MESSAGE_SPAWNED_BY];
+    return id == message[1 + MESSAGE_ACTIVITY] || id == source || id == prior ||
+           id == identity_mint(source, IDENTITY_SIGNATURE) ||
+           id == identity_mint(prior, IDENTITY_SIGNATURE);
+}
+
+/* Another id for every row that a phase brings, each time its request is claimed, and the status
+ * whatever it was. */
 static void draw_ids(const struct actor *actor, struct bundle *bundle)
 {
-    int64_t times = actor->is.pipeline.message[1 + MESSAGE_EPOCH] - 1;
+    const int64_t *message = actor->is.pipeline.message;
+    int64_t times = message[1 + MESSAGE_EPOCH] - 1;
     for (int i = 0; times > 0 && i < bundle->count; i++) {
         struct call *call = &bundle->calls[i];
         int64_t *params = &bundle->params[call->params];
-        bool brings = call->primitive == PRIMITIVE_SIGN || call->primitive == PRIMITIVE_ADD_SET ||
-                      call->primitive == PRIMITIVE_AFFECT || call->primitive == PRIMITIVE_ADD_PAST;
-        params[0] += brings ? times : 0;
-        params[1] += call->primitive == PRIMITIVE_AFFECT ? times : 0;
-        params[3] += call->primitive == PRIMITIVE_ADD_SET ? times : 0;
+        bool reads = is_guard(call->primitive) || call->primitive == PRIMITIVE_NEED_CUT;
+        for (int p = 0; !reads && p < primitive_table[call->primitive].params; p++) {
+            params[p] += params[p] > SMALL && !is_old(message, params[p]) ? times : 0;
+        }
         call->primitive = call->primitive == PRIMITIVE_MOVE ? SABOTAGE_COPY : call->primitive;
+    }
+}
+
+static void move_to_cut(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        int64_t *params = &bundle->params[bundle->calls[i].params];
+        uint8_t primitive = bundle->calls[i].primitive;
+        if (primitive == PRIMITIVE_MOVE && params[1] == STATUS_COMPLETE &&
+            params[2] == STATUS_COMPLETE) {
+            params[2] = STATUS_CUT;
+        }
+    }
+}
+
+/* Verifies the set that was found, whoever signed it. */
+static void verify_found(const struct sabotage_memory *memory, struct bundle *bundle)
+{
+    for (int i = bundle->count - 1; memory->stale != 0 && i >= 0; i--) {
+        if (bundle->calls[i].primitive == PRIMITIVE_ADD_VERIFY) {
+            bundle->params[bundle->calls[i].params + 1] = memory->stale;
+        } else if (bundle->calls[i].primitive == PRIMITIVE_NEED_CUT) {
+            leave_out(bundle, i);
+        }
     }
 }
 
@@ -196,16 +287,24 @@ static void delete_instead(const struct actor *actor, struct bundle *bundle)
 static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct actor *actor, struct bundle *bundle)
 {
-    if (sabotage->which == EARLY_GUARDS && bundle->name == BUNDLE_CUT) {
+    bool reviews = bundle->name == BUNDLE_REVIEW, cuts = bundle->name == BUNDLE_CUT;
+    bool verifies = bundle->name == BUNDLE_VERIFY;
+    if (sabotage->which == EARLY_GUARDS && cuts) {
         trust_guards(memory, bundle);
-    } else if (sabotage->which == NO_ENTRY_WRITE && bundle->name == BUNDLE_REVIEW) {
+    } else if (sabotage->which == NO_ENTRY_WRITE && reviews) {
         leave_entry_alone(bundle);
-    } else if (sabotage->which == SECOND_SET && bundle->name == BUNDLE_CUT) {
+    } else if ((sabotage->which == SECOND_REVIEW && reviews) ||
+               (sabotage->which == SECOND_SET && cuts) ||
+               (sabotage->which == SECOND_VERIFY && verifies)) {
         draw_ids(actor, bundle);
-    } else if (sabotage->which == ONE_PRINCIPAL && bundle->name == BUNDLE_VERIFY) {
+    } else if (sabotage->which == ONE_PRINCIPAL && verifies) {
         sign_as_executor(bundle);
-    } else if (sabotage->which == DELETES && bundle->name == BUNDLE_VERIFY) {
+    } else if (sabotage->which == DELETES && verifies) {
         delete_instead(actor, bundle);
+    } else if (sabotage->which == REOPENS && verifies) {
+        move_to_cut(bundle);
+    } else if (sabotage->which == VERIFIES_UNDO && verifies) {
+        verify_found(memory, bundle);
     }
 }
 

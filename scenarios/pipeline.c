@@ -147,6 +147,7 @@ static bool read_entry(struct reader *reader, const struct reader_text *key, voi
     if (is_known(rules, key->text)) {
         return reader_fail(reader, key->line, "the entry %s comes twice", key->text);
     }
+    reader_enter(reader, key->text);
     struct pipeline_entry *entry = &rules->entries[rules->entry_count];
     struct entry_reading reading = {.rules = rules, .entry = entry};
     memcpy(entry->name, key->text, key->length + 1);
@@ -170,19 +171,19 @@ static const struct reader_field fields[] = {{"timeout", part_read_timeout},
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
-/* Entries as a graph, whose node 0 is none of them: what a smaller scenario can leave out, with all
- * that needs it. */
+/* Entries as a graph: what a smaller scenario can leave out, with all that needs it. */
 static void draw_graph(const struct pipeline_rules *rules, struct graph *graph)
 {
-    graph->node_count = (uint16_t)(1 + rules->entry_count);
+    graph->node_count = (uint16_t)rules->entry_count;
     for (uint32_t from = 0; from < rules->entry_count; from++) {
-        struct graph_node *node = &graph->nodes[1 + from];
+        struct graph_node *node = &graph->nodes[from];
+        memcpy(node->name, rules->entries[from].name, PIPELINE_NAME_SIZE);
         node->first_edge = graph->edge_count;
         for (uint32_t to = from + 1; to < rules->entry_count; to++) {
             const struct pipeline_entry *entry = &rules->entries[to];
             if (memchr(entry->blockers, (int)from, entry->blocker_count) != NULL) {
                 graph->edges[graph->edge_count++] =
-                    (struct graph_edge){.from = (uint16_t)(1 + from), .to = (uint16_t)(1 + to)};
+                    (struct graph_edge){.from = (uint16_t)from, .to = (uint16_t)to};
             }
         }
         node->edge_count = (uint16_t)(graph->edge_count - node->first_edge);
@@ -254,7 +255,7 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
 {
     page_put(page, "entries:\n");
     for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
-        if (gone == NULL || !gone[1 + i]) {
+        if (gone == NULL || !gone[i]) {
             put_entry(page, &scenario->pipeline, &scenario->pipeline.entries[i]);
         }
     }

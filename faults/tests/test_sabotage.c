@@ -585,7 +585,7 @@ static void expect_repeat(const struct sabotage *one, const struct sending *send
 
 Test(sabotage, repeat_commits_a_bundle_twice_and_tells_once)
 {
-    cr_expect_geq(on_each(SABOTAGE_REPEAT, expect_repeat), BUNDLE_NAME_COUNT);
+    cr_expect_geq(on_each(SABOTAGE_REPEAT, expect_repeat), BUNDLE_READ + 1, "each of activity's");
 }
 
 Test(sabotage, a_repetition_that_is_refused_is_not_told)
@@ -767,7 +767,8 @@ Test(sabotage, only_a_torn_rollback_tears)
     for (size_t i = 0; i < sabotage_count(); i++) {
         struct sabotage one;
         sabotage_get(i, &one);
-        cr_expect_eq(sabotage_tears(&one), strcmp(one.name, "torn-rollback") == 0, "%s", one.name);
+        cr_expect_eq(sabotage_tears(&one), strstr(one.name, "torn-rollback") != NULL, "%s",
+                     one.name);
     }
 }
 

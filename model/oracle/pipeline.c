@@ -165,14 +165,14 @@ static bool moved_to(const struct commit *commit, int64_t entry, int64_t status)
 static void judge_status(struct commit *commit, const struct subject *row)
 {
     int64_t from = status_before(commit, row->key), to = of(commit, row, ENTRY_STATUS);
-    held(commit, CLAUSE_CUT_15);
-    TRAIL(may_follow(from, to), 15, "a status was set that does not follow the one before it");
     if (from == STATUS_COMPLETE) {
         held(commit, CLAUSE_CUT_27);
         TRAIL(to == STATUS_ESCALATED &&
                   brought(commit, TABLE_VERIFY, VERIFY_OUTCOME, VERIFIED_FAIL, -1, 0) == 1,
               27, "an entry left verified_complete without a failing re-verify");
     }
+    held(commit, CLAUSE_CUT_15);
+    TRAIL(may_follow(from, to), 15, "a status was set that does not follow the one before it");
     held(commit, CLAUSE_CUT_25);
     TRAIL(brought(commit, TABLE_PAST, PAST_ENTRY, row->key, -1, 0) == 1, 25,
           "a status moved without exactly one row of history");
@@ -585,13 +585,16 @@ static void judge_change(struct commit *commit, const struct row_change *change)
     }
 }
 
-/* What a phase is about is judged first, then what was changed, then what else came. */
-#define TURNS 3
+/* An entry that leaves verified_complete is judged first, then what a phase is about, then what was
+ * changed, then what else came. */
+#define TURNS 4
 static int turn_of(const struct row_change *change)
 {
     bool head = change->table == TABLE_REVIEW || change->table == TABLE_CHANGE_SET ||
                 change->table == TABLE_VERIFY;
-    return change->kind != ROW_INSERTED ? 1 : head ? 0 : 2;
+    bool leaves = change->table == TABLE_ENTRY && change->kind == ROW_UPDATED &&
+                  change->column == ENTRY_STATUS && change->before == STATUS_COMPLETE;
+    return leaves ? 0 : change->kind != ROW_INSERTED ? 2 : head ? 1 : 3;
 }
 
 /* A commit is one phase, or the row of a sweep that stopped, or nothing of the pipeline's. */

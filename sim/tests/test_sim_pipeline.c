@@ -1,0 +1,193 @@
+/* The pipeline where the statements of transactions interleave: what the lock, the isolation level
+ * and the write of the entry's row are for. The bundles are those that the engine sends, as a run
+ * without faults shows them. */
+#include "faults/performer.h"
+#include "model/tests/proves.h"
+#include "sim/part.h"
+#include "sim/session.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct scenario scenario;
+static struct run run;
+static struct sessions sessions;
+static struct sabotage sabotage;
+
+/* The first bundle of each of these that a run without faults sends. */
+static struct {
+    enum bundle_name name;
+    int64_t number; /* of the review, or the verify */
+    bool there;
+    struct bundle bundle;
+} sent[] = {{BUNDLE_REVIEW, 1, false, {0}},
+            {BUNDLE_REVIEW, 2, false, {0}},
+            {BUNDLE_CUT, 0, false, {0}},
+            {BUNDLE_VERIFY, 1, false, {0}}};
+enum { REVIEW_1, REVIEW_2, CUT_1, VERIFY_1 };
+
+static const char race[] = "name: race\nprotocol: pipeline\nworkers: 1\n"
+                           "entries: {raced: {reviews: [approve, approve]}}\n";
+
+static void keep_bundle(void *context, const struct run_event *event)
+{
+    (void)context;
+    for (size_t i = 0; event->turn == RUN_TRANSACTION && i < COUNT(sent); i++) {
+        if (!sent[i].there && event->bundle->name == sent[i].name &&
+            event->message[1 + MESSAGE_ANSWER] == sent[i].number) {
+            sent[i].there = true;
+            sent[i].bundle = *event->bundle;
+        }
+    }
+}
+
+static void execute(const struct bundle *bundle)
+{
+    struct outcome outcome;
+    store_execute(&run.world, run.primitives, bundle, ROW_NONE, &outcome);
+    cr_assert_eq(outcome.kind, OUTCOME_COMMITTED);
+    world_keep(&run.world);
+}
+
+/* CUT of the first decision, as its request has it while the re-review is on its way. */
+static void cut_of_first(void)
+{
+    struct bundle *cut = &sent[CUT_1].bundle;
+    struct actor actor;
+    const struct role *role = protocol_role(&run.rules, 1);
+    struct outcome claimed = {.kind = OUTCOME_COMMITTED};
+    int64_t *message = claimed.message + 1;
+    const struct bundle *review = &sent[REVIEW_1].bundle;
+    message[MESSAGE_KIND] = PHASE_REVIEW;
+    message[MESSAGE_ACTIVITY] = pipeline_entry_id(0, 0);
+    message[MESSAGE_PENDINGS] = STATUS_MARKED;
+    message[MESSAGE_CONTENT] = DECISION_APPROVE;
+    message[MESSAGE_ANSWER] = 1;
+    for (int i = 0; i < review->count; i++) {
+        if (review->calls[i].primitive == PRIMITIVE_ADD_REVIEW) {
+            message[MESSAGE_GUID] = review->params[review->calls[i].params];
+        }
+    }
+    protocol_begin(&actor, &run.rules, 1);
+    role->take(&actor, &run.rules, &claimed);
+    role->take(&actor, &run.rules, &(struct outcome){.kind = OUTCOME_COMMITTED});
+    role->next(&actor, &run.rules, cut); /* hands on: the re-review and the CUT */
+    const struct call *asks = &cut->calls[cut->count - 1];
+    memcpy(claimed.message, &cut->params[asks->params], (1 + MESSAGE_VISIBLE_AT) * sizeof *message);
+    protocol_begin(&actor, &run.rules, 1);
+    role->take(&actor, &run.rules, &claimed);
+    role->next(&actor, &run.rules, cut);
+    cr_assert_eq(cut->name, BUNDLE_CUT);
+}
+
+/* An entry whose first review is committed; the bundles as the sabotage, if any, sends them. */
+static void make(const char *name)
+{
+    struct scenario_fault fault;
+    cr_assert(scenario_parse(race, strlen(race), "race", &scenario, &fault), "%s", fault.text);
+    cr_assert(name == NULL || sabotage_find(name, &sabotage));
+    cr_assert(run_make(&run, &scenario, NULL));
+    run.observer = keep_bundle;
+    struct choice_source calm = choice_listed(NULL);
+    cr_assert_eq(run_once(&run, &calm)->verdict, RUN_HELD);
+    cut_of_first();
+    sabotage_primitives(name == NULL ? NULL : &sabotage, run.primitives);
+    struct sabotage_memory memory = {0};
+    if (name != NULL) {
+        sabotage_bundle(&sabotage, &memory, &run.actors[1].performer.actor, &sent[REVIEW_2].bundle);
+    }
+    world_reset(&run.world);
+    run_begin_oracle(&run);
+    sessions_begin(&sessions, &run.world, run.primitives, &session_postgresql, 2);
+}
+
+static void mark(void)
+{
+    struct actor actor;
+    struct bundle bundle;
+    struct outcome claimed = {.kind = OUTCOME_COMMITTED};
+    claimed.message[1 + MESSAGE_KIND] = PHASE_MARK;
+    claimed.message[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(0, 0);
+    claimed.message[1 + MESSAGE_SOURCE] = 1;
+    protocol_begin(&actor, &run.rules, 1);
+    protocol_role(&run.rules, 1)->take(&actor, &run.rules, &claimed);
+    protocol_role(&run.rules, 1)->next(&actor, &run.rules, &bundle);
+    execute(&bundle);
+    execute(&sent[REVIEW_1].bundle);
+}
+
+/* To the end; false: it failed. The oracles judge what it committed. */
+static bool finish(unsigned who, struct oracle_verdict *verdict)
+{
+    enum session_state state = (enum session_state)sessions.each[who].state;
+    while (state == SESSION_OPEN ||
+           (state == SESSION_WAITS && session_waits_for(&sessions, who) == 0)) {
+        state = session_operation(&sessions, who);
+    }
+    size_t mark = world_mark(&run.world);
+    bool done = state == SESSION_DONE && session_apply(&sessions, who);
+    if (done && verdict != NULL) {
+        *verdict = run.part->monitors->commit(
+            &run.oracle, &run.world.rows, &run.world.changes[mark], run.world.change_count - mark);
+    }
+    session_end(&sessions, who, mark);
+    return done;
+}
+
+/* The re-review holds the lock; CUT waits for it, and has its snapshot already. */
+static struct outcome race_cut_against_rereview(struct oracle_verdict *verdict)
+{
+    mark();
+    session_begin(&sessions, 0, &sent[REVIEW_2].bundle, ROW_NONE);
+    session_operation(&sessions, 0);
+    session_begin(&sessions, 1, &sent[CUT_1].bundle, ROW_NONE);
+    cr_assert_eq(session_operation(&sessions, 1), SESSION_WAITS, "for the advisory lock");
+    cr_assert(finish(0, verdict));
+    cr_expect_not(verdict->broken, "%s", verdict->why);
+    finish(1, verdict);
+    struct outcome outcome = sessions.each[1].outcome;
+    run_free(&run);
+    return outcome;
+}
+
+Test(pipeline, a_cut_that_waited_for_a_rereview_fails_with_40001)
+{
+    PROVES(CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_17);
+    SETTLES(ERRATUM_CUT_11);
+    struct oracle_verdict verdict = oracle_fine();
+    make(NULL);
+    struct outcome outcome = race_cut_against_rereview(&verdict);
+    cr_expect_eq(outcome.kind, OUTCOME_ABORTED);
+    cr_expect_eq(outcome.aborted, ABORT_SERIALIZATION);
+    cr_expect_not(verdict.broken);
+}
+
+Test(pipeline, a_rereview_that_does_not_write_the_entry_lets_cut_commit_on_what_it_superseded)
+{
+    PROVES(CLAUSE_CUT_8);
+    SETTLES(ERRATUM_CUT_11);
+    struct oracle_verdict verdict = oracle_fine();
+    make("pipeline-review-without-entry-write");
+    struct outcome outcome = race_cut_against_rereview(&verdict);
+    cr_expect_eq(outcome.kind, OUTCOME_COMMITTED, "no 40001");
+    cr_expect_eq(verdict.clause, CLAUSE_CUT_8, "%s", verdict.why);
+}
+
+Test(pipeline, phases_of_one_entry_wait_for_each_other)
+{
+    PROVES(CLAUSE_CUT_16);
+    struct oracle_verdict verdict = oracle_fine();
+    make(NULL);
+    mark();
+    session_begin(&sessions, 0, &sent[CUT_1].bundle, ROW_NONE);
+    session_operation(&sessions, 0);
+    session_begin(&sessions, 1, &sent[REVIEW_2].bundle, ROW_NONE);
+    cr_assert_eq(session_operation(&sessions, 1), SESSION_WAITS);
+    cr_expect(finish(0, &verdict), "the CUT");
+    cr_expect_not(verdict.broken, "%s", verdict.why);
+    cr_expect_not(finish(1, NULL), "the re-review finds another status");
+    cr_expect_eq(sessions.each[1].outcome.refusal, REFUSED_STATUS);
+    run_free(&run);
+}
