@@ -534,7 +534,7 @@ Test(pipeline, what_follows_from_a_phase)
         const char *asked;
     } cases[] = {{PHASE_MARK, 0, "RM"},    {PHASE_MARK, 4, "RM"}, {PHASE_REVIEW, 0, "RC"},
                  {PHASE_REVIEW, 1, "RRC"}, {PHASE_CUT, 0, "V"},   {PHASE_VERIFY, 0, "CCV"},
-                 {PHASE_VERIFY, 1, ""}};
+                 {PHASE_VERIFY, 1, ""},    {PHASE_VERIFY, 4, ""}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin();
         hold(cases[i].phase, cases[i].node);

@@ -1,9 +1,11 @@
 /* The pipeline's two principals on a server of its own: the phases run with the grants of the
  * matrix and no others, a forbidden write answers 42501, a third connection 53300. */
+#include "faults/sabotage.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
 #include "real/pipeline_roles.h"
 #include "real/schema.h"
+#include "real/stepper.h"
 #include "real/tests/server.h"
 
 #include <criterion/criterion.h>
@@ -124,14 +126,14 @@ static void publish(const struct bundle *bundle)
 }
 
 /* One request from its claim to its end; each phase as its principal. */
-static void serve(struct store_pg *const by[], struct actor *worker)
+static void serve(const struct rules *plan, struct store_pg *const by[], struct actor *worker)
 {
-    const struct role *role = protocol_role(&rules, 1);
+    const struct role *role = protocol_role(plan, 1);
     struct bundle bundle;
-    role->take(worker, &rules, &queue[taken++]);
+    role->take(worker, plan, &queue[taken++]);
     while (!role->is_idle(worker)) {
         struct outcome outcome = {.kind = OUTCOME_COMMITTED};
-        role->next(worker, &rules, &bundle);
+        role->next(worker, plan, &bundle);
         bool verifies = worker->is.pipeline.message[1 + MESSAGE_KIND] == PHASE_VERIFY;
         struct store_pg *store = by[verifies ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC];
         if (bundle.name == BUNDLE_HAND_ON) {
@@ -140,7 +142,7 @@ static void serve(struct store_pg *const by[], struct actor *worker)
             cr_assert(store_pg_execute(store, &bundle, 1, &outcome), "%s: %s",
                       bundle_name_text((enum bundle_name)bundle.name), store_pg_why_not(store));
         }
-        role->take(worker, &rules, &outcome);
+        role->take(worker, plan, &outcome);
     }
 }
 
@@ -156,7 +158,7 @@ Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
     protocol_role(&rules, 0)->next(&client, &rules, &bundle);
     publish(&bundle);
     while (taken < queued) {
-        serve(by, &worker);
+        serve(&rules, by, &worker);
     }
     char query[200];
     for (int64_t node = 0; node < 2; node++) {
@@ -168,6 +170,126 @@ Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".entry WHERE kind = 2"), 1, "an escalation");
     store_pg_close(by[1]);
     store_pg_close(by[2]);
+}
+
+/* ---- a CUT that waits for a re-review (E-CUT-11) -----------------------------------------------
+ */
+
+static const struct rules race = {
+    .protocol = PROTOCOL_PIPELINE,
+    .actors = 2,
+    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+    .jobs = 1,
+    .timeout = 60,
+    .of = {.pipeline = {.entry_count = 1,
+                        .entries = {{.reviews = 2,
+                                     .verifies = 1,
+                                     .decisions = {DECISION_APPROVE, DECISION_APPROVE},
+                                     .outcomes = {VERIFIED_PASS}}}}}};
+
+static void bundle_of_request(const struct outcome *request, struct bundle *bundle)
+{
+    struct actor worker;
+    protocol_begin(&worker, &race, 1);
+    protocol_role(&race, 1)->take(&worker, &race, request);
+    protocol_role(&race, 1)->next(&worker, &race, bundle);
+}
+
+/* MARK and the first REVIEW are through; the re-review and the CUT of the first are asked for. */
+static void reach_race(struct bundle *rereview, struct bundle *cut)
+{
+    struct actor client, worker;
+    struct bundle bundle;
+    struct store_pg *by[] = {NULL, owner, owner};
+    protocol_begin(&client, &race, 0);
+    protocol_begin(&worker, &race, 1);
+    protocol_role(&race, 0)->next(&client, &race, &bundle);
+    publish(&bundle);
+    serve(&race, by, &worker);
+    serve(&race, by, &worker);
+    bundle_of_request(&queue[taken], rereview);
+    bundle_of_request(&queue[taken + 1], cut);
+    cr_assert_eq(rereview->name, BUNDLE_REVIEW);
+    cr_assert_eq(cut->name, BUNDLE_CUT);
+}
+
+/* Statements of calls from `call` on, then COMMIT; returns the SQLSTATE that stopped it, or "". */
+static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                         unsigned call)
+{
+    uint32_t answered;
+    for (; call < bundle->count; call++) {
+        for (int s = 0; s < stepper_statements(stepper, connection, call); s++) {
+            cr_assert(stepper_send(stepper, connection, call, s));
+            cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+            const struct stepper_answer *answer = stepper_answer(stepper, connection);
+            if (answer->sqlstate[0] != '\0') {
+                return answer->sqlstate;
+            }
+        }
+    }
+    cr_assert(stepper_end(stepper, connection, true));
+    cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+    return stepper_answer(stepper, connection)->sqlstate;
+}
+
+static void send_lock(struct stepper *stepper, unsigned connection, const struct bundle *bundle)
+{
+    uint32_t answered;
+    cr_assert(stepper_begin(stepper, connection, bundle, 1), "%s", stepper_why_not(stepper));
+    cr_assert(stepper_send(stepper, connection, 0, 0));
+    cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+}
+
+/* What becomes of the CUT: an SQLSTATE, or "" if it committed. */
+static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
+{
+    static struct primitive primitives[SABOTAGE_TABLE_SIZE];
+    struct bundle rereview, cut;
+    struct store_pg_problem problem;
+    reach_race(&rereview, &cut);
+    sabotage_primitives(sabotage, primitives);
+    if (sabotage != NULL) {
+        struct sabotage_memory memory = {0};
+        sabotage_bundle(sabotage, &memory, &(struct actor){.role = PIPELINE_WORKER}, &rereview);
+    }
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitives,
+                                               .primitive_count = SABOTAGE_TABLE_SIZE,
+                                               .connections = 2},
+                     &problem);
+    cr_assert_not_null(stepper, "%s", problem.text);
+    send_lock(stepper, 0, &rereview);
+    send_lock(stepper, 1, &cut);
+    cr_expect_eq(stepper_blocked(stepper), 2U, "the CUT waits, and has its snapshot");
+    cr_expect_str_empty(go_on(stepper, 0, &rereview, 1));
+    memcpy(sqlstate, go_on(stepper, 1, &cut, 1), 6);
+    stepper_close(stepper);
+}
+
+Test(pipeline_pg, a_cut_that_waited_for_a_rereview_fails_with_40001)
+{
+    PROVES(CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_17);
+    SETTLES(ERRATUM_CUT_11);
+    char sqlstate[6];
+    race_on_server(NULL, sqlstate);
+    cr_expect_str_eq(sqlstate, "40001");
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set"), 0);
+}
+
+Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
+{
+    SETTLES(ERRATUM_CUT_11);
+    struct sabotage sabotage;
+    char sqlstate[6];
+    cr_assert(sabotage_find("pipeline-review-without-entry-write", &sabotage));
+    race_on_server(&sabotage, sqlstate);
+    cr_expect_str_empty(sqlstate);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set AS c JOIN " SCHEMA
+                     ".review_decision AS r ON r.id = c.review WHERE r.superseded_by <> 0"),
+                 1, "cut on a superseded decision");
 }
 
 /* ---- the matrix ------------------------------------------------------------------------------ */
