@@ -349,6 +349,9 @@ static void write_summary(const struct hunt *hunt, const struct summary *summary
     printf("\n\n%zu sabotages: %zu found, %zu listed as equivalent, %zu survived", hunt->count,
            summary->fates[FATE_FOUND], summary->fates[FATE_EQUIVALENT],
            summary->fates[FATE_SURVIVED]);
+    if (summary->fates[FATE_INTERLEAVED] > 0) {
+        printf(", %zu only to be seen between two statements", summary->fates[FATE_INTERLEAVED]);
+    }
     if (summary->fates[FATE_NOT_EQUIVALENT] > 0) {
         printf(", %zu wrongly listed as equivalent", summary->fates[FATE_NOT_EQUIVALENT]);
     }

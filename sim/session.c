@@ -637,7 +637,8 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     struct sessions *all = doing->all;
     struct session *one = doing->one;
     const struct foreign_key *key = &primitive_foreign_keys[table];
-    if (!key->there || !all->rules->parents) {
+    if (!key->there || !all->rules->parents ||
+        all->world->rows.table[key->parent].capacity == 0) { /* a table that is not used */
         return EFFECT_DONE;
     }
     enum row_table parent = (enum row_table)key->parent;
