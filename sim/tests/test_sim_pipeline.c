@@ -243,10 +243,42 @@ static void take_end(unsigned who, bool committed, size_t mark)
                    &run.world.rows);
 }
 
+/* Two connections a principal; whoever comes third is told 53300 (E-CUT-15). */
+#define CONNECTIONS 2
+
+static bool is_phase(enum bundle_name name)
+{
+    return name >= BUNDLE_MARK && name <= BUNDLE_VERIFY;
+}
+
+static bool finds_connection(unsigned who)
+{
+    enum bundle_name name = (enum bundle_name)crowd.sent[who].name;
+    int used = 0;
+    for (unsigned a = 0; is_phase(name) && a < run.actor_count; a++) {
+        enum bundle_name other = (enum bundle_name)crowd.sent[a].name;
+        used += (crowd.open >> a & 1) != 0 && is_phase(other) &&
+                (other == BUNDLE_VERIFY) == (name == BUNDLE_VERIFY);
+    }
+    return used < CONNECTIONS;
+}
+
+static void turn_away(unsigned who)
+{
+    struct outcome outcome = {.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS};
+    crowd.aborts[ABORT_CONNECTIONS]++;
+    performer_take(&crowd.performers[who], &run.rules, crowd.sabotage, &crowd.sent[who], &outcome,
+                   &run.world.rows);
+}
+
 static void go_on_one(unsigned who)
 {
     if ((crowd.open >> who & 1) == 0) {
         performer_next(&crowd.performers[who], &run.rules, crowd.sabotage, &crowd.sent[who]);
+        if (!finds_connection(who)) {
+            turn_away(who);
+            return;
+        }
         session_begin(&sessions, who, &crowd.sent[who], SESSION_PICKS_ITSELF);
         crowd.open |= UINT32_C(1) << who;
         return;
@@ -316,7 +348,7 @@ static void make_crowd(const char *name, const struct sabotage *planted)
 Test(pipeline, every_promise_holds_where_statements_interleave, .timeout = 60)
 {
     PROVES(CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_18);
-    SETTLES(ERRATUM_CUT_5, ERRATUM_CUT_13);
+    SETTLES(ERRATUM_CUT_5, ERRATUM_CUT_13, ERRATUM_CUT_15);
     static const char *const names[] = {"pipeline", "pipeline-people", "pipeline-race",
                                         "pipeline-crowd"};
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -325,9 +357,10 @@ Test(pipeline, every_promise_holds_where_statements_interleave, .timeout = 60)
             cr_assert(run_interleaved(seed), "%s, seed %d: %s", names[i], (int)seed,
                       crowd.verdict.why);
         }
-        fprintf(stderr, "%s: %u commits, %u refused, %u times 40001, %u times 40P01\n", names[i],
-                crowd.commits, crowd.refusals, crowd.aborts[ABORT_SERIALIZATION],
-                crowd.aborts[ABORT_DEADLOCK]);
+        fprintf(stderr, "%s: %u commits, %u refused, 40001 %u times, 40P01 %u, 53300 %u\n",
+                names[i], crowd.commits, crowd.refusals, crowd.aborts[ABORT_SERIALIZATION],
+                crowd.aborts[ABORT_DEADLOCK], crowd.aborts[ABORT_CONNECTIONS]);
+        cr_expect_gt(crowd.aborts[ABORT_CONNECTIONS], 10U, "%s: connections ran out", names[i]);
         cr_expect_gt(crowd.aborts[ABORT_SERIALIZATION], 10U, "%s: phases met", names[i]);
         run_free(&run);
     }
