@@ -15,19 +15,21 @@
 
 /* What is minted from a parent identity; the second number of the pair. */
 enum identity_role {
-    IDENTITY_TRIGGER = 1,       /* of a job: the activity that starts it */
-    IDENTITY_TASK,              /* of an activity: what Leg1 asks of a worker */
-    IDENTITY_LEG1,              /* of an activity: its Leg1 message */
-    IDENTITY_WORK,              /* of a task: its message to the worker */
-    IDENTITY_LEG2,              /* of a GUID: its Leg2 message */
-    IDENTITY_ESCALATION,        /* of a message: its escalation */
-    IDENTITY_COPY,              /* of a message: a second row with the same content */
-    IDENTITY_JOB,               /* of 0: a job; plus its number */
-    IDENTITY_ACCOUNT = 1 << 18, /* of 0: an account of the inbox; plus its number */
-    IDENTITY_LETTER = 1 << 19,  /* of 0: a message to it; plus its number */
-    IDENTITY_CLOSE = 1 << 20,   /* of a task: the GUID of its closing answer */
-    IDENTITY_PENDING = 1 << 21, /* of a task: the GUID of a pending answer; plus its number */
-    IDENTITY_EDGE = 1 << 22,    /* of a GUID: the child along an edge; plus the edge */
+    IDENTITY_TRIGGER = 1,         /* of a job: the activity that starts it */
+    IDENTITY_TASK,                /* of an activity: what Leg1 asks of a worker */
+    IDENTITY_LEG1,                /* of an activity: its Leg1 message */
+    IDENTITY_WORK,                /* of a task: its message to the worker */
+    IDENTITY_LEG2,                /* of a GUID: its Leg2 message */
+    IDENTITY_ESCALATION,          /* of a message: its escalation */
+    IDENTITY_COPY,                /* of a message: a second row with the same content */
+    IDENTITY_JOB,                 /* of 0: a job; plus its number */
+    IDENTITY_ACCOUNT = 1 << 18,   /* of 0: an account of the inbox; plus its number */
+    IDENTITY_LETTER = 1 << 19,    /* of 0: a message to it; plus its number */
+    IDENTITY_CLOSE = 1 << 20,     /* of a task: the GUID of its closing answer */
+    IDENTITY_PENDING = 1 << 21,   /* of a task: the GUID of a pending answer; plus its number */
+    IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */
+    IDENTITY_DIMENSION = 1 << 24, /* of an activity: a dimension's output; plus the dimension */
+
     /* pipeline: up to 16 of each kind, numbered from here on */
     IDENTITY_INTAKE = 1 << 26, /* of a batch: the idempotency key of an entry; plus its place */
     IDENTITY_ENTRY = 1 << 12,  /* of an idempotency key: its entry */
@@ -46,7 +48,6 @@ enum identity_role {
     IDENTITY_VERIFY,                       /* of a change set: the root of its verify results */
     IDENTITY_AFFECTED = (1 << 12) + 144,   /* of a change set: an affected row; plus its number */
     IDENTITY_ASKS = (1 << 12) + 160,       /* of what is asked for: the request; plus its path */
-    IDENTITY_DIMENSION = 1 << 24, /* of an activity: a dimension's output; plus the dimension */
 };
 
 /* Two rounds of multiply and fold, as good generators end with: every bit of both numbers reaches
