@@ -32,6 +32,13 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     [BUNDLE_FINISH_KEY] = "finish",
     [BUNDLE_PAUSE_KEY] = "pause",
     [BUNDLE_RELEASE_KEY] = "release",
+    /* pipeline */
+    [BUNDLE_REQUEST] = "request",
+    [BUNDLE_MARK] = "MARK",
+    [BUNDLE_REVIEW] = "REVIEW",
+    [BUNDLE_CUT] = "CUT",
+    [BUNDLE_VERIFY] = "VERIFY",
+    [BUNDLE_HAND_ON] = "hand on",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {
@@ -51,6 +58,11 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_NULL] = "a column is null (23502)",
     [REFUSED_DIGIT] = "another digit than expected",
     [REFUSED_KEY_MOVED] = "the key has moved",
+    [REFUSED_STATUS] = "the status has moved",
+    [REFUSED_UNAPPROVED] = "not approved",
+    [REFUSED_SUPERSEDED] = "the decision is superseded",
+    [REFUSED_BLOCKED] = "a dependency is not complete",
+    [REFUSED_UNSIGNED] = "no change set that the executor signed",
 };
 
 static const char *const abort_texts[] = {

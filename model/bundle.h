@@ -52,6 +52,13 @@ enum bundle_name {
     BUNDLE_FINISH_KEY,  /* 8 to 7, 6 or 5, and all skips that follow (E-KEY-5) */
     BUNDLE_PAUSE_KEY,   /* 6 to 5 */
     BUNDLE_RELEASE_KEY, /* 5 to 4 */
+    /* pipeline: the four phases, each exactly one transaction (CUT-1), and what is around them */
+    BUNDLE_REQUEST, /* a client asks for the MARK of a batch's first entry */
+    BUNDLE_MARK,
+    BUNDLE_REVIEW,
+    BUNDLE_CUT,
+    BUNDLE_VERIFY,
+    BUNDLE_HAND_ON, /* the request is acked, and what follows from it asked for */
     BUNDLE_NAME_COUNT
 };
 

@@ -37,6 +37,25 @@ enum identity_role {
     IDENTITY_ORDER = 1 << 28,   /* of a place: a message about it; plus its kind */
     IDENTITY_AWAITED = 1 << 29, /* of a place: the flow that it awaits */
     IDENTITY_END = 1 << 30,     /* of a flow: its completion tasks */
+
+    /* pipeline: up to 16 of each kind, numbered from here on */
+    IDENTITY_INTAKE = 1 << 17, /* of a batch: the idempotency key of an entry; plus its place */
+    IDENTITY_ENTRY = 1 << 12,  /* of an idempotency key: its entry */
+    IDENTITY_PAYLOAD,          /* of an idempotency key: its payload's hash; plus the version */
+    IDENTITY_PAST = (1 << 12) + 16, /* of what moved an entry: the row of its history */
+    IDENTITY_SWEEP,                 /* of an entry: MARK's sweep row */
+    IDENTITY_NOTE = (1 << 12) + 32, /* of a request: the sweep row of a stop; plus the reason */
+    IDENTITY_DEPENDENCY = (1 << 12) + 48,  /* of an entry: a dependency; plus its place */
+    IDENTITY_DECISION = (1 << 12) + 64,    /* of an entry: a decision; plus its number */
+    IDENTITY_ENVELOPE = (1 << 12) + 96,    /* of a decision: its envelope */
+    IDENTITY_UNIT = (1 << 12) + 112,       /* of an envelope: a unit block; plus its number */
+    IDENTITY_CHANGE_SET = (1 << 12) + 128, /* of a decision: its change set */
+    IDENTITY_SIGNATURE,                    /* of a change set or verify result: its signature */
+    IDENTITY_COMPENSATION,                 /* of a verify result: the set that undoes */
+    IDENTITY_RAISED,                       /* of a verify result: its escalation's key */
+    IDENTITY_VERIFY,                       /* of a change set: the root of its verify results */
+    IDENTITY_AFFECTED = (1 << 12) + 144,   /* of a change set: an affected row; plus its number */
+    IDENTITY_ASKS = (1 << 12) + 160,       /* of what is asked for: the request; plus its path */
 };
 
 /* Two rounds of multiply and fold, as good generators end with: every bit of both numbers reaches

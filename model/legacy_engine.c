@@ -176,7 +176,7 @@ static void next_move(const struct legacy_worker *worker, struct bundle *next,
                       enum bundle_name name, enum legacy_event event)
 {
     bundle_begin(next, name);
-    int64_t *p = bundle_append(next, PRIMITIVE_MOVE, CALL_PLAIN, 0);
+    int64_t *p = bundle_append(next, PRIMITIVE_MOVE_EARLIER, CALL_PLAIN, 0);
     p[0] = column(worker, MESSAGE_ACTIVITY);
     p[1] = legacy_summand(event);
 }

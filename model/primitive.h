@@ -93,6 +93,11 @@ enum refusal {
     REFUSED_NULL,       /* a column that must hold something is given nothing: 23502 */
     REFUSED_DIGIT,      /* the key's digit is not the one that the change expects (E-KEY-3) */
     REFUSED_KEY_MOVED,  /* the key is not the one that the change was judged on (E-KEY-5) */
+    REFUSED_STATUS,     /* the entry's status is another */
+    REFUSED_UNAPPROVED, /* no decision approves it */
+    REFUSED_SUPERSEDED, /* another decision took its place */
+    REFUSED_BLOCKED,    /* what it depends on is not complete */
+    REFUSED_UNSIGNED,   /* no change set that the executor signed */
     REFUSAL_COUNT
 };
 
@@ -194,13 +199,13 @@ enum primitive_id {
     PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
     PRIMITIVE_CREDIT,       /* account, amount */
     /* legacy */
-    PRIMITIVE_ADD_EARLIER, /* activity, job, node, ledger, parent, dimension; guard: there is none
-                            */
-    PRIMITIVE_COUNT_LEG1,  /* activity, summand -> ledger: refused if it would fall below 0 */
-    PRIMITIVE_COUNT_LEG2,  /* activity, summand, modulus, ceiling -> ledger: refused when full */
-    PRIMITIVE_MOVE,        /* activity, summand -> ledger */
-    PRIMITIVE_CLEAN_UP,    /* (activity, dimension) */
-    PRIMITIVE_SAVE,        /* (activity, dimension), activity, dimension, value, claim */
+    PRIMITIVE_ADD_EARLIER,  /* activity, job, node, ledger, parent, dimension; guard: there is none
+                             */
+    PRIMITIVE_COUNT_LEG1,   /* activity, summand -> ledger: refused if it would fall below 0 */
+    PRIMITIVE_COUNT_LEG2,   /* activity, summand, modulus, ceiling -> ledger: refused when full */
+    PRIMITIVE_MOVE_EARLIER, /* activity, summand -> ledger */
+    PRIMITIVE_CLEAN_UP,     /* (activity, dimension) */
+    PRIMITIVE_SAVE,         /* (activity, dimension), activity, dimension, value, claim */
     PRIMITIVE_MARK_PUBLISHED, /* (activity, dimension); guard: it is not marked */
     PRIMITIVE_REQUIRE_FULL, /* activity, weight, modulus, ceiling; guard: the counter has no room */
     PRIMITIVE_READ_EARLIER, /* activity -> ledger */
@@ -215,6 +220,32 @@ enum primitive_id {
                                digit. Completion tasks if no digit is active any more */
     PRIMITIVE_RECORD_EVENT, /* (place, change), flow, position, change, untaken */
     PRIMITIVE_RECORD_SKIP,  /* likewise, of an activity that is skipped */
+    /* pipeline; a guard of an insertion: there is no such row */
+    PRIMITIVE_LOCK_ENTRY,    /* entry: its advisory lock (CUT-16) */
+    PRIMITIVE_ADD_ENTRY,     /* entry, kind, status, key, payload, about; guard */
+    PRIMITIVE_ADD_NULL,      /* the same; the payload is NULL: 23502 */
+    PRIMITIVE_ADD_PAST,      /* id, entry, from, to, retries; guard */
+    PRIMITIVE_DEPEND,        /* id, from, to; guard */
+    PRIMITIVE_LOG_SWEEP,     /* id, entry, phase, why; guard */
+    PRIMITIVE_ADD_ENVELOPE,  /* id, scope, hash; guard */
+    PRIMITIVE_ADD_UNIT,      /* id, envelope, number, hash; guard */
+    PRIMITIVE_ADD_REVIEW,    /* id, entry, envelope, unit, decision, prior; guard */
+    PRIMITIVE_SUPERSEDE,     /* prior decision, by; guard: nobody did (CUT-7) */
+    PRIMITIVE_MOVE,          /* entry, expected, next; guard: the status is as expected (CUT-15) */
+    PRIMITIVE_NEED_APPROVAL, /* decision, approve; guard: it approves, and is not superseded */
+    PRIMITIVE_NEED_BLOCKER,  /* dependency, complete; guard: what it depends on is */
+    PRIMITIVE_SIGN,          /* id, entry, lane, principal, prior; guard */
+    PRIMITIVE_ADD_SET,       /* id, entry, decision, signature; guard */
+    PRIMITIVE_COMPENSATE,    /* id, entry, signature, set that it undoes; guard */
+    PRIMITIVE_AFFECT,        /* id, set, row, hash; guard */
+    PRIMITIVE_NEED_CUT, /* set, lane, principal; guard: it is there, undoes none and is so signed */
+    PRIMITIVE_ADD_VERIFY,  /* id, set, signature, own signature, outcome, prior, rollback; guard */
+    PRIMITIVE_RAISE,       /* entry, kind, status, key, payload, verify result, history; guard: an
+                              escalation and its history */
+    PRIMITIVE_READ_ENTRY,  /* entry -> status, payload */
+    PRIMITIVE_READ_REVIEW, /* decision -> decision; 0: there is none */
+    PRIMITIVE_READ_SET,    /* set -> signature; 0: there is none */
+    PRIMITIVE_READ_VERIFY, /* verify result -> outcome; 0: there is none */
     PRIMITIVE_COUNT
 };
 

@@ -20,6 +20,7 @@
 #include "model/flow.h"
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
+#include "model/pipeline.h"
 #include "model/table.h"
 
 enum protocol_id {
@@ -46,6 +47,7 @@ struct rules {
         struct inbox_rules inbox;
         struct legacy_rules legacy;
         struct flow_rules key;
+        struct pipeline_rules pipeline;
     } of;
 };
 
@@ -58,6 +60,7 @@ struct actor {
         struct worker worker; /* activity */
         struct legacy_worker legacy;
         struct flow_worker flow; /* key */
+        struct pipeline_worker pipeline;
     } is;
 };
 

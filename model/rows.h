@@ -38,6 +38,20 @@ enum row_table {
     TABLE_FLOW_PLACE, /* an activity's place in a flow; key: (flow, position) */
     TABLE_FLOW_EVENT, /* what happened to an activity, once each; key: (place, change) */
     TABLE_FLOW_END,   /* a flow's completion tasks; key: (flow, end) */
+    /* pipeline: the tables that its specification names (E-CUT-1), in the order of their
+     * references. Every key is minted from the tuple that must be unique, so that the primary key
+     * is the unique index (E-CUT-2, E-CUT-3) */
+    TABLE_ENTRY,        /* decision_backlog_entry; key: (idempotency key), or of a failed verify */
+    TABLE_PAST,         /* decision_backlog_history; key: of the move's cause */
+    TABLE_DEPENDENCY,   /* decision_backlog_dependency; key: (from, to) */
+    TABLE_SWEEP_LOG,    /* decision_backlog_sweep_log; key: (entry, why, what was asked) */
+    TABLE_ENVELOPE,     /* manifest_envelope; key: (decision) */
+    TABLE_UNIT_BLOCK,   /* manifest_unit_block; key: (envelope, unit) */
+    TABLE_REVIEW,       /* review_decision; key: minted by whoever asks (E-CUT-9) */
+    TABLE_SIGNATURE,    /* dot_pair_signature; key: (change set) or (verify result) */
+    TABLE_CHANGE_SET,   /* cut_change_set; key: (entry, decision), or (verify result) */
+    TABLE_AFFECTED_ROW, /* cut_change_set_affected_row; key: (change set, row) */
+    TABLE_VERIFY,       /* verify_result; key: (change set, prior verify result) */
     TABLE_COUNT
 };
 
@@ -212,6 +226,102 @@ enum flow_end_column {
 /* Kinds of messages. JOB: the flow; NODE: the position; CONTENT of RESUME: the key with which the
  * awaited flow ended. */
 enum flow_message { FLOW_RUN = 1, FLOW_RESUME, FLOW_PAUSE, FLOW_RELEASE };
+/* ---- pipeline --------------------------------------------------------------------------------
+ * Texts are hashes. Columns that may be null in the specification hold 0 for "none" (R1). */
+
+enum entry_column {
+    ENTRY_KIND,    /* enum entry_kind */
+    ENTRY_STATUS,  /* enum entry_status: the one column that both principals may write (CUT-24) */
+    ENTRY_KEY,     /* payload.idempotency_key */
+    ENTRY_PAYLOAD, /* hash of the payload: the same key with another one is for people (E-CUT-2) */
+    ENTRY_ABOUT,   /* scenario_ref; of an escalation the verify result that failed (CUT-29) */
+    ENTRY_COLUMNS
+};
+enum entry_kind { ENTRY_WORK = 1, ENTRY_ESCALATION }; /* nobody works on an escalation (E-CUT-20) */
+enum entry_status {
+    STATUS_NONE, /* before MARK */
+    STATUS_MARKED,
+    STATUS_APPROVED,  /* reviewed_approve */
+    STATUS_REJECTED,  /* reviewed_reject */
+    STATUS_CUT,       /* cut_applied */
+    STATUS_COMPLETE,  /* verified_complete */
+    STATUS_ESCALATED, /* verify_failed_escalated */
+    STATUS_COUNT
+};
+
+enum past_column {
+    PAST_ENTRY,
+    PAST_FROM, /* enum entry_status */
+    PAST_TO,
+    PAST_RETRIES, /* how often the transaction was tried before, of transient errors (CUT-12) */
+    PAST_COLUMNS
+};
+enum dependency_column { DEPENDENCY_FROM, DEPENDENCY_TO, DEPENDENCY_COLUMNS }; /* new to old */
+
+enum sweep_column {
+    SWEEP_LOG_ENTRY, /* soft: there may be none */
+    SWEEP_LOG_PHASE, /* enum pipeline_phase */
+    SWEEP_LOG_WHY,   /* enum sweep_reason */
+    SWEEP_LOG_COLUMNS
+};
+enum pipeline_phase { PHASE_MARK = 1, PHASE_REVIEW, PHASE_CUT, PHASE_VERIFY, PHASE_END };
+enum sweep_reason {
+    SWEEP_MARKED,     /* MARK's own row */
+    SWEEP_NO_PARENT,  /* NEEDS_HUMAN: 23503 (CUT-14) */
+    SWEEP_NULL,       /* NEEDS_HUMAN: 23502 (CUT-14) */
+    SWEEP_OTHER_LOAD, /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
+    SWEEP_CONFLICT,   /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
+    SWEEP_EXHAUSTED   /* transient errors for too long: the sweep owns it (E-CUT-16) */
+};
+
+enum envelope_column { ENVELOPE_SCOPE, ENVELOPE_HASH, ENVELOPE_COLUMNS };
+enum unit_column { UNIT_BLOCK_ENVELOPE, UNIT_BLOCK_LOCAL, UNIT_BLOCK_HASH, UNIT_BLOCK_COLUMNS };
+
+enum review_column {
+    REVIEW_ENTRY,
+    REVIEW_MANIFEST, /* the envelope */
+    REVIEW_UNIT,     /* its unit block */
+    REVIEW_DECISION, /* enum review_decision */
+    REVIEW_PRIOR,    /* the decision that this one supersedes; 0: none */
+    REVIEW_BY,       /* superseded_by: written once, by the executor (CUT-24) */
+    REVIEW_COLUMNS
+};
+enum review_decision { DECISION_APPROVE = 1, DECISION_REJECT };
+
+enum signature_column {
+    SIGNATURE_ENTRY,
+    SIGNATURE_LANE,      /* enum signature_lane */
+    SIGNATURE_PRINCIPAL, /* enum principal: who signed */
+    SIGNATURE_PRIOR,     /* the last one of this entry and lane (E-CUT-19); 0: none */
+    SIGNATURE_COLUMNS
+};
+enum signature_lane { LANE_EXECUTOR = 991, LANE_VERIFIER = 992 };
+enum principal { PRINCIPAL_EXEC = 1, PRINCIPAL_VERIFY }; /* cutter_exec, cutter_verify */
+
+enum change_set_column {
+    CHANGE_SET_ENTRY,
+    CHANGE_SET_REVIEW,      /* the decision that allows it (E-CUT-1); a compensating one has none */
+    CHANGE_SET_SIGNATURE,   /* the executor's; of a compensating one the verifier's (E-CUT-4) */
+    CHANGE_SET_VERIFIER,    /* verifier_signature_id: never written (CUT-9) */
+    CHANGE_SET_COMPENSATES, /* the set that this one undoes; 0: none */
+    CHANGE_SET_COLUMNS
+};
+enum affected_column {
+    AFFECTED_ROW_SET,
+    AFFECTED_ROW_ROW, /* hash of the row's name */
+    AFFECTED_ROW_HASH,
+    AFFECTED_ROW_COLUMNS
+};
+enum verify_column {
+    VERIFY_SET,
+    VERIFY_EXECUTOR, /* the signature that was checked */
+    VERIFY_VERIFIER, /* the signature of this verify */
+    VERIFY_OUTCOME,  /* enum verify_outcome */
+    VERIFY_PRIOR,    /* of a re-verify the result before it; 0: none */
+    VERIFY_ROLLBACK, /* the compensating set that a failure triggered; 0: none */
+    VERIFY_COLUMNS
+};
+enum verify_outcome { VERIFIED_PASS = 1, VERIFIED_FAIL };
 
 #define ROW_COLUMNS_MAX MESSAGE_COLUMNS
 

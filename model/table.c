@@ -11,6 +11,7 @@ static const struct table tables[TABLE_COUNT] = {
 #include "model/inbox_tables.def"
 #include "model/key_tables.def"
 #include "model/legacy_tables.def"
+#include "model/pipeline_tables.def"
 #undef TABLE
 };
 
@@ -28,6 +29,7 @@ const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #include "model/inbox_tables.def"
 #include "model/key_tables.def"
 #include "model/legacy_tables.def"
+#include "model/pipeline_tables.def"
 #undef TABLE
 };
 

@@ -20,6 +20,7 @@ const struct real_part real_part_activity = {.left = "%s.message"};
 const struct real_part real_part_inbox = {.left = "%s.message"};
 const struct real_part real_part_legacy = {.left = "%s.message"};
 const struct real_part real_part_key = {.left = "%s.message"};
+const struct real_part real_part_pipeline = {.left = "%s.message"};
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)
 {

@@ -54,7 +54,7 @@ static bool read_about(struct reader *reader, void *context)
 
 static bool fail_unknown_protocol(struct reader *reader, const struct reader_text *text)
 {
-    static const char *const later[] = {"seq", "pipeline"};
+    static const char *const later[] = {"seq"};
     char known[120] = "", quoted[READER_QUOTED_SIZE];
     for (size_t i = 0; i < COUNT(later); i++) {
         if (strcmp(text->text, later[i]) == 0) {

@@ -767,7 +767,8 @@ Test(sabotage, only_a_torn_rollback_tears)
     for (size_t i = 0; i < sabotage_count(); i++) {
         struct sabotage one;
         sabotage_get(i, &one);
-        cr_expect_eq(sabotage_tears(&one), strcmp(one.name, "torn-rollback") == 0, "%s", one.name);
+        cr_expect_eq(sabotage_tears(&one), strstr(one.name, "torn-rollback") != NULL, "%s",
+                     one.name);
     }
 }
 

@@ -14,6 +14,9 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     /* key */
     [ORACLE_KEY] = "key",
     [ORACLE_FLOW] = "flow",
+    /* pipeline */
+    [ORACLE_PHASE] = "phase",
+    [ORACLE_TRAIL] = "trail",
 };
 
 static const struct {
@@ -57,6 +60,16 @@ static const struct {
                            "a skip spared an activity that another one could still reach"},
     [SIGHT_SKIP_JOIN] = {CLAUSE_KEY_5, "a join was skipped with the last of the ways to it"},
     [SIGHT_SKIP_ERROR] = {CLAUSE_KEY_5, "an error skipped what only it could reach"},
+    /* pipeline */
+    [SIGHT_RETRIED] = {CLAUSE_CUT_12, "a phase committed after transient errors"},
+    [SIGHT_EXHAUSTED] = {CLAUSE_CUT_12, "a phase was given up after too many transient errors"},
+    [SIGHT_MARK_AGAIN] = {CLAUSE_CUT_13, "a MARK that was asked for again found its entry"},
+    [SIGHT_CUT_AGAIN] = {CLAUSE_CUT_13, "a CUT that was asked for again found its change set"},
+    [SIGHT_VERIFY_AGAIN] = {CLAUSE_CUT_13, "a VERIFY that was asked for again found its result"},
+    [SIGHT_HUMAN_PARENT] = {CLAUSE_CUT_14, "a 23503 was handed to people"},
+    [SIGHT_HUMAN_NULL] = {CLAUSE_CUT_14, "a 23502 was handed to people"},
+    [SIGHT_COMPENSATED] = {CLAUSE_CUT_20, "a failed verify took the compensating path"},
+    [SIGHT_REVERIFY_FAILED] = {CLAUSE_CUT_20, "a failed re-verify took the compensating path"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

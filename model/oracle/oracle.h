@@ -30,6 +30,9 @@ enum oracle_name {
     /* key */
     ORACLE_KEY,
     ORACLE_FLOW,
+    /* pipeline */
+    ORACLE_PHASE, /* a phase is whole, and its guards held */
+    ORACLE_TRAIL, /* status, history and what may be written at all */
     ORACLE_NAME_COUNT
 };
 
@@ -66,6 +69,16 @@ enum oracle_sighting {
     SIGHT_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
     SIGHT_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
     SIGHT_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
+    /* pipeline */
+    SIGHT_RETRIED,         /* CUT-12: a phase committed after transient errors */
+    SIGHT_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
+    SIGHT_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
+    SIGHT_CUT_AGAIN,       /* CUT-13: likewise of a change set */
+    SIGHT_VERIFY_AGAIN,    /* CUT-13: likewise of a verify result */
+    SIGHT_HUMAN_PARENT,    /* CUT-14: 23503 was handed to people */
+    SIGHT_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
+    SIGHT_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
+    SIGHT_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
     SIGHT_COUNT
 };
 

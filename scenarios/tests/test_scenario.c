@@ -12,6 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LEGACY       "name: s\nprotocol: legacy\ngraph: {t: []}\n"
 #define START        "name: s\ngraph: {trigger: [left, right]}\n" /* what follows is on line 3 */
+#define PIPELINE     "name: s\nprotocol: pipeline\nentries:\n"
 
 static struct scenario scenario;
 static struct scenario_fault fault;
@@ -357,10 +358,8 @@ static const struct {
      "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
     {START "protocol: seq\n",
      "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
-    {START "protocol: pipeline\n",
-     "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
     {START "protocol: tcp\n",
-     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy, key"},
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy, key, pipeline"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
      "connections, level, "
@@ -373,6 +372,28 @@ static const struct {
     {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
      "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
      "on"},
+    {"name: s\nprotocol: pipeline\n",
+     "s.yaml:1: the key entries is missing; it is a map of entries"},
+    {PIPELINE "  a: []\n",
+     "s.yaml:4: entries: a: a list; it is a map such as {reviews: [reject, approve]}, or {}"},
+    {PIPELINE "  a: {}\n  a: {}\n", "s.yaml:5: entries: the entry a comes twice"},
+    {PIPELINE "  a b: {}\n", "s.yaml:4: entries: \"a b\"; a name is 1 to 15 letters, digits, '-', "
+                             "'_' or '.'"},
+    {PIPELINE "  a: {needs: [b]}\n  b: {}\n",
+     "s.yaml:4: entries: a: needs: there is no entry b before this one"},
+    {PIPELINE "  a: {}\n  b: {needs: [a, a, a, a]}\n",
+     "s.yaml:5: entries: b: needs: too many; at most 3"},
+    {PIPELINE "  a: {reviews: [maybe]}\n",
+     "s.yaml:4: entries: a: reviews: \"maybe\"; it is approve or reject"},
+    {PIPELINE "  a: {reviews: [[]]}\n",
+     "s.yaml:4: entries: a: reviews: a list; it is approve or reject"},
+    {PIPELINE "  a: {verify: [pass, pass, pass, fail]}\n",
+     "s.yaml:4: entries: a: verify: too many; at most 3"},
+    {PIPELINE "  a: {flaw: ugly}\n",
+     "s.yaml:4: entries: a: flaw: \"ugly\"; it is no-payload, no-blocker, other-payload, "
+     "rival-reviewer or none"},
+    {PIPELINE "  a: {}\n  b: {}\n  c: {}\n  d: {}\n  e: {}\n  f: {}\n  g: {}\n  h: {}\n  i: {}\n",
+     "s.yaml:12: entries: too many; at most 8 entries"},
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* legacy */
     {"name: s\nprotocol: legacy\n",

@@ -491,3 +491,37 @@ Test(story, statistics_and_observer_are_left_alone)
     cr_expect(stage.run->observer_context == &written);
     stage_end(&stage);
 }
+
+/* ---- the pipeline ---------------------------------------------------------------------------- */
+
+/* Its specification has no worked example; this is one of each of its paths: a rejection and a
+ * re-review, a pass, a failure that is compensated, requests for people, a lost connection. */
+Test(trace, the_pipeline_is_told_phase_by_phase)
+{
+    PROVES(CLAUSE_CUT_12, CLAUSE_CUT_14, CLAUSE_CUT_20);
+    shows(&(struct example){
+        .scenario = "name: phases\nprotocol: pipeline\nworkers: 1\n"
+                    "entries:\n"
+                    "  good: {reviews: [reject, approve]}\n"
+                    "  bad: {needs: [good], verify: [fail]}\n"
+                    "  empty: {flaw: no-payload}\n"
+                    "  adrift: {flaw: no-blocker}\n"
+                    "  twice: {flaw: other-payload}\n"
+                    "  argued: {reviews: [approve, approve], flaw: rival-reviewer}\n",
+        .choices = {{CHOICE_FAULT, 1, 1, FAULT_CONNECTION_CUT},
+                    {CHOICE_FAULT, 1, 4, FAULT_DUPLICATE}},
+        .count = 2,
+        .golden = "pipeline.txt",
+        .phrases = {"aborted: connection lost", "good marked; after 1 retry",
+                    "decided: reject; marked -> reviewed_reject", "bad marked; needs good",
+                    "REVIEW of good (copy)        refused: exists already (23505)",
+                    "refused: a column is null (23502)", "needs a human: a column is null",
+                    "signed by cutter_exec in lane DOT-991", "reviewed_approve -> cut_applied",
+                    "refused: refers to no row (23503)", "refused: a dependency is not complete",
+                    "signed by cutter_verify in lane DOT-992; verified: pass",
+                    "needs a human: the same key with another payload",
+                    "compensating change set of 2 rows; verified: fail; escalation of bad marked",
+                    "cut_applied -> verify_failed_escalated",
+                    "refused: the decision is superseded"},
+    });
+}

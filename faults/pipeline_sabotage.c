@@ -1,0 +1,442 @@
+/* The planted bugs of the pipeline. */
+#include "faults/sabotage_book.h"
+
+#include "model/identity.h"
+
+enum {
+    NO_ENTRY_WRITE,
+    NO_CAS,
+    EARLY_GUARDS,
+    STAMPS_AGAIN,
+    ONE_PRINCIPAL,
+    SECOND_SET,
+    ASSUMES_COMMIT,
+    TEARS,
+    DELETES,
+    SECOND_REVIEW,
+    SECOND_VERIFY,
+    STAMPS_SET,
+    FORGETS_FROM,
+    REOPENS,
+    VERIFIES_UNDO
+};
+
+static const struct sabotage named[] = {
+    [NO_ENTRY_WRITE] =
+        {.name = "pipeline-review-without-entry-write",
+         .about = "a re-review that leaves the status as it is does not write the entry's row",
+         .scenario = "pipeline-race",
+         .interleaved = true}, /* CUT then commits on a superseded decision, with no 40001 */
+    [NO_CAS] = {.name = "pipeline-status-without-cas",
+                .about = "a status is set whatever it was",
+                .scenario = "pipeline"},
+    [EARLY_GUARDS] = {.name = "pipeline-guard-outside-transaction",
+                      .about = "a CUT's guards are looked at before its transaction, not inside it",
+                      .scenario = "pipeline-race"},
+    [STAMPS_AGAIN] = {.name = "pipeline-superseded-twice",
+                      .about = "a re-review stamps a decision that another has superseded",
+                      .scenario = "pipeline-people"},
+    [ONE_PRINCIPAL] = {.name = "pipeline-verifier-is-executor",
+                       .about = "VERIFY connects and signs as cutter_exec",
+                       .scenario = "pipeline-pair"},
+    [SECOND_SET] = {.name = "pipeline-second-live-change-set",
+                    .about = "a CUT that is tried again draws a new id and forces the status",
+                    .scenario = "pipeline"},
+    [ASSUMES_COMMIT] = {.name = "pipeline-assume-committed",
+                        .about = "an answer that was lost is taken for a commit",
+                        .scenario = "pipeline"},
+    [TEARS] = {.name = "pipeline-torn-rollback",
+               .about = "a phase that is rolled back leaves half of its rows",
+               .scenario = "pipeline"},
+    [DELETES] = {.name = "pipeline-delete-to-undo",
+                 .about = "a verify that fails deletes what the change set affected",
+                 .scenario = "pipeline-pair"},
+    [SECOND_REVIEW] = {.name = "pipeline-second-review",
+                       .about = "a REVIEW that is tried again draws new ids and forces the status",
+                       .scenario = "pipeline"},
+    [SECOND_VERIFY] = {.name = "pipeline-second-verify",
+                       .about = "a VERIFY that is tried again draws new ids and forces the status",
+                       .scenario = "pipeline"},
+    [STAMPS_SET] = {.name = "pipeline-verifier-stamps-set",
+                    .about = "VERIFY writes its signature into the change set",
+                    .scenario = "pipeline-pair"},
+    [FORGETS_FROM] = {.name = "pipeline-history-from-nothing",
+                      .about = "a row of history does not say where its move began",
+                      .scenario = "pipeline-pair"},
+    [REOPENS] = {.name = "pipeline-reverify-reopens",
+                 .about = "a re-verify that passes takes the entry back to cut_applied",
+                 .scenario = "pipeline"},
+    [VERIFIES_UNDO] = {.name = "pipeline-verify-compensation",
+                       .about = "VERIFY takes the newest change set, a compensating one as well",
+                       .scenario = "pipeline"},
+    {.name = "pipeline-compensation-without-escalation",
+     .about = "a verify that fails undoes the change set and tells nobody",
+     .scenario = "pipeline-pair",
+     .kind = SABOTAGE_DROP,
+     .bundle = BUNDLE_VERIFY,
+     .primitive = PRIMITIVE_RAISE},
+    {.name = "pipeline-split-cut",
+     .about = "the change set is committed before its rows, status and history",
+     .scenario = "pipeline-pair",
+     .kind = SABOTAGE_SPLIT,
+     .bundle = BUNDLE_CUT,
+     .primitive = PRIMITIVE_ADD_SET},
+    {.name = "pipeline-split-verify",
+     .about = "the verify result is committed before the status",
+     .scenario = "pipeline-pair",
+     .kind = SABOTAGE_SPLIT,
+     .bundle = BUNDLE_VERIFY,
+     .primitive = PRIMITIVE_ADD_VERIFY},
+};
+
+#define SMALL 1000000 /* a number above it is an id */
+
+/* ---- what they do ---------------------------------------------------------------------------- */
+
+static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
+{
+    static const struct primitive deletes = {
+        .name = "delete row",
+        .params = 4,
+        .op_count = 1,
+        .ops = {{OP_DELETE, TABLE_AFFECTED_ROW, .key = OPERAND_PARAM}}};
+    static const struct op stamp = {OP_SET, TABLE_CHANGE_SET, CHANGE_SET_VERIFIER,
+                                    .key = OPERAND_PARAM, .value = OPERAND_ONE};
+    static const uint8_t from_nothing[PAST_COLUMNS] = {OPERAND_PARAM + 1, OPERAND_ZERO,
+                                                       OPERAND_PARAM + 3, OPERAND_PARAM + 4};
+    struct primitive *copy = &table[SABOTAGE_COPY];
+    *copy = primitive_table[PRIMITIVE_MOVE]; /* for those who force the status */
+    copy->ops[0].test = TEST_NONE;
+    switch (sabotage->which) {
+    case NO_ENTRY_WRITE:
+        *copy = primitive_table[PRIMITIVE_MOVE];
+        copy->ops[0].kind = OP_TEST;
+        copy->ops[0].lock = LOCK_NONE;
+        break;
+    case NO_CAS:
+        table[PRIMITIVE_MOVE] = *copy;
+        break;
+    case STAMPS_AGAIN:
+        table[PRIMITIVE_SUPERSEDE].ops[0].test = TEST_NONE;
+        break;
+    case DELETES:
+        *copy = deletes;
+        break;
+    case STAMPS_SET:
+        table[PRIMITIVE_NEED_CUT].ops[table[PRIMITIVE_NEED_CUT].op_count++] = stamp;
+        break;
+    case FORGETS_FROM:
+        table[PRIMITIVE_ADD_PAST].ops[0].columns = from_nothing;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_guard(uint8_t primitive)
+{
+    return primitive == PRIMITIVE_NEED_APPROVAL || primitive == PRIMITIVE_NEED_BLOCKER;
+}
+
+static int64_t cell(const struct rows *rows, enum row_table table, int64_t key, int column)
+{
+    uint32_t slot = row_find(rows, table, key);
+    return slot == ROW_NONE ? 0 : row_get(rows, table, slot, column);
+}
+
+static bool guard_holds(const struct rows *rows, uint8_t primitive, const int64_t *params)
+{
+    if (primitive == PRIMITIVE_NEED_APPROVAL) {
+        return cell(rows, TABLE_REVIEW, params[0], REVIEW_DECISION) == params[1] &&
+               cell(rows, TABLE_REVIEW, params[0], REVIEW_BY) == 0;
+    }
+    return cell(rows, TABLE_ENTRY, cell(rows, TABLE_DEPENDENCY, params[0], DEPENDENCY_TO),
+                ENTRY_STATUS) == params[1];
+}
+
+/* The last one; 0: there is none. */
+static int64_t compensating_set(const struct rows *rows)
+{
+    for (uint32_t slot = rows->table[TABLE_CHANGE_SET].used; slot > 0; slot--) {
+        if (row_get(rows, TABLE_CHANGE_SET, slot - 1, CHANGE_SET_COMPENSATES) != 0) {
+            return row_key(rows, TABLE_CHANGE_SET, slot - 1);
+        }
+    }
+    return 0;
+}
+
+/* The look, a moment before. */
+static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                 const struct bundle *next, const struct rows *rows)
+{
+    if (sabotage->which == VERIFIES_UNDO && next->name == BUNDLE_VERIFY) {
+        memory->stale = compensating_set(rows);
+    }
+    if (sabotage->which != EARLY_GUARDS || next->name != BUNDLE_CUT) {
+        return;
+    }
+    memory->flag = true;
+    for (int i = 0; i < next->count; i++) {
+        const struct call *call = &next->calls[i];
+        memory->flag =
+            memory->flag && (!is_guard(call->primitive) ||
+                             guard_holds(rows, call->primitive, &next->params[call->params]));
+    }
+}
+
+static void leave_out(struct bundle *bundle, int at)
+{
+    for (int i = at; i + 1 < bundle->count; i++) {
+        bundle->calls[i] = bundle->calls[i + 1];
+    }
+    bundle->count--;
+}
+
+static void trust_guards(const struct sabotage_memory *memory, struct bundle *bundle)
+{
+    for (int i = bundle->count - 1; memory->flag && i >= 0; i--) {
+        if (is_guard(bundle->calls[i].primitive)) {
+            leave_out(bundle, i);
+        }
+    }
+}
+
+/* A status that stays is compared and not written. */
+static void leave_entry_alone(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        const int64_t *params = &bundle->params[bundle->calls[i].params];
+        if (bundle->calls[i].primitive == PRIMITIVE_MOVE && params[1] == params[2]) {
+            bundle->calls[i].primitive = SABOTAGE_COPY;
+        }
+    }
+}
+
+/* Rows that are there already keep their ids. */
+static bool is_old(const int64_t *message, int64_t id)
+{
+    int64_t source = message[1 + MESSAGE_SOURCE], prior = message[1 + MESSAGE_SPAWNED_BY];
+    return id == message[1 + MESSAGE_ACTIVITY] || id == source || id == prior ||
+           id == identity_mint(source, IDENTITY_SIGNATURE) ||
+           id == identity_mint(prior, IDENTITY_SIGNATURE);
+}
+
+/* Another id for every row that a phase brings, each time its request is claimed, and the status
+ * whatever it was. */
+static void draw_ids(const struct actor *actor, struct bundle *bundle)
+{
+    const int64_t *message = actor->is.pipeline.message;
+    int64_t times = message[1 + MESSAGE_EPOCH] - 1;
+    for (int i = 0; times > 0 && i < bundle->count; i++) {
+        struct call *call = &bundle->calls[i];
+        int64_t *params = &bundle->params[call->params];
+        bool reads = is_guard(call->primitive) || call->primitive == PRIMITIVE_NEED_CUT;
+        for (int p = 0; !reads && p < primitive_table[call->primitive].params; p++) {
+            params[p] += params[p] > SMALL && !is_old(message, params[p]) ? times : 0;
+        }
+        call->primitive = call->primitive == PRIMITIVE_MOVE ? SABOTAGE_COPY : call->primitive;
+    }
+}
+
+static void move_to_cut(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        int64_t *params = &bundle->params[bundle->calls[i].params];
+        uint8_t primitive = bundle->calls[i].primitive;
+        if (primitive == PRIMITIVE_MOVE && params[1] == STATUS_COMPLETE &&
+            params[2] == STATUS_COMPLETE) {
+            params[2] = STATUS_CUT;
+        }
+    }
+}
+
+/* Verifies the set that was found, whoever signed it. */
+static void verify_found(const struct sabotage_memory *memory, struct bundle *bundle)
+{
+    for (int i = bundle->count - 1; memory->stale != 0 && i >= 0; i--) {
+        if (bundle->calls[i].primitive == PRIMITIVE_ADD_VERIFY) {
+            bundle->params[bundle->calls[i].params + 1] = memory->stale;
+        } else if (bundle->calls[i].primitive == PRIMITIVE_NEED_CUT) {
+            leave_out(bundle, i);
+        }
+    }
+}
+
+static void sign_as_executor(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_SIGN) {
+            bundle->params[bundle->calls[i].params + 3] = PRINCIPAL_EXEC;
+        }
+    }
+}
+
+/* The rows of a compensating set become deletions of those of the set that failed. */
+static void delete_instead(const struct actor *actor, struct bundle *bundle)
+{
+    int64_t set = actor->is.pipeline.message[1 + MESSAGE_SOURCE];
+    int row = 0;
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_AFFECT) {
+            bundle->calls[i].primitive = SABOTAGE_COPY;
+            bundle->params[bundle->calls[i].params] = identity_mint(set, IDENTITY_AFFECTED + row++);
+        }
+    }
+}
+
+static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                    const struct actor *actor, struct bundle *bundle)
+{
+    bool reviews = bundle->name == BUNDLE_REVIEW, cuts = bundle->name == BUNDLE_CUT;
+    bool verifies = bundle->name == BUNDLE_VERIFY;
+    if (sabotage->which == EARLY_GUARDS && cuts) {
+        trust_guards(memory, bundle);
+    } else if (sabotage->which == NO_ENTRY_WRITE && reviews) {
+        leave_entry_alone(bundle);
+    } else if ((sabotage->which == SECOND_REVIEW && reviews) ||
+               (sabotage->which == SECOND_SET && cuts) ||
+               (sabotage->which == SECOND_VERIFY && verifies)) {
+        draw_ids(actor, bundle);
+    } else if (sabotage->which == ONE_PRINCIPAL && verifies) {
+        sign_as_executor(bundle);
+    } else if (sabotage->which == DELETES && verifies) {
+        delete_instead(actor, bundle);
+    } else if (sabotage->which == REOPENS && verifies) {
+        move_to_cut(bundle);
+    } else if (sabotage->which == VERIFIES_UNDO && verifies) {
+        verify_found(memory, bundle);
+    }
+}
+
+static bool is_phase(const struct bundle *bundle)
+{
+    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
+}
+
+static bool believe(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                    const struct bundle *sent, struct outcome *outcome)
+{
+    (void)memory;
+    if (sabotage->which == ASSUMES_COMMIT && is_phase(sent) && outcome->kind == OUTCOME_UNKNOWN) {
+        outcome->kind = OUTCOME_COMMITTED;
+    }
+    return true;
+}
+
+static bool tears(const struct sabotage *sabotage)
+{
+    return sabotage->which == TEARS;
+}
+
+/* ---- what is enumerated ---------------------------------------------------------------------- */
+
+static const struct sabotage_shape shapes[] = {
+    {BUNDLE_REQUEST, PRIMITIVE_PUBLISH},
+    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},
+    {BUNDLE_MARK, PRIMITIVE_ADD_ENTRY},
+    {BUNDLE_MARK, PRIMITIVE_ADD_NULL},
+    {BUNDLE_MARK, PRIMITIVE_ADD_PAST},
+    {BUNDLE_MARK, PRIMITIVE_DEPEND},
+    {BUNDLE_MARK, PRIMITIVE_LOG_SWEEP},
+    {BUNDLE_REVIEW, PRIMITIVE_LOCK_ENTRY},
+    {BUNDLE_REVIEW, PRIMITIVE_ADD_ENVELOPE},
+    {BUNDLE_REVIEW, PRIMITIVE_ADD_UNIT},
+    {BUNDLE_REVIEW, PRIMITIVE_ADD_REVIEW},
+    {BUNDLE_REVIEW, PRIMITIVE_SUPERSEDE},
+    {BUNDLE_REVIEW, PRIMITIVE_MOVE},
+    {BUNDLE_REVIEW, PRIMITIVE_ADD_PAST},
+    {BUNDLE_CUT, PRIMITIVE_LOCK_ENTRY},
+    {BUNDLE_CUT, PRIMITIVE_NEED_APPROVAL},
+    {BUNDLE_CUT, PRIMITIVE_NEED_BLOCKER},
+    {BUNDLE_CUT, PRIMITIVE_SIGN},
+    {BUNDLE_CUT, PRIMITIVE_ADD_SET},
+    {BUNDLE_CUT, PRIMITIVE_AFFECT},
+    {BUNDLE_CUT, PRIMITIVE_MOVE},
+    {BUNDLE_CUT, PRIMITIVE_ADD_PAST},
+    {BUNDLE_VERIFY, PRIMITIVE_LOCK_ENTRY},
+    {BUNDLE_VERIFY, PRIMITIVE_NEED_CUT},
+    {BUNDLE_VERIFY, PRIMITIVE_SIGN},
+    {BUNDLE_VERIFY, PRIMITIVE_COMPENSATE},
+    {BUNDLE_VERIFY, PRIMITIVE_AFFECT},
+    {BUNDLE_VERIFY, PRIMITIVE_ADD_VERIFY},
+    {BUNDLE_VERIFY, PRIMITIVE_RAISE},
+    {BUNDLE_VERIFY, PRIMITIVE_MOVE},
+    {BUNDLE_VERIFY, PRIMITIVE_ADD_PAST},
+    {BUNDLE_READ, PRIMITIVE_READ_ENTRY},
+    {BUNDLE_READ, PRIMITIVE_READ_REVIEW},
+    {BUNDLE_READ, PRIMITIVE_READ_SET},
+    {BUNDLE_READ, PRIMITIVE_READ_VERIFY},
+    {BUNDLE_HAND_ON, PRIMITIVE_ACK},
+    {BUNDLE_HAND_ON, PRIMITIVE_LOG_SWEEP},
+    {BUNDLE_HAND_ON, PRIMITIVE_PUBLISH},
+    {BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK},
+    {BUNDLE_PUT_BACK, PRIMITIVE_LOG_SWEEP},
+};
+
+#define CAS_SERIALISES "every phase writes the entry's row, which serialises them as well (E-CUT-5)"
+#define STATUS_SAYS_IT "only CUT sets the status that VERIFY compares, and with a set so signed"
+#define ONLY_READS     "nothing is written, and whatever is read is true"
+#define COMES_AGAIN    "a claim lapses by itself, and the request comes again"
+
+static const struct sabotage_reason equivalents[] = {
+    {"pipeline.request/repeat", "a request that is sent twice is one that comes twice"},
+    {"pipeline.claim/repeat", "the first claim lapses, and its request comes again"},
+    {"pipeline.mark/repeat", "the idempotency key is taken already (23505)"},
+    {"pipeline.mark/drop/add-entry-of-null",
+     "without an entry its history is a 23503: stopped, too"},
+    {"pipeline.mark/split-after/add-entry-of-null", "it is refused, so there is no second part"},
+    {"pipeline.review/repeat", "the manifest of the decision is there already (23505)"},
+    {"pipeline.review/drop/lock-entry", CAS_SERIALISES},
+    {"pipeline.review/split-after/lock-entry", CAS_SERIALISES},
+    {"pipeline.cut/repeat", "the change set of the decision is there already (23505)"},
+    {"pipeline.cut/drop/lock-entry", CAS_SERIALISES},
+    {"pipeline.cut/split-after/lock-entry", CAS_SERIALISES},
+    {"pipeline.cut/drop/need-approval.1", "the status says that the decision that stands approves"},
+    {"pipeline.cut/unguard/need-approval.1",
+     "the status says that the decision that stands approves"},
+    {"pipeline.cut/unguard/move-status.1",
+     "a decision that stands, approves and is not cut leaves no other status"},
+    {"pipeline.verify/repeat", "the result of this verify is there already (23505)"},
+    {"pipeline.verify/drop/lock-entry", CAS_SERIALISES},
+    {"pipeline.verify/split-after/lock-entry", CAS_SERIALISES},
+    {"pipeline.verify/drop/need-cut", STATUS_SAYS_IT},
+    {"pipeline.verify/split-after/need-cut", STATUS_SAYS_IT},
+    {"pipeline.verify/drop/need-cut.2", STATUS_SAYS_IT},
+    {"pipeline.verify/unguard/need-cut.2", STATUS_SAYS_IT},
+    {"pipeline.verify/drop/need-cut.3", STATUS_SAYS_IT},
+    {"pipeline.verify/unguard/need-cut.3", STATUS_SAYS_IT},
+    {"pipeline.verify/drop/need-cut.4", STATUS_SAYS_IT},
+    {"pipeline.verify/unguard/need-cut.4", STATUS_SAYS_IT},
+    {"pipeline.verify/unguard/move-status.1",
+     "a change set that lacks this result leaves its entry no other status"},
+    {"pipeline.read/repeat", ONLY_READS},
+    {"pipeline.read/split-after/read-entry", ONLY_READS},
+    {"pipeline.read/drop/read-entry.2", "of a MARK the row is read once more, payload included"},
+    {"pipeline.read/split-after/read-decision", ONLY_READS},
+    {"pipeline.read/split-after/read-change-set", ONLY_READS},
+    {"pipeline.hand-on/repeat", "the request is gone already"},
+    {"pipeline.hand-on/unguard/ack.1", "who hands on has seen to the phase, whoever holds it now"},
+    {"pipeline.put-back/repeat", COMES_AGAIN},
+    {"pipeline.put-back/drop/put-back", COMES_AGAIN},
+    {"pipeline.put-back/split-after/put-back", COMES_AGAIN},
+    {"pipeline.put-back/drop/put-back.1", COMES_AGAIN},
+    {"pipeline.put-back/unguard/put-back.1", COMES_AGAIN},
+    {"pipeline.put-back/drop/put-back.2", COMES_AGAIN},
+    {"pipeline.put-back/drop/put-back.3", COMES_AGAIN},
+    {"pipeline.put-back/drop/log-sweep", "what is put back comes again, logged or not"},
+};
+
+const struct sabotage_book sabotage_book_pipeline = {
+    .prefix = "pipeline.",
+    .shapes = shapes,
+    .shape_count = sizeof shapes / sizeof *shapes,
+    .equivalents = equivalents,
+    .equivalent_count = sizeof equivalents / sizeof *equivalents,
+    .named = named,
+    .named_count = sizeof named / sizeof *named,
+    .primitives = change_primitives,
+    .ready = look,
+    .bundle = rewrite,
+    .outcome = believe,
+    .tears = tears,
+};

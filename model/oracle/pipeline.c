@@ -1,0 +1,690 @@
+/* The monitors of the pipeline: at every commit, whether it is one whole phase whose guards held,
+ * and whether status, history and what was written at all are as promised; once all has settled,
+ * whether anything is stuck that could go on.
+ *
+ * Order of reporting: new decisions, change sets and verify results; updates and deletions; other
+ * new rows; then the commit as a whole. */
+#include "model/oracle/judge.h"
+
+#define TRIES_MAX 3 /* how often a phase is retried: what "bounded" is here */
+
+/* ---- the status graph, once more ------------------------------------------------------------- */
+
+#define TO(status) (1 << (status))
+static const int follows[STATUS_COUNT] = {
+    [STATUS_NONE] = TO(STATUS_MARKED),
+    [STATUS_MARKED] = TO(STATUS_APPROVED) | TO(STATUS_REJECTED),
+    [STATUS_APPROVED] = TO(STATUS_APPROVED) | TO(STATUS_REJECTED) | TO(STATUS_CUT),
+    [STATUS_REJECTED] = TO(STATUS_APPROVED) | TO(STATUS_REJECTED),
+    [STATUS_CUT] = TO(STATUS_COMPLETE) | TO(STATUS_ESCALATED),
+    [STATUS_COMPLETE] = TO(STATUS_COMPLETE) | TO(STATUS_ESCALATED),
+};
+
+static bool may_follow(int64_t from, int64_t to)
+{
+    return from >= 0 && from < STATUS_COUNT && to > 0 && to < STATUS_COUNT &&
+           (follows[from] & TO(to)) != 0;
+}
+
+/* ---- memory: ids of rows for which a request was acked --------------------------------------- */
+
+enum { OF_MARK, OF_CUT, OF_VERIFY };
+static const enum row_table remembered[] = {
+    [OF_MARK] = TABLE_ENTRY, [OF_CUT] = TABLE_CHANGE_SET, [OF_VERIFY] = TABLE_VERIFY};
+
+static size_t cells(const struct rows *rows)
+{
+    size_t count = 0;
+    for (size_t m = 0; m < ORACLE_COUNT(remembered); m++) {
+        count += ((size_t)rows->table[remembered[m]].index_mask + 1) * JUDGE_MEMO_CELLS;
+    }
+    return count;
+}
+
+static struct judge begin(struct oracle *oracle, const struct rows *rows)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    size_t base = 0;
+    for (size_t m = 0; m < ORACLE_COUNT(remembered); m++) {
+        base = judge_remember(&judge, (int)m, base, rows->table[remembered[m]].index_mask);
+    }
+    return judge;
+}
+
+/* ---- one commit ------------------------------------------------------------------------------ */
+
+struct commit {
+    struct judge judge;
+    const struct rows *rows;
+    const struct row_change *changes;
+    size_t count;
+};
+
+/* A cell of the row with this key; 0: there is no such row. */
+static int64_t cell(const struct commit *commit, enum row_table table, int64_t key, int column)
+{
+    return judge_column(commit->rows, table, key, column);
+}
+
+static bool is_there(const struct commit *commit, enum row_table table, int64_t key)
+{
+    return row_find(commit->rows, table, key) != ROW_NONE;
+}
+
+/* Whether this commit brought the row. */
+static bool is_new(const struct commit *commit, enum row_table table, int64_t key)
+{
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct row_change *change = &commit->changes[i];
+        if (change->table == table && change->kind == ROW_INSERTED &&
+            row_key(commit->rows, table, change->slot) == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many rows that this commit brought have these values in two columns; -1: any column. */
+static int brought(const struct commit *commit, enum row_table table, int column, int64_t value,
+                   int other, int64_t other_value)
+{
+    int found = 0;
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct row_change *change = &commit->changes[i];
+        found += change->table == table && change->kind == ROW_INSERTED &&
+                 (column < 0 || row_get(commit->rows, table, change->slot, column) == value) &&
+                 (other < 0 || row_get(commit->rows, table, change->slot, other) == other_value);
+    }
+    return found;
+}
+
+/* The same of all rows there are. */
+static int stored(const struct commit *commit, enum row_table table, int column, int64_t value,
+                  int other, int64_t other_value)
+{
+    int found = 0;
+    for (uint32_t slot = 0; slot < commit->rows->table[table].used; slot++) {
+        found += row_get(commit->rows, table, slot, column) == value &&
+                 (other < 0 || row_get(commit->rows, table, slot, other) == other_value) &&
+                 judge_row_lives(commit->rows, table, slot);
+    }
+    return found;
+}
+
+/* What an entry's status was before this commit. */
+static int64_t status_before(const struct commit *commit, int64_t entry)
+{
+    uint32_t slot = row_find(commit->rows, TABLE_ENTRY, entry);
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct row_change *change = &commit->changes[i];
+        if (change->table == TABLE_ENTRY && change->slot == slot &&
+            (change->kind == ROW_INSERTED || change->column == ENTRY_STATUS)) {
+            return change->kind == ROW_INSERTED ? STATUS_NONE : change->before;
+        }
+    }
+    return cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
+}
+
+/* A row under judgement. */
+struct subject {
+    enum row_table table;
+    uint32_t slot;
+    int64_t key;
+};
+
+static int64_t of(const struct commit *commit, const struct subject *row, int column)
+{
+    return row_get(commit->rows, row->table, row->slot, column);
+}
+
+static void held(struct commit *commit, enum clause_id clause)
+{
+    judge_held(&commit->judge, clause);
+}
+
+static void expect(struct commit *commit, bool fine, enum oracle_name who, enum clause_id clause,
+                   const struct subject *row, const char *why)
+{
+    if (!fine) {
+        judge_breach(&commit->judge, who, clause, row->table, row->slot, why);
+    }
+}
+
+#define PHASE(fine, clause, why) expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
+#define TRAIL(fine, clause, why) expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
+
+/* ---- status and history ---------------------------------------------------------------------- */
+
+/* A phase's entry is where the phase leads, and its history says so. */
+static bool moved_to(const struct commit *commit, int64_t entry, int64_t status)
+{
+    return cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS) == status &&
+           brought(commit, TABLE_PAST, PAST_ENTRY, entry, PAST_TO, status) == 1;
+}
+
+static void judge_status(struct commit *commit, const struct subject *row)
+{
+    int64_t from = status_before(commit, row->key), to = of(commit, row, ENTRY_STATUS);
+    if (from == STATUS_COMPLETE) {
+        held(commit, CLAUSE_CUT_27);
+        TRAIL(to == STATUS_ESCALATED &&
+                  brought(commit, TABLE_VERIFY, VERIFY_OUTCOME, VERIFIED_FAIL, -1, 0) == 1,
+              27, "an entry left verified_complete without a failing re-verify");
+    }
+    held(commit, CLAUSE_CUT_15);
+    TRAIL(may_follow(from, to), 15, "a status was set that does not follow the one before it");
+    held(commit, CLAUSE_CUT_25);
+    TRAIL(brought(commit, TABLE_PAST, PAST_ENTRY, row->key, -1, 0) == 1, 25,
+          "a status moved without exactly one row of history");
+    if (to == STATUS_ESCALATED) {
+        judge_see(&commit->judge,
+                  from == STATUS_COMPLETE ? SIGHT_REVERIFY_FAILED : SIGHT_COMPENSATED);
+    }
+}
+
+static void judge_past(struct commit *commit, const struct subject *row)
+{
+    int64_t entry = of(commit, row, PAST_ENTRY), from = of(commit, row, PAST_FROM);
+    int64_t to = of(commit, row, PAST_TO), retries = of(commit, row, PAST_RETRIES);
+    held(commit, CLAUSE_CUT_25);
+    TRAIL(from == status_before(commit, entry) &&
+              to == cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS) && may_follow(from, to) &&
+              brought(commit, TABLE_PAST, PAST_ENTRY, entry, -1, 0) == 1,
+          25, "a row of history tells of a move that was not made");
+    held(commit, CLAUSE_CUT_12);
+    TRAIL(retries <= TRIES_MAX, 12, "a phase was retried without bound");
+    if (retries > 0) {
+        judge_see(&commit->judge, SIGHT_RETRIED);
+    }
+}
+
+/* The stamp: once, and by the decision that names the other as its prior. */
+static void judge_stamp(struct commit *commit, const struct subject *row, int64_t before)
+{
+    int64_t by = of(commit, row, REVIEW_BY);
+    held(commit, CLAUSE_CUT_7);
+    PHASE(before == 0, 7, "a decision was superseded a second time");
+    PHASE(is_new(commit, TABLE_REVIEW, by) &&
+              cell(commit, TABLE_REVIEW, by, REVIEW_PRIOR) == row->key,
+          7, "a decision was superseded by one that is not its successor");
+}
+
+static bool is_updatable(enum row_table table, int column)
+{
+    return (table == TABLE_ENTRY && column == ENTRY_STATUS) ||
+           (table == TABLE_REVIEW && column == REVIEW_BY);
+}
+
+static void judge_update(struct commit *commit, const struct row_change *change,
+                         const struct subject *row)
+{
+    held(commit, CLAUSE_CUT_24);
+    TRAIL(is_updatable(row->table, change->column), 24, "a column was written that is insert-only");
+    if (row->table == TABLE_ENTRY) {
+        judge_status(commit, row);
+    } else if (row->table == TABLE_REVIEW) {
+        judge_stamp(commit, row, change->before);
+    }
+}
+
+/* ---- MARK ------------------------------------------------------------------------------------ */
+
+static void judge_mark(struct commit *commit, const struct subject *row)
+{
+    held(commit, CLAUSE_CUT_5);
+    PHASE(moved_to(commit, row->key, STATUS_MARKED), 5, "an entry came without its history");
+    PHASE(brought(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, row->key, SWEEP_LOG_WHY,
+                  SWEEP_MARKED) == 1,
+          5, "an entry came without its sweep row");
+    PHASE(stored(commit, TABLE_ENTRY, ENTRY_KEY, of(commit, row, ENTRY_KEY), -1, 0) == 1, 5,
+          "an idempotency key has two entries");
+    held(commit, CLAUSE_CUT_23);
+}
+
+static void judge_escalation(struct commit *commit, const struct subject *row)
+{
+    int64_t about = of(commit, row, ENTRY_ABOUT);
+    held(commit, CLAUSE_CUT_29);
+    PHASE(is_new(commit, TABLE_VERIFY, about) &&
+              cell(commit, TABLE_VERIFY, about, VERIFY_OUTCOME) == VERIFIED_FAIL,
+          29, "an escalation is about no failing verify result");
+    PHASE(moved_to(commit, row->key, STATUS_MARKED), 29,
+          "an escalation is not marked, or has no history of its own");
+}
+
+static void judge_entry(struct commit *commit, const struct subject *row)
+{
+    if (of(commit, row, ENTRY_KIND) == ENTRY_ESCALATION) {
+        judge_escalation(commit, row);
+    } else {
+        judge_mark(commit, row);
+    }
+}
+
+static void judge_dependency(struct commit *commit, const struct subject *row)
+{
+    PHASE(is_new(commit, TABLE_ENTRY, of(commit, row, DEPENDENCY_FROM)), 5,
+          "a dependency came apart from its entry");
+    PHASE(is_there(commit, TABLE_ENTRY, of(commit, row, DEPENDENCY_TO)), 5,
+          "an entry depends on one that is not there");
+}
+
+static void judge_sweep(struct commit *commit, const struct subject *row)
+{
+    int64_t why = of(commit, row, SWEEP_LOG_WHY), entry = of(commit, row, SWEEP_LOG_ENTRY);
+    held(commit, CLAUSE_CUT_19);
+    if (why == SWEEP_MARKED) {
+        PHASE(is_new(commit, TABLE_ENTRY, entry), 19,
+              "a sweep row outlived the MARK it is part of");
+        held(commit, CLAUSE_CUT_23);
+        PHASE(stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY,
+                     SWEEP_MARKED) == 1,
+              23, "an entry has more than one sweep row");
+    }
+    if (why == SWEEP_NO_PARENT || why == SWEEP_NULL) {
+        judge_see(&commit->judge, why == SWEEP_NULL ? SIGHT_HUMAN_NULL : SIGHT_HUMAN_PARENT);
+    } else if (why == SWEEP_EXHAUSTED) {
+        judge_see(&commit->judge, SIGHT_EXHAUSTED);
+    }
+}
+
+/* ---- REVIEW ---------------------------------------------------------------------------------- */
+
+/* Phases of an entry are serialised: each sees what the one before it left, so none names the same
+ * prior as another. */
+static void judge_chain(struct commit *commit, const struct subject *row)
+{
+    int64_t prior = of(commit, row, REVIEW_PRIOR), entry = of(commit, row, REVIEW_ENTRY);
+    bool alone = stored(commit, TABLE_REVIEW, REVIEW_ENTRY, entry, REVIEW_PRIOR, prior) == 1;
+    if (prior == 0) {
+        held(commit, CLAUSE_CUT_16);
+        PHASE(alone, 16, "two reviews of an entry did not see each other");
+        return;
+    }
+    held(commit, CLAUSE_CUT_7);
+    PHASE(alone, 7, "a decision was superseded a second time");
+    PHASE(cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == row->key &&
+              cell(commit, TABLE_REVIEW, prior, REVIEW_ENTRY) == entry,
+          7, "a re-review did not supersede the decision before it");
+}
+
+static void judge_review(struct commit *commit, const struct subject *row)
+{
+    int64_t manifest = of(commit, row, REVIEW_MANIFEST), unit = of(commit, row, REVIEW_UNIT);
+    int64_t status =
+        of(commit, row, REVIEW_DECISION) == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED;
+    held(commit, CLAUSE_CUT_6);
+    PHASE(is_new(commit, TABLE_ENVELOPE, manifest) && is_new(commit, TABLE_UNIT_BLOCK, unit) &&
+              cell(commit, TABLE_UNIT_BLOCK, unit, UNIT_BLOCK_ENVELOPE) == manifest,
+          6, "a decision refers to a manifest that did not commit with it");
+    PHASE(moved_to(commit, of(commit, row, REVIEW_ENTRY), status), 6,
+          "a decision came without its status or history");
+    judge_chain(commit, row);
+}
+
+static void judge_envelope(struct commit *commit, const struct subject *row)
+{
+    held(commit, CLAUSE_CUT_23);
+    PHASE(brought(commit, TABLE_UNIT_BLOCK, UNIT_BLOCK_ENVELOPE, row->key, -1, 0) >= 1, 23,
+          "an envelope has no unit block");
+    PHASE(brought(commit, TABLE_REVIEW, REVIEW_MANIFEST, row->key, -1, 0) == 1, 6,
+          "a manifest came without the decision that binds it");
+}
+
+static void judge_unit(struct commit *commit, const struct subject *row)
+{
+    PHASE(is_new(commit, TABLE_ENVELOPE, of(commit, row, UNIT_BLOCK_ENVELOPE)), 6,
+          "a unit block came apart from its envelope");
+}
+
+/* ---- CUT ------------------------------------------------------------------------------------- */
+
+static bool blockers_complete(const struct commit *commit, int64_t entry)
+{
+    const struct rows *rows = commit->rows;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
+        if (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
+            cell(commit, TABLE_ENTRY, row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO),
+                 ENTRY_STATUS) != STATUS_COMPLETE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Change sets of the pair that nothing has undone. */
+static int live_sets(const struct commit *commit, int64_t entry, int64_t decision)
+{
+    const struct rows *rows = commit->rows;
+    int live = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_CHANGE_SET].used; slot++) {
+        live += row_get(rows, TABLE_CHANGE_SET, slot, CHANGE_SET_ENTRY) == entry &&
+                row_get(rows, TABLE_CHANGE_SET, slot, CHANGE_SET_REVIEW) == decision &&
+                stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES,
+                       row_key(rows, TABLE_CHANGE_SET, slot), -1, 0) == 0;
+    }
+    return live;
+}
+
+static void judge_guards(struct commit *commit, const struct subject *row)
+{
+    int64_t entry = of(commit, row, CHANGE_SET_ENTRY);
+    int64_t decision = of(commit, row, CHANGE_SET_REVIEW);
+    held(commit, CLAUSE_CUT_8);
+    PHASE(cell(commit, TABLE_REVIEW, decision, REVIEW_DECISION) == DECISION_APPROVE &&
+              cell(commit, TABLE_REVIEW, decision, REVIEW_ENTRY) == entry,
+          8, "an entry was cut that no decision approves");
+    PHASE(cell(commit, TABLE_REVIEW, decision, REVIEW_BY) == 0, 8,
+          "an entry was cut on a decision that is superseded");
+    PHASE(blockers_complete(commit, entry), 8,
+          "an entry was cut before all that it depends on was verified complete");
+    PHASE(live_sets(commit, entry, decision) == 1, 8,
+          "an entry has two live change sets of one decision");
+}
+
+static void judge_affected_some(struct commit *commit, const struct subject *row)
+{
+    held(commit, CLAUSE_CUT_23);
+    PHASE(brought(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, row->key, -1, 0) >= 1, 23,
+          "a change set affects no row");
+}
+
+static void judge_cut(struct commit *commit, const struct subject *row)
+{
+    int64_t signature = of(commit, row, CHANGE_SET_SIGNATURE);
+    judge_guards(commit, row);
+    held(commit, CLAUSE_CUT_9);
+    PHASE(is_new(commit, TABLE_SIGNATURE, signature), 9,
+          "a change set came without its executor's signature");
+    PHASE(of(commit, row, CHANGE_SET_VERIFIER) == 0, 9,
+          "a change set came with a verifier's signature");
+    PHASE(moved_to(commit, of(commit, row, CHANGE_SET_ENTRY), STATUS_CUT), 9,
+          "a change set came without its status or history");
+    PHASE(cell(commit, TABLE_SIGNATURE, signature, SIGNATURE_LANE) == LANE_EXECUTOR, 26,
+          "a change set is not signed in the executor's lane");
+}
+
+static void judge_compensation(struct commit *commit, const struct subject *row)
+{
+    int64_t undone = of(commit, row, CHANGE_SET_COMPENSATES);
+    held(commit, CLAUSE_CUT_21);
+    PHASE(is_there(commit, TABLE_CHANGE_SET, undone) &&
+              stored(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, undone, -1, 0) >= 1,
+          21, "the change set that was undone is gone");
+    PHASE(brought(commit, TABLE_VERIFY, VERIFY_ROLLBACK, row->key, VERIFY_OUTCOME, VERIFIED_FAIL) ==
+              1,
+          10, "a compensating change set came without its failing verify result");
+    PHASE(stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, undone, -1, 0) == 1, 10,
+          "a change set was undone twice");
+}
+
+static void judge_set(struct commit *commit, const struct subject *row)
+{
+    if (of(commit, row, CHANGE_SET_COMPENSATES) == 0) {
+        judge_cut(commit, row);
+    } else {
+        judge_compensation(commit, row);
+    }
+    judge_affected_some(commit, row);
+}
+
+static void judge_affected(struct commit *commit, const struct subject *row)
+{
+    PHASE(is_new(commit, TABLE_CHANGE_SET, of(commit, row, AFFECTED_ROW_SET)), 9,
+          "an affected row came apart from its change set");
+}
+
+/* ---- VERIFY ---------------------------------------------------------------------------------- */
+
+static void judge_signature(struct commit *commit, const struct subject *row)
+{
+    int64_t lane = of(commit, row, SIGNATURE_LANE), prior = of(commit, row, SIGNATURE_PRIOR);
+    int64_t entry = of(commit, row, SIGNATURE_ENTRY);
+    held(commit, CLAUSE_CUT_11);
+    PHASE(of(commit, row, SIGNATURE_PRINCIPAL) ==
+              (lane == LANE_VERIFIER ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC),
+          11, "a signature is another principal's than its lane's");
+    held(commit, CLAUSE_CUT_16);
+    int same = 0;
+    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SIGNATURE].used; slot++) {
+        same += row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_ENTRY) == entry &&
+                row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_LANE) == lane &&
+                row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_PRIOR) == prior;
+    }
+    PHASE(same == 1, 16, "two phases of an entry signed without seeing each other");
+    PHASE(brought(commit, TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE, row->key, -1, 0) +
+                  brought(commit, TABLE_VERIFY, VERIFY_VERIFIER, row->key, -1, 0) >=
+              1,
+          1, "a signature came apart from what it signs");
+}
+
+/* Who checked whom. */
+static void judge_pair(struct commit *commit, const struct subject *row)
+{
+    int64_t set = of(commit, row, VERIFY_SET), executor = of(commit, row, VERIFY_EXECUTOR);
+    int64_t verifier = of(commit, row, VERIFY_VERIFIER);
+    held(commit, CLAUSE_CUT_28);
+    PHASE(is_there(commit, TABLE_CHANGE_SET, set) &&
+              cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_COMPENSATES) == 0 &&
+              cell(commit, TABLE_SIGNATURE,
+                   cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_SIGNATURE),
+                   SIGNATURE_LANE) == LANE_EXECUTOR,
+          28, "what was verified is no change set that the executor signed");
+    held(commit, CLAUSE_CUT_26);
+    PHASE(cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_SIGNATURE) == executor, 26,
+          "a verify result names another signature than its change set's");
+    PHASE(cell(commit, TABLE_SIGNATURE, verifier, SIGNATURE_LANE) == LANE_VERIFIER, 26,
+          "a verify result is not signed in the verifier's lane");
+    held(commit, CLAUSE_CUT_11);
+    PHASE(cell(commit, TABLE_SIGNATURE, executor, SIGNATURE_PRINCIPAL) !=
+              cell(commit, TABLE_SIGNATURE, verifier, SIGNATURE_PRINCIPAL),
+          11, "the verifier is the executor");
+}
+
+static void judge_failure(struct commit *commit, const struct subject *row)
+{
+    int64_t undone = of(commit, row, VERIFY_ROLLBACK);
+    PHASE(is_new(commit, TABLE_CHANGE_SET, undone) &&
+              cell(commit, TABLE_CHANGE_SET, undone, CHANGE_SET_COMPENSATES) ==
+                  of(commit, row, VERIFY_SET),
+          10, "a failing verify result came without its compensating change set");
+    held(commit, CLAUSE_CUT_29);
+    PHASE(brought(commit, TABLE_ENTRY, ENTRY_KIND, ENTRY_ESCALATION, ENTRY_ABOUT, row->key) == 1,
+          29, "a failing verify result came without exactly one escalation");
+}
+
+static void judge_verify(struct commit *commit, const struct subject *row)
+{
+    int64_t set = of(commit, row, VERIFY_SET);
+    bool passed = of(commit, row, VERIFY_OUTCOME) == VERIFIED_PASS;
+    judge_pair(commit, row);
+    held(commit, CLAUSE_CUT_18);
+    PHASE(stored(commit, TABLE_VERIFY, VERIFY_SET, set, VERIFY_PRIOR,
+                 of(commit, row, VERIFY_PRIOR)) == 1,
+          18, "two workers verified a change set side by side");
+    held(commit, CLAUSE_CUT_10);
+    PHASE(is_new(commit, TABLE_SIGNATURE, of(commit, row, VERIFY_VERIFIER)), 10,
+          "a verify result came without its verifier's signature");
+    PHASE(moved_to(commit, cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY),
+                   passed ? STATUS_COMPLETE : STATUS_ESCALATED),
+          10, "a verify result came without its status or history");
+    if (passed) {
+        PHASE(of(commit, row, VERIFY_ROLLBACK) == 0, 10, "a change set that passed was undone");
+    } else {
+        judge_failure(commit, row);
+    }
+}
+
+/* ---- a commit as a whole --------------------------------------------------------------------- */
+
+typedef void judge_row(struct commit *commit, const struct subject *row);
+
+static judge_row *const judges[TABLE_COUNT] = {
+    [TABLE_ENTRY] = judge_entry,           [TABLE_PAST] = judge_past,
+    [TABLE_DEPENDENCY] = judge_dependency, [TABLE_SWEEP_LOG] = judge_sweep,
+    [TABLE_ENVELOPE] = judge_envelope,     [TABLE_UNIT_BLOCK] = judge_unit,
+    [TABLE_REVIEW] = judge_review,         [TABLE_SIGNATURE] = judge_signature,
+    [TABLE_CHANGE_SET] = judge_set,        [TABLE_AFFECTED_ROW] = judge_affected,
+    [TABLE_VERIFY] = judge_verify,
+};
+
+/* A MARK was answered: its entry is there, or people were told why not. */
+static void judge_answer(struct commit *commit, uint32_t slot)
+{
+    int64_t entry = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
+    int64_t payload = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_SOURCE);
+    const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
+    int notes =
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, -1, 0) -
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_EXHAUSTED) -
+        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_MARKED);
+    held(commit, CLAUSE_CUT_14);
+    PHASE(cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) == payload || notes > 0, 14,
+          "a request that no entry answers was dropped without a word to people");
+}
+
+/* A request was acked: another one than the first that found this row there is a replay that was
+ * answered with it. */
+static void see_ack(struct commit *commit, uint32_t slot)
+{
+    static const struct {
+        int memory;
+        enum oracle_sighting sighting;
+    } seen[PHASE_END] = {[PHASE_MARK] = {OF_MARK, SIGHT_MARK_AGAIN},
+                         [PHASE_CUT] = {OF_CUT, SIGHT_CUT_AGAIN},
+                         [PHASE_VERIFY] = {OF_VERIFY, SIGHT_VERIFY_AGAIN}};
+    int64_t phase = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_KIND);
+    int64_t id = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
+    if (phase == PHASE_MARK) {
+        judge_answer(commit, slot);
+    }
+    if (phase < PHASE_MARK || phase > PHASE_VERIFY || phase == PHASE_REVIEW ||
+        !is_there(commit, remembered[seen[phase].memory], id)) {
+        return;
+    }
+    if (memory_flag(&commit->judge, seen[phase].memory, id, 1)) {
+        judge_see(&commit->judge, seen[phase].sighting);
+    }
+}
+
+static void judge_change(struct commit *commit, const struct row_change *change)
+{
+    struct subject subject = {(enum row_table)change->table, change->slot,
+                              row_key(commit->rows, (enum row_table)change->table, change->slot)};
+    const struct subject *row = &subject;
+    if (change->table == TABLE_MESSAGE) {
+        if (change->kind == ROW_DELETED) {
+            see_ack(commit, change->slot);
+        }
+    } else if (change->kind == ROW_DELETED) {
+        TRAIL(false, 21, "a row was deleted");
+    } else if (change->kind == ROW_UPDATED) {
+        judge_update(commit, change, row);
+    } else {
+        judges[row->table](commit, row);
+    }
+}
+
+/* An entry that leaves verified_complete is judged first, then what a phase is about, then what was
+ * changed, then what else came. */
+#define TURNS 4
+static int turn_of(const struct row_change *change)
+{
+    bool head = change->table == TABLE_REVIEW || change->table == TABLE_CHANGE_SET ||
+                change->table == TABLE_VERIFY;
+    bool leaves = change->table == TABLE_ENTRY && change->kind == ROW_UPDATED &&
+                  change->column == ENTRY_STATUS && change->before == STATUS_COMPLETE;
+    return leaves ? 0 : change->kind != ROW_INSERTED ? 2 : head ? 1 : 3;
+}
+
+/* A commit is one phase, or the row of a sweep that stopped, or nothing of the pipeline's. */
+static void judge_phases(struct commit *commit)
+{
+    int rows = 0, notes = 0;
+    const struct row_change *first = NULL;
+    for (size_t i = 0; i < commit->count; i++) {
+        bool ours = commit->changes[i].table != TABLE_MESSAGE;
+        rows += ours;
+        first = ours && first == NULL ? &commit->changes[i] : first;
+    }
+    if (rows == 0) {
+        return;
+    }
+    int phases = brought(commit, TABLE_ENTRY, ENTRY_KIND, ENTRY_WORK, -1, 0) +
+                 brought(commit, TABLE_REVIEW, -1, 0, -1, 0) +
+                 brought(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, 0, -1, 0) +
+                 brought(commit, TABLE_VERIFY, -1, 0, -1, 0);
+    notes = brought(commit, TABLE_SWEEP_LOG, -1, 0, -1, 0) -
+            brought(commit, TABLE_SWEEP_LOG, SWEEP_LOG_WHY, SWEEP_MARKED, -1, 0);
+    struct subject subject = {(enum row_table)first->table, first->slot, 0};
+    const struct subject *row = &subject;
+    held(commit, CLAUSE_CUT_1);
+    PHASE(phases > 0 || rows == notes, 1, "a commit holds part of a phase");
+    held(commit, CLAUSE_CUT_2);
+    PHASE(phases <= 1 && (phases == 0 || notes == 0), 2, "a transaction spans two phases");
+}
+
+static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
+                                    const struct row_change *changes, size_t count)
+{
+    struct commit commit = {
+        .judge = begin(oracle, rows), .rows = rows, .changes = changes, .count = count};
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            if (turn_of(&changes[i]) == turn) {
+                judge_change(&commit, &changes[i]);
+            }
+        }
+    }
+    judge_phases(&commit);
+    return commit.judge.verdict;
+}
+
+static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
+                                      size_t count)
+{
+    return judge_rollback(oracle, ORACLE_PHASE, CLAUSE_CUT_19, changes, count);
+}
+
+/* ---- once all has settled -------------------------------------------------------------------- */
+
+/* An entry that could go on from the status that is stored, and does not. Those that wait for a
+ * blocker that failed wait rightly (E-CUT-20). */
+static bool is_stuck(const struct commit *all, uint32_t slot)
+{
+    const struct rows *rows = all->rows;
+    int64_t status = row_get(rows, TABLE_ENTRY, slot, ENTRY_STATUS);
+    return row_get(rows, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK &&
+           (status == STATUS_MARKED || status == STATUS_CUT ||
+            (status == STATUS_APPROVED &&
+             blockers_complete(all, row_key(rows, TABLE_ENTRY, slot))));
+}
+
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
+                                     const struct rows *crash_free)
+{
+    struct commit all = {.judge = begin(oracle, rows), .rows = rows};
+    const struct rows *wanted = crash_free == NULL ? rows : crash_free;
+    if (!quiet) {
+        judge_breach(&all.judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE,
+                     "requests are left in the queue");
+    }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
+        held(&all, CLAUSE_CUT_2);
+        if (is_stuck(&all, slot)) {
+            judge_breach(&all.judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_ENTRY, slot,
+                         "an entry could go on from its status, and nobody does");
+        }
+    }
+    for (uint32_t slot = 0; slot < wanted->table[TABLE_ENTRY].used; slot++) {
+        if (row_get(wanted, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK &&
+            !is_there(&all, TABLE_ENTRY, row_key(wanted, TABLE_ENTRY, slot))) {
+            judge_breach(&all.judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE,
+                         "an entry was asked for and never marked");
+        }
+    }
+    return all.judge.verdict;
+}
+
+const struct monitors monitors_pipeline = {
+    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled};

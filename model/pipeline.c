@@ -1,0 +1,728 @@
+#include "model/pipeline.h"
+
+#include "model/identity.h"
+#include "model/protocol.h"
+
+#include <string.h>
+
+/* ---- the status graph ------------------------------------------------------------------------ */
+
+static const struct {
+    uint8_t phase, from, to;
+} moves[] = {
+    {PHASE_MARK, STATUS_NONE, STATUS_MARKED},
+    {PHASE_REVIEW, STATUS_MARKED, STATUS_APPROVED},
+    {PHASE_REVIEW, STATUS_MARKED, STATUS_REJECTED},
+    {PHASE_REVIEW, STATUS_APPROVED, STATUS_APPROVED}, /* written all the same (E-CUT-11) */
+    {PHASE_REVIEW, STATUS_APPROVED, STATUS_REJECTED},
+    {PHASE_REVIEW, STATUS_REJECTED, STATUS_APPROVED},
+    {PHASE_REVIEW, STATUS_REJECTED, STATUS_REJECTED},
+    {PHASE_CUT, STATUS_APPROVED, STATUS_CUT},
+    {PHASE_VERIFY, STATUS_CUT, STATUS_COMPLETE},
+    {PHASE_VERIFY, STATUS_CUT, STATUS_ESCALATED},
+    {PHASE_VERIFY, STATUS_COMPLETE, STATUS_COMPLETE}, /* re-verify (E-CUT-12) */
+    {PHASE_VERIFY, STATUS_COMPLETE, STATUS_ESCALATED},
+};
+
+bool pipeline_moves(enum pipeline_phase phase, int64_t from, int64_t to)
+{
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        if (moves[i].phase == phase && moves[i].from == from && moves[i].to == to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t status_of_decision(int64_t decision)
+{
+    return decision == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED;
+}
+
+int pipeline_parts(int64_t node)
+{
+    return 1 + (int)(node % PIPELINE_PARTS_MAX);
+}
+
+/* ---- identities ------------------------------------------------------------------------------ */
+
+static int64_t key_of(int64_t batch, int64_t node)
+{
+    return identity_mint(0, IDENTITY_INTAKE + batch * (PIPELINE_ENTRIES_MAX + 1) + node);
+}
+
+int64_t pipeline_entry_id(int64_t batch, int64_t node)
+{
+    return identity_mint(key_of(batch, node), IDENTITY_ENTRY);
+}
+
+/* The rival of a re-review is another decision. */
+static int64_t decision_of(int64_t entry, int64_t number, bool rival)
+{
+    return identity_mint(entry, IDENTITY_DECISION + 2 * number + rival);
+}
+
+static int64_t set_of(int64_t decision)
+{
+    return identity_mint(decision, IDENTITY_CHANGE_SET);
+}
+
+/* Unique over (change set, prior verify result), none counting as a value (E-CUT-3). */
+static int64_t verify_of(int64_t set, int64_t prior)
+{
+    return identity_mint(identity_mint(set, IDENTITY_VERIFY), prior);
+}
+
+static int64_t signature_of(int64_t signed_row)
+{
+    return identity_mint(signed_row, IDENTITY_SIGNATURE);
+}
+
+static int64_t past_of(int64_t cause)
+{
+    return identity_mint(cause, IDENTITY_PAST);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int64_t column(const struct pipeline_worker *worker, enum message_column which)
+{
+    return worker->message[1 + which];
+}
+
+static const struct pipeline_entry *plan_of(const struct rules *rules, int64_t node)
+{
+    return &rules->of.pipeline.entries[node];
+}
+
+/* Asks for a phase of an entry, `path` apart from whoever else asks for the same; returns the
+ * message for the caller to fill in. */
+static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t batch, int64_t node,
+                    int64_t row, int64_t path)
+{
+    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
+    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
+    p[0] = identity_mint(row, IDENTITY_ASKS + path);
+    p[1 + MESSAGE_KIND] = phase;
+    p[1 + MESSAGE_JOB] = batch;
+    p[1 + MESSAGE_NODE] = node;
+    p[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(batch, node);
+    p[1 + MESSAGE_GUID] = row;
+    return p;
+}
+
+/* `version` 1 is a second request under the same key, with another payload. */
+static void ask_mark(struct bundle *bundle, int64_t batch, int64_t node, int version)
+{
+    int64_t *p = ask(bundle, PHASE_MARK, batch, node, pipeline_entry_id(batch, node), version);
+    p[1 + MESSAGE_SOURCE] = identity_mint(key_of(batch, node), IDENTITY_PAYLOAD + version);
+}
+
+static void ask_review(struct bundle *bundle, const struct rules *rules, int64_t batch,
+                       int64_t node, int64_t number, int64_t prior, int64_t expected, bool rival)
+{
+    const struct pipeline_entry *plan = plan_of(rules, node);
+    int64_t decision = plan->decisions[number - 1];
+    int64_t *p = ask(bundle, PHASE_REVIEW, batch, node,
+                     decision_of(pipeline_entry_id(batch, node), number, rival), 0);
+    p[1 + MESSAGE_SPAWNED_BY] = prior;
+    p[1 + MESSAGE_ANSWER] = number;
+    p[1 + MESSAGE_CONTENT] = rival ? DECISION_APPROVE + DECISION_REJECT - decision : decision;
+    p[1 + MESSAGE_PENDINGS] = expected;
+}
+
+/* The review after `number`, if there is one, and its rival. */
+static void ask_next_review(struct bundle *bundle, const struct rules *rules, int64_t batch,
+                            int64_t node, int64_t number, int64_t prior, int64_t expected)
+{
+    const struct pipeline_entry *plan = plan_of(rules, node);
+    if (number >= plan->reviews) {
+        return;
+    }
+    ask_review(bundle, rules, batch, node, number + 1, prior, expected, false);
+    if (number > 0 && plan->flaw == FLAW_RIVAL_REVIEWER) {
+        ask_review(bundle, rules, batch, node, number + 1, prior, expected, true);
+    }
+}
+
+/* Of this decision, whether it is there or not: the guards decide. */
+static void ask_cut(struct bundle *bundle, int64_t batch, int64_t node, int64_t decision,
+                    int64_t path)
+{
+    int64_t *p = ask(bundle, PHASE_CUT, batch, node, set_of(decision), path);
+    p[1 + MESSAGE_SOURCE] = decision;
+    p[1 + MESSAGE_PENDINGS] = STATUS_APPROVED;
+}
+
+static void ask_verify(struct bundle *bundle, const struct rules *rules, int64_t batch,
+                       int64_t node, int64_t number, int64_t set, int64_t prior)
+{
+    const struct pipeline_entry *plan = plan_of(rules, node);
+    if (number > plan->verifies) {
+        return;
+    }
+    int64_t *p = ask(bundle, PHASE_VERIFY, batch, node, verify_of(set, prior), 0);
+    p[1 + MESSAGE_SOURCE] = set;
+    p[1 + MESSAGE_SPAWNED_BY] = prior;
+    p[1 + MESSAGE_ANSWER] = number;
+    p[1 + MESSAGE_CONTENT] = plan->outcomes[number - 1];
+    p[1 + MESSAGE_PENDINGS] = number == 1 ? STATUS_CUT : STATUS_COMPLETE;
+}
+
+/* An entry is complete: what waits for it may go on. Which of its decisions stands is for the
+ * guards to say, so each that would approve is tried. */
+static void ask_dependants(struct bundle *bundle, const struct rules *rules, int64_t batch,
+                           int64_t blocker)
+{
+    for (uint32_t node = 0; node < rules->of.pipeline.entry_count; node++) {
+        const struct pipeline_entry *plan = plan_of(rules, node);
+        for (int b = 0; b < plan->blocker_count; b++) {
+            for (int64_t n = 1; plan->blockers[b] == blocker && n <= plan->reviews; n++) {
+                bool approves = plan->decisions[n - 1] == DECISION_APPROVE;
+                bool rivals = n > 1 && plan->flaw == FLAW_RIVAL_REVIEWER;
+                if (approves || rivals) {
+                    ask_cut(bundle, batch, node,
+                            decision_of(pipeline_entry_id(batch, node), n, !approves), 1 + blocker);
+                }
+            }
+        }
+    }
+}
+
+static bool passes(const struct pipeline_worker *worker)
+{
+    return (column(worker, MESSAGE_CONTENT) == VERIFIED_PASS) != worker->flipped;
+}
+
+/* Where the phase that is asked for leads. */
+static int64_t leads_to(const struct pipeline_worker *worker)
+{
+    switch (column(worker, MESSAGE_KIND)) {
+    case PHASE_MARK:
+        return STATUS_MARKED;
+    case PHASE_REVIEW:
+        return status_of_decision(column(worker, MESSAGE_CONTENT));
+    case PHASE_CUT:
+        return STATUS_CUT;
+    default:
+        return passes(worker) ? STATUS_COMPLETE : STATUS_ESCALATED;
+    }
+}
+
+/* Nobody asks for anything else (PI2); a queue may hand it out all the same. */
+static bool is_sound(const struct pipeline_worker *worker, const struct rules *rules)
+{
+    int64_t node = column(worker, MESSAGE_NODE);
+    return node >= 0 && node < rules->of.pipeline.entry_count &&
+           pipeline_moves((enum pipeline_phase)column(worker, MESSAGE_KIND),
+                          column(worker, MESSAGE_PENDINGS), leads_to(worker));
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+static void lock(struct bundle *next, int64_t entry)
+{
+    bundle_append(next, PRIMITIVE_LOCK_ENTRY, CALL_PLAIN, 0)[0] = entry;
+}
+
+/* The status, and the row of its history (CUT-25). */
+static void move(const struct pipeline_worker *worker, struct bundle *next)
+{
+    int64_t entry = column(worker, MESSAGE_ACTIVITY), from = column(worker, MESSAGE_PENDINGS);
+    int64_t to = leads_to(worker);
+    int64_t *p = bundle_append(next, PRIMITIVE_MOVE, CALL_REQUIRE, 0);
+    p[0] = entry;
+    p[1] = from;
+    p[2] = to;
+    p = bundle_append(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0);
+    p[0] = past_of(column(worker, MESSAGE_GUID));
+    p[1] = entry;
+    p[2] = from;
+    p[3] = to;
+    p[4] = worker->tries;
+}
+
+static void mark(const struct pipeline_worker *worker, const struct rules *rules,
+                 struct bundle *next)
+{
+    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    int64_t entry = column(worker, MESSAGE_ACTIVITY);
+    const struct pipeline_entry *plan = plan_of(rules, node);
+    bundle_begin(next, BUNDLE_MARK);
+    int64_t *p = bundle_append(
+        next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
+        CALL_REQUIRE, 0);
+    p[0] = entry;
+    p[1] = ENTRY_WORK;
+    p[2] = STATUS_MARKED;
+    p[3] = key_of(batch, node);
+    p[4] = column(worker, MESSAGE_SOURCE);
+    p[5] = batch;
+    p = bundle_append(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0);
+    p[0] = past_of(entry);
+    p[1] = entry;
+    p[2] = STATUS_NONE;
+    p[3] = STATUS_MARKED;
+    p[4] = worker->tries;
+    int nowhere = plan->flaw == FLAW_NO_BLOCKER;
+    for (int b = 0; b < plan->blocker_count + nowhere; b++) {
+        p = bundle_append(next, PRIMITIVE_DEPEND, CALL_REQUIRE, 0);
+        p[0] = identity_mint(entry, IDENTITY_DEPENDENCY + b);
+        p[1] = entry;
+        p[2] = pipeline_entry_id(batch, b < plan->blocker_count ? plan->blockers[b]
+                                                                : PIPELINE_ENTRIES_MAX);
+    }
+    p = bundle_append(next, PRIMITIVE_LOG_SWEEP, CALL_REQUIRE, 0);
+    p[0] = identity_mint(entry, IDENTITY_SWEEP);
+    p[1] = entry;
+    p[2] = PHASE_MARK;
+    p[3] = SWEEP_MARKED;
+}
+
+static void review(const struct pipeline_worker *worker, struct bundle *next)
+{
+    int64_t entry = column(worker, MESSAGE_ACTIVITY), decision = column(worker, MESSAGE_GUID);
+    int64_t prior = column(worker, MESSAGE_SPAWNED_BY);
+    int64_t envelope = identity_mint(decision, IDENTITY_ENVELOPE);
+    bundle_begin(next, BUNDLE_REVIEW);
+    lock(next, entry);
+    int64_t *p = bundle_append(next, PRIMITIVE_ADD_ENVELOPE, CALL_REQUIRE, 0);
+    p[0] = envelope;
+    p[1] = entry;
+    p[2] = identity_mint(envelope, entry);
+    for (int u = 0; u < pipeline_parts(column(worker, MESSAGE_NODE)); u++) {
+        p = bundle_append(next, PRIMITIVE_ADD_UNIT, CALL_REQUIRE, 0);
+        p[0] = identity_mint(envelope, IDENTITY_UNIT + u);
+        p[1] = envelope;
+        p[2] = u + 1;
+        p[3] = identity_mint(p[0], entry);
+    }
+    p = bundle_append(next, PRIMITIVE_ADD_REVIEW, CALL_REQUIRE, 0);
+    p[0] = decision;
+    p[1] = entry;
+    p[2] = envelope;
+    p[3] = identity_mint(envelope, IDENTITY_UNIT);
+    p[4] = column(worker, MESSAGE_CONTENT);
+    p[5] = prior;
+    if (prior != 0) {
+        p = bundle_append(next, PRIMITIVE_SUPERSEDE, CALL_REQUIRE, 0);
+        p[0] = prior;
+        p[1] = decision;
+    }
+    move(worker, next);
+}
+
+static void affect(const struct pipeline_worker *worker, struct bundle *next, int64_t set)
+{
+    for (int r = 0; r < pipeline_parts(column(worker, MESSAGE_NODE)); r++) {
+        int64_t *p = bundle_append(next, PRIMITIVE_AFFECT, CALL_REQUIRE, 0);
+        p[0] = identity_mint(set, IDENTITY_AFFECTED + r);
+        p[1] = set;
+        p[2] = r + 1;
+        p[3] = identity_mint(p[0], set);
+    }
+}
+
+static void cut(const struct pipeline_worker *worker, const struct rules *rules,
+                struct bundle *next)
+{
+    int64_t entry = column(worker, MESSAGE_ACTIVITY), set = column(worker, MESSAGE_GUID);
+    const struct pipeline_entry *plan = plan_of(rules, column(worker, MESSAGE_NODE));
+    bundle_begin(next, BUNDLE_CUT);
+    next->isolation = SERIALIZABLE; /* CUT-17 */
+    lock(next, entry);
+    int64_t *p = bundle_append(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0);
+    p[0] = column(worker, MESSAGE_SOURCE);
+    p[1] = DECISION_APPROVE;
+    for (int b = 0; b < plan->blocker_count; b++) {
+        p = bundle_append(next, PRIMITIVE_NEED_BLOCKER, CALL_REQUIRE, 0);
+        p[0] = identity_mint(entry, IDENTITY_DEPENDENCY + b);
+        p[1] = STATUS_COMPLETE;
+    }
+    p = bundle_append(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0);
+    p[0] = signature_of(set);
+    p[1] = entry;
+    p[2] = LANE_EXECUTOR;
+    p[3] = PRINCIPAL_EXEC;
+    p[4] = 0; /* an entry is cut once: there is none before it */
+    p = bundle_append(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0);
+    p[0] = set;
+    p[1] = entry;
+    p[2] = column(worker, MESSAGE_SOURCE);
+    p[3] = signature_of(set);
+    affect(worker, next, set);
+    move(worker, next);
+}
+
+/* The mismatch is no error: the set is undone by another, and people are told (CUT-20, CUT-21). */
+static int64_t compensate(const struct pipeline_worker *worker, struct bundle *next)
+{
+    int64_t result = column(worker, MESSAGE_GUID);
+    int64_t undone = identity_mint(result, IDENTITY_COMPENSATION);
+    int64_t *p = bundle_append(next, PRIMITIVE_COMPENSATE, CALL_REQUIRE, 0);
+    p[0] = undone;
+    p[1] = column(worker, MESSAGE_ACTIVITY);
+    p[2] = signature_of(result);
+    p[3] = column(worker, MESSAGE_SOURCE);
+    affect(worker, next, undone);
+    return undone;
+}
+
+static void raise(const struct pipeline_worker *worker, struct bundle *next)
+{
+    int64_t key = identity_mint(column(worker, MESSAGE_GUID), IDENTITY_RAISED);
+    int64_t *p = bundle_append(next, PRIMITIVE_RAISE, CALL_REQUIRE, 0);
+    p[0] = identity_mint(key, IDENTITY_ENTRY);
+    p[1] = ENTRY_ESCALATION;
+    p[2] = STATUS_MARKED;
+    p[3] = key;
+    p[4] = identity_mint(key, IDENTITY_PAYLOAD);
+    p[5] = column(worker, MESSAGE_GUID);
+    p[6] = past_of(p[0]);
+}
+
+/* In the order that needs no column written twice (E-CUT-8). */
+static void verify(const struct pipeline_worker *worker, struct bundle *next)
+{
+    int64_t entry = column(worker, MESSAGE_ACTIVITY), set = column(worker, MESSAGE_SOURCE);
+    int64_t result = column(worker, MESSAGE_GUID), prior = column(worker, MESSAGE_SPAWNED_BY);
+    bool passed = passes(worker);
+    bundle_begin(next, BUNDLE_VERIFY);
+    next->isolation = SERIALIZABLE; /* CUT-17 */
+    lock(next, entry);
+    int64_t *p = bundle_append(next, PRIMITIVE_NEED_CUT, CALL_REQUIRE, 0);
+    p[0] = set;
+    p[1] = LANE_EXECUTOR;
+    p[2] = PRINCIPAL_EXEC; /* and so not the verifier's (CUT-11) */
+    p = bundle_append(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0);
+    p[0] = signature_of(result);
+    p[1] = entry;
+    p[2] = LANE_VERIFIER;
+    p[3] = PRINCIPAL_VERIFY;
+    p[4] = prior == 0 ? 0 : signature_of(prior); /* E-CUT-19 */
+    int64_t undone = passed ? 0 : compensate(worker, next);
+    p = bundle_append(next, PRIMITIVE_ADD_VERIFY, CALL_REQUIRE, 0);
+    p[0] = result;
+    p[1] = set;
+    p[2] = signature_of(set);
+    p[3] = signature_of(result);
+    p[4] = passed ? VERIFIED_PASS : VERIFIED_FAIL;
+    p[5] = prior;
+    p[6] = undone;
+    if (!passed) {
+        raise(worker, next);
+    }
+    move(worker, next);
+}
+
+static void next_phase(const struct pipeline_worker *worker, const struct rules *rules,
+                       struct bundle *next)
+{
+    switch (column(worker, MESSAGE_KIND)) {
+    case PHASE_MARK:
+        mark(worker, rules, next);
+        break;
+    case PHASE_REVIEW:
+        review(worker, next);
+        break;
+    case PHASE_CUT:
+        cut(worker, rules, next);
+        break;
+    default:
+        verify(worker, next);
+    }
+}
+
+/* ---- around the phases ----------------------------------------------------------------------- */
+
+/* Is the phase's own row there, and where does the entry stand (E-CUT-13: in a new transaction)? */
+static void read_back(const struct pipeline_worker *worker, struct bundle *next)
+{
+    static const enum primitive_id own[] = {[PHASE_MARK] = PRIMITIVE_READ_ENTRY,
+                                            [PHASE_REVIEW] = PRIMITIVE_READ_REVIEW,
+                                            [PHASE_CUT] = PRIMITIVE_READ_SET,
+                                            [PHASE_VERIFY] = PRIMITIVE_READ_VERIFY};
+    bundle_begin(next, BUNDLE_READ);
+    bundle_append(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0)[0] = column(worker, MESSAGE_ACTIVITY);
+    bundle_append(next, own[column(worker, MESSAGE_KIND)], CALL_PLAIN, 2)[0] =
+        column(worker, MESSAGE_GUID);
+}
+
+/* A stop is a sweep pass of its own: its row stays (CUT-19). The same stop twice is one row. */
+static void log_stop(const struct pipeline_worker *worker, struct bundle *next)
+{
+    if (worker->why == SWEEP_MARKED) {
+        return;
+    }
+    int64_t *p = bundle_append(next, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0);
+    p[0] = identity_mint(worker->message[0], IDENTITY_NOTE + worker->why);
+    p[1] = column(worker, MESSAGE_ACTIVITY);
+    p[2] = column(worker, MESSAGE_KIND);
+    p[3] = worker->why;
+}
+
+/* The next MARK of the batch is asked for whatever became of this one. */
+static void follow_mark(const struct pipeline_worker *worker, const struct rules *rules,
+                        struct bundle *next)
+{
+    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    if (worker->follows) {
+        ask_next_review(next, rules, batch, node, 0, 0, STATUS_MARKED);
+        if (plan_of(rules, node)->flaw == FLAW_OTHER_PAYLOAD) {
+            ask_mark(next, batch, node, 1);
+        }
+    }
+    if ((uint32_t)node + 1 < rules->of.pipeline.entry_count) {
+        ask_mark(next, batch, node + 1, 0);
+    }
+}
+
+static void follow_review(const struct pipeline_worker *worker, const struct rules *rules,
+                          struct bundle *next)
+{
+    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    int64_t decision = column(worker, MESSAGE_GUID);
+    ask_next_review(next, rules, batch, node, column(worker, MESSAGE_ANSWER), decision,
+                    status_of_decision(worker->found));
+    if (worker->found == DECISION_APPROVE) {
+        ask_cut(next, batch, node, decision, 0);
+    }
+}
+
+/* A re-verify follows only a pass (E-CUT-12). */
+static void follow_verify(const struct pipeline_worker *worker, const struct rules *rules,
+                          struct bundle *next)
+{
+    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    if (worker->found == VERIFIED_PASS) {
+        ask_dependants(next, rules, batch, node);
+        ask_verify(next, rules, batch, node, column(worker, MESSAGE_ANSWER) + 1,
+                   column(worker, MESSAGE_SOURCE), column(worker, MESSAGE_GUID));
+    }
+}
+
+static void follow(const struct pipeline_worker *worker, const struct rules *rules,
+                   struct bundle *next)
+{
+    int64_t phase = column(worker, MESSAGE_KIND);
+    if (phase == PHASE_MARK) {
+        follow_mark(worker, rules, next);
+    } else if (phase == PHASE_REVIEW && worker->follows) {
+        follow_review(worker, rules, next);
+    } else if (phase == PHASE_CUT && worker->follows) {
+        ask_verify(next, rules, column(worker, MESSAGE_JOB), column(worker, MESSAGE_NODE), 1,
+                   column(worker, MESSAGE_GUID), 0);
+    } else if (phase == PHASE_VERIFY && worker->follows) {
+        follow_verify(worker, rules, next);
+    }
+}
+
+static void let_go(const struct pipeline_worker *worker, const struct rules *rules,
+                   struct bundle *next)
+{
+    bool done = worker->state == PIPELINE_HAND_ON;
+    bundle_begin(next, done ? BUNDLE_HAND_ON : BUNDLE_PUT_BACK);
+    int64_t *p = bundle_append(next, done ? PRIMITIVE_ACK : PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0);
+    p[0] = worker->message[0];
+    p[1] = column(worker, MESSAGE_EPOCH);
+    if (!done) {
+        p[2] = rules->put_back;
+    }
+    log_stop(worker, next);
+    if (done) {
+        follow(worker, rules, next);
+    }
+}
+
+static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    const struct pipeline_worker *worker = &actor->is.pipeline;
+    switch ((enum pipeline_state)worker->state) {
+    case PIPELINE_IDLE:
+        bundle_begin(next, BUNDLE_CLAIM);
+        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        break;
+    case PIPELINE_PHASE:
+        next_phase(worker, rules, next);
+        break;
+    case PIPELINE_READ:
+        read_back(worker, next);
+        break;
+    case PIPELINE_HAND_ON:
+    case PIPELINE_PUT_BACK:
+        let_go(worker, rules, next);
+        break;
+    }
+}
+
+/* ---- what an outcome means ------------------------------------------------------------------- */
+
+/* Transient: the whole transaction again, but not for ever (CUT-12, E-CUT-16). False: that was the
+ * last time. No connection to be had is no try (E-CUT-15). */
+static bool may_try_again(struct pipeline_worker *worker, const struct outcome *last)
+{
+    if (last->kind == OUTCOME_ABORTED && last->aborted == ABORT_CONNECTIONS) {
+        return true;
+    }
+    return ++worker->tries <= PIPELINE_TRIES_MAX;
+}
+
+static void hand_on(struct pipeline_worker *worker, bool follows, int64_t found,
+                    enum sweep_reason why)
+{
+    worker->state = PIPELINE_HAND_ON;
+    worker->tries = 0;
+    worker->follows = follows;
+    worker->found = found;
+    worker->why = (uint8_t)why;
+}
+
+static void give_up(struct pipeline_worker *worker)
+{
+    worker->state = PIPELINE_PUT_BACK;
+    worker->tries = 0;
+    worker->why = SWEEP_EXHAUSTED;
+}
+
+/* What the phase itself stores, when it commits. */
+static int64_t stores(const struct pipeline_worker *worker)
+{
+    return column(worker, MESSAGE_KIND) != PHASE_VERIFY ? column(worker, MESSAGE_CONTENT)
+           : passes(worker)                             ? VERIFIED_PASS
+                                                        : VERIFIED_FAIL;
+}
+
+static void take_phase(struct pipeline_worker *worker, const struct outcome *last)
+{
+    bool refused = last->kind == OUTCOME_REFUSED;
+    if (last->kind == OUTCOME_COMMITTED) {
+        hand_on(worker, true, stores(worker), SWEEP_MARKED);
+    } else if (refused && last->refusal == REFUSED_NO_PARENT) { /* CUT-14 */
+        hand_on(worker, false, 0, SWEEP_NO_PARENT);
+    } else if (refused && last->refusal == REFUSED_NULL) {
+        hand_on(worker, false, 0, SWEEP_NULL);
+    } else if (refused || last->kind == OUTCOME_UNKNOWN) {
+        worker->state = PIPELINE_READ;
+        worker->refusal = refused ? last->refusal : REFUSED_NOTHING;
+    } else if (!may_try_again(worker, last)) {
+        give_up(worker);
+    }
+}
+
+/* The row is not there: a phase whose answer was lost did not commit and is tried again; a guard or
+ * another worker stopped one that was refused, and the entry is as it was. A key that is taken by
+ * somebody else's row is for people (E-CUT-13). */
+static void take_absent(struct pipeline_worker *worker, const struct outcome *last)
+{
+    if (worker->refusal != REFUSED_NOTHING) {
+        hand_on(worker, false, 0,
+                worker->refusal == REFUSED_EXISTS ? SWEEP_CONFLICT : SWEEP_MARKED);
+    } else if (may_try_again(worker, last)) {
+        worker->state = PIPELINE_PHASE;
+    } else {
+        give_up(worker);
+    }
+}
+
+/* A replay returns what is stored (E-CUT-3, E-CUT-6, E-CUT-9). What follows a phase is not asked
+ * for again once the entry has moved on from there, and of a set that was undone nothing follows.
+ */
+static void take_read(struct pipeline_worker *worker, const struct outcome *last)
+{
+    int64_t phase = column(worker, MESSAGE_KIND), status = last->values[0];
+    int64_t found = last->values[2];
+    if (last->kind != OUTCOME_COMMITTED) {
+        if (!may_try_again(worker, last)) {
+            give_up(worker);
+        }
+    } else if (found == 0) {
+        take_absent(worker, last);
+    } else if (phase == PHASE_MARK && last->values[3] != column(worker, MESSAGE_SOURCE)) {
+        hand_on(worker, false, 0, SWEEP_OTHER_LOAD); /* E-CUT-2 */
+    } else {
+        hand_on(worker, phase != PHASE_CUT || status == STATUS_CUT, found, SWEEP_MARKED);
+    }
+}
+
+static void take_request(struct pipeline_worker *worker, const struct rules *rules,
+                         const struct outcome *last)
+{
+    struct pipeline_worker claimed = {.state = PIPELINE_PHASE};
+    memcpy(claimed.message, last->message, sizeof claimed.message);
+    if (last->kind == OUTCOME_COMMITTED && is_sound(&claimed, rules)) {
+        *worker = claimed;
+    }
+}
+
+static void take_of_worker(struct actor *actor, const struct rules *rules,
+                           const struct outcome *last)
+{
+    struct pipeline_worker *worker = &actor->is.pipeline;
+    switch ((enum pipeline_state)worker->state) {
+    case PIPELINE_IDLE:
+        take_request(worker, rules, last);
+        break;
+    case PIPELINE_PHASE:
+        take_phase(worker, last);
+        break;
+    case PIPELINE_READ:
+        take_read(worker, last);
+        break;
+    case PIPELINE_HAND_ON:
+    case PIPELINE_PUT_BACK:
+        if (last->kind == OUTCOME_COMMITTED || last->kind == OUTCOME_REFUSED ||
+            !may_try_again(worker, last)) {
+            memset(worker, 0, sizeof *worker); /* done, somebody else's by now, or it comes again */
+        }
+        break;
+    }
+}
+
+/* ---- the protocol ---------------------------------------------------------------------------- */
+
+static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    (void)rules, (void)number;
+    actor->is.pipeline = (struct pipeline_worker){.state = PIPELINE_IDLE};
+}
+
+static bool is_idle(const struct actor *actor)
+{
+    return actor->is.pipeline.state == PIPELINE_IDLE;
+}
+
+static int64_t due_of_worker(const struct actor *actor, const struct rules *rules,
+                             const struct glance *glance)
+{
+    (void)rules;
+    return is_idle(actor) ? glance->next_message : glance->now;
+}
+
+static const int64_t *message_of_worker(const struct actor *actor)
+{
+    return actor->is.pipeline.message;
+}
+
+static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    (void)rules;
+    bundle_begin(next, BUNDLE_REQUEST);
+    ask_mark(next, actor->is.client.job, 0, 0);
+}
+
+const struct protocol protocol_pipeline = {
+    .name = "pipeline",
+    .family = CLAUSE_FAMILY_CUT,
+    .tables = TABLE_SET(MESSAGE) | TABLE_SET(ENTRY) | TABLE_SET(PAST) | TABLE_SET(DEPENDENCY) |
+              TABLE_SET(SWEEP_LOG) | TABLE_SET(ENVELOPE) | TABLE_SET(UNIT_BLOCK) |
+              TABLE_SET(REVIEW) | TABLE_SET(SIGNATURE) | TABLE_SET(CHANGE_SET) |
+              TABLE_SET(AFFECTED_ROW) | TABLE_SET(VERIFY),
+    .roles = {[PIPELINE_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
+              [PIPELINE_WORKER] = {.name = "worker",
+                                   .begin = begin_worker,
+                                   .next = next_of_worker,
+                                   .take = take_of_worker,
+                                   .is_idle = is_idle,
+                                   .due = due_of_worker,
+                                   .message = message_of_worker}},
+};

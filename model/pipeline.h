@@ -1,0 +1,105 @@
+/* The pipeline: an entry of a backlog is MARKed, REVIEWed, CUT and VERIFYed, each phase in exactly
+ * one transaction (seed 004).
+ *
+ *      client   request: asks for the MARK of a batch's first entry
+ *      worker   claim -> phase -> hand on: acked, and what follows from it asked for
+ *                          |
+ *                          +-> read: whether the phase's own row is there, after a refusal or an
+ *                          |   answer that was lost; if so the phase is done (CUT-13, E-CUT-9)
+ *                          '-> put back: transient errors for too long (E-CUT-16)
+ *
+ * A request names what it asks for by the id of the row that the phase will write, minted by
+ * whoever asks: a replay finds that row and returns it. MARKs are asked for one after the other, so
+ * that an entry is there before others depend on it; a VERIFY that passes asks for the CUT of
+ * everything that waits for its entry. Requests are the caller's, not the pipeline's: no phase
+ * touches the queue.
+ *
+ * A worker is nobody by itself. It connects as the principal of the phase: cutter_exec for MARK,
+ * REVIEW and CUT, cutter_verify for VERIFY (CUT-11).
+ *
+ * (PI1) Within a phase: the entry's advisory lock, the guards, the insertions, the status, the
+ *       history. One advisory lock a phase; MARK relies on its key (E-CUT-17).
+ * (PI2) Status moves along pipeline_moves and no other way.
+ * (PI3) A transient error is answered by the whole transaction again, at most PIPELINE_TRIES_MAX
+ *       times; no connection to be had does not count (E-CUT-15). An answer that was lost is read
+ *       first. */
+#ifndef MODEL_PIPELINE_H
+#define MODEL_PIPELINE_H
+
+#include "model/bundle.h"
+
+#define PIPELINE_ENTRIES_MAX  8
+#define PIPELINE_BLOCKERS_MAX 3
+#define PIPELINE_REVIEWS_MAX  4
+#define PIPELINE_VERIFIES_MAX 3
+#define PIPELINE_NAME_SIZE    16
+#define PIPELINE_TRIES_MAX    3
+#define PIPELINE_PARTS_MAX    2 /* unit blocks of an envelope, affected rows of a change set */
+
+/* What is wrong with a request, on purpose. */
+enum pipeline_flaw {
+    FLAW_NONE,
+    FLAW_NO_PAYLOAD,     /* 23502 */
+    FLAW_NO_BLOCKER,     /* it depends on an entry that is nowhere: 23503 */
+    FLAW_OTHER_PAYLOAD,  /* asked for again under the same key with another payload (E-CUT-2) */
+    FLAW_RIVAL_REVIEWER, /* each re-review has a rival that decides otherwise (E-CUT-9) */
+    FLAW_COUNT
+};
+
+/* What becomes of an entry. */
+struct pipeline_entry {
+    char name[PIPELINE_NAME_SIZE];
+    uint8_t flaw; /* enum pipeline_flaw */
+    uint8_t blocker_count;
+    uint8_t blockers[PIPELINE_BLOCKERS_MAX]; /* entries before this one: no cycle (E-CUT-20) */
+    uint8_t reviews, verifies;               /* how many, at least one of each */
+    uint8_t decisions[PIPELINE_REVIEWS_MAX]; /* enum review_decision */
+    uint8_t outcomes[PIPELINE_VERIFIES_MAX]; /* enum verify_outcome */
+};
+
+struct pipeline_rules {
+    uint32_t entry_count; /* of each batch; a batch is what a client asks for */
+    struct pipeline_entry entries[PIPELINE_ENTRIES_MAX];
+};
+
+enum pipeline_role { PIPELINE_CLIENT, PIPELINE_WORKER };
+
+/* A request is a message:
+ *      KIND       enum pipeline_phase
+ *      JOB        the batch            NODE       which of its entries
+ *      ACTIVITY   the entry's id       GUID       the row that the phase writes
+ *      SOURCE     the decision that a CUT is for, the change set of a VERIFY, the payload of a MARK
+ *      SPAWNED_BY the decision or result before it (prior); 0: none
+ *      ANSWER     the number of the review or verify, from 1
+ *      CONTENT    the decision of a REVIEW, the planned outcome of a VERIFY
+ *      PENDINGS   the status that the entry is expected to have */
+
+enum pipeline_state {
+    PIPELINE_IDLE, /* claims a request */
+    PIPELINE_PHASE,
+    PIPELINE_READ,
+    PIPELINE_HAND_ON,
+    PIPELINE_PUT_BACK
+};
+
+struct pipeline_worker {
+    uint8_t state;   /* enum pipeline_state */
+    uint8_t tries;   /* transient errors and lost answers of this phase so far */
+    uint8_t refusal; /* READ: enum refusal that led there; REFUSED_NOTHING: the answer was lost */
+    uint8_t why;     /* HAND_ON, PUT_BACK: enum sweep_reason; SWEEP_MARKED: nothing to log */
+    bool follows;    /* HAND_ON: the phase is done, and what follows from it asked for */
+    bool flipped;    /* it judges otherwise than planned, for as long as it has this request */
+    int64_t found;   /* HAND_ON: the decision or outcome that is stored */
+    int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
+};
+
+/* Whether a phase may move an entry so. The table behind it is the status graph (E-CUT-20). */
+bool pipeline_moves(enum pipeline_phase phase, int64_t from, int64_t to);
+
+/* How many unit blocks and affected rows an entry's manifests and change sets have. */
+int pipeline_parts(int64_t node);
+
+/* The id of an entry, for those who tell of it. */
+int64_t pipeline_entry_id(int64_t batch, int64_t node);
+
+#endif

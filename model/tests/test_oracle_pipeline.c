@@ -1,0 +1,791 @@
+/* The monitors of the pipeline, told commits by hand. Whole phases are fine; each planted violation
+ * is reported under the clause that it breaks. */
+#include "model/oracle/judge.h"
+#include "model/tests/proves.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define FINE         CLAUSE_COUNT
+#define CAPACITY     64
+#define INDEX        128
+#define CHANGES      64
+#define GHOSTS       (3 * INDEX * JUDGE_MEMO_CELLS)
+
+extern const struct monitors monitors_pipeline;
+
+static struct rows rows;
+static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
+static uint32_t indexes[TABLE_COUNT][INDEX];
+static struct row_change changes[CHANGES];
+static size_t count;
+static struct oracle oracle;
+static int64_t ghosts[GHOSTS];
+
+/* A table that gets no row, and a status that does not move, for as long as these say so. */
+static enum row_table without;
+static bool without_move;
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    static const uint8_t columns[TABLE_COUNT] = {[TABLE_MESSAGE] = MESSAGE_COLUMNS,
+                                                 [TABLE_ENTRY] = ENTRY_COLUMNS,
+                                                 [TABLE_PAST] = PAST_COLUMNS,
+                                                 [TABLE_DEPENDENCY] = DEPENDENCY_COLUMNS,
+                                                 [TABLE_SWEEP_LOG] = SWEEP_LOG_COLUMNS,
+                                                 [TABLE_ENVELOPE] = ENVELOPE_COLUMNS,
+                                                 [TABLE_UNIT_BLOCK] = UNIT_BLOCK_COLUMNS,
+                                                 [TABLE_REVIEW] = REVIEW_COLUMNS,
+                                                 [TABLE_SIGNATURE] = SIGNATURE_COLUMNS,
+                                                 [TABLE_CHANGE_SET] = CHANGE_SET_COLUMNS,
+                                                 [TABLE_AFFECTED_ROW] = AFFECTED_ROW_COLUMNS,
+                                                 [TABLE_VERIFY] = VERIFY_COLUMNS};
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        rows.table[t] = (struct row_area){.cells = cells[t],
+                                          .index = indexes[t],
+                                          .stride = 1 + (uint32_t)columns[t],
+                                          .index_mask = INDEX - 1,
+                                          .capacity = CAPACITY};
+    }
+    without = TABLE_COUNT;
+    cr_assert_eq(monitors_pipeline.cells(&rows), GHOSTS);
+    oracle_begin(&oracle, &monitors_pipeline, &rows, ghosts);
+}
+
+TestSuite(oracle_pipeline, .init = begin);
+
+static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
+                 int64_t before)
+{
+    cr_assert(count < CHANGES);
+    changes[count++] = (struct row_change){.slot = slot,
+                                           .table = (uint8_t)table,
+                                           .kind = (uint8_t)kind,
+                                           .column = (uint8_t)column,
+                                           .before = before};
+}
+
+static void put(enum row_table table, int64_t key, const int64_t *values)
+{
+    struct row_area *area = &rows.table[table];
+    if (table == without) {
+        return;
+    }
+    cr_assert(area->used < area->capacity && row_find(&rows, table, key) == ROW_NONE);
+    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
+    int64_t *row = &area->cells[(size_t)slot * area->stride];
+    row[0] = key;
+    memcpy(row + 1, values, (area->stride - 1) * sizeof *values);
+    while (area->index[place] != 0) {
+        place = (place + 1) & area->index_mask;
+    }
+    area->index[place] = slot + 1;
+    note(table, slot, ROW_INSERTED, 0, 0);
+}
+#define PUT(table, key, ...) put(TABLE_##table, key, (const int64_t[table##_COLUMNS]){__VA_ARGS__})
+
+static void set(enum row_table table, int64_t key, int column, int64_t value)
+{
+    uint32_t slot = row_find(&rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    int64_t *cell = &cells[table][slot * rows.table[table].stride + 1 + (uint32_t)column];
+    if (*cell != value) {
+        note(table, slot, ROW_UPDATED, column, *cell);
+    }
+    *cell = value;
+}
+
+static void drop(enum row_table table, int64_t key)
+{
+    uint32_t slot = row_find(&rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    for (uint32_t place = 0; place < INDEX; place++) {
+        if (rows.table[table].index[place] == slot + 1) {
+            rows.table[table].index[place] = ROW_GONE;
+        }
+    }
+    note(table, slot, ROW_DELETED, 0, 0);
+}
+
+static struct oracle_verdict tell(void)
+{
+    struct oracle_verdict verdict = monitors_pipeline.commit(&oracle, &rows, changes, count);
+    cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
+    count = 0;
+    return verdict;
+}
+
+static void expect(enum clause_id clause, const char *what)
+{
+    struct oracle_verdict verdict = tell();
+    cr_assert_eq(verdict.clause, clause, "%s: %s, %s", what,
+                 verdict.broken ? clause_get(verdict.clause)->id : "fine", verdict.why);
+}
+
+/* ---- the phases ------------------------------------------------------------------------------ *
+ * An entry is a hundred: what belongs to it has ids above it. */
+
+enum {
+    ENVELOPE_OF = 10,
+    UNIT_OF = 20,
+    REVIEW_OF = 30,
+    SET_OF = 40,
+    ROW_OF = 50,
+    SIGNED = 60,
+    VERIFY_OF = 70,
+    UNDO_OF = 80,
+    RAISED_OF = 90,
+    PAST_OF = 5000
+};
+
+static void past(int64_t id, int64_t entry, int64_t to)
+{
+    uint32_t slot = row_find(&rows, TABLE_ENTRY, entry);
+    int64_t from = row_get(&rows, TABLE_ENTRY, slot, ENTRY_STATUS);
+    PUT(PAST, id, entry, from, to);
+    if (!without_move) {
+        set(TABLE_ENTRY, entry, ENTRY_STATUS, to);
+    }
+}
+
+static void mark(int64_t entry, int64_t needs)
+{
+    PUT(ENTRY, entry, ENTRY_WORK, STATUS_MARKED, entry + 1, entry + 2);
+    PUT(PAST, entry + PAST_OF, entry, STATUS_NONE, STATUS_MARKED);
+    PUT(SWEEP_LOG, entry, entry, PHASE_MARK, SWEEP_MARKED);
+    if (needs != 0) {
+        PUT(DEPENDENCY, entry, entry, needs);
+    }
+}
+
+static void review(int64_t entry, int n, int64_t decision, int64_t prior)
+{
+    PUT(ENVELOPE, entry + ENVELOPE_OF + n, entry, 1);
+    PUT(UNIT_BLOCK, entry + UNIT_OF + n, entry + ENVELOPE_OF + n, 1, 1);
+    PUT(REVIEW, entry + REVIEW_OF + n, entry, entry + ENVELOPE_OF + n, entry + UNIT_OF + n,
+        decision, prior);
+    if (prior != 0) {
+        set(TABLE_REVIEW, prior, REVIEW_BY, entry + REVIEW_OF + n);
+    }
+    past(entry + REVIEW_OF + n + PAST_OF, entry,
+         decision == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED);
+}
+
+static void cut(int64_t entry, int n)
+{
+    PUT(SIGNATURE, entry + SIGNED + n, entry, LANE_EXECUTOR, PRINCIPAL_EXEC, 0);
+    PUT(CHANGE_SET, entry + SET_OF + n, entry, entry + REVIEW_OF + n, entry + SIGNED + n);
+    PUT(AFFECTED_ROW, entry + ROW_OF + n, entry + SET_OF + n, 1, 1);
+    past(entry + SET_OF + n + PAST_OF, entry, STATUS_CUT);
+}
+
+/* Of the change set of review 1. */
+static void verify(int64_t entry, int n, int64_t outcome, int64_t prior)
+{
+    int64_t set = entry + SET_OF + 1, result = entry + VERIFY_OF + n, undo = entry + UNDO_OF + n;
+    bool fails = outcome == VERIFIED_FAIL;
+    PUT(SIGNATURE, entry + SIGNED + 5 + n, entry, LANE_VERIFIER, PRINCIPAL_VERIFY,
+        prior == 0 ? 0 : entry + SIGNED + 4 + n);
+    if (fails) {
+        PUT(CHANGE_SET, undo, entry, 0, entry + SIGNED + 5 + n, 0, set);
+        PUT(AFFECTED_ROW, undo, undo, 1, 1);
+    }
+    PUT(VERIFY, result, set, entry + SIGNED + 1, entry + SIGNED + 5 + n, outcome, prior,
+        fails ? undo : 0);
+    if (fails) {
+        PUT(ENTRY, entry + RAISED_OF + n, ENTRY_ESCALATION, STATUS_MARKED, result, 1, result);
+        PUT(PAST, entry + RAISED_OF + n + PAST_OF, entry + RAISED_OF + n, 0, STATUS_MARKED);
+    }
+    past(result + PAST_OF, entry, fails ? STATUS_ESCALATED : STATUS_COMPLETE);
+}
+
+/* How far entry 100 has come. */
+enum stage { NOTHING, MARKED, REVIEWED, CUT, VERIFIED, REVERIFIED };
+
+static void reach(enum stage stage)
+{
+    for (int s = MARKED; s <= (int)stage; s++) {
+        switch (s) {
+        case MARKED:
+            mark(100, 0);
+            break;
+        case REVIEWED:
+            review(100, 1, DECISION_APPROVE, 0);
+            break;
+        case CUT:
+            cut(100, 1);
+            break;
+        default:
+            verify(100, s - CUT, VERIFIED_PASS, s == VERIFIED ? 0 : 100 + VERIFY_OF + 1);
+        }
+        expect(FINE, "on the way");
+    }
+}
+
+/* ---- what is fine ---------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, whole_phases_are_fine_along_every_path)
+{
+    reach(REVERIFIED);
+    mark(200, 100);
+    expect(FINE, "MARK");
+    review(200, 1, DECISION_REJECT, 0);
+    expect(FINE, "REVIEW");
+    review(200, 2, DECISION_APPROVE, 200 + REVIEW_OF + 1);
+    expect(FINE, "re-review");
+    review(200, 3, DECISION_APPROVE, 200 + REVIEW_OF + 2);
+    expect(FINE, "re-review that leaves the status as it is");
+    cut(200, 3);
+    expect(FINE, "CUT");
+    verify(100, 3, VERIFIED_FAIL, 100 + VERIFY_OF + 2);
+    expect(FINE, "re-verify that fails");
+    PUT(SWEEP_LOG, 999, 300, PHASE_MARK, SWEEP_NULL);
+    expect(FINE, "a sweep that stopped");
+    expect(FINE, "nothing at all");
+    cr_expect_eq(oracle.seen[SIGHT_REVERIFY_FAILED], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_COMPENSATED], 0U);
+    cr_expect_eq(oracle.seen[SIGHT_HUMAN_NULL], 1U);
+}
+
+/* ---- parts left out -------------------------------------------------------------------------- */
+
+/* One table of a phase gets no row, or the status does not move (TABLE_COUNT). */
+Test(oracle_pipeline, a_phase_without_one_of_its_parts_is_reported)
+{
+    PROVES(CLAUSE_CUT_1, CLAUSE_CUT_5, CLAUSE_CUT_6, CLAUSE_CUT_9, CLAUSE_CUT_10, CLAUSE_CUT_23,
+           CLAUSE_CUT_26, CLAUSE_CUT_29);
+    static const struct {
+        enum stage after;
+        enum pipeline_phase phase;
+        bool fails;
+        enum row_table without;
+        enum clause_id clause;
+    } cases[] = {
+        {NOTHING, PHASE_MARK, false, TABLE_PAST, CLAUSE_CUT_5},
+        {NOTHING, PHASE_MARK, false, TABLE_SWEEP_LOG, CLAUSE_CUT_5},
+        {NOTHING, PHASE_MARK, false, TABLE_ENTRY, CLAUSE_CUT_25},
+        {MARKED, PHASE_REVIEW, false, TABLE_ENVELOPE, CLAUSE_CUT_6},
+        {MARKED, PHASE_REVIEW, false, TABLE_UNIT_BLOCK, CLAUSE_CUT_6},
+        {MARKED, PHASE_REVIEW, false, TABLE_REVIEW, CLAUSE_CUT_6},
+        {MARKED, PHASE_REVIEW, false, TABLE_PAST, CLAUSE_CUT_6},
+        {MARKED, PHASE_REVIEW, false, TABLE_COUNT, CLAUSE_CUT_6},
+        {REVIEWED, PHASE_CUT, false, TABLE_SIGNATURE, CLAUSE_CUT_9},
+        {REVIEWED, PHASE_CUT, false, TABLE_CHANGE_SET, CLAUSE_CUT_1},
+        {REVIEWED, PHASE_CUT, false, TABLE_AFFECTED_ROW, CLAUSE_CUT_23},
+        {REVIEWED, PHASE_CUT, false, TABLE_PAST, CLAUSE_CUT_9},
+        {REVIEWED, PHASE_CUT, false, TABLE_COUNT, CLAUSE_CUT_9},
+        {CUT, PHASE_VERIFY, false, TABLE_SIGNATURE, CLAUSE_CUT_26},
+        {CUT, PHASE_VERIFY, false, TABLE_VERIFY, CLAUSE_CUT_1},
+        {CUT, PHASE_VERIFY, false, TABLE_PAST, CLAUSE_CUT_10},
+        {CUT, PHASE_VERIFY, false, TABLE_COUNT, CLAUSE_CUT_10},
+        {CUT, PHASE_VERIFY, true, TABLE_CHANGE_SET, CLAUSE_CUT_10},
+        {CUT, PHASE_VERIFY, true, TABLE_VERIFY, CLAUSE_CUT_10},
+        {CUT, PHASE_VERIFY, true, TABLE_AFFECTED_ROW, CLAUSE_CUT_23},
+        {CUT, PHASE_VERIFY, true, TABLE_ENTRY, CLAUSE_CUT_29},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        memset(cells, 0, sizeof cells);
+        memset(indexes, 0, sizeof indexes);
+        memset(ghosts, 0, sizeof ghosts);
+        begin();
+        reach(cases[i].after);
+        without = cases[i].without;
+        without_move = without == TABLE_COUNT;
+        switch ((int)cases[i].phase) {
+        case PHASE_MARK:
+            mark(100, 0);
+            break;
+        case PHASE_REVIEW:
+            review(100, 1, DECISION_APPROVE, 0);
+            break;
+        case PHASE_CUT:
+            cut(100, 1);
+            break;
+        default:
+            verify(100, 1, cases[i].fails ? VERIFIED_FAIL : VERIFIED_PASS, 0);
+        }
+        without_move = false;
+        struct oracle_verdict verdict = tell();
+        cr_expect_eq(verdict.clause, cases[i].clause, "case %zu: %s", i, verdict.why);
+    }
+}
+
+/* ---- phases apart, and together -------------------------------------------------------------- */
+
+Test(oracle_pipeline, two_phases_in_one_transaction_are_reported)
+{
+    PROVES(CLAUSE_CUT_2);
+    mark(100, 0);
+    mark(200, 0);
+    expect(CLAUSE_CUT_2, "two MARKs");
+}
+
+Test(oracle_pipeline, a_status_that_moves_apart_from_any_phase_is_reported)
+{
+    PROVES(CLAUSE_CUT_1);
+    reach(MARKED);
+    past(1, 100, STATUS_REJECTED);
+    expect(CLAUSE_CUT_1, "status and history, and no decision");
+}
+
+Test(oracle_pipeline, rows_that_come_apart_from_their_phase_are_reported)
+{
+    reach(REVIEWED);
+    PUT(UNIT_BLOCK, 1, 100 + ENVELOPE_OF + 1, 2, 2);
+    expect(CLAUSE_CUT_6, "a unit block");
+    PUT(DEPENDENCY, 1, 100, 100);
+    expect(CLAUSE_CUT_5, "a dependency");
+    PUT(ENVELOPE, 1, 100, 1);
+    expect(CLAUSE_CUT_23, "an envelope");
+    PUT(AFFECTED_ROW, 1, 100 + SET_OF, 2, 2);
+    expect(CLAUSE_CUT_9, "an affected row");
+    PUT(SIGNATURE, 1, 100, LANE_EXECUTOR, PRINCIPAL_EXEC, 0);
+    expect(CLAUSE_CUT_1, "a signature");
+    PUT(SWEEP_LOG, 1, 100, PHASE_MARK, SWEEP_MARKED);
+    expect(CLAUSE_CUT_19, "a sweep row");
+}
+
+Test(oracle_pipeline, a_transaction_that_did_not_commit_leaves_nothing)
+{
+    PROVES(CLAUSE_CUT_19);
+    SETTLES(ERRATUM_CUT_5);
+    cr_expect_not(monitors_pipeline.rollback(&oracle, changes, 0).broken);
+    PUT(SWEEP_LOG, 100, 100, PHASE_MARK, SWEEP_MARKED);
+    cr_expect_eq(monitors_pipeline.rollback(&oracle, changes, count).clause, CLAUSE_CUT_19);
+}
+
+/* ---- MARK ------------------------------------------------------------------------------------ */
+
+Test(oracle_pipeline, a_key_has_one_entry_and_an_entry_one_sweep_row)
+{
+    PROVES(CLAUSE_CUT_5, CLAUSE_CUT_23);
+    SETTLES(ERRATUM_CUT_2);
+    reach(MARKED);
+    mark(200, 0);
+    set(TABLE_ENTRY, 200, ENTRY_KEY, 101);
+    count--; /* it came so */
+    expect(CLAUSE_CUT_5, "a second entry of the same key");
+    mark(300, 0);
+    PUT(SWEEP_LOG, 301, 300, PHASE_MARK, SWEEP_MARKED);
+    expect(CLAUSE_CUT_5, "two sweep rows in one commit");
+}
+
+Test(oracle_pipeline, a_second_sweep_row_of_an_entry_is_reported)
+{
+    reach(MARKED);
+    oracle.off[CLAUSE_CUT_5] = true;
+    mark(300, 0);
+    PUT(SWEEP_LOG, 301, 300, PHASE_MARK, SWEEP_MARKED);
+    expect(CLAUSE_CUT_23, "two sweep rows");
+}
+
+Test(oracle_pipeline, an_entry_may_not_need_what_is_not_there)
+{
+    mark(100, 99);
+    expect(CLAUSE_CUT_5, "needs 99");
+}
+
+/* ---- REVIEW ---------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, a_decision_is_superseded_once_and_by_its_successor)
+{
+    PROVES(CLAUSE_CUT_7);
+    SETTLES(ERRATUM_CUT_9);
+    reach(REVIEWED);
+    without = TABLE_COUNT;
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    set(TABLE_REVIEW, 100 + REVIEW_OF + 1, REVIEW_BY, 0);
+    expect(CLAUSE_CUT_7, "a re-review without a stamp");
+    set(TABLE_REVIEW, 100 + REVIEW_OF + 1, REVIEW_BY, 100 + REVIEW_OF + 2);
+    expect(CLAUSE_CUT_7, "a stamp by a decision of another commit");
+    review(100, 3, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(CLAUSE_CUT_7, "a second stamp");
+}
+
+Test(oracle_pipeline, a_stamp_that_is_written_over_is_reported)
+{
+    reach(REVIEWED);
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(FINE, "re-review");
+    review(100, 3, DECISION_APPROVE, 100 + REVIEW_OF + 2);
+    set(TABLE_REVIEW, 100 + REVIEW_OF + 1, REVIEW_BY, 100 + REVIEW_OF + 3);
+    expect(CLAUSE_CUT_7, "the first decision's stamp, too");
+}
+
+Test(oracle_pipeline, reviews_that_did_not_see_each_other_are_reported)
+{
+    PROVES(CLAUSE_CUT_16);
+    reach(REVIEWED);
+    review(100, 2, DECISION_APPROVE, 0);
+    expect(CLAUSE_CUT_16, "a second first review");
+}
+
+/* ---- CUT ------------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, a_cut_needs_an_approval_that_stands)
+{
+    PROVES(CLAUSE_CUT_8);
+    reach(MARKED);
+    review(100, 1, DECISION_REJECT, 0);
+    expect(FINE, "reject");
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(FINE, "approve");
+    cut(100, 1);
+    expect(CLAUSE_CUT_8, "a CUT of the rejection");
+}
+
+Test(oracle_pipeline, a_cut_on_a_superseded_decision_is_reported)
+{
+    PROVES(CLAUSE_CUT_8);
+    SETTLES(ERRATUM_CUT_11);
+    reach(REVIEWED);
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(FINE, "re-review");
+    cut(100, 1);
+    expect(CLAUSE_CUT_8, "a CUT of the first decision");
+}
+
+Test(oracle_pipeline, a_cut_waits_for_what_the_entry_needs)
+{
+    PROVES(CLAUSE_CUT_8);
+    reach(CUT);
+    mark(200, 100);
+    expect(FINE, "MARK");
+    review(200, 1, DECISION_APPROVE, 0);
+    expect(FINE, "REVIEW");
+    cut(200, 1);
+    expect(CLAUSE_CUT_8, "100 is not verified");
+}
+
+Test(oracle_pipeline, a_decision_has_one_live_change_set)
+{
+    PROVES(CLAUSE_CUT_8);
+    SETTLES(ERRATUM_CUT_6);
+    reach(CUT);
+    PUT(SIGNATURE, 1, 100, LANE_EXECUTOR, PRINCIPAL_EXEC, 100 + SIGNED + 1);
+    PUT(CHANGE_SET, 1, 100, 100 + REVIEW_OF + 1, 1);
+    PUT(AFFECTED_ROW, 1, 1, 1, 1);
+    PUT(PAST, 1, 100, STATUS_CUT, STATUS_CUT);
+    expect(CLAUSE_CUT_8, "a second one");
+}
+
+Test(oracle_pipeline, a_change_set_has_no_verifier_and_is_signed_in_the_executors_lane)
+{
+    PROVES(CLAUSE_CUT_9, CLAUSE_CUT_26);
+    reach(REVIEWED);
+    cut(100, 1);
+    set(TABLE_CHANGE_SET, 100 + SET_OF + 1, CHANGE_SET_VERIFIER, 1);
+    count--;
+    expect(CLAUSE_CUT_9, "a verifier's signature");
+}
+
+Test(oracle_pipeline, a_change_set_that_the_verifier_signed_is_reported)
+{
+    PROVES(CLAUSE_CUT_26);
+    reach(REVIEWED);
+    cut(100, 1);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 1, SIGNATURE_LANE, LANE_VERIFIER);
+    count--;
+    expect(CLAUSE_CUT_26, "lane DOT-992");
+}
+
+/* ---- VERIFY ---------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, the_verifier_is_never_the_executor)
+{
+    PROVES(CLAUSE_CUT_11);
+    reach(CUT);
+    verify(100, 1, VERIFIED_PASS, 0);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 6, SIGNATURE_PRINCIPAL, PRINCIPAL_EXEC);
+    count--;
+    expect(CLAUSE_CUT_11, "the same principal");
+}
+
+Test(oracle_pipeline, a_lane_is_one_principals)
+{
+    PROVES(CLAUSE_CUT_11);
+    reach(REVIEWED);
+    cut(100, 1);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 1, SIGNATURE_PRINCIPAL, PRINCIPAL_VERIFY);
+    count--;
+    expect(CLAUSE_CUT_11, "the verifier in the executor's lane");
+}
+
+Test(oracle_pipeline, a_verify_result_names_the_signature_of_its_change_set)
+{
+    PROVES(CLAUSE_CUT_26);
+    reach(CUT);
+    verify(100, 1, VERIFIED_PASS, 0);
+    set(TABLE_VERIFY, 100 + VERIFY_OF + 1, VERIFY_EXECUTOR, 100 + SIGNED + 6);
+    count--;
+    expect(CLAUSE_CUT_26, "its own");
+}
+
+Test(oracle_pipeline, what_is_verified_is_a_change_set_that_the_executor_signed)
+{
+    PROVES(CLAUSE_CUT_28);
+    SETTLES(ERRATUM_CUT_4);
+    reach(CUT);
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "fail");
+    PUT(SIGNATURE, 1, 100, LANE_VERIFIER, PRINCIPAL_VERIFY, 100 + SIGNED + 6);
+    PUT(VERIFY, 1, 100 + UNDO_OF + 1, 100 + SIGNED + 6, 1, VERIFIED_PASS, 0, 0);
+    expect(CLAUSE_CUT_28, "the compensating set");
+    PUT(VERIFY, 2, 4711, 1, 1, VERIFIED_PASS, 0, 0);
+    expect(CLAUSE_CUT_28, "no set at all");
+}
+
+Test(oracle_pipeline, workers_side_by_side_verify_once)
+{
+    PROVES(CLAUSE_CUT_18);
+    SETTLES(ERRATUM_CUT_3, ERRATUM_CUT_19);
+    reach(VERIFIED);
+    verify(100, 2, VERIFIED_PASS, 0);
+    expect(CLAUSE_CUT_18, "a second result after none");
+}
+
+Test(oracle_pipeline, signatures_of_a_lane_are_a_chain)
+{
+    PROVES(CLAUSE_CUT_16);
+    SETTLES(ERRATUM_CUT_19);
+    reach(VERIFIED);
+    verify(100, 2, VERIFIED_PASS, 100 + VERIFY_OF + 1);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 7, SIGNATURE_PRIOR, 0);
+    count--;
+    expect(CLAUSE_CUT_16, "two without a prior");
+}
+
+Test(oracle_pipeline, a_verify_result_has_a_signature_of_its_own)
+{
+    PROVES(CLAUSE_CUT_10);
+    reach(VERIFIED);
+    PUT(VERIFY, 1, 100 + SET_OF + 1, 100 + SIGNED + 1, 100 + SIGNED + 6, VERIFIED_PASS,
+        100 + VERIFY_OF + 1, 0);
+    PUT(PAST, 1, 100, STATUS_COMPLETE, STATUS_COMPLETE);
+    expect(CLAUSE_CUT_10, "the one before it");
+}
+
+Test(oracle_pipeline, what_passed_is_not_undone)
+{
+    PROVES(CLAUSE_CUT_10);
+    reach(CUT);
+    verify(100, 1, VERIFIED_FAIL, 0);
+    set(TABLE_VERIFY, 100 + VERIFY_OF + 1, VERIFY_OUTCOME, VERIFIED_PASS);
+    set(TABLE_ENTRY, 100, ENTRY_STATUS, STATUS_COMPLETE);
+    set(TABLE_PAST, 100 + VERIFY_OF + 1 + PAST_OF, PAST_TO, STATUS_COMPLETE);
+    count -= 3;
+    expect(CLAUSE_CUT_10, "pass, with a compensating set");
+}
+
+Test(oracle_pipeline, a_change_set_is_undone_once)
+{
+    PROVES(CLAUSE_CUT_10);
+    reach(VERIFIED);
+    verify(100, 2, VERIFIED_FAIL, 100 + VERIFY_OF + 1);
+    expect(FINE, "fail");
+    verify(100, 3, VERIFIED_FAIL, 100 + VERIFY_OF + 2);
+    expect(CLAUSE_CUT_10, "again");
+}
+
+Test(oracle_pipeline, a_failure_raises_one_escalation_that_is_marked_and_about_it)
+{
+    PROVES(CLAUSE_CUT_29);
+    SETTLES(ERRATUM_CUT_20);
+    reach(CUT);
+    PUT(ENTRY, 1, ENTRY_ESCALATION, STATUS_MARKED, 1, 1, 4711);
+    PUT(PAST, 1, 1, STATUS_NONE, STATUS_MARKED);
+    expect(CLAUSE_CUT_29, "an escalation about nothing");
+    verify(100, 1, VERIFIED_FAIL, 0);
+    set(TABLE_ENTRY, 100 + RAISED_OF + 1, ENTRY_STATUS, STATUS_APPROVED);
+    count--;
+    expect(CLAUSE_CUT_29, "one that is not marked");
+}
+
+/* ---- the trail ------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, a_status_follows_the_graph)
+{
+    PROVES(CLAUSE_CUT_15);
+    SETTLES(ERRATUM_CUT_20);
+    reach(CUT);
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(CLAUSE_CUT_15, "a review after the CUT");
+}
+
+Test(oracle_pipeline, an_entry_leaves_verified_complete_by_a_failing_reverify_alone)
+{
+    PROVES(CLAUSE_CUT_27);
+    SETTLES(ERRATUM_CUT_12);
+    reach(VERIFIED);
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(CLAUSE_CUT_27, "a review of a complete entry");
+}
+
+Test(oracle_pipeline, history_is_a_chain_with_one_row_a_move)
+{
+    PROVES(CLAUSE_CUT_25);
+    reach(MARKED);
+    review(100, 1, DECISION_APPROVE, 0);
+    set(TABLE_PAST, 100 + REVIEW_OF + 1 + PAST_OF, PAST_FROM, STATUS_NONE);
+    count--;
+    expect(CLAUSE_CUT_25, "from nothing");
+    cut(100, 1);
+    PUT(PAST, 1, 100, STATUS_APPROVED, STATUS_CUT);
+    oracle.off[CLAUSE_CUT_9] = true;
+    expect(CLAUSE_CUT_25, "two rows");
+}
+
+Test(oracle_pipeline, retries_are_bounded_and_seen)
+{
+    PROVES(CLAUSE_CUT_12);
+    reach(NOTHING);
+    mark(100, 0);
+    set(TABLE_PAST, 100 + PAST_OF, PAST_RETRIES, 3);
+    count--;
+    expect(FINE, "three");
+    cr_expect_eq(oracle.seen[SIGHT_RETRIED], 1U);
+    mark(200, 0);
+    set(TABLE_PAST, 200 + PAST_OF, PAST_RETRIES, 4);
+    count--;
+    expect(CLAUSE_CUT_12, "four");
+}
+
+Test(oracle_pipeline, everything_but_two_columns_is_insert_only)
+{
+    PROVES(CLAUSE_CUT_24);
+    reach(CUT);
+    set(TABLE_CHANGE_SET, 100 + SET_OF + 1, CHANGE_SET_VERIFIER, 1);
+    expect(CLAUSE_CUT_24, "verifier_signature_id");
+    set(TABLE_ENTRY, 100, ENTRY_PAYLOAD, 1);
+    expect(CLAUSE_CUT_24, "the payload");
+    set(TABLE_REVIEW, 100 + REVIEW_OF + 1, REVIEW_DECISION, DECISION_REJECT);
+    expect(CLAUSE_CUT_24, "the decision");
+}
+
+Test(oracle_pipeline, nothing_is_deleted)
+{
+    PROVES(CLAUSE_CUT_21);
+    reach(CUT);
+    drop(TABLE_AFFECTED_ROW, 100 + ROW_OF + 1);
+    expect(CLAUSE_CUT_21, "an affected row");
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(CLAUSE_CUT_21, "and then the set is undone");
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static void ack(int64_t id, int64_t phase, int64_t entry, int64_t row, int64_t source)
+{
+    put(TABLE_MESSAGE, id,
+        (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = phase,
+                                         [MESSAGE_ACTIVITY] = entry,
+                                         [MESSAGE_GUID] = row,
+                                         [MESSAGE_SOURCE] = source});
+    expect(FINE, "asked for");
+    drop(TABLE_MESSAGE, id);
+}
+
+Test(oracle_pipeline, a_request_that_is_answered_with_what_is_there_is_seen)
+{
+    PROVES(CLAUSE_CUT_13);
+    reach(VERIFIED);
+    for (int time = 0; time < 3; time++) {
+        ack(1 + time, PHASE_MARK, 100, 100, 102);
+        expect(FINE, "MARK");
+        ack(11 + time, PHASE_REVIEW, 100, 100 + REVIEW_OF + 1, 0);
+        expect(FINE, "REVIEW");
+        ack(21 + time, PHASE_CUT, 100, 100 + SET_OF + 1, 0);
+        expect(FINE, "CUT");
+        ack(31 + time, PHASE_VERIFY, 100, 100 + VERIFY_OF + 1, 0);
+        expect(FINE, "VERIFY");
+        ack(41 + time, PHASE_CUT, 100, 4711, 0);
+        expect(FINE, "a CUT that was stopped");
+    }
+    cr_expect_eq(oracle.seen[SIGHT_MARK_AGAIN], 2U);
+    cr_expect_eq(oracle.seen[SIGHT_CUT_AGAIN], 2U);
+    cr_expect_eq(oracle.seen[SIGHT_VERIFY_AGAIN], 2U);
+}
+
+Test(oracle_pipeline, a_request_that_nothing_answers_is_told_to_people)
+{
+    PROVES(CLAUSE_CUT_14);
+    SETTLES(ERRATUM_CUT_2);
+    reach(MARKED);
+    ack(1, PHASE_MARK, 100, 100, 4711);
+    expect(CLAUSE_CUT_14, "another payload");
+    ack(2, PHASE_MARK, 200, 200, 1);
+    PUT(SWEEP_LOG, 2, 200, PHASE_MARK, SWEEP_NO_PARENT);
+    expect(FINE, "23503");
+    ack(3, PHASE_MARK, 300, 300, 1);
+    PUT(SWEEP_LOG, 3, 300, PHASE_MARK, SWEEP_EXHAUSTED);
+    expect(CLAUSE_CUT_14, "given up is no answer");
+    cr_expect_eq(oracle.seen[SIGHT_HUMAN_PARENT], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_EXHAUSTED], 1U);
+}
+
+/* ---- once all has settled -------------------------------------------------------------------- */
+
+static enum clause_id settled(bool quiet, const struct rows *wanted)
+{
+    return monitors_pipeline.settled(&oracle, &rows, quiet, wanted).clause;
+}
+
+Test(oracle_pipeline, what_could_go_on_does)
+{
+    PROVES(CLAUSE_CUT_2);
+    cr_expect_eq(settled(true, NULL), FINE);
+    cr_expect_eq(settled(false, NULL), CLAUSE_CUT_2, "requests are left");
+    mark(100, 0);
+    expect(FINE, "MARK");
+    cr_expect_eq(settled(true, NULL), CLAUSE_CUT_2, "marked");
+    review(100, 1, DECISION_APPROVE, 0);
+    expect(FINE, "REVIEW");
+    cr_expect_eq(settled(true, NULL), CLAUSE_CUT_2, "approved");
+    cut(100, 1);
+    expect(FINE, "CUT");
+    cr_expect_eq(settled(true, NULL), CLAUSE_CUT_2, "cut");
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "VERIFY");
+    cr_expect_eq(settled(true, NULL), FINE, "escalated, and nobody works on the escalation");
+}
+
+Test(oracle_pipeline, who_waits_for_a_blocker_that_failed_waits_rightly)
+{
+    SETTLES(ERRATUM_CUT_20);
+    reach(CUT);
+    mark(200, 100);
+    expect(FINE, "MARK");
+    review(200, 1, DECISION_APPROVE, 0);
+    expect(FINE, "REVIEW");
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "VERIFY");
+    cr_expect_eq(settled(true, NULL), FINE);
+}
+
+Test(oracle_pipeline, every_entry_that_was_asked_for_is_there)
+{
+    static struct rows empty;
+    reach(CUT);
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "VERIFY");
+    cr_expect_eq(settled(true, &rows), FINE);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        static uint32_t none[1];
+        empty.table[t] = (struct row_area){.index = none, .stride = 1 + ROW_COLUMNS_MAX};
+    }
+    oracle_begin(&oracle, &monitors_pipeline, &empty, ghosts);
+    cr_expect_eq(monitors_pipeline.settled(&oracle, &empty, true, &rows).clause, CLAUSE_CUT_2);
+}
+
+Test(oracle_pipeline, every_sighting_has_a_path_clause_and_a_text)
+{
+    for (int sighting = SIGHT_RETRIED; sighting <= SIGHT_REVERIFY_FAILED; sighting++) {
+        enum clause_id clause = oracle_sighting_clause((enum oracle_sighting)sighting);
+        cr_expect_eq(clause_get(clause)->kind, CLAUSE_KIND_PATH);
+        cr_expect_eq(clause_get(clause)->family, CLAUSE_FAMILY_CUT);
+        cr_expect(*oracle_sighting_text((enum oracle_sighting)sighting) != '\0');
+    }
+}

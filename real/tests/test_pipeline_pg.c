@@ -1,0 +1,446 @@
+/* The pipeline's two principals on a server of its own: the phases run with the grants of the
+ * matrix and no others, a forbidden write answers 42501, a third connection 53300. */
+#include "faults/sabotage.h"
+#include "model/protocol.h"
+#include "model/tests/proves.h"
+#include "real/pipeline_roles.h"
+#include "real/schema.h"
+#include "real/stepper.h"
+#include "real/tests/server.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SCHEMA       "assay_pipeline"
+
+static struct store_pg *owner;
+
+static uint64_t tables(void)
+{
+    return protocol_get(PROTOCOL_PIPELINE)->tables;
+}
+
+static struct store_pg *open_as(enum principal principal, struct store_pg_problem *problem)
+{
+    static char dsn[400];
+    snprintf(dsn, sizeof dsn, "%s user=%s", server_dsn(), pipeline_role(principal, SCHEMA).text);
+    return store_pg_open(&(struct store_pg_options){.dsn = dsn,
+                                                    .schema = SCHEMA,
+                                                    .primitives = primitive_table,
+                                                    .primitive_count = PRIMITIVE_COUNT},
+                         problem);
+}
+
+static struct store_pg *must_open(enum principal principal)
+{
+    struct store_pg_problem problem;
+    struct store_pg *store = open_as(principal, &problem);
+    cr_assert_not_null(store, "%s", problem.text);
+    return store;
+}
+
+static void run_as_owner(const char *script)
+{
+    cr_assert(store_pg_run(owner, script), "%s", store_pg_why_not(owner));
+}
+
+static void make(void)
+{
+    char script[PIPELINE_ROLES_SCRIPT_SIZE];
+    struct store_pg_problem problem;
+    if (server_dsn() == NULL) {
+        cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
+    }
+    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &problem), "%s", problem.text);
+    owner = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
+                                                     .schema = SCHEMA,
+                                                     .primitives = primitive_table,
+                                                     .primitive_count = PRIMITIVE_COUNT},
+                          &problem);
+    cr_assert_not_null(owner, "%s", problem.text);
+    pipeline_roles_drop_script(SCHEMA, script);
+    run_as_owner(script);
+    pipeline_roles_script(SCHEMA, script);
+    run_as_owner(script);
+}
+
+static void unmake(void)
+{
+    char script[PIPELINE_ROLES_SCRIPT_SIZE];
+    struct store_pg_problem problem;
+    if (owner == NULL) {
+        return;
+    }
+    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    pipeline_roles_drop_script(SCHEMA, script);
+    run_as_owner(script);
+    store_pg_close(owner);
+}
+
+TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
+
+static int64_t ask(const char *query)
+{
+    int64_t number = -1;
+    cr_assert(store_pg_ask(owner, query, &number), "%s: %s", query, store_pg_why_not(owner));
+    return number;
+}
+
+/* ---- the phases ------------------------------------------------------------------------------ */
+
+static const struct rules rules = {
+    .protocol = PROTOCOL_PIPELINE,
+    .actors = 2,
+    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+    .jobs = 1,
+    .timeout = 60,
+    .of = {.pipeline = {.entry_count = 2,
+                        .entries = {{.reviews = 2,
+                                     .verifies = 2,
+                                     .decisions = {DECISION_REJECT, DECISION_APPROVE},
+                                     .outcomes = {VERIFIED_PASS, VERIFIED_PASS}},
+                                    {.blocker_count = 1,
+                                     .reviews = 1,
+                                     .verifies = 1,
+                                     .decisions = {DECISION_APPROVE},
+                                     .outcomes = {VERIFIED_FAIL}}}}}};
+
+/* Requests pass from hand to hand here: the queue is the caller's, and not in the matrix. */
+static struct outcome queue[64];
+static size_t queued, taken;
+
+static void publish(const struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        if (call->primitive == PRIMITIVE_PUBLISH) {
+            cr_assert_lt(queued, COUNT(queue));
+            queue[queued].kind = OUTCOME_COMMITTED;
+            memcpy(queue[queued++].message, &bundle->params[call->params],
+                   (1 + MESSAGE_VISIBLE_AT) * sizeof(int64_t));
+        }
+    }
+}
+
+/* One request from its claim to its end; each phase as its principal. */
+static void serve(const struct rules *plan, struct store_pg *const by[], struct actor *worker)
+{
+    const struct role *role = protocol_role(plan, 1);
+    struct bundle bundle;
+    role->take(worker, plan, &queue[taken++]);
+    while (!role->is_idle(worker)) {
+        struct outcome outcome = {.kind = OUTCOME_COMMITTED};
+        role->next(worker, plan, &bundle);
+        bool verifies = worker->is.pipeline.message[1 + MESSAGE_KIND] == PHASE_VERIFY;
+        struct store_pg *store = by[verifies ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC];
+        if (bundle.name == BUNDLE_HAND_ON) {
+            publish(&bundle);
+        } else {
+            cr_assert(store_pg_execute(store, &bundle, 1, &outcome), "%s: %s",
+                      bundle_name_text((enum bundle_name)bundle.name), store_pg_why_not(store));
+        }
+        role->take(worker, plan, &outcome);
+    }
+}
+
+Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
+{
+    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24, CLAUSE_CUT_10);
+    SETTLES(ERRATUM_CUT_8, ERRATUM_CUT_14);
+    struct store_pg *by[] = {NULL, must_open(PRINCIPAL_EXEC), must_open(PRINCIPAL_VERIFY)};
+    struct actor client, worker;
+    struct bundle bundle;
+    protocol_begin(&client, &rules, 0);
+    protocol_begin(&worker, &rules, 1);
+    protocol_role(&rules, 0)->next(&client, &rules, &bundle);
+    publish(&bundle);
+    while (taken < queued) {
+        serve(&rules, by, &worker);
+    }
+    char query[200];
+    for (int64_t node = 0; node < 2; node++) {
+        snprintf(query, sizeof query, "SELECT status FROM " SCHEMA ".entry WHERE id = %" PRId64,
+                 pipeline_entry_id(0, node));
+        cr_expect_eq(ask(query), node == 0 ? STATUS_COMPLETE : STATUS_ESCALATED);
+    }
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".verify_result"), 3);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".entry WHERE kind = 2"), 1, "an escalation");
+    store_pg_close(by[1]);
+    store_pg_close(by[2]);
+}
+
+/* ---- a CUT that waits for a re-review (E-CUT-11) -----------------------------------------------
+ */
+
+static const struct rules race = {
+    .protocol = PROTOCOL_PIPELINE,
+    .actors = 2,
+    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+    .jobs = 1,
+    .timeout = 60,
+    .of = {.pipeline = {.entry_count = 1,
+                        .entries = {{.reviews = 2,
+                                     .verifies = 1,
+                                     .decisions = {DECISION_APPROVE, DECISION_APPROVE},
+                                     .outcomes = {VERIFIED_PASS}}}}}};
+
+static void bundle_of_request(const struct outcome *request, struct bundle *bundle)
+{
+    struct actor worker;
+    protocol_begin(&worker, &race, 1);
+    protocol_role(&race, 1)->take(&worker, &race, request);
+    protocol_role(&race, 1)->next(&worker, &race, bundle);
+}
+
+/* MARK and the first REVIEW are through; the re-review and the CUT of the first are asked for. */
+static void reach_race(struct bundle *rereview, struct bundle *cut)
+{
+    struct actor client, worker;
+    struct bundle bundle;
+    struct store_pg *by[] = {NULL, owner, owner};
+    protocol_begin(&client, &race, 0);
+    protocol_begin(&worker, &race, 1);
+    protocol_role(&race, 0)->next(&client, &race, &bundle);
+    publish(&bundle);
+    serve(&race, by, &worker);
+    serve(&race, by, &worker);
+    bundle_of_request(&queue[taken], rereview);
+    bundle_of_request(&queue[taken + 1], cut);
+    cr_assert_eq(rereview->name, BUNDLE_REVIEW);
+    cr_assert_eq(cut->name, BUNDLE_CUT);
+}
+
+/* Statements of calls from `call` on, then COMMIT; returns the SQLSTATE that stopped it, or "". */
+static const char *go_on(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
+                         unsigned call)
+{
+    uint32_t answered;
+    for (; call < bundle->count; call++) {
+        for (int s = 0; s < stepper_statements(stepper, connection, call); s++) {
+            cr_assert(stepper_send(stepper, connection, call, s));
+            cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+            const struct stepper_answer *answer = stepper_answer(stepper, connection);
+            if (answer->sqlstate[0] != '\0') {
+                return answer->sqlstate;
+            }
+        }
+    }
+    cr_assert(stepper_end(stepper, connection, true));
+    cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+    return stepper_answer(stepper, connection)->sqlstate;
+}
+
+static void send_lock(struct stepper *stepper, unsigned connection, const struct bundle *bundle)
+{
+    uint32_t answered;
+    cr_assert(stepper_begin(stepper, connection, bundle, 1), "%s", stepper_why_not(stepper));
+    cr_assert(stepper_send(stepper, connection, 0, 0));
+    cr_assert(stepper_settle(stepper, false, &answered), "%s", stepper_why_not(stepper));
+}
+
+/* What becomes of the CUT: an SQLSTATE, or "" if it committed. */
+static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
+{
+    static struct primitive primitives[SABOTAGE_TABLE_SIZE];
+    struct bundle rereview, cut;
+    struct store_pg_problem problem;
+    reach_race(&rereview, &cut);
+    sabotage_primitives(sabotage, primitives);
+    if (sabotage != NULL) {
+        struct sabotage_memory memory = {0};
+        sabotage_bundle(sabotage, &memory, &(struct actor){.role = PIPELINE_WORKER}, &rereview);
+    }
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitives,
+                                               .primitive_count = SABOTAGE_TABLE_SIZE,
+                                               .connections = 2},
+                     &problem);
+    cr_assert_not_null(stepper, "%s", problem.text);
+    send_lock(stepper, 0, &rereview);
+    send_lock(stepper, 1, &cut);
+    cr_expect_eq(stepper_blocked(stepper), 2U, "the CUT waits, and has its snapshot");
+    cr_expect_str_empty(go_on(stepper, 0, &rereview, 1));
+    memcpy(sqlstate, go_on(stepper, 1, &cut, 1), 6);
+    stepper_close(stepper);
+}
+
+Test(pipeline_pg, a_cut_that_waited_for_a_rereview_fails_with_40001)
+{
+    PROVES(CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_17);
+    SETTLES(ERRATUM_CUT_11);
+    char sqlstate[6];
+    race_on_server(NULL, sqlstate);
+    cr_expect_str_eq(sqlstate, "40001");
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set"), 0);
+}
+
+Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
+{
+    SETTLES(ERRATUM_CUT_11);
+    struct sabotage sabotage;
+    char sqlstate[6];
+    cr_assert(sabotage_find("pipeline-review-without-entry-write", &sabotage));
+    race_on_server(&sabotage, sqlstate);
+    cr_expect_str_empty(sqlstate);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set AS c JOIN " SCHEMA
+                     ".review_decision AS r ON r.id = c.review WHERE r.superseded_by <> 0"),
+                 1, "cut on a superseded decision");
+}
+
+/* ---- the matrix ------------------------------------------------------------------------------ */
+
+static bool has(const char *role, enum row_table table, const char *column, const char *what)
+{
+    char query[400];
+    if (column == NULL) {
+        snprintf(query, sizeof query,
+                 "SELECT has_table_privilege('%s', '%s.%s', '%s')::int::bigint", role, SCHEMA,
+                 schema_table(table), what);
+    } else {
+        snprintf(query, sizeof query,
+                 "SELECT has_column_privilege('%s', '%s.%s', '%s', '%s')::int::bigint", role,
+                 SCHEMA, schema_table(table), column, what);
+    }
+    return ask(query) == 1;
+}
+
+static void expect_grants(enum principal principal, enum row_table table)
+{
+    static const char *const nobody[] = {"DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "UPDATE"};
+    struct pipeline_role_name role = pipeline_role(principal, SCHEMA);
+    const char *name = schema_table(table);
+    cr_expect(has(role.text, table, NULL, "SELECT"), "%s", name);
+    cr_expect_eq(has(role.text, table, NULL, "INSERT"), pipeline_may_insert(principal, table), "%s",
+                 name);
+    for (size_t i = 0; i < COUNT(nobody); i++) {
+        cr_expect_not(has(role.text, table, NULL, nobody[i]), "%s %s", nobody[i], name);
+    }
+    for (int c = 0; c < schema_columns(table); c++) {
+        cr_expect_eq(has(role.text, table, schema_column(table, c), "UPDATE"),
+                     pipeline_may_write(principal, table, c), "%s.%s", name,
+                     schema_column(table, c));
+    }
+}
+
+Test(pipeline_pg, the_server_grants_exactly_the_matrix)
+{
+    PROVES(CLAUSE_CUT_21, CLAUSE_CUT_24);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        if (t != TABLE_MESSAGE && table_in(tables(), (enum row_table)t)) {
+            expect_grants(PRINCIPAL_EXEC, (enum row_table)t);
+            expect_grants(PRINCIPAL_VERIFY, (enum row_table)t);
+        }
+    }
+    cr_expect(pipeline_may_write(PRINCIPAL_EXEC, TABLE_REVIEW, REVIEW_BY));
+    cr_expect_not(pipeline_may_write(PRINCIPAL_VERIFY, TABLE_REVIEW, REVIEW_BY));
+    cr_expect_not(pipeline_may_insert(PRINCIPAL_EXEC, TABLE_VERIFY));
+    cr_expect_not(pipeline_may_insert(PRINCIPAL_VERIFY, TABLE_REVIEW));
+}
+
+Test(pipeline_pg, a_forbidden_write_answers_42501)
+{
+    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_21, CLAUSE_CUT_24);
+    SETTLES(ERRATUM_CUT_14);
+    static const struct {
+        enum principal who;
+        const char *what;
+    } cases[] = {
+        {PRINCIPAL_EXEC, "INSERT INTO " SCHEMA ".verify_result VALUES (1, 1, 1, 1, 1, 0, 0)"},
+        {PRINCIPAL_EXEC, "INSERT INTO " SCHEMA ".signature VALUES (1, 1, 992, 2, 0)"},
+        {PRINCIPAL_EXEC, "INSERT INTO " SCHEMA ".signature VALUES (1, 1, 992, 1, 0)"},
+        {PRINCIPAL_EXEC, "UPDATE " SCHEMA ".change_set SET verifier_sig = 1"},
+        {PRINCIPAL_EXEC, "UPDATE " SCHEMA ".entry SET payload_hash = 1"},
+        {PRINCIPAL_EXEC, "UPDATE " SCHEMA ".review_decision SET decision = 1"},
+        {PRINCIPAL_EXEC, "DELETE FROM " SCHEMA ".affected_row"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".review_decision VALUES (1, 1, 1, 1, 1, 0, 0)"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".envelope VALUES (1, 1, 1)"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".unit_block VALUES (1, 1, 1, 1)"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".dependency VALUES (1, 1, 1)"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".sweep_log VALUES (1, 1, 1, 1)"},
+        {PRINCIPAL_VERIFY, "INSERT INTO " SCHEMA ".signature VALUES (1, 1, 991, 2, 0)"},
+        {PRINCIPAL_VERIFY, "UPDATE " SCHEMA ".review_decision SET superseded_by = 1"},
+        {PRINCIPAL_VERIFY, "UPDATE " SCHEMA ".verify_result SET rollback_set = 1"},
+        {PRINCIPAL_VERIFY, "DELETE FROM " SCHEMA ".change_set"},
+    };
+    struct store_pg *by[] = {NULL, must_open(PRINCIPAL_EXEC), must_open(PRINCIPAL_VERIFY)};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct store_pg *store = by[cases[i].who];
+        cr_expect_not(store_pg_run(store, cases[i].what), "%s", cases[i].what);
+        cr_expect_not_null(strstr(store_pg_why_not(store), "42501"), "%s: %s", cases[i].what,
+                           store_pg_why_not(store));
+    }
+    store_pg_close(by[1]);
+    store_pg_close(by[2]);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+Test(pipeline_pg, a_third_connection_of_a_principal_answers_53300)
+{
+    PROVES(CLAUSE_CUT_18);
+    SETTLES(ERRATUM_CUT_15);
+    struct store_pg_problem problem;
+    struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
+    cr_expect_null(open_as(PRINCIPAL_EXEC, &problem));
+    cr_expect_not_null(strstr(problem.text, "53300"), "%s", problem.text);
+    struct store_pg *other = must_open(PRINCIPAL_VERIFY); /* each has its own */
+    struct bundle bundle;
+    struct outcome outcome;
+    bundle_begin(&bundle, BUNDLE_READ);
+    bundle_append(&bundle, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0)[0] = 1;
+    store_pg_cut(first);
+    while (ask("SELECT count(*) FROM pg_stat_activity WHERE usename LIKE 'assay_exec_%'") > 1) {
+    }
+    struct store_pg *third = must_open(PRINCIPAL_EXEC); /* the place was free */
+    cr_assert(store_pg_execute(first, &bundle, 1, &outcome), "%s", store_pg_why_not(first));
+    cr_expect_eq(outcome.kind, OUTCOME_ABORTED, "a bundle is told so, too");
+    cr_expect_eq(outcome.aborted, ABORT_CONNECTIONS);
+    store_pg_close(first);
+    store_pg_close(second);
+    store_pg_close(third);
+    store_pg_close(other);
+}
+
+/* ---- the schema ------------------------------------------------------------------------------ */
+
+Test(pipeline_pg, the_schema_has_no_check_no_trigger_and_no_default)
+{
+    PROVES(CLAUSE_CUT_22);
+    SETTLES(ERRATUM_CUT_1);
+    cr_expect_eq(
+        ask("SELECT count(*) FROM pg_constraint WHERE contype = 'c' AND connamespace = '" SCHEMA
+            "'::regnamespace"),
+        0);
+    cr_expect_eq(ask("SELECT count(*) FROM pg_trigger JOIN pg_class ON tgrelid = pg_class.oid "
+                     "WHERE NOT tgisinternal AND relnamespace = '" SCHEMA "'::regnamespace"),
+                 0);
+    cr_expect_eq(ask("SELECT count(*) FROM pg_attrdef JOIN pg_class ON adrelid = pg_class.oid "
+                     "WHERE relnamespace = '" SCHEMA "'::regnamespace"),
+                 0);
+    cr_expect_eq(
+        ask("SELECT count(*) FROM pg_tables WHERE tablename <> 'message' AND schemaname = '" SCHEMA
+            "'"),
+        11, "the tables that the specification names");
+}
+
+Test(pipeline_pg, no_statement_of_a_phase_begins_or_ends_a_transaction)
+{
+    PROVES(CLAUSE_CUT_3, CLAUSE_CUT_4);
+    static const char *const words[] = {"SAVEPOINT", "BEGIN", "COMMIT", "ROLLBACK"};
+    for (int id = PRIMITIVE_LOCK_ENTRY; id <= PRIMITIVE_READ_VERIFY; id++) {
+        const struct primitive *primitive = &primitive_table[id];
+        int count = sql_statement_count(primitive, CALL_REQUIRE, SQL_WHOLE);
+        for (int s = 0; s < count; s++) {
+            struct sql_statement statement;
+            sql_statement(primitive, CALL_REQUIRE, SQL_WHOLE, s, SCHEMA, &statement);
+            for (size_t w = 0; w < COUNT(words); w++) {
+                cr_expect_null(strstr(statement.text, words[w]), "%s", statement.text);
+            }
+        }
+    }
+}

@@ -1,0 +1,417 @@
+/* The pipeline in the simulation: which faults fall on its phases, where its planted bugs are
+ * hunted, and its words. */
+#include "model/identity.h"
+#include "sim/part.h"
+
+#include <inttypes.h>
+
+extern const struct monitors monitors_pipeline;
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
+{
+    if (kind == FAULT_CRASH_BEFORE_ACK) {
+        return run->bundle.name == BUNDLE_HAND_ON;
+    }
+    if (kind == FAULT_ANSWER_CHANGED) { /* what is sent again by a planted bug was judged before */
+        return run->bundle.name == BUNDLE_VERIFY && run->actors[actor].performer.memory.stage == 0;
+    }
+    return part_applies(run, kind, actor);
+}
+
+/* A verifier that judges otherwise, and goes on so until it is done with the request. */
+static void twist(struct actor *actor, enum fault_kind kind, bool on)
+{
+    (void)kind;
+    actor->is.pipeline.flipped = actor->is.pipeline.flipped || on;
+}
+
+static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
+{
+    for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
+        if (scenario->pipeline.entries[i].flaw == flaw) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_reverify(const struct scenario *scenario)
+{
+    for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
+        if (scenario->pipeline.entries[i].verifies > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+{
+    switch ((int)sight) {
+    case SIGHT_HUMAN_PARENT:
+        return has_flaw(scenario, FLAW_NO_BLOCKER);
+    case SIGHT_HUMAN_NULL:
+        return has_flaw(scenario, FLAW_NO_PAYLOAD);
+    case SIGHT_REVERIFY_FAILED:
+        return has_reverify(scenario);
+    case SIGHT_EXHAUSTED: /* more errors than a run has by chance */
+        return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX;
+    default:
+        return true;
+    }
+}
+
+static const char *const grounds[] = {"pipeline", "pipeline-people", "pipeline-storm",
+                                      "pipeline-race", NULL};
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char *const phases[PHASE_END] = {[0] = "?",
+                                              [PHASE_MARK] = "MARK",
+                                              [PHASE_REVIEW] = "REVIEW",
+                                              [PHASE_CUT] = "CUT",
+                                              [PHASE_VERIFY] = "VERIFY"};
+
+static const char *phase_text(int64_t phase)
+{
+    return phases[phase > 0 && phase < PHASE_END ? phase : 0];
+}
+
+static const char *status_text(int64_t status)
+{
+    static const char *const texts[STATUS_COUNT] = {[STATUS_NONE] = "nothing",
+                                                    [STATUS_MARKED] = "marked",
+                                                    [STATUS_APPROVED] = "reviewed_approve",
+                                                    [STATUS_REJECTED] = "reviewed_reject",
+                                                    [STATUS_CUT] = "cut_applied",
+                                                    [STATUS_COMPLETE] = "verified_complete",
+                                                    [STATUS_ESCALATED] = "verify_failed_escalated"};
+    return status >= 0 && status < STATUS_COUNT ? texts[status] : "no status";
+}
+
+static struct name plan_name(const struct names *names, int64_t batch, int64_t node)
+{
+    struct name name = {""};
+    if (names->scenario->jobs > 1) {
+        names_append(&name, "batch %" PRId64 ": ", batch + 1);
+    }
+    bool known = node >= 0 && node < names->scenario->pipeline.entry_count;
+    names_append(&name, "%s", known ? names->scenario->pipeline.entries[node].name : "?");
+    return name;
+}
+
+static int64_t cell(const struct names *names, enum row_table table, int64_t key, int column)
+{
+    uint32_t slot = row_find(names->rows, table, key);
+    return slot == ROW_NONE ? 0 : row_get(names->rows, table, slot, column);
+}
+
+static struct name planned_name(const struct names *names, int64_t id)
+{
+    for (int64_t batch = 0; batch < names->scenario->jobs; batch++) {
+        for (int64_t node = 0; node < names->scenario->pipeline.entry_count; node++) {
+            if (pipeline_entry_id(batch, node) == id) {
+                return plan_name(names, batch, node);
+            }
+        }
+    }
+    return names_unknown("an entry");
+}
+
+/* An escalation is called after the entry whose verify failed. */
+static struct name entry_name(const struct names *names, int64_t id)
+{
+    if (cell(names, TABLE_ENTRY, id, ENTRY_KIND) != ENTRY_ESCALATION) {
+        return planned_name(names, id);
+    }
+    int64_t set = cell(names, TABLE_VERIFY, cell(names, TABLE_ENTRY, id, ENTRY_ABOUT), VERIFY_SET);
+    return names_prefixed("escalation of ", planned_name(names, cell(names, TABLE_CHANGE_SET, set,
+                                                                     CHANGE_SET_ENTRY)));
+}
+
+static struct name subject_name(const struct names *names, const int64_t *message)
+{
+    return plan_name(names, message[1 + MESSAGE_JOB], message[1 + MESSAGE_NODE]);
+}
+
+static bool is_original(const int64_t *message)
+{
+    for (int path = 0; path <= PIPELINE_ENTRIES_MAX; path++) {
+        if (message[0] == identity_mint(message[1 + MESSAGE_GUID], IDENTITY_ASKS + path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "REVIEW 2 of left", "CUT of left", "MARK of twice (other payload)" */
+static struct name message_name(const struct names *names, const int64_t *message)
+{
+    struct name name = {""};
+    int64_t phase = message[1 + MESSAGE_KIND], number = message[1 + MESSAGE_ANSWER];
+    names_append(&name, "%s", phase_text(phase));
+    if (number > 1) {
+        names_append(&name, " %" PRId64, number);
+    }
+    names_append(&name, " of %s", subject_name(names, message).text);
+    if (phase == PHASE_REVIEW &&
+        message[1 + MESSAGE_GUID] ==
+            identity_mint(message[1 + MESSAGE_ACTIVITY], IDENTITY_DECISION + 2 * number + 1)) {
+        names_append(&name, " (rival)");
+    }
+    if (phase == PHASE_MARK &&
+        message[0] == identity_mint(message[1 + MESSAGE_GUID], IDENTITY_ASKS + 1)) {
+        names_append(&name, " (other payload)");
+    }
+    if (!is_original(message)) {
+        names_append(&name, " (copy)");
+    }
+    return name;
+}
+
+/* The entry that a row is part of. */
+static int64_t owner(const struct names *names, enum row_table table, uint32_t slot)
+{
+    static const uint8_t columns[TABLE_COUNT] = {[TABLE_PAST] = PAST_ENTRY,
+                                                 [TABLE_DEPENDENCY] = DEPENDENCY_FROM,
+                                                 [TABLE_SWEEP_LOG] = SWEEP_LOG_ENTRY,
+                                                 [TABLE_ENVELOPE] = ENVELOPE_SCOPE,
+                                                 [TABLE_UNIT_BLOCK] = UNIT_BLOCK_ENVELOPE,
+                                                 [TABLE_REVIEW] = REVIEW_ENTRY,
+                                                 [TABLE_SIGNATURE] = SIGNATURE_ENTRY,
+                                                 [TABLE_CHANGE_SET] = CHANGE_SET_ENTRY,
+                                                 [TABLE_AFFECTED_ROW] = AFFECTED_ROW_SET,
+                                                 [TABLE_VERIFY] = VERIFY_SET};
+    int64_t id = row_get(names->rows, table, slot, columns[table]);
+    if (table == TABLE_UNIT_BLOCK) {
+        return cell(names, TABLE_ENVELOPE, id, ENVELOPE_SCOPE);
+    }
+    bool by_set = table == TABLE_AFFECTED_ROW || table == TABLE_VERIFY;
+    return by_set ? cell(names, TABLE_CHANGE_SET, id, CHANGE_SET_ENTRY) : id;
+}
+
+static struct name row_name(const struct names *names, enum row_table table, uint32_t slot)
+{
+    static const char *const texts[TABLE_COUNT] = {[TABLE_PAST] = "history of ",
+                                                   [TABLE_DEPENDENCY] = "dependency of ",
+                                                   [TABLE_SWEEP_LOG] = "sweep row of ",
+                                                   [TABLE_ENVELOPE] = "manifest of ",
+                                                   [TABLE_UNIT_BLOCK] = "unit block of ",
+                                                   [TABLE_REVIEW] = "decision on ",
+                                                   [TABLE_SIGNATURE] = "signature of ",
+                                                   [TABLE_CHANGE_SET] = "change set of ",
+                                                   [TABLE_AFFECTED_ROW] = "affected row of ",
+                                                   [TABLE_VERIFY] = "verify result of "};
+    const struct row_area *area = &names->rows->table[table];
+    if (table == TABLE_MESSAGE) {
+        return message_name(names, &area->cells[(size_t)slot * area->stride]);
+    }
+    if (table == TABLE_ENTRY) {
+        return names_prefixed("entry ", entry_name(names, row_key(names->rows, table, slot)));
+    }
+    bool undoes =
+        table == TABLE_CHANGE_SET && row_get(names->rows, table, slot, CHANGE_SET_COMPENSATES) != 0;
+    return names_prefixed(undoes ? "compensating change set of " : texts[table],
+                          entry_name(names, owner(names, table, slot)));
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+static bool is_phase(const struct bundle *bundle)
+{
+    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
+}
+
+/* A phase is called by its request; everything around it by its own name, too. */
+static void tell_sent(const struct trace_effect *effect)
+{
+    const struct run_event *event = effect->event;
+    bool about = trace_is_about_message(event);
+    struct name message = about ? message_name(&effect->names, event->message) : (struct name){""};
+    bool alone = about && is_phase(event->bundle);
+    trace_add(effect->list, "", "%s%s%s",
+              alone ? "" : bundle_name_text((enum bundle_name)event->bundle->name),
+              about && !alone ? " " : "", message.text);
+}
+
+static int rows_of(const struct trace_effect *effect, enum row_table table, int column, int64_t key)
+{
+    int count = 0;
+    for (size_t i = 0; i < effect->event->change_count; i++) {
+        const struct row_change *change = &effect->event->changes[i];
+        count += change->table == table && change->kind == ROW_INSERTED &&
+                 row_get(effect->event->rows, table, change->slot, column) == key;
+    }
+    return count;
+}
+
+static void tell_set(const struct trace_effect *effect, uint32_t slot)
+{
+    const struct rows *rows = effect->event->rows;
+    int affected = rows_of(effect, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET,
+                           row_key(rows, TABLE_CHANGE_SET, slot));
+    bool undoes = row_get(rows, TABLE_CHANGE_SET, slot, CHANGE_SET_COMPENSATES) != 0;
+    trace_add(effect->list, "; ", "%schange set of %d row%s", undoes ? "compensating " : "",
+              affected, affected == 1 ? "" : "s");
+}
+
+static void tell_note(const struct trace_effect *effect, uint32_t slot)
+{
+    static const char *const texts[] = {
+        [SWEEP_MARKED] = "",
+        [SWEEP_NO_PARENT] = "needs a human: refers to nothing (23503)",
+        [SWEEP_NULL] = "needs a human: a column is null (23502)",
+        [SWEEP_OTHER_LOAD] = "needs a human: the same key with another payload",
+        [SWEEP_CONFLICT] = "needs a human: a key is taken (23505)",
+        [SWEEP_EXHAUSTED] = "given up for now: the sweep owns it"};
+    int64_t why = row_get(effect->event->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
+    if (why > SWEEP_MARKED && why <= SWEEP_EXHAUSTED) {
+        trace_add(effect->list, "; ", "%s", texts[why]);
+    }
+}
+
+/* What a new row means; those that only go with another are not told. */
+static void tell_new(const struct trace_effect *effect, enum row_table table, uint32_t slot)
+{
+    const struct rows *rows = effect->event->rows;
+    const struct names *names = &effect->names;
+    switch ((int)table) {
+    case TABLE_ENTRY:
+        trace_add(effect->list, "; ", "%s %s", entry_name(names, row_key(rows, table, slot)).text,
+                  status_text(row_get(rows, table, slot, ENTRY_STATUS)));
+        break;
+    case TABLE_DEPENDENCY:
+        trace_add(effect->list, "; ", "needs %s",
+                  entry_name(names, row_get(rows, table, slot, DEPENDENCY_TO)).text);
+        break;
+    case TABLE_REVIEW:
+        trace_add(effect->list, "; ", "decided: %s",
+                  row_get(rows, table, slot, REVIEW_DECISION) == DECISION_APPROVE ? "approve"
+                                                                                  : "reject");
+        break;
+    case TABLE_SIGNATURE:
+        trace_add(effect->list, "; ", "signed by %s in lane DOT-%" PRId64,
+                  row_get(rows, table, slot, SIGNATURE_PRINCIPAL) == PRINCIPAL_EXEC
+                      ? "cutter_exec"
+                      : "cutter_verify",
+                  row_get(rows, table, slot, SIGNATURE_LANE));
+        break;
+    case TABLE_CHANGE_SET:
+        tell_set(effect, slot);
+        break;
+    case TABLE_VERIFY:
+        trace_add(effect->list, "; ", "verified: %s",
+                  row_get(rows, table, slot, VERIFY_OUTCOME) == VERIFIED_PASS ? "pass" : "fail");
+        break;
+    case TABLE_SWEEP_LOG:
+        tell_note(effect, slot);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A status that stays leaves its trace in the history alone. */
+static void tell_past(const struct trace_effect *effect, uint32_t slot)
+{
+    const struct rows *rows = effect->event->rows;
+    int64_t from = row_get(rows, TABLE_PAST, slot, PAST_FROM);
+    int64_t retries = row_get(rows, TABLE_PAST, slot, PAST_RETRIES);
+    if (from == row_get(rows, TABLE_PAST, slot, PAST_TO)) {
+        trace_add(effect->list, "; ", "stays %s", status_text(from));
+    }
+    if (retries > 0) {
+        trace_add(effect->list, "; ", "after %" PRId64 " retr%s", retries,
+                  retries == 1 ? "y" : "ies");
+    }
+}
+
+static void tell_update(const struct trace_effect *effect, const struct row_change *change)
+{
+    struct name row = row_name(&effect->names, (enum row_table)change->table, change->slot);
+    if (change->table == TABLE_ENTRY && change->column == ENTRY_STATUS) {
+        trace_add(effect->list, "; ", "%s -> %s", status_text(change->before),
+                  status_text(trace_now(effect, change)));
+    } else if (change->table == TABLE_REVIEW && change->column == REVIEW_BY &&
+               change->before == 0) {
+        trace_add(effect->list, "; ", "the decision before it superseded");
+    } else {
+        trace_add(effect->list, "; ", "%s: %s overwritten", row.text,
+                  table_get((enum row_table)change->table)->column_names[change->column]);
+    }
+}
+
+static void tell_changes(const struct trace_effect *effect)
+{
+    const struct run_event *event = effect->event;
+    for (size_t i = 0; i < event->change_count; i++) {
+        const struct row_change *change = &event->changes[i];
+        enum row_table table = (enum row_table)change->table;
+        if (trace_is_repeated(event, i)) {
+            continue;
+        }
+        if (table == TABLE_MESSAGE) {
+            trace_tell_message(effect, change);
+        } else if (change->kind == ROW_UPDATED) {
+            tell_update(effect, change);
+        } else if (change->kind == ROW_DELETED) {
+            trace_add(effect->list, "; ", "%s deleted",
+                      row_name(&effect->names, table, change->slot).text);
+        } else if (table == TABLE_PAST) {
+            tell_past(effect, change->slot);
+        } else {
+            tell_new(effect, table, change->slot);
+        }
+    }
+    trace_tell_published(effect, NULL);
+}
+
+/* ---- stories --------------------------------------------------------------------------------- */
+
+static void dump(FILE *out, const struct names *names)
+{
+    const struct rows *rows = names->rows;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
+        fprintf(out, "  %-40s %s\n", row_name(names, TABLE_ENTRY, slot).text,
+                status_text(row_get(rows, TABLE_ENTRY, slot, ENTRY_STATUS)));
+    }
+}
+
+/* Where the entry of the broken row came from and went: its whole history. */
+static void tell_history(const struct story_telling *telling)
+{
+    const struct names *names = &telling->names;
+    const struct rows *rows = names->rows;
+    enum row_table table = (enum row_table)telling->result.breach_table;
+    uint32_t at = telling->result.breach_slot;
+    if (table == TABLE_COUNT || table == TABLE_MESSAGE || at == ROW_NONE) {
+        return;
+    }
+    int64_t entry = table == TABLE_ENTRY ? row_key(rows, table, at) : owner(names, table, at);
+    fprintf(telling->out, "\n%sthe history%s of %s, which is %s\n", telling->style->strong,
+            telling->style->plain, entry_name(names, entry).text,
+            status_text(cell(names, TABLE_ENTRY, entry, ENTRY_STATUS)));
+    for (uint32_t slot = 0; slot < rows->table[TABLE_PAST].used; slot++) {
+        if (row_get(rows, TABLE_PAST, slot, PAST_ENTRY) == entry) {
+            fprintf(telling->out, "  %s -> %s\n",
+                    status_text(row_get(rows, TABLE_PAST, slot, PAST_FROM)),
+                    status_text(row_get(rows, TABLE_PAST, slot, PAST_TO)));
+        }
+    }
+}
+
+const struct sim_part sim_part_pipeline = {.monitors = &monitors_pipeline,
+                                           .applies = applies,
+                                           .twist = twist,
+                                           .can_see = can_see,
+                                           .grounds = grounds,
+                                           .row = row_name,
+                                           .message = message_name,
+                                           .subject = subject_name,
+                                           .sent = tell_sent,
+                                           .changes = tell_changes,
+                                           .kind = phase_text,
+                                           .ledgers = tell_history,
+                                           .dump = dump};
