@@ -29,6 +29,12 @@ enum identity_role {
     IDENTITY_PENDING = 1 << 21,   /* of a task: the GUID of a pending answer; plus its number */
     IDENTITY_EDGE = 1 << 22,      /* of a GUID: the child along an edge; plus the edge */
     IDENTITY_DIMENSION = 1 << 24, /* of an activity: a dimension's output; plus the dimension */
+    /* seq */
+    IDENTITY_STAGE = 1 << 25,       /* of 0: Stage1 */
+    IDENTITY_SEQ_EVENT,             /* of a seq: its terminal event */
+    IDENTITY_SEQ = 1 << 26,         /* of 0: a seq; plus its number */
+    IDENTITY_SEQ_TALLY = 1 << 27,   /* of 0: an actor's stripe of the counters; plus its number */
+    IDENTITY_INCARNATION = 1 << 28, /* of a stripe: an incarnation of its actor; plus its number */
 };
 
 /* Two rounds of multiply and fold, as good generators end with: every bit of both numbers reaches

@@ -15,6 +15,7 @@
 const struct primitive primitive_table[PRIMITIVE_COUNT] = {
 #include "model/activity_primitives.def"
 #include "model/inbox_primitives.def"
+#include "model/seq_primitives.def"
 };
 
 const struct primitive primitive_traps[TRAP_COUNT] = {

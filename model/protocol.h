@@ -18,6 +18,7 @@
 #include "model/consumer.h"
 #include "model/engine.h"
 #include "model/inbox.h"
+#include "model/seq_durable.h"
 #include "model/table.h"
 
 enum protocol_id {
@@ -42,6 +43,7 @@ struct rules {
     union {
         struct engine_rules activity;
         struct inbox_rules inbox;
+        struct seq_plan seq;
     } of;
 };
 
@@ -52,6 +54,7 @@ struct actor {
         struct client client; /* these two of every protocol that has no better ones */
         struct consumer consumer;
         struct worker worker; /* activity */
+        struct seq_actor seq; /* seq: all of its roles */
     } is;
 };
 

@@ -9,6 +9,7 @@ static const struct table tables[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
 #include "model/activity_tables.def"
 #include "model/inbox_tables.def"
+#include "model/seq_tables.def"
 #undef TABLE
 };
 
@@ -24,6 +25,7 @@ const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = parent,
 #include "model/activity_tables.def"
 #include "model/inbox_tables.def"
+#include "model/seq_tables.def"
 #undef TABLE
 };
 

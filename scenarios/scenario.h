@@ -52,6 +52,7 @@ struct scenario {
     bool direct;              /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;       /* of every job */
     struct inbox_rules inbox; /* inbox */
+    struct seq_plan seq;      /* seq */
     /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */

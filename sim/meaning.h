@@ -76,6 +76,8 @@ static inline bool meaning_passes(const struct frame *frame, const struct op *op
     case TEST_RESUMABLE:
     case TEST_STUCK:
         return (op->test == TEST_RESUMABLE) == meaning_resumable(row, cell, a, b, c);
+    case TEST_AMONG:
+        return cell >= 0 && cell < 63 && (a >> cell & 1) != 0;
     }
     return false;
 }
