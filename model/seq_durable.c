@@ -343,8 +343,9 @@ static bool moves(enum bundle_name name)
 
 static void next_of(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = &actor->is.seq;
     enum bundle_name name = sends(self);
+    self->sent = (uint8_t)name;
     bundle_begin(next, name);
     if (moves(name)) {
         call_gate(next);
@@ -570,7 +571,7 @@ struct question {
 static struct question asked(const struct seq_actor *self, const struct seq_plan *plan)
 {
     enum seq_state result = seq_plan_result(plan, self->target, self->attempt).state;
-    switch ((int)sends(self)) {
+    switch (self->sent) {
     case BUNDLE_SEQ_DISPATCH:
         return (struct question){3, SEQ_UNSEEN, SEQ_DISPATCHED};
     case BUNDLE_SEQ_TAKE:
@@ -610,7 +611,7 @@ static bool is_fatal(struct seq_actor *self, const struct seq_plan *plan,
     if (!illegal && !refused) {
         return false;
     }
-    bool missed = self->misstep.there;
+    bool missed = self->sent == BUNDLE_SEQ_ATTEMPT;
     self->fatal = (struct seq_fatal){
         .there = true,
         .prior = illegal ? (uint8_t)last->values[VALUE_STATE] : question.prior,
@@ -641,9 +642,9 @@ static void take(struct actor *actor, const struct rules *rules, const struct ou
         halt(self);
     } else if (is_fatal(self, plan, last)) {
         return;
-    } else if (self->fatal.there) {
+    } else if (self->sent == BUNDLE_SEQ_HALT) {
         self->fatal.there = !committed;
-    } else if (self->misstep.there) {
+    } else if (self->sent == BUNDLE_SEQ_ATTEMPT) {
         self->misstep.there = !committed; /* overtaken */
     } else if (self->sends == BUNDLE_SEQ_LOOK && committed) {
         choose(actor, rules, last);

@@ -65,6 +65,7 @@ struct seq_misstep {
 struct seq_actor {
     uint8_t number; /* of the actor */
     uint8_t sends;  /* enum bundle_name: what is next, but for a misstep or a fatal */
+    uint8_t sent;   /* enum bundle_name: what was last */
     uint8_t beats;  /* worker: progress ticks of this run */
     bool halted;    /* it was told that Stage1 has failed */
     uint32_t incarnation;

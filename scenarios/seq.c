@@ -47,8 +47,25 @@ static bool read_budget(struct reader *reader, void *context)
     return part_read_count(reader, BUDGET_MAX, &loading->scenario->seq.budget);
 }
 
-static const struct reader_field fields[] = {
-    {"timeout", part_read_timeout}, {"budget", read_budget}, {"fates", read_fates}};
+/* Illegal moves are attempted on purpose: Stage1 may fail (E-SEQ-15). */
+static bool read_drill(struct reader *reader, void *context)
+{
+    static const char right[] = "it is on or off";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    loading->scenario->seq.drill = strcmp(text.text, "on") == 0;
+    return loading->scenario->seq.drill || strcmp(text.text, "off") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+static const struct reader_field fields[] = {{"timeout", part_read_timeout},
+                                             {"budget", read_budget},
+                                             {"drill", read_drill},
+                                             {"fates", read_fates}};
 
 static bool check(struct reader *reader, struct loading *loading)
 {
@@ -62,7 +79,6 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
     static const uint8_t others[] = {SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER};
     rules->of.seq = scenario->seq;
-    rules->of.seq.drill = scenario->faults.rate[FAULT_ILLEGAL_MOVE].times > 0;
     memcpy(&rules->cast[rules->actors], others, sizeof others);
     rules->actors = (uint8_t)(rules->actors + sizeof others);
 }
@@ -80,6 +96,9 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
     (void)gone;
     if (scenario->seq.budget > 0) {
         page_put(page, "budget: %" PRIu32 "\n", scenario->seq.budget);
+    }
+    if (scenario->seq.drill) {
+        page_put(page, "drill: on\n");
     }
     page_put(page, "fates: [");
     for (uint32_t i = 0; i < scenario->seq.fate_count; i++) {

@@ -3,8 +3,11 @@
 #include "sim/part.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 extern const struct monitors monitors_seq;
+
+#define TERMINAL_WEIGHT 4
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
@@ -34,33 +37,39 @@ static uint32_t seq_in(const struct rows *rows, int64_t state)
     return ROW_NONE;
 }
 
-/* A pair is drawn, or the next one after it that some seq is in the right state for. */
+/* One of the pairs that some seq is in the right state for; seqs rest in terminal states for a
+ * moment only, so those weigh more. The actor attempts it once its present transaction is through;
+ * if the seq has moved on by then, the attempt is overtaken. */
 static bool misstep(struct run *run, unsigned actor, uint32_t ordinal)
 {
-    uint8_t pairs[SEQ_STATES * SEQ_STATES][2];
+    uint8_t all[SEQ_STATES * SEQ_STATES][2], pairs[TERMINAL_WEIGHT * SEQ_STATES * SEQ_STATES][2];
     const struct rows *rows = &run->world.rows;
-    struct performer *performer = &run->actors[actor].performer;
-    uint32_t count = illegal_pairs(pairs),
-             first = choice_amount(run->source, actor, ordinal, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *pair = pairs[(first + i) % count];
-        uint32_t slot = seq_in(rows, pair[0]);
-        if (slot != ROW_NONE) {
-            seq_durable_err(&performer->actor, (uint32_t)row_get(rows, TABLE_SEQ, slot, SEQ_NUMBER),
-                            (enum seq_state)pair[0], (enum seq_state)pair[1]);
-            performer_next(performer, &run->rules, run->sabotage, &run->bundle);
-            run->amount = (first + i) % count;
-            return true;
+    uint32_t count = 0, all_count = illegal_pairs(all);
+    for (uint32_t i = 0; i < all_count; i++) {
+        bool there = seq_in(rows, all[i][0]) != ROW_NONE;
+        bool rests = seq_rules_terminal((enum seq_state)all[i][0]);
+        for (int w = there ? (rests ? TERMINAL_WEIGHT : 1) : 0; w > 0; w--) {
+            memcpy(pairs[count++], all[i], sizeof all[i]);
         }
     }
-    return false;
+    struct seq_actor *self = &run->actors[actor].performer.actor.is.seq;
+    if (count == 0 || self->misstep.there) { /* one at a time */
+        return false;
+    }
+    const uint8_t *pair = pairs[choice_amount(run->source, actor, ordinal, count)];
+    int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pair[0]), SEQ_NUMBER);
+    seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number, (enum seq_state)pair[0],
+                    (enum seq_state)pair[1]);
+    run->amount = number;
+    return true;
 }
 
-/* Who made an illegal move learns so: E-SEQ-15 knows nobody else who would halt Stage1. */
+/* Who attempted an illegal move learns what came of it: the latch is a second transaction, and
+ * E-SEQ-15 knows nobody else who would send it. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
-    return part_applies(run, kind, actor) &&
-           !(kind == FAULT_CRASH_AFTER_COMMIT && run->bundle.name == BUNDLE_SEQ_ATTEMPT);
+    bool hides = kind == FAULT_CRASH_AFTER_COMMIT || kind == FAULT_UNKNOWN_COMMITTED;
+    return part_applies(run, kind, actor) && !(hides && run->bundle.name == BUNDLE_SEQ_ATTEMPT);
 }
 
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
@@ -76,9 +85,18 @@ static const char *const grounds[] = {"seq", "seq-illegal", "seq-leases", "seq-g
 
 static const char *only_ground(enum bundle_name bundle)
 {
-    return bundle == BUNDLE_SEQ_ATTEMPT || bundle == BUNDLE_SEQ_HALT ? "seq-illegal"
-           : bundle == BUNDLE_SEQ_ASK || bundle == BUNDLE_SEQ_FORCE  ? "seq-grace"
-                                                                     : NULL;
+    switch ((int)bundle) {
+    case BUNDLE_SEQ_ATTEMPT:
+    case BUNDLE_SEQ_HALT:
+        return "seq-illegal";
+    case BUNDLE_SEQ_ASK:
+    case BUNDLE_SEQ_FORCE:
+        return "seq-grace";
+    case BUNDLE_SEQ_RECLAIM:
+        return "seq-leases";
+    default:
+        return NULL;
+    }
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

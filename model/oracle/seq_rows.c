@@ -331,8 +331,9 @@ static void judge_step(struct telling *told, uint32_t slot, struct oracle_seq *s
         return;
     }
     struct oracle_verdict verdict = oracle_seq_fold(seq, &policy, step);
-    if (verdict.broken) {
-        breach(told, verdict.clause, slot, verdict.why);
+    if (verdict.broken) { /* what the policy makes of an expired lease is SEQ-11's */
+        bool decided = expired && verdict.clause == CLAUSE_SEQ_18;
+        breach(told, decided ? CLAUSE_SEQ_11 : verdict.clause, slot, verdict.why);
     }
     judge_decision(told, slot, &found, step);
     judge_forced(told, slot, step);

@@ -83,9 +83,14 @@ Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
             primitive->ops[0].kind != OP_SET && primitive->ops[0].kind != OP_DELETE) {
             continue;
         }
-        const char *text = text_of((enum primitive_id)id, CALL_UNLESS_DONE);
-        const char *lock = strstr(text, primitive->ops[0].kind == OP_DELETE ? " FOR UPDATE"
-                                                                            : " FOR NO KEY UPDATE");
+        sql_statement(primitive, CALL_UNLESS_DONE, SQL_WHOLE, /* of a list, its first operation */
+                      sql_statement_count(primitive, CALL_UNLESS_DONE, SQL_WHOLE) > 1, "s",
+                      &statement);
+        const char *text = statement.text;
+        const char *lock =
+            strstr(text, primitive->ops[0].kind == OP_DELETE            ? " FOR UPDATE"
+                         : op_lock_of(&primitive->ops[0]) == LOCK_SHARE ? " FOR SHARE"
+                                                                        : " FOR NO KEY UPDATE");
         cr_assert_not_null(lock, "%s", text);
         cr_expect(strstr(text, "UPDATE s.") == NULL || lock < strstr(text, "UPDATE s."), "%s",
                   text);
@@ -303,7 +308,7 @@ Test(answer, means_one_outcome)
 
 Test(answer, that_no_outcome_stands_for_is_told_apart)
 {
-    static const char *const sqlstates[] = {"42P01", "22003", "22012", "57014", "AS014", "AS999"};
+    static const char *const sqlstates[] = {"42P01", "22003", "22012", "57014", "AS017", "AS999"};
     for (size_t i = 0; i < COUNT(sqlstates); i++) {
         struct answer answer = {.sent = true, .place = ANSWER_BEFORE_COMMIT};
         struct outcome outcome;

@@ -351,8 +351,6 @@ static const struct {
     {START "about: \"a\\0b\"\n",
      "s.yaml:3: about: a text with a 0 byte; it is one line of at most 159 bytes"},
     /* what it is */
-    {START "protocol: seq\n",
-     "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
     {START "protocol: legacy\n",
      "s.yaml:3: protocol: not yet: legacy does not run so far; activity does"},
     {START "protocol: key\n",
@@ -360,7 +358,7 @@ static const struct {
     {START "protocol: pipeline\n",
      "s.yaml:3: protocol: not yet: pipeline does not run so far; activity does"},
     {START "protocol: tcp\n",
-     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox"},
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, seq"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
      "timeout, accounts, faults, limits, reaches, expect"},
@@ -371,6 +369,19 @@ static const struct {
     {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
      "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
      "on"},
+    {"name: s\nprotocol: seq\n",
+     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: []\n",
+     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: success\n",
+     "s.yaml:3: fates: a text; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: [success,\n  luck]\n",
+     "s.yaml:4: fates: \"luck\"; it is success, skip, retry, exhaust, fatal or cancel"},
+    {"name: s\nprotocol: seq\nfates: [{}]\n",
+     "s.yaml:3: fates: a map; it is success, skip, retry, exhaust, fatal or cancel"},
+    {"name: s\nprotocol: seq\ndrill: 1\n", "s.yaml:3: drill: \"1\"; it is on or off"},
+    {"name: s\nprotocol: seq\ndrill: []\n", "s.yaml:3: drill: a list; it is on or off"},
+    {"name: s\nprotocol: seq\nbudget: 9\n", "s.yaml:3: budget: \"9\"; it is a number from 1 to 8"},
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* numbers */
     {START "jobs: 0\n", "s.yaml:3: jobs: \"0\"; it is a number from 1 to 10000"},
@@ -523,10 +534,10 @@ static const struct {
     /* faults and limits */
     {START "faults:\n  crash: 1/20\n  crsh: 1/20\n",
      "s.yaml:5: faults: unknown fault \"crsh\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, or one kind of them, such as crash-before-ack"},
+     "delay, server, loss, clock, answer, illegal, or one kind of them, such as crash-before-ack"},
     {START "faults: {none: 1/2}\n",
      "s.yaml:3: faults: unknown fault \"none\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, or one kind of them, such as crash-before-ack"},
+     "delay, server, loss, clock, answer, illegal, or one kind of them, such as crash-before-ack"},
     {START "faults: {crash: 1/2, crash: 1/3}\n",
      "s.yaml:3: faults: the key crash again; a key stands once"},
     {START "faults: {40P01: 1/2, 40P01: 1/3}\n",
@@ -554,7 +565,7 @@ static const struct {
     {START "faults: [crash]\n", "s.yaml:3: faults: a list; it is a map such as {crash: 1/20}"},
     {START "limits: {crash: 3}\n",
      "s.yaml:3: limits: unknown limit \"crash\"; known: crashes, unknowns, aborts, duplicates, "
-     "pauses, delays, restarts, losses, jumps, answers"},
+     "pauses, delays, restarts, losses, jumps, answers, illegals"},
     {START "limits: {crashes: 3, crashes: 4}\n",
      "s.yaml:3: limits: the key crashes again; a key stands once"},
     {START "limits: {crashes: -1}\n",
