@@ -96,7 +96,7 @@ static const struct killer {
     {"event-apart", {CLAUSE_SEQ_6}, 1},
     {"reclaim-trusts-look", {CLAUSE_SEQ_10}, 1},
     {"cancel-without-grace", {CLAUSE_SEQ_15}, 1},
-    {"illegal-accepted", {CLAUSE_SEQ_3}, 1},
+    {"illegal-accepted", {CLAUSE_SEQ_3, CLAUSE_SEQ_8, CLAUSE_SEQ_6}, 3},
     {"work-after-halt", {CLAUSE_SEQ_20}, 1},
 };
 
