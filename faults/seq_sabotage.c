@@ -88,12 +88,13 @@ static const struct sabotage named[] = {
 
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
 {
-    struct primitive *hold = &table[PRIMITIVE_SEQ_HOLD], *fail = &table[PRIMITIVE_SEQ_FAIL];
-    struct primitive *beat = &table[PRIMITIVE_SEQ_BEAT];
+    const struct primitive *hold = &table[PRIMITIVE_SEQ_HOLD], *beat = &table[PRIMITIVE_SEQ_BEAT];
+    struct primitive *fail = &table[PRIMITIVE_SEQ_FAIL];
     switch (sabotage->which) {
     case LATE_RESULT_ACCEPTED:
-        hold->ops[0].test = TEST_NONE;
-        hold->ops[1].test = TEST_NONE;
+        table[SABOTAGE_COPY] = *hold;
+        table[SABOTAGE_COPY].ops[0].test = TEST_NONE;
+        table[SABOTAGE_COPY].ops[1].test = TEST_NONE;
         break;
     case SECOND_TERMINAL_EVENT:
         fail->ops[7].kind = OP_RECORD;
@@ -135,6 +136,9 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     } else if (sabotage->which == RETRY_TOO_OFTEN && fail != NULL &&
                bundle->params[fail->params + 4] > 0) {
         bundle->params[fail->params + 4]++;
+    } else if (sabotage->which == LATE_RESULT_ACCEPTED &&
+               (bundle->name == BUNDLE_SEQ_FINISH || bundle->name == BUNDLE_SEQ_FAIL)) {
+        call_of(bundle, PRIMITIVE_SEQ_HOLD)->primitive = SABOTAGE_COPY;
     } else if (sabotage->which == HEARTBEAT_REVIVES && bundle->name == BUNDLE_SEQ_BEAT) {
         call_of(bundle, PRIMITIVE_SEQ_HOLD)->mode = CALL_PLAIN;
         call_of(bundle, PRIMITIVE_SEQ_BEAT)->primitive = SABOTAGE_COPY;

@@ -83,7 +83,7 @@ static const struct killer {
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
-    {"late-result-accepted", {CLAUSE_SEQ_12, CLAUSE_SEQ_3, CLAUSE_SEQ_19}, 3},
+    {"late-result-accepted", {CLAUSE_SEQ_12, CLAUSE_SEQ_3}, 2},
     {"second-terminal-event", {CLAUSE_SEQ_6}, 1},
     {"reclaim-without-policy", {CLAUSE_SEQ_13}, 1},
     {"heartbeat-revives", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
