@@ -36,16 +36,17 @@ enum oracle_name {
 const char *oracle_name_text(enum oracle_name name);
 
 /* The 51 pairs of states of the seq ledger that no move may lead between: PAIR(from, to). */
-#define ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)                                                             \
-    PAIR(0, 0)                                                                                     \
-    PAIR(0, 2)                                                                                     \
-    PAIR(0, 3) PAIR(0, 4) PAIR(0, 5) PAIR(0, 6) PAIR(0, 7) PAIR(1, 0) PAIR(1, 1) PAIR(1, 3)        \
-        PAIR(1, 4) PAIR(1, 5) PAIR(1, 7) PAIR(2, 0) PAIR(2, 1) PAIR(2, 2) PAIR(2, 7) PAIR(3, 0)    \
-            PAIR(3, 1) PAIR(3, 2) PAIR(3, 3) PAIR(3, 4) PAIR(3, 5) PAIR(3, 6) PAIR(4, 0)           \
-                PAIR(4, 1) PAIR(4, 2) PAIR(4, 3) PAIR(4, 4) PAIR(4, 5) PAIR(4, 6) PAIR(5, 0)       \
-                    PAIR(5, 2) PAIR(5, 3) PAIR(5, 4) PAIR(5, 5) PAIR(5, 6) PAIR(6, 0) PAIR(6, 1)   \
-                        PAIR(6, 2) PAIR(6, 3) PAIR(6, 4) PAIR(6, 5) PAIR(6, 6) PAIR(7, 0)          \
-                            PAIR(7, 1) PAIR(7, 2) PAIR(7, 3) PAIR(7, 4) PAIR(7, 5) PAIR(7, 6)
+/* clang-format off */
+#define ORACLE_SEQ_ILLEGAL_PAIRS(PAIR) \
+    PAIR(0, 0) PAIR(0, 2) PAIR(0, 3) PAIR(0, 4) PAIR(0, 5) PAIR(0, 6) PAIR(0, 7) \
+    PAIR(1, 0) PAIR(1, 1) PAIR(1, 3) PAIR(1, 4) PAIR(1, 5) PAIR(1, 7) \
+    PAIR(2, 0) PAIR(2, 1) PAIR(2, 2) PAIR(2, 7) \
+    PAIR(3, 0) PAIR(3, 1) PAIR(3, 2) PAIR(3, 3) PAIR(3, 4) PAIR(3, 5) PAIR(3, 6) \
+    PAIR(4, 0) PAIR(4, 1) PAIR(4, 2) PAIR(4, 3) PAIR(4, 4) PAIR(4, 5) PAIR(4, 6) \
+    PAIR(5, 0) PAIR(5, 2) PAIR(5, 3) PAIR(5, 4) PAIR(5, 5) PAIR(5, 6) \
+    PAIR(6, 0) PAIR(6, 1) PAIR(6, 2) PAIR(6, 3) PAIR(6, 4) PAIR(6, 5) PAIR(6, 6) \
+    PAIR(7, 0) PAIR(7, 1) PAIR(7, 2) PAIR(7, 3) PAIR(7, 4) PAIR(7, 5) PAIR(7, 6)
+/* clang-format on */
 
 /* A path that must be seen taken, and how it is recognised in rows alone. */
 enum oracle_sighting {
