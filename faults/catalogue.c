@@ -47,6 +47,8 @@ static const struct fault faults[FAULT_KIND_COUNT] = {
                           "the store's clock falls back, and claims lapse late"},
     [FAULT_ANSWER_CHANGED] = {"answer-changed", FAULT_GROUP_ANSWER,
                               "a worker that runs a task again answers otherwise"},
+    [FAULT_ILLEGAL_MOVE] = {"illegal-move", FAULT_GROUP_ILLEGAL,
+                            "an actor attempts a move outside the transition contract"},
 };
 
 static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
@@ -61,6 +63,7 @@ static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
     [FAULT_GROUP_LOSS] = {"loss", "losses", 1},
     [FAULT_GROUP_CLOCK] = {"clock", "jumps", 2},
     [FAULT_GROUP_ANSWER] = {"answer", "answers", 1},
+    [FAULT_GROUP_ILLEGAL] = {"illegal", "illegals", 1},
 };
 
 const struct fault *fault_get(enum fault_kind kind)

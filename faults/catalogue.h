@@ -42,6 +42,7 @@ enum fault_kind {
     FAULT_CLOCK_FORWARD,       /* the store's clock leaps ahead: claims lapse early */
     FAULT_CLOCK_BACK,          /* the store's clock falls back: claims lapse late */
     FAULT_ANSWER_CHANGED,      /* a worker that runs a task again answers otherwise */
+    FAULT_ILLEGAL_MOVE,        /* seq: an actor attempts a move outside the contract */
     FAULT_KIND_COUNT
 };
 
@@ -58,6 +59,7 @@ enum fault_group {
     FAULT_GROUP_LOSS,
     FAULT_GROUP_CLOCK,
     FAULT_GROUP_ANSWER,
+    FAULT_GROUP_ILLEGAL,
     FAULT_GROUP_COUNT
 };
 

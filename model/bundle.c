@@ -39,6 +39,22 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     [BUNDLE_CUT] = "CUT",
     [BUNDLE_VERIFY] = "VERIFY",
     [BUNDLE_HAND_ON] = "hand on",
+    /* seq */
+    [BUNDLE_SEQ_ADMIT] = "admit",
+    [BUNDLE_SEQ_DISPATCH] = "dispatch",
+    [BUNDLE_SEQ_LOOK] = "look",
+    [BUNDLE_SEQ_TAKE] = "take",
+    [BUNDLE_SEQ_BEAT] = "heartbeat",
+    [BUNDLE_SEQ_FINISH] = "finish",
+    [BUNDLE_SEQ_FAIL] = "fail",
+    [BUNDLE_SEQ_RECLAIM] = "reclaim",
+    [BUNDLE_SEQ_CANCEL] = "cancel",
+    [BUNDLE_SEQ_ASK] = "ask to end",
+    [BUNDLE_SEQ_FORCE] = "force cancel",
+    [BUNDLE_SEQ_COMMIT] = "commit",
+    [BUNDLE_SEQ_ATTEMPT] = "attempt",
+    [BUNDLE_SEQ_HALT] = "halt",
+    [BUNDLE_SEQ_READ] = "read seq",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {
@@ -63,6 +79,9 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_SUPERSEDED] = "the decision is superseded",
     [REFUSED_BLOCKED] = "a dependency is not complete",
     [REFUSED_UNSIGNED] = "no change set that the executor signed",
+    [REFUSED_HALTED] = "Stage1 has failed",
+    [REFUSED_STALE] = "overtaken",
+    [REFUSED_ILLEGAL] = "an illegal transition",
 };
 
 static const char *const abort_texts[] = {

@@ -59,6 +59,22 @@ enum bundle_name {
     BUNDLE_CUT,
     BUNDLE_VERIFY,
     BUNDLE_HAND_ON, /* the request is acked, and what follows from it asked for */
+    /* seq */
+    BUNDLE_SEQ_ADMIT,    /* a seq enters the ledger: UNSEEN */
+    BUNDLE_SEQ_DISPATCH, /* move 1 */
+    BUNDLE_SEQ_LOOK,     /* what is there to do */
+    BUNDLE_SEQ_TAKE,     /* the lease and move 2 (E-SEQ-6) */
+    BUNDLE_SEQ_BEAT,     /* progress keeps the lease (SEQ-9) */
+    BUNDLE_SEQ_FINISH,   /* moves 3 and 4 */
+    BUNDLE_SEQ_FAIL,     /* move 5, and 12 where the policy grants a retry (E-SEQ-2) */
+    BUNDLE_SEQ_RECLAIM,  /* the same, of a run whose lease has expired (E-SEQ-1) */
+    BUNDLE_SEQ_CANCEL,   /* move 6 */
+    BUNDLE_SEQ_ASK,      /* a run is asked to end */
+    BUNDLE_SEQ_FORCE,    /* move 7, after the grace period */
+    BUNDLE_SEQ_COMMIT,   /* moves 8 to 11 */
+    BUNDLE_SEQ_ATTEMPT,  /* an illegal move */
+    BUNDLE_SEQ_HALT,     /* Stage1 has failed: the latch (E-SEQ-15) */
+    BUNDLE_SEQ_READ,     /* where does this seq stand, after an unknown outcome (E-SEQ-11) */
     BUNDLE_NAME_COUNT
 };
 

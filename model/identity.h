@@ -56,6 +56,12 @@ enum identity_role {
     IDENTITY_VERIFY,                       /* of a change set: the root of its verify results */
     IDENTITY_AFFECTED = (1 << 12) + 144,   /* of a change set: an affected row; plus its number */
     IDENTITY_ASKS = (1 << 12) + 160,       /* of what is asked for: the request; plus its path */
+    /* seq; protocols share no store, so that their numbers may meet */
+    IDENTITY_STAGE = 1 << 25,       /* of 0: Stage1 */
+    IDENTITY_SEQ_EVENT,             /* of a seq: its terminal event */
+    IDENTITY_SEQ = 1 << 26,         /* of 0: a seq; plus its number */
+    IDENTITY_SEQ_TALLY = 1 << 27,   /* of 0: an actor's stripe of the counters; plus its number */
+    IDENTITY_INCARNATION = 1 << 28, /* of a stripe: an incarnation of its actor; plus its number */
 };
 
 /* Two rounds of multiply and fold, as good generators end with: every bit of both numbers reaches

@@ -18,6 +18,7 @@ const struct primitive primitive_table[PRIMITIVE_COUNT] = {
 #include "model/key_primitives.def"
 #include "model/legacy_primitives.def"
 #include "model/pipeline_primitives.def"
+#include "model/seq_primitives.def"
 };
 
 const struct primitive primitive_traps[TRAP_COUNT] = {

@@ -52,7 +52,8 @@ enum op_test {
                        or was born at the last entry (c: its dimension): E-ACL-17 */
     TEST_STUCK,     /* the opposite */
     TEST_DIGIT,     /* (cell / a) % 10 == b */
-    TEST_LACKS      /* no digit of the cell is one of the digits that a is written with */
+    TEST_LACKS,     /* no digit of the cell is one of the digits that a is written with */
+    TEST_AMONG      /* bit `cell` of a is set: the cell is one of a set of numbers below 63 */
 };
 
 /* How strongly an operation locks its row until the transaction ends: PostgreSQL's four modes, the
@@ -98,6 +99,9 @@ enum refusal {
     REFUSED_SUPERSEDED, /* another decision took its place */
     REFUSED_BLOCKED,    /* what it depends on is not complete */
     REFUSED_UNSIGNED,   /* no change set that the executor signed */
+    REFUSED_HALTED,     /* seq: Stage1 has failed, and nothing moves any more (SEQ-20) */
+    REFUSED_STALE,      /* seq: the token or the expectation was overtaken (E-SEQ-3, E-SEQ-8) */
+    REFUSED_ILLEGAL,    /* seq: outside the transition contract (SEQ-3) */
     REFUSAL_COUNT
 };
 
@@ -246,6 +250,34 @@ enum primitive_id {
     PRIMITIVE_READ_REVIEW, /* decision -> decision; 0: there is none */
     PRIMITIVE_READ_SET,    /* set -> signature; 0: there is none */
     PRIMITIVE_READ_VERIFY, /* verify result -> outcome; 0: there is none */
+    /* seq; `any` is a number above every counter and time */
+    PRIMITIVE_SEQ_OPEN,    /* stage, lease, grace, retryable, budget, drill; guard: there
+                              is none */
+    PRIMITIVE_SEQ_STRIPE,  /* tally; guard: there is none */
+    PRIMITIVE_SEQ_ADMIT,   /* seq, number; guard: there is none */
+    PRIMITIVE_SEQ_GATE,    /* stage; refused once Stage1 has failed */
+    PRIMITIVE_SEQ_EXPECT,  /* seq, state, tally; guard: it is in this state; else counted */
+    PRIMITIVE_SEQ_HOLD,    /* seq, owner, attempt, tally; guard: the token stands; else counted */
+    PRIMITIVE_SEQ_MOVE,    /* seq, to, from (a set) -> state; guard: the contract */
+    PRIMITIVE_SEQ_LEASE,   /* seq, owner -> attempts */
+    PRIMITIVE_SEQ_BEAT,    /* seq, owner, attempt, any */
+    PRIMITIVE_SEQ_END,     /* seq, owner, attempt: the run ends by its token, which is revoked */
+    PRIMITIVE_SEQ_REVOKE,  /* seq: the run is taken away */
+    PRIMITIVE_SEQ_FAIL,    /* seq, fail, in flight (a set), class, retries of that class, any,
+                              tally, event; -> retried, state; guard: the contract */
+    PRIMITIVE_SEQ_EXPIRED, /* seq, in flight, lease - 1, any; guard: its lease has expired */
+    PRIMITIVE_SEQ_ASK,     /* seq; guard: this run was not asked to end before */
+    PRIMITIVE_SEQ_GRACE,   /* seq, asked at, grace - 1, any; guard: the grace period is over */
+    PRIMITIVE_SEQ_COMMIT,  /* seq, committed, terminal (a set), tally, event -> state */
+    PRIMITIVE_SEQ_EVENT,   /* event, seq, state; refused if there is one */
+    PRIMITIVE_SEQ_DISPATCHED, /* tally, how many more */
+    PRIMITIVE_SEQ_IN_FLIGHT,  /* tally, how many more */
+    PRIMITIVE_SEQ_TERMINAL,   /* tally, how many more */
+    PRIMITIVE_SEQ_WITNESS,    /* seq, tally -> owner, ended by, moves; counted */
+    PRIMITIVE_SEQ_HALT,       /* stage, number + 1, prior, attempted, owner, wall, moves; guard: the
+                                 latch is free */
+    PRIMITIVE_SEQ_LOOK,       /* seq -> state, heartbeat, cancel at */
+    PRIMITIVE_SEQ_READ,       /* seq -> owner, attempts, state */
     PRIMITIVE_COUNT
 };
 

@@ -21,6 +21,7 @@
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline.h"
+#include "model/seq_durable.h"
 #include "model/table.h"
 
 enum protocol_id {
@@ -48,6 +49,7 @@ struct rules {
         struct legacy_rules legacy;
         struct flow_rules key;
         struct pipeline_rules pipeline;
+        struct seq_plan seq;
     } of;
 };
 
@@ -61,6 +63,7 @@ struct actor {
         struct legacy_worker legacy;
         struct flow_worker flow; /* key */
         struct pipeline_worker pipeline;
+        struct seq_actor seq; /* seq: all of its roles */
     } is;
 };
 

@@ -52,6 +52,10 @@ enum row_table {
     TABLE_CHANGE_SET,   /* cut_change_set; key: (entry, decision), or (verify result) */
     TABLE_AFFECTED_ROW, /* cut_change_set_affected_row; key: (change set, row) */
     TABLE_VERIFY,       /* verify_result; key: (change set, prior verify result) */
+    TABLE_STAGE,        /* seq: the policy and the latch of Stage1; one row */
+    TABLE_SEQ,          /* seq: one seq; key: (nothing, its number) */
+    TABLE_SEQ_EVENT,    /* seq: a terminal event; key: (seq, event) */
+    TABLE_SEQ_TALLY,    /* seq: one actor's stripe of the counters; key: (nothing, its number) */
     TABLE_COUNT
 };
 
@@ -322,6 +326,62 @@ enum verify_column {
     VERIFY_COLUMNS
 };
 enum verify_outcome { VERIFIED_PASS = 1, VERIFIED_FAIL };
+
+/* ---- seq ------------------------------------------------------------------------------------- */
+
+/* The policy is written once, when Stage1 is set up. The latch is 0 until the first illegal move;
+ * then it holds the five facts of SEQ-4, and nothing moves any more (E-SEQ-15). */
+enum stage_column {
+    STAGE_LEASE,     /* policy: ticks without a heartbeat after which a lease has expired */
+    STAGE_GRACE,     /* policy: ticks from asking a run to end to forcing it */
+    STAGE_RETRYABLE, /* policy: bit c: fail class c may be retried */
+    STAGE_BUDGET,    /* policy: retries of one seq */
+    STAGE_DRILL,     /* policy: 1: illegal moves are attempted on purpose, and Stage1 may fail */
+    STAGE_SEQ,       /* latch: the number of the seq, plus 1; 0: Stage1 has not failed */
+    STAGE_PRIOR,     /* latch: the state that the illegal move found; -1 before */
+    STAGE_ATTEMPTED, /* latch: the state that it was to lead to; -1 before */
+    STAGE_OWNER,     /* latch: the owner on record; 0: none */
+    STAGE_WALL,      /* latch: when it was attempted */
+    STAGE_MOVE,      /* latch: how many moves the seq had made then */
+    STAGE_COLUMNS
+};
+
+enum seq_column {
+    SEQ_NUMBER,     /* which seq it is, from 0 */
+    SEQ_STATE,      /* 0..7 (SEQ-1) */
+    SEQ_OWNER,      /* IN_FLIGHT: the worker incarnation that holds the lease; else 0 */
+    SEQ_ATTEMPTS,   /* retries so far; with the owner, the token of a run */
+    SEQ_HEARTBEAT,  /* of the last run: when it was taken, or made progress last */
+    SEQ_BEAT_BY,    /* ... and whose token said so: owner, */
+    SEQ_BEAT_RUN,   /* ... and attempt */
+    SEQ_CANCEL_AT,  /* IN_FLIGHT: when this run was asked to end; 0: it was not */
+    SEQ_FAIL_CLASS, /* of the last failure */
+    SEQ_ENDED_BY,   /* whose token ended the last run: owner, 0 if it was taken away, */
+    SEQ_ENDED_RUN,  /* ... and attempt */
+    SEQ_ENDED_AT,   /* when the last run was taken away that was */
+    SEQ_MOVE_COUNT, /* moves so far: each reads the seq at one count and leaves it at the next */
+    SEQ_COLUMNS
+};
+
+enum seq_event_column {
+    SEQ_EVENT_SEQ,   /* id of the seq */
+    SEQ_EVENT_STATE, /* the terminal state that it tells */
+    SEQ_EVENT_RUNS,  /* how often it was emitted: 1 */
+    SEQ_EVENT_COLUMNS
+};
+
+/* What one actor's commits added. The four counters of the ledger are the sums over all stripes: no
+ * two actors ever wait for each other's. */
+enum seq_tally_column {
+    SEQ_TALLY_DISPATCHED,
+    SEQ_TALLY_IN_FLIGHT,
+    SEQ_TALLY_TERMINAL,
+    SEQ_TALLY_COMMITTED,
+    SEQ_TALLY_STALE,    /* refused because the token or the expectation was overtaken (E-SEQ-3) */
+    SEQ_TALLY_REPEATED, /* COMMITTED again: no-ops (SEQ-7) */
+    SEQ_TALLY_ILLEGAL,  /* illegal moves that were attempted on purpose */
+    SEQ_TALLY_COLUMNS
+};
 
 #define ROW_COLUMNS_MAX MESSAGE_COLUMNS
 

@@ -12,6 +12,7 @@ static const struct table tables[TABLE_COUNT] = {
 #include "model/key_tables.def"
 #include "model/legacy_tables.def"
 #include "model/pipeline_tables.def"
+#include "model/seq_tables.def"
 #undef TABLE
 };
 
@@ -30,6 +31,7 @@ const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #include "model/key_tables.def"
 #include "model/legacy_tables.def"
 #include "model/pipeline_tables.def"
+#include "model/seq_tables.def"
 #undef TABLE
 };
 

@@ -316,6 +316,7 @@ static void add_test(const struct filling *fill)
         [TEST_LACKS] = "(@::text !~ ('[' || (a)::text || ']'))",
         [TEST_RESUMABLE] = "(@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
         [TEST_STUCK] = "(NOT (@ % a < b OR @ / a % 10000 IN (110, 1111) OR ",
+        [TEST_AMONG] = "((a >> @::int) & 1 = 1)",
     };
     add_formula(fill, formulas[fill->op->test]);
     if (fill->op->test == TEST_RESUMABLE || fill->op->test == TEST_STUCK) {

@@ -54,14 +54,7 @@ static bool read_about(struct reader *reader, void *context)
 
 static bool fail_unknown_protocol(struct reader *reader, const struct reader_text *text)
 {
-    static const char *const later[] = {"seq"};
     char known[120] = "", quoted[READER_QUOTED_SIZE];
-    for (size_t i = 0; i < COUNT(later); i++) {
-        if (strcmp(text->text, later[i]) == 0) {
-            return reader_fail(reader, text->line, "not yet: %s does not run so far; activity does",
-                               later[i]);
-        }
-    }
     for (int p = 0, at = 0; p < PROTOCOL_COUNT; p++) {
         at += snprintf(known + at, sizeof known - (size_t)at, "%s%s", p == 0 ? "" : ", ",
                        protocol_get((enum protocol_id)p)->name);

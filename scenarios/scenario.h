@@ -58,6 +58,7 @@ struct scenario {
     struct legacy_rules legacy; /* legacy; its graph is the one above */
     struct flow_book flows;     /* key */
     struct pipeline_rules pipeline; /* pipeline */
+    struct seq_plan seq;            /* seq */
     /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */

@@ -14,13 +14,17 @@ static uint64_t share(struct fault_rate rate)
 }
 
 /* Swarm testing: half of the allowed kinds, at their full rate, a half, a quarter or an eighth. Two
- * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. */
-static void swarm(struct choice_source *source, const struct fault_plan *plan)
+ * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. Kinds
+ * that came after the first catalogue draw from a stream of their own: runs without them stay what
+ * they were. */
+static void swarm(struct choice_source *source, const struct fault_plan *plan, uint64_t seed)
 {
     uint64_t sum = 0;
+    struct pcg later = pcg_stream(seed, PCG_SWARM);
     for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
-        bool on = pcg_chance(&source->faults, 1, 2);
-        uint32_t halvings = pcg_below(&source->faults, 4);
+        struct pcg *stream = kind <= FAULT_ANSWER_CHANGED ? &source->faults : &later;
+        bool on = pcg_chance(stream, 1, 2);
+        uint32_t halvings = pcg_below(stream, 4);
         if (on) {
             sum += share(plan->rate[kind]) >> halvings;
         }
@@ -42,7 +46,7 @@ struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
         .amounts = pcg_stream(seed, PCG_CLOCK),
         .stops = pcg_stream(seed, PCG_STOPS),
     };
-    swarm(&source, plan);
+    swarm(&source, plan, seed);
     /* Half of the seeds stop no transaction; the others one in 2, 4, 8 or 16. */
     if (pcg_chance(&source.stops, 1, 2)) {
         source.stops_below = UINT32_C(1) << (31 - pcg_below(&source.stops, 4));

@@ -93,6 +93,8 @@ static inline bool meaning_passes(const struct frame *frame, const struct op *op
         return meaning_digit(cell, a) == b;
     case TEST_LACKS:
         return meaning_lacks(cell, a);
+    case TEST_AMONG:
+        return cell >= 0 && cell < 63 && (a >> cell & 1) != 0;
     }
     return false;
 }

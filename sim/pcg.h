@@ -42,6 +42,7 @@ enum pcg_concern {
     PCG_CLOCK,    /* how far time moves */
     PCG_STOPS,    /* where a transaction is stopped half-way */
     PCG_SCRIPT,   /* random transactions for `conform` */
+    PCG_SWARM,    /* which of the kinds of fault that came later a run has */
     PCG_CONCERN_COUNT
 };
 

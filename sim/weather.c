@@ -143,6 +143,8 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
     case FAULT_CLOCK_FORWARD:
     case FAULT_CLOCK_BACK:
         return jump_clock(run, kind, actor, ordinal);
+    case FAULT_ILLEGAL_MOVE:
+        return run->part->misstep != NULL && run->part->misstep(run, actor, ordinal);
     default:
         return false;
     }
@@ -153,7 +155,7 @@ static bool is_environment(enum fault_kind kind)
 {
     enum fault_group group = fault_get(kind)->group;
     return group == FAULT_GROUP_DUPLICATE || group == FAULT_GROUP_SERVER ||
-           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK;
+           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK || group == FAULT_GROUP_ILLEGAL;
 }
 
 /* ---- which fault ----------------------------------------------------------------------------- */

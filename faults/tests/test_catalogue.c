@@ -35,6 +35,7 @@ Test(catalogue, names_and_order_are_those_of_version_1)
         {"clock-forward", FAULT_GROUP_CLOCK},
         {"clock-back", FAULT_GROUP_CLOCK},
         {"answer-changed", FAULT_GROUP_ANSWER},
+        {"illegal-move", FAULT_GROUP_ILLEGAL},
     };
     cr_assert_eq(FAULT_VERSION, 1, "another version: write its table");
     cr_assert_eq(COUNT(expected), (size_t)FAULT_KIND_COUNT);
@@ -51,7 +52,7 @@ Test(catalogue, groups_have_a_key_a_limit_and_a_usual_budget)
         {"none", "none", 0},    {"crash", "crashes", 3},        {"unknown", "unknowns", 3},
         {"abort", "aborts", 4}, {"duplicate", "duplicates", 3}, {"pause", "pauses", 2},
         {"delay", "delays", 4}, {"server", "restarts", 1},      {"loss", "losses", 1},
-        {"clock", "jumps", 2},  {"answer", "answers", 1},
+        {"clock", "jumps", 2},  {"answer", "answers", 1},       {"illegal", "illegals", 1},
     };
     cr_assert_eq(COUNT(expected), (size_t)FAULT_GROUP_COUNT);
     for (size_t i = 0; i < COUNT(expected); i++) {

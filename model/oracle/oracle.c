@@ -17,6 +17,10 @@ static const char *const names[ORACLE_NAME_COUNT] = {
     /* pipeline */
     [ORACLE_PHASE] = "phase",
     [ORACLE_TRAIL] = "trail",
+    /* seq */
+    [ORACLE_SEQ_MOVES] = "moves",
+    [ORACLE_SEQ_COUNTERS] = "counters",
+    [ORACLE_SEQ_LATCH] = "latch",
 };
 
 static const struct {
@@ -70,6 +74,34 @@ static const struct {
     [SIGHT_HUMAN_NULL] = {CLAUSE_CUT_14, "a 23502 was handed to people"},
     [SIGHT_COMPENSATED] = {CLAUSE_CUT_20, "a failed verify took the compensating path"},
     [SIGHT_REVERIFY_FAILED] = {CLAUSE_CUT_20, "a failed re-verify took the compensating path"},
+    /* seq */
+    [SIGHT_SEQ_MOVE_1] = {CLAUSE_SEQ_2, "move 1, 0 -> 1"},
+    [SIGHT_SEQ_MOVE_2] = {CLAUSE_SEQ_2, "move 2, 1 -> 2"},
+    [SIGHT_SEQ_MOVE_3] = {CLAUSE_SEQ_2, "move 3, 2 -> 3"},
+    [SIGHT_SEQ_MOVE_4] = {CLAUSE_SEQ_2, "move 4, 2 -> 4"},
+    [SIGHT_SEQ_MOVE_5] = {CLAUSE_SEQ_2, "move 5, 2 -> 5"},
+    [SIGHT_SEQ_MOVE_6] = {CLAUSE_SEQ_2, "move 6, 1 -> 6"},
+    [SIGHT_SEQ_MOVE_7] = {CLAUSE_SEQ_2, "move 7, 2 -> 6"},
+    [SIGHT_SEQ_MOVE_8] = {CLAUSE_SEQ_2, "move 8, 3 -> 7"},
+    [SIGHT_SEQ_MOVE_9] = {CLAUSE_SEQ_2, "move 9, 4 -> 7"},
+    [SIGHT_SEQ_MOVE_10] = {CLAUSE_SEQ_2, "move 10, 5 -> 7"},
+    [SIGHT_SEQ_MOVE_11] = {CLAUSE_SEQ_2, "move 11, 6 -> 7"},
+    [SIGHT_SEQ_MOVE_12] = {CLAUSE_SEQ_2, "move 12, 5 -> 1"},
+#define PAIR(from, to)                                                                             \
+    [SIGHT_SEQ_ILLEGAL_##from##                                                                    \
+        to] = {CLAUSE_SEQ_3, "an illegal move " #from " -> " #to " halted Stage1"},
+    ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
+#undef PAIR
+        [SIGHT_SEQ_COMMIT_AGAIN] = {CLAUSE_SEQ_7, "a committed seq was marked again, a no-op"},
+    [SIGHT_SEQ_COMMIT_EARLY] = {CLAUSE_SEQ_7, "a commit before the end halted Stage1"},
+    [SIGHT_SEQ_HEARTBEAT] = {CLAUSE_SEQ_9, "a heartbeat moved with progress"},
+    [SIGHT_SEQ_KEPT] = {CLAUSE_SEQ_9, "heartbeats kept a lease beyond its first term"},
+    [SIGHT_SEQ_RECLAIM_RETRY] = {CLAUSE_SEQ_10, "an expired lease was reclaimed for a retry"},
+    [SIGHT_SEQ_RECLAIM_FAIL] = {CLAUSE_SEQ_10, "an expired lease was reclaimed as a failure"},
+    [SIGHT_SEQ_LATE] = {CLAUSE_SEQ_12, "somebody who was overtaken was refused and counted"},
+    [SIGHT_SEQ_EXHAUSTED] = {CLAUSE_SEQ_14, "retries were exhausted"},
+    [SIGHT_SEQ_CANCEL_EARLY] = {CLAUSE_SEQ_15, "a seq was cancelled before work began"},
+    [SIGHT_SEQ_CANCEL_FORCED] = {CLAUSE_SEQ_15, "a run was cancelled after the grace period"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

@@ -33,11 +33,28 @@ enum oracle_name {
     /* pipeline */
     ORACLE_PHASE, /* a phase is whole, and its guards held */
     ORACLE_TRAIL, /* status, history and what may be written at all */
+    /* seq */
+    ORACLE_SEQ_MOVES,    /* one seq: its state, lease, attempts and event */
+    ORACLE_SEQ_COUNTERS, /* all seqs: the counters */
+    ORACLE_SEQ_LATCH,    /* Stage1: the hard failure */
     ORACLE_NAME_COUNT
 };
 
 /* "ledger", "semaphore", ... */
 const char *oracle_name_text(enum oracle_name name);
+
+/* The 51 pairs of states of the seq ledger that no move may lead between: PAIR(from, to). */
+/* clang-format off */
+#define ORACLE_SEQ_ILLEGAL_PAIRS(PAIR) \
+    PAIR(0, 0) PAIR(0, 2) PAIR(0, 3) PAIR(0, 4) PAIR(0, 5) PAIR(0, 6) PAIR(0, 7) \
+    PAIR(1, 0) PAIR(1, 1) PAIR(1, 3) PAIR(1, 4) PAIR(1, 5) PAIR(1, 7) \
+    PAIR(2, 0) PAIR(2, 1) PAIR(2, 2) PAIR(2, 7) \
+    PAIR(3, 0) PAIR(3, 1) PAIR(3, 2) PAIR(3, 3) PAIR(3, 4) PAIR(3, 5) PAIR(3, 6) \
+    PAIR(4, 0) PAIR(4, 1) PAIR(4, 2) PAIR(4, 3) PAIR(4, 4) PAIR(4, 5) PAIR(4, 6) \
+    PAIR(5, 0) PAIR(5, 2) PAIR(5, 3) PAIR(5, 4) PAIR(5, 5) PAIR(5, 6) \
+    PAIR(6, 0) PAIR(6, 1) PAIR(6, 2) PAIR(6, 3) PAIR(6, 4) PAIR(6, 5) PAIR(6, 6) \
+    PAIR(7, 0) PAIR(7, 1) PAIR(7, 2) PAIR(7, 3) PAIR(7, 4) PAIR(7, 5) PAIR(7, 6)
+/* clang-format on */
 
 /* A path that must be seen taken, and how it is recognised in rows alone. */
 enum oracle_sighting {
@@ -79,6 +96,32 @@ enum oracle_sighting {
     SIGHT_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
     SIGHT_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
     SIGHT_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
+    /* seq */
+    SIGHT_SEQ_MOVE_1,  /* SEQ-2: the moves of the contract as it numbers them; 0>1 */
+    SIGHT_SEQ_MOVE_2,  /* 1>2 */
+    SIGHT_SEQ_MOVE_3,  /* 2>3 */
+    SIGHT_SEQ_MOVE_4,  /* 2>4 */
+    SIGHT_SEQ_MOVE_5,  /* 2>5 */
+    SIGHT_SEQ_MOVE_6,  /* 1>6 */
+    SIGHT_SEQ_MOVE_7,  /* 2>6 */
+    SIGHT_SEQ_MOVE_8,  /* 3>7 */
+    SIGHT_SEQ_MOVE_9,  /* 4>7 */
+    SIGHT_SEQ_MOVE_10, /* 5>7 */
+    SIGHT_SEQ_MOVE_11, /* 6>7 */
+    SIGHT_SEQ_MOVE_12, /* 5>1 */
+#define PAIR(from, to) SIGHT_SEQ_ILLEGAL_##from##to, /* SEQ-3: told by the latch */
+    ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
+#undef PAIR
+        SIGHT_SEQ_COMMIT_AGAIN, /* SEQ-7: a COMMITTED seq was marked again: counted, no change */
+    SIGHT_SEQ_COMMIT_EARLY,     /* SEQ-7: a commit before the end: told by the latch */
+    SIGHT_SEQ_HEARTBEAT,        /* SEQ-9: a heartbeat moved */
+    SIGHT_SEQ_KEPT,             /* SEQ-9: a run outlived its first lease */
+    SIGHT_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED */
+    SIGHT_SEQ_RECLAIM_FAIL,     /* SEQ-10: to TERMINAL_FAIL */
+    SIGHT_SEQ_LATE,             /* SEQ-12: somebody who was overtaken was refused and counted */
+    SIGHT_SEQ_EXHAUSTED,        /* SEQ-14: a retryable failure beyond the budget */
+    SIGHT_SEQ_CANCEL_EARLY,     /* SEQ-15: before work began */
+    SIGHT_SEQ_CANCEL_FORCED,    /* SEQ-15: after the grace period */
     SIGHT_COUNT
 };
 

@@ -171,31 +171,38 @@ struct oracle_verdict oracle_seq_fold(struct oracle_seq *seq,
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-struct oracle_seq_occupancy oracle_seq_recount(const enum oracle_seq_state *states, size_t count)
+void oracle_seq_count(struct oracle_seq_occupancy *occupancy, enum oracle_seq_state state)
 {
-    uint64_t of[ORACLE_SEQ_STATES] = {0};
-    for (size_t i = 0; i < count; i++) {
-        CHECK(states[i] < ORACLE_SEQ_STATES);
-        of[states[i]]++;
-    }
-    return (struct oracle_seq_occupancy){
-        .unseen = of[ORACLE_SEQ_UNSEEN],
-        .dispatched = of[ORACLE_SEQ_DISPATCHED],
-        .in_flight = of[ORACLE_SEQ_IN_FLIGHT],
-        .terminal = of[ORACLE_SEQ_SUCCESS] + of[ORACLE_SEQ_SKIP] + of[ORACLE_SEQ_FAIL] +
-                    of[ORACLE_SEQ_CANCEL],
-        .committed = of[ORACLE_SEQ_COMMITTED],
+    CHECK(state < ORACLE_SEQ_STATES);
+    uint64_t *const of[ORACLE_SEQ_STATES] = {
+        &occupancy->unseen,   &occupancy->dispatched, &occupancy->in_flight, &occupancy->terminal,
+        &occupancy->terminal, &occupancy->terminal,   &occupancy->terminal,  &occupancy->committed,
     };
+    (*of[state])++;
 }
 
-struct oracle_verdict oracle_seq_counters(struct oracle_seq_occupancy counters,
-                                          const enum oracle_seq_state *states, size_t count)
+struct oracle_seq_occupancy oracle_seq_recount(const enum oracle_seq_state *states, size_t count)
 {
-    struct oracle_seq_occupancy true_ones = oracle_seq_recount(states, count);
+    struct oracle_seq_occupancy occupancy = {0};
+    for (size_t i = 0; i < count; i++) {
+        oracle_seq_count(&occupancy, states[i]);
+    }
+    return occupancy;
+}
+
+struct oracle_verdict oracle_seq_compare(struct oracle_seq_occupancy counters,
+                                         struct oracle_seq_occupancy true_ones)
+{
     bool same =
         counters.unseen == true_ones.unseen && counters.dispatched == true_ones.dispatched &&
         counters.in_flight == true_ones.in_flight && counters.terminal == true_ones.terminal &&
         counters.committed == true_ones.committed;
     return same ? oracle_fine()
                 : oracle_broken(CLAUSE_SEQ_16, "the counters are not what a recount finds");
+}
+
+struct oracle_verdict oracle_seq_counters(struct oracle_seq_occupancy counters,
+                                          const enum oracle_seq_state *states, size_t count)
+{
+    return oracle_seq_compare(counters, oracle_seq_recount(states, count));
 }

@@ -1,5 +1,6 @@
 /* Judges the seq state machine of seed 001: a monitor for one seq, folded over what was observed of
- * it, and a recount of many.
+ * it, and a recount of many. One judge for the ledger in memory, whose calls are observed, and for
+ * the durable one, whose rows are (seq_rows.c).
  *
  * Owns its own statement of the transition contract and of who may make which move. Sees steps that
  * were taken; a refused call is no step, and the caller checks that it changed nothing. Never
@@ -53,11 +54,11 @@ struct oracle_seq_step {
     enum oracle_seq_by by;
     enum oracle_seq_state from; /* the state it found */
     enum oracle_seq_state to;   /* the state it left */
-    uint32_t actor;             /* whose call it was; 0 is nobody */
+    uint64_t actor;             /* whose call it was; 0 is nobody */
     uint32_t token;             /* a worker's heartbeat or result: the attempt it speaks of */
     uint32_t fail_class;        /* a worker's failure: its class, below ORACLE_SEQ_CLASSES */
     uint32_t attempt;           /* retries on record after it */
-    uint32_t owner;             /* left IN_FLIGHT: the lease owner on record after it */
+    uint64_t owner;             /* left IN_FLIGHT: the lease owner on record after it */
     uint64_t heartbeat_ms;      /* left IN_FLIGHT: the heartbeat on record after it */
     uint64_t now_ms;            /* the store's clock */
     bool event;                 /* the terminal event was handed out with it */
@@ -66,7 +67,7 @@ struct oracle_seq_step {
 /* One seq as the steps so far have left it. A seq that nobody has touched is all zeros. */
 struct oracle_seq {
     enum oracle_seq_state state;
-    uint32_t owner;        /* who holds the lease; 0 unless IN_FLIGHT */
+    uint64_t owner;        /* who holds the lease; 0 unless IN_FLIGHT */
     uint32_t attempt;      /* retries */
     uint64_t heartbeat_ms; /* the last one of the last run */
     bool event_out;        /* the terminal event was handed out */
@@ -100,10 +101,15 @@ struct oracle_seq_occupancy {
     uint64_t unseen, dispatched, in_flight, terminal, committed;
 };
 
+/* Counts one seq more. */
+void oracle_seq_count(struct oracle_seq_occupancy *occupancy, enum oracle_seq_state state);
+
 struct oracle_seq_occupancy oracle_seq_recount(const enum oracle_seq_state *states, size_t count);
 
 /* SEQ-16: the counters say what a full recount says. */
 struct oracle_verdict oracle_seq_counters(struct oracle_seq_occupancy counters,
                                           const enum oracle_seq_state *states, size_t count);
+struct oracle_verdict oracle_seq_compare(struct oracle_seq_occupancy counters,
+                                         struct oracle_seq_occupancy true_ones);
 
 #endif

@@ -90,8 +90,10 @@ Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
         }
         sql_statement(primitive, CALL_UNLESS_DONE, SQL_WHOLE, first, "s", &statement);
         const char *text = statement.text;
-        const char *lock = strstr(text, primitive->ops[0].kind == OP_DELETE ? " FOR UPDATE"
-                                                                            : " FOR NO KEY UPDATE");
+        const char *lock =
+            strstr(text, primitive->ops[0].kind == OP_DELETE            ? " FOR UPDATE"
+                         : op_lock_of(&primitive->ops[0]) == LOCK_SHARE ? " FOR SHARE"
+                                                                        : " FOR NO KEY UPDATE");
         cr_assert_not_null(lock, "%s", text);
         cr_expect(strstr(text, "UPDATE s.") == NULL || lock < strstr(text, "UPDATE s."), "%s",
                   text);

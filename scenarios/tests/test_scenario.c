@@ -354,12 +354,9 @@ static const struct {
     {START "about: \"a\\0b\"\n",
      "s.yaml:3: about: a text with a 0 byte; it is one line of at most 159 bytes"},
     /* what it is */
-    {START "protocol: seq\n",
-     "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
-    {START "protocol: seq\n",
-     "s.yaml:3: protocol: not yet: seq does not run so far; activity does"},
     {START "protocol: tcp\n",
-     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy, key, pipeline"},
+     "s.yaml:3: protocol: unknown protocol \"tcp\"; known: activity, inbox, legacy, key, pipeline, "
+     "seq"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
      "connections, level, "
@@ -394,6 +391,19 @@ static const struct {
      "rival-reviewer or none"},
     {PIPELINE "  a: {}\n  b: {}\n  c: {}\n  d: {}\n  e: {}\n  f: {}\n  g: {}\n  h: {}\n  i: {}\n",
      "s.yaml:12: entries: too many; at most 8 entries"},
+    {"name: s\nprotocol: seq\n",
+     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: []\n",
+     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: success\n",
+     "s.yaml:3: fates: a text; it is a list such as [success, retry, cancel]"},
+    {"name: s\nprotocol: seq\nfates: [success,\n  luck]\n",
+     "s.yaml:4: fates: \"luck\"; it is success, skip, retry, exhaust, fatal or cancel"},
+    {"name: s\nprotocol: seq\nfates: [{}]\n",
+     "s.yaml:3: fates: a map; it is success, skip, retry, exhaust, fatal or cancel"},
+    {"name: s\nprotocol: seq\ndrill: 1\n", "s.yaml:3: drill: \"1\"; it is on or off"},
+    {"name: s\nprotocol: seq\ndrill: []\n", "s.yaml:3: drill: a list; it is on or off"},
+    {"name: s\nprotocol: seq\nbudget: 9\n", "s.yaml:3: budget: \"9\"; it is a number from 1 to 8"},
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* legacy */
     {"name: s\nprotocol: legacy\n",
@@ -572,10 +582,10 @@ static const struct {
     /* faults and limits */
     {START "faults:\n  crash: 1/20\n  crsh: 1/20\n",
      "s.yaml:5: faults: unknown fault \"crsh\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, or one kind of them, such as crash-before-ack"},
+     "delay, server, loss, clock, answer, illegal, or one kind of them, such as crash-before-ack"},
     {START "faults: {none: 1/2}\n",
      "s.yaml:3: faults: unknown fault \"none\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, or one kind of them, such as crash-before-ack"},
+     "delay, server, loss, clock, answer, illegal, or one kind of them, such as crash-before-ack"},
     {START "faults: {crash: 1/2, crash: 1/3}\n",
      "s.yaml:3: faults: the key crash again; a key stands once"},
     {START "faults: {40P01: 1/2, 40P01: 1/3}\n",
@@ -603,7 +613,7 @@ static const struct {
     {START "faults: [crash]\n", "s.yaml:3: faults: a list; it is a map such as {crash: 1/20}"},
     {START "limits: {crash: 3}\n",
      "s.yaml:3: limits: unknown limit \"crash\"; known: crashes, unknowns, aborts, duplicates, "
-     "pauses, delays, restarts, losses, jumps, answers"},
+     "pauses, delays, restarts, losses, jumps, answers, illegals"},
     {START "limits: {crashes: 3, crashes: 4}\n",
      "s.yaml:3: limits: the key crashes again; a key stands once"},
     {START "limits: {crashes: -1}\n",

@@ -116,6 +116,21 @@ static const struct killer {
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
+    {"late-result-accepted", {CLAUSE_SEQ_12, CLAUSE_SEQ_3}, 2},
+    {"second-terminal-event", {CLAUSE_SEQ_6}, 1},
+    {"reclaim-without-policy", {CLAUSE_SEQ_13}, 1},
+    {"heartbeat-revives", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
+    {"owner-not-revoked", {CLAUSE_SEQ_12}, 1},
+    {"retry-too-often", {CLAUSE_SEQ_13}, 1},
+    {"reclaim-by-mood", {CLAUSE_SEQ_11}, 1},
+    {"attempts-not-counted", {CLAUSE_SEQ_13}, 1},
+    {"counter-forgotten", {CLAUSE_SEQ_16}, 1},
+    {"lease-not-required", {CLAUSE_SEQ_8}, 1},
+    {"event-apart", {CLAUSE_SEQ_6}, 1},
+    {"reclaim-trusts-look", {CLAUSE_SEQ_10}, 1},
+    {"cancel-without-grace", {CLAUSE_SEQ_15}, 1},
+    {"illegal-accepted", {CLAUSE_SEQ_3, CLAUSE_SEQ_8, CLAUSE_SEQ_6}, 3},
+    {"work-after-halt", {CLAUSE_SEQ_20}, 1},
 };
 
 static bool is_killer(const struct killer *killer, enum clause_id clause)

@@ -65,6 +65,8 @@ static const struct op_case op_cases[] = {
     {"below, by modulus", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3), BOTH}, {JOB, 1, 5, 1}, CALL_PLAIN, DONE, {5, 1}, 5, 0},
     {"below, by weight", {OP_TEST, ON_SEMAPHORE, .test = TEST_BELOW, .a = P(1), .b = P(2), .c = P(3), BOTH}, {JOB, 5, 10, 1}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
     {"equal", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_EQUAL, .a = P(1), BOTH}, {JOB, 5}, CALL_PLAIN, DONE, {0, 1}, 0, 1},
+    {"among", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_AMONG, .a = P(1), BOTH}, {JOB, 1 << 5 | 1 << 2}, CALL_PLAIN, DONE, {0, 1}, 0, 1},
+    {"not among", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_AMONG, .a = P(1), BOTH}, {JOB, 1 << 4}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
     {"not equal", {OP_SET, ON_SEMAPHORE, .value = OPERAND_ZERO, .test = TEST_EQUAL, .a = P(1), BOTH}, {JOB, 6}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
     {"falls to 0", {OP_ADD, ON_SEMAPHORE, .value = P(1), .test = TEST_NOT_BELOW, BOTH}, {JOB, -5}, CALL_PLAIN, DONE, {0, 1}, 0, 1},
     {"would fall below 0", {OP_ADD, ON_SEMAPHORE, .value = P(1), .test = TEST_NOT_BELOW, BOTH}, {JOB, -6}, CALL_PLAIN, DONE, {5, 0}, 5, 0},
@@ -137,7 +139,7 @@ Test(store, every_operation_test_and_miss_does_what_its_line_says)
 
 Test(store, the_cases_have_every_operation_test_miss_and_mode)
 {
-    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_LACKS + 1] = {0};
+    bool kinds[OP_LET_MODULO + 1] = {0}, tests[TEST_AMONG + 1] = {0};
     bool misses[MISS_REFUSES + 1][CALL_UNLESS_DONE + 1] = {{0}};
     for (size_t i = 0; i < COUNT(op_cases); i++) {
         kinds[op_cases[i].op.kind] = true;

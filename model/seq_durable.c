@@ -1,0 +1,727 @@
+#include "model/seq_durable.h"
+
+#include "model/identity.h"
+#include "model/protocol.h"
+
+#define LOOK_SEQS    5 /* that one look shows */
+#define LOOK_VALUES  3 /* state, heartbeat, cancel at */
+#define TICKS        2 /* progress ticks of a run */
+#define TICKS_CANCEL 8 /* of one that somebody wants cancelled */
+#define ANY          INT64_MAX
+
+/* Where the values of a bundle's calls are. */
+enum value_place {
+    VALUE_GUARD = 0, /* EXPECT, HOLD, EXPIRED, GRACE */
+    VALUE_RETRIED,   /* FAIL and COMMIT begin here */
+    VALUE_STATE,     /* what the contract was asked about: FAIL, COMMIT and MOVE end here */
+    VALUE_ATTEMPTS,  /* LEASE */
+    VALUE_OWNER,     /* WITNESS */
+    VALUE_ENDED_BY,
+    VALUE_MOVES,
+};
+
+/* ---- identities and decisions ---------------------------------------------------------------- */
+
+int64_t seq_durable_id(uint32_t number)
+{
+    return identity_mint(0, IDENTITY_SEQ + number);
+}
+
+int64_t seq_durable_stage(void)
+{
+    return identity_mint(0, IDENTITY_STAGE);
+}
+
+static int64_t event_id(uint32_t number)
+{
+    return identity_mint(seq_durable_id(number), IDENTITY_SEQ_EVENT);
+}
+
+static int64_t stripe_id(unsigned actor)
+{
+    return identity_mint(0, IDENTITY_SEQ_TALLY + actor);
+}
+
+/* A worker that comes back is another owner. */
+static int64_t owner_id(const struct seq_actor *self)
+{
+    return identity_mint(stripe_id(self->number), IDENTITY_INCARNATION + self->incarnation);
+}
+
+static enum seq_fate fate_of(const struct seq_plan *plan, uint32_t number)
+{
+    return (enum seq_fate)plan->fates[number % plan->fate_count];
+}
+
+struct seq_result_of_run seq_plan_result(const struct seq_plan *plan, uint32_t number,
+                                         int64_t attempt)
+{
+    enum seq_fate fate = fate_of(plan, number);
+    bool once = fate == SEQ_FATE_RETRY || fate == SEQ_FATE_CANCEL;
+    bool transient = fate == SEQ_FATE_EXHAUST || (once && attempt == 0);
+    if (transient || fate == SEQ_FATE_FATAL) {
+        return (struct seq_result_of_run){SEQ_FAIL,
+                                          transient ? SEQ_CLASS_TRANSIENT : SEQ_CLASS_PERMANENT};
+    }
+    return (struct seq_result_of_run){fate == SEQ_FATE_SKIP ? SEQ_SKIP : SEQ_SUCCESS, 0};
+}
+
+uint32_t seq_plan_retryable(void)
+{
+    return 1U << SEQ_CLASS_LEASE_EXPIRED | 1U << SEQ_CLASS_TRANSIENT;
+}
+
+/* The largest number of attempts at which one is granted, plus 1. */
+uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class)
+{
+    const struct seq_policy policy = {.retryable_classes = seq_plan_retryable(),
+                                      .retry_budget = plan->budget};
+    uint32_t retries = 0;
+    while (seq_rules_retry(&policy, fail_class, retries)) {
+        retries++;
+    }
+    return retries;
+}
+
+/* Where a move to this state may come from. A retry belongs to the failure (E-SEQ-2). */
+static int64_t sources(enum seq_state to)
+{
+    int64_t set = 0;
+    for (int from = 0; from < SEQ_STATES; from++) {
+        enum seq_move move = seq_rules_move((enum seq_state)from, to);
+        if (move != SEQ_MOVE_NONE && move != SEQ_MOVE_RETRY) {
+            set |= INT64_C(1) << from;
+        }
+    }
+    return set;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void call_gate(struct bundle *next)
+{
+    bundle_append(next, PRIMITIVE_SEQ_GATE, CALL_REQUIRE, VALUE_GUARD)[0] = seq_durable_stage();
+}
+
+static void call_expect(struct bundle *next, const struct seq_actor *self, uint32_t number,
+                        enum seq_state state)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EXPECT, CALL_UNLESS_DONE, VALUE_GUARD);
+    p[0] = seq_durable_id(number);
+    p[1] = state;
+    p[2] = stripe_id(self->number);
+}
+
+static void call_hold(struct bundle *next, const struct seq_actor *self)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD);
+    p[0] = seq_durable_id(self->target);
+    p[1] = owner_id(self);
+    p[2] = self->attempt;
+    p[3] = stripe_id(self->number);
+}
+
+static void call_move(struct bundle *next, uint32_t number, enum seq_state to)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_MOVE, CALL_UNLESS_DONE, VALUE_STATE);
+    p[0] = seq_durable_id(number);
+    p[1] = to;
+    p[2] = sources(to);
+}
+
+static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
+                       int64_t more)
+{
+    int64_t *p = bundle_append(next, counter, CALL_REQUIRE, VALUE_GUARD);
+    p[0] = stripe_id(self->number);
+    p[1] = more;
+}
+
+static void call_event(struct bundle *next, const struct seq_actor *self, enum seq_state state)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EVENT, CALL_REQUIRE, VALUE_GUARD);
+    p[0] = event_id(self->target);
+    p[1] = seq_durable_id(self->target);
+    p[2] = state;
+}
+
+static void call_fail(struct bundle *next, const struct seq_actor *self,
+                      const struct seq_plan *plan, uint32_t fail_class)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_FAIL, CALL_UNLESS_DONE, VALUE_RETRIED);
+    p[0] = seq_durable_id(self->target);
+    p[1] = SEQ_FAIL;
+    p[2] = sources(SEQ_FAIL);
+    p[3] = fail_class;
+    p[4] = seq_plan_retries(plan, fail_class);
+    p[5] = ANY;
+    p[6] = stripe_id(self->number);
+    p[7] = event_id(self->target);
+}
+
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+static void build_admit(const struct seq_actor *self, const struct rules *rules,
+                        struct bundle *next)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0);
+    p[0] = seq_durable_stage();
+    p[1] = rules->timeout;
+    p[2] = rules->put_back;
+    p[3] = seq_plan_retryable();
+    p[4] = rules->of.seq.budget;
+    p[5] = rules->of.seq.drill;
+    for (unsigned a = 0; a < rules->actors; a++) {
+        bundle_append(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0)[0] = stripe_id(a);
+    }
+    p = bundle_append(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0);
+    p[0] = seq_durable_id(self->at);
+    p[1] = self->at;
+}
+
+static uint32_t looked_at(const struct seq_actor *self, const struct rules *rules, uint32_t i)
+{
+    return (self->at + i) % rules->jobs;
+}
+
+static uint32_t look_count(const struct rules *rules)
+{
+    return rules->jobs < LOOK_SEQS ? rules->jobs : LOOK_SEQS;
+}
+
+static void build_look(const struct seq_actor *self, const struct rules *rules, struct bundle *next)
+{
+    for (uint32_t i = 0; i < look_count(rules); i++) {
+        bundle_append(next, PRIMITIVE_SEQ_LOOK, CALL_PLAIN, (int)i * LOOK_VALUES)[0] =
+            seq_durable_id(looked_at(self, rules, i));
+    }
+}
+
+static void build_take(const struct seq_actor *self, struct bundle *next)
+{
+    call_expect(next, self, self->target, SEQ_DISPATCHED);
+    call_move(next, self->target, SEQ_IN_FLIGHT);
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS);
+    p[0] = seq_durable_id(self->target);
+    p[1] = owner_id(self);
+    call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
+    call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, 1);
+}
+
+static void build_beat(const struct seq_actor *self, struct bundle *next)
+{
+    call_hold(next, self);
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_STATE);
+    p[0] = seq_durable_id(self->target);
+    p[1] = owner_id(self);
+    p[2] = self->attempt;
+    p[3] = ANY;
+}
+
+static void call_end(struct bundle *next, const struct seq_actor *self)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_END, CALL_REQUIRE, VALUE_GUARD);
+    p[0] = seq_durable_id(self->target);
+    p[1] = owner_id(self);
+    p[2] = self->attempt;
+}
+
+static void build_finish(const struct seq_actor *self, const struct seq_plan *plan,
+                         struct bundle *next)
+{
+    enum seq_state state = seq_plan_result(plan, self->target, self->attempt).state;
+    call_hold(next, self);
+    call_move(next, self->target, state);
+    call_end(next, self);
+    call_event(next, self, state);
+    call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
+}
+
+static void build_fail(const struct seq_actor *self, const struct seq_plan *plan,
+                       struct bundle *next)
+{
+    call_hold(next, self);
+    call_fail(next, self, plan, seq_plan_result(plan, self->target, self->attempt).fail_class);
+    call_end(next, self);
+    call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+}
+
+static void build_reclaim(const struct seq_actor *self, const struct rules *rules,
+                          struct bundle *next)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD);
+    p[0] = seq_durable_id(self->target);
+    p[1] = SEQ_IN_FLIGHT;
+    p[2] = rules->timeout - 1;
+    p[3] = ANY;
+    call_fail(next, self, &rules->of.seq, SEQ_CLASS_LEASE_EXPIRED);
+    bundle_append(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD)[0] =
+        seq_durable_id(self->target);
+    call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+}
+
+static void build_cancel(const struct seq_actor *self, struct bundle *next)
+{
+    call_expect(next, self, self->target, SEQ_DISPATCHED);
+    call_move(next, self->target, SEQ_CANCEL);
+    call_event(next, self, SEQ_CANCEL);
+    call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
+}
+
+static void build_ask(const struct seq_actor *self, struct bundle *next)
+{
+    call_expect(next, self, self->target, SEQ_IN_FLIGHT);
+    bundle_append(next, PRIMITIVE_SEQ_ASK, CALL_UNLESS_DONE, VALUE_GUARD)[0] =
+        seq_durable_id(self->target);
+}
+
+static void build_force(const struct seq_actor *self, const struct rules *rules,
+                        struct bundle *next)
+{
+    call_expect(next, self, self->target, SEQ_IN_FLIGHT);
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD);
+    p[0] = seq_durable_id(self->target);
+    p[1] = self->seen;
+    p[2] = rules->put_back - 1;
+    p[3] = ANY;
+    call_move(next, self->target, SEQ_CANCEL);
+    bundle_append(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD)[0] =
+        seq_durable_id(self->target);
+    call_event(next, self, SEQ_CANCEL);
+    call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
+}
+
+static void build_commit(const struct seq_actor *self, struct bundle *next)
+{
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_COMMIT, CALL_UNLESS_DONE, VALUE_RETRIED);
+    p[0] = seq_durable_id(self->target);
+    p[1] = SEQ_COMMITTED;
+    p[2] = sources(SEQ_COMMITTED);
+    p[3] = stripe_id(self->number);
+    p[4] = event_id(self->target);
+}
+
+static void build_attempt(const struct seq_actor *self, struct bundle *next)
+{
+    const struct seq_misstep *misstep = &self->misstep;
+    call_expect(next, self, misstep->number, (enum seq_state)misstep->from);
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_WITNESS, CALL_PLAIN, VALUE_OWNER);
+    p[0] = seq_durable_id(misstep->number);
+    p[1] = stripe_id(self->number);
+    call_move(next, misstep->number, (enum seq_state)misstep->to);
+}
+
+static void build_halt(const struct seq_actor *self, struct bundle *next)
+{
+    const struct seq_fatal *fatal = &self->fatal;
+    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_HALT, CALL_UNLESS_DONE, 0);
+    p[0] = seq_durable_stage();
+    p[1] = (int64_t)fatal->number + 1;
+    p[2] = fatal->prior;
+    p[3] = fatal->attempted;
+    p[4] = fatal->owner;
+    p[5] = fatal->wall;
+    p[6] = fatal->moves;
+}
+
+/* What it sends next. */
+static enum bundle_name sends(const struct seq_actor *self)
+{
+    return self->fatal.there     ? BUNDLE_SEQ_HALT
+           : self->misstep.there ? BUNDLE_SEQ_ATTEMPT
+                                 : (enum bundle_name)self->sends;
+}
+
+static bool moves(enum bundle_name name)
+{
+    return name != BUNDLE_SEQ_ADMIT && name != BUNDLE_SEQ_LOOK && name != BUNDLE_SEQ_READ &&
+           name != BUNDLE_SEQ_HALT;
+}
+
+static void next_of(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    struct seq_actor *self = &actor->is.seq;
+    enum bundle_name name = sends(self);
+    self->sent = (uint8_t)name;
+    bundle_begin(next, name);
+    if (moves(name)) {
+        call_gate(next);
+    }
+    switch ((int)name) {
+    case BUNDLE_SEQ_ADMIT:
+        build_admit(self, rules, next);
+        break;
+    case BUNDLE_SEQ_DISPATCH:
+        call_expect(next, self, self->target, SEQ_UNSEEN);
+        call_move(next, self->target, SEQ_DISPATCHED);
+        call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, 1);
+        break;
+    case BUNDLE_SEQ_TAKE:
+        build_take(self, next);
+        break;
+    case BUNDLE_SEQ_BEAT:
+        build_beat(self, next);
+        break;
+    case BUNDLE_SEQ_FINISH:
+        build_finish(self, &rules->of.seq, next);
+        break;
+    case BUNDLE_SEQ_FAIL:
+        build_fail(self, &rules->of.seq, next);
+        break;
+    case BUNDLE_SEQ_RECLAIM:
+        build_reclaim(self, rules, next);
+        break;
+    case BUNDLE_SEQ_CANCEL:
+        build_cancel(self, next);
+        break;
+    case BUNDLE_SEQ_ASK:
+        build_ask(self, next);
+        break;
+    case BUNDLE_SEQ_FORCE:
+        build_force(self, rules, next);
+        break;
+    case BUNDLE_SEQ_COMMIT:
+        build_commit(self, next);
+        break;
+    case BUNDLE_SEQ_ATTEMPT:
+        build_attempt(self, next);
+        break;
+    case BUNDLE_SEQ_HALT:
+        build_halt(self, next);
+        break;
+    case BUNDLE_SEQ_READ:
+        bundle_append(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0)[0] = seq_durable_id(self->target);
+        break;
+    default:
+        build_look(self, rules, next);
+    }
+}
+
+/* ---- what there is to do --------------------------------------------------------------------- */
+
+/* A seq as a look shows it. */
+struct sight {
+    uint32_t number;
+    int64_t state, heartbeat, cancel_at;
+};
+
+/* What the role would do with it, and from when on (*due); LOOK: nothing. */
+static enum bundle_name wish(enum seq_role role, const struct rules *rules, struct sight sight,
+                             int64_t *due)
+{
+    bool waits = sight.state == SEQ_DISPATCHED, runs = sight.state == SEQ_IN_FLIGHT;
+    *due = 0;
+    if (role == SEQ_WORKER) {
+        return waits ? BUNDLE_SEQ_TAKE : BUNDLE_SEQ_LOOK;
+    }
+    if (role == SEQ_COMMITTER) {
+        return seq_rules_terminal((enum seq_state)sight.state) ? BUNDLE_SEQ_COMMIT
+                                                               : BUNDLE_SEQ_LOOK;
+    }
+    if (role == SEQ_RECLAIMER) {
+        *due = sight.heartbeat + rules->timeout;
+        return runs ? BUNDLE_SEQ_RECLAIM : BUNDLE_SEQ_LOOK;
+    }
+    if (fate_of(&rules->of.seq, sight.number) != SEQ_FATE_CANCEL || !(waits || runs)) {
+        return BUNDLE_SEQ_LOOK;
+    }
+    *due = runs && sight.cancel_at != 0 ? sight.cancel_at + rules->put_back : 0;
+    return waits ? BUNDLE_SEQ_CANCEL : sight.cancel_at == 0 ? BUNDLE_SEQ_ASK : BUNDLE_SEQ_FORCE;
+}
+
+static bool is_halted(const struct rows *rows)
+{
+    uint32_t slot = row_find(rows, TABLE_STAGE, seq_durable_stage());
+    return slot != ROW_NONE && row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) != 0;
+}
+
+static bool is_idle(const struct actor *actor)
+{
+    return sends(&actor->is.seq) == BUNDLE_SEQ_LOOK;
+}
+
+static int64_t due(const struct actor *actor, const struct rules *rules,
+                   const struct glance *glance)
+{
+    if (!is_idle(actor)) {
+        return glance->now;
+    }
+    const struct rows *rows = glance->rows;
+    int64_t earliest = PROTOCOL_NEVER;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used && !is_halted(rows); slot++) {
+        struct sight sight = {
+            .number = (uint32_t)row_get(rows, TABLE_SEQ, slot, SEQ_NUMBER),
+            .state = row_get(rows, TABLE_SEQ, slot, SEQ_STATE),
+            .heartbeat = row_get(rows, TABLE_SEQ, slot, SEQ_HEARTBEAT),
+            .cancel_at = row_get(rows, TABLE_SEQ, slot, SEQ_CANCEL_AT),
+        };
+        int64_t from;
+        if (wish((enum seq_role)actor->role, rules, sight, &from) != BUNDLE_SEQ_LOOK &&
+            from < earliest) {
+            earliest = from;
+        }
+    }
+    return earliest;
+}
+
+/* ---- what an outcome means ------------------------------------------------------------------- */
+
+static void become_idle(struct seq_actor *self)
+{
+    self->sends = BUNDLE_SEQ_LOOK;
+    self->beats = 0;
+}
+
+/* The first thing in sight that there is to do. */
+static void choose(struct actor *actor, const struct rules *rules, const struct outcome *last)
+{
+    struct seq_actor *self = &actor->is.seq;
+    for (uint32_t i = 0; i < look_count(rules); i++) {
+        const int64_t *values = &last->values[i * LOOK_VALUES];
+        struct sight sight = {looked_at(self, rules, i), values[0], values[1], values[2]};
+        int64_t from;
+        enum bundle_name name = wish((enum seq_role)actor->role, rules, sight, &from);
+        if (name != BUNDLE_SEQ_LOOK && from <= last->now) {
+            self->sends = (uint8_t)name;
+            self->target = sight.number;
+            self->seen = name == BUNDLE_SEQ_COMMIT ? sight.state : sight.cancel_at;
+            return;
+        }
+    }
+    self->at = looked_at(self, rules, look_count(rules));
+}
+
+/* Progress, or the result of the run. */
+static void go_on(struct seq_actor *self, const struct seq_plan *plan)
+{
+    bool wanted = fate_of(plan, self->target) == SEQ_FATE_CANCEL;
+    if (self->beats < (wanted ? TICKS_CANCEL : TICKS)) {
+        self->sends = BUNDLE_SEQ_BEAT;
+        return;
+    }
+    enum seq_state state = seq_plan_result(plan, self->target, self->attempt).state;
+    self->sends = state == SEQ_FAIL ? BUNDLE_SEQ_FAIL : BUNDLE_SEQ_FINISH;
+}
+
+/* A worker's own bundles. `applied`: all of it was committed. A heartbeat that is lost is not
+ * repeated: the next one says more. */
+static void work(struct seq_actor *self, const struct seq_plan *plan, const struct outcome *last)
+{
+    bool committed = last->kind == OUTCOME_COMMITTED;
+    bool applied = committed && last->skipped == 0;
+    if (self->sends == BUNDLE_SEQ_BEAT && (applied || !committed)) {
+        self->beats++;
+        go_on(self, plan);
+    } else if (committed && self->sends == BUNDLE_SEQ_READ && last->values[0] == owner_id(self)) {
+        self->attempt = last->values[1]; /* the lease is its own, so nothing was reported yet */
+        go_on(self, plan);
+    } else if (applied && self->sends == BUNDLE_SEQ_TAKE) {
+        self->attempt = last->values[VALUE_ATTEMPTS];
+        go_on(self, plan);
+    } else if (committed) {
+        become_idle(self);
+    } else if (last->kind == OUTCOME_UNKNOWN) {
+        self->sends = BUNDLE_SEQ_READ;
+    }
+}
+
+/* The reclaimer's, the canceller's and the committer's: who does not know looks again. */
+static void serve(struct seq_actor *self, const struct outcome *last)
+{
+    bool again = last->kind == OUTCOME_ABORTED ||
+                 (last->kind == OUTCOME_UNKNOWN && self->sends == BUNDLE_SEQ_COMMIT);
+    if (!again) {
+        become_idle(self);
+    }
+}
+
+static void plan_dispatch(struct seq_actor *self, const struct rules *rules,
+                          enum bundle_name of_old_ones)
+{
+    self->target = self->at % rules->jobs;
+    self->sends = (uint8_t)(self->at < rules->jobs       ? BUNDLE_SEQ_ADMIT
+                            : self->at < 2 * rules->jobs ? of_old_ones
+                                                         : BUNDLE_SEQ_LOOK); /* all is done */
+}
+
+static void dispatch(struct seq_actor *self, const struct rules *rules, const struct outcome *last)
+{
+    bool committed = last->kind == OUTCOME_COMMITTED;
+    if (committed && self->sends == BUNDLE_SEQ_READ && last->values[2] == SEQ_UNSEEN) {
+        self->sends = BUNDLE_SEQ_DISPATCH;
+    } else if (committed) {
+        self->at++;
+        plan_dispatch(self, rules, BUNDLE_SEQ_DISPATCH);
+    } else if (last->kind == OUTCOME_UNKNOWN && self->sends == BUNDLE_SEQ_DISPATCH) {
+        self->sends = BUNDLE_SEQ_READ;
+    }
+}
+
+/* ---- the end of Stage1 ----------------------------------------------------------------------- */
+
+/* Which call of a bundle asks the contract, and about which move. */
+struct question {
+    uint8_t call; /* counted from 1; 0: none */
+    uint8_t prior, attempted;
+};
+
+static struct question asked(const struct seq_actor *self, const struct seq_plan *plan)
+{
+    enum seq_state result = seq_plan_result(plan, self->target, self->attempt).state;
+    switch (self->sent) {
+    case BUNDLE_SEQ_DISPATCH:
+        return (struct question){3, SEQ_UNSEEN, SEQ_DISPATCHED};
+    case BUNDLE_SEQ_TAKE:
+        return (struct question){3, SEQ_DISPATCHED, SEQ_IN_FLIGHT};
+    case BUNDLE_SEQ_FINISH:
+    case BUNDLE_SEQ_FAIL:
+        return (struct question){3, SEQ_IN_FLIGHT, (uint8_t)result};
+    case BUNDLE_SEQ_RECLAIM:
+        return (struct question){3, SEQ_IN_FLIGHT, SEQ_FAIL};
+    case BUNDLE_SEQ_CANCEL:
+        return (struct question){3, SEQ_DISPATCHED, SEQ_CANCEL};
+    case BUNDLE_SEQ_FORCE:
+        return (struct question){4, SEQ_IN_FLIGHT, SEQ_CANCEL};
+    case BUNDLE_SEQ_COMMIT:
+        return (struct question){2, (uint8_t)self->seen, SEQ_COMMITTED};
+    case BUNDLE_SEQ_ATTEMPT:
+        return (struct question){4, self->misstep.from, self->misstep.to};
+    default:
+        return (struct question){0, 0, 0};
+    }
+}
+
+static int64_t owner_on_record(const struct outcome *last)
+{
+    int64_t owner = last->values[VALUE_OWNER];
+    return owner != 0 ? owner : last->values[VALUE_ENDED_BY];
+}
+
+/* Outside the contract, or a second terminal event: fatal (SEQ-3, SEQ-6). True: it is. */
+static bool is_fatal(struct seq_actor *self, const struct seq_plan *plan,
+                     const struct outcome *last)
+{
+    struct question question = asked(self, plan);
+    bool illegal =
+        last->kind == OUTCOME_COMMITTED && question.call != 0 && last->skipped == question.call;
+    bool refused = last->kind == OUTCOME_REFUSED && last->refusal != REFUSED_HALTED;
+    if (!illegal && !refused) {
+        return false;
+    }
+    bool missed = self->sent == BUNDLE_SEQ_ATTEMPT;
+    self->fatal = (struct seq_fatal){
+        .there = true,
+        .prior = illegal ? (uint8_t)last->values[VALUE_STATE] : question.prior,
+        .attempted = question.attempted,
+        .number = missed ? self->misstep.number : self->target,
+        .owner = missed ? owner_on_record(last) : 0,
+        .wall = last->now,
+        .moves = missed ? last->values[VALUE_MOVES] : 0,
+    };
+    self->misstep.there = false;
+    return true;
+}
+
+/* Whatever it held is nobody's business any more. */
+static void halt(struct seq_actor *self)
+{
+    self->halted = true;
+    self->misstep.there = false;
+    become_idle(self);
+}
+
+static void take(struct actor *actor, const struct rules *rules, const struct outcome *last)
+{
+    struct seq_actor *self = &actor->is.seq;
+    const struct seq_plan *plan = &rules->of.seq;
+    bool committed = last->kind == OUTCOME_COMMITTED;
+    if (last->kind == OUTCOME_REFUSED && last->refusal == REFUSED_HALTED) {
+        halt(self);
+    } else if (is_fatal(self, plan, last)) {
+        return;
+    } else if (self->sent == BUNDLE_SEQ_HALT) {
+        self->fatal.there = !committed;
+    } else if (self->sent == BUNDLE_SEQ_ATTEMPT) {
+        self->misstep.there = !committed; /* overtaken */
+    } else if (self->sends == BUNDLE_SEQ_LOOK && committed) {
+        choose(actor, rules, last);
+    } else if (self->sends == BUNDLE_SEQ_LOOK) {
+        return;
+    } else if (actor->role == SEQ_DISPATCHER) {
+        dispatch(self, rules, last);
+    } else if (actor->role == SEQ_WORKER) {
+        work(self, plan, last);
+    } else {
+        serve(self, last);
+    }
+}
+
+/* ---- at the seam ----------------------------------------------------------------------------- */
+
+static void begin(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    struct seq_actor *self = &actor->is.seq;
+    self->number = (uint8_t)number;
+    self->sends = BUNDLE_SEQ_LOOK;
+    if (actor->role == SEQ_DISPATCHER) {
+        plan_dispatch(self, rules, BUNDLE_SEQ_READ);
+    }
+}
+
+/* All is lost but which incarnation it is; how far a dispatcher was, because who hands it the seqs
+ * knows (whether the last one was dispatched it has to read); and the report of an illegal move,
+ * which is written down before anything else: Stage1 has failed, whatever becomes of the process.
+ */
+static void restart(struct actor *actor, const struct rules *rules, unsigned number)
+{
+    struct seq_actor *self = &actor->is.seq;
+    *self = (struct seq_actor){.incarnation = self->incarnation + 1,
+                               .halted = self->halted,
+                               .fatal = self->fatal,
+                               .at = actor->role == SEQ_DISPATCHER ? self->at : 0};
+    begin(actor, rules, number);
+    if (self->halted) {
+        become_idle(self);
+    }
+}
+
+/* Every seq is dispatched, or Stage1 has failed. */
+static bool is_done(const struct actor *actor)
+{
+    return is_idle(actor);
+}
+
+static int64_t due_of_dispatcher(const struct actor *actor, const struct rules *rules,
+                                 const struct glance *glance)
+{
+    (void)rules;
+    return is_idle(actor) ? PROTOCOL_NEVER : glance->now;
+}
+
+void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to)
+{
+    actor->is.seq.misstep = (struct seq_misstep){
+        .there = true, .from = (uint8_t)from, .to = (uint8_t)to, .number = number};
+}
+
+#define SEQ_ROLE(text)                                                                             \
+    .name = (text), .begin = begin, .restart = restart, .next = next_of, .take = take,             \
+    .is_idle = is_idle
+
+const struct protocol protocol_seq = {
+    .name = "seq",
+    .family = CLAUSE_FAMILY_SEQ,
+    .tables = TABLE_SET(STAGE) | TABLE_SET(SEQ) | TABLE_SET(SEQ_EVENT) | TABLE_SET(SEQ_TALLY),
+    .roles =
+        {
+            [SEQ_DISPATCHER] = {SEQ_ROLE("dispatcher"), .alone = true, .due = due_of_dispatcher,
+                                .is_done = is_done},
+            [SEQ_WORKER] = {SEQ_ROLE("worker"), .due = due},
+            [SEQ_RECLAIMER] = {SEQ_ROLE("reclaimer"), .alone = true, .due = due},
+            [SEQ_CANCELLER] = {SEQ_ROLE("canceller"), .alone = true, .due = due},
+            [SEQ_COMMITTER] = {SEQ_ROLE("committer"), .alone = true, .due = due},
+        },
+};

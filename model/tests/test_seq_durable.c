@@ -1,0 +1,1041 @@
+/* The durable seq ledger: what its engines decide, and its monitors with breaches planted. The rows
+ * are a few tables in memory, written by hand. */
+#include "model/identity.h"
+#include "model/oracle/oracle.h"
+#include "model/oracle/seq.h"
+#include "model/protocol.h"
+#include "model/tests/proves.h"
+#include "model/tests/random.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define FINE         CLAUSE_COUNT
+
+extern const struct monitors monitors_seq;
+
+static const struct rules rules = {
+    .protocol = PROTOCOL_SEQ,
+    .actors = 5,
+    .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER},
+    .jobs = 6,
+    .timeout = 20,
+    .put_back = 7,
+    .of = {.seq = {.budget = 2,
+                   .fate_count = 6,
+                   .fates = {SEQ_FATE_SUCCESS, SEQ_FATE_SKIP, SEQ_FATE_RETRY, SEQ_FATE_EXHAUST,
+                             SEQ_FATE_FATAL, SEQ_FATE_CANCEL}}}};
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+Test(seq_durable, what_a_run_comes_to_is_a_function_of_the_seq_and_the_attempt)
+{
+    static const struct {
+        uint32_t number;
+        int64_t attempt;
+        enum seq_state state;
+        uint32_t fail_class;
+    } cases[] = {
+        {0, 0, SEQ_SUCCESS, 0},
+        {1, 0, SEQ_SKIP, 0},
+        {2, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {2, 1, SEQ_SUCCESS, 0},
+        {3, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {3, 7, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {4, 0, SEQ_FAIL, SEQ_CLASS_PERMANENT},
+        {5, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {5, 1, SEQ_SUCCESS, 0},
+        {6, 0, SEQ_SUCCESS, 0}, /* the first fate again */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct seq_result_of_run run =
+            seq_plan_result(&rules.of.seq, cases[i].number, cases[i].attempt);
+        cr_expect_eq(run.state, cases[i].state, "case %zu", i);
+        cr_expect_eq(run.fail_class, cases[i].fail_class, "case %zu", i);
+    }
+}
+
+/* The number that a store compares attempts with says what the contract says, for every input. */
+Test(seq_durable, equal_inputs_are_decided_equally_and_as_the_contract_decides)
+{
+    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
+    SETTLES(ERRATUM_SEQ_13, ERRATUM_SEQ_14);
+    uint64_t random = 4;
+    for (int i = 0; i < 3000000; i++) {
+        const struct seq_plan plan = {.budget = (uint32_t)random_below(&random, 9)};
+        uint32_t class = (uint32_t)random_below(&random, 4),
+                 attempts = (uint32_t)random_below(&random, 12);
+        const struct seq_policy policy = {.lease_ms = 1 + (uint32_t)random_below(&random, 40),
+                                          .retryable_classes = seq_plan_retryable(),
+                                          .retry_budget = plan.budget};
+        uint32_t heartbeat = (uint32_t)random_below(&random, 100),
+                 now = heartbeat + (uint32_t)random_below(&random, 80);
+        bool retried = attempts < seq_plan_retries(&plan, class);
+        bool expired = (int64_t)heartbeat < (int64_t)now - ((int64_t)policy.lease_ms - 1);
+        cr_assert_eq(retried, seq_rules_retry(&policy, class, attempts));
+        cr_assert_eq(retried, attempts < seq_plan_retries(&plan, class));
+        cr_assert_eq(expired, seq_rules_lease_expired(&policy, heartbeat, now));
+    }
+}
+
+/* ---- engines --------------------------------------------------------------------------------- */
+
+static struct actor actor;
+static struct bundle sent;
+
+static void begin_role(enum seq_role role)
+{
+    protocol_begin(&actor, &rules, (unsigned)role); /* the cast has each role at its number */
+}
+
+static enum bundle_name next(void)
+{
+    protocol_role(&rules, actor.is.seq.number)->next(&actor, &rules, &sent);
+    return (enum bundle_name)sent.name;
+}
+
+static void answer(struct outcome outcome)
+{
+    protocol_role(&rules, actor.is.seq.number)->take(&actor, &rules, &outcome);
+}
+
+static struct outcome kind(enum outcome_kind outcome)
+{
+    return (struct outcome){.kind = (uint8_t)outcome, .now = 100};
+}
+
+/* The answer to a look: this seq is in this state, all others are COMMITTED. */
+static struct outcome look(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+{
+    struct outcome outcome = kind(OUTCOME_COMMITTED);
+    for (uint32_t i = 0; i < 5; i++) {
+        outcome.values[3 * i] = i == place ? state : SEQ_COMMITTED;
+        outcome.values[3 * i + 1] = heartbeat;
+        outcome.values[3 * i + 2] = asked;
+    }
+    return outcome;
+}
+
+static void sees(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+{
+    cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
+    answer(look(place, state, heartbeat, asked));
+}
+
+static struct outcome skipped(int call)
+{
+    struct outcome outcome = kind(OUTCOME_COMMITTED);
+    outcome.skipped = (uint8_t)call;
+    return outcome;
+}
+
+static struct outcome refused(enum refusal refusal)
+{
+    struct outcome outcome = kind(OUTCOME_REFUSED);
+    outcome.refusal = (uint8_t)refusal;
+    return outcome;
+}
+
+static bool is_idle(void)
+{
+    return protocol_role(&rules, actor.is.seq.number)->is_idle(&actor);
+}
+
+/* A worker with the lease of seq `number`, at its first attempt. */
+static void holds(uint32_t number)
+{
+    begin_role(SEQ_WORKER);
+    actor.is.seq.at = number;
+    sees(0, SEQ_DISPATCHED, 0, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
+    answer(kind(OUTCOME_COMMITTED));
+}
+
+static void beats(int count)
+{
+    for (int i = 0; i < count; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+        answer(kind(OUTCOME_COMMITTED));
+    }
+}
+
+Test(seq_durable, a_dispatcher_admits_all_then_dispatches_all_and_reads_what_it_does_not_know)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    begin_role(SEQ_DISPATCHER);
+    const struct role *role = protocol_role(&rules, 0);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_ADMIT);
+        answer(kind(i == 2 ? OUTCOME_UNKNOWN : OUTCOME_COMMITTED));
+        if (i == 2) { /* may be repeated */
+            cr_assert_eq(next(), BUNDLE_SEQ_ADMIT);
+            answer(kind(OUTCOME_COMMITTED));
+        }
+    }
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH, "%u", i);
+        cr_expect_not(role->is_done(&actor));
+        answer(kind(i == 1 ? OUTCOME_UNKNOWN : i == 3 ? OUTCOME_ABORTED : OUTCOME_COMMITTED));
+        if (i == 1) {
+            struct outcome unseen = kind(OUTCOME_COMMITTED);
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            answer(unseen); /* state 0: it was lost */
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            answer(kind(OUTCOME_UNKNOWN));
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            unseen.values[2] = SEQ_DISPATCHED;
+            answer(unseen); /* it was not */
+        } else if (i == 3) {
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            protocol_restart(&actor, &rules, 0);
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            answer(kind(OUTCOME_COMMITTED));
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            answer(kind(OUTCOME_COMMITTED));
+        }
+    }
+    cr_expect(role->is_done(&actor));
+    cr_expect_eq(role->due(&actor, &rules, &(struct glance){.now = 3}), PROTOCOL_NEVER);
+}
+
+Test(seq_durable, a_worker_takes_ticks_and_reports_what_its_run_came_to)
+{
+    PROVES(CLAUSE_SEQ_9);
+    SETTLES(ERRATUM_SEQ_6);
+    static const struct {
+        uint32_t number;
+        int ticks;
+        enum bundle_name report;
+    } cases[] = {{0, 2, BUNDLE_SEQ_FINISH},
+                 {1, 2, BUNDLE_SEQ_FINISH},
+                 {2, 2, BUNDLE_SEQ_FAIL},
+                 {4, 2, BUNDLE_SEQ_FAIL},
+                 {5, 8, BUNDLE_SEQ_FAIL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        holds(cases[i].number);
+        beats(cases[i].ticks);
+        cr_expect_eq(next(), cases[i].report, "case %zu", i);
+        cr_expect_not(is_idle());
+        answer(kind(OUTCOME_COMMITTED));
+        cr_expect(is_idle());
+    }
+}
+
+Test(seq_durable, a_heartbeat_that_is_lost_is_not_repeated_and_one_without_the_lease_ends_the_work)
+{
+    PROVES(CLAUSE_SEQ_19);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(skipped(2));
+    cr_expect(is_idle());
+}
+
+Test(seq_durable, a_worker_that_does_not_know_reads_whose_the_lease_is)
+{
+    SETTLES(ERRATUM_SEQ_3, ERRATUM_SEQ_11);
+    holds(0);
+    beats(2);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    int64_t own = sent.params[sent.calls[1].params + 1];
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    struct outcome mine = kind(OUTCOME_COMMITTED);
+    mine.values[0] = own;
+    answer(mine);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH, "it was lost");
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    answer(kind(OUTCOME_COMMITTED)); /* owner 0: it was applied, or reclaimed */
+    cr_expect(is_idle());
+    protocol_restart(&actor, &rules, SEQ_WORKER);
+    actor.is.seq.at = 0;
+    sees(0, SEQ_DISPATCHED, 0, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
+    cr_expect_neq(sent.params[sent.calls[3].params + 1], own, "another incarnation");
+    answer(skipped(2));
+    cr_expect(is_idle());
+}
+
+Test(seq_durable, who_looks_does_what_its_role_does_with_what_it_sees)
+{
+    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_15);
+    SETTLES(ERRATUM_SEQ_8);
+    static const struct {
+        enum seq_role role;
+        uint32_t place; /* of 5 from seq 1 on; seq 5 is the one that somebody wants cancelled */
+        enum seq_state state;
+        int64_t heartbeat, asked;
+        enum bundle_name then; /* at t=100 */
+    } cases[] = {
+        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_TAKE},
+        {SEQ_WORKER, 0, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 80, 0, BUNDLE_SEQ_RECLAIM},
+        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 81, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, 3, SEQ_DISPATCHED, 1, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_CANCEL},
+        {SEQ_CANCELLER, 3, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 0, BUNDLE_SEQ_ASK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 94, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 93, BUNDLE_SEQ_FORCE},
+        {SEQ_CANCELLER, 4, SEQ_UNSEEN, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_COMMITTER, 1, SEQ_SKIP, 0, 0, BUNDLE_SEQ_COMMIT},
+        {SEQ_COMMITTER, 1, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_role(cases[i].role);
+        cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
+        answer(kind(OUTCOME_UNKNOWN)); /* nothing was seen */
+        actor.is.seq.at = 1;
+        sees(cases[i].place, cases[i].state, cases[i].heartbeat, cases[i].asked);
+        cr_expect_eq(next(), cases[i].then, "case %zu", i);
+        cr_expect_eq(is_idle(), cases[i].then == BUNDLE_SEQ_LOOK);
+    }
+}
+
+Test(seq_durable, who_serves_looks_again_and_a_commit_is_repeated)
+{
+    PROVES(CLAUSE_SEQ_7);
+    begin_role(SEQ_RECLAIMER);
+    sees(0, SEQ_IN_FLIGHT, 1, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_expect(is_idle());
+    begin_role(SEQ_COMMITTER);
+    sees(0, SEQ_SUCCESS, 1, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
+    answer(kind(OUTCOME_COMMITTED));
+    cr_expect(is_idle());
+}
+
+/* ---- illegal moves --------------------------------------------------------------------------- */
+
+static int64_t param(int call, int index)
+{
+    return sent.params[sent.calls[call].params + index];
+}
+
+Test(seq_durable, an_illegal_move_is_reported_with_its_five_facts_and_ends_all_work)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
+    SETTLES(ERRATUM_SEQ_15);
+    begin_role(SEQ_COMMITTER);
+    seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    cr_expect_not(is_idle());
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    cr_expect_eq(param(3, 1), SEQ_SKIP);
+    cr_expect_eq(param(3, 2), 1 << SEQ_IN_FLIGHT, "where a skip may come from");
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    struct outcome illegal = skipped(4);
+    illegal.values[2] = SEQ_SUCCESS;
+    illegal.values[5] = 77; /* ended by */
+    illegal.values[6] = 3;  /* moves */
+    answer(illegal);
+    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
+    protocol_restart(&actor, &rules, SEQ_COMMITTER); /* the report is not lost with the process */
+    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
+    static const int64_t facts[] = {4, SEQ_SUCCESS, SEQ_SKIP, 77, 100, 3};
+    for (int i = 0; i < 6; i++) {
+        cr_expect_eq(param(0, 1 + i), facts[i], "fact %d", i);
+    }
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
+    answer(kind(OUTCOME_COMMITTED));
+    cr_expect(is_idle());
+    seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    answer(skipped(2)); /* overtaken: no report */
+    cr_expect(is_idle());
+}
+
+Test(seq_durable, whoever_is_told_that_stage1_has_failed_stops)
+{
+    PROVES(CLAUSE_SEQ_20);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(is_idle());
+    begin_role(SEQ_DISPATCHER);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        next();
+        answer(kind(OUTCOME_COMMITTED));
+    }
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
+    protocol_restart(&actor, &rules, 0);
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor), "for good");
+}
+
+/* A second terminal event, or a contract that says no to a move that should be legal: fatal, and
+ * told as what was meant. */
+Test(seq_durable, whatever_else_is_refused_is_fatal)
+{
+    PROVES(CLAUSE_SEQ_6);
+    static const struct {
+        enum seq_role role;
+        uint32_t place;
+        enum seq_state state;
+        int64_t asked;
+        int call;
+        int64_t prior, attempted;
+    } cases[] = {
+        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, 3, SEQ_DISPATCHED, SEQ_IN_FLIGHT},
+        {SEQ_RECLAIMER, 0, SEQ_IN_FLIGHT, 0, 3, SEQ_IN_FLIGHT, SEQ_FAIL},
+        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, 3, SEQ_DISPATCHED, SEQ_CANCEL},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 1, 4, SEQ_IN_FLIGHT, SEQ_CANCEL},
+        {SEQ_COMMITTER, 0, SEQ_CANCEL, 0, 2, SEQ_CANCEL, SEQ_COMMITTED},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int illegal = 0; illegal < 2; illegal++) {
+            begin_role(cases[i].role);
+            actor.is.seq.at = 1;
+            sees(cases[i].place, cases[i].state, 1, cases[i].asked);
+            next();
+            struct outcome outcome = illegal ? skipped(cases[i].call) : refused(REFUSED_EXISTS);
+            outcome.values[2] = SEQ_COMMITTED; /* what the contract was asked about */
+            answer(outcome);
+            cr_assert_eq(next(), BUNDLE_SEQ_HALT, "case %zu", i);
+            cr_expect_eq(param(0, 2), illegal ? SEQ_COMMITTED : cases[i].prior, "case %zu", i);
+            cr_expect_eq(param(0, 3), cases[i].attempted, "case %zu", i);
+        }
+    }
+    holds(0);
+    beats(2);
+    next();
+    answer(refused(REFUSED_EXISTS));
+    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
+    cr_expect_eq(param(0, 3), SEQ_SUCCESS);
+    begin_role(SEQ_DISPATCHER);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        next();
+        answer(kind(OUTCOME_COMMITTED));
+    }
+    next();
+    answer(skipped(3));
+    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
+    cr_expect_eq(param(0, 3), SEQ_DISPATCHED);
+}
+
+/* ---- rows by hand ---------------------------------------------------------------------------- */
+
+#define ROWS    8
+#define INDEX   16
+#define CHANGES 64
+
+static struct rows rows;
+static int64_t cells[TABLE_COUNT][ROWS * (1 + ROW_COLUMNS_MAX)];
+static uint32_t index_of[TABLE_COUNT][INDEX];
+static struct row_change changes[CHANGES];
+static size_t change_count;
+static struct oracle oracle;
+static int64_t ghosts[4096];
+
+#define OWNER  41
+#define STAGE  1
+#define SEQ    100 /* its seq; number 0 */
+#define EVENT  200
+#define STRIPE 300
+
+static void put(enum row_table table, int64_t key, const int64_t *values)
+{
+    struct row_area *area = &rows.table[table];
+    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
+    memcpy(&area->cells[slot * area->stride + 1], values, (area->stride - 1) * sizeof *values);
+    area->cells[slot * area->stride] = key;
+    while (area->index[place] != 0) {
+        place = (place + 1) & area->index_mask;
+    }
+    area->index[place] = slot + 1;
+    changes[change_count++] =
+        (struct row_change){.slot = slot, .table = (uint8_t)table, .kind = ROW_INSERTED};
+}
+
+static int64_t cell(enum row_table table, int column)
+{
+    return row_get(&rows, table, 0, column);
+}
+
+static void set(enum row_table table, int column, int64_t value)
+{
+    int64_t *at = &rows.table[table].cells[1 + column];
+    changes[change_count++] = (struct row_change){
+        .table = (uint8_t)table, .kind = ROW_UPDATED, .column = (uint8_t)column, .before = *at};
+    *at = value;
+}
+
+static void more(enum row_table table, int column, int64_t value)
+{
+    set(table, column, cell(table, column) + value);
+}
+
+static enum clause_id tell(void)
+{
+    struct oracle_verdict verdict = monitors_seq.commit(&oracle, &rows, changes, change_count);
+    change_count = 0;
+    return verdict.broken ? verdict.clause : FINE;
+}
+
+/* Counters follow the state, so that only what is planted breaks. */
+static void count(int64_t state, int64_t sign)
+{
+    static const int column[] = {-1,
+                                 SEQ_TALLY_DISPATCHED,
+                                 SEQ_TALLY_IN_FLIGHT,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_COMMITTED};
+    if (column[state] >= 0) {
+        more(TABLE_SEQ_TALLY, column[state], sign);
+    }
+}
+
+static void move(int64_t to)
+{
+    count(cell(TABLE_SEQ, SEQ_STATE), -1);
+    set(TABLE_SEQ, SEQ_STATE, to);
+    count(to, 1);
+    more(TABLE_SEQ, SEQ_MOVE_COUNT, 1);
+}
+
+static void emit(int64_t state)
+{
+    put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, state, 1});
+}
+
+static void take_lease(int64_t owner, int64_t now)
+{
+    move(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_OWNER, owner);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, now);
+    set(TABLE_SEQ, SEQ_BEAT_BY, owner);
+    set(TABLE_SEQ, SEQ_BEAT_RUN, cell(TABLE_SEQ, SEQ_ATTEMPTS));
+}
+
+static void end_run(int64_t owner, int64_t run)
+{
+    set(TABLE_SEQ, SEQ_OWNER, 0);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 0);
+    set(TABLE_SEQ, SEQ_ENDED_BY, owner);
+    set(TABLE_SEQ, SEQ_ENDED_RUN, run);
+}
+
+static void revoke(int64_t now)
+{
+    set(TABLE_SEQ, SEQ_OWNER, 0);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 0);
+    set(TABLE_SEQ, SEQ_ENDED_BY, 0);
+    set(TABLE_SEQ, SEQ_ENDED_AT, now);
+}
+
+/* A stage that is drilled, a stripe, and one seq, UNSEEN. */
+static void begin_rows(void)
+{
+    static const int columns[TABLE_COUNT] = {[TABLE_STAGE] = STAGE_COLUMNS,
+                                             [TABLE_SEQ] = SEQ_COLUMNS,
+                                             [TABLE_SEQ_EVENT] = SEQ_EVENT_COLUMNS,
+                                             [TABLE_SEQ_TALLY] = SEQ_TALLY_COLUMNS};
+    memset(cells, 0, sizeof cells);
+    memset(index_of, 0, sizeof index_of);
+    memset(ghosts, 0, sizeof ghosts);
+    change_count = 0;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        rows.table[t] = (struct row_area){.cells = cells[t],
+                                          .index = index_of[t],
+                                          .stride = 1 + (uint32_t)columns[t],
+                                          .index_mask = INDEX - 1,
+                                          .capacity = ROWS};
+    }
+    oracle = (struct oracle){.monitors = NULL};
+    cr_assert_leq(monitors_seq.cells(&rows), COUNT(ghosts));
+    oracle_begin(&oracle, &monitors_seq, &rows, ghosts);
+    cr_assert_eq(tell(), FINE, "nothing is set up");
+    put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
+    put(TABLE_SEQ_TALLY, STRIPE, (int64_t[SEQ_TALLY_COLUMNS]){0});
+    put(TABLE_SEQ, SEQ, (int64_t[SEQ_COLUMNS]){0});
+    cr_assert_eq(tell(), FINE);
+}
+
+/* On the way to a state. */
+static void reach(int64_t state)
+{
+    begin_rows();
+    if (state == SEQ_UNSEEN) {
+        return;
+    }
+    move(SEQ_DISPATCHED);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_DISPATCHED) {
+        return;
+    }
+    if (state == SEQ_CANCEL) {
+        move(SEQ_CANCEL);
+        emit(SEQ_CANCEL);
+        cr_assert_eq(tell(), FINE);
+        return;
+    }
+    take_lease(OWNER, 10);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_IN_FLIGHT) {
+        return;
+    }
+    int64_t end = state == SEQ_COMMITTED ? SEQ_SUCCESS : state;
+    move(end);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, state == SEQ_FAIL ? SEQ_CLASS_PERMANENT : 0);
+    end_run(OWNER, 0);
+    emit(end);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_COMMITTED) {
+        move(SEQ_COMMITTED);
+        cr_assert_eq(tell(), FINE);
+    }
+}
+
+static void fail_and_retry(int64_t class)
+{
+    move(SEQ_FAIL);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, class);
+    more(TABLE_SEQ, SEQ_ATTEMPTS, 1);
+    move(SEQ_DISPATCHED);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
+{
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_9, CLAUSE_SEQ_10, CLAUSE_SEQ_14, CLAUSE_SEQ_15);
+    SETTLES(ERRATUM_SEQ_1, ERRATUM_SEQ_2, ERRATUM_SEQ_10);
+    uint64_t seen[SIGHT_COUNT] = {0};
+    for (int64_t state = SEQ_UNSEEN; state <= SEQ_COMMITTED; state++) {
+        reach(state);
+        if (state >= SEQ_SUCCESS && state <= SEQ_CANCEL) {
+            move(SEQ_COMMITTED);
+            cr_assert_eq(tell(), FINE);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_REPEATED, 1);
+            cr_assert_eq(tell(), FINE);
+        }
+        for (int i = 0; i < SIGHT_COUNT; i++) {
+            seen[i] += oracle.seen[i];
+        }
+    }
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 29);
+    cr_assert_eq(tell(), FINE);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 30);
+    cr_assert_eq(tell(), FINE, "kept beyond its first term");
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 31);
+    cr_assert_eq(tell(), FINE);
+    fail_and_retry(0);
+    revoke(50);
+    cr_assert_eq(tell(), FINE);
+    take_lease(OWNER + 1, 51);
+    cr_assert_eq(tell(), FINE);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1); /* the first owner wakes up */
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_FAIL);
+    revoke(71);
+    emit(SEQ_FAIL);
+    cr_assert_eq(tell(), FINE, "exhausted");
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        seen[i] += oracle.seen[i];
+    }
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(19);
+    emit(SEQ_CANCEL);
+    cr_assert_eq(tell(), FINE);
+    for (int i = SIGHT_SEQ_MOVE_1; i < SIGHT_COUNT; i++) {
+        bool illegal = i >= SIGHT_SEQ_ILLEGAL_00 && i < SIGHT_SEQ_COMMIT_AGAIN;
+        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal || i == SIGHT_SEQ_COMMIT_EARLY, "%s",
+                  oracle_sighting_text((enum oracle_sighting)i));
+    }
+}
+
+static void latch(int64_t prior, int64_t attempted, int64_t owner)
+{
+    set(TABLE_STAGE, STAGE_SEQ, 1);
+    set(TABLE_STAGE, STAGE_PRIOR, prior);
+    set(TABLE_STAGE, STAGE_ATTEMPTED, attempted);
+    set(TABLE_STAGE, STAGE_OWNER, owner);
+    set(TABLE_STAGE, STAGE_WALL, 40);
+    set(TABLE_STAGE, STAGE_MOVE, cell(TABLE_SEQ, SEQ_MOVE_COUNT));
+}
+
+static int64_t on_record(void)
+{
+    int64_t owner = cell(TABLE_SEQ, SEQ_OWNER);
+    return owner != 0 ? owner : cell(TABLE_SEQ, SEQ_ENDED_BY);
+}
+
+Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_7);
+    SETTLES(ERRATUM_SEQ_5, ERRATUM_SEQ_15);
+    int illegal = 0;
+    for (int64_t from = 0; from < SEQ_STATES; from++) {
+        for (int64_t to = 0; to < SEQ_STATES; to++) {
+            bool legal =
+                seq_rules_pair((enum seq_state)from, (enum seq_state)to) != SEQ_PAIR_ILLEGAL;
+            bool retries = from == SEQ_FAIL && to == SEQ_DISPATCHED; /* of a resting failure */
+            reach(from);
+            latch(from, to, on_record());
+            enum clause_id clause = tell();
+            cr_expect_eq(clause, legal && !retries ? CLAUSE_SEQ_3 : FINE, "%d>%d", (int)from,
+                         (int)to);
+            if (legal || from == to) {
+                continue;
+            }
+            illegal++;
+            reach(from);
+            move(to);
+            cr_expect_neq(tell(), FINE, "%d>%d", (int)from, (int)to);
+        }
+    }
+    cr_expect_eq(illegal, 44, "and 7 that lead nowhere");
+}
+
+Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
+{
+    PROVES(CLAUSE_SEQ_4);
+    static const struct {
+        int column;
+        int64_t value;
+        enum clause_id clause;
+    } cases[] = {
+        {STAGE_SEQ, 9, CLAUSE_SEQ_4},    {STAGE_PRIOR, -1, CLAUSE_SEQ_4},
+        {STAGE_PRIOR, 3, CLAUSE_SEQ_4},  {STAGE_ATTEMPTED, 8, CLAUSE_SEQ_4},
+        {STAGE_OWNER, 0, CLAUSE_SEQ_4},  {STAGE_WALL, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 9, CLAUSE_SEQ_4},   {STAGE_MOVE, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 1, FINE}, /* it moved since the attempt, and was in flight once */
+        {STAGE_LEASE, 9, CLAUSE_SEQ_11},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        latch(SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, OWNER);
+        set(TABLE_STAGE, cases[i].column, cases[i].value);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_STAGE, STAGE_DRILL, 0);
+    tell();
+    begin_rows();
+    cells[TABLE_STAGE][1 + STAGE_DRILL] = 0;
+    latch(SEQ_UNSEEN, SEQ_SKIP, 0);
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
+}
+
+Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
+{
+    PROVES(CLAUSE_SEQ_20);
+    reach(SEQ_DISPATCHED);
+    latch(SEQ_DISPATCHED, SEQ_COMMITTED, 0);
+    cr_assert_eq(tell(), FINE);
+    cr_expect_eq(oracle.seen[SIGHT_SEQ_COMMIT_EARLY], 1U);
+    cr_assert_eq(tell(), FINE, "a look");
+    cr_expect_not(monitors_seq.rollback(&oracle, changes, 0).broken);
+    cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
+    cr_expect_not(monitors_seq.settled(&oracle, &rows, false, NULL).broken, "HALTED is an end");
+    set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20);
+    take_lease(OWNER, 10);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20);
+}
+
+/* Everything that a planted bug can leave in the row of a seq. */
+static void plant(int which)
+{
+    switch (which) {
+    case 0: /* a success without its event */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        break;
+    case 1: /* ... that tells another state */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        emit(SEQ_SKIP);
+        break;
+    case 2: /* ... twice */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        emit(SEQ_SUCCESS);
+        put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ, SEQ_SUCCESS, 1});
+        break;
+    case 3: /* ... counted twice */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, SEQ_SUCCESS, 2});
+        break;
+    case 4: /* by a token that is not the run's */
+        move(SEQ_SUCCESS);
+        end_run(OWNER + 1, 0);
+        emit(SEQ_SUCCESS);
+        break;
+    case 5: /* and the token stays */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        set(TABLE_SEQ, SEQ_OWNER, OWNER);
+        emit(SEQ_SUCCESS);
+        break;
+    case 6: /* reclaimed too early */
+        fail_and_retry(0);
+        revoke(29);
+        break;
+    case 7: /* reclaimed with another class */
+        fail_and_retry(1);
+        revoke(30);
+        break;
+    case 8: /* not reclaimed for a retry that is due */
+        move(SEQ_FAIL);
+        revoke(30);
+        emit(SEQ_FAIL);
+        break;
+    case 9: /* a retry that is not counted */
+        move(SEQ_FAIL);
+        set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+        move(SEQ_DISPATCHED);
+        end_run(OWNER, 0);
+        break;
+    case 10: /* a class that does not exist */
+        fail_and_retry(99);
+        end_run(OWNER, 0);
+        break;
+    case 11: /* forced without being asked */
+        move(SEQ_CANCEL);
+        revoke(90);
+        emit(SEQ_CANCEL);
+        break;
+    case 12: /* a move that is not counted as one */
+        move(SEQ_SUCCESS);
+        more(TABLE_SEQ, SEQ_MOVE_COUNT, -1);
+        end_run(OWNER, 0);
+        emit(SEQ_SUCCESS);
+        break;
+    case 13: /* a write without a move */
+        set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+        break;
+    case 14: /* the lease in other hands */
+        set(TABLE_SEQ, SEQ_OWNER, OWNER + 1);
+        break;
+    case 15: /* a heartbeat by another */
+        set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
+        set(TABLE_SEQ, SEQ_BEAT_BY, OWNER + 1);
+        break;
+    case 16: /* a counter that is wrong */
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_TERMINAL, 1);
+        break;
+    case 17: /* refused, and moved all the same */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        emit(SEQ_SUCCESS);
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+        break;
+    case 18: /* another seq */
+        set(TABLE_SEQ, SEQ_NUMBER, 5);
+        break;
+    case 19: /* a state that does not exist */
+        set(TABLE_SEQ, SEQ_STATE, 8);
+        break;
+    case 20: /* gone */
+        changes[change_count++] = (struct row_change){.table = TABLE_SEQ, .kind = ROW_DELETED};
+        break;
+    case 21: /* a heartbeat that nobody gave */
+        set(TABLE_SEQ, SEQ_HEARTBEAT, 0);
+        break;
+    case 22: /* more moves than there are */
+        move(SEQ_SUCCESS);
+        move(SEQ_SKIP);
+        move(SEQ_SUCCESS);
+        move(SEQ_SKIP);
+        move(SEQ_SUCCESS);
+        break;
+    default: /* a second event, without a move */
+        move(SEQ_SUCCESS);
+        end_run(OWNER, 0);
+        emit(SEQ_SUCCESS);
+        tell();
+        more(TABLE_SEQ_EVENT, SEQ_EVENT_RUNS, 1);
+    }
+}
+
+Test(seq_rows, what_is_planted_in_a_run_breaks_its_promise)
+{
+    PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_6, CLAUSE_SEQ_8, CLAUSE_SEQ_11, CLAUSE_SEQ_12, CLAUSE_SEQ_13,
+           CLAUSE_SEQ_15, CLAUSE_SEQ_16, CLAUSE_SEQ_19);
+    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_3, ERRATUM_SEQ_4);
+    static const enum clause_id expected[] = {
+        CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_12, CLAUSE_SEQ_12,
+        CLAUSE_SEQ_10, CLAUSE_SEQ_10, CLAUSE_SEQ_11, CLAUSE_SEQ_13, CLAUSE_SEQ_10, CLAUSE_SEQ_15,
+        CLAUSE_SEQ_5,  CLAUSE_SEQ_5,  CLAUSE_SEQ_8,  CLAUSE_SEQ_19, CLAUSE_SEQ_16, CLAUSE_SEQ_12,
+        CLAUSE_SEQ_5,  CLAUSE_SEQ_3,  CLAUSE_SEQ_3,  CLAUSE_SEQ_19, CLAUSE_SEQ_12, CLAUSE_SEQ_6,
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        reach(SEQ_IN_FLIGHT);
+        plant((int)i);
+        enum clause_id clause = tell();
+        cr_expect_eq(clause, expected[i], "planted %zu: %d", i, clause == FINE ? -1 : (int)clause);
+    }
+}
+
+Test(seq_rows, what_else_can_be_wrong_is_a_breach)
+{
+    PROVES(CLAUSE_SEQ_15);
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(18);
+    emit(SEQ_CANCEL);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "a tick too early");
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(19);
+    set(TABLE_SEQ, SEQ_ENDED_BY, OWNER);
+    emit(SEQ_CANCEL);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "told as its owner's");
+    reach(SEQ_DISPATCHED);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "only a run is asked to end");
+    reach(SEQ_SUCCESS);
+    changes[change_count++] = (struct row_change){.table = TABLE_SEQ_EVENT, .kind = ROW_DELETED};
+    cr_expect_eq(tell(), CLAUSE_SEQ_6, "an event is taken back");
+    begin_rows();
+    put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){1});
+    put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ + 1, 0, 1});
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "not born UNSEEN");
+    reach(SEQ_IN_FLIGHT);
+    fail_and_retry(0);
+    revoke(30);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "a cancel outlives its run");
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
+    cr_expect_not(monitors_seq.rollback(&oracle, changes, 0).broken);
+    cr_expect_eq(monitors_seq.rollback(&oracle, changes, 1).clause, CLAUSE_SEQ_5);
+}
+
+/* The memory of decisions tells apart what the policy alone would not: it is never asked twice with
+ * another answer. */
+Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
+{
+    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
+    for (int worker = 0; worker < 2; worker++) {
+        reach(SEQ_IN_FLIGHT);
+        cells[TABLE_STAGE][1 + STAGE_BUDGET] = 0; /* the policy changes where nobody looks */
+        move(SEQ_FAIL);
+        set(TABLE_SEQ, SEQ_FAIL_CLASS, worker);
+        if (worker) {
+            end_run(OWNER, 0);
+        } else {
+            revoke(30);
+        }
+        emit(SEQ_FAIL);
+        cr_assert_eq(tell(), FINE);
+        cells[TABLE_STAGE][1 + STAGE_BUDGET] = 1;
+        put(TABLE_SEQ, SEQ + 1, (int64_t[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        cr_assert_eq(tell(), FINE);
+        int64_t *second = &cells[TABLE_SEQ][1 + SEQ_COLUMNS + 1];
+        second[SEQ_STATE] = SEQ_IN_FLIGHT; /* told as if it had come this far */
+        second[SEQ_OWNER] = OWNER;
+        second[SEQ_HEARTBEAT] = 10;
+        struct row_change path[] = {
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 2},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 5},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_ATTEMPTS},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_MOVE_COUNT},
+            {.slot = 1,
+             .table = TABLE_SEQ,
+             .kind = ROW_UPDATED,
+             .column = SEQ_OWNER,
+             .before = OWNER},
+        };
+        second[SEQ_STATE] = SEQ_DISPATCHED;
+        second[SEQ_OWNER] = 0;
+        second[SEQ_ATTEMPTS] = 1;
+        second[SEQ_MOVE_COUNT] = 2;
+        second[SEQ_FAIL_CLASS] = worker;
+        second[SEQ_ENDED_BY] = worker ? OWNER : 0;
+        second[SEQ_ENDED_AT] = 30;
+        struct oracle_verdict verdict = monitors_seq.commit(&oracle, &rows, path, COUNT(path));
+        cr_expect(verdict.broken);
+        cr_expect_eq(verdict.clause, worker ? CLAUSE_SEQ_18 : CLAUSE_SEQ_11);
+    }
+}
+
+Test(seq_rows, what_is_left_over_is_a_breach)
+{
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_10);
+    static const struct {
+        int64_t state;
+        bool quiet;
+        enum clause_id clause;
+    } cases[] = {
+        {SEQ_COMMITTED, true, FINE},          {SEQ_COMMITTED, false, CLAUSE_SEQ_2},
+        {SEQ_IN_FLIGHT, true, CLAUSE_SEQ_10}, {SEQ_DISPATCHED, true, CLAUSE_SEQ_2},
+        {SEQ_SUCCESS, true, CLAUSE_SEQ_2},    {SEQ_UNSEEN, true, CLAUSE_SEQ_2},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(cases[i].state);
+        struct oracle_verdict verdict =
+            monitors_seq.settled(&oracle, &rows, cases[i].quiet, i == 0 ? NULL : &rows);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
+    reach(SEQ_COMMITTED);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, 1);
+    cr_assert_eq(tell(), FINE);
+    cr_expect_eq(monitors_seq.settled(&oracle, &rows, true, NULL).clause, CLAUSE_SEQ_3,
+                 "attempted, and Stage1 did not fail");
+}
+
+/* ---- when there is something to do ----------------------------------------------------------- */
+
+Test(seq_rows, an_idle_actor_is_due_when_a_seq_needs_it)
+{
+    static const struct {
+        enum seq_role role;
+        int64_t state, due;
+    } cases[] = {
+        {SEQ_WORKER, SEQ_DISPATCHED, 0},
+        {SEQ_WORKER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},
+        {SEQ_RECLAIMER, SEQ_IN_FLIGHT, 30},
+        {SEQ_RECLAIMER, SEQ_FAIL, PROTOCOL_NEVER},
+        {SEQ_COMMITTER, SEQ_FAIL, 0},
+        {SEQ_COMMITTER, SEQ_COMMITTED, PROTOCOL_NEVER},
+        {SEQ_CANCELLER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_role(cases[i].role);
+        reach(cases[i].state);
+        const struct role *role = protocol_role(&rules, (unsigned)cases[i].role);
+        struct glance glance = {.rows = &rows, .now = 99};
+        cr_expect_eq(role->due(&actor, &rules, &glance), cases[i].due, "case %zu", i);
+        struct row_area *stage = &rows.table[TABLE_STAGE]; /* as the engines name it */
+        stage->cells[0] = seq_durable_stage();
+        memset(index_of[TABLE_STAGE], 0, sizeof index_of[TABLE_STAGE]);
+        index_of[TABLE_STAGE][(uint32_t)stage->cells[0] & stage->index_mask] = 1;
+        stage->cells[1 + STAGE_SEQ] = 1;
+        cr_expect_eq(role->due(&actor, &rules, &glance), PROTOCOL_NEVER, "halted");
+        seq_durable_err(&actor, 0, SEQ_UNSEEN, SEQ_UNSEEN);
+        cr_expect_eq(role->due(&actor, &rules, &glance), 99, "busy");
+    }
+}

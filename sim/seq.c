@@ -1,0 +1,306 @@
+/* The durable seq ledger in the simulation: illegal moves that somebody attempts, where its planted
+ * bugs are hunted, and its words. */
+#include "sim/part.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+extern const struct monitors monitors_seq;
+
+#define TERMINAL_WEIGHT 4
+
+/* ---- illegal moves --------------------------------------------------------------------------- */
+
+/* The 51 pairs that are neither legal nor a no-op. */
+static uint32_t illegal_pairs(uint8_t pairs[SEQ_STATES * SEQ_STATES][2])
+{
+    uint32_t count = 0;
+    for (uint8_t from = 0; from < SEQ_STATES; from++) {
+        for (uint8_t to = 0; to < SEQ_STATES; to++) {
+            if (seq_rules_pair((enum seq_state)from, (enum seq_state)to) == SEQ_PAIR_ILLEGAL) {
+                pairs[count][0] = from;
+                pairs[count++][1] = to;
+            }
+        }
+    }
+    return count;
+}
+
+/* The slot of a seq in this state, or ROW_NONE. */
+static uint32_t seq_in(const struct rows *rows, int64_t state)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        if (row_get(rows, TABLE_SEQ, slot, SEQ_STATE) == state) {
+            return slot;
+        }
+    }
+    return ROW_NONE;
+}
+
+/* One of the pairs that some seq is in the right state for; seqs rest in terminal states for a
+ * moment only, so those weigh more. The actor attempts it once its present transaction is through;
+ * if the seq has moved on by then, the attempt is overtaken. */
+static bool misstep(struct run *run, unsigned actor, uint32_t ordinal)
+{
+    uint8_t all[SEQ_STATES * SEQ_STATES][2], pairs[TERMINAL_WEIGHT * SEQ_STATES * SEQ_STATES][2];
+    const struct rows *rows = &run->world.rows;
+    uint32_t count = 0, all_count = illegal_pairs(all);
+    for (uint32_t i = 0; i < all_count; i++) {
+        bool there = seq_in(rows, all[i][0]) != ROW_NONE;
+        bool rests = seq_rules_terminal((enum seq_state)all[i][0]);
+        for (int w = there ? (rests ? TERMINAL_WEIGHT : 1) : 0; w > 0; w--) {
+            memcpy(pairs[count++], all[i], sizeof all[i]);
+        }
+    }
+    struct seq_actor *self = &run->actors[actor].performer.actor.is.seq;
+    if (count == 0 || self->misstep.there) { /* one at a time */
+        return false;
+    }
+    const uint8_t *pair = pairs[choice_amount(run->source, actor, ordinal, count)];
+    int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pair[0]), SEQ_NUMBER);
+    seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number, (enum seq_state)pair[0],
+                    (enum seq_state)pair[1]);
+    run->amount = number;
+    return true;
+}
+
+/* Who attempted an illegal move learns what came of it: the latch is a second transaction, and
+ * E-SEQ-15 knows nobody else who would send it. */
+static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
+{
+    bool hides = kind == FAULT_CRASH_AFTER_COMMIT || kind == FAULT_UNKNOWN_COMMITTED;
+    return part_applies(run, kind, actor) && !(hides && run->bundle.name == BUNDLE_SEQ_ATTEMPT);
+}
+
+static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+{
+    bool illegal = (sight >= SIGHT_SEQ_ILLEGAL_00 && sight < SIGHT_SEQ_COMMIT_AGAIN) ||
+                   sight == SIGHT_SEQ_COMMIT_EARLY;
+    return !illegal || scenario->faults.rate[FAULT_ILLEGAL_MOVE].times > 0;
+}
+
+/* ---- hunting --------------------------------------------------------------------------------- */
+
+static const char *const grounds[] = {"seq", "seq-illegal", "seq-leases", "seq-grace", NULL};
+
+static const char *only_ground(enum bundle_name bundle)
+{
+    switch ((int)bundle) {
+    case BUNDLE_SEQ_ATTEMPT:
+    case BUNDLE_SEQ_HALT:
+        return "seq-illegal";
+    case BUNDLE_SEQ_ASK:
+    case BUNDLE_SEQ_FORCE:
+        return "seq-grace";
+    case BUNDLE_SEQ_RECLAIM:
+        return "seq-leases";
+    default:
+        return NULL;
+    }
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *state_text(int64_t state)
+{
+    return state >= 0 && state < SEQ_STATES ? seq_rules_state_name((enum seq_state)state)
+                                            : "no state";
+}
+
+static struct name seq_name(const struct names *names, uint32_t slot)
+{
+    struct name name = {""};
+    if (slot == ROW_NONE) {
+        return names_unknown("a seq");
+    }
+    names_append(&name, "seq %" PRId64, row_get(names->rows, TABLE_SEQ, slot, SEQ_NUMBER));
+    return name;
+}
+
+static struct name row_name(const struct names *names, enum row_table table, uint32_t slot)
+{
+    struct name name = {""};
+    if (table == TABLE_SEQ) {
+        return seq_name(names, slot);
+    }
+    if (table == TABLE_SEQ_EVENT) {
+        int64_t seq = row_get(names->rows, TABLE_SEQ_EVENT, slot, SEQ_EVENT_SEQ);
+        return names_prefixed("terminal event of ",
+                              seq_name(names, row_find(names->rows, TABLE_SEQ, seq)));
+    }
+    if (table == TABLE_SEQ_TALLY) { /* stripes are made in the order of the actors */
+        return names_prefixed("counters of ", names_actor(names->scenario, slot));
+    }
+    names_append(&name, "Stage1");
+    return name;
+}
+
+/* The seq that a bundle is about: the first row of the table that one of its calls names. */
+static uint32_t about(const struct names *names, const struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        uint32_t slot = row_find(names->rows, TABLE_SEQ, bundle->params[bundle->calls[i].params]);
+        if (slot != ROW_NONE) {
+            return slot;
+        }
+    }
+    return ROW_NONE;
+}
+
+/* The parameter of the first call of the primitive; -1: there is none. */
+static int64_t parameter(const struct bundle *bundle, enum primitive_id primitive, int index)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == primitive) {
+            return bundle->params[bundle->calls[i].params + index];
+        }
+    }
+    return -1;
+}
+
+static void tell_sent(const struct trace_effect *effect)
+{
+    const struct bundle *bundle = effect->event->bundle;
+    const char *text = bundle_name_text((enum bundle_name)bundle->name);
+    uint32_t slot = about(&effect->names, bundle);
+    if (bundle->name == BUNDLE_SEQ_HALT) {
+        trace_add(effect->list, "", "halt Stage1");
+    } else if (bundle->name == BUNDLE_SEQ_LOOK || slot == ROW_NONE) {
+        trace_add(effect->list, "", "%s", text);
+    } else {
+        trace_add(effect->list, "", "%s %s", text, seq_name(&effect->names, slot).text);
+    }
+    if (bundle->name == BUNDLE_SEQ_ATTEMPT) {
+        trace_add(effect->list, "", ": %s -> %s",
+                  state_text(parameter(bundle, PRIMITIVE_SEQ_EXPECT, 1)),
+                  state_text(parameter(bundle, PRIMITIVE_SEQ_MOVE, 1)));
+    } else if (bundle->name == BUNDLE_SEQ_FINISH) {
+        trace_add(effect->list, "", " as %s", state_text(parameter(bundle, PRIMITIVE_SEQ_MOVE, 1)));
+    }
+}
+
+static void tell_seq(const struct trace_effect *effect, const struct row_change *change)
+{
+    struct name name = seq_name(&effect->names, change->slot);
+    int64_t now = trace_now(effect, change);
+    if (change->kind != ROW_UPDATED) {
+        trace_add(effect->list, "; ", "%s %s", name.text,
+                  change->kind == ROW_INSERTED ? "UNSEEN" : "deleted");
+        return;
+    }
+    switch (change->column) {
+    case SEQ_STATE:
+        if (change->before == SEQ_IN_FLIGHT && now == SEQ_DISPATCHED) { /* two moves (E-SEQ-1) */
+            trace_add(effect->list, "; ", "%s IN_FLIGHT -> TERMINAL_FAIL -> DISPATCHED", name.text);
+            break;
+        }
+        trace_add(effect->list, "; ", "%s %s -> %s", name.text, state_text(change->before),
+                  state_text(now));
+        break;
+    case SEQ_ATTEMPTS:
+        trace_add(effect->list, ", ", "retry %" PRId64, now);
+        break;
+    case SEQ_OWNER:
+        trace_add(effect->list, ", ", now == 0 ? "lease given back" : "lease taken");
+        break;
+    case SEQ_HEARTBEAT:
+        trace_add(effect->list, ", ", "heartbeat t=%" PRId64, now);
+        break;
+    case SEQ_CANCEL_AT:
+        if (now != 0) {
+            trace_add(effect->list, ", ", "asked to end at t=%" PRId64, now);
+        }
+        break;
+    default: /* tokens, classes and counts: noise beside those */
+        break;
+    }
+}
+
+static void tell_stage(const struct trace_effect *effect, const struct row_change *change)
+{
+    const struct rows *rows = effect->names.rows;
+    if (change->kind != ROW_UPDATED || change->column != STAGE_SEQ) {
+        return;
+    }
+    trace_add(effect->list, "; ",
+              "Stage1 halts: seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
+              row_get(rows, TABLE_STAGE, change->slot, STAGE_SEQ) - 1,
+              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_PRIOR)),
+              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_ATTEMPTED)),
+              row_get(rows, TABLE_STAGE, change->slot, STAGE_OWNER),
+              row_get(rows, TABLE_STAGE, change->slot, STAGE_WALL));
+}
+
+static void tell_tally(const struct trace_effect *effect, const struct row_change *change)
+{
+    if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_STALE) {
+        trace_add(effect->list, "; ", "overtaken: refused and counted");
+    } else if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_REPEATED) {
+        trace_add(effect->list, "; ", "committed before: a no-op");
+    }
+}
+
+static void tell_changes(const struct trace_effect *effect)
+{
+    const struct run_event *event = effect->event;
+    for (size_t i = 0; i < event->change_count; i++) {
+        const struct row_change *change = &event->changes[i];
+        if (trace_is_repeated(event, i)) {
+            continue;
+        }
+        if (change->table == TABLE_SEQ) {
+            tell_seq(effect, change);
+        } else if (change->table == TABLE_STAGE) {
+            tell_stage(effect, change);
+        } else if (change->table == TABLE_SEQ_TALLY) {
+            tell_tally(effect, change);
+        } else {
+            trace_add(effect->list, "; ", "event %s",
+                      state_text(row_get(effect->names.rows, TABLE_SEQ_EVENT, change->slot,
+                                         SEQ_EVENT_STATE)));
+        }
+    }
+}
+
+static const char *skip_reason(enum bundle_name bundle)
+{
+    return bundle == BUNDLE_SEQ_ATTEMPT                                 ? "not allowed here"
+           : bundle == BUNDLE_SEQ_RECLAIM || bundle == BUNDLE_SEQ_FORCE ? "not due any more"
+           : bundle == BUNDLE_SEQ_ADMIT || bundle == BUNDLE_SEQ_HALT    ? "done before"
+                                                                        : "overtaken";
+}
+
+static void quoted(enum row_table table, struct story_quote *quote)
+{
+    quote->column = table == TABLE_SEQ ? SEQ_STATE : -1;
+    quote->is_ledger = false;
+    quote->the = table == TABLE_SEQ ? "the state of " : "";
+}
+
+/* Every seq as it stands. */
+static void dump(FILE *out, const struct names *names)
+{
+    const struct rows *rows = names->rows;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        fprintf(
+            out, "  %-12s %-16s attempts %" PRId64 ", owner %" PRId64 ", heartbeat t=%" PRId64 "\n",
+            seq_name(names, slot).text, state_text(row_get(rows, TABLE_SEQ, slot, SEQ_STATE)),
+            row_get(rows, TABLE_SEQ, slot, SEQ_ATTEMPTS), row_get(rows, TABLE_SEQ, slot, SEQ_OWNER),
+            row_get(rows, TABLE_SEQ, slot, SEQ_HEARTBEAT));
+    }
+}
+
+const struct sim_part sim_part_seq = {
+    .monitors = &monitors_seq,
+    .applies = applies,
+    .misstep = misstep,
+    .can_see = can_see,
+    .grounds = grounds,
+    .only_ground = only_ground,
+    .row = row_name,
+    .sent = tell_sent,
+    .changes = tell_changes,
+    .skip_reason = skip_reason,
+    .quoted = quoted,
+    .dump = dump,
+};
