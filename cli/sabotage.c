@@ -215,28 +215,17 @@ static void hunt_all(struct hunt *hunt)
 
 /* ---- what came of it ------------------------------------------------------------------------- */
 
-enum fate {
-    FATE_FOUND,
-    FATE_EQUIVALENT,
-    FATE_SURVIVED,
-    FATE_NOT_EQUIVALENT,
-    FATE_INTERLEAVED, /* a store that commits a transaction as a whole cannot show it */
-    FATE_COUNT
-};
-static const char *const fate_names[FATE_COUNT] = {
-    [FATE_FOUND] = "found",
-    [FATE_EQUIVALENT] = "equivalent",
-    [FATE_SURVIVED] = "SURVIVED",
-    [FATE_INTERLEAVED] = "shows between two statements only",
-    [FATE_NOT_EQUIVALENT] = "LISTED AS EQUIVALENT, AND FOUND"};
+enum fate { FATE_FOUND, FATE_EQUIVALENT, FATE_SURVIVED, FATE_NOT_EQUIVALENT, FATE_COUNT };
+static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
+                                                   [FATE_EQUIVALENT] = "equivalent",
+                                                   [FATE_SURVIVED] = "SURVIVED",
+                                                   [FATE_NOT_EQUIVALENT] =
+                                                       "LISTED AS EQUIVALENT, AND FOUND"};
 
 static enum fate fate_of(const struct trial *trial, uint64_t bases)
 {
     if (trial->sabotage.equivalent != NULL) {
         return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
-    }
-    if (trial->sabotage.interleaved && trial->found == 0) {
-        return FATE_INTERLEAVED;
     }
     return trial->found == bases ? FATE_FOUND : FATE_SURVIVED;
 }
@@ -349,9 +338,6 @@ static void write_summary(const struct hunt *hunt, const struct summary *summary
     printf("\n\n%zu sabotages: %zu found, %zu listed as equivalent, %zu survived", hunt->count,
            summary->fates[FATE_FOUND], summary->fates[FATE_EQUIVALENT],
            summary->fates[FATE_SURVIVED]);
-    if (summary->fates[FATE_INTERLEAVED] > 0) {
-        printf(", %zu only to be seen between two statements", summary->fates[FATE_INTERLEAVED]);
-    }
     if (summary->fates[FATE_NOT_EQUIVALENT] > 0) {
         printf(", %zu wrongly listed as equivalent", summary->fates[FATE_NOT_EQUIVALENT]);
     }

@@ -291,7 +291,7 @@ static const struct sabotage_reason equivalents[] = {
     {"key.claim/repeat", "the first claim lapses, and its message comes again"},
     {"key.read/repeat", "reading twice changes nothing"},
     {"key.start/repeat", "the digit is no longer the one that the start expects"},
-    {"key.finish/repeat", "the digit is no longer the one that the change expects"},
+    {"key.finish-activity/repeat", "the digit is no longer the one that the change expects"},
     {"key.pause/repeat", "the key is no longer the one that was read"},
     {"key.pause/ack-before", "a pause that is lost is one that came too late"},
     {"key.pause/stale/pause-key.1",

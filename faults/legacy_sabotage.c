@@ -184,7 +184,7 @@ static const struct sabotage_reason equivalents[] = {
     {"legacy.work/drop/save.3", INSERTED_WITH},
     {"legacy.work/drop/save.4", FOR_SIGHT},
     {"legacy.work/stale/save.4", FOR_SIGHT},
-    {"legacy.end-leg1/stale/move.1",
+    {"legacy.end-leg1/stale/move-earlier.1",
      "nobody else moves the integer between Leg1's entry and its end, but where a message comes "
      "twice, and there the design has broken already"},
     {"legacy.publish/repeat", "it is marked as published already"},

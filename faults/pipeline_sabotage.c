@@ -25,8 +25,8 @@ static const struct sabotage named[] = {
     [NO_ENTRY_WRITE] =
         {.name = "pipeline-review-without-entry-write",
          .about = "a re-review that leaves the status as it is does not write the entry's row",
-         .scenario = "pipeline-race",
-         .interleaved = true}, /* CUT then commits on a superseded decision, with no 40001 */
+         .scenario =
+             "pipeline-race"}, /* CUT then commits on a superseded decision, with no 40001 */
     [NO_CAS] = {.name = "pipeline-status-without-cas",
                 .about = "a status is set whatever it was",
                 .scenario = "pipeline"},
@@ -53,7 +53,7 @@ static const struct sabotage named[] = {
                  .scenario = "pipeline-pair"},
     [SECOND_REVIEW] = {.name = "pipeline-second-review",
                        .about = "a REVIEW that is tried again draws new ids and forces the status",
-                       .scenario = "pipeline"},
+                       .scenario = "pipeline-race"},
     [SECOND_VERIFY] = {.name = "pipeline-second-verify",
                        .about = "a VERIFY that is tried again draws new ids and forces the status",
                        .scenario = "pipeline"},
@@ -410,7 +410,6 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.verify/unguard/move-status.1",
      "a change set that lacks this result leaves its entry no other status"},
     {"pipeline.read/repeat", ONLY_READS},
-    {"pipeline.read/split-after/read-entry", ONLY_READS},
     {"pipeline.read/drop/read-entry.2", "of a MARK the row is read once more, payload included"},
     {"pipeline.read/split-after/read-decision", ONLY_READS},
     {"pipeline.read/split-after/read-change-set", ONLY_READS},

@@ -43,7 +43,6 @@ struct sabotage {
     uint8_t bundle;         /* enum bundle_name */
     uint8_t primitive;      /* enum primitive_id */
     uint8_t op;             /* UNGUARD, STALE: which operation of the primitive */
-    bool interleaved;       /* shows only where the statements of transactions interleave */
 };
 
 /* What a decorator remembers between two transactions of one actor. All zero at a start, and when

@@ -29,7 +29,7 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     /* key */
     [BUNDLE_BEGIN_FLOW] = "begin flow",
     [BUNDLE_START_KEY] = "start",
-    [BUNDLE_FINISH_KEY] = "finish",
+    [BUNDLE_FINISH_KEY] = "finish activity",
     [BUNDLE_PAUSE_KEY] = "pause",
     [BUNDLE_RELEASE_KEY] = "release",
     /* pipeline */

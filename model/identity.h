@@ -38,8 +38,8 @@ enum identity_role {
     IDENTITY_AWAITED = 1 << 29, /* of a place: the flow that it awaits */
     IDENTITY_END = 1 << 30,     /* of a flow: its completion tasks */
 
-    /* pipeline: up to 16 of each kind, numbered from here on */
-    IDENTITY_INTAKE = 1 << 17, /* of a batch: the idempotency key of an entry; plus its place */
+    /* pipeline: up to 16 of each kind; protocols share no store, so that numbers may meet */
+    IDENTITY_INTAKE = 1 << 26, /* of a batch: the idempotency key of an entry; plus its place */
     IDENTITY_ENTRY = 1 << 12,  /* of an idempotency key: its entry */
     IDENTITY_PAYLOAD,          /* of an idempotency key: its payload's hash; plus the version */
     IDENTITY_PAST = (1 << 12) + 16, /* of what moved an entry: the row of its history */
@@ -56,7 +56,7 @@ enum identity_role {
     IDENTITY_VERIFY,                       /* of a change set: the root of its verify results */
     IDENTITY_AFFECTED = (1 << 12) + 144,   /* of a change set: an affected row; plus its number */
     IDENTITY_ASKS = (1 << 12) + 160,       /* of what is asked for: the request; plus its path */
-    /* seq; protocols share no store, so that their numbers may meet */
+    /* seq */
     IDENTITY_STAGE = 1 << 25,       /* of 0: Stage1 */
     IDENTITY_SEQ_EVENT,             /* of a seq: its terminal event */
     IDENTITY_SEQ = 1 << 26,         /* of 0: a seq; plus its number */

@@ -132,9 +132,6 @@ Test(shrink, what_is_left_of_any_named_sabotage_reproduces_it_from_its_file_and_
     for (size_t i = 0; i < sabotage_named_count(); i++) {
         struct sabotage sabotage;
         sabotage_get(i, &sabotage);
-        if (sabotage.interleaved) {
-            continue;
-        }
         record(sabotage.scenario, sabotage.name, 1, NULL);
         expect_shrunk_well(sabotage.name, NULL);
     }
