@@ -53,7 +53,7 @@ static const struct sabotage named[] = {
                  .scenario = "pipeline-pair"},
     [SECOND_REVIEW] = {.name = "pipeline-second-review",
                        .about = "a REVIEW that is tried again draws new ids and forces the status",
-                       .scenario = "pipeline-race"},
+                       .scenario = "pipeline-crowd"},
     [SECOND_VERIFY] = {.name = "pipeline-second-verify",
                        .about = "a VERIFY that is tried again draws new ids and forces the status",
                        .scenario = "pipeline"},

@@ -443,6 +443,7 @@ static void read_back(const struct pipeline_worker *worker, struct bundle *next)
                                             [PHASE_CUT] = PRIMITIVE_READ_SET,
                                             [PHASE_VERIFY] = PRIMITIVE_READ_VERIFY};
     bundle_begin(next, BUNDLE_READ);
+    next->isolation = SERIALIZABLE; /* entry and row as of one moment: a phase may come between */
     bundle_append(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0)[0] = column(worker, MESSAGE_ACTIVITY);
     bundle_append(next, own[column(worker, MESSAGE_KIND)], CALL_PLAIN, 2)[0] =
         column(worker, MESSAGE_GUID);

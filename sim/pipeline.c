@@ -63,8 +63,8 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
     }
 }
 
-static const char *const grounds[] = {"pipeline", "pipeline-people", "pipeline-storm",
-                                      "pipeline-race", NULL};
+static const char *const grounds[] = {"pipeline",      "pipeline-people", "pipeline-storm",
+                                      "pipeline-race", "pipeline-lapse",  NULL};
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
