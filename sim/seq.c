@@ -7,7 +7,7 @@
 
 extern const struct monitors monitors_seq;
 
-#define TERMINAL_WEIGHT 4
+#define TERMINAL_WEIGHT 6
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
