@@ -25,6 +25,7 @@ Test(protocol, every_one_is_found_by_its_name_and_names_tables_and_roles)
     cr_expect_not(protocol_find("", &none));
     cr_expect_not(protocol_find("activit", &none));
     cr_expect_not(protocol_find("activity ", &none));
+    cr_expect_not(protocol_judges(CLAUSE_FAMILY_COUNT), "no protocol promises what has no family");
 }
 
 Test(protocol, a_role_has_every_function_that_it_must_have)
