@@ -22,7 +22,7 @@ uint32_t sessions_open(const struct sessions *all)
 uint32_t sessions_waiting(const struct sessions *all)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < all->count; s++) {
+    for (uint32_t s = 0; s < SESSIONS_MAX && s < all->count; s++) { /* as compilers want it */
         mask |= (uint32_t)(all->each[s].state == SESSION_WAITS) << s;
     }
     return mask;
