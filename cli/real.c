@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/one_run.h"
 #include "cli/real_judge.h"
-#include "real/cluster.h"
+#include "cli/server.h"
 #include "real/driver.h"
 #include "real/history.h"
 #include "reports/json_line.h"
@@ -305,8 +305,9 @@ static int run_scenario(const struct request *request, const char *dsn, const ch
     return status;
 }
 
-static int run_all(const struct request *request, const char *dsn)
+static int run_all(void *context, const char *dsn)
 {
+    const struct request *request = context;
     int worst = CLI_OK;
     for (int i = 0; i < request->scenarios.count && !interrupted; i++) {
         int status = run_scenario(request, dsn, request->scenarios.positional[i]);
@@ -326,38 +327,18 @@ static int run_all(const struct request *request, const char *dsn)
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-typedef int on_server(const struct request *request, const char *dsn);
-
-static int run_on_private_server(const struct request *request, on_server *what)
+static int use_server(struct request *request, on_server *what)
 {
-    struct cluster cluster = {0};
-    struct cluster_fault why;
-    struct cluster_options options = {.keep = request->keep};
-    if (!store_pg_is_there()) {
-        return complain("built without libpq",
-                        "install the Debian package libpq-dev and build again");
-    }
-    if (!cluster_start(&cluster, &options, &why)) {
-        fprintf(stderr, "assay real: %s\n", why.text);
-        return CLI_UNAVAILABLE;
-    }
-    int status = what(request, cluster_dsn(&cluster));
-    if (request->keep) {
-        char connect[300], end[300];
-        cluster_how_to_connect(&cluster, connect, sizeof connect);
-        cluster_how_to_end(&cluster, end, sizeof end);
-        fprintf(stderr, "the server is kept\n  connect  %s\n  end      %s\n", connect, end);
-    }
-    if (!cluster_close(&cluster, &why)) {
-        fprintf(stderr, "assay real: %s\n", why.text);
-    }
-    return status;
+    return server_use(
+        &(struct server_request){.verb = "real", .dsn = request->dsn, .keep = request->keep}, what,
+        request);
 }
 
 /* ---- planted bugs ---------------------------------------------------------------------------- */
 
-static int hunt_all(const struct request *request, const char *dsn)
+static int hunt_all(void *context, const char *dsn)
 {
+    const struct request *request = context;
     int worst = CLI_OK;
     for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
         struct request one = *request;
@@ -377,7 +358,7 @@ static int hunt_all(const struct request *request, const char *dsn)
 int real_sabotages(const struct sabotage *list, size_t count, bool json)
 {
     struct request request = {.seed_count = 1, .json = json, .hunted = list, .hunted_count = count};
-    return run_on_private_server(&request, hunt_all);
+    return use_server(&request, hunt_all);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -430,8 +411,7 @@ static int run_verb(int argc, char **argv)
     struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return request.dsn == NULL ? run_on_private_server(&request, run_all)
-                               : run_all(&request, request.dsn);
+    return use_server(&request, run_all);
 }
 
 const struct cli_verb cli_real = {.name = "real",

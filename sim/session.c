@@ -69,9 +69,8 @@ void session_begin(struct sessions *all, unsigned who, const struct bundle *bund
     find_next(all, one);
 }
 
-uint32_t session_length(const struct sessions *all, unsigned who)
+uint32_t session_length(const struct sessions *all, const struct bundle *bundle)
 {
-    const struct bundle *bundle = &all->each[who].bundle;
     uint32_t length = 0;
     for (uint8_t c = 0; c < bundle->count; c++) {
         length += all->primitives[bundle->calls[c].primitive].op_count;

@@ -230,7 +230,7 @@ bool sessions_locked(const struct sessions *all, enum row_table table, uint32_t 
 /* SERIALIZABLE, and another serializable transaction overlaps with it: 40001 may come. */
 bool session_may_abort(const struct sessions *all, unsigned who);
 
-/* How many operations the session's bundle has. */
-uint32_t session_length(const struct sessions *all, unsigned who);
+/* How many operations a bundle has. */
+uint32_t session_length(const struct sessions *all, const struct bundle *bundle);
 
 #endif

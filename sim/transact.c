@@ -386,15 +386,6 @@ void run_drop_sessions(struct run *run, bool told)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-static uint32_t length_of(const struct run *run)
-{
-    uint32_t length = 0;
-    for (uint8_t c = 0; c < run->bundle.count; c++) {
-        length += run->primitives[run->bundle.calls[c].primitive].op_count;
-    }
-    return length;
-}
-
 /* No connection is free: 53300. One that has its transaction open has one. */
 static bool is_full(const struct run *run)
 {
@@ -423,7 +414,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         finish(run, actor, fault, false, mark);
         return;
     }
-    uint32_t length = length_of(run);
+    uint32_t length = session_length(run->sessions, &run->bundle);
     bool interleaves = run->interleaves && !run->calm && !run->settling && length > 0;
     one->stop = interleaves ? choice_stop(run->source, actor, one->transactions, length) : 0;
     uint32_t picked = run->bundle.name == BUNDLE_CLAIM ? pick_claim(run, actor, fault) : ROW_NONE;

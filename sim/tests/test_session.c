@@ -42,7 +42,7 @@ static struct outcome execute(unsigned who, const struct bundle *bundle, uint32_
     size_t mark = world_mark(rows);
     all.each[who].outcome = (struct outcome){.kind = OUTCOME_NONE}; /* no claim of an earlier one */
     session_begin(&all, who, bundle, picked);
-    uint32_t length = session_length(&all, who), operations = 0;
+    uint32_t length = session_length(&all, &all.each[who].bundle), operations = 0;
     while (all.each[who].state == SESSION_OPEN) {
         session_operation(&all, who);
         operations++;
