@@ -31,7 +31,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb cli_bench, cli_campaign, cli_compare, cli_conform, cli_decode,
-    cli_list, cli_real, cli_replay, cli_run, cli_sabotage, cli_shrink, cli_sweep;
+    cli_explore, cli_list, cli_real, cli_replay, cli_run, cli_sabotage, cli_shrink, cli_sweep;
 
 /* One option of a verb: a flag, or one that takes a value. */
 struct cli_option {

@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const struct cli_verb *const verbs[] = {
-    &cli_run,     &cli_campaign, &cli_sweep,   &cli_replay, &cli_shrink, &cli_sabotage,
-    &cli_compare, &cli_real,     &cli_conform, &cli_decode, &cli_list,   &cli_bench};
+    &cli_run,    &cli_campaign, &cli_sweep,   &cli_explore, &cli_replay,
+    &cli_shrink, &cli_sabotage, &cli_compare, &cli_real,    &cli_conform,
+    &cli_decode, &cli_list,     &cli_bench};
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
 
 static void write_overview(FILE *out)

@@ -1,6 +1,7 @@
 /* The activity protocol in the simulation: which faults fall where, presets, where planted bugs are
  * hunted. Its words for traces and stories are in activity_words.c. */
 #include "model/oracle/activity.h"
+#include "sim/activity_sameness.h"
 #include "sim/activity_words.h"
 #include "sim/part.h"
 
@@ -116,6 +117,7 @@ const struct sim_part sim_part_activity = {
     .has_presets = has_presets,
     .preset = apply_preset,
     .can_see = can_see,
+    .sameness = &activity_sameness,
     .grounds = grounds,
     .only_ground = only_ground,
     .row = activity_row_name,

@@ -4,6 +4,7 @@
 #ifndef SIM_PART_H
 #define SIM_PART_H
 
+#include "sim/sameness.h"
 #include "sim/story.h"
 
 struct sim_part {
@@ -27,6 +28,11 @@ struct sim_part {
     void (*preset)(struct run *run, size_t mark);
     /* Whether runs of the scenario can show the sighting at all. NULL: every one. */
     bool (*can_see)(const struct scenario *scenario, enum oracle_sighting sight);
+
+    /* ---- searching ---- */
+
+    /* What makes two states the same. NULL: every row as it stands (sameness.h). */
+    const struct sameness_hooks *sameness;
 
     /* ---- hunting ---- */
 

@@ -123,7 +123,7 @@ void run_keep(struct run *run, size_t mark)
 
 /* ---- who can run ----------------------------------------------------------------------------- */
 
-static struct glance glance_of(const struct run *run)
+struct glance run_glance(const struct run *run)
 {
     struct glance glance = {.rows = &run->world.rows, .now = run->world.now};
     if (world_next_message(&run->world, &glance.next_message) == ROW_NONE) {
@@ -133,7 +133,7 @@ static struct glance glance_of(const struct run *run)
 }
 
 /* From when on the actor can run. */
-static int64_t able_from(const struct run *run, unsigned actor, const struct glance *glance)
+int64_t run_able_from(const struct run *run, unsigned actor, const struct glance *glance)
 {
     const struct run_actor *one = &run->actors[actor];
     enum session_state state = (enum session_state)run->sessions->each[actor].state;
@@ -146,10 +146,10 @@ static int64_t able_from(const struct run *run, unsigned actor, const struct gla
 
 static uint32_t able(const struct run *run)
 {
-    struct glance glance = glance_of(run);
+    struct glance glance = run_glance(run);
     uint32_t mask = 0;
     for (unsigned a = 0; a < run->actor_count; a++) {
-        mask |= (uint32_t)(able_from(run, a, &glance) <= glance.now) << a;
+        mask |= (uint32_t)(run_able_from(run, a, &glance) <= glance.now) << a;
     }
     return mask;
 }
@@ -157,10 +157,10 @@ static uint32_t able(const struct run *run)
 /* To the next moment at which somebody can run; false: there is none, all is quiet. */
 static bool wait_until_able(struct run *run)
 {
-    struct glance glance = glance_of(run);
+    struct glance glance = run_glance(run);
     int64_t next = PROTOCOL_NEVER;
     for (unsigned a = 0; a < run->actor_count; a++) {
-        int64_t from = able_from(run, a, &glance);
+        int64_t from = run_able_from(run, a, &glance);
         next = from < next ? from : next;
     }
     if (next == PROTOCOL_NEVER) {
@@ -172,7 +172,7 @@ static bool wait_until_able(struct run *run)
 
 bool run_is_quiet(const struct run *run)
 {
-    struct glance glance = glance_of(run);
+    struct glance glance = run_glance(run);
     for (unsigned a = 0; a < run->actor_count; a++) {
         struct actor fresh;
         protocol_begin(&fresh, &run->rules, a);
@@ -219,7 +219,7 @@ void run_begin_oracle(struct run *run)
     oracle_begin(&run->oracle, monitors, &run->world.rows, run->ghosts);
 }
 
-static void begin(struct run *run, struct choice_source *source)
+void run_begin(struct run *run, struct choice_source *source)
 {
     world_reset(&run->world);
     sessions_begin(run->sessions, &run->world, run->primitives, &session_postgresql,
@@ -251,7 +251,7 @@ static uint32_t weather_steps(struct run *run, uint32_t bound)
 
 const struct run_result *run_once(struct run *run, struct choice_source *source)
 {
-    begin(run, source);
+    run_begin(run, source);
     uint32_t bound = 8 * run->crash_free_steps + STEPS_SPARE;
     go_on(run, weather_steps(run, bound));
     if (!over(run)) {
@@ -279,7 +279,7 @@ static void run_crash_free(struct run *run)
     sabotage_primitives(NULL, run->primitives);
     run->sabotage = NULL;
     run->calm = true;
-    begin(run, &calm);
+    run_begin(run, &calm);
     uint32_t rows = 0;
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows += run->world.rows.table[t].capacity;
@@ -297,6 +297,13 @@ static void run_crash_free(struct run *run)
 
 bool run_make(struct run *run, const struct scenario *scenario, const struct sabotage *sabotage)
 {
+    bool keeps = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
+    return run_make_deep(run, scenario, sabotage, keeps ? 1 << 16 : 1024);
+}
+
+bool run_make_deep(struct run *run, const struct scenario *scenario,
+                   const struct sabotage *sabotage, size_t changes)
+{
     memset(run, 0, sizeof *run);
     run->scenario = scenario;
     run->sabotage = sabotage;
@@ -306,7 +313,7 @@ bool run_make(struct run *run, const struct scenario *scenario, const struct sab
     run->has_presets = run->part->has_presets != NULL && run->part->has_presets(scenario);
     scenario_rules(scenario, scenario->timeout, PUT_BACK_TICKS, &run->rules);
     run->actor_count = run->rules.actors;
-    struct world_capacity capacity = {.changes = run->keeps_log ? 1 << 16 : 1024};
+    struct world_capacity capacity = {.changes = changes};
     scenario_room(scenario, capacity.rows);
     run->sessions = calloc(1, sizeof *run->sessions);
     if (run->sessions == NULL || !world_make(&run->world, &capacity) ||

@@ -155,6 +155,10 @@ struct run {
 
 /* Makes everything, and runs the scenario once without faults and sabotage. False: no memory. */
 bool run_make(struct run *run, const struct scenario *scenario, const struct sabotage *sabotage);
+
+/* The same, with room for a log of so many changes: for who takes many commits back. */
+bool run_make_deep(struct run *run, const struct scenario *scenario,
+                   const struct sabotage *sabotage, size_t changes);
 void run_free(struct run *run);
 
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
@@ -162,6 +166,18 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
 
 /* The oracles start over beside a world that is empty. */
 void run_begin_oracle(struct run *run);
+
+/* Everything as it is before the first step; `source` may be NULL for who takes the steps itself.
+ */
+void run_begin(struct run *run, struct choice_source *source);
+
+/* What an actor could look at to say when it has something to do; from when on it can run. */
+struct glance run_glance(const struct run *run);
+int64_t run_able_from(const struct run *run, unsigned actor, const struct glance *glance);
+
+/* A second row with the content of the message in this slot, visible at once and never claimed
+ * (E-ACL-11). False: no room. */
+bool run_copy_message(struct run *run, uint32_t slot);
 
 /* Nobody who serves would find anything to do in these rows, now or later. */
 bool run_is_quiet(const struct run *run);

@@ -1,4 +1,5 @@
-/* What the files of a run share. Private to run.c, transact.c and weather.c. */
+/* What the files of a run share. Private to run.c, transact.c, weather.c and
+ * walk.c. */
 #ifndef SIM_RUN_INSIDE_H
 #define SIM_RUN_INSIDE_H
 
@@ -13,6 +14,9 @@ void run_broke(struct run *run, struct oracle_verdict breach);
 /* What was written since `mark` is a commit: it goes to the oracles; it stays. */
 void run_judge_commit(struct run *run, size_t mark);
 void run_keep(struct run *run, size_t mark);
+
+/* ... is none: nothing of it may stay, which the oracles see to. A torn store leaves half. */
+void run_roll_back(struct run *run, size_t mark);
 
 /* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);

@@ -435,16 +435,27 @@ static void tell_parting(const struct story_telling *telling, const struct trace
     write_parting(telling, "passes", there, read_alike(here, there));
 }
 
-static void tell_neighbour(const struct story_telling *telling, const struct choice_list *passing)
+/* The schedule that breaks, or the one that passes; NULL: there is none. */
+static const struct run_result *play(struct run *run, const struct story *story,
+                                     const struct choice_list *list, bool passing)
+{
+    return story->play == NULL ? run_list(run, list) : story->play(story->context, run, passing);
+}
+
+/* False: it does not pass. */
+static bool tell_neighbour(const struct story_telling *telling, const struct story *story,
+                           const struct choice_list *passing)
 {
     struct trace other = trace_begin(telling->run->scenario);
     telling->run->observer = trace_observe;
     telling->run->observer_context = &other;
-    enum run_verdict verdict = run_list(telling->run, passing)->verdict;
-    if (verdict == RUN_HELD && !other.failed) {
+    const struct run_result *result = play(telling->run, story, passing, true);
+    bool passes = result != NULL && result->verdict == RUN_HELD && !other.failed;
+    if (passes) {
         tell_parting(telling, &other);
     }
     trace_free(&other);
+    return passes;
 }
 
 static void tell_nearest(const struct story_telling *telling, const struct story *story)
@@ -452,13 +463,15 @@ static void tell_nearest(const struct story_telling *telling, const struct story
     const struct choice_list *list = story->choices;
     fprintf(telling->out, "\n%sthe nearest schedule that passes%s\n", telling->style->strong,
             telling->style->plain);
-    if (story->passing != NULL) {
-        tell_neighbour(telling, story->passing);
+    if (story->passing != NULL || story->play != NULL) {
+        if (!tell_neighbour(telling, story, story->passing)) {
+            fputs("None was found.\n", telling->out);
+        }
         return;
     }
     struct choice_list found = {.items = calloc(list->count + 1, sizeof *found.items)};
     if (found.items != NULL && find_passing(telling->run, list, &found)) {
-        tell_neighbour(telling, &found);
+        tell_neighbour(telling, story, &found);
     } else if (run_list(telling->run, NULL)->verdict == RUN_HELD) {
         fputs("None differs by one choice only.\n", telling->out);
     } else {
@@ -474,7 +487,7 @@ static bool tell_all(struct story_telling *telling, const struct story *story)
 {
     telling->run->observer = trace_observe;
     telling->run->observer_context = &telling->trace;
-    telling->result = *run_list(telling->run, story->choices);
+    telling->result = *play(telling->run, story, story->choices, false);
     if (telling->result.verdict != RUN_BROKEN || telling->trace.failed ||
         telling->trace.count == 0) {
         return false;

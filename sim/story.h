@@ -27,8 +27,12 @@ struct story_style {
 struct story {
     const struct choice_list *choices; /* sorted; the schedule that breaks */
     const struct choice_list *passing; /* sorted; one that passes. NULL: one is looked for */
-    const char *reproduce;             /* the command that does it again */
-    const char *about;                 /* of the schedule: "shrunk from 93 steps"; NULL: nothing */
+    /* Where a schedule is no list of choices: runs the one that breaks, or the one that passes;
+     * NULL as a result: there is none. */
+    const struct run_result *(*play)(void *context, struct run *run, bool passing);
+    void *context;
+    const char *reproduce; /* the command that does it again */
+    const char *about;     /* of the schedule: "shrunk from 93 steps"; NULL: nothing */
 };
 
 /* What the parts of a story have in common. */

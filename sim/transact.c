@@ -97,8 +97,7 @@ static void delay_published(struct run *run, unsigned actor, size_t mark)
     }
 }
 
-/* Nothing of it may stay; a torn store leaves half. */
-static void roll_back(struct run *run, size_t mark)
+void run_roll_back(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
     bool torn = run->sabotage != NULL && sabotage_tears(run->sabotage);
@@ -133,7 +132,7 @@ static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, 
         run->result.verdict = RUN_STORE_FULL;
     }
     if (run->outcome.kind == OUTCOME_REFUSED || loses(fault)) {
-        roll_back(run, mark);
+        run_roll_back(run, mark);
         return false;
     }
     if (fault == FAULT_DELAY) {

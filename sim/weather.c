@@ -49,8 +49,7 @@ static uint32_t pick_message(struct run *run, enum fault_kind kind, unsigned act
     return ROW_NONE;
 }
 
-/* A second row with the same content, visible at once and never claimed (E-ACL-11). */
-static bool copy_message(struct run *run, uint32_t slot)
+bool run_copy_message(struct run *run, uint32_t slot)
 {
     struct rows *rows = &run->world.rows;
     int64_t columns[MESSAGE_COLUMNS];
@@ -74,7 +73,7 @@ static bool disturb_queue(struct run *run, enum fault_kind kind, unsigned actor,
         world_set(&run->world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, run->world.now);
         return true;
     }
-    return copy_message(run, slot);
+    return run_copy_message(run, slot);
 }
 
 /* What the last commits wrote is taken back, and told as the changes of one commit more. */

@@ -25,6 +25,13 @@ size_t oracle_activity_cells(const struct rows *rows)
     return judge.base[MEMORY_GUID] + (judge.mask[MEMORY_GUID] + 1) * MEMO_COUNT;
 }
 
+static int memory_of(const struct rows *rows, size_t cell)
+{
+    size_t entry = cell / MEMO_COUNT, jobs = (size_t)rows->table[TABLE_JOB].index_mask + 1;
+    size_t activities = (size_t)rows->table[TABLE_ACTIVITY].index_mask + 1;
+    return entry < jobs ? MEMORY_JOB : entry < jobs + activities ? MEMORY_ACTIVITY : MEMORY_GUID;
+}
+
 struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct rows *rows,
                                              const struct row_change *changes, size_t count)
 {
@@ -56,6 +63,12 @@ struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
 
 const struct monitors monitors_activity = {
     .cells = oracle_activity_cells,
+    .memories = {[MEMORY_ACTIVITY] = {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
+                                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER,
+                                                [MEMO_TASK] = GHOST_DATUM}},
+                 [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
+                                  .kinds = {[MEMO_OUTPUT] = GHOST_DATUM}}},
+    .memory_of = memory_of,
     .commit = oracle_activity_commit,
     .rollback = oracle_activity_rollback,
     .settled = oracle_activity_settled,

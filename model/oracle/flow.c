@@ -522,4 +522,5 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_key = {
-    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled, .recheck = recheck};
+    .cells = cells, .plain = 1, .commit = commit, .rollback = rollback, .settled = settled,
+    .recheck = recheck};

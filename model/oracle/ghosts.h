@@ -9,6 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Most cells lie in tables, the memories of a protocol's monitors (judge.h): entries of so many
+ * cells, the first of them the id that the entry is about, 0 if it is free. */
+#define GHOST_MEMORIES_MAX 4
+#define GHOST_CELLS        4
+#define GHOST_FLAGS        1 /* the cell of an entry that holds flags */
+
+/* What a cell of an entry is, to a search that asks whether two states are the same. */
+enum ghost_kind {
+    GHOST_VALUE,  /* counts as it is */
+    GHOST_DATUM,  /* an id, or data of the workload: the same wherever nothing went wrong */
+    GHOST_COUNTER /* follows how often something was tried */
+};
+
+struct ghost_memory {
+    int64_t sights; /* flags that only sightings ask for: no verdict depends on them */
+    uint8_t kinds[GHOST_CELLS]; /* enum ghost_kind */
+};
+
 struct ghost_write {
     uint32_t cell;
     int64_t before;

@@ -69,4 +69,4 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_inbox = {
-    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled};
+    .cells = cells, .plain = 1, .commit = commit, .rollback = rollback, .settled = settled};

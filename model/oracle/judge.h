@@ -9,9 +9,9 @@
 #include "model/check.h"
 #include "model/oracle/oracle.h"
 
-#define JUDGE_MEMORIES_MAX 4
-#define JUDGE_MEMO_CELLS   4
-#define JUDGE_MEMO_FLAGS   1 /* the cell of an entry that memory_flag sets bits in */
+#define JUDGE_MEMORIES_MAX GHOST_MEMORIES_MAX
+#define JUDGE_MEMO_CELLS   GHOST_CELLS
+#define JUDGE_MEMO_FLAGS   GHOST_FLAGS /* that memory_flag sets bits in */
 
 /* ---- reporting ------------------------------------------------------------------------------- */
 

@@ -132,8 +132,13 @@ struct oracle;
 
 /* The monitors of one protocol. */
 struct monitors {
-    /* How many ghost cells they need beside tables of these capacities. */
+    /* How many ghost cells they need beside tables of these capacities: `plain` ones, then those of
+     * the memories. */
     size_t (*cells)(const struct rows *rows);
+    size_t plain;
+    struct ghost_memory memories[GHOST_MEMORIES_MAX];
+    /* Which memory a cell belongs to. NULL: there is one. */
+    int (*memory_of)(const struct rows *rows, size_t cell);
     /* One commit. */
     struct oracle_verdict (*commit)(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count);

@@ -41,6 +41,19 @@ static size_t cells(const struct rows *rows)
     return count;
 }
 
+static int memory_of(const struct rows *rows, size_t cell)
+{
+    size_t end = 0;
+    int memory = 0;
+    for (; memory < OF_VERIFY; memory++) {
+        end += ((size_t)rows->table[remembered[memory]].index_mask + 1) * JUDGE_MEMO_CELLS;
+        if (cell < end) {
+            break;
+        }
+    }
+    return memory;
+}
+
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
     struct judge judge = judge_begin(oracle, rows);
@@ -687,4 +700,9 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_pipeline = {
-    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled};
+    .cells = cells,
+    .memories = {[OF_MARK] = {.sights = 1}, [OF_CUT] = {.sights = 1}, [OF_VERIFY] = {.sights = 1}},
+    .memory_of = memory_of,
+    .commit = commit,
+    .rollback = rollback,
+    .settled = settled};

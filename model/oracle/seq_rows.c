@@ -735,4 +735,5 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_seq = {
-    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled};
+    .cells = cells, .plain = CELL_DECISIONS + DECISION_CELLS, .commit = commit,
+    .rollback = rollback, .settled = settled};

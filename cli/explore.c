@@ -1,0 +1,492 @@
+/* assay explore: every schedule within bounds. */
+#include "cli/one_run.h"
+#include "cli/search.h"
+#include "reports/json_line.h"
+#include "sim/story.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay explore SCENARIO [--crashes N] [--duplicates N] [--lapses N] [--unknowns N]\n"
+    "                     [--aborts N] [--workers N] [--level transaction|statement] [--jobs J]\n"
+    "                     [--memory SIZE] [--no-reduction] [--shortest] [--sabotage NAME]\n"
+    "                     [--without CLAUSE] [--expect-finding] [--json]\n"
+    "\n"
+    "Visits every state that a small scenario can reach while no more goes wrong than the bounds\n"
+    "allow, with all oracles on, and says \"complete\" only if it did. There is no clock: a claim\n"
+    "runs out when the search says so.\n"
+    "\n"
+    "  --crashes N       workers that die between two transactions (default 1)\n"
+    "  --duplicates N    messages that are there once more (default 1)\n"
+    "  --lapses N        claims and leases that run out while their holder works (default 0)\n"
+    "  --unknowns N      commits whose answer is lost, whether they happened or not (default 0)\n"
+    "  --aborts N        transactions that the store gives up, 40001 (default 0)\n"
+    "  --workers N       instead of the scenario's\n"
+    "  --level LEVEL     transaction: each whole, the default; statement: operations of different\n"
+    "                    transactions interleave, which only small scopes allow\n"
+    "  --jobs J          threads (default: one a core)\n"
+    "  --memory SIZE     for the states seen, such as 500M or 8G (default 2G); when it is full,\n"
+    "                    the answer is \"bounded\"\n"
+    "  --no-reduction    tells workers, siblings, counters and orders of independent steps apart\n"
+    "  --shortest        breadth first: the shortest schedule that breaks a promise\n"
+    "  --sabotage NAME   plants a bug (assay list sabotages)\n"
+    "  --without CLAUSE  is not judged; may be given several times\n"
+    "  --expect-finding  a broken promise is status 0, none is status 1\n"
+    "  --json            JSON lines: one of type \"summary\"\n"
+    "\n"
+    "Exit status: 0 complete, and every promise held; 1 a promise was broken; 2 from some state\n"
+    "nothing can come to rest; 4 bounded.\n"
+    "\n"
+    "example: assay explore peer-5 --crashes 3 --duplicates 1\n"
+    "         assay explore peer-3 --sabotage trust-stale-read --shortest\n";
+
+struct request {
+    const char *scenario, *crashes, *duplicates, *lapses, *unknowns, *aborts, *workers, *level,
+        *jobs, *memory, *sabotage;
+    bool no_reduction, shortest, json, expect_finding;
+    bool without[CLAUSE_COUNT];
+    struct explore_plan plan;
+    struct sabotage planted;
+    struct scenario *loaded;
+};
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+/* "500M", "8G", "1000000": bytes. */
+static bool read_size(const char *text, size_t *size)
+{
+    static const char units[] = "KMG";
+    char digits[24];
+    size_t length = strlen(text), shift = 0;
+    if (length == 0 || length >= sizeof digits) {
+        return false;
+    }
+    const char *unit = strchr(units, text[length - 1]);
+    if (unit != NULL && length > 1) {
+        shift = 10 * (size_t)(unit - units + 1);
+        length--;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    uint64_t number;
+    if (!cli_read_number(digits, &number) || number == 0 || number > UINT64_C(1) << 40 >> shift) {
+        return false;
+    }
+    *size = (size_t)(number << shift);
+    return true;
+}
+
+static int read_bounds(struct request *request)
+{
+    struct walk_bounds *bounds = &request->plan.walk.bounds;
+    const struct {
+        const char *option, *text;
+        uint8_t *bound;
+    } asked[] = {{"--crashes", request->crashes, &bounds->crashes},
+                 {"--duplicates", request->duplicates, &bounds->duplicates},
+                 {"--lapses", request->lapses, &bounds->lapses},
+                 {"--unknowns", request->unknowns, &bounds->unknowns},
+                 {"--aborts", request->aborts, &bounds->aborts}};
+    *bounds = (struct walk_bounds){.crashes = 1, .duplicates = 1};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        uint64_t number = *asked[i].bound;
+        int status =
+            cli_number_option(&cli_explore, asked[i].option, asked[i].text, 0, 50, &number);
+        if (status != CLI_OK) {
+            return status;
+        }
+        *asked[i].bound = (uint8_t)number;
+    }
+    return CLI_OK;
+}
+
+static unsigned cores(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > EXPLORE_JOBS_MAX ? EXPLORE_JOBS_MAX : (unsigned)online;
+}
+
+static int read_rest(struct request *request)
+{
+    struct explore_plan *plan = &request->plan;
+    uint64_t jobs = cores();
+    int status = read_bounds(request);
+    if (status == CLI_OK) {
+        status =
+            cli_number_option(&cli_explore, "--jobs", request->jobs, 1, EXPLORE_JOBS_MAX, &jobs);
+    }
+    if (status != CLI_OK) {
+        return status;
+    }
+    plan->jobs = (unsigned)jobs;
+    plan->memory = (size_t)2 << 30;
+    plan->walk.reductions = request->no_reduction ? 0 : REDUCE_ALL;
+    plan->walk.without = request->without;
+    if (request->memory != NULL && !read_size(request->memory, &plan->memory)) {
+        return cli_usage_error(&cli_explore, "--memory %s: a size such as 500M or 8G is needed",
+                               cli_quote(request->memory).text);
+    }
+    if (request->level != NULL && strcmp(request->level, "transaction") != 0 &&
+        strcmp(request->level, "statement") != 0) {
+        return cli_usage_error(&cli_explore, "--level %s: transaction or statement is needed",
+                               cli_quote(request->level).text);
+    }
+    plan->walk.by_statement = request->level != NULL && strcmp(request->level, "statement") == 0;
+    return CLI_OK;
+}
+
+static int read_request(int argc, char **argv, struct request *request)
+{
+    struct cli_arguments arguments;
+    struct cli_values without = {0};
+    const struct cli_option options[] = {{"--crashes", &request->crashes, NULL},
+                                         {"--duplicates", &request->duplicates, NULL},
+                                         {"--lapses", &request->lapses, NULL},
+                                         {"--unknowns", &request->unknowns, NULL},
+                                         {"--aborts", &request->aborts, NULL},
+                                         {"--workers", &request->workers, NULL},
+                                         {"--level", &request->level, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--memory", &request->memory, NULL},
+                                         {"--sabotage", &request->sabotage, NULL},
+                                         {"--no-reduction", NULL, &request->no_reduction},
+                                         {"--shortest", NULL, &request->shortest},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
+    int status = cli_take_values(&cli_explore, &argc, argv, "--without", &without);
+    if (status == CLI_OK) {
+        status = cli_parse(&cli_explore, argc, argv, options, sizeof options / sizeof *options,
+                           &arguments);
+    }
+    if (status == CLI_OK) {
+        status = one_run_without(&cli_explore, &without, request->without, NULL);
+    }
+    if (status != CLI_OK) {
+        return status;
+    }
+    if (arguments.count != 1) {
+        return cli_usage_error(&cli_explore, "one SCENARIO is needed, %d were given",
+                               arguments.count);
+    }
+    request->scenario = arguments.positional[0];
+    return read_rest(request);
+}
+
+static int load(struct request *request)
+{
+    struct scenario_fault fault;
+    struct scenario *scenario = request->loaded;
+    if (!scenario_load(request->scenario, scenario, &fault)) {
+        return cli_usage_error(&cli_explore, "%s", fault.text);
+    }
+    uint64_t workers = scenario->workers;
+    int status = cli_number_option(&cli_explore, "--workers", request->workers, 1,
+                                   SCENARIO_WORKERS_MAX, &workers);
+    if (status != CLI_OK) {
+        return status;
+    }
+    scenario->workers = (uint32_t)workers;
+    request->plan.walk.scenario = scenario;
+    if (request->sabotage == NULL) {
+        return CLI_OK;
+    }
+    if (!sabotage_find(request->sabotage, &request->planted)) {
+        return cli_usage_error(&cli_explore,
+                               "--sabotage %s: there is none; assay list sabotages shows them",
+                               cli_quote(request->sabotage).text);
+    }
+    request->plan.walk.sabotage = &request->planted;
+    return one_run_check_sabotage(&cli_explore, &request->planted, scenario);
+}
+
+/* ---- a finding ------------------------------------------------------------------------------- */
+
+struct telling {
+    struct walk walk;
+    const struct explore_report *report;
+    struct walk_move passing[WALK_DEPTH_MAX];
+    size_t passing_length;
+};
+
+static const struct run_result *play(void *context, struct run *run, bool passing)
+{
+    struct telling *telling = context;
+    struct walk *walk = &telling->walk;
+    const struct explore_report *report = telling->report;
+    if (passing && !explore_nearest(walk, report->path, report->path_length, telling->passing,
+                                    &telling->passing_length)) {
+        return NULL;
+    }
+    const struct walk_move *path = passing ? telling->passing : report->path;
+    size_t length = passing ? telling->passing_length : report->path_length;
+    bool held = true;
+    walk_begin(walk);
+    for (size_t i = 0; held && i < length; i++) {
+        held = walk_show(walk, path[i]);
+    }
+    if (held && !passing) {
+        walk_settled(walk);
+    }
+    run->result.steps = walk->depth;
+    return &run->result;
+}
+
+static void write_command(const struct request *request, char *command, size_t size)
+{
+    const struct walk_bounds *bounds = &request->plan.walk.bounds;
+    int used = snprintf(command, size, "assay explore %s --crashes %u --duplicates %u",
+                        request->scenario, bounds->crashes, bounds->duplicates);
+    const struct {
+        const char *option, *text;
+    } others[] = {{"--lapses", request->lapses}, {"--unknowns", request->unknowns},
+                  {"--aborts", request->aborts}, {"--workers", request->workers},
+                  {"--level", request->level},   {"--sabotage", request->sabotage}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].text != NULL && used > 0 && (size_t)used < size) {
+            used += snprintf(command + used, size - (size_t)used, " %s %s", others[i].option,
+                             others[i].text);
+        }
+    }
+    if (request->shortest && used > 0 && (size_t)used < size) {
+        snprintf(command + used, size - (size_t)used, " --shortest");
+    }
+}
+
+static void tell(const struct request *request, const struct explore_report *report)
+{
+    char command[400], about[80];
+    struct telling *telling = calloc(1, sizeof *telling);
+    if (telling == NULL || !walk_make(&telling->walk, &request->plan.walk)) {
+        free(telling);
+        fputs("assay explore: not enough memory to tell the finding\n", stderr);
+        return;
+    }
+    telling->report = report;
+    write_command(request, command, sizeof command);
+    snprintf(about, sizeof about, "%zu steps%s", report->path_length,
+             request->shortest ? ", and none is shorter" : "");
+    enum format_kind format = cli_text_format();
+    struct story_style style = {.strong = format_strong(format),
+                                .alarm = format_alarm(format),
+                                .plain = format_plain(format),
+                                .wrapped = format_wrapped};
+    struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
+    story_tell(stdout, &style, &telling->walk.run, &story);
+    putchar('\n');
+    walk_free(&telling->walk);
+    free(telling);
+}
+
+/* The way to a state from which nothing can come to rest. */
+static void tell_stuck(const struct request *request, const struct explore_report *report)
+{
+    struct explore_plan plan = request->plan;
+    struct search_result found;
+    plan.jobs = 1;
+    plan.target = report->stuck;
+    if (!search(&plan, NULL, &found)) {
+        return;
+    }
+    puts("from here nothing can come to rest:");
+    struct telling *telling = calloc(1, sizeof *telling);
+    if (telling != NULL && walk_make(&telling->walk, &plan.walk)) {
+        struct trace trace = trace_begin(plan.walk.scenario);
+        telling->report = found.report;
+        telling->walk.run.observer = trace_observe;
+        telling->walk.run.observer_context = &trace;
+        play(telling, &telling->walk.run, false);
+        for (size_t i = 0; i < trace.count; i++) {
+            trace_write(stdout, &trace.records[i].line, "", "");
+        }
+        trace_free(&trace);
+        walk_free(&telling->walk);
+    }
+    free(telling);
+    explore_free(found.explore);
+}
+
+/* ---- what it says ---------------------------------------------------------------------------- */
+
+static const char *verdict_text(enum explore_verdict verdict)
+{
+    static const char *const texts[EXPLORE_VERDICT_COUNT] = {
+        [EXPLORE_HELD] = "complete: every promise held",
+        [EXPLORE_BROKEN] = "a promise was broken",
+        [EXPLORE_STUCK] = "from some state nothing can come to rest",
+        [EXPLORE_BOUNDED] = "bounded"};
+    return texts[verdict];
+}
+
+static void write_reductions(unsigned reductions)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{REDUCE_WORKERS, "workers"},
+                 {REDUCE_SIBLINGS, "siblings"},
+                 {REDUCE_COUNTERS, "counters"},
+                 {REDUCE_ORDER, "order"}};
+    printf("  reduced by  ");
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((reductions & names[i].bit) != 0) {
+            printf("%s%s", separator, names[i].name);
+            separator = ", ";
+        }
+    }
+    puts(reductions == 0 ? "nothing" : "");
+}
+
+static void write_summary(const struct request *request, const struct search_result *result)
+{
+    const struct explore_report *report = result->report;
+    const struct walk_bounds *bounds = &request->plan.walk.bounds;
+    printf("%s, %" PRIu32 " workers: %s%s%s\n", request->scenario, request->loaded->workers,
+           verdict_text(report->verdict), report->why == NULL ? "" : ", ",
+           report->why == NULL ? "" : report->why);
+    printf(
+        "  within      %u crashes, %u duplicates, %u lapses, %u lost answers, %u aborts, by %s\n",
+        bounds->crashes, bounds->duplicates, bounds->lapses, bounds->unknowns, bounds->aborts,
+        request->plan.walk.by_statement ? "statement" : "transaction");
+    write_reductions(request->plan.walk.reductions);
+    printf("  states      %" PRIu64 ", %" PRIu64 " transitions, %u deep; %" PRIu64
+           " at rest, with %" PRIu64 " different ends\n",
+           report->states, report->transitions, report->deepest, report->rests, report->ends);
+    printf("  memory      %.1f MB, %.1f bytes a state; two states taken for one: chance %.1e\n",
+           (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
+           visited_collision((double)report->states));
+    printf("  time        %.2f s, %u threads\n", result->seconds, request->plan.jobs);
+}
+
+static void write_json(const struct request *request, const struct search_result *result)
+{
+    const struct explore_report *report = result->report;
+    const struct walk_bounds *bounds = &request->plan.walk.bounds;
+    char ends[17];
+    snprintf(ends, sizeof ends, "%016" PRIx64, report->end_sum);
+    json_t *summary = json_pack(
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:I}", "type",
+        "summary", "verb", "explore", "scenario", request->scenario, "complete",
+        report->verdict == EXPLORE_HELD || report->verdict == EXPLORE_STUCK, "states",
+        (json_int_t)report->states, "transitions", (json_int_t)report->transitions, "rests",
+        (json_int_t)report->rests, "ends", (json_int_t)report->ends, "end_digest", ends, "depth",
+        (json_int_t)report->deepest, "bytes", (json_int_t)report->bytes, "bytes_per_state",
+        (double)report->bytes / (double)report->states, "collision",
+        visited_collision((double)report->states), "seconds", result->seconds, "findings",
+        (json_int_t)(report->verdict == EXPLORE_BROKEN || report->verdict == EXPLORE_STUCK));
+    json_object_update_new(
+        summary,
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s?, s:s?, s:s?}", "crashes",
+                  bounds->crashes, "duplicates", bounds->duplicates, "lapses", bounds->lapses,
+                  "unknowns", bounds->unknowns, "aborts", bounds->aborts, "workers",
+                  (int)request->loaded->workers, "jobs", (int)request->plan.jobs, "level",
+                  request->level, "sabotage", request->sabotage, "why", report->why));
+    if (report->verdict == EXPLORE_BROKEN) {
+        json_object_set_new(summary, "clause",
+                            json_string(clause_get(report->result.breach.clause)->id));
+        json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
+    }
+    json_line_write(stdout, summary);
+}
+
+static void show_progress(uint64_t states, double seconds)
+{
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%" PRIu64 " states, %.0f a second ", states, (double)states / seconds);
+        fflush(stderr);
+    }
+}
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+/* Some searches are done twice: without the reduction of orders where a transaction names rows of
+ * another place; and by one thread once something was found, so that it is always the same. */
+static bool search_well(struct request *request, struct search_result *result)
+{
+    struct explore_plan *plan = &request->plan;
+    if (request->shortest) {
+        plan->walk.reductions &= ~(unsigned)REDUCE_ORDER;
+        plan->jobs = 1;
+        return search_shortest(plan, result);
+    }
+    bool searched = search(plan, show_progress, result);
+    if (searched && result->report->why != NULL &&
+        strcmp(result->report->why, EXPLORE_REACHES_OUT) == 0) {
+        explore_free(result->explore);
+        plan->walk.reductions &= ~(unsigned)REDUCE_ORDER;
+        searched = search(plan, show_progress, result);
+    }
+    if (searched && result->report->verdict == EXPLORE_BROKEN && plan->jobs > 1) {
+        explore_free(result->explore);
+        plan->jobs = 1;
+        searched = search(plan, show_progress, result);
+    }
+    return searched;
+}
+
+static int status_of(const struct request *request, enum explore_verdict verdict)
+{
+    static const int statuses[EXPLORE_VERDICT_COUNT] = {[EXPLORE_HELD] = CLI_OK,
+                                                        [EXPLORE_BROKEN] = CLI_BROKEN,
+                                                        [EXPLORE_STUCK] = CLI_NO_PROGRESS,
+                                                        [EXPLORE_BOUNDED] = CLI_INCOMPLETE};
+    if (request->expect_finding && verdict == EXPLORE_HELD) {
+        return CLI_BROKEN;
+    }
+    return request->expect_finding && verdict == EXPLORE_BROKEN ? CLI_OK : statuses[verdict];
+}
+
+static int explore_it(struct request *request)
+{
+    struct search_result result;
+    if (!search_well(request, &result)) {
+        fputs("assay explore: not enough memory; try less --memory or fewer --jobs\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    enum explore_verdict verdict = result.report->verdict;
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+    if (request->json) {
+        write_json(request, &result);
+    } else {
+        if (verdict == EXPLORE_BROKEN) {
+            tell(request, result.report);
+        } else if (verdict == EXPLORE_STUCK) {
+            tell_stuck(request, result.report);
+        }
+        write_summary(request, &result);
+    }
+    explore_free(result.explore);
+    return status_of(request, verdict);
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request *request = calloc(1, sizeof *request);
+    struct scenario *scenario = calloc(1, sizeof *scenario);
+    int status = CLI_UNAVAILABLE;
+    if (request != NULL && scenario != NULL) {
+        request->loaded = scenario;
+        status = read_request(argc, argv, request);
+        if (status == CLI_OK) {
+            status = load(request);
+        }
+        if (status == CLI_OK) {
+            status = explore_it(request);
+        }
+    } else {
+        fputs("assay explore: not enough memory\n", stderr);
+    }
+    free(scenario);
+    free(request);
+    return status;
+}
+
+const struct cli_verb cli_explore = {.name = "explore",
+                                     .about = "every schedule of a small scenario within bounds",
+                                     .help = help,
+                                     .run = run_verb};

@@ -1,0 +1,591 @@
+/* When two states of the activity protocol are the same. A place is an activity of the run without
+ * faults: its row, its task, its GUIDs with their outputs, its messages, whoever holds one of them,
+ * and a completion that one of its GUIDs did. */
+#include "sim/activity_sameness.h"
+
+#include "model/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUIDS_MAX    256
+#define HEAD_CEILING 900      /* of 999 Leg1 entries: near enough to decide something */
+#define COUNT_NEAR   99999000 /* of 99,999,999 */
+
+/* The run without faults, by what things are about. */
+struct known {
+    const struct rows *rows;         /* that it left */
+    bool small;                      /* it is small enough to be known at all */
+    uint64_t guid_what[GUIDS_MAX];   /* by slot: which of its activity's GUIDs it is */
+    uint32_t guid_output[GUIDS_MAX]; /* by slot: the OUTPUT row that it wrote, or ROW_NONE */
+};
+
+static const struct rows *rows_of(const struct sameness *same)
+{
+    return &same->run->world.rows;
+}
+
+static const struct known *known_of(const struct sameness *same)
+{
+    return same->own;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* 0: no activity that the run without faults has. */
+static uint32_t place_of_activity(const struct sameness *same, int64_t activity)
+{
+    uint32_t slot = row_find(known_of(same)->rows, TABLE_ACTIVITY, activity);
+    return slot == ROW_NONE || !known_of(same)->small ? 0 : slot + 1;
+}
+
+static bool locate(const struct sameness *same, int64_t id, uint32_t *place, uint64_t *what)
+{
+    const struct known *known = known_of(same);
+    uint32_t guid = row_find(known->rows, TABLE_GUID, id);
+    if (guid != ROW_NONE && known->small) {
+        *place = place_of_activity(same, row_get(known->rows, TABLE_GUID, guid, GUID_ACTIVITY));
+        *what = known->guid_what[guid];
+        return true;
+    }
+    *place = place_of_activity(same, id);
+    *what = 0;
+    return *place != 0;
+}
+
+/* What an activity is like from outside, with all that is below it: equal for nodes that differ in
+ * name and number only. Nodes whose edges depend on data or lead back are like no other. */
+static uint64_t shape_of(const struct graph *graph, uint16_t number)
+{
+    const struct graph_node *node = &graph->nodes[number];
+    uint64_t hash = sameness_mix(node->pendings, (uint64_t)node->preset_leg1);
+    hash = sameness_mix(hash, (uint64_t)node->preset_leg2);
+    uint64_t children = 0;
+    for (uint16_t e = node->first_edge; e < node->first_edge + node->edge_count; e++) {
+        const struct graph_edge *edge = &graph->edges[e];
+        bool plain = edge->condition == GRAPH_ALWAYS && edge->rounds == 0;
+        uint64_t below = plain ? shape_of(graph, edge->to) : (uint64_t)e << 32;
+        children += sameness_finish(sameness_mix(below, edge->answer));
+    }
+    return sameness_finish(sameness_mix(hash, children + (node->heads_cycle ? number + 1 : 0)));
+}
+
+static void make_place(struct sameness *same, uint32_t slot)
+{
+    const struct known *known = known_of(same);
+    const struct graph *graph = same->run->rules.of.activity.graph;
+    int64_t spawned_by = row_get(known->rows, TABLE_ACTIVITY, slot, ACTIVITY_SPAWNED_BY);
+    uint32_t guid = row_find(known->rows, TABLE_GUID, spawned_by);
+    struct sameness_place *place = &same->places[slot + 1];
+    bool exchangeable = (same->reductions & REDUCE_SIBLINGS) != 0 && guid != ROW_NONE;
+    place->parent =
+        guid == ROW_NONE
+            ? 0
+            : place_of_activity(same, row_get(known->rows, TABLE_GUID, guid, GUID_ACTIVITY));
+    CHECK(place->parent <= slot);
+    uint16_t node = (uint16_t)row_get(known->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
+    place->salt =
+        exchangeable ? sameness_mix(shape_of(graph, node), known->guid_what[guid]) : slot + 1;
+}
+
+/* Conditional children are looked at through their parent's edge: only those of unconditional ones
+ * are exchangeable, which shape_of of the parent does not see for themselves. */
+static void set_apart(struct sameness *same, uint32_t slot)
+{
+    const struct graph *graph = same->run->rules.of.activity.graph;
+    uint16_t node = (uint16_t)row_get(known_of(same)->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
+    for (uint16_t e = 0; e < graph->edge_count; e++) {
+        const struct graph_edge *edge = &graph->edges[e];
+        if (edge->to == node && edge->rounds == 0 && edge->condition != GRAPH_ALWAYS) {
+            same->places[slot + 1].salt = slot + 1;
+        }
+    }
+}
+
+/* Whose transactions may name rows of a place: its own; where the graph has cycles, also those
+ * above and below it. */
+static void make_near(struct sameness *same)
+{
+    const struct graph *graph = same->run->rules.of.activity.graph;
+    bool cycles = false;
+    for (uint16_t e = 0; e < graph->edge_count; e++) {
+        cycles = cycles || graph->edges[e].rounds > 0;
+    }
+    for (uint32_t p = 1; p < same->place_count; p++) {
+        same->places[p].near |= UINT64_C(1) << p;
+        for (uint32_t q = same->places[p].parent; cycles && q > 0; q = same->places[q].parent) {
+            same->places[p].near |= UINT64_C(1) << q;
+            same->places[q].near |= UINT64_C(1) << p;
+        }
+    }
+}
+
+static bool make(struct sameness *same)
+{
+    const struct rows *rows = &same->run->crash_free.rows;
+    uint32_t activities = rows->table[TABLE_ACTIVITY].used, guids = rows->table[TABLE_GUID].used;
+    struct known *known = calloc(1, sizeof *known);
+    same->own = known;
+    if (known == NULL) {
+        return false;
+    }
+    bool small = activities < SAMENESS_PLACES_MAX && guids <= GUIDS_MAX;
+    known->rows = rows;
+    known->small = small;
+    for (uint32_t g = 0; small && g < guids; g++) {
+        int64_t activity = row_get(rows, TABLE_GUID, g, GUID_ACTIVITY);
+        known->guid_what[g] = 1;
+        known->guid_output[g] = ROW_NONE;
+        for (uint32_t before = 0; before < g; before++) {
+            known->guid_what[g] += row_get(rows, TABLE_GUID, before, GUID_ACTIVITY) == activity;
+        }
+    }
+    for (uint32_t o = 0; small && o < rows->table[TABLE_OUTPUT].used; o++) {
+        known
+            ->guid_output[row_find(rows, TABLE_GUID, row_get(rows, TABLE_OUTPUT, o, OUTPUT_GUID))] =
+            o;
+    }
+    same->place_count = small ? 1 + activities : 1;
+    for (uint32_t slot = 0; small && slot < activities; slot++) {
+        make_place(same, slot);
+        set_apart(same, slot);
+    }
+    make_near(same);
+    return true;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A ledger, with its counters or without. */
+static uint64_t ledger(struct sameness *same, int64_t value, bool of_guid)
+{
+    if ((same->reductions & REDUCE_COUNTERS) == 0 || value < 0 ||
+        value > INT64_C(999999999999999)) {
+        return (uint64_t)value;
+    }
+    int64_t head = value / INT64_C(1000000000000), count = value % 100000000;
+    same->saturated = same->saturated || (!of_guid && head > HEAD_CEILING) || count > COUNT_NEAR;
+    return (uint64_t)(value / 100000000 % 10000 + (of_guid ? head * 10000 : 0));
+}
+
+static bool equals(const struct sameness *same, enum row_table table, uint32_t slot,
+                   uint32_t expected, int column)
+{
+    return row_get(rows_of(same), table, slot, column) ==
+           row_get(known_of(same)->rows, table, expected, column);
+}
+
+static struct sameness_share at(uint32_t place, uint64_t hash)
+{
+    return (struct sameness_share){.hash = sameness_finish(hash), .place = place};
+}
+
+static struct sameness_share activity_row(struct sameness *same, uint32_t slot, uint32_t expected)
+{
+    int64_t value = row_get(rows_of(same), TABLE_ACTIVITY, slot, ACTIVITY_LEDGER);
+    for (int c = 0; c < ACTIVITY_COLUMNS; c++) {
+        if (c != ACTIVITY_LEDGER && !equals(same, TABLE_ACTIVITY, slot, expected, c)) {
+            return sameness_raw_row(same, TABLE_ACTIVITY, slot);
+        }
+    }
+    return at(expected + 1, sameness_mix(UINT64_C(0xAC7), ledger(same, value, false)));
+}
+
+static struct sameness_share task_row(struct sameness *same, uint32_t slot, uint32_t expected)
+{
+    const struct rows *rows = rows_of(same);
+    bool closed = row_get(rows, TABLE_TASK, slot, TASK_CLOSED) != 0;
+    if (!equals(same, TABLE_TASK, slot, expected, TASK_ACTIVITY) ||
+        !equals(same, TABLE_TASK, slot, expected, TASK_INPUT) ||
+        (closed && !equals(same, TABLE_TASK, slot, expected, TASK_CLOSED))) {
+        return sameness_raw_row(same, TABLE_TASK, slot);
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0x7A5), closed);
+    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_TASK, slot, TASK_RUNS));
+    return at(place_of_activity(same, row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY)), hash);
+}
+
+/* A dimension by its rank among those of the activity; -1: it is not above all that came before it,
+ * as it should be, and counts as itself. */
+static int64_t rank_of_dimension(const struct sameness *same, uint32_t slot)
+{
+    const struct rows *rows = rows_of(same);
+    int64_t activity = row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY), rank = 0;
+    int64_t dimension = row_get(rows, TABLE_GUID, slot, GUID_DIMENSION);
+    for (uint32_t g = 0; g < slot; g++) {
+        if (row_get(rows, TABLE_GUID, g, GUID_ACTIVITY) == activity) {
+            if (row_get(rows, TABLE_GUID, g, GUID_DIMENSION) >= dimension) {
+                return -1;
+            }
+            rank++;
+        }
+    }
+    return rank;
+}
+
+static struct sameness_share guid_row(struct sameness *same, uint32_t slot, uint32_t expected)
+{
+    const struct rows *rows = rows_of(same);
+    int64_t dimension = row_get(rows, TABLE_GUID, slot, GUID_DIMENSION);
+    if ((same->reductions & REDUCE_COUNTERS) != 0) {
+        dimension = rank_of_dimension(same, slot);
+    }
+    if (dimension < 0 || !equals(same, TABLE_GUID, slot, expected, GUID_ACTIVITY) ||
+        !equals(same, TABLE_GUID, slot, expected, GUID_ANSWER) ||
+        !equals(same, TABLE_GUID, slot, expected, GUID_CONTENT)) {
+        return sameness_raw_row(same, TABLE_GUID, slot);
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0x641D), known_of(same)->guid_what[expected]);
+    hash = sameness_mix(hash, ledger(same, row_get(rows, TABLE_GUID, slot, GUID_LEDGER), true));
+    return at(place_of_activity(same, row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY)),
+              sameness_mix(hash, (uint64_t)dimension));
+}
+
+/* Whether this is the dimension that the GUID has, where there is a GUID. */
+static bool is_dimension_of(const struct sameness *same, int64_t guid, int64_t dimension)
+{
+    const struct rows *rows = rows_of(same);
+    uint32_t slot = row_find(rows, TABLE_GUID, guid);
+    return slot != ROW_NONE && row_get(rows, TABLE_GUID, slot, GUID_DIMENSION) == dimension;
+}
+
+static struct sameness_share output_row(struct sameness *same, uint32_t slot)
+{
+    const struct rows *rows = rows_of(same);
+    const struct known *known = known_of(same);
+    int64_t guid = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_GUID);
+    uint32_t of = row_find(known->rows, TABLE_GUID, guid);
+    uint32_t expected = of == ROW_NONE ? ROW_NONE : known->guid_output[of];
+    if (expected == ROW_NONE || !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_ACTIVITY) ||
+        !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_VALUE) ||
+        !is_dimension_of(same, guid, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_DIMENSION))) {
+        return sameness_raw_row(same, TABLE_OUTPUT, slot);
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0x0077), known->guid_what[of]);
+    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS));
+    return at(place_of_activity(same, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY)), hash);
+}
+
+static struct sameness_share completion_row(struct sameness *same, uint32_t slot)
+{
+    const struct rows *rows = rows_of(same);
+    struct sameness_share share = {0};
+    uint64_t what = 0;
+    if (!locate(same, row_get(rows, TABLE_COMPLETION, slot, COMPLETION_GUID), &share.place,
+                &what)) {
+        return sameness_raw_row(same, TABLE_COMPLETION, slot);
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0xC0DE), what);
+    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_JOB));
+    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_RUNS));
+    return at(share.place, hash);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The message of the run without faults that has the same kind, activity and GUID: acked since, but
+ * its row can still be read. */
+static const int64_t *expected_message(const struct sameness *same, const int64_t *columns)
+{
+    const struct row_area *area = &known_of(same)->rows->table[TABLE_MESSAGE];
+    for (uint32_t slot = 0; slot < area->used; slot++) {
+        const int64_t *other = &area->cells[(size_t)slot * area->stride + 1];
+        if (other[MESSAGE_KIND] == columns[MESSAGE_KIND] &&
+            other[MESSAGE_ACTIVITY] == columns[MESSAGE_ACTIVITY] &&
+            other[MESSAGE_GUID] == columns[MESSAGE_GUID]) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* What a message is and says, without its key, its claims and when it is visible. A dimension
+ * counts as the one of the GUID that published it; hash 0: something in it is not as expected. */
+static struct sameness_share content_of(const struct sameness *same, const int64_t *columns)
+{
+    const int64_t *expected = expected_message(same, columns);
+    struct sameness_share share = {0};
+    uint64_t guid = 0;
+    if (expected == NULL || !known_of(same)->small) {
+        return share;
+    }
+    for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
+        bool dimension = c == MESSAGE_DIMENSION && columns[MESSAGE_SPAWNED_BY] != 0 &&
+                         is_dimension_of(same, columns[MESSAGE_SPAWNED_BY], columns[c]);
+        if (columns[c] != expected[c] && !dimension) {
+            return share;
+        }
+    }
+    if (columns[MESSAGE_GUID] != 0) {
+        locate(same, columns[MESSAGE_GUID], &share.place, &guid);
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0x3E55), (uint64_t)columns[MESSAGE_KIND]);
+    return at(place_of_activity(same, columns[MESSAGE_ACTIVITY]), sameness_mix(hash, guid));
+}
+
+/* As it is, without key and claims: for one that has something strange in it. */
+static uint64_t strange_content(const int64_t *columns)
+{
+    uint64_t hash = UINT64_C(0x5712A46E);
+    for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
+        hash = sameness_mix(hash, (uint64_t)columns[c]);
+    }
+    return hash;
+}
+
+static struct sameness_share message_content(const struct sameness *same, const int64_t *columns)
+{
+    struct sameness_share share = content_of(same, columns);
+    return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(columns)};
+}
+
+static struct sameness_share message_row(const struct sameness *same, uint32_t slot)
+{
+    const struct row_area *area = &rows_of(same)->table[TABLE_MESSAGE];
+    const int64_t *columns = &area->cells[(size_t)slot * area->stride + 1];
+    struct sameness_share share = message_content(same, columns);
+    return at(share.place, sameness_mix(share.hash, 1 + (uint64_t)sameness_ahead(
+                                                            same, columns[MESSAGE_VISIBLE_AT])));
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+static struct sameness_share share_of_row(struct sameness *same, enum row_table table,
+                                          uint32_t slot)
+{
+    uint32_t expected = row_find(known_of(same)->rows, table, row_key(rows_of(same), table, slot));
+    if (!known_of(same)->small && table != TABLE_MESSAGE) {
+        return sameness_raw_row(same, table, slot);
+    }
+    switch ((int)table) {
+    case TABLE_MESSAGE:
+        return message_row(same, slot);
+    case TABLE_OUTPUT:
+        return output_row(same, slot);
+    case TABLE_COMPLETION:
+        return completion_row(same, slot);
+    case TABLE_ACTIVITY:
+        if (expected != ROW_NONE) {
+            return activity_row(same, slot, expected);
+        }
+        break;
+    case TABLE_TASK:
+        if (expected != ROW_NONE) {
+            return task_row(same, slot, expected);
+        }
+        break;
+    case TABLE_GUID:
+        if (expected != ROW_NONE) {
+            return guid_row(same, slot, expected);
+        }
+        break;
+    default:
+        break;
+    }
+    return sameness_raw_row(same, table, slot);
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+/* Whether its claim still stands: nobody else was given the message meanwhile. */
+static bool holds(const struct sameness *same, const struct worker *worker)
+{
+    const struct rows *rows = rows_of(same);
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, worker->message[0]);
+    return slot != ROW_NONE &&
+           row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == worker->message[1 + MESSAGE_EPOCH];
+}
+
+/* The input that it read, where it is still to be used. */
+static uint64_t live_input(const struct sameness *same, const struct worker *worker)
+{
+    const struct rows *rows = known_of(same)->rows;
+    const int64_t *columns = &worker->message[1];
+    bool in_leg1 = worker->state == WORKER_LEG1 || worker->state == WORKER_READ_LEG1;
+    bool in_cycle = columns[MESSAGE_KIND] == MESSAGE_LEG2 &&
+                    columns[MESSAGE_ANSWER] == ANSWER_CYCLES && worker->state != WORKER_ENTER_LEG2;
+    if (!in_leg1 && !in_cycle) {
+        return 0;
+    }
+    for (uint32_t t = 0; in_leg1 && t < rows->table[TABLE_TASK].used; t++) {
+        if (row_get(rows, TABLE_TASK, t, TASK_ACTIVITY) == columns[MESSAGE_ACTIVITY] &&
+            row_get(rows, TABLE_TASK, t, TASK_INPUT) == worker->input) {
+            return 1;
+        }
+    }
+    return (uint64_t)worker->input;
+}
+
+static bool is_in_steps(const struct worker *worker)
+{
+    return worker->state == WORKER_STEP1 || worker->state == WORKER_STEP2 ||
+           worker->state == WORKER_STEP3;
+}
+
+static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
+{
+    const struct worker *worker = &one->actor.is.worker;
+    struct sameness_share share = message_content(same, &worker->message[1]);
+    uint64_t hash = sameness_mix(share.hash, UINT64_C(0x3042));
+    hash = sameness_mix(hash, (uint64_t)worker->state << 32 | (uint64_t)worker->extending << 24 |
+                                  (uint64_t)worker->tries << 16 | (uint64_t)worker->answered << 8 |
+                                  worker->changed);
+    hash = sameness_mix(hash, worker->state == WORKER_ESCALATE ? worker->reason : 0);
+    hash = sameness_mix(hash, holds(same, worker));
+    hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, worker->held_until) << 32 ^
+                                  (uint64_t)(same->run->world.now - worker->now));
+    hash = sameness_mix(hash, live_input(same, worker));
+    bool own = !is_in_steps(worker) ||
+               is_dimension_of(same, worker->message[1 + MESSAGE_GUID], worker->dimension);
+    share.hash = own ? hash : sameness_mix(hash, (uint64_t)worker->dimension + 1);
+    return share;
+}
+
+/* ---- what concerns one place only ------------------------------------------------------------ */
+
+/* It asks the job for something that changes: its semaphore, its state. */
+static bool asks_job(const struct sameness *same, const struct bundle *bundle)
+{
+    for (unsigned c = 0; c < bundle->count; c++) {
+        const struct primitive *primitive = &same->run->primitives[bundle->calls[c].primitive];
+        for (unsigned o = 0; o < primitive->op_count; o++) {
+            const struct op *op = &primitive->ops[o];
+            if (op->kind < OP_LET_EQUAL && op->table == TABLE_JOB &&
+                !(op->kind == OP_READ && op->column == JOB_INPUT)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A Step 2 with children and threshold 0. It cannot be the one that ends its job, in whatever
+ * order: until then its own obligation is open, and from then on its children's are. Nor does it
+ * decide whether another one is. That the semaphore is the number of open obligations is judged at
+ * every commit. */
+static bool only_adds(const struct sameness *same, const struct bundle *bundle)
+{
+    const struct engine_rules *rules = &same->run->rules.of.activity;
+    bool children = false;
+    for (unsigned c = 0; c < bundle->count; c++) {
+        children = children || bundle->calls[c].child != 0;
+    }
+    return bundle->name == BUNDLE_STEP2 && children && rules->threshold_count == 1 &&
+           rules->thresholds[0] == 0;
+}
+
+static enum sameness_locality locality(const struct sameness *same, const struct bundle *bundle)
+{
+    if (bundle->name == BUNDLE_ACK && bundle->count == 1) {
+        return LOCAL_ANYWAY;
+    }
+    return !asks_job(same, bundle) || only_adds(same, bundle) ? LOCAL_ALONE : LOCAL_NOT;
+}
+
+/* The place was there before: an activity's row is made once, and the first of its rows. */
+static bool was_there(const struct sameness *same, uint32_t place, uint32_t rows)
+{
+    int64_t activity = row_key(known_of(same)->rows, TABLE_ACTIVITY, place - 1);
+    uint32_t slot = row_find(rows_of(same), TABLE_ACTIVITY, activity);
+    return slot != ROW_NONE && slot < rows;
+}
+
+static bool stayed(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+                   size_t logged, uint32_t rows)
+{
+    bool adds = only_adds(same, bundle) && same->run->outcome.kind == OUTCOME_COMMITTED;
+    bool acks = locality(same, bundle) == LOCAL_ANYWAY;
+    for (size_t i = logged; i < same->logged; i++) {
+        const struct sameness_before *before = &same->log[i];
+        const struct sameness_share *now = &same->shares[before->table][before->slot];
+        uint32_t at = now->hash != 0 ? now->place : before->share.place;
+        bool own = at == place && (before->share.hash == 0 || before->share.place == place);
+        bool child = adds && at != 0 && before->share.hash == 0 && !was_there(same, at, rows);
+        bool job = adds && at == 0 && (before->table == TABLE_JOB || before->table == TABLE_COUNT);
+        if (!(own && (!acks || before->table == TABLE_MESSAGE)) && !child && !job) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The place that something with this id belongs to; 0: at large, or not known. */
+static uint32_t place_of_id(const struct sameness *same, enum row_table table, int64_t id)
+{
+    const struct rows *rows = known_of(same)->rows;
+    uint32_t slot = table == TABLE_ACTIVITY || table == TABLE_TASK || table == TABLE_GUID
+                        ? row_find(rows, table, id)
+                        : ROW_NONE;
+    if (slot == ROW_NONE) {
+        return 0;
+    }
+    int64_t activity = table == TABLE_TASK   ? row_get(rows, table, slot, TASK_ACTIVITY)
+                       : table == TABLE_GUID ? row_get(rows, table, slot, GUID_ACTIVITY)
+                                             : id;
+    return place_of_activity(same, activity);
+}
+
+/* A message with this key was there among the first so many. */
+static bool was_published(const struct sameness *same, int64_t key, uint32_t messages)
+{
+    for (uint32_t slot = 0; slot < messages; slot++) {
+        if (row_key(rows_of(same), TABLE_MESSAGE, slot) == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many calls of the bundle that was executed were come to. */
+static unsigned calls_reached(const struct sameness *same, const struct bundle *bundle)
+{
+    const struct outcome *outcome = &same->run->outcome;
+    return outcome->skipped == 0              ? bundle->count
+           : outcome->kind == OUTCOME_REFUSED ? outcome->skipped
+                                              : outcome->skipped - 1U;
+}
+
+static bool names_other(const struct sameness *same, const struct op *op, const int64_t *params,
+                        uint32_t place, uint32_t rows)
+{
+    uint32_t other =
+        op->kind == OP_INSERT && op->table == TABLE_MESSAGE
+            ? place_of_activity(same, params[1 + MESSAGE_ACTIVITY])
+            : place_of_id(same, (enum row_table)op->table, params[OPERAND_PLACE(op->key)]);
+    return other != 0 && other != place && was_there(same, other, rows) &&
+           (same->places[other].near >> place & 1) == 0;
+}
+
+/* Outputs may be read anywhere: they are written once, before anybody who reads them is there, or
+ * an oracle has spoken. */
+static bool reaches_out(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+                        uint32_t rows, uint32_t messages)
+{
+    unsigned reached = calls_reached(same, bundle);
+    for (unsigned c = 0; c < reached; c++) {
+        const struct call *call = &bundle->calls[c];
+        const struct primitive *primitive = &same->run->primitives[call->primitive];
+        const int64_t *params = &bundle->params[call->params];
+        for (unsigned o = 0; o < primitive->op_count; o++) {
+            const struct op *op = &primitive->ops[o];
+            bool keyed =
+                op->kind < OP_LET_EQUAL && OPERAND_ARRAY(op->key) == OPERAND_ARRAY(OPERAND_PARAM);
+            bool publishes = keyed && op->kind == OP_INSERT && op->table == TABLE_MESSAGE;
+            if (keyed &&
+                (names_other(same, op, params, place, rows) ||
+                 (publishes && was_published(same, params[OPERAND_PLACE(op->key)], messages)))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+const struct sameness_hooks activity_sameness = {.make = make,
+                                                 .row = share_of_row,
+                                                 .actor = share_of_worker,
+                                                 .locate = locate,
+                                                 .locality = locality,
+                                                 .stayed = stayed,
+                                                 .reaches_out = reaches_out,
+                                                 .places_in = TABLE_ACTIVITY};

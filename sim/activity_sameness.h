@@ -1,0 +1,9 @@
+/* The activity protocol's part of sameness.h. Private to sim/. */
+#ifndef SIM_ACTIVITY_SAMENESS_H
+#define SIM_ACTIVITY_SAMENESS_H
+
+#include "sim/sameness.h"
+
+extern const struct sameness_hooks activity_sameness;
+
+#endif

@@ -1,0 +1,851 @@
+#include "sim/explore.h"
+
+#include "model/check.h"
+#include "sim/part.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#define BOATS    16        /* states on their way from one thread to another */
+#define ENDS_MAX (1 << 16) /* different ends that are told apart, a power of two */
+#define PATIENCE 16        /* states for each level deeper that something is handed over from */
+
+/* A state that is handed over. */
+enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
+
+struct boat {
+    atomic_int state; /* enum boat_state */
+    struct walk walk;
+    struct walk_move *path;
+    size_t length;
+};
+
+/* Numbers that grow. */
+struct words {
+    uint64_t *items;
+    size_t count, capacity;
+};
+
+/* One thread's part of a search. */
+struct explorer {
+    struct explore *explore;
+    struct walk walk;
+    struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
+    struct walk_move *prefix; /* the way to where the walk began */
+    size_t prefix_length;
+    uint64_t transitions, rests;
+    unsigned deepest;
+    struct words notes; /* of states not known to rest: count of successors, state, successors */
+    uint64_t state;     /* of the state that was visited last */
+    unsigned patience;  /* states visited since another thread began to wait for work */
+};
+
+struct explore {
+    struct explore_plan plan;
+    struct visited visited;
+    struct explorer explorers[EXPLORE_JOBS_MAX];
+    struct boat boats[BOATS];
+    atomic_uint busy;   /* threads at work and boats that are full */
+    atomic_uint hungry; /* threads with nothing to do */
+    atomic_bool stop;
+    atomic_uint_fast64_t states;
+    atomic_flag lock; /* of what follows */
+    uint64_t ends[ENDS_MAX];
+    uint64_t end_count, end_sum;
+    struct explore_report report;
+};
+
+static void lock(struct explore *explore)
+{
+    while (atomic_flag_test_and_set_explicit(&explore->lock, memory_order_acquire)) {
+    }
+}
+
+static void unlock(struct explore *explore)
+{
+    atomic_flag_clear_explicit(&explore->lock, memory_order_release);
+}
+
+/* ---- what a search comes to ------------------------------------------------------------------ */
+
+static void finish_as(struct explore *explore, enum explore_verdict verdict, const char *why)
+{
+    lock(explore);
+    if (explore->report.verdict == EXPLORE_HELD) {
+        explore->report.verdict = verdict;
+        explore->report.why = why;
+    }
+    unlock(explore);
+    atomic_store(&explore->stop, true);
+}
+
+/* The way to the walk's state, as the report's. */
+static void keep_path(struct explorer *one)
+{
+    struct explore_report *report = &one->explore->report;
+    size_t length = one->prefix_length + one->walk.depth;
+    free(report->path);
+    report->path = malloc((length + 1) * sizeof *report->path);
+    CHECK(report->path != NULL);
+    memcpy(report->path, one->prefix, one->prefix_length * sizeof *report->path);
+    for (unsigned d = 0; d < one->walk.depth; d++) {
+        report->path[one->prefix_length + d] = one->walk.frames[d].move;
+    }
+    report->path_length = length;
+}
+
+/* The move that was done last went wrong. */
+static void found(struct explorer *one)
+{
+    struct explore *explore = one->explore;
+    if (one->walk.run.result.verdict == RUN_STORE_FULL) {
+        finish_as(explore, EXPLORE_BOUNDED, "the simulated store was full");
+        return;
+    }
+    lock(explore);
+    if (explore->report.verdict == EXPLORE_HELD) {
+        explore->report.verdict = EXPLORE_BROKEN;
+        explore->report.result = one->walk.run.result;
+        explore->report.result.steps = one->walk.depth;
+        keep_path(one);
+    }
+    unlock(explore);
+    atomic_store(&explore->stop, true);
+}
+
+static bool stopped(const struct explore *explore)
+{
+    return atomic_load_explicit(&explore->stop, memory_order_relaxed);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static void note_end(struct explorer *one)
+{
+    struct explore *explore = one->explore;
+    uint64_t end = sameness_rows(&one->ends);
+    lock(explore);
+    size_t at = (size_t)end & (ENDS_MAX - 1);
+    while (explore->ends[at] != 0 && explore->ends[at] != end) {
+        at = (at + 1) & (ENDS_MAX - 1);
+    }
+    if (explore->ends[at] == 0 && explore->end_count < ENDS_MAX / 2) {
+        explore->ends[at] = end;
+        explore->end_count++;
+        explore->end_sum += end;
+    }
+    unlock(explore);
+}
+
+/* ---- notes on liveness ----------------------------------------------------------------------- */
+
+static void push(struct words *words, uint64_t word)
+{
+    if (words->count == words->capacity) {
+        words->capacity = words->capacity == 0 ? 1024 : 2 * words->capacity;
+        words->items = realloc(words->items, words->capacity * sizeof *words->items);
+        CHECK(words->items != NULL);
+    }
+    words->items[words->count++] = word;
+}
+
+static void note_unrested(struct explorer *one, uint64_t state, const uint64_t *successors,
+                          size_t count)
+{
+    push(&one->notes, count);
+    push(&one->notes, state);
+    for (size_t i = 0; i < count; i++) {
+        push(&one->notes, successors[i]);
+    }
+}
+
+/* One pass over a thread's notes; true: something changed. */
+static bool settle_notes(struct explore *explore, struct words *notes)
+{
+    size_t kept = 0, at = 0;
+    while (at < notes->count) {
+        size_t count = notes->items[at], size = 2 + count;
+        bool rests = false;
+        for (size_t i = 0; i < count && !rests; i++) {
+            rests = visited_rests(&explore->visited, notes->items[at + 2 + i]);
+        }
+        if (rests) {
+            visited_set_rests(&explore->visited, notes->items[at + 1]);
+        } else {
+            memmove(&notes->items[kept], &notes->items[at], size * sizeof *notes->items);
+            kept += size;
+        }
+        at += size;
+    }
+    bool changed = kept < notes->count;
+    notes->count = kept;
+    return changed;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+static bool visit(struct explorer *one);
+
+/* Hands the walk's state to a thread that has nothing to do. False: there is none, or no boat. */
+static bool hand_over(struct explorer *one)
+{
+    struct explore *explore = one->explore;
+    if (atomic_load_explicit(&explore->hungry, memory_order_relaxed) == 0) {
+        one->patience = 0;
+        return false;
+    }
+    if (one->walk.depth > one->patience++ / PATIENCE) {
+        return false; /* what lies deep is soon done: rather something nearer to the root */
+    }
+    one->patience = 0;
+    for (int b = 0; b < BOATS; b++) {
+        struct boat *boat = &explore->boats[b];
+        int expected = BOAT_FREE;
+        if (boat->path != NULL &&
+            atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
+            walk_copy(&boat->walk, &one->walk);
+            boat->length = one->prefix_length + one->walk.depth;
+            memcpy(boat->path, one->prefix, one->prefix_length * sizeof *boat->path);
+            for (unsigned d = 0; d < one->walk.depth; d++) {
+                boat->path[one->prefix_length + d] = one->walk.frames[d].move;
+            }
+            atomic_fetch_add(&explore->busy, 1);
+            atomic_store(&boat->state, BOAT_FULL);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Copies of the messages in slots `first` to `last`, as many as may be, in every combination. */
+static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
+{
+    struct walk *walk = &one->walk;
+    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0; slot++) {
+        one->transitions++;
+        if (!walk_do(walk, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot})) {
+            found(one);
+        } else {
+            visit(one);
+            with_duplicates(one, slot, last);
+        }
+        walk_undo(walk);
+    }
+}
+
+/* It dies. */
+static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uint32_t last)
+{
+    struct walk *walk = &one->walk;
+    one->transitions++;
+    if (!walk_do(walk, (struct walk_move){
+                           .kind = WALK_CRASH, .actor = (uint8_t)actor, .slot = WALK_NO_SLOT})) {
+        found(one);
+    } else {
+        visit(one);
+        with_duplicates(one, first, last);
+    }
+    walk_undo(walk);
+}
+
+/* Everything that may go wrong right after a move that was done, in one go with it. `first` is the
+ * first message that it published. A claim that is lost at once was no claim, and costs a crash. */
+static void with_trouble(struct explorer *one, struct walk_move move, uint32_t first)
+{
+    struct walk *walk = &one->walk;
+    uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
+    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
+    if ((walk->plan.reductions & REDUCE_ORDER) == 0 || stopped(one->explore)) {
+        return;
+    }
+    with_duplicates(one, first, last);
+    if (walk->left.crashes > 0 && !claims && walk_can_crash(walk, move.actor)) {
+        with_crash(one, move.actor, first, last);
+    }
+}
+
+/* Places that matter to the order of moves. */
+static bool is_ordered(const struct explorer *one)
+{
+    const struct walk *walk = &one->walk;
+    return (walk->plan.reductions & REDUCE_ORDER) != 0 && walk->same.place_count > 1;
+}
+
+/* Does a move; false: the search is over. What it relies on when it puts local steps first, that
+ * nobody names rows of another place, is not taken for granted: every transaction is looked at. */
+static bool make_move(struct explorer *one, struct walk_move move)
+{
+    struct walk *walk = &one->walk;
+    const struct row_area *tables = walk->run.world.rows.table;
+    bool looked_at = is_ordered(one) && move.slot == WALK_NO_SLOT && move.kind != WALK_CRASH;
+    uint32_t place = looked_at ? sameness_actor(&walk->same, move.actor).place : 0;
+    uint32_t rows = looked_at ? tables[walk->run.part->sameness->places_in].used : 0;
+    uint32_t messages = tables[TABLE_MESSAGE].used;
+    one->transitions++;
+    if (!walk_do(walk, move)) {
+        found(one);
+        return false;
+    }
+    if (place != 0 && walk->run.part->sameness->reaches_out(&walk->same, &walk->run.bundle, place,
+                                                            rows, messages)) {
+        finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
+        return false;
+    }
+    return true;
+}
+
+/* Does a move and everything behind it. True: the state it leads to can rest. */
+static bool follow(struct explorer *one, struct walk_move move)
+{
+    uint32_t first = one->walk.run.world.rows.table[TABLE_MESSAGE].used;
+    bool rests = false;
+    if (make_move(one, move)) {
+        rests = visit(one);
+        uint64_t state = one->state;
+        with_trouble(one, move, first);
+        one->state = state;
+    }
+    walk_undo(&one->walk);
+    return rests;
+}
+
+/* ---- local steps ----------------------------------------------------------------------------- */
+
+/* A message other than the one in slot `own`, or a worker other than `actor`, is about the place.
+ */
+static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint32_t place)
+{
+    const struct run *run = &one->walk.run;
+    uint64_t near = one->walk.same.places[place].near | 1; /* what is nowhere may be anywhere */
+    for (uint32_t q = 0; q < run->world.queue_count; q++) {
+        uint32_t slot = run->world.queue[q];
+        if (slot != own && (near >> one->walk.same.shares[TABLE_MESSAGE][slot].place & 1) != 0) {
+            return true;
+        }
+    }
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        const struct performer *other = &run->actors[a].performer;
+        if (a != actor && other->role->message != NULL && !other->role->is_idle(&other->actor) &&
+            (near >> sameness_actor(&one->walk.same, a).place & 1) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The slot of the message that an actor is about. */
+static uint32_t own_slot(const struct run *run, unsigned actor)
+{
+    const struct performer *one = &run->actors[actor].performer;
+    return row_find(&run->world.rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+}
+
+/* What the worker does next may be a local step; its place, or 0: it is none. */
+static uint32_t local_place(struct explorer *one, unsigned actor)
+{
+    struct run *run = &one->walk.run;
+    struct performer peek = run->actors[actor].performer;
+    uint32_t place = sameness_actor(&one->walk.same, actor).place;
+    if (place == 0) {
+        return 0;
+    }
+    performer_next(&peek, &run->rules, run->sabotage, &run->bundle);
+    switch (run->part->sameness->locality(&one->walk.same, &run->bundle)) {
+    case LOCAL_ANYWAY:
+        return place;
+    case LOCAL_ALONE:
+        return has_company(one, actor, own_slot(run, actor), place) ? 0 : place;
+    case LOCAL_NOT:
+        break;
+    }
+    return 0;
+}
+
+/* Does the step if it is local, and says so; else everything is as before. */
+static bool step_locally(struct explorer *one, struct walk_move move)
+{
+    struct walk *walk = &one->walk;
+    const struct sameness_hooks *hooks = walk->run.part->sameness;
+    uint32_t place = local_place(one, move.actor);
+    uint32_t rows = walk->run.world.rows.table[hooks->places_in].used;
+    size_t logged = walk->same.logged;
+    if (place == 0) {
+        return false;
+    }
+    if (walk_do(walk, move) && hooks->stayed(&walk->same, &walk->run.bundle, place, logged, rows)) {
+        return true;
+    }
+    walk_undo(walk);
+    return false;
+}
+
+static bool is_step_of_worker(const struct explorer *one, struct walk_move move)
+{
+    return move.kind == WALK_STEP && move.slot == WALK_NO_SLOT &&
+           one->walk.run.actors[move.actor].performer.role->message != NULL;
+}
+
+/* From the claim on, the worker would take local steps only, and be idle again. */
+static bool is_local_to_the_end(struct explorer *one, struct walk_move claim)
+{
+    struct walk *walk = &one->walk;
+    const struct performer *worker = &walk->run.actors[claim.actor].performer;
+    unsigned depth = walk->depth;
+    uint32_t place = walk->same.shares[TABLE_MESSAGE][claim.slot].place;
+    bool local = place != 0 && !has_company(one, claim.actor, claim.slot, place);
+    if (local) {
+        local = walk_do(walk, claim);
+        while (local && !worker->role->is_idle(&worker->actor)) {
+            local = step_locally(
+                one,
+                (struct walk_move){.kind = WALK_STEP, .actor = claim.actor, .slot = WALK_NO_SLOT});
+        }
+    }
+    while (walk->depth > depth) {
+        walk_undo(walk);
+    }
+    return local;
+}
+
+/* The first, in an order that does not tell exchangeable places apart, of the moves that may go
+ * before all others: a worker's local step, else a claim with local steps to its end. */
+static bool find_first(struct explorer *one, const struct walk_move *moves, size_t sound,
+                       struct walk_move *first)
+{
+    struct sameness *same = &one->walk.same;
+    uint64_t best = UINT64_MAX;
+    bool steps = false;
+    for (size_t m = 0; m < sound; m++) {
+        bool step = is_step_of_worker(one, moves[m]);
+        bool claim = moves[m].kind == WALK_STEP && moves[m].slot != WALK_NO_SLOT;
+        if ((!step && !claim) || (claim && steps)) {
+            continue;
+        }
+        struct sameness_share share = step ? sameness_actor(same, moves[m].actor)
+                                           : same->shares[TABLE_MESSAGE][moves[m].slot];
+        uint64_t rank = sameness_rank(same, share);
+        if (rank >= best && steps == step) {
+            continue;
+        }
+        if (step ? step_locally(one, moves[m]) : is_local_to_the_end(one, moves[m])) {
+            if (step) {
+                walk_undo(&one->walk);
+            }
+            steps = steps || step;
+            best = rank;
+            *first = moves[m];
+        }
+    }
+    return best != UINT64_MAX;
+}
+
+/* One move instead of all, if there is one that may go first: with everything that may go wrong
+ * with it. */
+static bool follow_first(struct explorer *one, const struct walk_move *moves, size_t count,
+                         size_t sound, bool *rests)
+{
+    struct walk_move first;
+    if (!is_ordered(one) || one->walk.left.lapses > 0 || !find_first(one, moves, sound, &first)) {
+        return false;
+    }
+    *rests = follow(one, first);
+    uint64_t state = one->state;
+    for (size_t m = sound; m < count && !stopped(one->explore); m++) {
+        if (moves[m].actor == first.actor && moves[m].slot == first.slot) {
+            follow(one, moves[m]);
+        }
+    }
+    one->state = state;
+    return true;
+}
+
+/* ---- a state --------------------------------------------------------------------------------- */
+
+/* Nothing but faults can happen. */
+static bool judge_rest(struct explorer *one)
+{
+    one->rests++;
+    note_end(one);
+    if (!walk_settled(&one->walk)) {
+        found(one);
+        one->walk.run.result.verdict = RUN_HELD;
+        return false;
+    }
+    return true;
+}
+
+static bool expand(struct explorer *one, uint64_t state)
+{
+    struct walk_move moves[WALK_MOVES_MAX];
+    uint64_t successors[WALK_MOVES_MAX];
+    size_t sound, known = 0;
+    size_t count = walk_moves(&one->walk, moves, &sound);
+    bool rests = sound == 0 && judge_rest(one);
+    if (follow_first(one, moves, count, sound, &rests)) {
+        successors[known++] = one->state;
+    } else {
+        for (size_t m = 0; m < count && !stopped(one->explore); m++) {
+            bool rested = follow(one, moves[m]);
+            if (m < sound) {
+                rests = rests || rested;
+                successors[known++] = one->state;
+            }
+        }
+    }
+    if (rests) {
+        visited_set_rests(&one->explore->visited, state);
+    } else if (!stopped(one->explore)) {
+        note_unrested(one, state, successors, known);
+    }
+    return rests;
+}
+
+/* The walk's state, and everything from there, if nobody was here before. True: it can rest. */
+static bool visit(struct explorer *one)
+{
+    struct explore *explore = one->explore;
+    bool rests = false;
+    uint64_t state = walk_state(&one->walk);
+    enum visited_answer answer = visited_add(&explore->visited, state, &rests);
+    one->state = state;
+    if (answer != VISITED_NEW) {
+        if (answer == VISITED_FULL) {
+            finish_as(explore, EXPLORE_BOUNDED, "memory for the states seen ran out");
+        }
+        return rests;
+    }
+    atomic_fetch_add_explicit(&explore->states, 1, memory_order_relaxed);
+    if (state == explore->plan.target) {
+        finish_as(explore, EXPLORE_STUCK, NULL);
+        keep_path(one);
+    }
+    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    if (walk_is_deep(&one->walk)) {
+        finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
+    }
+    if (one->walk.same.saturated) {
+        finish_as(explore, EXPLORE_BOUNDED, "a counter came near its ceiling");
+    }
+    if (stopped(explore) || hand_over(one)) {
+        return false;
+    }
+    rests = expand(one, state);
+    one->state = state;
+    return rests;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static bool take_boat(struct explorer *one)
+{
+    struct explore *explore = one->explore;
+    for (int b = 0; b < BOATS; b++) {
+        struct boat *boat = &explore->boats[b];
+        int expected = BOAT_FULL;
+        if (atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
+            walk_copy(&one->walk, &boat->walk);
+            memcpy(one->prefix, boat->path, boat->length * sizeof *one->prefix);
+            one->prefix_length = boat->length;
+            atomic_store(&boat->state, BOAT_FREE);
+            return true;
+        }
+    }
+    return false;
+}
+
+void explore_join(struct explore *explore, unsigned job)
+{
+    struct explorer *one = &explore->explorers[job];
+    if (job == 0) {
+        visit(one);
+        atomic_fetch_sub(&explore->busy, 1);
+    }
+    atomic_fetch_add(&explore->hungry, 1);
+    while (atomic_load(&explore->busy) > 0 && !stopped(explore)) {
+        if (take_boat(one)) {
+            atomic_fetch_sub(&explore->hungry, 1);
+            expand(one, walk_state(&one->walk));
+            atomic_fetch_sub(&explore->busy, 1);
+            atomic_fetch_add(&explore->hungry, 1);
+        } else {
+            thrd_yield();
+        }
+    }
+}
+
+uint64_t explore_states(const struct explore *explore)
+{
+    return atomic_load_explicit(&explore->states, memory_order_relaxed);
+}
+
+void explore_stop(struct explore *explore)
+{
+    finish_as(explore, EXPLORE_BOUNDED, "it was interrupted");
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static bool make_explorer(struct explore *explore, struct explorer *one)
+{
+    one->explore = explore;
+    one->prefix = malloc(EXPLORE_PATH_MAX * sizeof *one->prefix);
+    if (one->prefix == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
+        !sameness_make(&one->ends, &one->walk.run, REDUCE_ALL)) {
+        return false;
+    }
+    return true;
+}
+
+static bool make_boat(struct explore *explore, struct boat *boat)
+{
+    boat->path = malloc(EXPLORE_PATH_MAX * sizeof *boat->path);
+    return boat->path != NULL && walk_make(&boat->walk, &explore->plan.walk);
+}
+
+struct explore *explore_make(const struct explore_plan *plan)
+{
+    struct explore *explore = calloc(1, sizeof *explore);
+    if (explore == NULL || !visited_make(&explore->visited, plan->memory)) {
+        free(explore);
+        return NULL;
+    }
+    explore->plan = *plan;
+    if (plan->walk.by_statement) { /* what is open names rows and actors as they are */
+        explore->plan.walk.reductions &= REDUCE_COUNTERS;
+    }
+    CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
+    bool made = true;
+    for (unsigned j = 0; made && j < plan->jobs; j++) {
+        made = make_explorer(explore, &explore->explorers[j]);
+    }
+    for (int b = 0; made && plan->jobs > 1 && b < BOATS; b++) {
+        made = make_boat(explore, &explore->boats[b]);
+    }
+    if (!made) {
+        explore_free(explore);
+        return NULL;
+    }
+    atomic_flag_clear(&explore->lock);
+    atomic_store(&explore->busy, 1);
+    return explore;
+}
+
+void explore_free(struct explore *explore)
+{
+    for (unsigned j = 0; j < explore->plan.jobs; j++) {
+        struct explorer *one = &explore->explorers[j];
+        walk_free(&one->walk);
+        sameness_free(&one->ends);
+        free(one->prefix);
+        free(one->notes.items);
+    }
+    for (int b = 0; b < BOATS; b++) {
+        if (explore->boats[b].path != NULL) {
+            walk_free(&explore->boats[b].walk);
+            free(explore->boats[b].path);
+        }
+    }
+    visited_free(&explore->visited);
+    free(explore->report.path);
+    free(explore);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void add_up(struct explore *explore)
+{
+    struct explore_report *report = &explore->report;
+    report->states = visited_count(&explore->visited);
+    report->bytes = visited_bytes(&explore->visited);
+    report->ends = explore->end_count;
+    report->end_sum = explore->end_sum;
+    for (unsigned j = 0; j < explore->plan.jobs; j++) {
+        const struct explorer *one = &explore->explorers[j];
+        size_t depth = one->prefix_length + one->deepest;
+        report->transitions += one->transitions;
+        report->rests += one->rests;
+        report->deepest = depth > report->deepest ? (unsigned)depth : report->deepest;
+    }
+}
+
+/* Notes are gone over until nothing changes. True: some states are left that cannot rest. */
+static bool some_cannot_rest(struct explore *explore)
+{
+    bool changed = true, some = false;
+    while (changed) {
+        changed = some = false;
+        for (unsigned j = 0; j < explore->plan.jobs; j++) {
+            struct words *notes = &explore->explorers[j].notes;
+            changed = settle_notes(explore, notes) || changed;
+            some = some || notes->count > 0;
+        }
+    }
+    return some;
+}
+
+const struct explore_report *explore_finish(struct explore *explore)
+{
+    add_up(explore);
+    if (explore->report.verdict == EXPLORE_HELD && some_cannot_rest(explore)) {
+        explore->report.verdict = EXPLORE_STUCK;
+        for (unsigned j = 0; j < explore->plan.jobs && explore->report.stuck == 0; j++) {
+            const struct words *notes = &explore->explorers[j].notes;
+            explore->report.stuck = notes->count > 0 ? notes->items[1] : 0;
+        }
+    }
+    return &explore->report;
+}
+
+/* ---- breadth first --------------------------------------------------------------------------- */
+
+struct node {
+    uint32_t parent;
+    struct walk_move move;
+};
+
+struct breadth {
+    struct explorer *one;
+    struct node *nodes;
+    size_t count, capacity;
+};
+
+static bool add_node(struct breadth *breadth, uint32_t parent, struct walk_move move)
+{
+    if (breadth->count == breadth->capacity) {
+        size_t more = breadth->capacity == 0 ? 4096 : 2 * breadth->capacity;
+        size_t bytes = more * sizeof *breadth->nodes;
+        bool fits = bytes <= breadth->one->explore->plan.memory && more < UINT32_MAX;
+        struct node *nodes = fits ? realloc(breadth->nodes, bytes) : NULL;
+        if (nodes == NULL) {
+            finish_as(breadth->one->explore, EXPLORE_BOUNDED, "memory for the way back ran out");
+            return false;
+        }
+        breadth->nodes = nodes;
+        breadth->capacity = more;
+    }
+    breadth->nodes[breadth->count++] = (struct node){.parent = parent, .move = move};
+    return true;
+}
+
+/* Back to where the ways to here and to the node part, and on to the node: its brothers and sisters
+ * came just before it, so that this is mostly one move. */
+static void go_to(struct breadth *breadth, size_t node)
+{
+    struct walk *walk = &breadth->one->walk;
+    struct walk_move way[WALK_DEPTH_MAX];
+    unsigned length = 0, common = 0;
+    for (size_t n = node; n != 0; n = breadth->nodes[n].parent) {
+        way[WALK_DEPTH_MAX - ++length] = breadth->nodes[n].move;
+    }
+    const struct walk_move *moves = &way[WALK_DEPTH_MAX - length];
+    while (common < length && common < walk->depth &&
+           memcmp(&moves[common], &walk->frames[common].move, sizeof *moves) == 0) {
+        common++;
+    }
+    while (walk->depth > common) {
+        walk_undo(walk);
+    }
+    while (walk->depth < length) {
+        bool held = walk_do(walk, moves[walk->depth]);
+        CHECK(held);
+    }
+}
+
+static void look_around(struct breadth *breadth, uint32_t node)
+{
+    struct explorer *one = breadth->one;
+    struct walk_move moves[WALK_MOVES_MAX];
+    size_t sound;
+    bool known;
+    go_to(breadth, node);
+    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    size_t count = walk_moves(&one->walk, moves, &sound);
+    if (sound == 0) {
+        judge_rest(one);
+    }
+    for (size_t m = 0; m < count && !stopped(one->explore); m++) {
+        one->transitions++;
+        if (!walk_do(&one->walk, moves[m])) {
+            found(one);
+        } else if (visited_add(&one->explore->visited, walk_state(&one->walk), &known) ==
+                   VISITED_NEW) {
+            add_node(breadth, node, moves[m]);
+        }
+        walk_undo(&one->walk);
+    }
+}
+
+void explore_shortest(struct explore *explore)
+{
+    struct breadth breadth = {.one = &explore->explorers[0]};
+    struct walk *walk = &breadth.one->walk;
+    bool known;
+    CHECK((walk->plan.reductions & REDUCE_ORDER) == 0);
+    visited_add(&explore->visited, walk_state(walk), &known);
+    bool room = add_node(&breadth, 0, (struct walk_move){0});
+    for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
+        look_around(&breadth, (uint32_t)node);
+        atomic_store_explicit(&explore->states, breadth.count, memory_order_relaxed);
+        if (walk_is_deep(walk)) {
+            finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
+        }
+    }
+    free(breadth.nodes);
+}
+
+/* ---- the nearest way that passes ------------------------------------------------------------- */
+
+/* The plainest way on, until nothing but faults can happen. */
+static bool rests_from_here(struct walk *walk)
+{
+    struct walk_move moves[WALK_MOVES_MAX];
+    size_t sound = 1;
+    while (!walk_is_deep(walk)) {
+        walk_moves(walk, moves, &sound);
+        if (sound == 0) {
+            bool held = walk_settled(walk);
+            walk->run.result.verdict = RUN_HELD;
+            return held;
+        }
+        if (!walk_do(walk, moves[0])) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static void back_to(struct walk *walk, unsigned depth)
+{
+    while (walk->depth > depth) {
+        walk_undo(walk);
+    }
+}
+
+bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t length,
+                     struct walk_move *passing, size_t *passing_length)
+{
+    struct walk_move moves[WALK_MOVES_MAX];
+    size_t sound;
+    walk_begin(walk);
+    for (size_t i = 0; i + 1 < length; i++) {
+        walk_do(walk, path[i]);
+    }
+    for (size_t part = length; part-- > 0;) {
+        back_to(walk, (unsigned)part);
+        walk_moves(walk, moves, &sound);
+        for (size_t m = 0; m < sound; m++) {
+            if (memcmp(&moves[m], &path[part], sizeof *moves) != 0 && walk_do(walk, moves[m]) &&
+                rests_from_here(walk)) {
+                *passing_length = walk->depth;
+                for (unsigned d = 0; d < walk->depth; d++) {
+                    passing[d] = walk->frames[d].move;
+                }
+                return true;
+            }
+            back_to(walk, (unsigned)part);
+        }
+    }
+    return false;
+}

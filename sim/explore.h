@@ -1,0 +1,100 @@
+/* Exhaustive search: every schedule of a small scenario within bounds, all oracles on at every
+ * state.
+ *
+ * Depth first over the moves of a walk, each taken back afterwards; a state that was seen before is
+ * not gone into again. At a state where nothing but faults can happen the live promises are judged.
+ *
+ * Reductions, all on unless the plan says otherwise, none of which changes a verdict or the set of
+ * durable ends. Three are about which states are the same (sameness.h). REDUCE_ORDER leaves out
+ * orders of moves that come to the same:
+ *      crashes     A worker dies right after a transaction of its own, or not until its next one:
+ *                  what others do in between does not depend on which, and it sets nothing free
+ *                  later that it does not set free earlier.
+ *      duplicates  A copy of a message comes to be when the message does. It may lie there unseen
+ *                  for as long as one likes.
+ *      local steps If a worker's next transaction reads and writes nothing but its own place, and
+ *                  no other message about that place is anywhere, then nobody can come in its
+ *                  way, now or later: it goes first, and nobody else's move is looked at in this
+ *                  state. That transactions name no rows of another place that is there already is
+ *                  not taken for granted: each is looked at, and one that does ends the search. A
+ *                  claim is never such a step, so none is put off for ever.
+ *
+ * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
+ * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
+ * without a fault can. Depth first, that is known when a state is left; where it is not (there is a
+ * cycle, or another thread is at work on the successor) the state and its successors are noted, and
+ * settled at the end by going over those notes until nothing changes. What is left cannot rest.
+ *
+ * Threads: explore_join may be called by as many threads as the search was made for. One that has
+ * nothing to do is given a state by another. Counts do not depend on how many there are.
+ *
+ * (EX1) The answer is "complete" only if every state within the bounds was visited.
+ * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
+ *       that is on, but for the chance that visited.h states. */
+#ifndef SIM_EXPLORE_H
+#define SIM_EXPLORE_H
+
+#include "sim/visited.h"
+#include "sim/walk.h"
+
+#define EXPLORE_JOBS_MAX 64
+#define EXPLORE_PATH_MAX (1 << 16)
+
+/* Why a search with REDUCE_ORDER ends as BOUNDED: without that reduction it can be done. */
+#define EXPLORE_REACHES_OUT "a transaction names rows of another place"
+
+struct explore_plan {
+    struct walk_plan walk;
+    size_t memory; /* bytes for the states seen */
+    unsigned jobs;
+    uint64_t target; /* a state that is looked for: the way there ends the search; 0: none */
+};
+
+enum explore_verdict {
+    EXPLORE_HELD,    /* complete, and every promise held */
+    EXPLORE_BROKEN,  /* a promise was broken */
+    EXPLORE_STUCK,   /* from some state nothing can come to rest */
+    EXPLORE_BOUNDED, /* memory, depth or the store's room ran out, or it was interrupted */
+    EXPLORE_VERDICT_COUNT
+};
+
+struct explore_report {
+    enum explore_verdict verdict;
+    const char *why; /* BOUNDED: what ran out */
+    uint64_t states, transitions;
+    uint64_t rests;         /* states in which nothing but faults can happen */
+    uint64_t ends, end_sum; /* different rows that such states have, and a digest of those */
+    unsigned deepest;
+    size_t bytes;             /* of the states seen, at the end */
+    struct run_result result; /* BROKEN */
+    struct walk_move *path;   /* BROKEN, or to the target: the way there; freed by explore_free */
+    size_t path_length;
+    uint64_t stuck; /* STUCK: one of the states */
+};
+
+struct explore; /* explore.c */
+
+/* NULL: no memory. */
+struct explore *explore_make(const struct explore_plan *plan);
+void explore_free(struct explore *explore);
+
+/* Searches until everything is done; `job` is the thread's number, below plan->jobs. */
+void explore_join(struct explore *explore, unsigned job);
+
+/* How far it is, while others search; to be stopped from anywhere. */
+uint64_t explore_states(const struct explore *explore);
+void explore_stop(struct explore *explore);
+
+/* After every thread has come back. */
+const struct explore_report *explore_finish(struct explore *explore);
+
+/* Breadth first instead of explore_join, by one thread: the path is a shortest one. Order must not
+ * be reduced: it is the number of moves that counts. Whether everything can rest is not asked. */
+void explore_shortest(struct explore *explore);
+
+/* A way that holds to the end and parts from this one as late as possible: `passing` has room for
+ * WALK_DEPTH_MAX moves. False: there is none that does not go wrong. */
+bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t length,
+                     struct walk_move *passing, size_t *passing_length);
+
+#endif

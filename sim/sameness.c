@@ -1,0 +1,445 @@
+#include "sim/sameness.h"
+
+#include "model/check.h"
+#include "sim/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_MAX (1 << 18)
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_time(enum row_table table, uint32_t column)
+{
+    return (table == TABLE_MESSAGE && column == MESSAGE_VISIBLE_AT) ||
+           (table == TABLE_SEQ &&
+            (column == SEQ_HEARTBEAT || column == SEQ_CANCEL_AT || column == SEQ_ENDED_AT));
+}
+
+/* Of the past it matters how long ago, to leases that are counted from then. */
+static int64_t told_time(const struct sameness *same, enum row_table table, int64_t moment)
+{
+    return moment == 0              ? INT64_MIN
+           : table == TABLE_MESSAGE ? sameness_ahead(same, moment)
+                                    : moment - same->run->world.now;
+}
+
+struct sameness_share sameness_raw_row(const struct sameness *same, enum row_table table,
+                                       uint32_t slot)
+{
+    const struct row_area *area = &same->run->world.rows.table[table];
+    const int64_t *row = &area->cells[(size_t)slot * area->stride];
+    uint64_t hash = sameness_mix((uint64_t)table + 1, (uint64_t)row[0]);
+    for (uint32_t c = 0; c + 1 < area->stride; c++) {
+        int64_t value = is_time(table, c) ? told_time(same, table, row[1 + c]) : row[1 + c];
+        hash = sameness_mix(hash, (uint64_t)value);
+    }
+    return (struct sameness_share){.hash = sameness_finish(hash)};
+}
+
+static bool lives(const struct rows *rows, enum row_table table, uint32_t slot)
+{
+    return slot < rows->table[table].used &&
+           row_find(rows, table, row_key(rows, table, slot)) == slot;
+}
+
+static struct sameness_share share_of_row(struct sameness *same, enum row_table table,
+                                          uint32_t slot)
+{
+    const struct sameness_hooks *hooks = same->run->part->sameness;
+    if (!lives(&same->run->world.rows, table, slot)) {
+        return (struct sameness_share){0};
+    }
+    return hooks == NULL ? sameness_raw_row(same, table, slot) : hooks->row(same, table, slot);
+}
+
+/* ---- what oracles remember ------------------------------------------------------------------- */
+
+/* Plain cells come first, each by itself; then entries. */
+static size_t entry_of(const struct sameness *same, size_t cell)
+{
+    size_t plain = same->run->part->monitors->plain;
+    return cell < plain ? cell : plain + (cell - plain) / GHOST_CELLS;
+}
+
+static size_t entry_count(const struct sameness *same)
+{
+    return entry_of(same, same->run->oracle.ghosts.count - 1) + 1;
+}
+
+/* What the run without faults remembered of the same id; NULL: nothing. */
+static const int64_t *expected_of(const struct sameness *same, int memory, const int64_t *cells)
+{
+    const struct monitors *monitors = same->run->part->monitors;
+    const struct rows *rows = &same->run->world.rows;
+    size_t count = same->run->oracle.ghosts.count;
+    size_t first = (size_t)(cells - same->run->ghosts);
+    /* Open addressing: it is here or, after collisions that came otherwise, somewhere behind. */
+    for (size_t at = first; at + GHOST_CELLS <= count; at += GHOST_CELLS) {
+        if (same->expected[at] == cells[0] &&
+            (monitors->memory_of == NULL || monitors->memory_of(rows, at) == memory)) {
+            return &same->expected[at];
+        }
+    }
+    return NULL;
+}
+
+/* The cells of an entry as far as they can make a difference. False: an entry of zeros, which is as
+ * good as none. */
+static bool judged_cells(const struct sameness *same, int memory, const int64_t *cells,
+                         int64_t judged[GHOST_CELLS])
+{
+    const struct ghost_memory *kinds = &same->run->part->monitors->memories[memory];
+    bool some = false;
+    for (int c = 1; c < GHOST_CELLS; c++) {
+        bool counts = kinds->kinds[c] == GHOST_COUNTER;
+        judged[c] = counts && (same->reductions & REDUCE_COUNTERS) != 0 ? 0
+                    : c == GHOST_FLAGS                                  ? cells[c] & ~kinds->sights
+                                                                        : cells[c];
+        some = some || judged[c] != 0;
+    }
+    return some;
+}
+
+/* A datum that is as it should be counts as 1; false: one is not. */
+static bool normal_data(const struct sameness *same, int memory, const int64_t *cells,
+                        int64_t judged[GHOST_CELLS])
+{
+    const struct ghost_memory *kinds = &same->run->part->monitors->memories[memory];
+    for (int c = 1; c < GHOST_CELLS; c++) {
+        if (kinds->kinds[c] == GHOST_DATUM && judged[c] != 0) {
+            const int64_t *expected = expected_of(same, memory, cells);
+            if (expected == NULL || expected[c] != judged[c]) {
+                return false;
+            }
+            judged[c] = 1;
+        }
+    }
+    return true;
+}
+
+static uint64_t mix_words(uint64_t hash, const int64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = sameness_mix(hash, (uint64_t)words[i]);
+    }
+    return hash;
+}
+
+static struct sameness_share share_of_memory(struct sameness *same, int memory,
+                                             const int64_t *cells)
+{
+    const struct sameness_hooks *hooks = same->run->part->sameness;
+    struct sameness_share share = {0};
+    uint64_t what = 0;
+    int64_t judged[GHOST_CELLS] = {cells[0]};
+    if (!judged_cells(same, memory, cells, judged)) {
+        return share;
+    }
+    bool known = hooks != NULL && hooks->locate(same, cells[0], &share.place, &what) &&
+                 normal_data(same, memory, cells, judged);
+    if (known) {
+        judged[0] = (int64_t)what;
+    } else {
+        share.place = 0;
+    }
+    uint64_t hash = sameness_mix(UINT64_C(0x60605) + (uint64_t)known, (uint64_t)memory);
+    share.hash = sameness_finish(mix_words(hash, judged, GHOST_CELLS));
+    return share;
+}
+
+static struct sameness_share share_of_entry(struct sameness *same, size_t entry)
+{
+    const struct monitors *monitors = same->run->part->monitors;
+    const int64_t *cells = same->run->ghosts;
+    if (entry < monitors->plain) {
+        uint64_t hash = sameness_mix(UINT64_C(0x60607) + entry, (uint64_t)cells[entry]);
+        return (struct sameness_share){.hash = cells[entry] == 0 ? 0 : sameness_finish(hash)};
+    }
+    size_t cell = monitors->plain + (entry - monitors->plain) * GHOST_CELLS;
+    if (cell + GHOST_CELLS > same->run->oracle.ghosts.count || cells[cell] == 0) {
+        return (struct sameness_share){0};
+    }
+    int memory =
+        monitors->memory_of == NULL ? 0 : monitors->memory_of(&same->run->world.rows, cell);
+    return share_of_memory(same, memory, &cells[cell]);
+}
+
+/* ---- keeping it up to date ------------------------------------------------------------------- */
+
+static void count_out(struct sameness *same, struct sameness_share share)
+{
+    same->sums[share.place] -= share.hash;
+}
+
+static void count_in(struct sameness *same, struct sameness_share share)
+{
+    same->sums[share.place] += share.hash;
+}
+
+static void renew(struct sameness *same, int table, size_t slot)
+{
+    struct sameness_share *share = &same->shares[table][slot];
+    struct sameness_share fresh = table == TABLE_COUNT
+                                      ? share_of_entry(same, slot)
+                                      : share_of_row(same, (enum row_table)table, (uint32_t)slot);
+    if (fresh.hash == share->hash && fresh.place == share->place) {
+        return;
+    }
+    CHECK(same->logged < same->log_capacity);
+    same->log[same->logged++] =
+        (struct sameness_before){.table = (uint8_t)table, .slot = (uint32_t)slot, .share = *share};
+    count_out(same, *share);
+    count_in(same, fresh);
+    *share = fresh;
+}
+
+void sameness_note(struct sameness *same, size_t mark, const struct ghost_write *writes,
+                   size_t count)
+{
+    const struct world *world = &same->run->world;
+    for (size_t i = mark; i < world->change_count; i++) {
+        renew(same, world->changes[i].table, world->changes[i].slot);
+    }
+    for (size_t i = 0; i < count; i++) {
+        renew(same, TABLE_COUNT, entry_of(same, writes[i].cell));
+    }
+}
+
+void sameness_note_time(struct sameness *same)
+{
+    static const enum row_table timed[] = {TABLE_MESSAGE, TABLE_SEQ};
+    for (size_t t = 0; t < sizeof timed / sizeof *timed; t++) {
+        for (uint32_t slot = 0; slot < same->run->world.rows.table[timed[t]].used; slot++) {
+            renew(same, timed[t], slot);
+        }
+    }
+}
+
+void sameness_undo(struct sameness *same, size_t logged)
+{
+    while (same->logged > logged) {
+        const struct sameness_before *before = &same->log[--same->logged];
+        struct sameness_share *share = &same->shares[before->table][before->slot];
+        count_out(same, *share);
+        count_in(same, before->share);
+        *share = before->share;
+    }
+}
+
+void sameness_begin(struct sameness *same)
+{
+    const struct rows *rows = &same->run->world.rows;
+    memset(same->sums, 0, sizeof same->sums);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        for (uint32_t slot = 0; slot < rows->table[t].capacity; slot++) {
+            same->shares[t][slot] = share_of_row(same, (enum row_table)t, slot);
+            count_in(same, same->shares[t][slot]);
+        }
+    }
+    for (size_t e = 0; e < entry_count(same); e++) {
+        same->shares[TABLE_COUNT][e] = share_of_entry(same, e);
+        count_in(same, same->shares[TABLE_COUNT][e]);
+    }
+    same->logged = 0;
+}
+
+/* ---- actors ---------------------------------------------------------------------------------- */
+
+static uint64_t mix_message(const struct sameness *same, uint64_t hash, const int64_t *message)
+{
+    hash = mix_words(hash, message, 1 + MESSAGE_VISIBLE_AT);
+    hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, message[1 + MESSAGE_VISIBLE_AT]));
+    return sameness_mix(hash, (uint64_t)message[1 + MESSAGE_EPOCH]);
+}
+
+static uint64_t mix_seq(const struct sameness *same, uint64_t hash, const struct seq_actor *one)
+{
+    const struct seq_misstep *misstep = &one->misstep;
+    const struct seq_fatal *fatal = &one->fatal;
+    int64_t since =
+        one->seen > 8 ? one->seen - same->run->world.now : one->seen; /* state or time */
+    const int64_t words[] = {
+        one->number,      one->sends,       one->sent,     one->beats,      one->halted,
+        one->incarnation, one->at,          one->target,   one->attempt,    since,
+        misstep->there,   misstep->from,    misstep->to,   misstep->number, fatal->there,
+        fatal->prior,     fatal->attempted, fatal->number, fatal->owner,    fatal->moves};
+    return mix_words(hash, words, sizeof words / sizeof *words);
+}
+
+/* Field by field: what lies between fields is nobody's. */
+static uint64_t mix_actor(const struct sameness *same, uint64_t hash, const struct actor *one)
+{
+    const struct consumer *consumer = &one->is.consumer;
+    const struct legacy_worker *legacy = &one->is.legacy;
+    const struct flow_worker *flow = &one->is.flow;
+    const struct pipeline_worker *pipeline = &one->is.pipeline;
+    switch (same->run->rules.protocol) {
+    case PROTOCOL_LEGACY:
+        hash = sameness_mix(hash, (uint64_t)(legacy->state << 8 | legacy->unsure));
+        hash = sameness_mix(hash, (uint64_t)legacy->ledger);
+        return mix_message(same, hash, legacy->message);
+    case PROTOCOL_KEY:
+        hash = sameness_mix(hash, (uint64_t)(flow->step << 16 | flow->tries << 8 | flow->change));
+        return mix_message(same, mix_words(hash, flow->flow, FLOW_COLUMNS), flow->message);
+    case PROTOCOL_PIPELINE:
+        hash =
+            sameness_mix(hash, (uint64_t)pipeline->state << 24 | (uint64_t)pipeline->tries << 16 |
+                                   (uint64_t)pipeline->refusal << 8 | pipeline->why);
+        hash = sameness_mix(hash, (uint64_t)pipeline->follows << 1 | pipeline->flipped);
+        return mix_message(same, sameness_mix(hash, (uint64_t)pipeline->found), pipeline->message);
+    default:
+        hash = sameness_mix(hash, (uint64_t)(consumer->state << 8 | consumer->tries));
+        return mix_message(same, hash, consumer->message);
+    }
+}
+
+/* What a planted bug keeps is exchanged with nobody else's. */
+static uint64_t mix_sabotage(uint64_t hash, const struct performer *one)
+{
+    const struct sabotage_memory *memory = &one->memory;
+    hash = sameness_mix(hash, (uint64_t)memory->stage << 2 | (uint64_t)memory->has_stale << 1 |
+                                  memory->flag);
+    hash = sameness_mix(hash, (uint64_t)memory->stale);
+    return mix_words(hash, memory->held, BUNDLE_VALUES_MAX);
+}
+
+static bool is_blank(const struct sabotage_memory *memory)
+{
+    bool blank = memory->stage == 0 && !memory->has_stale && !memory->flag;
+    for (int v = 0; v < BUNDLE_VALUES_MAX; v++) {
+        blank = blank && memory->held[v] == 0;
+    }
+    return blank && memory->stale == 0;
+}
+
+/* A worker is one of many if its role holds messages: no row then names it. */
+static bool is_one_of_many(const struct performer *one)
+{
+    return one->role->message != NULL;
+}
+
+static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
+{
+    const struct sameness_hooks *hooks = same->run->part->sameness;
+    struct sameness_share share = {.hash = UINT64_C(0x1D1E)};
+    if (one->role->is_idle(&one->actor)) {
+        return share;
+    }
+    if (hooks != NULL) {
+        share = hooks->actor(same, one);
+    } else {
+        share.hash = mix_actor(same, one->actor.role, &one->actor);
+    }
+    if (same->run->sabotage != NULL && !is_blank(&one->memory)) {
+        share.hash = mix_sabotage(
+            sameness_mix(share.hash, (uint64_t)one->role->message(&one->actor)[0]), one);
+    }
+    return share;
+}
+
+struct sameness_share sameness_actor(struct sameness *same, unsigned actor)
+{
+    const struct performer *one = &same->run->actors[actor].performer;
+    struct sameness_share share = {.hash = UINT64_C(0xAC)};
+    bool many = is_one_of_many(one);
+    if (many) {
+        share = share_of_worker(same, one);
+    } else if (one->role->is_done != NULL) {
+        share.hash = sameness_mix(share.hash, one->actor.is.client.job);
+    } else {
+        share.hash = mix_seq(same, share.hash, &one->actor.is.seq);
+    }
+    if (!many || (same->reductions & REDUCE_WORKERS) == 0) {
+        share.hash = sameness_mix(share.hash, actor + 1);
+    }
+    share.hash = sameness_finish(share.hash);
+    return share;
+}
+
+/* ---- a state --------------------------------------------------------------------------------- */
+
+static uint64_t climb(struct sameness *same)
+{
+    for (uint32_t p = same->place_count - 1; p > 0; p--) {
+        uint64_t whole = sameness_finish(sameness_mix(same->below[p], same->places[p].salt));
+        same->below[p] = whole;
+        same->below[same->places[p].parent] += whole;
+    }
+    return same->below[0];
+}
+
+uint64_t sameness_state(struct sameness *same, uint64_t left)
+{
+    memcpy(same->below, same->sums, same->place_count * sizeof *same->below);
+    for (unsigned a = 0; a < same->run->actor_count; a++) {
+        struct sameness_share share = sameness_actor(same, a);
+        same->below[share.place] += share.hash;
+    }
+    return sameness_finish(sameness_mix(climb(same), left));
+}
+
+uint64_t sameness_rows(struct sameness *same)
+{
+    memset(same->below, 0, same->place_count * sizeof *same->below);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        for (uint32_t slot = 0; slot < same->run->world.rows.table[t].used; slot++) {
+            struct sameness_share share = share_of_row(same, (enum row_table)t, slot);
+            same->below[share.place] += share.hash;
+        }
+    }
+    return sameness_finish(climb(same));
+}
+
+uint64_t sameness_rank(const struct sameness *same, struct sameness_share actor)
+{
+    uint64_t rank = actor.hash;
+    for (uint32_t p = actor.place; p > 0; p = same->places[p].parent) {
+        rank = sameness_mix(rank, same->below[p]);
+    }
+    return rank;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+bool sameness_make(struct sameness *same, const struct run *run, unsigned reductions)
+{
+    memset(same, 0, sizeof *same);
+    same->run = run;
+    same->reductions = reductions;
+    same->place_count = 1;
+    size_t cells = run->oracle.ghosts.count;
+    bool made = true;
+    for (int t = 0; t <= TABLE_COUNT; t++) {
+        size_t slots = t < TABLE_COUNT ? run->world.rows.table[t].capacity : entry_count(same);
+        same->shares[t] = calloc(slots + 1, sizeof *same->shares[t]);
+        made = made && same->shares[t] != NULL;
+    }
+    same->expected = calloc(cells, sizeof *same->expected);
+    same->log_capacity = LOG_MAX;
+    same->log = malloc(LOG_MAX * sizeof *same->log);
+    made = made && same->expected != NULL && same->log != NULL;
+    if (made) {
+        memcpy(same->expected, run->ghosts, cells * sizeof *same->expected);
+        made = run->part->sameness == NULL || run->part->sameness->make(same);
+    }
+    if (!made) {
+        sameness_free(same);
+    }
+    return made;
+}
+
+void sameness_free(struct sameness *same)
+{
+    for (int t = 0; t <= TABLE_COUNT; t++) {
+        free(same->shares[t]);
+        same->shares[t] = NULL;
+    }
+    free(same->expected);
+    free(same->log);
+    free(same->own);
+    same->expected = NULL;
+    same->log = NULL;
+    same->own = NULL;
+}

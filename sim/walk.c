@@ -1,0 +1,515 @@
+#include "sim/walk.h"
+
+#include "model/check.h"
+#include "sim/part.h"
+#include "sim/run_inside.h"
+#include "sim/walk_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_MAX (1 << 16)
+#define GHOSTS_MAX  (1 << 16)
+#define SPARE       2048 /* changes and writes of one move, generously */
+#define VISIBLE_MAX WORLD_VISIBLE_MAX
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+bool walk_make(struct walk *walk, const struct walk_plan *plan)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->plan = *plan;
+    if (!run_make_deep(&walk->run, plan->scenario, plan->sabotage, CHANGES_MAX)) {
+        return false;
+    }
+    if (plan->without != NULL) {
+        memcpy(walk->run.oracle.off, plan->without, sizeof walk->run.oracle.off);
+    }
+    walk->ghosts = malloc(GHOSTS_MAX * sizeof *walk->ghosts);
+    walk->frames = calloc(WALK_DEPTH_MAX, sizeof *walk->frames);
+    if (walk->ghosts == NULL || walk->frames == NULL ||
+        !sameness_make(&walk->same, &walk->run, plan->reductions)) {
+        walk_free(walk);
+        return false;
+    }
+    walk_begin(walk);
+    return true;
+}
+
+void walk_free(struct walk *walk)
+{
+    for (unsigned d = 0; walk->frames != NULL && d < WALK_DEPTH_MAX; d++) {
+        free(walk->frames[d].sessions);
+    }
+    sameness_free(&walk->same);
+    free(walk->frames);
+    free(walk->ghosts);
+    run_free(&walk->run);
+    walk->frames = NULL;
+    walk->ghosts = NULL;
+}
+
+void walk_begin(struct walk *walk)
+{
+    struct run *run = &walk->run;
+    run_begin(run, NULL);
+    run->world.now = 1; /* 0 means no time at all */
+    run->oracle.ghosts.log = walk->ghosts;
+    run->oracle.ghosts.logged = 0;
+    walk->left = walk->plan.bounds;
+    walk->depth = 0;
+    sameness_begin(&walk->same);
+}
+
+bool walk_is_deep(const struct walk *walk)
+{
+    const struct run *run = &walk->run;
+    return walk->depth + 1 >= WALK_DEPTH_MAX || run->world.change_count + SPARE > CHANGES_MAX ||
+           run->oracle.ghosts.logged + SPARE > GHOSTS_MAX ||
+           walk->same.logged + SPARE > walk->same.log_capacity;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static const struct performer *performer_of(const struct walk *walk, unsigned actor)
+{
+    return &walk->run.actors[actor].performer;
+}
+
+/* It claims messages, and has none. */
+static bool is_idle_worker(const struct walk *walk, unsigned actor)
+{
+    const struct performer *one = performer_of(walk, actor);
+    return one->role->message != NULL && one->role->is_idle(&one->actor);
+}
+
+/* The slot of the message whose claim it still holds; ROW_NONE: of none. */
+static uint32_t held_slot(const struct walk *walk, unsigned actor)
+{
+    const struct performer *one = performer_of(walk, actor);
+    const struct rows *rows = &walk->run.world.rows;
+    if (one->role->message == NULL || one->role->is_idle(&one->actor)) {
+        return ROW_NONE;
+    }
+    const int64_t *message = one->role->message(&one->actor);
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, message[0]);
+    bool stands = slot != ROW_NONE &&
+                  row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == message[1 + MESSAGE_EPOCH];
+    return stands ? slot : ROW_NONE;
+}
+
+bool walk_can_crash(const struct walk *walk, unsigned actor)
+{
+    const struct performer *one = performer_of(walk, actor);
+    if (walk_has_open(walk, actor)) {
+        return true;
+    }
+    return one->role->is_done == NULL && !one->role->is_idle(&one->actor);
+}
+
+/* Equal but for key and claims. */
+static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
+{
+    const struct row_area *area = &rows->table[TABLE_MESSAGE];
+    const int64_t *a = &area->cells[(size_t)one * area->stride + 1];
+    const int64_t *b = &area->cells[(size_t)other * area->stride + 1];
+    return memcmp(a, b, MESSAGE_VISIBLE_AT * sizeof *a) == 0;
+}
+
+/* Which of two equal messages somebody gets makes no difference where sameness leaves out keys. */
+static bool keys_matter(const struct walk *walk)
+{
+    return walk->run.part->sameness == NULL;
+}
+
+/* ---- what can happen ------------------------------------------------------------------------- */
+
+struct list {
+    struct walk_move *moves;
+    size_t count;
+};
+
+static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t slot)
+{
+    CHECK(list->count < WALK_MOVES_MAX);
+    list->moves[list->count++] =
+        (struct walk_move){.kind = (uint8_t)kind,
+                           .actor = (uint8_t)actor,
+                           .slot = slot == ROW_NONE ? WALK_NO_SLOT : (uint16_t)slot};
+}
+
+/* A claim takes any message that is visible; one of several that are equal. */
+static void add_claims(const struct walk *walk, struct list *list, unsigned actor)
+{
+    const struct run *run = &walk->run;
+    uint32_t slots[VISIBLE_MAX];
+    uint32_t count = world_visible(&run->world, VISIBLE_MAX, slots);
+    CHECK(count < VISIBLE_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        bool repeated =
+            walk->plan.by_statement && sessions_locked(run->sessions, TABLE_MESSAGE, slots[i]);
+        for (uint32_t before = 0; before < i && !keys_matter(walk); before++) {
+            repeated = repeated || same_content(&run->world.rows, slots[before], slots[i]);
+        }
+        if (!repeated) {
+            add(list, WALK_STEP, actor, slots[i]);
+        }
+    }
+}
+
+static bool is_first_idle(const struct walk *walk, unsigned actor)
+{
+    for (unsigned a = 0; a < actor; a++) {
+        if (is_idle_worker(walk, a) && walk->run.rules.cast[a] == walk->run.rules.cast[actor] &&
+            !walk_has_open(walk, a)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_steps(struct walk *walk, struct list *list)
+{
+    struct glance glance = run_glance(&walk->run);
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        if (walk_has_open(walk, a)) {
+            walk_add_operation(walk, a, list->moves, &list->count);
+        } else if (run_able_from(&walk->run, a, &glance) > glance.now) {
+            continue;
+        } else if (!is_idle_worker(walk, a)) {
+            add(list, WALK_STEP, a, ROW_NONE);
+        } else if ((walk->plan.reductions & REDUCE_WORKERS) == 0 || is_first_idle(walk, a)) {
+            add_claims(walk, list, a);
+        }
+    }
+}
+
+/* The next moment after now at which somebody could run; PROTOCOL_NEVER: there is none. */
+static int64_t next_moment(const struct walk *walk)
+{
+    struct glance glance = run_glance(&walk->run);
+    int64_t next = PROTOCOL_NEVER;
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        int64_t from = run_able_from(&walk->run, a, &glance);
+        next = from > glance.now && from < next ? from : next;
+    }
+    return next;
+}
+
+static void add_lapses(const struct walk *walk, struct list *list)
+{
+    bool queue = (protocol_get(walk->plan.scenario->protocol)->tables & TABLE_SET(MESSAGE)) != 0;
+    if (!queue && next_moment(walk) != PROTOCOL_NEVER) {
+        add(list, WALK_LAPSE, 0, ROW_NONE);
+    }
+    for (unsigned a = 0; queue && a < walk->run.actor_count; a++) {
+        uint32_t slot = held_slot(walk, a);
+        if (slot != ROW_NONE &&
+            !(walk->plan.by_statement &&
+              sessions_locked(walk->run.sessions, TABLE_MESSAGE, slot)) &&
+            row_get(&walk->run.world.rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) >
+                walk->run.world.now) {
+            add(list, WALK_LAPSE, a, slot);
+        }
+    }
+}
+
+/* Of every message that was ever published, acked or not; one of those that are equal. */
+static void add_duplicates(const struct walk *walk, struct list *list)
+{
+    const struct rows *rows = &walk->run.world.rows;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_MESSAGE].used; slot++) {
+        bool repeated = false;
+        for (uint32_t before = 0; before < slot && !repeated; before++) {
+            repeated = same_content(rows, before, slot);
+        }
+        if (!repeated) {
+            add(list, WALK_DUPLICATE, 0, slot);
+        }
+    }
+}
+
+static void add_crashes(const struct walk *walk, struct list *list)
+{
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        if (walk_can_crash(walk, a)) {
+            add(list, WALK_CRASH, a, ROW_NONE);
+        }
+    }
+}
+
+/* The steps so far, with something wrong with them. */
+static void add_variants(const struct walk *walk, struct list *list, size_t steps)
+{
+    bool tears = walk->plan.sabotage != NULL && sabotage_tears(walk->plan.sabotage);
+    for (size_t i = 0; i < steps && !walk->plan.by_statement; i++) {
+        struct walk_move move = list->moves[i];
+        uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
+        if (move.kind == WALK_STEP && walk->left.unknowns > 0) {
+            add(list, WALK_UNSURE, move.actor, slot);
+            add(list, WALK_LOST, move.actor, slot);
+        }
+        if (move.kind == WALK_STEP && walk->left.aborts > 0) {
+            add(list, WALK_ABORT, move.actor, slot);
+        }
+        if (move.kind == WALK_STEP && tears && walk->left.crashes > 0) {
+            add(list, WALK_TEAR, move.actor, slot);
+        }
+    }
+}
+
+size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound)
+{
+    struct list list = {.moves = moves};
+    bool ordered = (walk->plan.reductions & REDUCE_ORDER) != 0;
+    add_steps(walk, &list);
+    if (list.count == 0 && next_moment(walk) != PROTOCOL_NEVER) {
+        add(&list, WALK_WAIT, 0, ROW_NONE);
+    }
+    *sound = list.count;
+    add_variants(walk, &list, *sound);
+    if (walk->left.lapses > 0) {
+        add_lapses(walk, &list);
+    }
+    if (walk->left.crashes > 0 && !ordered) {
+        add_crashes(walk, &list);
+    }
+    if (walk->left.duplicates > 0 && !ordered) {
+        add_duplicates(walk, &list);
+    }
+    return list.count;
+}
+
+/* ---- doing it -------------------------------------------------------------------------------- */
+
+/* What changed since the frame was begun goes into the fingerprint. */
+static void note(struct walk *walk, const struct walk_frame *frame)
+{
+    const struct ghosts *ghosts = &walk->run.oracle.ghosts;
+    sameness_note(&walk->same, frame->changes, &walk->ghosts[frame->ghosts],
+                  ghosts->logged - frame->ghosts);
+}
+
+void walk_tell(struct walk *walk, unsigned actor, const struct bundle *sent)
+{
+    struct run *run = &walk->run;
+    performer_take(&run->actors[actor].performer, &run->rules, run->sabotage, sent, &run->outcome,
+                   &run->world.rows);
+}
+
+/* The transaction is over: what stays of it is judged. */
+void walk_judge(struct walk *walk, size_t mark, bool commits)
+{
+    struct run *run = &walk->run;
+    if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
+        run->result.verdict = RUN_STORE_FULL;
+    }
+    if (run->outcome.kind == OUTCOME_REFUSED || !commits) {
+        run_roll_back(run, mark);
+        return;
+    }
+    run_judge_commit(run, mark);
+    if (run->has_presets) {
+        run->part->preset(run, mark);
+    }
+}
+
+static void step(struct walk *walk, struct walk_move move)
+{
+    struct run *run = &walk->run;
+    struct performer *one = &run->actors[move.actor].performer;
+    size_t mark = world_mark(&run->world);
+    performer_next(one, &run->rules, run->sabotage, &run->bundle);
+    if (move.kind == WALK_ABORT) {
+        run->outcome = (struct outcome){
+            .kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION, .now = run->world.now};
+    } else {
+        store_execute(&run->world, run->primitives, &run->bundle,
+                      move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot, &run->outcome);
+        walk_judge(walk, mark, move.kind == WALK_STEP || move.kind == WALK_UNSURE);
+    }
+    if (move.kind == WALK_UNSURE || move.kind == WALK_LOST) {
+        run->outcome.kind = OUTCOME_UNKNOWN;
+    }
+    if (move.kind == WALK_TEAR) {
+        performer_restart(one, &run->rules, move.actor);
+    } else if (run->result.verdict == RUN_HELD) {
+        walk_tell(walk, move.actor, &run->bundle);
+    }
+}
+
+/* It dies; what it held can be claimed again. */
+static void crash(struct walk *walk, unsigned actor)
+{
+    struct run *run = &walk->run;
+    walk_drop(walk, actor);
+    uint32_t slot = held_slot(walk, actor);
+    if (slot != ROW_NONE &&
+        row_get(&run->world.rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now) {
+        world_set(&run->world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, run->world.now);
+    }
+    performer_restart(&run->actors[actor].performer, &run->rules, actor);
+}
+
+static void duplicate(struct walk *walk, uint32_t slot)
+{
+    struct run *run = &walk->run;
+    size_t mark = world_mark(&run->world);
+    if (!run_copy_message(run, slot)) {
+        run->result.verdict = RUN_STORE_FULL;
+        return;
+    }
+    run_judge_commit(run, mark);
+}
+
+static void move_on(struct walk *walk)
+{
+    int64_t next = next_moment(walk);
+    CHECK(next != PROTOCOL_NEVER);
+    walk->run.world.now = next;
+    sameness_note_time(&walk->same);
+}
+
+static void lapse(struct walk *walk, uint32_t slot)
+{
+    if (slot == WALK_NO_SLOT) {
+        move_on(walk);
+    } else {
+        world_set(&walk->run.world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, walk->run.world.now);
+    }
+}
+
+/* What the move takes out of the budgets. */
+static void pay(struct walk_bounds *left, enum walk_kind kind)
+{
+    uint8_t *const of[WALK_KIND_COUNT] = {
+        [WALK_CRASH] = &left->crashes,        [WALK_TEAR] = &left->crashes,
+        [WALK_DUPLICATE] = &left->duplicates, [WALK_LAPSE] = &left->lapses,
+        [WALK_UNSURE] = &left->unknowns,      [WALK_LOST] = &left->unknowns,
+        [WALK_ABORT] = &left->aborts};
+    if (of[kind] != NULL) {
+        --*of[kind];
+    }
+}
+
+static void act(struct walk *walk, struct walk_move move)
+{
+    size_t mark = world_mark(&walk->run.world);
+    switch ((int)move.kind) {
+    case WALK_CRASH:
+        crash(walk, move.actor);
+        break;
+    case WALK_DUPLICATE:
+        duplicate(walk, move.slot);
+        break;
+    case WALK_LAPSE:
+        lapse(walk, move.slot);
+        break;
+    case WALK_WAIT:
+        move_on(walk);
+        break;
+    case WALK_OPERATE:
+        walk_operate(walk, move.actor);
+        return;
+    default:
+        if (walk->plan.by_statement) {
+            walk_open(walk, move);
+        } else {
+            step(walk, move);
+        }
+        return;
+    }
+    walk_note_sessions(walk, mark);
+}
+
+bool walk_do(struct walk *walk, struct walk_move move)
+{
+    struct run *run = &walk->run;
+    CHECK(!walk_is_deep(walk));
+    struct walk_frame *frame = &walk->frames[walk->depth++];
+    frame->move = move;
+    frame->left = walk->left;
+    frame->copies = run->copies;
+    frame->now = run->world.now;
+    frame->changes = world_mark(&run->world);
+    frame->ghosts = run->oracle.ghosts.logged;
+    frame->shares = walk->same.logged;
+    frame->performer = run->actors[move.actor].performer;
+    walk_keep_sessions(walk, frame);
+    pay(&walk->left, (enum walk_kind)move.kind);
+    act(walk, move);
+    note(walk, frame);
+    return run->result.verdict == RUN_HELD;
+}
+
+static void undo_ghosts(struct ghosts *ghosts, size_t logged)
+{
+    while (ghosts->logged > logged) {
+        const struct ghost_write *write = &ghosts->log[--ghosts->logged];
+        ghosts->cells[write->cell] = write->before;
+    }
+}
+
+void walk_undo(struct walk *walk)
+{
+    struct run *run = &walk->run;
+    CHECK(walk->depth > 0);
+    const struct walk_frame *frame = &walk->frames[--walk->depth];
+    sameness_undo(&walk->same, frame->shares);
+    world_undo(&run->world, frame->changes);
+    undo_ghosts(&run->oracle.ghosts, frame->ghosts);
+    run->actors[frame->move.actor].performer = frame->performer;
+    run->world.now = frame->now;
+    run->copies = frame->copies;
+    walk->left = frame->left;
+    run->result.verdict = RUN_HELD;
+    walk_bring_sessions_back(walk, frame);
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+uint64_t walk_state(struct walk *walk)
+{
+    const struct walk_bounds *left = &walk->left;
+    uint64_t budgets = (uint64_t)left->crashes << 32 | (uint64_t)left->duplicates << 24 |
+                       (uint64_t)left->lapses << 16 | (uint64_t)left->unknowns << 8 | left->aborts;
+    uint64_t state = sameness_state(&walk->same, budgets);
+    return walk->plan.by_statement ? walk_mix_sessions(walk, state) : state;
+}
+
+bool walk_settled(struct walk *walk)
+{
+    struct run *run = &walk->run;
+    struct oracle_verdict verdict = run->part->monitors->settled(
+        &run->oracle, &run->world.rows, run_is_quiet(run), &run->crash_free.rows);
+    run->result.settled = verdict.broken;
+    if (verdict.broken) {
+        run_broke(run, verdict);
+    }
+    return !verdict.broken;
+}
+
+void walk_copy(struct walk *to, const struct walk *from)
+{
+    struct run *run = &to->run;
+    world_copy(&run->world, &from->run.world);
+    memcpy(run->ghosts, from->run.ghosts, from->run.oracle.ghosts.count * sizeof *run->ghosts);
+    memcpy(run->actors, from->run.actors, sizeof run->actors);
+    run->copies = from->run.copies;
+    run->oracle.ghosts.logged = 0;
+    run->result.verdict = RUN_HELD;
+    to->left = from->left;
+    to->depth = 0;
+    walk_copy_sessions(to, from);
+    sameness_begin(&to->same);
+}
+
+const char *walk_kind_text(enum walk_kind kind)
+{
+    static const char *const texts[WALK_KIND_COUNT] = {
+        [WALK_STEP] = "step",      [WALK_WAIT] = "wait",           [WALK_CRASH] = "crash",
+        [WALK_TEAR] = "tear",      [WALK_DUPLICATE] = "duplicate", [WALK_LAPSE] = "lapse",
+        [WALK_UNSURE] = "unsure",  [WALK_LOST] = "lost",           [WALK_ABORT] = "abort",
+        [WALK_OPERATE] = "operate"};
+    return texts[kind];
+}

@@ -1,0 +1,116 @@
+/* A walk through the states of a scenario: what can happen next, doing it, and taking it back. The
+ * ground that a search (explore.h) stands on; the engines, the store, the oracles and the planted
+ * bugs are those of every run.
+ *
+ * There is no clock. A claim runs out when the search says so (a lapse, of which there is a
+ * budget); a worker that dies lets go of its message at once, since whether anybody takes it at
+ * once is the search's choice, too; and when nobody can do anything, time moves on to the next
+ * moment at which somebody can.
+ *
+ * (WA1) walk_undo brings back everything that walk_do changed: rows, memories, actors, budgets, the
+ *       clock and the fingerprint.
+ * (WA2) walk_moves depends on the state alone, and equal moves from equal states lead to equal
+ *       states. */
+#ifndef SIM_WALK_H
+#define SIM_WALK_H
+
+#include "sim/sameness.h"
+
+#define WALK_DEPTH_MAX 4000
+#define WALK_MOVES_MAX 192
+#define WALK_NO_SLOT   UINT16_MAX
+
+/* What may still go wrong. */
+struct walk_bounds {
+    uint8_t crashes;    /* an actor dies between two transactions */
+    uint8_t duplicates; /* a message that was published is there once more */
+    uint8_t lapses;     /* a claim runs out while its holder is at work */
+    uint8_t unknowns;   /* the answer to COMMIT is lost; it committed, or not */
+    uint8_t aborts;     /* the store gives a transaction up: 40001 */
+};
+
+enum walk_kind {
+    WALK_STEP,      /* an actor's next transaction, whole; a claim takes the message in `slot` */
+    WALK_WAIT,      /* nobody can do anything: time moves on */
+    WALK_CRASH,     /* the actor dies and is back */
+    WALK_TEAR,      /* ... inside its transaction, of which a torn store keeps half */
+    WALK_DUPLICATE, /* of the message in `slot` */
+    WALK_LAPSE,     /* of the claim of the message in `slot`, or of the next lease */
+    WALK_UNSURE,    /* a step whose answer is lost: it committed */
+    WALK_LOST,      /* ... it did not */
+    WALK_ABORT,     /* a step that is given up */
+    WALK_OPERATE,   /* statement level: the next operation of an open transaction */
+    WALK_KIND_COUNT
+};
+
+struct walk_move {
+    uint8_t kind; /* enum walk_kind */
+    uint8_t actor;
+    uint16_t slot; /* of a message, or WALK_NO_SLOT */
+};
+
+struct walk_frame {
+    struct walk_move move;
+    struct walk_bounds left;
+    uint32_t copies;
+    int64_t now;
+    size_t changes, ghosts, shares; /* where the logs stood */
+    struct performer performer;     /* of the move's actor */
+    void *sessions;                 /* statement level: what was open; the walk's own */
+};
+
+struct walk_plan {
+    const struct scenario *scenario;
+    const struct sabotage *sabotage; /* NULL: none */
+    const bool *without;             /* clauses that are not judged; NULL: all are */
+    struct walk_bounds bounds;
+    unsigned reductions; /* a set of enum sameness_reduction */
+    bool by_statement;   /* operations of different transactions interleave */
+};
+
+struct walk {
+    struct walk_plan plan;
+    struct run run;
+    struct sameness same;
+    struct walk_bounds left;
+    struct ghost_write *ghosts; /* a log, for taking back */
+    struct walk_frame *frames;
+    unsigned depth;
+};
+
+/* False: no memory. */
+bool walk_make(struct walk *walk, const struct walk_plan *plan);
+void walk_free(struct walk *walk);
+
+/* To where nothing has happened yet. */
+void walk_begin(struct walk *walk);
+
+/* Everything that can happen. Moves without a fault come first, *sound many. With REDUCE_WORKERS
+ * one idle worker claims for all. With REDUCE_ORDER no crashes and duplicates are among them: see
+ * explore.h. */
+size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound);
+
+/* False: a promise is broken, and walk->run.result says which; or the store is full. */
+bool walk_do(struct walk *walk, struct walk_move move);
+void walk_undo(struct walk *walk);
+
+/* Does it and shows it to walk->run.observer as a step of a run. */
+bool walk_show(struct walk *walk, struct walk_move move);
+
+/* Whether there is no room for another move. */
+bool walk_is_deep(const struct walk *walk);
+
+uint64_t walk_state(struct walk *walk);
+
+/* Whether the actor has something to lose in a crash. */
+bool walk_can_crash(const struct walk *walk, unsigned actor);
+
+/* Nothing can happen any more but faults: the live promises. False: one is broken. */
+bool walk_settled(struct walk *walk);
+
+/* The other walk, of the same plan, goes to the state of this one; its way there is not kept. */
+void walk_copy(struct walk *to, const struct walk *from);
+
+const char *walk_kind_text(enum walk_kind kind);
+
+#endif

@@ -1,0 +1,34 @@
+/* What walk.c and walk_statement.c share: transactions that are open over several moves. Private to
+ * the two of them. */
+#ifndef SIM_WALK_INSIDE_H
+#define SIM_WALK_INSIDE_H
+
+#include "sim/walk.h"
+
+/* The actor has a transaction open. */
+bool walk_has_open(const struct walk *walk, unsigned actor);
+
+/* Adds its next operation to the moves, if it need not wait. */
+void walk_add_operation(const struct walk *walk, unsigned actor, struct walk_move *moves,
+                        size_t *count);
+
+/* A transaction is begun, with its first operation; goes on with its next one. */
+void walk_open(struct walk *walk, struct walk_move move);
+void walk_operate(struct walk *walk, unsigned actor);
+
+/* It dies with its transaction. */
+void walk_drop(struct walk *walk, unsigned actor);
+
+/* Rows changed from `mark` on by nobody who has a session. */
+void walk_note_sessions(struct walk *walk, size_t mark);
+
+void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
+void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
+void walk_copy_sessions(struct walk *to, const struct walk *from);
+uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
+
+/* Of walk.c: what stays of a transaction is judged; the actor hears of it. */
+void walk_judge(struct walk *walk, size_t mark, bool commits);
+void walk_tell(struct walk *walk, unsigned actor, const struct bundle *sent);
+
+#endif
