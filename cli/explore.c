@@ -2,6 +2,7 @@
 #include "cli/one_run.h"
 #include "cli/search.h"
 #include "reports/json_line.h"
+#include "sim/bench/peer.h"
 #include "sim/story.h"
 
 #include <inttypes.h>
@@ -340,6 +341,25 @@ static void write_reductions(unsigned reductions)
     puts(reductions == 0 ? "nothing" : "");
 }
 
+/* How many steps it takes until the SPIN model's assertions fail, as SPIN counts: the first step
+ * included, the failing one not. 0: they do not. Only of the scenarios that match that model. */
+static size_t steps_as_spin(const struct request *request)
+{
+    struct explore_plan plan = request->plan;
+    struct search_result result;
+    size_t steps = 0;
+    plan.walk.watch = peer_watch;
+    if (strncmp(request->loaded->name, "peer-", 5) != 0 || request->sabotage == NULL ||
+        plan.walk.by_statement || !search_shortest(&plan, &result)) {
+        return 0;
+    }
+    if (result.report->verdict == EXPLORE_BROKEN) {
+        steps = result.report->path_length - (result.report->result.settled ? 0 : 1);
+    }
+    explore_free(result.explore);
+    return steps;
+}
+
 static void write_summary(const struct request *request, const struct search_result *result)
 {
     const struct explore_report *report = result->report;
@@ -359,6 +379,12 @@ static void write_summary(const struct request *request, const struct search_res
            (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
            visited_collision((double)report->states));
     printf("  time        %.2f s, %u threads\n", result->seconds, request->plan.jobs);
+    size_t as_spin = request->shortest ? steps_as_spin(request) : 0;
+    if (as_spin > 0) {
+        printf("  as SPIN     %zu steps until the peer model's assertions fail; the oracles see it "
+               "after %zu\n",
+               as_spin, report->path_length - (report->result.settled ? 0 : 1));
+    }
 }
 
 static void write_json(const struct request *request, const struct search_result *result)
@@ -388,6 +414,10 @@ static void write_json(const struct request *request, const struct search_result
         json_object_set_new(summary, "clause",
                             json_string(clause_get(report->result.breach.clause)->id));
         json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
+        size_t as_spin = request->shortest ? steps_as_spin(request) : 0;
+        if (as_spin > 0) {
+            json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)as_spin));
+        }
     }
     json_line_write(stdout, summary);
 }

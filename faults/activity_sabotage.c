@@ -233,6 +233,8 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         copy_whole_ledger(enter);
         break;
     case TRUST_STALE_READ:
+        table[COPY] = table[PRIMITIVE_MARK_ACTIVITY]; /* of Leg1's work */
+        drop_tests(&table[COPY], TEST_UNMARKED);
         drop_tests(&table[PRIMITIVE_MARK_GUID], TEST_UNMARKED);
         drop_tests(&table[PRIMITIVE_COLLATE], TEST_UNMARKED);
         break;
@@ -394,6 +396,8 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         pass_job(worker, bundle);
     } else if (which == FRESH_GUID && name == BUNDLE_ANSWER) {
         answer_afresh(worker, bundle);
+    } else if (which == TRUST_STALE_READ && name == BUNDLE_LEG1) {
+        use_copy(bundle, PRIMITIVE_MARK_ACTIVITY);
     } else if (which == UNBUNDLED_STEP2 && name == BUNDLE_STEP2) {
         unbundle_step2(memory, worker, bundle);
     } else if (which == CEILING_RACE && name == BUNDLE_ENTER_LEG1 && memory->flag) {

@@ -474,9 +474,19 @@ static bool only_adds(const struct sameness *same, const struct bundle *bundle)
            rules->thresholds[0] == 0;
 }
 
+/* An ack comes in nobody's way but of who would publish the same message: that a step, whose marker
+ * it has, does not is looked at (reaches_out), but a task that runs again answers again. */
+static bool is_answer(const struct sameness *same, const struct bundle *bundle)
+{
+    uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, bundle->params[bundle->calls[0].params]);
+    return !same->run->rules.of.activity.direct &&
+           (slot == ROW_NONE ||
+            row_get(rows_of(same), TABLE_MESSAGE, slot, MESSAGE_KIND) == MESSAGE_LEG2);
+}
+
 static enum sameness_locality locality(const struct sameness *same, const struct bundle *bundle)
 {
-    if (bundle->name == BUNDLE_ACK && bundle->count == 1) {
+    if (bundle->name == BUNDLE_ACK && bundle->count == 1 && !is_answer(same, bundle)) {
         return LOCAL_ANYWAY;
     }
     return !asks_job(same, bundle) || only_adds(same, bundle) ? LOCAL_ALONE : LOCAL_NOT;
@@ -494,7 +504,7 @@ static bool stayed(const struct sameness *same, const struct bundle *bundle, uin
                    size_t logged, uint32_t rows)
 {
     bool adds = only_adds(same, bundle) && same->run->outcome.kind == OUTCOME_COMMITTED;
-    bool acks = locality(same, bundle) == LOCAL_ANYWAY;
+    bool acks = bundle->name == BUNDLE_ACK;
     for (size_t i = logged; i < same->logged; i++) {
         const struct sameness_before *before = &same->log[i];
         const struct sameness_share *now = &same->shares[before->table][before->slot];
@@ -570,7 +580,8 @@ static bool reaches_out(const struct sameness *same, const struct bundle *bundle
             const struct op *op = &primitive->ops[o];
             bool keyed =
                 op->kind < OP_LET_EQUAL && OPERAND_ARRAY(op->key) == OPERAND_ARRAY(OPERAND_PARAM);
-            bool publishes = keyed && op->kind == OP_INSERT && op->table == TABLE_MESSAGE;
+            bool publishes = keyed && op->kind == OP_INSERT && op->table == TABLE_MESSAGE &&
+                             bundle->name != BUNDLE_ANSWER;
             if (keyed &&
                 (names_other(same, op, params, place, rows) ||
                  (publishes && was_published(same, params[OPERAND_PLACE(op->key)], messages)))) {

@@ -57,6 +57,7 @@ void walk_begin(struct walk *walk)
     run->oracle.ghosts.log = walk->ghosts;
     run->oracle.ghosts.logged = 0;
     walk->left = walk->plan.bounds;
+    walk->watched = 0;
     walk->depth = 0;
     sameness_begin(&walk->same);
 }
@@ -308,7 +309,9 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
         run_roll_back(run, mark);
         return;
     }
-    run_judge_commit(run, mark);
+    if (walk->plan.watch == NULL) {
+        run_judge_commit(run, mark);
+    }
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
@@ -357,9 +360,9 @@ static void duplicate(struct walk *walk, uint32_t slot)
     size_t mark = world_mark(&run->world);
     if (!run_copy_message(run, slot)) {
         run->result.verdict = RUN_STORE_FULL;
-        return;
+    } else if (walk->plan.watch == NULL) {
+        run_judge_commit(run, mark);
     }
-    run_judge_commit(run, mark);
 }
 
 static void move_on(struct walk *walk)
@@ -429,6 +432,7 @@ bool walk_do(struct walk *walk, struct walk_move move)
     struct walk_frame *frame = &walk->frames[walk->depth++];
     frame->move = move;
     frame->left = walk->left;
+    frame->watched = walk->watched;
     frame->copies = run->copies;
     frame->now = run->world.now;
     frame->changes = world_mark(&run->world);
@@ -439,6 +443,9 @@ bool walk_do(struct walk *walk, struct walk_move move)
     pay(&walk->left, (enum walk_kind)move.kind);
     act(walk, move);
     note(walk, frame);
+    if (walk->plan.watch != NULL && !walk->plan.watch(walk, frame)) {
+        run->result.verdict = RUN_BROKEN;
+    }
     return run->result.verdict == RUN_HELD;
 }
 
@@ -462,6 +469,7 @@ void walk_undo(struct walk *walk)
     run->world.now = frame->now;
     run->copies = frame->copies;
     walk->left = frame->left;
+    walk->watched = frame->watched;
     run->result.verdict = RUN_HELD;
     walk_bring_sessions_back(walk, frame);
 }
@@ -473,13 +481,18 @@ uint64_t walk_state(struct walk *walk)
     const struct walk_bounds *left = &walk->left;
     uint64_t budgets = (uint64_t)left->crashes << 32 | (uint64_t)left->duplicates << 24 |
                        (uint64_t)left->lapses << 16 | (uint64_t)left->unknowns << 8 | left->aborts;
-    uint64_t state = sameness_state(&walk->same, budgets);
+    uint64_t state = sameness_state(&walk->same, sameness_mix(walk->watched, budgets));
     return walk->plan.by_statement ? walk_mix_sessions(walk, state) : state;
 }
 
 bool walk_settled(struct walk *walk)
 {
     struct run *run = &walk->run;
+    if (walk->plan.watch != NULL) {
+        run->result.settled = !walk->plan.watch(walk, NULL);
+        run->result.verdict = run->result.settled ? RUN_BROKEN : RUN_HELD;
+        return !run->result.settled;
+    }
     struct oracle_verdict verdict = run->part->monitors->settled(
         &run->oracle, &run->world.rows, run_is_quiet(run), &run->crash_free.rows);
     run->result.settled = verdict.broken;
@@ -496,6 +509,7 @@ void walk_copy(struct walk *to, const struct walk *from)
     memcpy(run->ghosts, from->run.ghosts, from->run.oracle.ghosts.count * sizeof *run->ghosts);
     memcpy(run->actors, from->run.actors, sizeof run->actors);
     run->copies = from->run.copies;
+    to->watched = from->watched;
     run->oracle.ghosts.logged = 0;
     run->result.verdict = RUN_HELD;
     to->left = from->left;

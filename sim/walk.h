@@ -49,8 +49,17 @@ struct walk_move {
     uint16_t slot; /* of a message, or WALK_NO_SLOT */
 };
 
+struct walk;
+struct walk_frame;
+
+/* A judge instead of the oracles: looks at the move that was just done, or, with NULL, at a state
+ * in which nothing but faults can happen. What it remembers it keeps in walk->watched, which is
+ * part of the state. False: it is broken. */
+typedef bool walk_watch(struct walk *walk, const struct walk_frame *frame);
+
 struct walk_frame {
     struct walk_move move;
+    uint64_t watched;
     struct walk_bounds left;
     uint32_t copies;
     int64_t now;
@@ -66,6 +75,7 @@ struct walk_plan {
     struct walk_bounds bounds;
     unsigned reductions; /* a set of enum sameness_reduction */
     bool by_statement;   /* operations of different transactions interleave */
+    walk_watch *watch;   /* NULL: the oracles judge */
 };
 
 struct walk {
@@ -73,6 +83,7 @@ struct walk {
     struct run run;
     struct sameness same;
     struct walk_bounds left;
+    uint64_t watched;           /* what plan.watch remembers */
     struct ghost_write *ghosts; /* a log, for taking back */
     struct walk_frame *frames;
     unsigned depth;
