@@ -54,6 +54,9 @@ static void sqlstate_of(const struct session *one, char text[6])
     case REFUSED_NULL:
         snprintf(text, 6, "23502");
         return;
+    case REFUSED_FORBIDDEN:
+        snprintf(text, 6, "42501");
+        return;
     default:
         snprintf(text, 6, SCHEMA_REFUSAL_CLASS "%03u", outcome->refusal % 1000u);
     }

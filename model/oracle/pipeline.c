@@ -286,6 +286,7 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
     } else if (why == SWEEP_EXHAUSTED) {
         judge_see(&commit->judge, SIGHT_EXHAUSTED);
     }
+    PHASE(why != SWEEP_FORBIDDEN, 11, "a phase was sent by a principal that may not do it (42501)");
 }
 
 /* ---- REVIEW ---------------------------------------------------------------------------------- */
