@@ -440,6 +440,12 @@ static inline uint32_t row_find(const struct rows *rows, enum row_table table, i
     }
 }
 
+/* A row that was deleted can be read at its slot, but is not there. */
+static inline bool row_is_there(const struct rows *rows, enum row_table table, uint32_t slot)
+{
+    return row_find(rows, table, row_key(rows, table, slot)) == slot;
+}
+
 /* ---- what a commit changed ------------------------------------------------------------------- */
 
 enum row_change_kind { ROW_UPDATED, ROW_INSERTED, ROW_DELETED };

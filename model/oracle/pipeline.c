@@ -106,7 +106,7 @@ static int stored(const struct commit *commit, enum row_table table, int column,
     for (uint32_t slot = 0; slot < commit->rows->table[table].used; slot++) {
         found += row_get(commit->rows, table, slot, column) == value &&
                  (other < 0 || row_get(commit->rows, table, slot, other) == other_value) &&
-                 judge_row_lives(commit->rows, table, slot);
+                 row_is_there(commit->rows, table, slot);
     }
     return found;
 }
