@@ -34,7 +34,8 @@ static const char help[] =
     "  --error NAME   plants this one, as --errors calls it, and shows the difference it makes\n"
     "  --dsn DSN      a server to use, as libpq takes it; Assay makes a schema of its own there "
     "and\n"
-    "                 drops it. Without it, a private server in a temporary folder\n"
+    "                 drops it, and roles (CREATEROLE) for the principals. Without it, a private\n"
+    "                 server in a temporary folder\n"
     "  --keep         leave the private server, and say how to connect\n"
     "  --json         JSON lines\n"
     "\n"
@@ -91,8 +92,13 @@ static void name_step(const struct lockstep *both, unsigned who, char *text, siz
         script_call_text(&bench->script.primitives[bundle->calls[at].primitive], bundle, at, call,
                          sizeof call);
     }
-    snprintf(text, size, "%c %s %s", 'A' + (int)who,
-             bundle->isolation == SERIALIZABLE ? "(serializable)" : "", call);
+    snprintf(text, size, "%c %s%s%s %s", 'A' + (int)who,
+             bundle->isolation == SERIALIZABLE ? "(serializable)" : "",
+             bundle->principal == PRINCIPAL_NONE ? "" : " as ",
+             bundle->principal == PRINCIPAL_NONE
+                 ? ""
+                 : rights_get((enum principal)bundle->principal)->name,
+             call);
 }
 
 /* One turn of a session; false: it has ended, or waits. */
@@ -323,7 +329,8 @@ static int on_schema(struct bench *bench, const char *dsn)
                                       .primitives = primitive_table,
                                       .primitive_count = PRIMITIVE_COUNT,
                                       .form = SQL_WHOLE,
-                                      .connections = SCRIPT_SESSIONS_MAX};
+                                      .connections = SCRIPT_SESSIONS_MAX,
+                                      .principals = SCRIPT_PRINCIPALS};
     bench->both.stepper = stepper_open(&options, &problem);
     if (bench->both.stepper == NULL) {
         fprintf(stderr, "assay conform: %s\n", problem.text);

@@ -1,5 +1,6 @@
 #include "cli/lockstep.h"
 
+#include "real/beside.h"
 #include "real/schema.h"
 
 #include <stdlib.h>
@@ -53,6 +54,9 @@ static void sqlstate_of(const struct session *one, char text[6])
         return;
     case REFUSED_NULL:
         snprintf(text, 6, "23502");
+        return;
+    case REFUSED_FORBIDDEN:
+        snprintf(text, 6, "42501");
         return;
     default:
         snprintf(text, 6, SCHEMA_REFUSAL_CLASS "%03u", outcome->refusal % 1000u);
@@ -435,82 +439,22 @@ bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool is_there(const struct rows *rows, enum row_table table, uint32_t slot)
-{
-    return row_find(rows, table, row_key(rows, table, slot)) == slot;
-}
-
-struct table_walk {
-    struct lockstep *both;
-    enum row_table table;
-    uint32_t seen;
-};
-
-static void compare_row(void *context, const int64_t *row)
-{
-    struct table_walk *walk = context;
-    struct lockstep *both = walk->both;
-    const struct rows *rows = &both->all->world->rows;
-    uint32_t slot = row_find(rows, walk->table, row[0]);
-    walk->seen++;
-    both->rows++;
-    if (slot == ROW_NONE) {
-        snprintf(both->difference, sizeof both->difference,
-                 "in the end: %s %lld: simulated: not there; PostgreSQL: there",
-                 schema_table(walk->table), (long long)row[0]);
-        return;
-    }
-    for (int c = 0; c < schema_columns(walk->table) && !lockstep_differs(both); c++) {
-        int64_t simulated = row_get(rows, walk->table, slot, c);
-        if (simulated != row[1 + c]) {
-            snprintf(both->difference, sizeof both->difference,
-                     "in the end: %s %lld, %s: simulated: %lld; PostgreSQL: %lld",
-                     schema_table(walk->table), (long long)row[0], schema_column(walk->table, c),
-                     (long long)simulated, (long long)row[1 + c]);
-        }
-    }
-}
-
 void lockstep_rows(struct lockstep *both)
 {
     const struct rows *rows = &both->all->world->rows;
     for (int t = 0; t < TABLE_COUNT && !lockstep_differs(both); t++) {
-        struct table_walk walk = {.both = both, .table = (enum row_table)t};
+        struct beside beside = {.rows = rows, .table = (enum row_table)t};
         if (rows->table[t].capacity == 0) {
             continue; /* not used: it may not be there on the server */
         }
-        uint32_t count = 0;
-        for (uint32_t slot = 0; slot < rows->table[t].used; slot++) {
-            count += is_there(rows, walk.table, slot);
-        }
-        if (!stepper_rows(both->stepper, walk.table, compare_row, &walk)) {
+        if (!stepper_rows(both->stepper, beside.table, beside_row, &beside)) {
             fail(both);
-        } else if (!lockstep_differs(both) && walk.seen != count) {
-            snprintf(both->difference, sizeof both->difference,
-                     "in the end: %s: simulated: %u rows; PostgreSQL: %u", schema_table(walk.table),
-                     count, walk.seen);
+        } else if (!beside_is_same(&beside)) {
+            snprintf(both->difference, sizeof both->difference, "in the end: %s",
+                     beside.difference);
         }
+        both->rows += beside.seen;
     }
-}
-
-static void add_row(FILE *script, const struct lockstep *both, enum row_table table, uint32_t slot)
-{
-    const struct rows *rows = &both->all->world->rows;
-    fprintf(script, "INSERT INTO %s.%s VALUES (%lld", both->schema, schema_table(table),
-            (long long)row_key(rows, table, slot));
-    for (int c = 0; c < schema_columns(table); c++) {
-        fprintf(script, ", %lld", (long long)row_get(rows, table, slot, c));
-    }
-    fputs(")", script);
-}
-
-static void run_script(struct lockstep *both, FILE *script, char **text)
-{
-    fclose(script);
-    if (!lockstep_differs(both) && !stepper_run(both->stepper, *text)) {
-        fail(both);
-    }
-    free(*text);
 }
 
 /* Children go before their parents, and come after them. */
@@ -527,31 +471,27 @@ void lockstep_fill(struct lockstep *both)
     }
     for (int t = 0; t < TABLE_COUNT; t++) {
         for (uint32_t slot = 0; slot < rows->table[t].used; slot++) {
-            if (is_there(rows, (enum row_table)t, slot)) {
-                add_row(script, both, (enum row_table)t, slot);
-                fputs(";", script);
+            if (row_is_there(rows, (enum row_table)t, slot)) {
+                char row[BESIDE_ROW_SIZE];
+                struct text insert = text_begin(row, sizeof row);
+                beside_insert(&insert, both->schema, rows, (enum row_table)t, slot);
+                fprintf(script, "%s;", row);
             }
         }
     }
-    run_script(both, script, &text);
+    fclose(script);
+    if (!lockstep_differs(both) && !stepper_run(both->stepper, text)) {
+        fail(both);
+    }
+    free(text);
 }
 
 void lockstep_copy_row(struct lockstep *both, enum row_table table, uint32_t slot)
 {
-    const struct rows *rows = &both->all->world->rows;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *script = open_memstream(&text, &size);
-    if (is_there(rows, table, slot)) {
-        add_row(script, both, table, slot);
-        fputs(" ON CONFLICT (id) DO UPDATE SET ", script);
-        for (int c = 0; c < schema_columns(table); c++) {
-            const char *column = schema_column(table, c);
-            fprintf(script, "%s%s = excluded.%s", c == 0 ? "" : ", ", column, column);
-        }
-    } else {
-        fprintf(script, "DELETE FROM %s.%s WHERE id = %lld", both->schema, schema_table(table),
-                (long long)row_key(rows, table, slot));
+    char script[BESIDE_ROW_SIZE];
+    struct text text = text_begin(script, sizeof script);
+    beside_copy(&text, both->schema, &both->all->world->rows, table, slot);
+    if (!lockstep_differs(both) && !stepper_run(both->stepper, script)) {
+        fail(both);
     }
-    run_script(both, script, &text);
 }

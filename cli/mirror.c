@@ -79,7 +79,9 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                                       .primitives = run->primitives,
                                       .primitive_count = SABOTAGE_TABLE_SIZE,
                                       .form = SQL_WHOLE,
-                                      .connections = run->actor_count};
+                                      .connections = run->actor_count,
+                                      .principals =
+                                          protocol_get(run->scenario->protocol)->principals};
     mirror->both = (struct lockstep){.stepper = stepper_open(&options, problem),
                                      .schema = mirror->schema,
                                      .all = run->sessions,

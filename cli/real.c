@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,18 +25,19 @@ static const char help[] =
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
-    "connection each. The server records every committed change in the transaction that made it; "
+    "connection each; a phase of the pipeline is sent as the role of its principal, which has "
+    "few.\n"
+    "The server records every committed change in the transaction that made it; the oracles of "
     "the\n"
-    "oracles of the simulation judge that history, and the final data are compared with a "
-    "simulated\n"
-    "run without faults. No faults are injected yet. A seed numbers a run; who runs when is up to "
-    "the\n"
+    "simulation judge that history, and the final data are compared with a simulated run without\n"
+    "faults. No faults are injected yet. A seed numbers a run; who runs when is up to the "
     "machine.\n"
     "\n"
     "  --seeds N         runs of each scenario (default 1)\n"
     "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas of its own there "
     "and\n"
-    "                    drops them. Without it, a private server in a temporary folder\n"
+    "                    drops them, and roles, too, for a protocol with principals, which takes\n"
+    "                    CREATEROLE. Without it, a private server in a temporary folder\n"
     "  --keep            leave the private server and its last schema, and say how to connect\n"
     "  --sabotage NAME   plant a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
@@ -70,6 +72,8 @@ struct stage {
     struct run run;
     struct rules rules;
     char schema[48];
+    struct roles roles;            /* of the protocol's principals */
+    _Atomic uint64_t *turned_away; /* 53300, of all workers; shared with them */
     uint64_t runs, commits, changes;
     struct real_verdict verdict;
 };
@@ -89,6 +93,8 @@ static struct driver driver_of(const struct stage *stage)
     return (struct driver){
         .dsn = stage->dsn,
         .schema = stage->schema,
+        .roles = &stage->roles,
+        .turned_away = stage->turned_away,
         .rules = &stage->rules,
         .sabotage = stage->request->sabotage_name == NULL ? NULL : &stage->request->sabotage,
         .give_up_at = driver_now() + RUN_MS_MAX};
@@ -196,6 +202,21 @@ static int make_schema(struct stage *stage)
     return status;
 }
 
+/* As many connections as the scenario says. */
+static int make_roles(struct stage *stage)
+{
+    struct store_pg_problem problem;
+    roles_draw(&stage->roles, protocol_get(stage->scenario.protocol)->principals);
+    for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
+        stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
+    }
+    if (!store_pg_make_roles(stage->dsn, stage->schema, &stage->roles, &problem)) {
+        stage->roles.principals = 0; /* none to drop */
+        return complain(stage->scenario.name, problem.text);
+    }
+    return CLI_OK;
+}
+
 /* Clients: those that have done all they will ever do, one after the other. */
 static int run_clients(const struct stage *stage, const struct driver *driver)
 {
@@ -214,7 +235,11 @@ static int run_seed(struct stage *stage)
 {
     struct store_pg_problem problem;
     struct driver driver = driver_of(stage);
+    stage->roles.principals = 0; /* none is made yet */
     int status = make_schema(stage);
+    if (status == CLI_OK) {
+        status = make_roles(stage);
+    }
     if (status == CLI_OK) {
         status = run_clients(stage, &driver);
     }
@@ -224,6 +249,10 @@ static int run_seed(struct stage *stage)
         status = status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
     }
     stage->runs++;
+    if (!stage->request->keep && !store_pg_drop_roles(stage->dsn, &stage->roles, &problem) &&
+        status == CLI_OK) {
+        status = complain("the roles cannot be dropped", problem.text);
+    }
     if (!stage->request->keep && !store_pg_drop_schema(stage->dsn, stage->schema, &problem) &&
         status == CLI_OK) {
         status = complain("the schema cannot be dropped", problem.text);
@@ -237,26 +266,32 @@ static void write_stage(const struct stage *stage, int status)
 {
     const struct oracle_verdict *breach = &stage->verdict.breach;
     const char *name = stage->scenario.name;
+    uint64_t turned_away = atomic_load(stage->turned_away);
     bool broken = status == CLI_BROKEN;
     if (stage->request->json) {
         json_line_write(
-            stdout, json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real",
-                              "scenario", name, "sabotage", stage->request->sabotage_name, "runs",
-                              (json_int_t)stage->runs, "commits", (json_int_t)stage->commits,
-                              "changes", (json_int_t)stage->changes, "status", status, "clause",
-                              broken ? clause_get(breach->clause)->id : NULL, "why",
-                              broken ? breach->why : NULL));
+            stdout,
+            json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real",
+                      "scenario", name, "sabotage", stage->request->sabotage_name, "runs",
+                      (json_int_t)stage->runs, "commits", (json_int_t)stage->commits, "changes",
+                      (json_int_t)stage->changes, "turned_away", (json_int_t)turned_away, "status",
+                      status, "clause", broken ? clause_get(breach->clause)->id : NULL, "why",
+                      broken ? breach->why : NULL));
     } else if (broken) {
         printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
                "committed history\n",
                name, stage->runs, breach->why, clause_get(breach->clause)->id,
                campaign_oracle_name(stage->verdict.oracle));
     } else {
-        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged: %s\n", name,
-               stage->runs, stage->runs == 1 ? "" : "s", stage->commits,
-               status == CLI_OK            ? "every promise held, data as in the simulation"
-               : status == CLI_NO_PROGRESS ? "the work did not end"
-                                           : "not complete");
+        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged", name, stage->runs,
+               stage->runs == 1 ? "" : "s", stage->commits);
+        if (turned_away > 0) {
+            printf(", turned away %" PRIu64 " time%s (53300)", turned_away,
+                   turned_away == 1 ? "" : "s");
+        }
+        printf(": %s\n", status == CLI_OK ? "every promise held, data as in the simulation"
+                         : status == CLI_NO_PROGRESS ? "the work did not end"
+                                                     : "not complete");
     }
 }
 
@@ -290,6 +325,12 @@ static int run_scenario(const struct request *request, const char *dsn, const ch
     }
     stage->request = request;
     stage->dsn = dsn;
+    stage->turned_away = mmap(NULL, sizeof *stage->turned_away, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (stage->turned_away == MAP_FAILED) {
+        free(stage);
+        return complain(name, "not enough memory");
+    }
     int status = load(stage, name);
     if (status == CLI_OK) {
         static unsigned number;
@@ -301,6 +342,7 @@ static int run_scenario(const struct request *request, const char *dsn, const ch
         write_stage(stage, status);
         run_free(&stage->run);
     }
+    munmap((void *)stage->turned_away, sizeof *stage->turned_away);
     free(stage);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "cli/real_judge.h"
 
+#include "real/beside.h"
 #include "real/history.h"
 
 struct telling {
@@ -60,35 +61,6 @@ static void tell(void *context, const struct history_change *change)
     }
 }
 
-struct comparing {
-    const struct rows *rows;
-    enum row_table table;
-    uint32_t found;
-    bool differs;
-};
-
-static void compare_row(void *context, const int64_t *row)
-{
-    struct comparing *comparing = context;
-    uint32_t slot = row_find(comparing->rows, comparing->table, row[0]);
-    comparing->found++;
-    for (uint32_t c = 0;
-         slot != ROW_NONE && c + 1 < comparing->rows->table[comparing->table].stride; c++) {
-        comparing->differs = comparing->differs ||
-                             row_get(comparing->rows, comparing->table, slot, (int)c) != row[1 + c];
-    }
-    comparing->differs = comparing->differs || slot == ROW_NONE;
-}
-
-static uint32_t rows_alive(const struct rows *rows, enum row_table table)
-{
-    uint32_t alive = 0;
-    for (uint32_t slot = 0; slot < rows->table[table].used; slot++) {
-        alive += row_find(rows, table, row_key(rows, table, slot)) == slot;
-    }
-    return alive;
-}
-
 /* What the server has now is what its history says. */
 static bool compare_rows(struct run *run, struct store_pg *store, struct real_verdict *verdict)
 {
@@ -97,11 +69,11 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
         if (!table_in(tables, (enum row_table)table)) {
             continue;
         }
-        struct comparing comparing = {.rows = &run->world.rows, .table = (enum row_table)table};
-        if (!store_pg_rows(store, comparing.table, compare_row, &comparing)) {
+        struct beside beside = {.rows = &run->world.rows, .table = (enum row_table)table};
+        if (!store_pg_rows(store, beside.table, beside_row, &beside)) {
             return false;
         }
-        if (comparing.differs || comparing.found != rows_alive(&run->world.rows, comparing.table)) {
+        if (!beside_is_same(&beside)) {
             verdict->bug = "the rows are not what their history says";
         }
     }

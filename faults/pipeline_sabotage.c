@@ -49,7 +49,8 @@ static const struct sabotage named[] = {
                .about = "a phase that is rolled back leaves half of its rows",
                .scenario = "pipeline"},
     [DELETES] = {.name = "pipeline-delete-to-undo",
-                 .about = "a verify that fails deletes what the change set affected",
+                 .about = "VERIFY connects as the tables' owner, and deletes what a set that fails "
+                          "affected",
                  .scenario = "pipeline-pair"},
     [SECOND_REVIEW] = {.name = "pipeline-second-review",
                        .about = "a REVIEW that is tried again draws new ids and forces the status",
@@ -58,7 +59,7 @@ static const struct sabotage named[] = {
                        .about = "a VERIFY that is tried again draws new ids and forces the status",
                        .scenario = "pipeline"},
     [STAMPS_SET] = {.name = "pipeline-verifier-stamps-set",
-                    .about = "VERIFY writes its signature into the change set",
+                    .about = "VERIFY connects as the tables' owner, and stamps the change set",
                     .scenario = "pipeline-pair"},
     [FORGETS_FROM] = {.name = "pipeline-history-from-nothing",
                       .about = "a row of history does not say where its move began",
@@ -264,6 +265,7 @@ static void verify_found(const struct sabotage_memory *memory, struct bundle *bu
 
 static void sign_as_executor(struct bundle *bundle)
 {
+    bundle->principal = PRINCIPAL_EXEC;
     for (int i = 0; i < bundle->count; i++) {
         if (bundle->calls[i].primitive == PRIMITIVE_SIGN) {
             bundle->params[bundle->calls[i].params + 3] = PRINCIPAL_EXEC;
@@ -276,6 +278,7 @@ static void delete_instead(const struct actor *actor, struct bundle *bundle)
 {
     int64_t set = actor->is.pipeline.message[1 + MESSAGE_SOURCE];
     int row = 0;
+    bundle->principal = PRINCIPAL_NONE; /* whom no grant binds */
     for (int i = 0; i < bundle->count; i++) {
         if (bundle->calls[i].primitive == PRIMITIVE_AFFECT) {
             bundle->calls[i].primitive = SABOTAGE_COPY;
@@ -301,6 +304,8 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
         sign_as_executor(bundle);
     } else if (sabotage->which == DELETES && verifies) {
         delete_instead(actor, bundle);
+    } else if (sabotage->which == STAMPS_SET && verifies) {
+        bundle->principal = PRINCIPAL_NONE;
     } else if (sabotage->which == REOPENS && verifies) {
         move_to_cut(bundle);
     } else if (sabotage->which == VERIFIES_UNDO && verifies) {

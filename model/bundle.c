@@ -82,6 +82,7 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_HALTED] = "Stage1 has failed",
     [REFUSED_STALE] = "overtaken",
     [REFUSED_ILLEGAL] = "an illegal transition",
+    [REFUSED_FORBIDDEN] = "a right is missing (42501)",
 };
 
 static const char *const abort_texts[] = {

@@ -98,6 +98,7 @@ struct call {
 struct bundle {
     uint8_t name;      /* enum bundle_name */
     uint8_t isolation; /* enum isolation */
+    uint8_t principal; /* enum principal: who sends it */
     uint8_t count;
     uint16_t param_count;
     struct call calls[BUNDLE_CALLS_MAX];
@@ -136,6 +137,7 @@ static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
 {
     bundle->name = (uint8_t)name;
     bundle->isolation = READ_COMMITTED;
+    bundle->principal = PRINCIPAL_NONE;
     bundle->count = 0;
     bundle->param_count = 0;
 }
@@ -145,6 +147,7 @@ static inline void bundle_copy(struct bundle *to, const struct bundle *from)
 {
     to->name = from->name;
     to->isolation = from->isolation;
+    to->principal = from->principal;
     to->count = from->count;
     to->param_count = from->param_count;
     memcpy(to->calls, from->calls, from->count * sizeof *from->calls);

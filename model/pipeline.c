@@ -435,6 +435,12 @@ static void next_phase(const struct pipeline_worker *worker, const struct rules 
 
 /* ---- around the phases ----------------------------------------------------------------------- */
 
+/* As whom a phase is sent (CUT-11). */
+static uint8_t principal_of(const struct pipeline_worker *worker)
+{
+    return column(worker, MESSAGE_KIND) == PHASE_VERIFY ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
+}
+
 /* Is the phase's own row there, and where does the entry stand (E-CUT-13: in a new transaction)? */
 static void read_back(const struct pipeline_worker *worker, struct bundle *next)
 {
@@ -545,9 +551,11 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case PIPELINE_PHASE:
         next_phase(worker, rules, next);
+        next->principal = principal_of(worker);
         break;
     case PIPELINE_READ:
         read_back(worker, next);
+        next->principal = principal_of(worker);
         break;
     case PIPELINE_HAND_ON:
     case PIPELINE_PUT_BACK:
@@ -602,6 +610,8 @@ static void take_phase(struct pipeline_worker *worker, const struct outcome *las
         hand_on(worker, false, 0, SWEEP_NO_PARENT);
     } else if (refused && last->refusal == REFUSED_NULL) {
         hand_on(worker, false, 0, SWEEP_NULL);
+    } else if (refused && last->refusal == REFUSED_FORBIDDEN) { /* E-CUT-16: all else */
+        hand_on(worker, false, 0, SWEEP_FORBIDDEN);
     } else if (refused || last->kind == OUTCOME_UNKNOWN) {
         worker->state = PIPELINE_READ;
         worker->refusal = refused ? last->refusal : REFUSED_NOTHING;
@@ -718,6 +728,7 @@ const struct protocol protocol_pipeline = {
               TABLE_SET(SWEEP_LOG) | TABLE_SET(ENVELOPE) | TABLE_SET(UNIT_BLOCK) |
               TABLE_SET(REVIEW) | TABLE_SET(SIGNATURE) | TABLE_SET(CHANGE_SET) |
               TABLE_SET(AFFECTED_ROW) | TABLE_SET(VERIFY),
+    .principals = PRINCIPAL_SET(EXEC) | PRINCIPAL_SET(VERIFY),
     .roles = {[PIPELINE_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
               [PIPELINE_WORKER] = {.name = "worker",
                                    .begin = begin_worker,

@@ -14,8 +14,9 @@
  * everything that waits for its entry. Requests are the caller's, not the pipeline's: no phase
  * touches the queue.
  *
- * A worker is nobody by itself. It connects as the principal of the phase: cutter_exec for MARK,
- * REVIEW and CUT, cutter_verify for VERIFY (CUT-11).
+ * A worker is nobody by itself. A phase, and the look at what became of it, is sent by the phase's
+ * principal: cutter_exec for MARK, REVIEW and CUT, cutter_verify for VERIFY (CUT-11). What touches
+ * the queue is the caller's.
  *
  * (PI1) Within a phase: the entry's advisory lock, the guards, the insertions, the status, the
  *       history. One advisory lock a phase; MARK relies on its key (E-CUT-17).

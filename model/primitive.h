@@ -102,6 +102,7 @@ enum refusal {
     REFUSED_HALTED,     /* seq: Stage1 has failed, and nothing moves any more (SEQ-20) */
     REFUSED_STALE,      /* seq: the token or the expectation was overtaken (E-SEQ-3, E-SEQ-8) */
     REFUSED_ILLEGAL,    /* seq: outside the transition contract (SEQ-3) */
+    REFUSED_FORBIDDEN,  /* the principal lacks a right: 42501 (rights.h) */
     REFUSAL_COUNT
 };
 

@@ -21,6 +21,7 @@
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline.h"
+#include "model/rights.h"
 #include "model/seq_durable.h"
 #include "model/table.h"
 
@@ -101,6 +102,8 @@ struct protocol {
     const char *name;          /* as `protocol:` of a scenario has it */
     enum clause_family family; /* of its promises */
     uint64_t tables;           /* that it uses: a world has no room for the others */
+    uint32_t principals;       /* PRINCIPAL_SET: as whom its bundles may be sent, beside the caller;
+                                  0: it knows nobody else */
     struct role roles[PROTOCOL_ROLES_MAX];
 };
 

@@ -275,7 +275,8 @@ enum sweep_reason {
     SWEEP_NULL,       /* NEEDS_HUMAN: 23502 (CUT-14) */
     SWEEP_OTHER_LOAD, /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
     SWEEP_CONFLICT,   /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
-    SWEEP_EXHAUSTED   /* transient errors for too long: the sweep owns it (E-CUT-16) */
+    SWEEP_EXHAUSTED,  /* transient errors for too long: the sweep owns it (E-CUT-16) */
+    SWEEP_FORBIDDEN   /* NEEDS_HUMAN: 42501, which no phase of a sound pipeline gets (CUT-11) */
 };
 
 enum envelope_column { ENVELOPE_SCOPE, ENVELOPE_HASH, ENVELOPE_COLUMNS };
@@ -300,7 +301,14 @@ enum signature_column {
     SIGNATURE_COLUMNS
 };
 enum signature_lane { LANE_EXECUTOR = 991, LANE_VERIFIER = 992 };
-enum principal { PRINCIPAL_EXEC = 1, PRINCIPAL_VERIFY }; /* cutter_exec, cutter_verify */
+
+/* Who sends a transaction. What each may do is in rights.h. */
+enum principal {
+    PRINCIPAL_NONE, /* the caller, whom nothing binds */
+    PRINCIPAL_EXEC, /* cutter_exec */
+    PRINCIPAL_VERIFY,
+    PRINCIPAL_COUNT
+};
 
 enum change_set_column {
     CHANGE_SET_ENTRY,
@@ -430,6 +438,12 @@ static inline uint32_t row_find(const struct rows *rows, enum row_table table, i
             return entry - 1;
         }
     }
+}
+
+/* A row that was deleted can be read at its slot, but is not there. */
+static inline bool row_is_there(const struct rows *rows, enum row_table table, uint32_t slot)
+{
+    return row_find(rows, table, row_key(rows, table, slot)) == slot;
 }
 
 /* ---- what a commit changed ------------------------------------------------------------------- */

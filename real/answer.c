@@ -71,6 +71,9 @@ static bool error(const struct answer *answer, struct outcome *outcome)
     if (is(answer, "23502")) {
         return refused(outcome, REFUSED_NULL);
     }
+    if (is(answer, "42501") && answer->bound) {
+        return refused(outcome, REFUSED_FORBIDDEN);
+    }
     bool private = starts(answer, SCHEMA_REFUSAL_CLASS);
     long reason = private ? strtol(answer->sqlstate + strlen(SCHEMA_REFUSAL_CLASS), NULL, 10) : -1;
     return reason >= 0 && reason < REFUSAL_COUNT && refused(outcome, (enum refusal)reason);

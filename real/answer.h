@@ -30,6 +30,7 @@ enum answer_place {
 };
 
 struct answer {
+    bool bound;                /* sent by a principal: a right that is missing is an outcome */
     bool sent;                 /* COMMIT may have left this process */
     bool lost;                 /* the connection is gone */
     enum answer_commit commit; /* how COMMIT was answered */

@@ -46,7 +46,9 @@ static void put_trigger(struct page *page, const char *schema, enum row_table ta
     snprintf(kind, sizeof kind, "CASE TG_OP WHEN 'INSERT' THEN %d ELSE %d END", ROW_INSERTED,
              ROW_UPDATED);
     put(page,
-        "CREATE FUNCTION %s.record_%s() RETURNS trigger LANGUAGE plpgsql AS $record$ BEGIN "
+        "CREATE FUNCTION %s.record_%s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
+        "$record$ "
+        "BEGIN "
         "IF TG_OP = 'DELETE' THEN ",
         schema, name);
     put_record(page, schema, table, gone, "OLD");

@@ -2,6 +2,8 @@
  * transaction that wrote it, by triggers. What the oracles are shown comes from here and never from
  * an engine.
  *
+ * The record is its owner's: whoever writes a row needs no right to it (SECURITY DEFINER).
+ *
  * (I1) A change is recorded exactly if its transaction commits.
  * (I2) Transactions are told in the order of their last write. Two that wrote the same row are then
  * in the order in which they committed, because the second waited for the first; for any others the

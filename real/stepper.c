@@ -28,6 +28,7 @@ struct session {
     int backend;                                  /* the server's process */
     struct connection_program *programs;          /* by primitive and mode */
     bool stale;                                   /* what is prepared is of other primitives */
+    uint8_t principal;                            /* enum principal: as whom it acts */
     bool open;                                    /* there is a transaction */
     bool under_way;                               /* something was sent and not answered */
     const struct connection_statement *statement; /* what; NULL: COMMIT or ROLLBACK */
@@ -42,6 +43,7 @@ struct stepper {
     char schema[SCHEMA_NAME_SIZE];
     PGconn *watcher;
     struct session sessions[STEPPER_CONNECTIONS_MAX];
+    struct roles roles;
     uint32_t waiting; /* sessions that were seen to wait, and that nobody can have let go since */
     struct store_pg_problem problem;
 };
@@ -113,6 +115,28 @@ static bool open_watcher(struct stepper *stepper)
     return trouble(stepper, "no connection", PQerrorMessage(stepper->watcher));
 }
 
+static bool make_roles(struct stepper *stepper)
+{
+    char script[ROLES_SCRIPT_SIZE];
+    roles_draw(&stepper->roles, stepper->options.principals);
+    roles_script(&stepper->roles, stepper->schema, script);
+    if (stepper->roles.principals == 0 || connection_run(stepper->watcher, script)) {
+        return true;
+    }
+    stepper->roles.principals = 0; /* none to drop */
+    return trouble(stepper, "the roles of the principals cannot be made, which takes CREATEROLE",
+                   PQerrorMessage(stepper->watcher));
+}
+
+static void drop_roles(struct stepper *stepper)
+{
+    char script[ROLES_SCRIPT_SIZE];
+    roles_drop_script(&stepper->roles, script);
+    if (stepper->roles.principals != 0) {
+        connection_run(stepper->watcher, script);
+    }
+}
+
 static bool open_all(struct stepper *stepper)
 {
     for (unsigned i = 0; i < stepper->options.connections; i++) {
@@ -120,7 +144,7 @@ static bool open_all(struct stepper *stepper)
             return false;
         }
     }
-    return open_watcher(stepper);
+    return open_watcher(stepper) && make_roles(stepper);
 }
 
 struct stepper *stepper_open(const struct stepper_options *options,
@@ -156,6 +180,7 @@ void stepper_close(struct stepper *stepper)
         PQfinish(stepper->sessions[i].connection);
         free(stepper->sessions[i].programs);
     }
+    drop_roles(stepper);
     PQfinish(stepper->watcher);
     free(stepper->dsn);
     free(stepper);
@@ -241,6 +266,22 @@ static bool prepare_all(struct stepper *stepper, struct session *session)
     return true;
 }
 
+static bool become(struct stepper *stepper, struct session *session, uint8_t principal)
+{
+    char script[ROLES_NAME_SIZE + 16] = "RESET ROLE";
+    if (session->principal == principal) {
+        return true;
+    }
+    if (principal != PRINCIPAL_NONE) {
+        CHECK(principal_in(stepper->roles.principals, (enum principal)principal));
+        snprintf(script, sizeof script, "SET ROLE %s", stepper->roles.names[principal]);
+    }
+    session->principal = principal;
+    return connection_run(session->connection, script) ||
+           trouble(stepper, "a principal's role cannot be taken on",
+                   PQerrorMessage(session->connection));
+}
+
 bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
                    int64_t now)
 {
@@ -248,7 +289,7 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
     CHECK(!session->open);
     session->bundle = *bundle;
     session->now = now;
-    if (!prepare_all(stepper, session)) { /* S1 */
+    if (!become(stepper, session, bundle->principal) || !prepare_all(stepper, session)) { /* S1 */
         return false;
     }
     const char *begin = bundle->isolation == SERIALIZABLE ? "BEGIN ISOLATION LEVEL SERIALIZABLE"

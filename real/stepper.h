@@ -51,6 +51,8 @@ struct stepper_options {
     size_t primitive_count;
     enum sql_form form;
     unsigned connections; /* beside one that watches; 1 .. STEPPER_CONNECTIONS_MAX */
+    uint32_t principals;  /* PRINCIPAL_SET: as whom bundles may be sent; their roles are made here
+                             and dropped by stepper_close */
 };
 
 /* NULL: *problem says why. */
@@ -67,7 +69,8 @@ const char *stepper_why_not(const struct stepper *stepper);
 
 /* ---- transactions ---------------------------------------------------------------------------- */
 
-/* BEGIN at the bundle's isolation level, once its statements are prepared; waits for the server.
+/* BEGIN at the bundle's isolation level, as the role of its principal (SET ROLE: no limit on
+ * connections is felt), once its statements are prepared; waits for the server.
  * `now` is the clock of all its statements. False: the server failed. */
 bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
                    int64_t now);

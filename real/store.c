@@ -79,6 +79,53 @@ bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_p
     return run_alone(dsn, script, "the schema could not be dropped", problem);
 }
 
+/* One after the other: a limit may be as low as 1. */
+static bool can_log_in(const char *dsn, const struct roles *roles, struct store_pg_problem *problem)
+{
+    bool stands = true;
+    for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT && stands; p++) {
+        if (principal_in(roles->principals, (enum principal)p)) {
+            PGconn *connection = connection_open_as(dsn, roles->names[p], roles->password);
+            stands = PQstatus(connection) == CONNECTION_OK;
+            if (!stands) {
+                connection_explain(problem, "a principal's role cannot log in",
+                                   PQerrorMessage(connection));
+            }
+            PQfinish(connection);
+        }
+    }
+    return stands;
+}
+
+bool store_pg_make_roles(const char *dsn, const char *schema, const struct roles *roles,
+                         struct store_pg_problem *problem)
+{
+    char script[ROLES_SCRIPT_SIZE];
+    struct store_pg_problem ignored;
+    if (roles->principals == 0) {
+        return true;
+    }
+    roles_script(roles, schema, script);
+    if (!run_alone(dsn, script,
+                   "the roles of the principals cannot be made, which takes CREATEROLE", problem)) {
+        return false;
+    }
+    if (!can_log_in(dsn, roles, problem)) {
+        store_pg_drop_roles(dsn, roles, &ignored);
+        return false;
+    }
+    return true;
+}
+
+bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
+                         struct store_pg_problem *problem)
+{
+    char script[ROLES_SCRIPT_SIZE];
+    roles_drop_script(roles, script);
+    return roles->principals == 0 ||
+           run_alone(dsn, script, "the roles could not be dropped", problem);
+}
+
 static bool prepare_alone(PGconn *connection, const char *name, const char *text)
 {
     PGresult *result = PQprepare(connection, name, text, 0, NULL);
@@ -91,7 +138,10 @@ static bool connect_store(struct store_pg *store)
 {
     char settings[SQL_SETTINGS_SIZE];
     sql_settings(settings);
-    store->connection = connection_open(store->options.dsn);
+    store->connection =
+        store->options.role == NULL
+            ? connection_open(store->options.dsn)
+            : connection_open_as(store->options.dsn, store->options.role, store->options.password);
     if (PQstatus(store->connection) == CONNECTION_OK &&
         connection_run(store->connection, settings) &&
         prepare_alone(store->connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED") &&
@@ -131,7 +181,7 @@ struct store_pg *store_pg_open(const struct store_pg_options *options,
     memcpy(store->schema, options->schema, strlen(options->schema));
     store->options.dsn = store->dsn;
     store->options.schema = store->schema;
-    if (!connect_store(store)) {
+    if (!options->lazily && !connect_store(store)) {
         *problem = store->problem;
         store_pg_close(store);
         return NULL;
@@ -296,7 +346,7 @@ void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t 
     store->now = now;
     store->command_count = 0;
     store->preparations = 0;
-    store->answer = (struct answer){.sent = false};
+    store->answer = (struct answer){.bound = bundle->principal != PRINCIPAL_NONE};
     if (store->connection == NULL && !reconnect(store)) {
         return;
     }

@@ -18,6 +18,7 @@
 #define REAL_STORE_H
 
 #include "model/bundle.h"
+#include "real/roles.h"
 #include "real/sql.h"
 
 struct store_pg;
@@ -33,6 +34,8 @@ typedef void store_pg_editor(void *context, const struct primitive *primitive, e
 
 struct store_pg_options {
     const char *dsn;                    /* as libpq takes it */
+    const char *role, *password;        /* instead of the DSN's; NULL: those. Must stay */
+    bool lazily;                        /* does not connect before it has something to execute */
     const char *schema;                 /* sound, and made by store_pg_make_schema */
     const struct primitive *primitives; /* what a call's number refers to; must stay */
     size_t primitive_count;
@@ -48,6 +51,13 @@ bool store_pg_is_there(void);
 bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
                           struct store_pg_problem *problem);
 bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
+
+/* The roles with their rights in a schema that is made; each of them can log in, or none is left.
+ * Without principals there is nothing to do. */
+bool store_pg_make_roles(const char *dsn, const char *schema, const struct roles *roles,
+                         struct store_pg_problem *problem);
+bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
+                         struct store_pg_problem *problem);
 
 /* NULL: *problem says why. */
 struct store_pg *store_pg_open(const struct store_pg_options *options,

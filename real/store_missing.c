@@ -34,6 +34,25 @@ bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_p
     return false;
 }
 
+bool store_pg_make_roles(const char *dsn, const char *schema, const struct roles *roles,
+                         struct store_pg_problem *problem)
+{
+    (void)dsn;
+    (void)schema;
+    (void)roles;
+    say(problem);
+    return false;
+}
+
+bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
+                         struct store_pg_problem *problem)
+{
+    (void)dsn;
+    (void)roles;
+    say(problem);
+    return false;
+}
+
 struct store_pg *store_pg_open(const struct store_pg_options *options,
                                struct store_pg_problem *problem)
 {

@@ -63,6 +63,15 @@ void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t pu
     parts[scenario->protocol]->rules(scenario, rules);
 }
 
+uint32_t scenario_connections(const struct scenario *scenario, enum principal principal)
+{
+    bool has_principals = protocol_get(scenario->protocol)->principals != 0;
+    if (principal == PRINCIPAL_NONE) {
+        return has_principals ? 0 : scenario->connections;
+    }
+    return scenario->connections != 0 ? scenario->connections : rights_get(principal)->connections;
+}
+
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
     for (int t = 0; t < TABLE_COUNT; t++) {

@@ -46,8 +46,8 @@ struct scenario {
     enum protocol_id protocol;
     uint32_t jobs;
     uint32_t workers;
-    int64_t timeout;         /* ticks that a claim lasts; a transaction takes one */
-    uint32_t connections;    /* that the store lets in at a time; 0: as many as there are actors */
+    int64_t timeout;      /* ticks that a claim lasts; a transaction takes one */
+    uint32_t connections; /* that each principal may have at a time; 0: as many as it is allowed */
     bool whole_transactions; /* level: transaction; else they may be stopped half-way */
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
@@ -85,6 +85,10 @@ bool scenario_load(const char *name, struct scenario *scenario, struct scenario_
 /* What the engines of a run share. Ticks are the caller's: steps of a simulation, milliseconds. */
 void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
                     struct rules *rules);
+
+/* How many connections a principal may have at a time; 0: any number. Where a protocol has
+ * principals, the caller's queue is bounded by nothing. */
+uint32_t scenario_connections(const struct scenario *scenario, enum principal principal);
 
 /* How many rows each table needs at most, replays and duplicates included. */
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);

@@ -140,6 +140,9 @@ int64_t run_able_from(const struct run *run, unsigned actor, const struct glance
     if (state != SESSION_CLOSED) {
         return state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
     }
+    if (one->queues_for != PRINCIPAL_NONE && run_is_full(run, (enum principal)one->queues_for)) {
+        return PROTOCOL_NEVER; /* to be turned away again would change nothing (E-CUT-15) */
+    }
     int64_t due = one->performer.role->due(&one->performer.actor, &run->rules, glance);
     return due < one->paused_until ? one->paused_until : due;
 }

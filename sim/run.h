@@ -94,6 +94,7 @@ struct run_actor {
     int64_t paused_until;
     uint32_t transactions; /* bundles sent, or lost before they were sent */
     bool cut;              /* its connection is gone, which it does not know yet */
+    uint8_t queues_for;    /* enum principal: all connections of that were in use */
     /* of the transaction that it has open */
     bool twisted, stopped;
     uint8_t fault; /* enum fault_kind: that falls on it */

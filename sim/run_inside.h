@@ -21,6 +21,9 @@ void run_roll_back(struct run *run, size_t mark);
 /* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);
 
+/* No connection of the principal is free: 53300. */
+bool run_is_full(const struct run *run, enum principal principal);
+
 /* The actor begins a transaction, or goes on with the one that it has open. */
 void run_take_turn(struct run *run, unsigned actor);
 

@@ -11,24 +11,33 @@
 
 /* Every table of a script has three keys. */
 #define KEYS 3
-static const int64_t first_keys[TABLE_COUNT] = {[TABLE_JOB] = 1,
-                                                [TABLE_ACTIVITY] = 11,
-                                                [TABLE_MESSAGE] = 21,
-                                                [TABLE_GUID] = 31,
-                                                [TABLE_COMPLETION] = 41};
+static const int64_t first_keys[TABLE_COUNT] = {
+    [TABLE_JOB] = 1,         [TABLE_ACTIVITY] = 11, [TABLE_MESSAGE] = 21,   [TABLE_GUID] = 31,
+    [TABLE_COMPLETION] = 41, [TABLE_ENTRY] = 51,    [TABLE_SWEEP_LOG] = 61, [TABLE_SIGNATURE] = 71,
+    [TABLE_CHANGE_SET] = 81, [TABLE_VERIFY] = 91};
 
 /* Where a number is added to and tested. */
 static const uint8_t cells[TABLE_COUNT] = {[TABLE_JOB] = JOB_SEMAPHORE,
                                            [TABLE_ACTIVITY] = ACTIVITY_LEDGER,
                                            [TABLE_MESSAGE] = MESSAGE_VISIBLE_AT,
                                            [TABLE_GUID] = GUID_LEDGER,
-                                           [TABLE_COMPLETION] = COMPLETION_RUNS};
+                                           [TABLE_COMPLETION] = COMPLETION_RUNS,
+                                           [TABLE_ENTRY] = ENTRY_STATUS,
+                                           [TABLE_SWEEP_LOG] = SWEEP_LOG_WHY,
+                                           [TABLE_SIGNATURE] = SIGNATURE_PRIOR,
+                                           [TABLE_CHANGE_SET] = CHANGE_SET_VERIFIER,
+                                           [TABLE_VERIFY] = VERIFY_OUTCOME};
 
 static const uint32_t column_counts[TABLE_COUNT] = {[TABLE_JOB] = JOB_COLUMNS,
                                                     [TABLE_ACTIVITY] = ACTIVITY_COLUMNS,
                                                     [TABLE_MESSAGE] = MESSAGE_COLUMNS,
                                                     [TABLE_GUID] = GUID_COLUMNS,
-                                                    [TABLE_COMPLETION] = COMPLETION_COLUMNS};
+                                                    [TABLE_COMPLETION] = COMPLETION_COLUMNS,
+                                                    [TABLE_ENTRY] = ENTRY_COLUMNS,
+                                                    [TABLE_SWEEP_LOG] = SWEEP_LOG_COLUMNS,
+                                                    [TABLE_SIGNATURE] = SIGNATURE_COLUMNS,
+                                                    [TABLE_CHANGE_SET] = CHANGE_SET_COLUMNS,
+                                                    [TABLE_VERIFY] = VERIFY_COLUMNS};
 
 /* A new row's columns: the one that refers to another row, or is tested, from a parameter. */
 #define ZEROS10 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
@@ -37,6 +46,10 @@ static const uint8_t new_activity[ACTIVITY_COLUMNS] = {P(1), 0, P(2), 0};
 static const uint8_t new_guid[GUID_COLUMNS] = {P(1), P(2), 0, 0, 0};
 static const uint8_t new_completion[COMPLETION_COLUMNS] = {P(1), 0, OPERAND_ONE};
 static const uint8_t new_message[MESSAGE_COLUMNS] = {0, 0, P(1), ZEROS10, P(2), 0};
+static const uint8_t new_entry[ENTRY_COLUMNS] = {0, P(1), 0, 0, 0};
+static const uint8_t new_sweep[SWEEP_LOG_COLUMNS] = {0, 0, P(1)};
+static const uint8_t new_signature[SIGNATURE_COLUMNS] = {P(1), P(2), P(3), 0};
+static const uint8_t new_verify[VERIFY_COLUMNS] = {P(1), 0, 0, 0, 0, 0};
 static const uint8_t null_job[JOB_COLUMNS] = {P(1), OPERAND_NULL, 0, 0, 0};
 static const uint8_t null_activity[ACTIVITY_COLUMNS] = {P(1), 0, OPERAND_NULL, 0};
 
@@ -53,7 +66,8 @@ enum style {
     STYLE_ANYTHING,
     STYLE_ADVISORY, /* everybody begins with the same advisory lock */
     STYLE_SKEW,     /* serializable; plain reads and additions of two rows */
-    STYLE_DELETES   /* rows that nobody refers to come and go */
+    STYLE_DELETES,  /* rows that nobody refers to come and go */
+    STYLE_RIGHTS    /* principals, and what they may */
 };
 
 struct drawing {
@@ -242,6 +256,55 @@ static void draw_compound(struct drawing *draw)
     }
 }
 
+/* What a principal may do more often than not: a transaction that fails at once shows little. */
+static void draw_new_by_right(struct drawing *draw)
+{
+    static const uint8_t tables[] = {TABLE_SIGNATURE, TABLE_SIGNATURE, TABLE_SIGNATURE, TABLE_ENTRY,
+                                     TABLE_ENTRY,     TABLE_SWEEP_LOG, TABLE_VERIFY};
+    static const uint8_t *const columns[TABLE_COUNT] = {[TABLE_ENTRY] = new_entry,
+                                                        [TABLE_SWEEP_LOG] = new_sweep,
+                                                        [TABLE_SIGNATURE] = new_signature,
+                                                        [TABLE_VERIFY] = new_verify};
+    uint8_t table = tables[below(draw, sizeof tables)];
+    struct op op = {.kind = OP_INSERT,
+                    .table = table,
+                    .key = P(0),
+                    .columns = columns[table],
+                    .miss = chance(draw, 3, 4) ? MISS_BY_CALL : MISS_GOES_ON};
+    int64_t *params = call_one(draw, op, 4, any_mode(draw));
+    bool verifies = (draw->bundle->principal == PRINCIPAL_VERIFY) != chance(draw, 1, 6);
+    params[0] = any_key(draw, table);
+    params[1] = table == TABLE_SIGNATURE ? any_key(draw, TABLE_ENTRY)
+                : table == TABLE_VERIFY  ? any_key(draw, TABLE_CHANGE_SET)
+                                         : below(draw, 3);
+    params[2] = verifies ? LANE_VERIFIER : LANE_EXECUTOR;
+    params[3] = chance(draw, 7, 8) == verifies ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
+}
+
+static void draw_by_right(struct drawing *draw)
+{
+    static const uint8_t tables[] = {TABLE_ENTRY,     TABLE_ENTRY,     TABLE_ENTRY,
+                                     TABLE_ENTRY,     TABLE_ENTRY,     TABLE_ENTRY,
+                                     TABLE_SIGNATURE, TABLE_SWEEP_LOG, TABLE_CHANGE_SET};
+    static const uint8_t kinds[] = {OP_READ, OP_READ, OP_READ, OP_TEST,  OP_ADD,
+                                    OP_SET,  OP_SET,  OP_SET,  OP_DELETE};
+    uint8_t table = tables[below(draw, sizeof tables)], kind = kinds[below(draw, sizeof kinds)];
+    struct op op = {.kind = kind,
+                    .table = table,
+                    .column = cells[table],
+                    .key = P(0),
+                    .value = P(1),
+                    .returns = TO(0),
+                    .found = TO(1),
+                    .lock = kind == OP_READ ? any_lock(draw) : LOCK_USUAL};
+    if (table == TABLE_ENTRY && chance(draw, 1, 12)) {
+        op.column = ENTRY_PAYLOAD;
+    }
+    int64_t *params = call_one(draw, op, 2, CALL_PLAIN);
+    params[0] = any_key(draw, table);
+    params[1] = below(draw, 5);
+}
+
 static void draw_call(struct drawing *draw)
 {
     static void (*const kinds[])(struct drawing *) = {
@@ -250,6 +313,8 @@ static void draw_call(struct drawing *draw)
     };
     if (draw->style == STYLE_ADVISORY && draw->bundle->count == 0) {
         draw_advisory(draw);
+    } else if (draw->style == STYLE_RIGHTS) {
+        (chance(draw, 2, 5) ? draw_new_by_right : draw_by_right)(draw);
     } else if (draw->style == STYLE_SKEW || draw->style == STYLE_DELETES) {
         (chance(draw, 1, 2) ? draw_look : draw_write)(draw);
     } else {
@@ -301,14 +366,40 @@ static void draw_rows(struct drawing *draw)
     }
 }
 
+/* An entry, and one of everything that refers to it. */
+static void draw_entries(struct drawing *draw)
+{
+    for (int k = 0; k < KEYS; k++) {
+        if (chance(draw, 3, 4)) {
+            draw_row(draw, TABLE_ENTRY, first_keys[TABLE_ENTRY] + k, 0);
+        }
+    }
+    draw_row(draw, TABLE_SWEEP_LOG, first_keys[TABLE_SWEEP_LOG], 0);
+    if (draw->script->rows[draw->script->row_count - 2].table == TABLE_ENTRY) {
+        int64_t entry = draw->script->rows[draw->script->row_count - 2].key;
+        draw_row(draw, TABLE_SIGNATURE, first_keys[TABLE_SIGNATURE], entry);
+        draw_row(draw, TABLE_CHANGE_SET, first_keys[TABLE_CHANGE_SET], first_keys[TABLE_SIGNATURE]);
+    }
+}
+
+static uint8_t any_principal(struct drawing *draw)
+{
+    static const uint8_t often[] = {PRINCIPAL_NONE, PRINCIPAL_EXEC, PRINCIPAL_EXEC,
+                                    PRINCIPAL_VERIFY, PRINCIPAL_VERIFY};
+    return often[below(draw, sizeof often)];
+}
+
 void script_draw(struct script *script, uint64_t seed)
 {
     struct drawing draw = {.script = script, .pcg = pcg_stream(seed, PCG_SCRIPT)};
     memset(script, 0, sizeof *script);
     draw_rows(&draw);
     static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING,
-                                     STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES};
+                                     STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES,  STYLE_RIGHTS};
     draw.style = (enum style)styles[below(&draw, sizeof styles)];
+    if (draw.style == STYLE_RIGHTS) {
+        draw_entries(&draw);
+    }
     script->sessions = chance(&draw, 1, 4) ? 4 : 2 + below(&draw, 2);
     uint32_t serializable = draw.style == STYLE_SKEW ? 3 : below(&draw, 4); /* 3: all, 2: half */
     uint32_t turns = 0;
@@ -317,6 +408,8 @@ void script_draw(struct script *script, uint64_t seed)
         draw.bundle->isolation = serializable == 3 || (serializable == 2 && chance(&draw, 1, 2))
                                      ? SERIALIZABLE
                                      : READ_COMMITTED;
+        draw.bundle->principal =
+            draw.style == STYLE_RIGHTS ? any_principal(&draw) : (uint8_t)PRINCIPAL_NONE;
         uint32_t calls = 2 + below(&draw, SCRIPT_CALLS_MAX - 1);
         for (uint32_t c = 0; c < calls; c++) {
             draw_call(&draw);
@@ -443,7 +536,12 @@ static const char *const table_names[TABLE_COUNT] = {[TABLE_JOB] = "job",
                                                      [TABLE_ACTIVITY] = "activity",
                                                      [TABLE_MESSAGE] = "message",
                                                      [TABLE_GUID] = "GUID",
-                                                     [TABLE_COMPLETION] = "completion"};
+                                                     [TABLE_COMPLETION] = "completion",
+                                                     [TABLE_ENTRY] = "entry",
+                                                     [TABLE_SWEEP_LOG] = "sweep row",
+                                                     [TABLE_SIGNATURE] = "signature",
+                                                     [TABLE_CHANGE_SET] = "change set",
+                                                     [TABLE_VERIFY] = "verify result"};
 static const char *const mode_names[] = {[CALL_PLAIN] = "",
                                          [CALL_REQUIRE] = ", required",
                                          [CALL_UNLESS_DONE] = ", else the rest is skipped"};

@@ -5,7 +5,8 @@
  * activity protocol's tables, which for this purpose are just tables: jobs with activities that
  * refer to them, messages and GUIDs that refer to activities. Every lock mode, both isolation
  * levels, inserts that race for a key, foreign keys in both directions, nulls, SKIP LOCKED, claims,
- * advisory locks, Step 2's compound statement and the traps beside it.
+ * advisory locks, Step 2's compound statement and the traps beside it. Some scripts are about
+ * rights instead: principals and the caller on a few tables of the pipeline.
  *
  * (SC1) A script is a function of its seed.
  * (SC2) Taking a session, a call, a row or a turn away leaves a script: it can be shrunk. */
@@ -13,14 +14,16 @@
 #define SIM_SCRIPT_H
 
 #include "model/bundle.h"
+#include "model/rights.h"
 #include "sim/world.h"
 
 #define SCRIPT_SESSIONS_MAX   4
 #define SCRIPT_CALLS_MAX      5 /* of a transaction */
-#define SCRIPT_ROWS_MAX       16
+#define SCRIPT_ROWS_MAX       24
 #define SCRIPT_TURNS_MAX      48
 #define SCRIPT_PRIMITIVES_MAX (SCRIPT_SESSIONS_MAX * SCRIPT_CALLS_MAX)
 #define SCRIPT_NOW            100
+#define SCRIPT_PRINCIPALS     (PRINCIPAL_SET(EXEC) | PRINCIPAL_SET(VERIFY))
 
 struct script_row {
     uint8_t table; /* enum row_table */

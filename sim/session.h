@@ -75,6 +75,8 @@ struct session_rules {
     bool unique;                  /* a key that is there is refused: 23505 */
     bool unique_waits;            /* ... and one that somebody is writing is waited for */
     bool not_null;                /* 23502 */
+    bool grants;                  /* 42501 for what the principal may not do, before any row */
+    bool policies;                /* ... and for a new row that does not say what it must */
     bool parents;                 /* 23503 for a row that refers to none */
     bool children;                /* 23503 for deleting a row that others refer to */
     bool skip_locked;             /* SKIP LOCKED passes over rows that are locked */
@@ -209,6 +211,9 @@ void session_abort(struct sessions *all, unsigned who, enum abort_class aborted)
 /* Sessions with an open transaction, DONE and FAILED ones included; those that wait. */
 uint32_t sessions_open(const struct sessions *all);
 uint32_t sessions_waiting(const struct sessions *all);
+
+/* Those of a principal, or the caller: as many connections of it are in use. */
+uint32_t sessions_connected(const struct sessions *all, enum principal principal);
 
 /* Whom a session waits for; 0: nobody any more, it can go on. */
 uint32_t session_waits_for(const struct sessions *all, unsigned who);

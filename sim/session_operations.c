@@ -2,6 +2,7 @@
 #include "sim/session_inside.h"
 
 #include "model/check.h"
+#include "model/rights.h"
 
 #include <string.h>
 
@@ -125,6 +126,11 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
+
+static enum principal principal_of(const struct doing *doing)
+{
+    return (enum principal)doing->one->bundle.principal;
+}
 
 static uint8_t lock_for(const struct doing *doing)
 {
@@ -411,8 +417,13 @@ static enum effect insert(struct doing *doing)
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
     int64_t columns[ROW_COLUMNS_MAX] = {0}; /* all of it is kept, and may be hashed */
-    if (!meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns) &&
-        all->rules->not_null) {
+    bool whole =
+        meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns);
+    if (all->rules->policies && !rights_allow_row(principal_of(doing), table, columns)) {
+        doing->reason = REFUSED_FORBIDDEN;
+        return EFFECT_IMPOSSIBLE;
+    }
+    if (!whole && all->rules->not_null) {
         doing->reason = REFUSED_NULL;
         return EFFECT_IMPOSSIBLE;
     }
@@ -527,6 +538,10 @@ static enum effect take_advisory(struct doing *doing)
 
 enum effect session_perform(struct doing *doing)
 {
+    if (doing->all->rules->grants && !rights_allow(principal_of(doing), doing->op)) {
+        doing->reason = REFUSED_FORBIDDEN;
+        return EFFECT_IMPOSSIBLE;
+    }
     switch ((enum op_kind)doing->op->kind) {
     case OP_READ:
     case OP_TEST:

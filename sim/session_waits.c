@@ -28,6 +28,15 @@ uint32_t sessions_waiting(const struct sessions *all)
     return mask;
 }
 
+uint32_t sessions_connected(const struct sessions *all, enum principal principal)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < SESSIONS_MAX && s < all->count; s++) {
+        count += all->each[s].state != SESSION_CLOSED && all->each[s].bundle.principal == principal;
+    }
+    return count;
+}
+
 /* Others whose locks on the row exclude this mode. */
 uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot,
                           uint8_t mode)

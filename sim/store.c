@@ -1,6 +1,7 @@
 #include "sim/store.h"
 
 #include "model/check.h"
+#include "model/rights.h"
 #include "sim/meaning.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@ struct execution {
     struct world *world;
     struct outcome *outcome;
     uint32_t picked;
+    enum principal principal;
 };
 
 /* IMPOSSIBLE: the bundle is refused whatever its calls say, as a server aborts it (23503). */
@@ -59,7 +61,12 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
     int64_t key = meaning_operand(&run->frame, op->key);
     uint32_t count = rows->table[table].stride - 1;
     int64_t columns[ROW_COLUMNS_MAX];
-    if (!meaning_columns(&run->frame, op, count, columns)) { /* looked at before any key is */
+    bool whole = meaning_columns(&run->frame, op, count, columns);
+    if (!rights_allow_row(run->principal, table, columns)) {
+        *reason = REFUSED_FORBIDDEN;
+        return EFFECT_IMPOSSIBLE;
+    }
+    if (!whole) { /* looked at before any key is */
         *reason = REFUSED_NULL;
         return EFFECT_IMPOSSIBLE;
     }
@@ -103,6 +110,10 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
 
 static enum effect perform(const struct execution *run, const struct op *op, enum refusal *reason)
 {
+    if (!rights_allow(run->principal, op)) { /* looked at before any row is */
+        *reason = REFUSED_FORBIDDEN;
+        return EFFECT_IMPOSSIBLE;
+    }
     switch ((enum op_kind)op->kind) {
     case OP_READ:
     case OP_TEST:
@@ -165,6 +176,7 @@ void store_execute(struct world *world, const struct primitive *primitives,
             .world = world,
             .outcome = outcome,
             .picked = picked,
+            .principal = (enum principal)bundle->principal,
         };
         enum refusal reason = REFUSED_NOTHING;
         enum call_result result = execute_call(&run, &primitives[call->primitive], call, &reason);

@@ -18,6 +18,7 @@ void run_start_anew(struct run *run, unsigned actor)
     performer_restart(&one->performer, &run->rules, actor);
     one->paused_until = 0;
     one->cut = false;
+    one->queues_for = PRINCIPAL_NONE;
     one->stop = 0;
 }
 
@@ -385,11 +386,11 @@ void run_drop_sessions(struct run *run, bool told)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-/* No connection is free: 53300. One that has its transaction open has one. */
-static bool is_full(const struct run *run)
+/* Who has a transaction open has a connection. */
+bool run_is_full(const struct run *run, enum principal principal)
 {
-    uint32_t limit = run->scenario->connections;
-    return limit > 0 && (uint32_t)__builtin_popcount(sessions_open(run->sessions)) >= limit;
+    uint32_t limit = scenario_connections(run->scenario, principal);
+    return limit > 0 && sessions_connected(run->sessions, principal) >= limit;
 }
 
 static void transact(struct run *run, unsigned actor, enum fault_kind fault)
@@ -398,8 +399,11 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     enum abort_class aborted = one->cut                        ? ABORT_CONNECTION
                                : fault == FAULT_CONNECTION_CUT ? ABORT_NONE
                                                                : abort_of(fault);
-    if (aborted == ABORT_NONE && is_full(run)) {
+    enum principal principal = (enum principal)run->bundle.principal;
+    one->queues_for = PRINCIPAL_NONE;
+    if (aborted == ABORT_NONE && run_is_full(run, principal)) {
         aborted = ABORT_CONNECTIONS;
+        one->queues_for = (uint8_t)principal;
     }
     one->fault = fault;
     one->stopped = false;

@@ -60,8 +60,8 @@ says '"differences":0'
 nothing_left
 
 # ---- whole runs, faults and all ----
-run 0 conform tree-3 inbox --seeds 3
-says '6 runs, '
+run 0 conform tree-3 inbox pipeline --seeds 3
+says '9 runs, '
 says ': no difference'
 run 0 run crowd --seed 7 --schedule "$scratch/crowd.json"
 run 0 replay "$scratch/crowd.json" --real
@@ -79,6 +79,8 @@ done <<END
 an update is lost after a wait
 no new test after a wait
 no unique check
+no check of rights
+no check of what a row must say
 a foreign key takes FOR SHARE
 row locks end with their statement
 snapshot taken after an advisory wait

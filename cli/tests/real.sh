@@ -61,6 +61,33 @@ says 'cycle: 20 runs'
 nothing_left
 run 0 real tree-3 --json && says '"type":"real"' && says '"commits":38'
 
+# ---- principals: their own roles, grants and connections ----
+run 0 real pipeline-crowd
+says 'pipeline-crowd: 1 run on PostgreSQL, '
+says '(53300): every promise held'
+run 0 real pipeline --seeds 3 --json && says '"turned_away":'
+nothing_left
+run 0 real tree-3 --keep
+sed -n "s/^  connect  psql '\(.*\)'$/\1/p" "$scratch/err" >"$scratch/dsn"
+sed -n 's/^  end      //p' "$scratch/err" >"$scratch/end"
+dsn=$(cat "$scratch/dsn")
+psql "$dsn" -qc 'CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE postgres TO plain'
+run 69 real pipeline-pair --dsn "$dsn user=plain" && says 'which takes CREATEROLE'
+checks=$((checks + 1))
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail 'more than a line'
+run 69 conform pipeline-pair --seeds 1 --dsn "$dsn user=plain" && says 'which takes CREATEROLE'
+run 0 real tree-3 --dsn "$dsn user=plain" # has no principals
+"$assay" real pipeline-pair --seeds 2 --dsn "$dsn" >"$scratch/other" 2>&1 &
+run 0 real pipeline-pair --seeds 2 --dsn "$dsn" # two at a time
+checks=$((checks + 1))
+wait $! || fail "the other one: $(cat "$scratch/other")"
+run 1 real pipeline-pair --sabotage pipeline-verifier-is-executor --dsn "$dsn"
+left=$(psql "$dsn" -Atc "SELECT rolname FROM pg_roles WHERE rolname LIKE 'assay\_%'")
+checks=$((checks + 1))
+[ -z "$left" ] || fail "roles left behind: $left"
+sh "$scratch/end"
+nothing_left
+
 # ---- planted bugs, found by the same promises ----
 while read -r scenario bug clause; do
     run 1 real "$scenario" --sabotage "$bug"
@@ -73,6 +100,9 @@ tree-3 guid-from-full-ledger ACL-14
 tree-3 early-ack ACL-30
 tree-3 eager-completion ACL-26
 cycle shared-dimension ACL-32
+pipeline-pair pipeline-verifier-is-executor CUT-11
+pipeline-pair pipeline-delete-to-undo CUT-21
+pipeline-pair pipeline-verifier-stamps-set CUT-24
 END
 run 0 sabotage --real && says 'ACL-41'
 run 4 sabotage --real job-state-first # needs a crash, and none falls here

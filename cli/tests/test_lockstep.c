@@ -28,7 +28,8 @@ static void make(void)
                                       .primitives = primitive_table,
                                       .primitive_count = PRIMITIVE_COUNT,
                                       .form = SQL_WHOLE,
-                                      .connections = SCRIPT_SESSIONS_MAX};
+                                      .connections = SCRIPT_SESSIONS_MAX,
+                                      .principals = SCRIPT_PRINCIPALS};
     both = (struct lockstep){.schema = SCHEMA, .all = &all, .copy = &copy};
     both.stepper = stepper_open(&options, &problem);
     cr_assert_not_null(both.stepper, "%s", problem.text);

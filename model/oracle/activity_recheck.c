@@ -40,7 +40,7 @@ static uint32_t next_with(const struct rows *rows, enum row_table table, int col
                           uint32_t slot)
 {
     for (; slot < rows->table[table].used; slot++) {
-        if (row_get(rows, table, slot, column) == value && judge_row_lives(rows, table, slot)) {
+        if (row_get(rows, table, slot, column) == value && row_is_there(rows, table, slot)) {
             return slot;
         }
     }
@@ -160,11 +160,11 @@ static bool works_agree(const struct rows *rows, int64_t activity)
     int64_t works = 0;
     for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
         bool of_it = row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY) == activity;
-        works += of_it && judge_row_lives(rows, TABLE_GUID, slot) ? guid_cut(rows, slot).work : 0;
+        works += of_it && row_is_there(rows, TABLE_GUID, slot) ? guid_cut(rows, slot).work : 0;
     }
     for (uint32_t slot = 0; slot < rows->table[TABLE_OUTPUT].used; slot++) {
         bool of_it = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY) == activity;
-        works -= of_it && judge_row_lives(rows, TABLE_OUTPUT, slot)
+        works -= of_it && row_is_there(rows, TABLE_OUTPUT, slot)
                      ? row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS)
                      : 0;
     }
@@ -330,7 +330,7 @@ static int64_t carriers_of(const struct rows *rows, int64_t job)
     for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
         int64_t activity = row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY);
         carriers += judge_column(rows, TABLE_ACTIVITY, activity, ACTIVITY_JOB) == job &&
-                            judge_row_lives(rows, TABLE_GUID, slot) && guid_cut(rows, slot).mark > 0
+                            row_is_there(rows, TABLE_GUID, slot) && guid_cut(rows, slot).mark > 0
                         ? 1
                         : 0;
     }
@@ -381,7 +381,7 @@ struct oracle_verdict oracle_activity_recheck(struct oracle *oracle, const struc
     struct judge judge = activity_judge_begin(oracle, rows);
     for (size_t i = 0; i < ORACLE_COUNT(tables); i++) {
         for (uint32_t slot = 0; slot < rows->table[tables[i].table].used; slot++) {
-            if (judge_row_lives(rows, tables[i].table, slot)) {
+            if (row_is_there(rows, tables[i].table, slot)) {
                 tables[i].recheck(&judge, slot);
             }
         }

@@ -26,7 +26,7 @@ static void judge_messages(struct judge *judge, bool quiet)
 {
     judge_held(judge, CLAUSE_ACL_28);
     for (uint32_t slot = 0; slot < used(judge->rows, TABLE_MESSAGE); slot++) {
-        tell(judge, judge_row_lives(judge->rows, TABLE_MESSAGE, slot), ORACLE_LEDGER, CLAUSE_ACL_28,
+        tell(judge, row_is_there(judge->rows, TABLE_MESSAGE, slot), ORACLE_LEDGER, CLAUSE_ACL_28,
              TABLE_MESSAGE, slot, "a message was never acked");
     }
     tell(judge, !quiet, ORACLE_LEDGER, CLAUSE_ACL_28, TABLE_COUNT, ROW_NONE,
@@ -71,7 +71,7 @@ static void judge_missing_tasks(struct judge *judge, const struct rows *ideal)
     const struct rows *rows = judge->rows;
     for (uint32_t slot = 0; slot < used(ideal, TABLE_TASK); slot++) {
         int64_t activity = row_get(ideal, TABLE_TASK, slot, TASK_ACTIVITY);
-        if (!judge_row_lives(ideal, TABLE_TASK, slot) || !compared(rows, ideal, ideal, activity)) {
+        if (!row_is_there(ideal, TABLE_TASK, slot) || !compared(rows, ideal, ideal, activity)) {
             continue;
         }
         uint32_t here = row_find(rows, TABLE_TASK, row_key(ideal, TABLE_TASK, slot));
@@ -90,7 +90,7 @@ static void judge_missing_outputs(struct judge *judge, const struct rows *ideal)
 {
     for (uint32_t slot = 0; slot < used(ideal, TABLE_OUTPUT); slot++) {
         int64_t activity = row_get(ideal, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY);
-        if (!judge_row_lives(ideal, TABLE_OUTPUT, slot) ||
+        if (!row_is_there(ideal, TABLE_OUTPUT, slot) ||
             !compared(judge->rows, ideal, ideal, activity)) {
             continue;
         }
@@ -114,7 +114,7 @@ static void judge_surplus(struct judge *judge, const struct rows *ideal)
     for (uint32_t slot = 0; slot < used(rows, TABLE_TASK); slot++) {
         int64_t activity = row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY);
         tell(judge,
-             judge_row_lives(rows, TABLE_TASK, slot) && compared(rows, ideal, rows, activity) &&
+             row_is_there(rows, TABLE_TASK, slot) && compared(rows, ideal, rows, activity) &&
                  row_find(ideal, TABLE_TASK, row_key(rows, TABLE_TASK, slot)) == ROW_NONE,
              ORACLE_DATA, CLAUSE_ACL_32, TABLE_TASK, slot,
              "an activity ran that does not run without faults");
@@ -123,7 +123,7 @@ static void judge_surplus(struct judge *judge, const struct rows *ideal)
         int64_t activity = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY);
         int64_t guid = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_GUID);
         tell(judge,
-             judge_row_lives(rows, TABLE_OUTPUT, slot) && compared(rows, ideal, rows, activity) &&
+             row_is_there(rows, TABLE_OUTPUT, slot) && compared(rows, ideal, rows, activity) &&
                  cut_of(judge_column(ideal, TABLE_GUID, guid, GUID_LEDGER)).work == 0,
              ORACLE_DATA, CLAUSE_ACL_32, TABLE_OUTPUT, slot,
              "a message worked that does not work without faults");
@@ -134,7 +134,7 @@ static void judge_missing_jobs(struct judge *judge, const struct rows *ideal)
 {
     for (uint32_t slot = 0; slot < used(ideal, TABLE_JOB); slot++) {
         bool here = row_find(judge->rows, TABLE_JOB, row_key(ideal, TABLE_JOB, slot)) != ROW_NONE;
-        tell(judge, judge_row_lives(ideal, TABLE_JOB, slot) && !here, ORACLE_DATA, CLAUSE_ACL_29,
+        tell(judge, row_is_there(ideal, TABLE_JOB, slot) && !here, ORACLE_DATA, CLAUSE_ACL_29,
              TABLE_JOB, ROW_NONE, "a job that was asked for is not there");
     }
 }
@@ -145,7 +145,7 @@ struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struc
     struct judge judge = activity_judge_begin(oracle, rows);
     judge_messages(&judge, quiet);
     for (uint32_t slot = 0; slot < used(rows, TABLE_JOB); slot++) {
-        if (judge_row_lives(rows, TABLE_JOB, slot)) {
+        if (row_is_there(rows, TABLE_JOB, slot)) {
             judge_end(&judge, slot);
         }
     }

@@ -66,11 +66,6 @@ static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)
     judge->oracle->seen[sighting]++;
 }
 
-static inline bool judge_row_lives(const struct rows *rows, enum row_table table, uint32_t slot)
-{
-    return row_find(rows, table, row_key(rows, table, slot)) == slot;
-}
-
 /* A column of the row with this key; 0 if there is no such row. */
 static inline int64_t judge_column(const struct rows *rows, enum row_table table, int64_t key,
                                    int column)

@@ -119,7 +119,7 @@ static int stored(const struct commit *commit, enum row_table table, int column,
     for (uint32_t slot = 0; slot < commit->rows->table[table].used; slot++) {
         found += row_get(commit->rows, table, slot, column) == value &&
                  (other < 0 || row_get(commit->rows, table, slot, other) == other_value) &&
-                 judge_row_lives(commit->rows, table, slot);
+                 row_is_there(commit->rows, table, slot);
     }
     return found;
 }
@@ -299,6 +299,7 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
     } else if (why == SWEEP_EXHAUSTED) {
         judge_see(&commit->judge, SIGHT_EXHAUSTED);
     }
+    PHASE(why != SWEEP_FORBIDDEN, 11, "a phase was sent by a principal that may not do it (42501)");
 }
 
 /* ---- REVIEW ---------------------------------------------------------------------------------- */

@@ -504,6 +504,16 @@ Test(oracle_pipeline, the_verifier_is_never_the_executor)
     expect(CLAUSE_CUT_11, "the same principal");
 }
 
+Test(oracle_pipeline, a_right_that_was_missing_is_reported)
+{
+    PROVES(CLAUSE_CUT_11);
+    reach(CUT);
+    PUT(SWEEP_LOG, 1, 100, PHASE_CUT, SWEEP_EXHAUSTED);
+    expect(FINE, "other stops");
+    PUT(SWEEP_LOG, 2, 100, PHASE_VERIFY, SWEEP_FORBIDDEN);
+    expect(CLAUSE_CUT_11, "42501");
+}
+
 Test(oracle_pipeline, a_lane_is_one_principals)
 {
     PROVES(CLAUSE_CUT_11);

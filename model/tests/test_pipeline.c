@@ -207,6 +207,36 @@ Test(pipeline, each_phase_is_one_bundle_at_its_isolation_level_under_one_lock)
     }
 }
 
+/* A phase, and the look at what became of it, is its principal's; the queue is the caller's. */
+Test(pipeline, a_phase_is_sent_by_its_principal)
+{
+    PROVES(CLAUSE_CUT_11);
+    for (int phase = PHASE_MARK; phase < PHASE_END; phase++) {
+        uint8_t own = phase == PHASE_VERIFY ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
+        begin();
+        next();
+        cr_expect_eq(bundle.principal, PRINCIPAL_NONE, "claim");
+        hold((enum pipeline_phase)phase, 0);
+        next();
+        cr_expect_eq(bundle.principal, own, "phase %d", phase);
+        for (int c = 0; c < bundle.count; c++) {
+            const struct primitive *primitive = &primitive_table[bundle.calls[c].primitive];
+            for (int o = 0; o < primitive->op_count; o++) {
+                cr_expect(rights_allow((enum principal)own, &primitive->ops[o]), "%s",
+                          primitive->name);
+            }
+        }
+        take((struct outcome){.kind = OUTCOME_UNKNOWN});
+        next();
+        cr_expect_eq(bundle.name, BUNDLE_READ);
+        cr_expect_eq(bundle.principal, own, "phase %d", phase);
+        take((struct outcome){.kind = OUTCOME_COMMITTED, .values = {1, 1, 1}});
+        next();
+        cr_expect_eq(bundle.name, BUNDLE_HAND_ON);
+        cr_expect_eq(bundle.principal, PRINCIPAL_NONE, "hand on");
+    }
+}
+
 Test(pipeline, every_phase_but_mark_writes_the_entrys_row)
 {
     SETTLES(ERRATUM_CUT_11);
@@ -347,6 +377,10 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
          SWEEP_NO_PARENT,
          0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_NULL}, PIPELINE_HAND_ON, SWEEP_NULL, 0},
+        {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_FORBIDDEN},
+         PIPELINE_HAND_ON,
+         SWEEP_FORBIDDEN,
+         0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_EXISTS}, PIPELINE_READ, SWEEP_MARKED, 0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_STATUS}, PIPELINE_READ, SWEEP_MARKED, 0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_BLOCKED}, PIPELINE_READ, SWEEP_MARKED, 0},

@@ -3,7 +3,7 @@
 #include "faults/sabotage.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
-#include "real/pipeline_roles.h"
+#include "real/driver.h"
 #include "real/schema.h"
 #include "real/stepper.h"
 #include "real/tests/server.h"
@@ -14,8 +14,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SCHEMA       "assay_pipeline"
+#define PATIENCE_MS  20000
 
 static struct store_pg *owner;
+static struct roles roles;
 
 static uint64_t tables(void)
 {
@@ -24,9 +26,9 @@ static uint64_t tables(void)
 
 static struct store_pg *open_as(enum principal principal, struct store_pg_problem *problem)
 {
-    static char dsn[400];
-    snprintf(dsn, sizeof dsn, "%s user=%s", server_dsn(), pipeline_role(principal, SCHEMA).text);
-    return store_pg_open(&(struct store_pg_options){.dsn = dsn,
+    return store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
+                                                    .role = roles.names[principal],
+                                                    .password = roles.password,
                                                     .schema = SCHEMA,
                                                     .primitives = primitive_table,
                                                     .primitive_count = PRIMITIVE_COUNT},
@@ -41,53 +43,56 @@ static struct store_pg *must_open(enum principal principal)
     return store;
 }
 
-static void run_as_owner(const char *script)
-{
-    cr_assert(store_pg_run(owner, script), "%s", store_pg_why_not(owner));
-}
-
-static void make(void)
-{
-    char script[PIPELINE_ROLES_SCRIPT_SIZE];
-    struct store_pg_problem problem;
-    if (server_dsn() == NULL) {
-        cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
-    }
-    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &problem), "%s", problem.text);
-    owner = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
-                                                     .schema = SCHEMA,
-                                                     .primitives = primitive_table,
-                                                     .primitive_count = PRIMITIVE_COUNT},
-                          &problem);
-    cr_assert_not_null(owner, "%s", problem.text);
-    pipeline_roles_drop_script(SCHEMA, script);
-    run_as_owner(script);
-    pipeline_roles_script(SCHEMA, script);
-    run_as_owner(script);
-}
-
-static void unmake(void)
-{
-    char script[PIPELINE_ROLES_SCRIPT_SIZE];
-    struct store_pg_problem problem;
-    if (owner == NULL) {
-        return;
-    }
-    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
-    pipeline_roles_drop_script(SCHEMA, script);
-    run_as_owner(script);
-    store_pg_close(owner);
-}
-
-TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
-
 static int64_t ask(const char *query)
 {
     int64_t number = -1;
     cr_assert(store_pg_ask(owner, query, &number), "%s: %s", query, store_pg_why_not(owner));
     return number;
 }
+
+/* A backend is there for a moment after its connection is gone. */
+static void await_connections(enum principal principal, int64_t count)
+{
+    char query[200];
+    snprintf(query, sizeof query, "SELECT count(*) FROM pg_stat_activity WHERE usename = '%s'",
+             roles.names[principal]);
+    while (ask(query) > count) {
+    }
+}
+
+static void make(void)
+{
+    struct store_pg_problem problem;
+    if (server_dsn() == NULL) {
+        cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
+    }
+    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &problem), "%s", problem.text);
+    roles_draw(&roles, protocol_get(PROTOCOL_PIPELINE)->principals);
+    cr_assert(store_pg_make_roles(server_dsn(), SCHEMA, &roles, &problem), "%s", problem.text);
+    owner = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
+                                                     .schema = SCHEMA,
+                                                     .primitives = primitive_table,
+                                                     .primitive_count = PRIMITIVE_COUNT},
+                          &problem);
+    cr_assert_not_null(owner, "%s", problem.text);
+    await_connections(PRINCIPAL_EXEC, 0);
+    await_connections(PRINCIPAL_VERIFY, 0);
+}
+
+static void unmake(void)
+{
+    struct store_pg_problem problem;
+    if (owner == NULL) {
+        return;
+    }
+    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_expect(store_pg_drop_roles(server_dsn(), &roles, &problem), "%s", problem.text);
+    cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%'"), 0);
+    store_pg_close(owner);
+}
+
+TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
 
 /* ---- the phases ------------------------------------------------------------------------------ */
 
@@ -108,58 +113,28 @@ static const struct rules rules = {
                                      .decisions = {DECISION_APPROVE},
                                      .outcomes = {VERIFIED_FAIL}}}}}};
 
-/* Requests pass from hand to hand here: the queue is the caller's, and not in the matrix. */
-static struct outcome queue[64];
-static size_t queued, taken;
+static _Atomic uint64_t turned_away;
 
-static void publish(const struct bundle *bundle)
+/* Plays both actors, one after the other, for as long as that. */
+static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
 {
-    for (int i = 0; i < bundle->count; i++) {
-        const struct call *call = &bundle->calls[i];
-        if (call->primitive == PRIMITIVE_PUBLISH) {
-            cr_assert_lt(queued, COUNT(queue));
-            queue[queued].kind = OUTCOME_COMMITTED;
-            memcpy(queue[queued++].message, &bundle->params[call->params],
-                   (1 + MESSAGE_VISIBLE_AT) * sizeof(int64_t));
-        }
-    }
+    struct store_pg_problem problem = {""};
+    uint64_t transactions;
+    struct driver driver = {.dsn = server_dsn(),
+                            .schema = SCHEMA,
+                            .roles = &roles,
+                            .turned_away = &turned_away,
+                            .rules = &rules,
+                            .sabotage = sabotage,
+                            .give_up_at = driver_now() + ms};
+    enum driver_end end = driver_act(&driver, 0, &transactions, &problem);
+    end = end == DRIVER_QUIET ? driver_act(&driver, 1, &transactions, &problem) : end;
+    cr_expect_neq(end, DRIVER_FAILED, "%s", problem.text);
+    return end;
 }
 
-/* One request from its claim to its end; each phase as its principal. */
-static void serve(const struct rules *plan, struct store_pg *const by[], struct actor *worker)
+static void expect_done(void)
 {
-    const struct role *role = protocol_role(plan, 1);
-    struct bundle bundle;
-    role->take(worker, plan, &queue[taken++]);
-    while (!role->is_idle(worker)) {
-        struct outcome outcome = {.kind = OUTCOME_COMMITTED};
-        role->next(worker, plan, &bundle);
-        bool verifies = worker->is.pipeline.message[1 + MESSAGE_KIND] == PHASE_VERIFY;
-        struct store_pg *store = by[verifies ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC];
-        if (bundle.name == BUNDLE_HAND_ON) {
-            publish(&bundle);
-        } else {
-            cr_assert(store_pg_execute(store, &bundle, 1, &outcome), "%s: %s",
-                      bundle_name_text((enum bundle_name)bundle.name), store_pg_why_not(store));
-        }
-        role->take(worker, plan, &outcome);
-    }
-}
-
-Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
-{
-    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24, CLAUSE_CUT_10);
-    SETTLES(ERRATUM_CUT_8, ERRATUM_CUT_14);
-    struct store_pg *by[] = {NULL, must_open(PRINCIPAL_EXEC), must_open(PRINCIPAL_VERIFY)};
-    struct actor client, worker;
-    struct bundle bundle;
-    protocol_begin(&client, &rules, 0);
-    protocol_begin(&worker, &rules, 1);
-    protocol_role(&rules, 0)->next(&client, &rules, &bundle);
-    publish(&bundle);
-    while (taken < queued) {
-        serve(&rules, by, &worker);
-    }
     char query[200];
     for (int64_t node = 0; node < 2; node++) {
         snprintf(query, sizeof query, "SELECT status FROM " SCHEMA ".entry WHERE id = %" PRId64,
@@ -168,8 +143,43 @@ Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
     }
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".verify_result"), 3);
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".entry WHERE kind = 2"), 1, "an escalation");
-    store_pg_close(by[1]);
-    store_pg_close(by[2]);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".sweep_log WHERE why <> 0"), 0, "no stop");
+}
+
+Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
+{
+    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24, CLAUSE_CUT_10);
+    SETTLES(ERRATUM_CUT_8, ERRATUM_CUT_14);
+    cr_expect_eq(play(NULL, PATIENCE_MS), DRIVER_QUIET);
+    expect_done();
+}
+
+/* Whoever has no place waits for one, and no try is counted: nothing is given up or put back. */
+Test(pipeline_pg, who_finds_no_connection_waits_for_one)
+{
+    PROVES(CLAUSE_CUT_12, CLAUSE_CUT_18);
+    SETTLES(ERRATUM_CUT_15);
+    struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
+    cr_expect_eq(play(NULL, 200), DRIVER_LATE);
+    cr_expect_gt(turned_away, (uint64_t)PIPELINE_TRIES_MAX + 1);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".entry"), 0);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".sweep_log"), 0);
+    store_pg_close(first);
+    cr_expect_eq(play(NULL, PATIENCE_MS), DRIVER_QUIET, "one is enough");
+    store_pg_close(second);
+    expect_done();
+}
+
+Test(pipeline_pg, a_phase_of_the_wrong_principal_is_refused_and_left_to_people)
+{
+    PROVES(CLAUSE_CUT_11);
+    SETTLES(ERRATUM_CUT_16);
+    struct sabotage sabotage;
+    cr_assert(sabotage_find("pipeline-verifier-is-executor", &sabotage));
+    cr_expect_eq(play(&sabotage, PATIENCE_MS), DRIVER_QUIET);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set"), 1);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".verify_result"), 0);
+    cr_expect_eq(ask("SELECT why FROM " SCHEMA ".sweep_log WHERE why <> 0"), SWEEP_FORBIDDEN);
 }
 
 /* ---- a CUT that waits for a re-review (E-CUT-11) -----------------------------------------------
@@ -187,6 +197,42 @@ static const struct rules race = {
                                      .decisions = {DECISION_APPROVE, DECISION_APPROVE},
                                      .outcomes = {VERIFIED_PASS}}}}}};
 
+/* Requests pass from hand to hand here: the queue is the caller's, and not in the matrix. */
+static struct outcome queue[64];
+static size_t queued, taken;
+
+static void publish(const struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        if (call->primitive == PRIMITIVE_PUBLISH) {
+            cr_assert_lt(queued, COUNT(queue));
+            queue[queued].kind = OUTCOME_COMMITTED;
+            memcpy(queue[queued++].message, &bundle->params[call->params],
+                   (1 + MESSAGE_VISIBLE_AT) * sizeof(int64_t));
+        }
+    }
+}
+
+/* One request from its claim to its end. */
+static void serve(const struct rules *plan, struct actor *worker)
+{
+    const struct role *role = protocol_role(plan, 1);
+    struct bundle bundle;
+    role->take(worker, plan, &queue[taken++]);
+    while (!role->is_idle(worker)) {
+        struct outcome outcome = {.kind = OUTCOME_COMMITTED};
+        role->next(worker, plan, &bundle);
+        if (bundle.name == BUNDLE_HAND_ON) {
+            publish(&bundle);
+        } else {
+            cr_assert(store_pg_execute(owner, &bundle, 1, &outcome), "%s: %s",
+                      bundle_name_text((enum bundle_name)bundle.name), store_pg_why_not(owner));
+        }
+        role->take(worker, plan, &outcome);
+    }
+}
+
 static void bundle_of_request(const struct outcome *request, struct bundle *bundle)
 {
     struct actor worker;
@@ -200,13 +246,12 @@ static void reach_race(struct bundle *rereview, struct bundle *cut)
 {
     struct actor client, worker;
     struct bundle bundle;
-    struct store_pg *by[] = {NULL, owner, owner};
     protocol_begin(&client, &race, 0);
     protocol_begin(&worker, &race, 1);
     protocol_role(&race, 0)->next(&client, &race, &bundle);
     publish(&bundle);
-    serve(&race, by, &worker);
-    serve(&race, by, &worker);
+    serve(&race, &worker);
+    serve(&race, &worker);
     bundle_of_request(&queue[taken], rereview);
     bundle_of_request(&queue[taken + 1], cut);
     cr_assert_eq(rereview->name, BUNDLE_REVIEW);
@@ -258,7 +303,8 @@ static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
                                                .schema = SCHEMA,
                                                .primitives = primitives,
                                                .primitive_count = SABOTAGE_TABLE_SIZE,
-                                               .connections = 2},
+                                               .connections = 2,
+                                               .principals = roles.principals},
                      &problem);
     cr_assert_not_null(stepper, "%s", problem.text);
     send_lock(stepper, 0, &rereview);
@@ -312,18 +358,17 @@ static bool has(const char *role, enum row_table table, const char *column, cons
 static void expect_grants(enum principal principal, enum row_table table)
 {
     static const char *const nobody[] = {"DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "UPDATE"};
-    struct pipeline_role_name role = pipeline_role(principal, SCHEMA);
+    const struct rights *rights = rights_get(principal);
+    const char *role = roles.names[principal];
     const char *name = schema_table(table);
-    cr_expect(has(role.text, table, NULL, "SELECT"), "%s", name);
-    cr_expect_eq(has(role.text, table, NULL, "INSERT"), pipeline_may_insert(principal, table), "%s",
-                 name);
+    cr_expect(has(role, table, NULL, "SELECT"), "%s", name);
+    cr_expect_eq(has(role, table, NULL, "INSERT"), table_in(rights->inserts, table), "%s", name);
     for (size_t i = 0; i < COUNT(nobody); i++) {
-        cr_expect_not(has(role.text, table, NULL, nobody[i]), "%s %s", nobody[i], name);
+        cr_expect_not(has(role, table, NULL, nobody[i]), "%s %s", nobody[i], name);
     }
     for (int c = 0; c < schema_columns(table); c++) {
-        cr_expect_eq(has(role.text, table, schema_column(table, c), "UPDATE"),
-                     pipeline_may_write(principal, table, c), "%s.%s", name,
-                     schema_column(table, c));
+        cr_expect_eq(has(role, table, schema_column(table, c), "UPDATE"),
+                     rights_to_write(rights, table, c), "%s.%s", name, schema_column(table, c));
     }
 }
 
@@ -336,10 +381,6 @@ Test(pipeline_pg, the_server_grants_exactly_the_matrix)
             expect_grants(PRINCIPAL_VERIFY, (enum row_table)t);
         }
     }
-    cr_expect(pipeline_may_write(PRINCIPAL_EXEC, TABLE_REVIEW, REVIEW_BY));
-    cr_expect_not(pipeline_may_write(PRINCIPAL_VERIFY, TABLE_REVIEW, REVIEW_BY));
-    cr_expect_not(pipeline_may_insert(PRINCIPAL_EXEC, TABLE_VERIFY));
-    cr_expect_not(pipeline_may_insert(PRINCIPAL_VERIFY, TABLE_REVIEW));
 }
 
 Test(pipeline_pg, a_forbidden_write_answers_42501)
@@ -394,8 +435,7 @@ Test(pipeline_pg, a_third_connection_of_a_principal_answers_53300)
     bundle_begin(&bundle, BUNDLE_READ);
     bundle_append(&bundle, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0)[0] = 1;
     store_pg_cut(first);
-    while (ask("SELECT count(*) FROM pg_stat_activity WHERE usename LIKE 'assay_exec_%'") > 1) {
-    }
+    await_connections(PRINCIPAL_EXEC, 1);
     struct store_pg *third = must_open(PRINCIPAL_EXEC); /* the place was free */
     cr_assert(store_pg_execute(first, &bundle, 1, &outcome), "%s", store_pg_why_not(first));
     cr_expect_eq(outcome.kind, OUTCOME_ABORTED, "a bundle is told so, too");
@@ -404,6 +444,26 @@ Test(pipeline_pg, a_third_connection_of_a_principal_answers_53300)
     store_pg_close(second);
     store_pg_close(third);
     store_pg_close(other);
+}
+
+/* ---- who may make roles ---------------------------------------------------------------------- */
+
+Test(pipeline_pg, roles_take_createrole_and_none_is_left_where_it_is_missing)
+{
+    struct store_pg_problem problem;
+    struct roles more;
+    char dsn[400];
+    snprintf(dsn, sizeof dsn, "%s user=plain", server_dsn());
+    cr_assert(store_pg_run(owner, "CREATE ROLE plain LOGIN"), "%s", store_pg_why_not(owner));
+    roles_draw(&more, roles.principals);
+    cr_expect_str_neq(more.names[PRINCIPAL_EXEC], roles.names[PRINCIPAL_EXEC]);
+    cr_expect_not(store_pg_make_roles(dsn, SCHEMA, &more, &problem));
+    cr_expect_not_null(strstr(problem.text, "CREATEROLE"), "%s", problem.text);
+    cr_expect_not_null(strstr(problem.text, "42501"), "%s", problem.text);
+    cr_expect(store_pg_make_roles(server_dsn(), SCHEMA, &(struct roles){.principals = 0}, &problem),
+              "a protocol without principals needs nothing");
+    cr_assert(store_pg_run(owner, "DROP ROLE plain"), "%s", store_pg_why_not(owner));
+    cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%\\_%'"), 2);
 }
 
 /* ---- the schema ------------------------------------------------------------------------------ */

@@ -294,6 +294,11 @@ static const struct answer_case {
      OUTCOME_REFUSED,
      REFUSED_NO_PARENT,
      0},
+    {"a principal lacks a right",
+     {.bound = true, .sent = true, .place = BEFORE, .sqlstate = "42501"},
+     OUTCOME_REFUSED,
+     REFUSED_FORBIDDEN,
+     0},
     {"refused", {.sent = true, .place = BEFORE, .sqlstate = "AS009"}, OUTCOME_REFUSED, 9, 0},
 };
 
@@ -313,7 +318,8 @@ Test(answer, that_no_outcome_stands_for_is_told_apart)
 {
     char first_unknown[16];
     snprintf(first_unknown, sizeof first_unknown, "AS%03d", REFUSAL_COUNT);
-    const char *const sqlstates[] = {"42P01", "22003", "22012", "57014", first_unknown, "AS999"};
+    const char *const sqlstates[] = {"42P01", "42501",       "22003", "22012",
+                                     "57014", first_unknown, "AS999"};
     for (size_t i = 0; i < COUNT(sqlstates); i++) {
         struct answer answer = {.sent = true, .place = ANSWER_BEFORE_COMMIT};
         struct outcome outcome;

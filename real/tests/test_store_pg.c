@@ -5,7 +5,7 @@
 #include "model/ledger.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
-#include "real/tests/lockstep.h"
+#include "real/tests/pair.h"
 #include "real/tests/server.h"
 #include "sim/run.h"
 
@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SCHEMA       LOCKSTEP_SCHEMA
+#define SCHEMA       PAIR_SCHEMA
 
 static struct world world;
 
@@ -57,7 +57,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void report(const char *what, const struct lockstep *both, double since)
+static void report(const char *what, const struct pair *both, double since)
 {
     fprintf(stderr,
             "%s: %u bundles (%u committed, %u of them skipped; %u refused), %.0f a second\n", what,
@@ -235,13 +235,13 @@ static void random_bundle(uint64_t *random, struct bundle *bundle)
 }
 
 /* Rows that the parameters refer to, each there or not. */
-static void random_rows(uint64_t *random, struct lockstep *both)
+static void random_rows(uint64_t *random, struct pair *both)
 {
     static const char *const columns[TABLE_COUNT] = {"nnnnn", "0nln", "1nen",  "1gnnn",
                                                      "1nn3n", "03n",  "07nn",  "n01nnnnnnnnnnee",
                                                      "n",     "8n",   "nnyEn", "Ennnne"};
     world_reset(&world);
-    cr_assert(lockstep_empty(both->store), "%s", store_pg_why_not(both->store));
+    cr_assert(pair_empty(both->store), "%s", store_pg_why_not(both->store));
     for (int t = 0; t < TABLE_COUNT; t++) {
         for (int64_t i = 0; columns[t] != NULL && i < 4; i++) {
             int64_t row[ROW_COLUMNS_MAX];
@@ -254,7 +254,7 @@ static void random_rows(uint64_t *random, struct lockstep *both)
             if (fits && random_below(random, 4) != 0) {
                 uint32_t slot =
                     world_insert(&world, (enum row_table)t, INT64_C(100) * (1 + t) + i, row);
-                lockstep_copy_row(both, (enum row_table)t, slot);
+                pair_copy_row(both, (enum row_table)t, slot);
             }
         }
     }
@@ -262,12 +262,12 @@ static void random_rows(uint64_t *random, struct lockstep *both)
 }
 
 /* Random bundles until a difference or the bound. The simulation may be given another table. */
-static void random_lockstep(struct lockstep *both, const struct primitive *simulated,
-                            unsigned bundles, uint64_t seed)
+static void random_lockstep(struct pair *both, const struct primitive *simulated, unsigned bundles,
+                            uint64_t seed)
 {
     uint64_t random = seed;
     both->rows = &world.rows;
-    for (unsigned i = 0; i < bundles && !lockstep_differs(both); i++) {
+    for (unsigned i = 0; i < bundles && !pair_differs(both); i++) {
         if (i % 40 == 0) {
             random_rows(&random, both);
         }
@@ -280,16 +280,16 @@ static void random_lockstep(struct lockstep *both, const struct primitive *simul
         due = due != ROW_NONE && visible_at <= world.now ? due : ROW_NONE;
         store_execute(&world, simulated, &bundle, due, &outcome);
         world_keep(&world);
-        lockstep_execute(both, &bundle, &outcome);
-        if (i % 8 == 7 && !lockstep_differs(both)) {
-            lockstep_rows(both);
+        pair_execute(both, &bundle, &outcome);
+        if (i % 8 == 7 && !pair_differs(both)) {
+            pair_rows(both);
         }
     }
 }
 
 static void agree_on_random_bundles(enum sql_form form, const char *what, uint64_t seed)
 {
-    struct lockstep both = {.store = open_with(form, NULL, NULL)};
+    struct pair both = {.store = open_with(form, NULL, NULL)};
     double since = seconds();
     random_lockstep(&both, primitive_table, 1500, seed);
     cr_expect_str_empty(both.difference, "%s", both.difference);
@@ -375,10 +375,10 @@ static void plant(void *context, const struct primitive *primitive, enum call_mo
 Test(store_pg, an_error_in_the_sql_is_noticed)
 {
     for (size_t i = 0; i < COUNT(planted); i++) {
-        struct lockstep both = {
+        struct pair both = {
             .store = open_with((enum sql_form)planted[i].form, plant, (void *)&planted[i])};
         random_lockstep(&both, primitive_table, 6000, 0x5eed + i);
-        cr_expect(lockstep_differs(&both), "%s: not noticed in %u bundles", planted[i].name,
+        cr_expect(pair_differs(&both), "%s: not noticed in %u bundles", planted[i].name,
                   both.bundles);
         fprintf(stderr, "%-40s noticed after %4u bundles\n", planted[i].name, both.bundles);
         store_pg_close(both.store);
@@ -398,9 +398,9 @@ Test(store_pg, an_error_in_the_catalogue_is_noticed)
         struct primitive table[PRIMITIVE_COUNT];
         memcpy(table, primitive_table, sizeof table);
         table[changed[i].primitive].ops[changed[i].op].test = changed[i].test;
-        struct lockstep both = {.store = open_with(SQL_WHOLE, NULL, NULL)};
+        struct pair both = {.store = open_with(SQL_WHOLE, NULL, NULL)};
         random_lockstep(&both, table, 6000, 0xfeed + i);
-        cr_expect(lockstep_differs(&both), "%s: not noticed", table[changed[i].primitive].name);
+        cr_expect(pair_differs(&both), "%s: not noticed", table[changed[i].primitive].name);
         store_pg_close(both.store);
     }
 }
@@ -415,7 +415,7 @@ Test(store_pg, an_altered_primitive_is_the_same_on_both_sides)
     table[PRIMITIVE_ENTER_LEG2].ops[8].kind = OP_LET_MODULO;
     table[PRIMITIVE_ENTER_LEG2].ops[8].b = OPERAND_PARAM + 5;
     struct store_pg_problem problem;
-    struct lockstep both = {
+    struct pair both = {
         .store = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                           .schema = SCHEMA,
                                                           .primitives = table,
@@ -430,14 +430,14 @@ Test(store_pg, an_altered_primitive_is_the_same_on_both_sides)
 /* ---- engines --------------------------------------------------------------------------------- */
 
 /* What the world around did to rows, or a scenario's preset: PostgreSQL is given the same. */
-static void copy_changes(struct lockstep *both, const struct run_event *event)
+static void copy_changes(struct pair *both, const struct run_event *event)
 {
-    for (size_t i = 0; i < event->change_count && !lockstep_differs(both); i++) {
-        lockstep_copy_row(both, (enum row_table)event->changes[i].table, event->changes[i].slot);
+    for (size_t i = 0; i < event->change_count && !pair_differs(both); i++) {
+        pair_copy_row(both, (enum row_table)event->changes[i].table, event->changes[i].slot);
     }
 }
 
-static void follow_transaction(struct lockstep *both, const struct run_event *event, bool presets)
+static void follow_transaction(struct pair *both, const struct run_event *event, bool presets)
 {
     struct outcome simulated = *event->outcome;
     if (!event->committed && simulated.kind != OUTCOME_REFUSED) {
@@ -446,28 +446,28 @@ static void follow_transaction(struct lockstep *both, const struct run_event *ev
     if (simulated.kind == OUTCOME_UNKNOWN) {
         simulated.kind = OUTCOME_COMMITTED; /* as the store knows it */
     }
-    lockstep_execute(both, event->bundle, &simulated);
+    pair_execute(both, event->bundle, &simulated);
     if (presets || event->fault == FAULT_DELAY) {
         copy_changes(both, event);
     }
 }
 
 struct follower {
-    struct lockstep both;
+    struct pair both;
     const struct run *run;
 };
 
 static void follow(void *context, const struct run_event *event)
 {
     struct follower *follower = context;
-    struct lockstep *both = &follower->both;
-    if (lockstep_differs(both)) {
+    struct pair *both = &follower->both;
+    if (pair_differs(both)) {
         return;
     }
     if (event->turn == RUN_TRANSACTION) {
         follow_transaction(both, event, follower->run->has_presets);
-        if (both->bundles % 50 == 0 && !lockstep_differs(both)) {
-            lockstep_rows(both);
+        if (both->bundles % 50 == 0 && !pair_differs(both)) {
+            pair_rows(both);
         }
     } else if (event->turn == RUN_ENVIRONMENT) {
         copy_changes(both, event);
@@ -479,7 +479,7 @@ static void follow_runs(struct follower *follower, const char *name, uint64_t se
     static struct scenario scenario;
     static struct run run;
     struct scenario_fault fault;
-    struct lockstep *both = &follower->both;
+    struct pair *both = &follower->both;
     cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
     scenario.faults.rate[FAULT_REORDER].times = 0; /* PostgreSQL takes what is due first */
     scenario.whole_transactions = true;            /* one bundle is compared after the other */
@@ -488,13 +488,13 @@ static void follow_runs(struct follower *follower, const char *name, uint64_t se
     run.observer_context = follower;
     follower->run = &run;
     both->rows = &run.world.rows;
-    for (uint64_t seed = 1; seed <= seeds && !lockstep_differs(both); seed++) {
-        cr_assert(lockstep_empty(both->store), "%s", store_pg_why_not(both->store));
+    for (uint64_t seed = 1; seed <= seeds && !pair_differs(both); seed++) {
+        cr_assert(pair_empty(both->store), "%s", store_pg_why_not(both->store));
         struct choice_source source = choice_random(seed, &scenario.faults);
         run_once(&run, &source);
         both->rows = &run.world.rows;
-        if (!lockstep_differs(both)) {
-            lockstep_rows(both);
+        if (!pair_differs(both)) {
+            pair_rows(both);
         }
     }
     cr_expect_str_empty(both->difference, "%s: %s", name, both->difference);
@@ -536,7 +536,7 @@ Test(store_pg, the_engines_bundles_do_the_same_by_operation)
  * Step 1 is done. */
 static void set_up(struct store_pg *store, bool guid)
 {
-    cr_assert(lockstep_empty(store), "%s", store_pg_why_not(store));
+    cr_assert(pair_empty(store), "%s", store_pg_why_not(store));
     cr_assert(store_pg_run(store,
                            "INSERT INTO " SCHEMA ".job VALUES (1, 2, 0, 0, 0, 7);"
                            "INSERT INTO " SCHEMA ".activity VALUES (2, 1, 0, 1110000000001, 0)"));

@@ -42,7 +42,8 @@ struct course_cell {
 
 struct course {
     const char *name;
-    const char *serializable; /* sessions that are, such as "AB"; NULL: none */
+    const char *serializable;  /* sessions that are, such as "AB"; NULL: none */
+    const char *exec, *verify; /* sessions that are a principal's; NULL: none */
     bool chosen; /* PostgreSQL may choose another course: only what it has in common with
                     the simulation and the rows in the end are compared */
     struct course_step steps[COURSE_STEPS_MAX];
@@ -58,12 +59,22 @@ struct course {
 #define ACTIVITY_        TABLE_ACTIVITY, ACTIVITY_LEDGER
 #define GUID_            TABLE_GUID, GUID_LEDGER
 #define MESSAGE_         TABLE_MESSAGE, MESSAGE_VISIBLE_AT
+#define STATUS_          TABLE_ENTRY, ENTRY_STATUS
+#define PAYLOAD_         TABLE_ENTRY, ENTRY_PAYLOAD
+#define STAMP_           TABLE_CHANGE_SET, CHANGE_SET_VERIFIER
+#define SIGNED_          TABLE_SIGNATURE, SIGNATURE_PRIOR
 
 static const uint8_t course_job[JOB_COLUMNS] = {COURSE_P(1)};
 static const uint8_t course_null_job[JOB_COLUMNS] = {COURSE_P(1), OPERAND_NULL};
 static const uint8_t course_activity[ACTIVITY_COLUMNS] = {COURSE_P(1), 0, COURSE_P(2)};
 static const uint8_t course_guid[GUID_COLUMNS] = {COURSE_P(1), COURSE_P(2)};
 static const uint8_t course_completion[COMPLETION_COLUMNS] = {COURSE_P(1), 0, OPERAND_ONE};
+static const uint8_t course_sweep[SWEEP_LOG_COLUMNS] = {[SWEEP_LOG_WHY] = COURSE_P(1)};
+static const uint8_t course_verify[VERIFY_COLUMNS] = {[VERIFY_SET] = COURSE_P(1)};
+/* Of entry 51: lane and principal. */
+static const uint8_t course_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), COURSE_P(1), COURSE_P(2)};
+static const uint8_t course_null_signature[SIGNATURE_COLUMNS] = {COURSE_P(3), OPERAND_NULL,
+                                                                 COURSE_P(2)};
 static const uint8_t course_message[MESSAGE_COLUMNS] = {
     [MESSAGE_ACTIVITY] = COURSE_P(1), [MESSAGE_VISIBLE_AT] = COURSE_P(2)};
 
@@ -132,6 +143,10 @@ static const struct script_row course_rows[] = {
     {TABLE_MESSAGE, 21, {[MESSAGE_ACTIVITY] = 11, [MESSAGE_VISIBLE_AT] = 10}},
     {TABLE_MESSAGE, 22, {[MESSAGE_ACTIVITY] = 12, [MESSAGE_VISIBLE_AT] = 20}},
     {TABLE_COMPLETION, 41, {[COMPLETION_JOB] = 1, [COMPLETION_RUNS] = 1}},
+    {TABLE_ENTRY, 51, {[ENTRY_STATUS] = 3}},
+    {TABLE_SWEEP_LOG, 61, {[SWEEP_LOG_WHY] = 0}},
+    {TABLE_SIGNATURE, 71, {[SIGNATURE_ENTRY] = 51}},
+    {TABLE_CHANGE_SET, 81, {[CHANGE_SET_SIGNATURE] = 71}},
 };
 
 /* ---- the courses ----------------------------------------------------------------------------- */
@@ -413,6 +428,45 @@ static const struct course courses[] = {
         COMMITS('B', "commits")}, .cells = {{TABLE_COMPLETION, 41, COMPLETION_RUNS, 3}}},
     {"a null is refused before a key", .steps = {
         DOES('A', INSERT(TABLE_JOB, course_null_job, 1, 0), "23502"), GIVES_UP('A', "rolls back")}},
+
+    /* rights */
+    {"a principal may what its rights say", .exec = "A", .verify = "B", .steps = {
+        DOES('A', INSERT(TABLE_SWEEP_LOG, course_sweep, 62, 0), "done"),
+        DOES('A', LOCK(STATUS_, 51, LOCK_SHARE), "3"),
+        DOES('A', INSERT(TABLE_SIGNATURE, course_signature, 72, LANE_EXECUTOR, PRINCIPAL_EXEC, 51), "done"),
+        DOES('B', INSERT(TABLE_SIGNATURE, course_signature, 73, LANE_VERIFIER, PRINCIPAL_VERIFY, 51), "done"),
+        DOES('B', INSERT(TABLE_VERIFY, course_verify, 91, 81), "done"),
+        DOES('B', SET(STATUS_, 51, 4), "waits"),
+        COMMITS('A', "commits; B: 4"), COMMITS('B', "commits")},
+     .cells = {{TABLE_ENTRY, 51, ENTRY_STATUS, 4}, {TABLE_SIGNATURE, 73, SIGNATURE_LANE, LANE_VERIFIER}}},
+    {"what the executor may not is 42501", .exec = "ABCD", .steps = {
+        DOES('A', INSERT(TABLE_VERIFY, course_verify, 91, 81), "42501"), GIVES_UP('A', "rolls back"),
+        DOES('B', SET(PAYLOAD_, 51, 1), "42501"), GIVES_UP('B', "rolls back"),
+        DOES('C', DELETE(STATUS_, 99), "42501"), GIVES_UP('C', "rolls back"),
+        DOES('D', SET(STAMP_, 81, 1), "42501"), GIVES_UP('D', "rolls back")}},
+    {"what the verifier may not is 42501", .verify = "ABCD", .steps = {
+        DOES('A', INSERT(TABLE_SWEEP_LOG, course_sweep, 61, 0), "42501"), GIVES_UP('A', "rolls back"),
+        DOES('B', LOCK(SIGNED_, 71, LOCK_KEY_SHARE), "42501"), GIVES_UP('B', "rolls back"),
+        DOES('C', READ(JOB_, 1), "42501"), GIVES_UP('C', "rolls back"),
+        DOES('D', CLAIM(), "42501"), GIVES_UP('D', "rolls back")}},
+    {"a right is looked at before a row is waited for", .exec = "B", .steps = {
+        DOES('A', LOCK(PAYLOAD_, 51, LOCK_UPDATE), "0"),
+        DOES('B', SET(PAYLOAD_, 51, 1), "42501"),
+        GIVES_UP('B', "rolls back"), COMMITS('A', "commits")}},
+    {"a signature says whose it is, before it is looked for", .exec = "ABC", .verify = "D", .steps = {
+        DOES('A', INSERT(TABLE_SIGNATURE, course_signature, 72, LANE_VERIFIER, PRINCIPAL_EXEC, 51), "42501"),
+        GIVES_UP('A', "rolls back"),
+        DOES('B', INSERT(TABLE_SIGNATURE, course_signature, 71, LANE_EXECUTOR, PRINCIPAL_VERIFY, 51), "42501"),
+        GIVES_UP('B', "rolls back"),
+        DOES('C', INSERT(TABLE_SIGNATURE, course_null_signature, 72, 0, PRINCIPAL_EXEC, 51), "42501"),
+        GIVES_UP('C', "rolls back"),
+        DOES('D', INSERT(TABLE_SIGNATURE, course_signature, 72, LANE_EXECUTOR, PRINCIPAL_VERIFY, 99), "42501"),
+        GIVES_UP('D', "rolls back")}},
+    {"the caller may everything", .steps = {
+        DOES('A', INSERT(TABLE_SIGNATURE, course_signature, 72, LANE_VERIFIER, PRINCIPAL_EXEC, 51), "done"),
+        DOES('A', SET(PAYLOAD_, 51, 1), "1"),
+        DOES('A', DELETE(STAMP_, 81), "0"),
+        COMMITS('A', "commits")}, .cells = {{TABLE_ENTRY, 51, ENTRY_PAYLOAD, 1}}},
     {"a key is refused before a parent", .steps = {
         DOES('A', INSERT(TABLE_ACTIVITY, course_activity, 11, 99, 0), "23505"), GIVES_UP('A', "rolls back")}},
     {"a row that refers to none is refused", .steps = {
@@ -590,6 +644,12 @@ static inline void course_prepare(const struct course *course, struct course_cas
     for (const char *s = course->serializable; s != NULL && *s != '\0'; s++) {
         cast->bundles[*s - 'A'].isolation = SERIALIZABLE;
     }
+    for (const char *s = course->exec; s != NULL && *s != '\0'; s++) {
+        cast->bundles[*s - 'A'].principal = PRINCIPAL_EXEC;
+    }
+    for (const char *s = course->verify; s != NULL && *s != '\0'; s++) {
+        cast->bundles[*s - 'A'].principal = PRINCIPAL_VERIFY;
+    }
     for (const struct course_step *step = course->steps; step->who != 0; step++) {
         struct bundle *bundle = &cast->bundles[step->who - 'A'];
         if (step->act != ACT_STATEMENT) {
@@ -599,7 +659,7 @@ static inline void course_prepare(const struct course *course, struct course_cas
         *primitive =
             step->primitive != NULL
                 ? *step->primitive
-                : (struct primitive){.name = "one", .params = 3, .op_count = 1, .ops = {step->op}};
+                : (struct primitive){.name = "one", .params = 4, .op_count = 1, .ops = {step->op}};
         bundle->calls[bundle->count++] =
             (struct call){.primitive = (uint8_t)cast->primitive_count++,
                           .mode = step->mode,
@@ -616,6 +676,7 @@ static inline const char *course_failure(const struct outcome *outcome)
            : outcome->refusal == REFUSED_EXISTS    ? "23505"
            : outcome->refusal == REFUSED_NO_PARENT ? "23503"
            : outcome->refusal == REFUSED_NULL      ? "23502"
+           : outcome->refusal == REFUSED_FORBIDDEN ? "42501"
                                                    : "refused";
 }
 

@@ -3,7 +3,6 @@
  * without faults shows them. */
 #include "faults/performer.h"
 #include "model/tests/proves.h"
-#include "model/tests/random.h"
 #include "sim/part.h"
 #include "sim/session.h"
 
@@ -195,175 +194,89 @@ Test(pipeline, phases_of_one_entry_wait_for_each_other)
 
 /* ---- everybody at once ----------------------------------------------------------------------- */
 
-/* A run whose workers take turns operation by operation. */
-struct crowd {
-    const struct sabotage *sabotage;
-    struct performer performers[PROTOCOL_ACTORS_MAX];
-    struct bundle sent[PROTOCOL_ACTORS_MAX];
-    uint32_t open; /* a bit for each that has a transaction */
-    uint64_t random;
-    uint32_t commits, aborts[ABORT_CONNECTION + 1], refusals;
-    struct oracle_verdict verdict;
+/* What runs of a scenario came to, without what was made to happen. */
+struct tally {
+    uint32_t commits, refused, forbidden;
+    uint32_t aborts[ABORT_CONNECTION + 1];
+    uint32_t most[PRINCIPAL_COUNT]; /* connections that were in use at a time */
 };
 
-static struct crowd crowd;
-
-static bool is_due(unsigned who)
+static void count(void *context, const struct run_event *event)
 {
-    struct glance glance = {.rows = &run.world.rows, .now = run.world.now};
-    if (world_next_message(&run.world, &glance.next_message) == ROW_NONE) {
-        glance.next_message = PROTOCOL_NEVER;
+    struct tally *tally = context;
+    for (int p = PRINCIPAL_NONE; p < PRINCIPAL_COUNT; p++) {
+        uint32_t used = sessions_connected(run.sessions, (enum principal)p);
+        tally->most[p] = used > tally->most[p] ? used : tally->most[p];
     }
-    const struct performer *one = &crowd.performers[who];
-    return one->role->due(&one->actor, &run.rules, &glance) <= run.world.now;
-}
-
-static bool can_go_on(unsigned who)
-{
-    if ((crowd.open >> who & 1) == 0) {
-        return is_due(who);
-    }
-    return sessions.each[who].state != SESSION_WAITS || session_waits_for(&sessions, who) == 0;
-}
-
-static void take_end(unsigned who, bool committed, size_t mark)
-{
-    struct outcome outcome = sessions.each[who].outcome;
-    if (committed) {
-        crowd.verdict = run.part->monitors->commit(
-            &run.oracle, &run.world.rows, &run.world.changes[mark], run.world.change_count - mark);
-    }
-    session_end(&sessions, who, mark);
-    world_keep(&run.world);
-    crowd.open &= ~(UINT32_C(1) << who);
-    crowd.commits += committed;
-    crowd.refusals += outcome.kind == OUTCOME_REFUSED;
-    crowd.aborts[outcome.kind == OUTCOME_ABORTED ? outcome.aborted : ABORT_NONE]++;
-    performer_take(&crowd.performers[who], &run.rules, crowd.sabotage, &crowd.sent[who], &outcome,
-                   &run.world.rows);
-}
-
-/* Two connections a principal; whoever comes third is told 53300 (E-CUT-15). */
-#define CONNECTIONS 2
-
-static bool is_phase(enum bundle_name name)
-{
-    return name >= BUNDLE_MARK && name <= BUNDLE_VERIFY;
-}
-
-static bool finds_connection(unsigned who)
-{
-    enum bundle_name name = (enum bundle_name)crowd.sent[who].name;
-    int used = 0;
-    for (unsigned a = 0; is_phase(name) && a < run.actor_count; a++) {
-        enum bundle_name other = (enum bundle_name)crowd.sent[a].name;
-        used += (crowd.open >> a & 1) != 0 && is_phase(other) &&
-                (other == BUNDLE_VERIFY) == (name == BUNDLE_VERIFY);
-    }
-    return used < CONNECTIONS;
-}
-
-static void turn_away(unsigned who)
-{
-    struct outcome outcome = {.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS};
-    crowd.aborts[ABORT_CONNECTIONS]++;
-    performer_take(&crowd.performers[who], &run.rules, crowd.sabotage, &crowd.sent[who], &outcome,
-                   &run.world.rows);
-}
-
-static void go_on_one(unsigned who)
-{
-    if ((crowd.open >> who & 1) == 0) {
-        performer_next(&crowd.performers[who], &run.rules, crowd.sabotage, &crowd.sent[who]);
-        if (!finds_connection(who)) {
-            turn_away(who);
-            return;
-        }
-        session_begin(&sessions, who, &crowd.sent[who], SESSION_PICKS_ITSELF);
-        crowd.open |= UINT32_C(1) << who;
+    if (event->turn != RUN_TRANSACTION || event->fault != FAULT_NONE) {
         return;
     }
-    enum session_state state = (enum session_state)sessions.each[who].state;
-    if (state == SESSION_OPEN || state == SESSION_WAITS) {
-        session_operation(&sessions, who);
-        return;
-    }
-    size_t mark = world_mark(&run.world);
-    take_end(who, state == SESSION_DONE && session_apply(&sessions, who), mark);
+    const struct outcome *outcome = event->outcome;
+    tally->commits += event->committed;
+    tally->refused += outcome->kind == OUTCOME_REFUSED;
+    tally->forbidden += outcome->kind == OUTCOME_REFUSED && outcome->refusal == REFUSED_FORBIDDEN;
+    tally->aborts[outcome->kind == OUTCOME_ABORTED ? outcome->aborted : ABORT_NONE]++;
 }
 
-/* Somebody who can go on, from a drawn place on; the number of actors: nobody can. */
-static unsigned draw_who(void)
+/* The seed that breaks a promise, or one more than the last. */
+static uint64_t run_seeds(uint64_t seeds, struct tally *tally)
 {
-    unsigned first = (unsigned)random_below(&crowd.random, run.actor_count);
-    for (unsigned i = 0; i < run.actor_count; i++) {
-        unsigned who = (first + i) % run.actor_count;
-        if (can_go_on(who)) {
-            return who;
+    *tally = (struct tally){0};
+    run.observer = count;
+    run.observer_context = tally;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct choice_source source = choice_random(seed, &scenario.faults);
+        if (run_once(&run, &source)->verdict != RUN_HELD) {
+            return seed;
         }
     }
-    return run.actor_count;
+    return seeds + 1;
 }
 
-/* True: all is quiet, and nothing broke. */
-static bool run_interleaved(uint64_t seed)
-{
-    world_reset(&run.world);
-    run_begin_oracle(&run);
-    sessions_begin(&sessions, &run.world, run.primitives, &session_postgresql, run.actor_count);
-    crowd.random = seed;
-    crowd.open = 0;
-    crowd.verdict = oracle_fine();
-    for (unsigned a = 0; a < run.actor_count; a++) {
-        performer_begin(&crowd.performers[a], &run.rules, a);
-    }
-    for (int step = 0; step < 60000 && !crowd.verdict.broken; step++) {
-        unsigned who = draw_who();
-        int64_t next;
-        if (who < run.actor_count) {
-            run.world.now += random_below(&crowd.random, 8) == 0;
-            go_on_one(who);
-        } else if (crowd.open != 0) {
-            uint32_t stuck = sessions_stuck(&sessions);
-            cr_assert_neq(stuck, 0U);
-            session_abort(&sessions, (unsigned)__builtin_ctz(stuck), ABORT_DEADLOCK);
-        } else if (world_next_message(&run.world, &next) == ROW_NONE) {
-            crowd.verdict = run.part->monitors->settled(&run.oracle, &run.world.rows, true, NULL);
-            return !crowd.verdict.broken;
-        } else {
-            run.world.now = next;
-        }
-    }
-    return false;
-}
-
-static void make_crowd(const char *name, const struct sabotage *planted)
+static void load(const char *name, const struct sabotage *planted)
 {
     struct scenario_fault fault;
     cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
     cr_assert(run_make(&run, &scenario, planted));
-    crowd = (struct crowd){.sabotage = planted};
 }
 
-Test(pipeline, every_promise_holds_where_statements_interleave, .timeout = 60)
+Test(pipeline, every_promise_holds_where_statements_interleave, .timeout = 120)
 {
     PROVES(CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_18);
     SETTLES(ERRATUM_CUT_5, ERRATUM_CUT_13, ERRATUM_CUT_15);
     static const char *const names[] = {"pipeline", "pipeline-people", "pipeline-race",
                                         "pipeline-crowd"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        make_crowd(names[i], NULL);
-        for (uint64_t seed = 1; seed <= 1000; seed++) {
-            cr_assert(run_interleaved(seed), "%s, seed %d: %s", names[i], (int)seed,
-                      crowd.verdict.why);
-        }
+        struct tally tally;
+        load(names[i], NULL);
+        cr_expect_eq(run_seeds(3000, &tally), 3001U, "%s: %s", names[i], run.result.breach.why);
         fprintf(stderr, "%s: %u commits, %u refused, 40001 %u times, 40P01 %u, 53300 %u\n",
-                names[i], crowd.commits, crowd.refusals, crowd.aborts[ABORT_SERIALIZATION],
-                crowd.aborts[ABORT_DEADLOCK], crowd.aborts[ABORT_CONNECTIONS]);
-        cr_expect_gt(crowd.aborts[ABORT_CONNECTIONS], 10U, "%s: connections ran out", names[i]);
-        cr_expect_gt(crowd.aborts[ABORT_SERIALIZATION], 10U, "%s: phases met", names[i]);
+                names[i], tally.commits, tally.refused, tally.aborts[ABORT_SERIALIZATION],
+                tally.aborts[ABORT_DEADLOCK], tally.aborts[ABORT_CONNECTIONS]);
+        cr_expect_gt(tally.aborts[ABORT_CONNECTIONS], 10U, "%s: connections ran out", names[i]);
+        cr_expect_gt(tally.aborts[ABORT_SERIALIZATION], 10U, "%s: phases met", names[i]);
+        cr_expect_eq(tally.most[PRINCIPAL_EXEC], 2U, "%s", names[i]);
+        cr_expect_leq(tally.most[PRINCIPAL_VERIFY], 2U, "%s", names[i]);
+        cr_expect_gt(tally.most[PRINCIPAL_NONE], 2U, "%s: the queue has no such limit", names[i]);
+        cr_expect_eq(tally.forbidden, 0U, "%s", names[i]);
         run_free(&run);
     }
+}
+
+Test(pipeline, connections_are_as_many_as_the_scenario_says)
+{
+    PROVES(CLAUSE_CUT_18);
+    static const char alone[] = "name: alone\nprotocol: pipeline\nworkers: 3\nconnections: 1\n"
+                                "entries: {raced: {reviews: [approve, approve]}}\n";
+    struct scenario_fault fault;
+    struct tally tally;
+    cr_assert(scenario_parse(alone, strlen(alone), "alone", &scenario, &fault), "%s", fault.text);
+    cr_assert(run_make(&run, &scenario, NULL));
+    cr_expect_eq(run_seeds(300, &tally), 301U, "%s", run.result.breach.why);
+    cr_expect_gt(tally.aborts[ABORT_CONNECTIONS], 0U);
+    cr_expect_eq(tally.most[PRINCIPAL_EXEC], 1U);
+    cr_expect_eq(tally.most[PRINCIPAL_VERIFY], 1U);
+    run_free(&run);
 }
 
 /* What is listed as equivalent because something else holds is so here, too. */
@@ -371,30 +284,26 @@ Test(pipeline, no_equivalent_breaks_a_promise_where_statements_interleave, .time
 {
     static const char *const names[] = {"pipeline-race", "pipeline", "pipeline-people"};
     for (size_t i = 0; i < COUNT(names) * sabotage_count(); i++) {
+        struct tally tally;
         sabotage_get(i / COUNT(names), &sabotage);
         if (sabotage.protocol != PROTOCOL_PIPELINE || sabotage.equivalent == NULL) {
             continue;
         }
-        make_crowd(names[i % COUNT(names)], &sabotage);
-        for (uint64_t seed = 1; seed <= 60; seed++) {
-            cr_assert(run_interleaved(seed), "%s, seed %d: %s", sabotage.name, (int)seed,
-                      crowd.verdict.why);
-        }
+        load(names[i % COUNT(names)], &sabotage);
+        cr_expect_eq(run_seeds(200, &tally), 201U, "%s: %s", sabotage.name, run.result.breach.why);
         run_free(&run);
     }
 }
 
-Test(pipeline, a_rereview_without_its_write_of_the_entry_is_found_by_chance, .timeout = 60)
+Test(pipeline, a_phase_of_the_wrong_principal_is_refused_and_found)
 {
-    SETTLES(ERRATUM_CUT_11);
-    cr_assert(sabotage_find("pipeline-review-without-entry-write", &sabotage));
-    make_crowd("pipeline-race", &sabotage);
-    uint64_t seed = 1;
-    while (seed <= 1000 && run_interleaved(seed)) {
-        seed++;
-    }
-    fprintf(stderr, "found by seed %d\n", (int)seed);
-    cr_assert_leq(seed, 1000U);
-    cr_expect_eq(crowd.verdict.clause, CLAUSE_CUT_8, "%s", crowd.verdict.why);
+    PROVES(CLAUSE_CUT_11);
+    SETTLES(ERRATUM_CUT_14, ERRATUM_CUT_16);
+    struct tally tally;
+    cr_assert(sabotage_find("pipeline-verifier-is-executor", &sabotage));
+    load("pipeline-pair", &sabotage);
+    cr_assert_leq(run_seeds(10, &tally), 10U);
+    cr_expect_gt(tally.forbidden, 0U);
+    cr_expect_eq(run.result.breach.clause, CLAUSE_CUT_11, "%s", run.result.breach.why);
     run_free(&run);
 }
