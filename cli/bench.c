@@ -6,7 +6,7 @@
 #include <time.h>
 
 static const char help[] =
-    "usage: assay bench [seq] [sim] [--max SEQS] [--seeds N] [--json]\n"
+    "usage: assay bench [seq] [sim] [explore] [--max SEQS] [--seeds N] [--long] [--json]\n"
     "\n"
     "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
     "in\n"
@@ -17,9 +17,14 @@ static const char help[] =
     "beside\n"
     "       the transitions per second of a SPIN verifier of the same protocol; cost per activity\n"
     "       and per job as they grow; memory\n"
+    "  explore  exhaustive search beside SPIN's verifier of the same protocol: equal numbers of\n"
+    "       states over twelve scopes; seconds and bytes for the same questions; two cores beside\n"
+    "       one; some minutes\n"
     "\n"
     "  --max SEQS  seq: the largest ledger (default 100000000: 2 GB and about a minute)\n"
     "  --seeds N   sim: runs of a measurement (default 20000)\n"
+    "  --long      explore: also the scope that SPIN cannot finish in 8 GB, which takes it many\n"
+    "              minutes to find out\n"
     "  --json      one JSON object a line\n"
     "\n"
     "Without a name, all of them. Each figure is the best of some samples; the machine should be\n"
@@ -63,7 +68,7 @@ void bench_note(bool json, const char *what, double figure)
 static const struct {
     const char *name;
     int (*run)(const struct bench_options *options);
-} benches[] = {{"seq", bench_seq}, {"sim", bench_sim}};
+} benches[] = {{"seq", bench_seq}, {"sim", bench_sim}, {"explore", bench_explore}};
 #define BENCHES (sizeof benches / sizeof *benches)
 
 static bool is_wanted(const struct cli_arguments *arguments, const char *name)
@@ -84,7 +89,8 @@ static int check_names(const struct cli_arguments *arguments)
             known = known || strcmp(arguments->positional[i], benches[b].name) == 0;
         }
         if (!known) {
-            return cli_usage_error(&cli_bench, "'%s' is no benchmark: there are seq and sim",
+            return cli_usage_error(&cli_bench,
+                                   "'%s' is no benchmark: there are seq, sim and explore",
                                    cli_quote(arguments->positional[i]).text);
         }
     }
@@ -95,10 +101,13 @@ static int run(int argc, char **argv)
 {
     const char *max = NULL, *seeds = NULL;
     struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000};
-    const struct cli_option options[] = {
-        {"--max", &max, NULL}, {"--seeds", &seeds, NULL}, {"--json", NULL, &wanted.json}};
+    const struct cli_option options[] = {{"--max", &max, NULL},
+                                         {"--seeds", &seeds, NULL},
+                                         {"--long", NULL, &wanted.long_one},
+                                         {"--json", NULL, &wanted.json}};
     struct cli_arguments arguments;
-    int status = cli_parse(&cli_bench, argc, argv, options, 3, &arguments);
+    int status =
+        cli_parse(&cli_bench, argc, argv, options, sizeof options / sizeof *options, &arguments);
     status = status != CLI_OK ? status : check_names(&arguments);
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_bench, "--max", max, 1000, BENCH_SEQS_MAX,

@@ -2,7 +2,7 @@
 #include "cli/one_run.h"
 #include "cli/search.h"
 #include "reports/json_line.h"
-#include "sim/bench/peer.h"
+#include "sim/bench/spin/peer.h"
 #include "sim/story.h"
 
 #include <inttypes.h>

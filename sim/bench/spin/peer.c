@@ -1,4 +1,4 @@
-#include "sim/bench/peer.h"
+#include "sim/bench/spin/peer.h"
 
 /* By activity of the run without faults, four bits: what was executed. */
 enum executed { EXECUTED_STEP3 = 1, EXECUTED_STEP2 = 2, EXECUTED_STEP1 = 4, EXECUTED_LEG1 = 8 };
