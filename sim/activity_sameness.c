@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define GUIDS_MAX    256
+#define CONTENTS_MAX 256
 #define HEAD_CEILING 900      /* of 999 Leg1 entries: near enough to decide something */
 #define COUNT_NEAR   99999000 /* of 99,999,999 */
 
@@ -18,6 +19,10 @@ struct known {
     bool small;                      /* it is small enough to be known at all */
     uint64_t guid_what[GUIDS_MAX];   /* by slot: which of its activity's GUIDs it is */
     uint32_t guid_output[GUIDS_MAX]; /* by slot: the OUTPUT row that it wrote, or ROW_NONE */
+    struct content {                 /* by slot of the world searched: worked out before */
+        struct sameness_share share;
+        int64_t columns[MESSAGE_VISIBLE_AT];
+    } contents[CONTENTS_MAX];
 };
 
 static const struct rows *rows_of(const struct sameness *same)
@@ -339,11 +344,26 @@ static struct sameness_share message_content(const struct sameness *same, const 
     return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(columns)};
 }
 
+/* Of the message in a slot: the same again and again, until another takes the slot. */
+static struct sameness_share slot_content(const struct sameness *same, uint32_t slot,
+                                          const int64_t *columns)
+{
+    if (slot >= CONTENTS_MAX) {
+        return message_content(same, columns);
+    }
+    struct content *known = &((struct known *)same->own)->contents[slot];
+    if (known->share.hash == 0 || memcmp(known->columns, columns, sizeof known->columns) != 0) {
+        memcpy(known->columns, columns, sizeof known->columns);
+        known->share = message_content(same, columns);
+    }
+    return known->share;
+}
+
 static struct sameness_share message_row(const struct sameness *same, uint32_t slot)
 {
     const struct row_area *area = &rows_of(same)->table[TABLE_MESSAGE];
     const int64_t *columns = &area->cells[(size_t)slot * area->stride + 1];
-    struct sameness_share share = message_content(same, columns);
+    struct sameness_share share = slot_content(same, slot, columns);
     return at(share.place, sameness_mix(share.hash, 1 + (uint64_t)sameness_ahead(
                                                             same, columns[MESSAGE_VISIBLE_AT])));
 }
@@ -388,10 +408,9 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 /* ---- workers --------------------------------------------------------------------------------- */
 
 /* Whether its claim still stands: nobody else was given the message meanwhile. */
-static bool holds(const struct sameness *same, const struct worker *worker)
+static bool holds(const struct sameness *same, const struct worker *worker, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
-    uint32_t slot = row_find(rows, TABLE_MESSAGE, worker->message[0]);
     return slot != ROW_NONE &&
            row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == worker->message[1 + MESSAGE_EPOCH];
 }
@@ -425,13 +444,15 @@ static bool is_in_steps(const struct worker *worker)
 static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
 {
     const struct worker *worker = &one->actor.is.worker;
-    struct sameness_share share = message_content(same, &worker->message[1]);
+    uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, worker->message[0]);
+    struct sameness_share share = slot == ROW_NONE ? message_content(same, &worker->message[1])
+                                                   : slot_content(same, slot, &worker->message[1]);
     uint64_t hash = sameness_mix(share.hash, UINT64_C(0x3042));
     hash = sameness_mix(hash, (uint64_t)worker->state << 32 | (uint64_t)worker->extending << 24 |
                                   (uint64_t)worker->tries << 16 | (uint64_t)worker->answered << 8 |
                                   worker->changed);
     hash = sameness_mix(hash, worker->state == WORKER_ESCALATE ? worker->reason : 0);
-    hash = sameness_mix(hash, holds(same, worker));
+    hash = sameness_mix(hash, holds(same, worker, slot));
     hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, worker->held_until) << 32 ^
                                   (uint64_t)(same->run->world.now - worker->now));
     hash = sameness_mix(hash, live_input(same, worker));
@@ -490,6 +511,15 @@ static enum sameness_locality locality(const struct sameness *same, const struct
         return LOCAL_ANYWAY;
     }
     return !asks_job(same, bundle) || only_adds(same, bundle) ? LOCAL_ALONE : LOCAL_NOT;
+}
+
+/* A Leg2 without children ends an obligation, which is the job's business. */
+static bool promises_locality(const struct sameness *same, uint32_t slot)
+{
+    const struct graph *graph = same->run->rules.of.activity.graph;
+    const struct rows *rows = rows_of(same);
+    const struct graph_node *node = &graph->nodes[row_get(rows, TABLE_MESSAGE, slot, MESSAGE_NODE)];
+    return row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_LEG2 || node->edge_count > 0;
 }
 
 /* The place was there before: an activity's row is made once, and the first of its rows. */
@@ -596,6 +626,7 @@ const struct sameness_hooks activity_sameness = {.make = make,
                                                  .row = share_of_row,
                                                  .actor = share_of_worker,
                                                  .locate = locate,
+                                                 .promises_locality = promises_locality,
                                                  .locality = locality,
                                                  .stayed = stayed,
                                                  .reaches_out = reaches_out,

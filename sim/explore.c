@@ -250,19 +250,20 @@ static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uin
     walk_undo(walk);
 }
 
-/* Everything that may go wrong right after a move that was done, in one go with it. `first` is the
- * first message that it published. A claim that is lost at once was no claim, and costs a crash. */
-static void with_trouble(struct explorer *one, struct walk_move move, uint32_t first)
+/* Everything that may go wrong right after the move that was done last, in one go with it. A claim
+ * that is lost at once was no claim, and costs a crash. */
+static void with_trouble(struct explorer *one)
 {
     struct walk *walk = &one->walk;
+    const struct walk_frame *frame = &walk->frames[walk->depth - 1];
     uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
-    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
+    bool claims = walk->run.part->sameness != NULL && frame->move.slot != WALK_NO_SLOT;
     if ((walk->plan.reductions & REDUCE_ORDER) == 0 || stopped(one->explore)) {
         return;
     }
-    with_duplicates(one, first, last);
-    if (walk->left.crashes > 0 && !claims && walk_can_crash(walk, move.actor)) {
-        with_crash(one, move.actor, first, last);
+    with_duplicates(one, frame->messages, last);
+    if (walk->left.crashes > 0 && !claims && walk_can_crash(walk, frame->move.actor)) {
+        with_crash(one, frame->move.actor, frame->messages, last);
     }
 }
 
@@ -273,38 +274,57 @@ static bool is_ordered(const struct explorer *one)
     return (walk->plan.reductions & REDUCE_ORDER) != 0 && walk->same.place_count > 1;
 }
 
-/* Does a move; false: the search is over. What it relies on when it puts local steps first, that
- * nobody names rows of another place, is not taken for granted: every transaction is looked at. */
-static bool make_move(struct explorer *one, struct walk_move move)
+/* What the search relies on when it puts local steps first, that nobody names rows of another
+ * place, is not taken for granted: every transaction is looked at. */
+struct look {
+    uint32_t place; /* of whoever makes the move; 0: of no interest */
+    uint32_t rows, messages;
+};
+
+static struct look look_before(struct explorer *one, struct walk_move move)
 {
     struct walk *walk = &one->walk;
     const struct row_area *tables = walk->run.world.rows.table;
-    bool looked_at = is_ordered(one) && move.slot == WALK_NO_SLOT && move.kind != WALK_CRASH;
-    uint32_t place = looked_at ? sameness_actor(&walk->same, move.actor).place : 0;
-    uint32_t rows = looked_at ? tables[walk->run.part->sameness->places_in].used : 0;
-    uint32_t messages = tables[TABLE_MESSAGE].used;
-    one->transitions++;
-    if (!walk_do(walk, move)) {
-        found(one);
-        return false;
+    if (!is_ordered(one) || move.slot != WALK_NO_SLOT || move.kind == WALK_CRASH) {
+        return (struct look){0};
     }
-    if (place != 0 && walk->run.part->sameness->reaches_out(&walk->same, &walk->run.bundle, place,
-                                                            rows, messages)) {
+    return (struct look){.place = sameness_actor(&walk->same, move.actor).place,
+                         .rows = tables[walk->run.part->sameness->places_in].used,
+                         .messages = tables[TABLE_MESSAGE].used};
+}
+
+static bool look_after(struct explorer *one, struct look look)
+{
+    const struct walk *walk = &one->walk;
+    if (look.place != 0 &&
+        walk->run.part->sameness->reaches_out(&walk->same, &walk->run.bundle, look.place, look.rows,
+                                              look.messages)) {
         finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
         return false;
     }
     return true;
 }
 
+/* Does a move; false: the search is over. */
+static bool make_move(struct explorer *one, struct walk_move move)
+{
+    struct look look = look_before(one, move);
+    one->transitions++;
+    if (!walk_do(&one->walk, move)) {
+        found(one);
+        return false;
+    }
+    return look_after(one, look);
+}
+
 /* Does a move and everything behind it. True: the state it leads to can rest. */
 static bool follow(struct explorer *one, struct walk_move move)
 {
-    uint32_t first = one->walk.run.world.rows.table[TABLE_MESSAGE].used;
     bool rests = false;
     if (make_move(one, move)) {
         rests = visit(one);
         uint64_t state = one->state;
-        with_trouble(one, move, first);
+        with_trouble(one);
         one->state = state;
     }
     walk_undo(&one->walk);
@@ -369,12 +389,16 @@ static bool step_locally(struct explorer *one, struct walk_move move)
     struct walk *walk = &one->walk;
     const struct sameness_hooks *hooks = walk->run.part->sameness;
     uint32_t place = local_place(one, move.actor);
-    uint32_t rows = walk->run.world.rows.table[hooks->places_in].used;
+    struct look look = {.place = place,
+                        .rows = walk->run.world.rows.table[hooks->places_in].used,
+                        .messages = walk->run.world.rows.table[TABLE_MESSAGE].used};
     size_t logged = walk->same.logged;
-    if (place == 0) {
+    if (place == 0 || walk_is_deep(walk)) {
         return false;
     }
-    if (walk_do(walk, move) && hooks->stayed(&walk->same, &walk->run.bundle, place, logged, rows)) {
+    if (walk_do(walk, move) &&
+        hooks->stayed(&walk->same, &walk->run.bundle, place, logged, look.rows) &&
+        look_after(one, look)) {
         return true;
     }
     walk_undo(walk);
@@ -387,75 +411,106 @@ static bool is_step_of_worker(const struct explorer *one, struct walk_move move)
            one->walk.run.actors[move.actor].performer.role->message != NULL;
 }
 
-/* From the claim on, the worker would take local steps only, and be idle again. */
-static bool is_local_to_the_end(struct explorer *one, struct walk_move claim)
+/* From the claim on, the worker takes local steps only, and is idle again; else everything is as
+ * before. */
+static bool claim_locally(struct explorer *one, struct walk_move claim)
 {
     struct walk *walk = &one->walk;
     const struct performer *worker = &walk->run.actors[claim.actor].performer;
+    const struct walk_move step = {.kind = WALK_STEP, .actor = claim.actor, .slot = WALK_NO_SLOT};
     unsigned depth = walk->depth;
     uint32_t place = walk->same.shares[TABLE_MESSAGE][claim.slot].place;
-    bool local = place != 0 && !has_company(one, claim.actor, claim.slot, place);
-    if (local) {
-        local = walk_do(walk, claim);
-        while (local && !worker->role->is_idle(&worker->actor)) {
-            local = step_locally(
-                one,
-                (struct walk_move){.kind = WALK_STEP, .actor = claim.actor, .slot = WALK_NO_SLOT});
-        }
+    bool local = place != 0 && !walk_is_deep(walk) &&
+                 walk->run.part->sameness->promises_locality(&walk->same, claim.slot) &&
+                 !has_company(one, claim.actor, claim.slot, place) && walk_do(walk, claim);
+    while (local && !worker->role->is_idle(&worker->actor)) {
+        local = step_locally(one, step);
     }
-    while (walk->depth > depth) {
+    while (!local && walk->depth > depth) {
         walk_undo(walk);
     }
     return local;
 }
 
-/* The first, in an order that does not tell exchangeable places apart, of the moves that may go
- * before all others: a worker's local step, else a claim with local steps to its end. */
-static bool find_first(struct explorer *one, const struct walk_move *moves, size_t sound,
-                       struct walk_move *first)
+/* A move that may go before all others, perhaps. */
+struct candidate {
+    struct walk_move move;
+    uint64_t rank; /* does not tell exchangeable places apart */
+};
+
+/* Workers' steps, then claims, each in the order of their ranks. */
+static size_t candidates(struct explorer *one, const struct walk_move *moves, size_t sound,
+                         struct candidate list[WALK_MOVES_MAX])
 {
     struct sameness *same = &one->walk.same;
-    uint64_t best = UINT64_MAX;
-    bool steps = false;
+    size_t count = 0;
     for (size_t m = 0; m < sound; m++) {
-        bool step = is_step_of_worker(one, moves[m]);
         bool claim = moves[m].kind == WALK_STEP && moves[m].slot != WALK_NO_SLOT;
-        if ((!step && !claim) || (claim && steps)) {
+        if (!claim && !is_step_of_worker(one, moves[m])) {
             continue;
         }
-        struct sameness_share share = step ? sameness_actor(same, moves[m].actor)
-                                           : same->shares[TABLE_MESSAGE][moves[m].slot];
-        uint64_t rank = sameness_rank(same, share);
-        if (rank >= best && steps == step) {
-            continue;
+        struct sameness_share share = claim ? same->shares[TABLE_MESSAGE][moves[m].slot]
+                                            : sameness_actor(same, moves[m].actor);
+        uint64_t rank = sameness_rank(same, share) >> 1 | (uint64_t)claim << 63;
+        size_t at = count++;
+        for (; at > 0 && list[at - 1].rank > rank; at--) {
+            list[at] = list[at - 1];
         }
-        if (step ? step_locally(one, moves[m]) : is_local_to_the_end(one, moves[m])) {
-            if (step) {
-                walk_undo(&one->walk);
-            }
-            steps = steps || step;
-            best = rank;
-            *first = moves[m];
-        }
+        list[at] = (struct candidate){.move = moves[m], .rank = rank};
     }
-    return best != UINT64_MAX;
+    return count;
 }
 
-/* One move instead of all, if there is one that may go first: with everything that may go wrong
- * with it. */
-static bool follow_first(struct explorer *one, const struct walk_move *moves, size_t count,
-                         size_t sound, bool *rests)
+/* Takes the first of the moves that may go before all others: a worker's local step, else a claim
+ * with local steps to its end. False: there is none. */
+static bool go_first(struct explorer *one)
 {
-    struct walk_move first;
-    if (!is_ordered(one) || one->walk.left.lapses > 0 || !find_first(one, moves, sound, &first)) {
-        return false;
+    struct candidate list[WALK_MOVES_MAX];
+    struct walk_move moves[WALK_MOVES_MAX];
+    size_t sound;
+    walk_moves(&one->walk, moves, &sound);
+    size_t count = candidates(one, moves, sound, list);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].move.slot != WALK_NO_SLOT ? claim_locally(one, list[i].move)
+                                              : step_locally(one, list[i].move)) {
+            return true;
+        }
     }
-    *rests = follow(one, first);
-    uint64_t state = one->state;
+    return false;
+}
+
+/* The step that was taken back, with something wrong with it. */
+static void with_variants(struct explorer *one, struct walk_move step)
+{
+    struct walk_move moves[WALK_MOVES_MAX];
+    size_t sound, count = walk_moves(&one->walk, moves, &sound);
     for (size_t m = sound; m < count && !stopped(one->explore); m++) {
-        if (moves[m].actor == first.actor && moves[m].slot == first.slot) {
+        if (moves[m].actor == step.actor && moves[m].slot == step.slot) {
             follow(one, moves[m]);
         }
+    }
+}
+
+/* If there is a move that may go first it is taken instead of all others. States within a claim and
+ * its local steps are not kept: each has one way on, and what may go wrong on it. */
+static bool follow_first(struct explorer *one, bool *rests)
+{
+    struct walk *walk = &one->walk;
+    unsigned depth = walk->depth;
+    if (!is_ordered(one) || walk->left.lapses > 0) {
+        return false;
+    }
+    if (!go_first(one)) {
+        return false;
+    }
+    *rests = visit(one);
+    uint64_t state = one->state;
+    while (walk->depth > depth) {
+        struct walk_move move = walk->frames[walk->depth - 1].move;
+        one->transitions++;
+        with_trouble(one);
+        walk_undo(walk);
+        with_variants(one, move);
     }
     one->state = state;
     return true;
@@ -481,11 +536,12 @@ static bool expand(struct explorer *one, uint64_t state)
     struct walk_move moves[WALK_MOVES_MAX];
     uint64_t successors[WALK_MOVES_MAX];
     size_t sound, known = 0;
-    size_t count = walk_moves(&one->walk, moves, &sound);
-    bool rests = sound == 0 && judge_rest(one);
-    if (follow_first(one, moves, count, sound, &rests)) {
+    bool rests = false;
+    if (follow_first(one, &rests)) {
         successors[known++] = one->state;
     } else {
+        size_t count = walk_moves(&one->walk, moves, &sound);
+        rests = sound == 0 && judge_rest(one);
         for (size_t m = 0; m < count && !stopped(one->explore); m++) {
             bool rested = follow(one, moves[m]);
             if (m < sound) {

@@ -88,6 +88,8 @@ struct sameness_hooks {
     struct sameness_share (*actor)(struct sameness *same, const struct performer *one);
     /* The place of something that has this id, and what it is there; false: not known. */
     bool (*locate)(const struct sameness *same, int64_t id, uint32_t *place, uint64_t *what);
+    /* Whether whoever claims the message in this slot may have nothing but local steps to do. */
+    bool (*promises_locality)(const struct sameness *same, uint32_t slot);
     /* What a transaction that is about to be sent may concern. */
     enum sameness_locality (*locality)(const struct sameness *same, const struct bundle *bundle);
     /* Whether one that has just been executed did so: sameness.log from `logged` on tells what it

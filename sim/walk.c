@@ -434,6 +434,7 @@ bool walk_do(struct walk *walk, struct walk_move move)
     frame->left = walk->left;
     frame->watched = walk->watched;
     frame->copies = run->copies;
+    frame->messages = run->world.rows.table[TABLE_MESSAGE].used;
     frame->now = run->world.now;
     frame->changes = world_mark(&run->world);
     frame->ghosts = run->oracle.ghosts.logged;

@@ -62,6 +62,7 @@ struct walk_frame {
     uint64_t watched;
     struct walk_bounds left;
     uint32_t copies;
+    uint32_t messages; /* that had been published */
     int64_t now;
     size_t changes, ghosts, shares; /* where the logs stood */
     struct performer performer;     /* of the move's actor */
