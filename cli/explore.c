@@ -1,4 +1,5 @@
 /* assay explore: every schedule within bounds. */
+#include "cli/explore_table.h"
 #include "cli/one_run.h"
 #include "cli/search.h"
 #include "reports/json_line.h"
@@ -14,7 +15,7 @@ static const char help[] =
     "usage: assay explore SCENARIO [--crashes N] [--duplicates N] [--lapses N] [--unknowns N]\n"
     "                     [--aborts N] [--workers N] [--level transaction|statement] [--jobs J]\n"
     "                     [--memory SIZE] [--no-reduction] [--shortest] [--sabotage NAME]\n"
-    "                     [--without CLAUSE] [--expect-finding] [--json]\n"
+    "                     [--without CLAUSE] [--every-sabotage] [--expect-finding] [--json]\n"
     "\n"
     "Visits every state that a small scenario can reach while no more goes wrong than the bounds\n"
     "allow, with all oracles on, and says \"complete\" only if it did. There is no clock: a claim\n"
@@ -34,6 +35,8 @@ static const char help[] =
     "  --no-reduction    tells workers, siblings, counters and orders of independent steps apart\n"
     "  --shortest        breadth first: the shortest schedule that breaks a promise\n"
     "  --sabotage NAME   plants a bug (assay list sabotages)\n"
+    "  --every-sabotage  a table: the shortest schedule for each planted bug of the protocol,\n"
+    "                    beside what the finding of a campaign shrinks to; bounds are its own\n"
     "  --without CLAUSE  is not judged; may be given several times\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"summary\"\n"
@@ -47,7 +50,7 @@ static const char help[] =
 struct request {
     const char *scenario, *crashes, *duplicates, *lapses, *unknowns, *aborts, *workers, *level,
         *jobs, *memory, *sabotage;
-    bool no_reduction, shortest, json, expect_finding;
+    bool no_reduction, shortest, every_sabotage, json, expect_finding;
     bool without[CLAUSE_COUNT];
     struct explore_plan plan;
     struct sabotage planted;
@@ -155,6 +158,7 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--sabotage", &request->sabotage, NULL},
                                          {"--no-reduction", NULL, &request->no_reduction},
                                          {"--shortest", NULL, &request->shortest},
+                                         {"--every-sabotage", NULL, &request->every_sabotage},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
     int status = cli_take_values(&cli_explore, &argc, argv, "--without", &without);
@@ -506,7 +510,9 @@ static int run_verb(int argc, char **argv)
             status = load(request);
         }
         if (status == CLI_OK) {
-            status = explore_it(request);
+            status = request->every_sabotage ? explore_table(scenario, request->plan.jobs,
+                                                             request->plan.memory, request->json)
+                                             : explore_it(request);
         }
     } else {
         fputs("assay explore: not enough memory\n", stderr);
