@@ -94,12 +94,12 @@ static bool over(const struct run *run)
 void run_judge_commit(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
-    struct oracle_verdict verdict = run->part->monitors->commit(
+    struct oracle_verdict verdict = run->oracle.monitors->commit(
         &run->oracle, &world->rows, &world->changes[mark], world->change_count - mark);
     run->commit_number++;
     if (!verdict.broken && run->recheck_every != 0 &&
-        run->commit_number % run->recheck_every == 0 && run->part->monitors->recheck != NULL) {
-        verdict = run->part->monitors->recheck(&run->oracle, &world->rows);
+        run->commit_number % run->recheck_every == 0 && run->oracle.monitors->recheck != NULL) {
+        verdict = run->oracle.monitors->recheck(&run->oracle, &world->rows);
     }
     if (verdict.broken) {
         run_broke(run, verdict);
@@ -214,8 +214,8 @@ static void settle(struct run *run)
 
 void run_begin_oracle(struct run *run)
 {
-    const struct monitors *monitors = run->part->monitors;
-    memset(run->ghosts, 0, monitors->cells(&run->world.rows) * sizeof *run->ghosts);
+    const struct monitors *monitors = part_monitors(run->scenario->protocol);
+    memset(run->ghosts, 0, oracle_cells(monitors, &run->world.rows) * sizeof *run->ghosts);
     oracle_begin(&run->oracle, monitors, &run->world.rows, run->ghosts);
 }
 
@@ -258,7 +258,7 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
         settle(run);
         bool quiet = go_on(run, bound);
         if (!over(run)) {
-            struct oracle_verdict verdict = run->part->monitors->settled(
+            struct oracle_verdict verdict = run->oracle.monitors->settled(
                 &run->oracle, &run->world.rows, quiet, &run->crash_free.rows);
             run->result.settled = verdict.broken;
             if (verdict.broken) {
@@ -314,7 +314,8 @@ bool run_make(struct run *run, const struct scenario *scenario, const struct sab
         run_free(run);
         return false;
     }
-    run->ghosts = calloc(run->part->monitors->cells(&run->world.rows), sizeof *run->ghosts);
+    run->ghosts = calloc(oracle_cells(part_monitors(scenario->protocol), &run->world.rows),
+                         sizeof *run->ghosts);
     if (run->ghosts == NULL) {
         run_free(run);
         return false;

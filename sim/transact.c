@@ -103,8 +103,8 @@ static void roll_back(struct run *run, size_t mark)
     struct world *world = &run->world;
     bool torn = run->sabotage != NULL && sabotage_tears(run->sabotage);
     world_undo(world, torn ? mark + (world->change_count - mark) / 2 : mark);
-    struct oracle_verdict verdict = run->part->monitors->rollback(
-        &run->oracle, &world->changes[mark], world->change_count - mark);
+    struct oracle_verdict verdict =
+        oracle_rollback(&run->oracle, &world->changes[mark], world->change_count - mark);
     if (verdict.broken) {
         run_broke(run, verdict);
     }

@@ -48,16 +48,11 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
     return commit.judge.verdict;
 }
 
-struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
-                                               const struct row_change *changes, size_t count)
-{
-    return judge_rollback(oracle, ORACLE_LEDGER, CLAUSE_ACL_2, changes, count);
-}
-
 const struct monitors monitors_activity = {
     .cells = oracle_activity_cells,
     .commit = oracle_activity_commit,
-    .rollback = oracle_activity_rollback,
+    .whole = CLAUSE_ACL_2,
+    .whole_by = ORACLE_LEDGER,
     .settled = oracle_activity_settled,
     .recheck = oracle_activity_recheck,
 };

@@ -352,7 +352,8 @@ Test(kill, a_clause_that_is_off_does_not_kill)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* (Z2), and that no promise of a run is idle: each is the one that finds something. */
+/* (Z2), and that no promise of a run is idle: each is the one that finds something. Which of
+ * several comes first is a matter of the seed, so the named ones are hunted from a few. */
 Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_finds_one)
 {
     bool finds[CLAUSE_COUNT] = {false};
@@ -360,13 +361,12 @@ Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_find
     for (size_t i = 0; i < count; i++) {
         struct sabotage sabotage;
         sabotage_get(i, &sabotage);
-        if (sabotage.equivalent != NULL) {
-            continue;
-        }
-        struct kill kill = hunt(&sabotage, 1, WITHIN_AT_MOST, NULL);
-        cr_expect(kill.found, "%s survives %d schedules", sabotage.name, WITHIN_AT_MOST);
-        if (kill.found && kill.schedules <= WITHIN) {
-            finds[kill.breach.clause] = true;
+        bool named = i < sabotage_named_count();
+        for (uint64_t base = 0; sabotage.equivalent == NULL && base < (named ? BASE_SEEDS : 1);
+             base++) {
+            struct kill kill = hunt(&sabotage, 1 + base * SEEDS_BETWEEN, WITHIN_AT_MOST, NULL);
+            cr_expect(kill.found, "%s survives %d schedules", sabotage.name, WITHIN_AT_MOST);
+            finds[kill.breach.clause] |= kill.found && kill.schedules <= WITHIN;
         }
     }
     for (int id = 0; id < CLAUSE_COUNT; id++) {

@@ -130,7 +130,7 @@ static bool finish(unsigned who, struct oracle_verdict *verdict)
     size_t mark = world_mark(&run.world);
     bool done = state == SESSION_DONE && session_apply(&sessions, who);
     if (done && verdict != NULL) {
-        *verdict = run.part->monitors->commit(
+        *verdict = run.oracle.monitors->commit(
             &run.oracle, &run.world.rows, &run.world.changes[mark], run.world.change_count - mark);
     }
     session_end(&sessions, who, mark);
@@ -230,7 +230,7 @@ static void take_end(unsigned who, bool committed, size_t mark)
 {
     struct outcome outcome = sessions.each[who].outcome;
     if (committed) {
-        crowd.verdict = run.part->monitors->commit(
+        crowd.verdict = run.oracle.monitors->commit(
             &run.oracle, &run.world.rows, &run.world.changes[mark], run.world.change_count - mark);
     }
     session_end(&sessions, who, mark);
@@ -328,7 +328,7 @@ static bool run_interleaved(uint64_t seed)
             cr_assert_neq(stuck, 0U);
             session_abort(&sessions, (unsigned)__builtin_ctz(stuck), ABORT_DEADLOCK);
         } else if (world_next_message(&run.world, &next) == ROW_NONE) {
-            crowd.verdict = run.part->monitors->settled(&run.oracle, &run.world.rows, true, NULL);
+            crowd.verdict = run.oracle.monitors->settled(&run.oracle, &run.world.rows, true, NULL);
             return !crowd.verdict.broken;
         } else {
             run.world.now = next;
