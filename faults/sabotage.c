@@ -30,7 +30,8 @@ bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle, enum pri
     const struct sabotage_book *book = books[protocol];
     for (size_t i = 0; i < book->shape_count; i++) {
         const struct sabotage_shape *shape = &book->shapes[i];
-        if (shape->bundle == bundle && memchr(shape->primitives, primitive, shape->count) != NULL) {
+        if (shape->bundle == bundle &&
+            memchr(shape->primitives, (int)primitive, shape->count) != NULL) {
             return true;
         }
     }

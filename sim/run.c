@@ -204,6 +204,7 @@ static bool go_on(struct run *run, uint32_t steps_max)
 static void settle(struct run *run)
 {
     run->settling = true;
+    choice_settle(run->source);
     run_drop_sessions(run, false);
     for (unsigned a = 0; a < run->actor_count; a++) {
         run_start_anew(run, a);
@@ -247,6 +248,18 @@ static uint32_t weather_steps(struct run *run, uint32_t bound)
     uint32_t latest = 2 * run->crash_free_steps;
     uint32_t step = choice_amount(run->source, CHOICE_NOBODY, RUN_SETTLES_AT, 2 * latest + 1);
     return step == 0 || step > latest ? bound : step;
+}
+
+struct choice_source run_draw(const struct run *run, uint64_t seed)
+{
+    struct choice_strategy strategy = run->strategy;
+    if (strategy.depth == 0) {
+        return choice_random(seed, &run->scenario->faults);
+    }
+    if (strategy.length == 0) {
+        strategy.length = run->crash_free_steps == 0 ? 1 : run->crash_free_steps;
+    }
+    return choice_pct(seed, &run->scenario->faults, &strategy, run->actor_count);
 }
 
 const struct run_result *run_once(struct run *run, struct choice_source *source)

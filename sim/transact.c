@@ -402,7 +402,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     if (aborted == ABORT_NONE && is_full(run)) {
         aborted = ABORT_CONNECTIONS;
     }
-    one->fault = fault;
+    one->fault = (uint8_t)fault;
     one->stopped = false;
     if (aborted != ABORT_NONE) {
         size_t mark = world_mark(&run->world);
