@@ -1,5 +1,6 @@
 #include "cli/campaign_tell.h"
 
+#include "cli/one_run.h"
 #include "scenarios/builtin.h"
 
 #include "model/check.h"
@@ -81,6 +82,7 @@ void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
     size_t used = (size_t)snprintf(text, size, "assay %s %s %s %" PRIu64,
                                    silenced ? "campaign" : "run", plan->entries[scenario].name,
                                    silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
+    used = append(text, size, used, one_run_strategy_flag(&plan->strategy).text, "");
     if (plan->sabotage != NULL) {
         used = append(text, size, used, " --sabotage ", plan->sabotage->name);
     }
@@ -343,6 +345,9 @@ static void write_summary(FILE *out, const struct campaign_report *report)
         json_pack("{ss so so so so sf}", "type", "summary", "seeds", number(tally->runs), "runs",
                   number(runs_made(report)), "steps", number(tally->steps), "transactions",
                   number(tally->transactions), "seconds", report->work->seconds);
+    char strategy[CHOICE_STRATEGY_SIZE];
+    choice_strategy_text(&report->plan->strategy, strategy);
+    json_object_set_new(object, "strategy", json_string(strategy));
     json_object_set_new(object, "regressions",
                         number(report->plan->sabotage == NULL ? builtin_regressions_count : 0));
     json_object_set_new(object, "findings", number(report->findings[CAMPAIGN_NEW]));

@@ -191,6 +191,7 @@ static struct campaign_runner *runner_new(const struct campaign_plan *plan, size
         free(runner);
         return NULL;
     }
+    runner->run.strategy = plan->strategy;
     memcpy(runner->run.oracle.off, plan->off, sizeof plan->off);
     memcpy(runner->run.oracle.silent, plan->silent, sizeof plan->silent);
     return runner;

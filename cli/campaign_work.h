@@ -31,6 +31,7 @@ struct campaign_plan {
     size_t scenario_count;
     bool whole;                      /* every built-in scenario is among them */
     const struct sabotage *sabotage; /* NULL: none */
+    struct choice_strategy strategy;
     bool off[CLAUSE_COUNT];
     bool silent[ORACLE_NAME_COUNT];
     uint64_t base_seed;

@@ -127,8 +127,9 @@ static void write_run_json(const struct one_run *one, const struct run *run)
     const struct run_result *result = &one->result;
     const struct schedule *schedule = one->schedule;
     bool broken = result->verdict == RUN_BROKEN;
-    char digest[17];
+    char digest[17], strategy[CHOICE_STRATEGY_SIZE];
     snprintf(digest, sizeof digest, "%016" PRIx64, result->digest);
+    choice_strategy_text(&schedule->strategy, strategy);
     json_t *faults = json_object();
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
         if (result->fired[kind] > 0) {
@@ -137,15 +138,15 @@ static void write_run_json(const struct one_run *one, const struct run *run)
         }
     }
     json_line_write(
-        stdout,
-        json_pack("{s:s, s:s, s:I, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}", "type", "run",
-                  "scenario", schedule->scenario->name, "seed", (json_int_t)schedule->seed,
-                  "sabotage", schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
-                  verdicts[result->verdict], "clause",
-                  broken ? clause_get(result->breach.clause)->id : NULL, "why",
-                  broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
-                  "transactions", (json_int_t)result->transactions, "digest", digest, "faults",
-                  faults, "clauses", clauses_tested(run)));
+        stdout, json_pack("{s:s, s:s, s:I, s:s, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}",
+                          "type", "run", "scenario", schedule->scenario->name, "seed",
+                          (json_int_t)schedule->seed, "strategy", strategy, "sabotage",
+                          schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
+                          verdicts[result->verdict], "clause",
+                          broken ? clause_get(result->breach.clause)->id : NULL, "why",
+                          broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
+                          "transactions", (json_int_t)result->transactions, "digest", digest,
+                          "faults", faults, "clauses", clauses_tested(run)));
 }
 
 /* ---- the story ------------------------------------------------------------------------------- */
@@ -272,9 +273,9 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
 static bool run_it(struct one_run *one, struct run *run, int *status)
 {
     struct schedule *schedule = one->schedule;
-    struct choice_source source = one->drawn
-                                      ? choice_random(schedule->seed, &schedule->scenario->faults)
-                                      : choice_listed(&schedule->choices);
+    run->strategy = schedule->strategy;
+    struct choice_source source =
+        one->drawn ? run_draw(run, schedule->seed) : choice_listed(&schedule->choices);
     if (one->drawn) {
         source.record = &schedule->choices;
     }
@@ -348,6 +349,30 @@ int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
         }
     }
     return CLI_OK;
+}
+
+int one_run_strategy(const struct cli_verb *verb, const char *text,
+                     struct choice_strategy *strategy)
+{
+    *strategy = (struct choice_strategy){0};
+    if (text == NULL || choice_strategy_read(text, strategy)) {
+        return CLI_OK;
+    }
+    return cli_usage_error(verb,
+                           "--strategy '%s': it is random, pct, or pct:DEPTH:LENGTH with a depth "
+                           "from 1 to %d and a length from 1 to %d",
+                           cli_quote(text).text, CHOICE_DEPTH_MAX, CHOICE_LENGTH_MAX);
+}
+
+struct one_run_flag one_run_strategy_flag(const struct choice_strategy *strategy)
+{
+    char text[CHOICE_STRATEGY_SIZE];
+    struct one_run_flag flag = {""};
+    choice_strategy_text(strategy, text);
+    if (strategy->depth != 0) {
+        snprintf(flag.text, sizeof flag.text, " --strategy %s", text);
+    }
+    return flag;
 }
 
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,

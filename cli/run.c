@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: assay run SCENARIO --seed N [--trace] [--sabotage NAME] [--without NAME]...\n"
-    "                 [--schedule FILE] [--expect-finding] [--json]\n"
+    "                 [--strategy S] [--schedule FILE] [--expect-finding] [--json]\n"
     "\n"
     "Runs a scenario once, with the schedule and the faults that the seed draws, and judges every\n"
     "commit. A promise that breaks is told with a smaller schedule that breaks it too.\n"
@@ -18,6 +18,8 @@ static const char help[] =
     "  --sabotage NAME   plants this bug first (assay list sabotages)\n"
     "  --without NAME    does not judge this promise (ACL-21), or silences an oracle (ledger,\n"
     "                    semaphore, data); may be given several times\n"
+    "  --strategy S      how the seed draws who runs when: random, or pct (see assay campaign\n"
+    "                    --help)\n"
     "  --schedule FILE   writes what was chosen, for assay replay; FILE must not exist\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"run\", with --trace one of type \"event\" each\n"
@@ -27,7 +29,7 @@ static const char help[] =
     "example: assay run tree-3 --seed 7 --trace\n";
 
 struct request {
-    const char *scenario, *seed, *sabotage, *file;
+    const char *scenario, *seed, *sabotage, *strategy, *file;
     bool trace, json, expect_finding;
     struct cli_values without;
 };
@@ -36,10 +38,13 @@ static int read_request(int argc, char **argv, struct request *request)
 {
     struct cli_arguments arguments;
     int status = cli_take_values(&cli_run, &argc, argv, "--without", &request->without);
-    const struct cli_option options[] = {
-        {"--seed", &request->seed, NULL},     {"--sabotage", &request->sabotage, NULL},
-        {"--schedule", &request->file, NULL}, {"--trace", NULL, &request->trace},
-        {"--json", NULL, &request->json},     {"--expect-finding", NULL, &request->expect_finding}};
+    const struct cli_option options[] = {{"--seed", &request->seed, NULL},
+                                         {"--sabotage", &request->sabotage, NULL},
+                                         {"--strategy", &request->strategy, NULL},
+                                         {"--schedule", &request->file, NULL},
+                                         {"--trace", NULL, &request->trace},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
     if (status == CLI_OK) {
         status =
             cli_parse(&cli_run, argc, argv, options, sizeof options / sizeof *options, &arguments);
@@ -67,6 +72,10 @@ static int prepare(const struct request *request, struct schedule *schedule)
     }
     if (!scenario_load(request->scenario, schedule->scenario, &fault)) {
         return cli_usage_error(&cli_run, "%s", fault.text);
+    }
+    int status = one_run_strategy(&cli_run, request->strategy, &schedule->strategy);
+    if (status != CLI_OK) {
+        return status;
     }
     if (request->sabotage != NULL) {
         schedule->sabotaged = true;
@@ -115,10 +124,12 @@ static int write_schedule(FILE *file, const char *path, const struct schedule *s
 }
 
 /* The command that does it again. */
-static void spell_command(const struct request *request, uint64_t seed, char *out, size_t size)
+static void spell_command(const struct request *request, const struct schedule *schedule, char *out,
+                          size_t size)
 {
-    int used = snprintf(out, size, "assay run %s --seed %llu", request->scenario,
-                        (unsigned long long)seed);
+    int used = snprintf(out, size, "assay run %s --seed %llu%s", request->scenario,
+                        (unsigned long long)schedule->seed,
+                        one_run_strategy_flag(&schedule->strategy).text);
     if (request->sabotage != NULL) {
         used += snprintf(out + used, size - (size_t)used, " --sabotage %s", request->sabotage);
     }
@@ -130,12 +141,15 @@ static void spell_command(const struct request *request, uint64_t seed, char *ou
 
 static int run_request(const struct request *request, struct schedule *schedule)
 {
-    char title[SCENARIO_NAME_SIZE + 120], command[600];
+    char title[SCENARIO_NAME_SIZE + 160], command[600], strategy[CHOICE_STRATEGY_SIZE];
     FILE *file = NULL;
-    snprintf(title, sizeof title, "%s, seed %llu%s%s", schedule->scenario->name,
-             (unsigned long long)schedule->seed, request->sabotage == NULL ? "" : ", sabotage ",
+    choice_strategy_text(&schedule->strategy, strategy);
+    bool random = schedule->strategy.depth == 0;
+    snprintf(title, sizeof title, "%s, seed %llu%s%s%s%s", schedule->scenario->name,
+             (unsigned long long)schedule->seed, random ? "" : ", strategy ",
+             random ? "" : strategy, request->sabotage == NULL ? "" : ", sabotage ",
              request->sabotage == NULL ? "" : request->sabotage);
-    spell_command(request, schedule->seed, command, sizeof command);
+    spell_command(request, schedule, command, sizeof command);
     struct one_run one = {.verb = &cli_run,
                           .schedule = schedule,
                           .drawn = true,

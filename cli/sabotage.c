@@ -26,6 +26,9 @@ static const char help[] =
     "an\n"
     "                    enumerated one\n"
     "  --base-seeds N    hunt N times from different seeds; shows the median and the most\n"
+    "  --strategy S      how schedules are drawn (assay campaign --help): random, pct, or both, "
+    "which\n"
+    "                    shows them side by side; of both, the named ones unless others are NAMEd\n"
     "  --without CLAUSE  do not judge this promise: what would be missed? May be given again\n"
     "  --real            on PostgreSQL: once each, named ones that need no luck with the timing, "
     "or\n"
@@ -37,7 +40,8 @@ static const char help[] =
     "a\n"
     "promise of kind safe or live found none.\n"
     "\n"
-    "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n";
+    "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
+    "example: assay sabotage --strategy both --base-seeds 20\n";
 
 #define BASE_SEEDS_MAX  100
 #define BASE_SEED_STEP  UINT64_C(1000000)
@@ -45,7 +49,9 @@ static const char help[] =
 #define JOBS_MAX        256
 
 struct request {
-    const char *schedules, *base_seeds, *jobs;
+    const char *schedules, *base_seeds, *jobs, *strategy;
+    struct choice_strategy strategies[2];
+    size_t strategy_count;
     uint64_t schedules_max, bases, job_count;
     bool json, real;
     bool without[CLAUSE_COUNT];
@@ -53,9 +59,10 @@ struct request {
     struct cli_arguments names;
 };
 
-/* One sabotage and how it was found, once for each base seed. */
+/* One sabotage and how it was found with one strategy, once for each base seed. */
 struct trial {
     struct sabotage sabotage;
+    struct choice_strategy strategy;
     struct kill kills[BASE_SEEDS_MAX];
     uint32_t found;        /* of the base seeds */
     uint32_t median, most; /* schedules; of those where it was found */
@@ -72,14 +79,24 @@ struct hunt {
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
+static int read_strategies(struct request *request)
+{
+    bool both = request->strategy != NULL && strcmp(request->strategy, "both") == 0;
+    request->strategy_count = both ? 2 : 1;
+    int status =
+        one_run_strategy(&cli_sabotage, both ? NULL : request->strategy, &request->strategies[0]);
+    return status == CLI_OK && both
+               ? one_run_strategy(&cli_sabotage, "pct", &request->strategies[1])
+               : status;
+}
+
 static int read_request(int argc, char **argv, struct request *request)
 {
     struct cli_values without;
-    const struct cli_option options[] = {{"--schedules", &request->schedules, NULL},
-                                         {"--base-seeds", &request->base_seeds, NULL},
-                                         {"--jobs", &request->jobs, NULL},
-                                         {"--real", NULL, &request->real},
-                                         {"--json", NULL, &request->json}};
+    const struct cli_option options[] = {
+        {"--schedules", &request->schedules, NULL}, {"--base-seeds", &request->base_seeds, NULL},
+        {"--jobs", &request->jobs, NULL},           {"--strategy", &request->strategy, NULL},
+        {"--real", NULL, &request->real},           {"--json", NULL, &request->json}};
     int status = cli_take_values(&cli_sabotage, &argc, argv, "--without", &without);
     if (status == CLI_OK) {
         status = one_run_without(&cli_sabotage, &without, request->without, NULL);
@@ -102,10 +119,18 @@ static int read_request(int argc, char **argv, struct request *request)
                                    BASE_SEEDS_MAX, &request->bases);
     }
     if (status == CLI_OK) {
+        status = read_strategies(request);
+    }
+    if (status == CLI_OK) {
         status = cli_number_option(&cli_sabotage, "--jobs", request->jobs, 1, JOBS_MAX,
                                    &request->job_count);
     }
     return status;
+}
+
+static bool is_enumerated(const struct sabotage *sabotage)
+{
+    return strchr(sabotage->name, '/') != NULL;
 }
 
 /* Asked for by its name, by the beginning of it, or by naming none. */
@@ -117,7 +142,7 @@ static bool is_wanted(const struct request *request, const struct sabotage *sabo
             return true;
         }
     }
-    return request->names.count == 0;
+    return request->names.count == 0 && (request->strategy_count < 2 || !is_enumerated(sabotage));
 }
 
 static int check_names(const struct request *request)
@@ -162,19 +187,17 @@ static void sum_up(struct trial *trial, uint64_t bases)
     }
 }
 
-static bool is_enumerated(const struct sabotage *sabotage)
-{
-    return strchr(sabotage->name, '/') != NULL;
-}
-
 static void hunt_one(struct hunt *hunt, struct trial *trial)
 {
     const struct request *request = hunt->request;
     uint64_t most =
         request->schedules_max * (is_enumerated(&trial->sabotage) ? ENUMERATED_MORE : 1);
     for (uint64_t b = 0; b < request->bases; b++) {
-        if (!kill_hunt(&trial->sabotage, 1 + b * BASE_SEED_STEP, (uint32_t)most, request->without,
-                       &trial->kills[b])) {
+        struct kill_hunting hunting = {.base_seed = 1 + b * BASE_SEED_STEP,
+                                       .schedules_max = (uint32_t)most,
+                                       .strategy = trial->strategy,
+                                       .without = request->without};
+        if (!kill_hunt(&trial->sabotage, &hunting, &trial->kills[b])) {
             atomic_store(&hunt->out_of_memory, true);
             return;
         }
@@ -268,10 +291,13 @@ static void write_trial(const struct request *request, const struct trial *trial
 static void write_trial_json(const struct request *request, const struct trial *trial)
 {
     const struct kill *kill = first_kill(trial, request->bases);
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                             trial->sabotage.name, "about", trial->sabotage.about, "fate",
-                             fate_names[fate_of(trial, request->bases)], "base_seeds",
-                             (json_int_t)request->bases, "found", (json_int_t)trial->found);
+    char strategy[CHOICE_STRATEGY_SIZE];
+    choice_strategy_text(&trial->strategy, strategy);
+    json_t *line =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
+                  trial->sabotage.name, "about", trial->sabotage.about, "strategy", strategy,
+                  "fate", fate_names[fate_of(trial, request->bases)], "base_seeds",
+                  (json_int_t)request->bases, "found", (json_int_t)trial->found);
     if (trial->sabotage.equivalent != NULL) {
         json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
     }
@@ -322,7 +348,7 @@ static struct summary sum_up_all(const struct hunt *hunt)
 /* Whether every promise had its chance: all sabotages, all promises on. */
 static bool is_whole(const struct request *request)
 {
-    return request->names.count == 0 && !request->anything_off;
+    return request->names.count == 0 && !request->anything_off && request->strategy_count == 1;
 }
 
 static void write_summary(const struct hunt *hunt, const struct summary *summary)
@@ -364,9 +390,56 @@ static void write_summary_json(const struct hunt *hunt, const struct summary *su
                           (json_int_t)summary->fates[FATE_NOT_EQUIVALENT], "kills", kills));
 }
 
+/* ---- two strategies side by side ------------------------------------------------------------- */
+
+static void write_schedules(const struct request *request, const struct trial *trial)
+{
+    char median[12] = "-", most[12] = "-", found[40];
+    if (trial->found > 0) {
+        snprintf(median, sizeof median, "%" PRIu32, trial->median);
+        snprintf(most, sizeof most, "%" PRIu32, trial->most);
+    }
+    snprintf(found, sizeof found, "%" PRIu32 " of %" PRIu64, trial->found, request->bases);
+    printf("  %6s %6s %9s", median, most, found);
+}
+
+/* By the median, or by how often it was found at all. Below 0: the first was better. */
+static int compare_trials(const struct trial *first, const struct trial *second)
+{
+    if (first->found != second->found) {
+        return first->found > second->found ? -1 : 1;
+    }
+    return first->median < second->median ? -1 : first->median > second->median;
+}
+
+/* A trial with one strategy is followed by that with the other. */
+static void write_pairs(const struct hunt *hunt)
+{
+    const struct request *request = hunt->request;
+    size_t sooner[3] = {0};
+    printf("%-40s  %23s  %23s\n%-40s  %6s %6s %9s  %6s %6s %9s\n", "", "random", "pct", "sabotage",
+           "median", "most", "found", "median", "most", "found");
+    for (size_t i = 0; i + 1 < hunt->count; i += 2) {
+        printf("%-40s", hunt->trials[i].sabotage.name);
+        write_schedules(request, &hunt->trials[i]);
+        write_schedules(request, &hunt->trials[i + 1]);
+        putchar('\n');
+        sooner[1 + compare_trials(&hunt->trials[i], &hunt->trials[i + 1])]++;
+    }
+    printf("\n%zu sabotages from %" PRIu64
+           " base seed%s: %zu found sooner with random, %zu with pct, "
+           "%zu alike\n",
+           hunt->count / 2, request->bases, request->bases == 1 ? "" : "s", sooner[0], sooner[2],
+           sooner[1]);
+}
+
 static void write_all(const struct hunt *hunt, const struct summary *summary)
 {
     const struct request *request = hunt->request;
+    if (!request->json && request->strategy_count == 2) {
+        write_pairs(hunt);
+        return;
+    }
     if (!request->json) {
         printf("%-40s %-7s %-9s %5s", "sabotage", "clause", "oracle",
                request->bases > 1 ? "median" : "runs");
@@ -383,8 +456,9 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
     for (size_t i = 0; i < sabotage_count(); i++) {
         struct sabotage sabotage;
         sabotage_get(i, &sabotage);
-        if (is_wanted(request, &sabotage)) {
-            hunt->trials[hunt->count++].sabotage = sabotage;
+        for (size_t s = 0; is_wanted(request, &sabotage) && s < request->strategy_count; s++) {
+            hunt->trials[hunt->count++] =
+                (struct trial){.sabotage = sabotage, .strategy = request->strategies[s]};
         }
     }
     hunt_all(hunt);
@@ -435,7 +509,8 @@ static int run_verb(int argc, char **argv)
         return hunt_on_server(&request);
     }
     struct hunt hunt = {.request = &request,
-                        .trials = calloc(sabotage_count(), sizeof *hunt.trials)};
+                        .trials =
+                            calloc(sabotage_count() * request.strategy_count, sizeof *hunt.trials)};
     if (hunt.trials == NULL) {
         fputs("assay sabotage: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;

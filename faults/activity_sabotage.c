@@ -80,9 +80,7 @@ static const struct sabotage named[NAMED_COUNT] = {
     [READ_THEN_WRITE] = {.name = "read-then-write",
                          .about = "the semaphore is read, and later written back with the delta",
                          .scenario = "tree-3",
-                         .kind = SABOTAGE_STALE,
-                         .bundle = BUNDLE_STEP2,
-                         .primitive = PRIMITIVE_COLLATE,
+                         SABOTAGE_AS(STALE, STEP2, COLLATE),
                          .op = 3},
     [NO_CEILING] = {.name = "no-ceiling",
                     .about = "entries are counted without a look at the ceilings",
@@ -213,62 +211,59 @@ static void reset_known_guid(struct primitive *enter)
     count->test = TEST_NONE;
 }
 
-static void drop_ceilings(struct primitive *table)
-{
-    drop_tests(&table[PRIMITIVE_ENTER_LEG1], TEST_BELOW);
-    drop_tests(&table[PRIMITIVE_ENTER_LEG2], TEST_BELOW);
-    drop_tests(&table[PRIMITIVE_ENTER_LEG2], TEST_RESUMABLE);
-}
-
 /* COPY is used by single bundles only; whatever stands in its own place changes everywhere. */
-static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
+static const struct {
+    uint8_t which, of;
+} copies[] = {
+    {LITERAL_MARKERS, PRIMITIVE_MARK_ACTIVITY}, {JOB_STATE_FIRST, PRIMITIVE_ENTER_LEG2},
+    {STEP3_BY_SEMAPHORE, PRIMITIVE_ENTER_LEG2}, {UNBUNDLED_STEP2, PRIMITIVE_COLLATE},
+    {CEILING_RACE, PRIMITIVE_ENTER_LEG1},       {TRUST_STALE_READ, PRIMITIVE_MARK_ACTIVITY},
+};
+
+/* Tests that are left out. */
+static const struct {
+    uint8_t which, primitive, test;
+} untested[] = {
+    {LITERAL_MARKERS, COPY, TEST_UNMARKED},
+    {TRUST_STALE_READ, COPY, TEST_UNMARKED}, /* of Leg1's work */
+    {TRUST_STALE_READ, PRIMITIVE_MARK_GUID, TEST_UNMARKED},
+    {TRUST_STALE_READ, PRIMITIVE_COLLATE, TEST_UNMARKED},
+    {CEILING_BEFORE_MARKER, PRIMITIVE_REQUIRE_UNMARKED, TEST_UNMARKED}, /* nor does it look later */
+    {UNLOCKED_MARKER_TEST, PRIMITIVE_COLLATE, TEST_UNMARKED},
+    {NO_CEILING, PRIMITIVE_ENTER_LEG1, TEST_BELOW},
+    {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_BELOW},
+    {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_RESUMABLE},
+    {CEILING_RACE, COPY, TEST_BELOW},
+    {LEG2_BEFORE_LEG1, PRIMITIVE_ENTER_LEG2, TEST_MARKED},
+    {CLOSE_OVERTAKES, PRIMITIVE_REQUIRE_MARK, TEST_MARKED},
+};
+
+/* What is neither a copy nor a test that is left out. */
+static void rewrite_primitives(uint8_t which, struct primitive *table)
 {
     struct primitive *enter = &table[PRIMITIVE_ENTER_LEG2];
-    switch ((enum named)sabotage->which) {
-    case LITERAL_MARKERS:
-        table[COPY] = table[PRIMITIVE_MARK_ACTIVITY];
-        drop_tests(&table[COPY], TEST_UNMARKED);
-        break;
+    struct op *count_leg1 = find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY);
+    switch (which) {
     case GUID_FROM_FULL_LEDGER:
         copy_whole_ledger(enter);
         break;
-    case TRUST_STALE_READ:
-        table[COPY] = table[PRIMITIVE_MARK_ACTIVITY]; /* of Leg1's work */
-        drop_tests(&table[COPY], TEST_UNMARKED);
-        drop_tests(&table[PRIMITIVE_MARK_GUID], TEST_UNMARKED);
-        drop_tests(&table[PRIMITIVE_COLLATE], TEST_UNMARKED);
-        break;
-    case UNLOCKED_MARKER_TEST:
-        drop_tests(&table[PRIMITIVE_COLLATE], TEST_UNMARKED);
-        break;
     case JOB_STATE_FIRST:
-        table[COPY] = *enter;
         test_job_first(&table[COPY]);
         table[COPY].params++; /* see pass_job */
         break;
     case STEP3_BY_SEMAPHORE:
-        table[COPY] = *enter;
         read_semaphore_too(&table[COPY]);
         table[COPY].params++;
         break;
     case CEILING_BEFORE_MARKER:
-        find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->miss = MISS_REFUSES;
-        find_op(&table[PRIMITIVE_ENTER_LEG1], OP_ADD, TABLE_ACTIVITY)->reason = REFUSED_CEILING;
-        drop_tests(&table[PRIMITIVE_REQUIRE_UNMARKED], TEST_UNMARKED); /* nor does it look later */
+        count_leg1->miss = MISS_REFUSES;
+        count_leg1->reason = REFUSED_CEILING;
         break;
     case UNBUNDLED_STEP2:
-        table[COPY] = table[PRIMITIVE_COLLATE];
         sum_of(&table[COPY])->a = OPERAND_ZERO;
         break;
     case LOST_SNAPSHOT:
         sum_of(&table[PRIMITIVE_COLLATE])->b = OPERAND_ZERO;
-        break;
-    case NO_CEILING:
-        drop_ceilings(table);
-        break;
-    case CEILING_RACE:
-        table[COPY] = table[PRIMITIVE_ENTER_LEG1];
-        drop_tests(&table[COPY], TEST_BELOW);
         break;
     case SHARED_DIMENSION:
         sum_of(enter)->a = OPERAND_ZERO;
@@ -277,23 +272,24 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     case RESET_ON_RETRY:
         reset_known_guid(enter);
         break;
-    case LEG2_BEFORE_LEG1:
-        drop_tests(enter, TEST_MARKED);
-        break;
-    case CLOSE_OVERTAKES:
-        drop_tests(&table[PRIMITIVE_REQUIRE_MARK], TEST_MARKED);
-        break;
-    case DIMENSION_FROM_COUNTER:
-    case FRESH_GUID:
-    case EARLY_ACK:
-    case READ_THEN_WRITE:
-    case TORN_ROLLBACK:
-    case EAGER_COMPLETION:
-    case STEPS_SWAPPED:
-    case ASSUME_COMMITTED:
-    case NAMED_COUNT:
+    default:
         break;
     }
+}
+
+static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
+{
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        if (copies[i].which == sabotage->which) {
+            table[COPY] = table[copies[i].of];
+        }
+    }
+    for (size_t i = 0; i < sizeof untested / sizeof *untested; i++) {
+        if (untested[i].which == sabotage->which) {
+            drop_tests(&table[untested[i].primitive], (enum op_test)untested[i].test);
+        }
+    }
+    rewrite_primitives(sabotage->which, table);
 }
 
 /* ---- bundles --------------------------------------------------------------------------------- */
@@ -498,14 +494,28 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
     return true;
 }
 
-/* Bundles of a message that is not acked yet. */
-static bool owes_ack(enum bundle_name bundle)
-{
-    return (bundle >= BUNDLE_ENTER_LEG1 && bundle <= BUNDLE_STEP3) || bundle == BUNDLE_READ;
-}
-
 static const struct sabotage_shape shapes[] = {
-#include "faults/activity_shapes.def"
+    SHAPE(BUNDLE_CREATE, PRIMITIVE_CREATE_JOB, PRIMITIVE_ADD_ACTIVITY, PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_CLAIM, PRIMITIVE_CLAIM),
+    SHAPE(BUNDLE_EXTEND, PRIMITIVE_EXTEND),
+    SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG1, PRIMITIVE_ENTER_LEG1, PRIMITIVE_READ_INPUT,
+                     PRIMITIVE_READ_OUTPUT),
+    SHAPE_BEFORE_ACK(BUNDLE_LEG1, PRIMITIVE_MARK_ACTIVITY, PRIMITIVE_RECORD_TASK,
+                     PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_ANSWER, PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG2, PRIMITIVE_ENTER_LEG2, PRIMITIVE_REQUIRE_MARK,
+                     PRIMITIVE_READ_TASK, PRIMITIVE_READ_OUTPUT),
+    SHAPE_BEFORE_ACK(BUNDLE_STEP1, PRIMITIVE_MARK_ACTIVITY, PRIMITIVE_MARK_GUID,
+                     PRIMITIVE_RECORD_OUTPUT),
+    SHAPE_BEFORE_ACK(BUNDLE_STEP2, PRIMITIVE_MARK_ACTIVITY, PRIMITIVE_COLLATE, PRIMITIVE_CLOSE_TASK,
+                     PRIMITIVE_ADD_ACTIVITY, PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_STEP3, PRIMITIVE_MARK_ACTIVITY, PRIMITIVE_MARK_GUID,
+                     PRIMITIVE_RECORD_COMPLETION),
+    SHAPE(BUNDLE_ACK, PRIMITIVE_ACK),
+    SHAPE(BUNDLE_ESCALATE, PRIMITIVE_ACK, PRIMITIVE_REQUIRE_UNMARKED, PRIMITIVE_REQUIRE_STUCK,
+          PRIMITIVE_ESCALATE_JOB, PRIMITIVE_RECORD_ESCALATION),
+    SHAPE(BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK),
+    SHAPE_BEFORE_ACK(BUNDLE_READ, PRIMITIVE_READ_ACTIVITY, PRIMITIVE_READ_GUID),
 };
 
 static const struct sabotage_reason equivalents[] = {
@@ -513,14 +523,7 @@ static const struct sabotage_reason equivalents[] = {
 };
 
 const struct sabotage_book sabotage_book_activity = {
-    .prefix = "",
-    .shapes = shapes,
-    .shape_count = sizeof shapes / sizeof *shapes,
-    .equivalents = equivalents,
-    .equivalent_count = sizeof equivalents / sizeof *equivalents,
-    .named = named,
-    .named_count = NAMED_COUNT,
-    .owes_ack = owes_ack,
+    SABOTAGE_BOOK(named, shapes, equivalents),
     .primitives = change_primitives,
     .ready = get_ready,
     .bundle = change_bundle,

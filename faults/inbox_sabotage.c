@@ -1,44 +1,22 @@
 /* The planted bugs of the inbox protocol. */
 #include "faults/sabotage_book.h"
 
-enum { CHECK_THEN_INSERT };
-
 static const struct sabotage named[] = {
-    [CHECK_THEN_INSERT] = {.name = "inbox-check-then-insert",
-                           .about = "the inbox is looked at before the transaction, not inside it",
-                           .scenario = "inbox"},
+    {.name = "inbox-check-then-insert",
+     .about = "the inbox is looked at before the transaction, not inside it",
+     .scenario = "inbox",
+     SABOTAGE_AS(LOOK_FIRST, APPLY, REMEMBER)},
     {.name = "inbox-split",
      .about = "a message's id and its effect are committed apart",
      .scenario = "inbox",
-     .kind = SABOTAGE_SPLIT,
-     .bundle = BUNDLE_APPLY,
-     .primitive = PRIMITIVE_REMEMBER},
+     SABOTAGE_AS(SPLIT, APPLY, REMEMBER)},
 };
 
-/* The look, a moment before. */
-static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                 const struct bundle *next, const struct rows *rows)
-{
-    if (sabotage->which == CHECK_THEN_INSERT && next->name == BUNDLE_APPLY) {
-        int64_t id = next->params[next->calls[0].params];
-        memory->flag = row_find(rows, TABLE_INBOX, id) != ROW_NONE;
-    }
-}
-
-/* It was not there, so what the insertion finds no longer matters. */
-static void trust(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                  const struct actor *actor, struct bundle *bundle)
-{
-    (void)actor;
-    if (sabotage->which == CHECK_THEN_INSERT && bundle->name == BUNDLE_APPLY && !memory->flag) {
-        bundle->calls[0].mode = CALL_PLAIN;
-    }
-}
-
 static const struct sabotage_shape shapes[] = {
-    {BUNDLE_SEND, PRIMITIVE_OPEN_ACCOUNT}, {BUNDLE_SEND, PRIMITIVE_PUBLISH},
-    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},       {BUNDLE_APPLY, PRIMITIVE_REMEMBER},
-    {BUNDLE_APPLY, PRIMITIVE_CREDIT},      {BUNDLE_ACK, PRIMITIVE_ACK},
+    SHAPE(BUNDLE_SEND, PRIMITIVE_OPEN_ACCOUNT, PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_CLAIM, PRIMITIVE_CLAIM),
+    SHAPE_BEFORE_ACK(BUNDLE_APPLY, PRIMITIVE_REMEMBER, PRIMITIVE_CREDIT),
+    SHAPE(BUNDLE_ACK, PRIMITIVE_ACK),
 };
 
 static const struct sabotage_reason equivalents[] = {
@@ -50,20 +28,4 @@ static const struct sabotage_reason equivalents[] = {
     {"inbox.ack/unguard/ack.1", "who acks has applied the message, whoever holds it now"},
 };
 
-static bool owes_ack(enum bundle_name bundle)
-{
-    return bundle == BUNDLE_APPLY;
-}
-
-const struct sabotage_book sabotage_book_inbox = {
-    .prefix = "inbox.",
-    .shapes = shapes,
-    .shape_count = sizeof shapes / sizeof *shapes,
-    .equivalents = equivalents,
-    .equivalent_count = sizeof equivalents / sizeof *equivalents,
-    .named = named,
-    .named_count = sizeof named / sizeof *named,
-    .owes_ack = owes_ack,
-    .ready = look,
-    .bundle = trust,
-};
+const struct sabotage_book sabotage_book_inbox = {SABOTAGE_BOOK(named, shapes, equivalents)};

@@ -52,9 +52,7 @@ static const struct sabotage named[] = {
     {.name = "judge-outside-lock",
      .about = "skips and joins are judged on a key that may have moved since (E-KEY-5)",
      .scenario = "key-branches",
-     .kind = SABOTAGE_UNGUARD,
-     .bundle = BUNDLE_FINISH_KEY,
-     .primitive = PRIMITIVE_CHANGE_KEY,
+     SABOTAGE_AS(UNGUARD, FINISH_KEY, CHANGE_KEY),
      .op = 2},
 };
 
@@ -149,11 +147,9 @@ static void decide_early(const struct actor *actor, struct bundle *bundle, struc
 static int64_t *publish_again(const struct actor *actor, struct bundle *bundle, int position,
                               enum flow_message kind)
 {
-    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = (actor->is.flow.message[1 + MESSAGE_JOB] ^ position << 4 ^ kind) | 1;
-    p[1 + MESSAGE_KIND] = kind;
-    p[1 + MESSAGE_JOB] = actor->is.flow.message[1 + MESSAGE_JOB];
+    int64_t flow = actor->is.flow.message[1 + MESSAGE_JOB];
+    int64_t *p = bundle_publish(bundle, CALL_PLAIN, (flow ^ position << 4 ^ kind) | 1, kind);
+    p[1 + MESSAGE_JOB] = flow;
     p[1 + MESSAGE_NODE] = position;
     return p;
 }
@@ -263,27 +259,18 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
 /* ---- what is enumerated ---------------------------------------------------------------------- */
 
 static const struct sabotage_shape shapes[] = {
-    {BUNDLE_BEGIN_FLOW, PRIMITIVE_ADD_FLOW},
-    {BUNDLE_BEGIN_FLOW, PRIMITIVE_ADD_PLACE},
-    {BUNDLE_BEGIN_FLOW, PRIMITIVE_PUBLISH},
-    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},
-    {BUNDLE_READ, PRIMITIVE_READ_FLOW},
-    {BUNDLE_START_KEY, PRIMITIVE_START_KEY},
-    {BUNDLE_START_KEY, PRIMITIVE_RECORD_EVENT},
-    {BUNDLE_START_KEY, PRIMITIVE_ADD_FLOW},
-    {BUNDLE_START_KEY, PRIMITIVE_ADD_PLACE},
-    {BUNDLE_START_KEY, PRIMITIVE_PUBLISH},
-    {BUNDLE_FINISH_KEY, PRIMITIVE_CHANGE_KEY},
-    {BUNDLE_FINISH_KEY, PRIMITIVE_RECORD_EVENT},
-    {BUNDLE_FINISH_KEY, PRIMITIVE_RECORD_SKIP},
-    {BUNDLE_FINISH_KEY, PRIMITIVE_PUBLISH},
-    {BUNDLE_PAUSE_KEY, PRIMITIVE_PAUSE_KEY},
-    {BUNDLE_PAUSE_KEY, PRIMITIVE_RECORD_EVENT},
-    {BUNDLE_PAUSE_KEY, PRIMITIVE_PUBLISH},
-    {BUNDLE_RELEASE_KEY, PRIMITIVE_CHANGE_KEY},
-    {BUNDLE_RELEASE_KEY, PRIMITIVE_RECORD_EVENT},
-    {BUNDLE_RELEASE_KEY, PRIMITIVE_PUBLISH},
-    {BUNDLE_ACK, PRIMITIVE_ACK},
+    SHAPE(BUNDLE_BEGIN_FLOW, PRIMITIVE_ADD_FLOW, PRIMITIVE_ADD_PLACE, PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_CLAIM, PRIMITIVE_CLAIM),
+    SHAPE(BUNDLE_READ, PRIMITIVE_READ_FLOW),
+    SHAPE_BEFORE_ACK(BUNDLE_START_KEY, PRIMITIVE_START_KEY, PRIMITIVE_RECORD_EVENT,
+                     PRIMITIVE_ADD_FLOW, PRIMITIVE_ADD_PLACE, PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_FINISH_KEY, PRIMITIVE_CHANGE_KEY, PRIMITIVE_RECORD_EVENT,
+                     PRIMITIVE_RECORD_SKIP, PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_PAUSE_KEY, PRIMITIVE_PAUSE_KEY, PRIMITIVE_RECORD_EVENT,
+                     PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_RELEASE_KEY, PRIMITIVE_CHANGE_KEY, PRIMITIVE_RECORD_EVENT,
+                     PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_ACK, PRIMITIVE_ACK),
 };
 
 static const struct sabotage_reason equivalents[] = {
@@ -303,21 +290,8 @@ static const struct sabotage_reason equivalents[] = {
      "who acks has done what the message asks for, or found it done, whoever holds it now"},
 };
 
-static bool owes_ack(enum bundle_name bundle)
-{
-    return bundle == BUNDLE_START_KEY || bundle == BUNDLE_FINISH_KEY ||
-           bundle == BUNDLE_PAUSE_KEY || bundle == BUNDLE_RELEASE_KEY;
-}
-
 const struct sabotage_book sabotage_book_key = {
-    .prefix = "key.",
-    .shapes = shapes,
-    .shape_count = sizeof shapes / sizeof *shapes,
-    .equivalents = equivalents,
-    .equivalent_count = sizeof equivalents / sizeof *equivalents,
-    .named = named,
-    .named_count = sizeof named / sizeof *named,
-    .owes_ack = owes_ack,
+    SABOTAGE_BOOK(named, shapes, equivalents),
     .primitives = change_primitives,
     .ready = look,
     .bundle = change_bundle,

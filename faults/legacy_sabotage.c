@@ -89,10 +89,8 @@ static void use_copies(struct bundle *bundle)
 /* The message of a child, from the call that would save its integer. */
 static void append_message(const struct actor *actor, const int64_t *child, struct bundle *bundle)
 {
-    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = identity_mint(child[0], IDENTITY_LEG1);
-    p[1 + MESSAGE_KIND] = MESSAGE_LEG1;
+    int64_t key = identity_mint(child[0], IDENTITY_LEG1);
+    int64_t *p = bundle_publish(bundle, CALL_PLAIN, key, MESSAGE_LEG1);
     p[1 + MESSAGE_JOB] = child[1];
     p[1 + MESSAGE_ACTIVITY] = child[0];
     p[1 + MESSAGE_NODE] = child[2];
@@ -148,25 +146,20 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
 }
 
 static const struct sabotage_shape shapes[] = {
-    {BUNDLE_CREATE, PRIMITIVE_ADD_EARLIER},
-    {BUNDLE_CREATE, PRIMITIVE_PUBLISH},
-    {BUNDLE_CLAIM, PRIMITIVE_CLAIM},
-    {BUNDLE_ENTER_LEG1, PRIMITIVE_COUNT_LEG1},
-    {BUNDLE_CLEAN_UP, PRIMITIVE_CLEAN_UP},
-    {BUNDLE_WORK, PRIMITIVE_SAVE},
-    {BUNDLE_END_LEG1, PRIMITIVE_MOVE_EARLIER},
-    {BUNDLE_PUBLISH, PRIMITIVE_MARK_PUBLISHED},
-    {BUNDLE_PUBLISH, PRIMITIVE_PUBLISH},
-    {BUNDLE_ENTER_LEG2, PRIMITIVE_COUNT_LEG2},
-    {BUNDLE_SAVE, PRIMITIVE_SAVE},
-    {BUNDLE_SAVE, PRIMITIVE_ADD_EARLIER},
-    {BUNDLE_END_LEG2, PRIMITIVE_MOVE_EARLIER},
-    {BUNDLE_UNDO, PRIMITIVE_MOVE_EARLIER},
-    {BUNDLE_READ, PRIMITIVE_READ_EARLIER},
-    {BUNDLE_ACK, PRIMITIVE_ACK},
-    {BUNDLE_ESCALATE, PRIMITIVE_ACK},
-    {BUNDLE_ESCALATE, PRIMITIVE_REQUIRE_FULL},
-    {BUNDLE_ESCALATE, PRIMITIVE_RECORD_ESCALATION},
+    SHAPE(BUNDLE_CREATE, PRIMITIVE_ADD_EARLIER, PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_CLAIM, PRIMITIVE_CLAIM),
+    SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG1, PRIMITIVE_COUNT_LEG1),
+    SHAPE_BEFORE_ACK(BUNDLE_CLEAN_UP, PRIMITIVE_CLEAN_UP),
+    SHAPE_BEFORE_ACK(BUNDLE_WORK, PRIMITIVE_SAVE),
+    SHAPE_BEFORE_ACK(BUNDLE_END_LEG1, PRIMITIVE_MOVE_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_PUBLISH, PRIMITIVE_MARK_PUBLISHED, PRIMITIVE_PUBLISH),
+    SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG2, PRIMITIVE_COUNT_LEG2),
+    SHAPE_BEFORE_ACK(BUNDLE_SAVE, PRIMITIVE_SAVE, PRIMITIVE_ADD_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_END_LEG2, PRIMITIVE_MOVE_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_UNDO, PRIMITIVE_MOVE_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_READ, PRIMITIVE_READ_EARLIER),
+    SHAPE(BUNDLE_ACK, PRIMITIVE_ACK),
+    SHAPE(BUNDLE_ESCALATE, PRIMITIVE_ACK, PRIMITIVE_REQUIRE_FULL, PRIMITIVE_RECORD_ESCALATION),
 };
 
 #define INSERTED_WITH                                                                              \
@@ -205,21 +198,8 @@ static const struct sabotage_reason equivalents[] = {
      "who gives up has found the ceiling, whoever holds the message now"},
 };
 
-static bool owes_ack(enum bundle_name bundle)
-{
-    return bundle != BUNDLE_CREATE && bundle != BUNDLE_CLAIM && bundle != BUNDLE_ACK &&
-           bundle != BUNDLE_ESCALATE;
-}
-
 const struct sabotage_book sabotage_book_legacy = {
-    .prefix = "legacy.",
-    .shapes = shapes,
-    .shape_count = sizeof shapes / sizeof *shapes,
-    .equivalents = equivalents,
-    .equivalent_count = sizeof equivalents / sizeof *equivalents,
-    .named = named,
-    .named_count = sizeof named / sizeof *named,
-    .owes_ack = owes_ack,
+    SABOTAGE_BOOK(named, shapes, equivalents),
     .primitives = change_primitives,
     .bundle = change_bundle,
     .outcome = take_outcome,

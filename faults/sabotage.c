@@ -29,7 +29,9 @@ bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle, enum pri
 {
     const struct sabotage_book *book = books[protocol];
     for (size_t i = 0; i < book->shape_count; i++) {
-        if (book->shapes[i].bundle == bundle && book->shapes[i].primitive == primitive) {
+        const struct sabotage_shape *shape = &book->shapes[i];
+        if (shape->bundle == bundle &&
+            memchr(shape->primitives, (int)primitive, shape->count) != NULL) {
             return true;
         }
     }
@@ -84,7 +86,8 @@ static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
     [SABOTAGE_ACK_EARLY] = "acks the message before this bundle",
 };
 
-/* "step-2/drop/collate.5", "inbox.apply/drop/credit" */
+/* "step-2/drop/collate.5", "inbox.apply/drop/credit": the names of the first protocol stand alone,
+ * those of every other after its own. */
 static void name_it(struct sabotage *out)
 {
     char bundle[16], primitive[24] = "", op[8] = "";
@@ -95,7 +98,9 @@ static void name_it(struct sabotage *out)
     if (out->op != 0) {
         snprintf(op, sizeof op, ".%d", out->op);
     }
-    snprintf(out->name, sizeof out->name, "%s%s/%s%s%s%s", book_of(out)->prefix, bundle,
+    bool first = out->protocol == PROTOCOL_ACTIVITY;
+    const char *protocol = first ? "" : protocol_get((enum protocol_id)out->protocol)->name;
+    snprintf(out->name, sizeof out->name, "%s%s%s/%s%s%s%s", protocol, first ? "" : ".", bundle,
              kind_slugs[out->kind], primitive[0] == '\0' ? "" : "/", primitive, op);
 }
 
@@ -108,7 +113,7 @@ struct walk {
 };
 
 static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabotage_shape *shape,
-                  int op)
+                  uint8_t primitive, int op)
 {
     if (walk->at++ != walk->wanted) {
         return false;
@@ -116,7 +121,7 @@ static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabot
     *walk->out = (struct sabotage){.protocol = walk->protocol,
                                    .kind = (uint8_t)kind,
                                    .bundle = shape->bundle,
-                                   .primitive = shape->primitive,
+                                   .primitive = primitive,
                                    .op = (uint8_t)op,
                                    .about = kind_abouts[kind]};
     name_it(walk->out);
@@ -124,36 +129,37 @@ static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabot
     return true;
 }
 
-static bool is_last(const struct sabotage_book *book, size_t i)
-{
-    return i + 1 == book->shape_count || book->shapes[i + 1].bundle != book->shapes[i].bundle;
-}
-
 /* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
-static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape)
+static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape, uint8_t part)
 {
-    const struct primitive *primitive = &primitive_table[shape->primitive];
+    const struct primitive *primitive = &primitive_table[part];
     for (int i = 0; i < primitive->op_count; i++) {
         const struct op *op = &primitive->ops[i];
-        if ((primitive->op_count > 1 && visit(walk, SABOTAGE_DROP, shape, i + 1)) ||
-            (op->test != TEST_NONE && visit(walk, SABOTAGE_UNGUARD, shape, i + 1)) ||
-            (op->kind == OP_ADD && visit(walk, SABOTAGE_STALE, shape, i + 1))) {
+        if ((primitive->op_count > 1 && visit(walk, SABOTAGE_DROP, shape, part, i + 1)) ||
+            (op->test != TEST_NONE && visit(walk, SABOTAGE_UNGUARD, shape, part, i + 1)) ||
+            (op->kind == OP_ADD && visit(walk, SABOTAGE_STALE, shape, part, i + 1))) {
             return true;
         }
     }
     return false;
 }
 
-static bool visit_shape(struct walk *walk, size_t i)
+static bool visit_shape(struct walk *walk, const struct sabotage_shape *shape)
 {
-    const struct sabotage_book *book = books[walk->protocol];
-    const struct sabotage_shape *shape = &book->shapes[i];
-    bool first = i == 0 || book->shapes[i - 1].bundle != shape->bundle;
-    bool owes_ack = book->owes_ack != NULL && book->owes_ack((enum bundle_name)shape->bundle);
-    return (first && visit(walk, SABOTAGE_REPEAT, shape, 0)) ||
-           (first && owes_ack && visit(walk, SABOTAGE_ACK_EARLY, shape, 0)) ||
-           visit(walk, SABOTAGE_DROP, shape, 0) ||
-           (!is_last(book, i) && visit(walk, SABOTAGE_SPLIT, shape, 0)) || visit_ops(walk, shape);
+    if (visit(walk, SABOTAGE_REPEAT, shape, shape->primitives[0], 0) ||
+        (shape->before_ack && visit(walk, SABOTAGE_ACK_EARLY, shape, shape->primitives[0], 0))) {
+        return true;
+    }
+    for (uint8_t i = 0; i < shape->count; i++) {
+        uint8_t part = shape->primitives[i];
+        bool last = i + 1 == shape->count;
+        if (visit(walk, SABOTAGE_DROP, shape, part, 0) ||
+            (!last && visit(walk, SABOTAGE_SPLIT, shape, part, 0)) ||
+            visit_ops(walk, shape, part)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* True if there is one with this number; `at` then tells how many there are before it. */
@@ -161,7 +167,7 @@ static bool walk_to(struct walk *walk)
 {
     for (walk->protocol = 0; walk->protocol < PROTOCOL_COUNT; walk->protocol++) {
         for (size_t i = 0; i < books[walk->protocol]->shape_count; i++) {
-            if (visit_shape(walk, i)) {
+            if (visit_shape(walk, &books[walk->protocol]->shapes[i])) {
                 return true;
             }
         }
@@ -366,34 +372,40 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
         split(memory, bundle, at);
     } else if (sabotage->kind == SABOTAGE_STALE) {
         pass_stale(sabotage, memory, bundle, &bundle->calls[at]);
+    } else if (sabotage->kind == SABOTAGE_LOOK_FIRST) {
+        bundle->calls[at].mode = memory->has_stale ? bundle->calls[at].mode : CALL_PLAIN;
     } else if (sabotage->kind != SABOTAGE_REPEAT) {
         bundle->calls[at].primitive = COPY;
     }
 }
 
-/* The stale read: the cell that the addition is for, while the actor has just got its outcome. */
-void sabotage_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
-                    const struct bundle *next, const struct rows *rows)
+/* The row that the operation is about, while the actor has just got its outcome: the cell that an
+ * addition is for, or whether the row is there at all. */
+static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                 const struct bundle *next, const struct rows *rows)
 {
-    if (sabotage->kind == SABOTAGE_NAMED) {
-        if (book_of(sabotage)->ready != NULL) {
-            book_of(sabotage)->ready(sabotage, memory, next, rows);
-        }
-        return;
-    }
-    if (sabotage->kind != SABOTAGE_STALE || next->name != sabotage->bundle) {
-        return;
-    }
     int at = find_call(next, sabotage->primitive);
     if (at < 0) {
         return;
     }
-    const struct op *op = &primitive_table[sabotage->primitive].ops[sabotage->op - 1];
+    int which = sabotage->op == 0 ? 0 : sabotage->op - 1;
+    const struct op *op = &primitive_table[sabotage->primitive].ops[which];
     int64_t key = next->params[next->calls[at].params + op->key - OPERAND_PARAM];
     uint32_t slot = row_find(rows, (enum row_table)op->table, key);
     memory->has_stale = slot != ROW_NONE;
     if (memory->has_stale) {
         memory->stale = row_get(rows, (enum row_table)op->table, slot, op->column);
+    }
+}
+
+void sabotage_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                    const struct bundle *next, const struct rows *rows)
+{
+    bool looks = sabotage->kind == SABOTAGE_STALE || sabotage->kind == SABOTAGE_LOOK_FIRST;
+    if (sabotage->kind == SABOTAGE_NAMED && book_of(sabotage)->ready != NULL) {
+        book_of(sabotage)->ready(sabotage, memory, next, rows);
+    } else if (looks && next->name == sabotage->bundle) {
+        look(sabotage, memory, next, rows);
     }
 }
 
@@ -474,6 +486,7 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
     case SABOTAGE_DROP:
     case SABOTAGE_UNGUARD:
     case SABOTAGE_STALE:
+    case SABOTAGE_LOOK_FIRST:
     case SABOTAGE_KIND_COUNT:
         break;
     }

@@ -22,13 +22,15 @@
 #define SABOTAGE_NAME_SIZE  64
 
 enum sabotage_kind {
-    SABOTAGE_NAMED,     /* one that a protocol's book names */
-    SABOTAGE_DROP,      /* the primitive is left out of the bundle */
-    SABOTAGE_SPLIT,     /* what comes after the primitive is a transaction of its own */
-    SABOTAGE_UNGUARD,   /* an operation's test is left out */
-    SABOTAGE_STALE,     /* an addition becomes a write of what was read before, plus the amount */
-    SABOTAGE_REPEAT,    /* the bundle is committed twice */
-    SABOTAGE_ACK_EARLY, /* the message is acked before the bundle */
+    SABOTAGE_NAMED,      /* one that a protocol's book names */
+    SABOTAGE_DROP,       /* the primitive is left out of the bundle */
+    SABOTAGE_SPLIT,      /* what comes after the primitive is a transaction of its own */
+    SABOTAGE_UNGUARD,    /* an operation's test is left out */
+    SABOTAGE_STALE,      /* an addition becomes a write of what was read before, plus the amount */
+    SABOTAGE_REPEAT,     /* the bundle is committed twice */
+    SABOTAGE_ACK_EARLY,  /* the message is acked before the bundle */
+    SABOTAGE_LOOK_FIRST, /* whether a row is there is looked up before the bundle, and its insertion
+                            trusts that; not enumerated */
     SABOTAGE_KIND_COUNT
 };
 
@@ -49,7 +51,7 @@ struct sabotage {
  * the worker has become idle. */
 struct sabotage_memory {
     uint8_t stage;                   /* how far a bundle is that takes several transactions */
-    bool has_stale;                  /* `stale` was read */
+    bool has_stale;                  /* the row was there, and `stale` is its cell */
     bool flag;                       /* the sabotage's own */
     int64_t stale;                   /* a cell as it was when the actor got its last outcome */
     int64_t held[BUNDLE_VALUES_MAX]; /* what the first half of a split bundle returned */

@@ -8,10 +8,27 @@
 
 #include "faults/sabotage.h"
 
-/* A primitive of a bundle; shapes are in the order of the bundle, a bundle's together. */
+/* A bundle that engines send: every primitive that may stand in it, in its order. */
 struct sabotage_shape {
-    uint8_t bundle, primitive;
+    uint8_t bundle;
+    bool before_ack; /* of a message that is not acked yet: tried with the ack before it, too */
+    uint8_t count;
+    const uint8_t *primitives;
 };
+
+#define SHAPE_PARTS(...)                                                                           \
+    (uint8_t)sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[])                             \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define SHAPE(bundle, ...)                                                                         \
+    {                                                                                              \
+        bundle, false, SHAPE_PARTS(__VA_ARGS__)                                                    \
+    }
+#define SHAPE_BEFORE_ACK(bundle, ...)                                                              \
+    {                                                                                              \
+        bundle, true, SHAPE_PARTS(__VA_ARGS__)                                                     \
+    }
 
 /* An enumerated sabotage that breaks no promise, by its whole name, and why. */
 struct sabotage_reason {
@@ -19,15 +36,12 @@ struct sabotage_reason {
 };
 
 struct sabotage_book {
-    const char *prefix; /* of enumerated names: "inbox.", so that no two protocols' are the same */
+    const struct sabotage *named; /* .protocol and .which are filled in */
+    size_t named_count;
     const struct sabotage_shape *shapes;
     size_t shape_count;
     const struct sabotage_reason *equivalents;
     size_t equivalent_count;
-    const struct sabotage *named; /* .protocol and .which are filled in */
-    size_t named_count;
-    /* Bundles of a message that is not acked yet: each is tried with the ack before it. */
-    bool (*owes_ack)(enum bundle_name bundle);
     /* Changes primitives in place, or puts a copy at SABOTAGE_COPY for `bundle` to call. */
     void (*primitives)(const struct sabotage *sabotage, struct primitive *table);
     /* As sabotage_ready, sabotage_bundle, sabotage_outcome and sabotage_tears. */
@@ -39,5 +53,15 @@ struct sabotage_book {
                     const struct bundle *sent, struct outcome *outcome);
     bool (*tears)(const struct sabotage *sabotage);
 };
+
+/* A named sabotage that is one of the kinds: SABOTAGE_AS(SPLIT, APPLY, REMEMBER). */
+#define SABOTAGE_AS(kind_id, bundle_id, primitive_id)                                              \
+    .kind = SABOTAGE_##kind_id, .bundle = BUNDLE_##bundle_id, .primitive = PRIMITIVE_##primitive_id
+
+/* Those that every book has, from its arrays. */
+#define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
+    .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \
+    .shape_count = sizeof(bundles) / sizeof *(bundles), .equivalents = (reasons),                  \
+    .equivalent_count = sizeof(reasons) / sizeof *(reasons)
 
 #endif

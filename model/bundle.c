@@ -1,60 +1,9 @@
 #include "model/bundle.h"
 
 static const char *const name_texts[BUNDLE_NAME_COUNT] = {
-    [BUNDLE_CREATE] = "create job",
-    [BUNDLE_CLAIM] = "claim",
-    [BUNDLE_EXTEND] = "extend",
-    [BUNDLE_ENTER_LEG1] = "enter Leg1",
-    [BUNDLE_LEG1] = "Leg1",
-    [BUNDLE_ANSWER] = "answer",
-    [BUNDLE_ENTER_LEG2] = "enter Leg2",
-    [BUNDLE_STEP1] = "Step 1",
-    [BUNDLE_STEP2] = "Step 2",
-    [BUNDLE_STEP3] = "Step 3",
-    [BUNDLE_ACK] = "ack",
-    [BUNDLE_ESCALATE] = "escalate",
-    [BUNDLE_PUT_BACK] = "put back",
-    [BUNDLE_READ] = "read",
-    /* inbox */
-    [BUNDLE_SEND] = "send",
-    [BUNDLE_APPLY] = "apply",
-    /* legacy */
-    [BUNDLE_CLEAN_UP] = "clean up",
-    [BUNDLE_WORK] = "work",
-    [BUNDLE_END_LEG1] = "end Leg1",
-    [BUNDLE_PUBLISH] = "publish",
-    [BUNDLE_SAVE] = "save",
-    [BUNDLE_END_LEG2] = "end Leg2",
-    [BUNDLE_UNDO] = "undo",
-    /* key */
-    [BUNDLE_BEGIN_FLOW] = "begin flow",
-    [BUNDLE_START_KEY] = "start",
-    [BUNDLE_FINISH_KEY] = "finish activity",
-    [BUNDLE_PAUSE_KEY] = "pause",
-    [BUNDLE_RELEASE_KEY] = "release",
-    /* pipeline */
-    [BUNDLE_REQUEST] = "request",
-    [BUNDLE_MARK] = "MARK",
-    [BUNDLE_REVIEW] = "REVIEW",
-    [BUNDLE_CUT] = "CUT",
-    [BUNDLE_VERIFY] = "VERIFY",
-    [BUNDLE_HAND_ON] = "hand on",
-    /* seq */
-    [BUNDLE_SEQ_ADMIT] = "admit",
-    [BUNDLE_SEQ_DISPATCH] = "dispatch",
-    [BUNDLE_SEQ_LOOK] = "look",
-    [BUNDLE_SEQ_TAKE] = "take",
-    [BUNDLE_SEQ_BEAT] = "heartbeat",
-    [BUNDLE_SEQ_FINISH] = "finish",
-    [BUNDLE_SEQ_FAIL] = "fail",
-    [BUNDLE_SEQ_RECLAIM] = "reclaim",
-    [BUNDLE_SEQ_CANCEL] = "cancel",
-    [BUNDLE_SEQ_ASK] = "ask to end",
-    [BUNDLE_SEQ_FORCE] = "force cancel",
-    [BUNDLE_SEQ_COMMIT] = "commit",
-    [BUNDLE_SEQ_ATTEMPT] = "attempt",
-    [BUNDLE_SEQ_HALT] = "halt",
-    [BUNDLE_SEQ_READ] = "read seq",
+#define BUNDLE(id, text) [BUNDLE_##id] = text,
+#include "model/bundles.def"
+#undef BUNDLE
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {

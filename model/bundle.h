@@ -17,64 +17,11 @@
 #define BUNDLE_PARAMS_MAX 340
 #define BUNDLE_VALUES_MAX 16
 
-/* What a bundle is for. Every transaction of the protocol has one of these names: crash points,
- * traces and planted bugs refer to them. */
+/* BUNDLE_CREATE, ... */
 enum bundle_name {
-    /* activity; CLAIM, EXTEND, ACK and PUT_BACK are the queue's, for every protocol */
-    BUNDLE_CREATE,     /* a client creates a job */
-    BUNDLE_CLAIM,      /* a worker takes a message */
-    BUNDLE_EXTEND,     /* ... and keeps it longer */
-    BUNDLE_ENTER_LEG1, /* counted, apart from the work (ACL-9) */
-    BUNDLE_LEG1,       /* Leg1's work and +100B (ACL-11) */
-    BUNDLE_ANSWER,     /* a worker answers its task */
-    BUNDLE_ENTER_LEG2, /* activity +1, GUID made or +1 (ACL-13) */
-    BUNDLE_STEP1,      /* work (ACL-16) */
-    BUNDLE_STEP2,      /* children, semaphore, snapshot (ACL-17) */
-    BUNDLE_STEP3,      /* job completion tasks (ACL-18) */
-    BUNDLE_ACK,        /* the message is deleted (ACL-28) */
-    BUNDLE_ESCALATE,   /* handed to people and acked (E-ACL-10) */
-    BUNDLE_PUT_BACK,   /* too early: visible again later, uncounted (E-ACL-20) */
-    BUNDLE_READ,       /* where do things stand, after an unknown outcome (E-ACL-13) */
-    /* inbox */
-    BUNDLE_SEND,  /* a client sends a message */
-    BUNDLE_APPLY, /* its effect, and its id, together (BOX-1) */
-    /* legacy; CREATE, ENTER_LEG1, ENTER_LEG2, ESCALATE and READ are as above */
-    BUNDLE_CLEAN_UP, /* what a Leg1 that did not end left behind (LEG-3) */
-    BUNDLE_WORK,     /* Leg1's work */
-    BUNDLE_END_LEG1, /* -10T */
-    BUNDLE_PUBLISH,  /* the messages that follow from what a leg saved (LEG-9) */
-    BUNDLE_SAVE,     /* Leg2's work and its children's integers (LEG-9) */
-    BUNDLE_END_LEG2, /* pending or success (LEG-4) */
-    BUNDLE_UNDO,     /* a call after success takes its entry back (LEG-4) */
-    /* key; READ, too: where the flow stands */
-    BUNDLE_BEGIN_FLOW,  /* a client begins a flow */
-    BUNDLE_START_KEY,   /* 9 to 8, and the flow that it awaits */
-    BUNDLE_FINISH_KEY,  /* 8 to 7, 6 or 5, and all skips that follow (E-KEY-5) */
-    BUNDLE_PAUSE_KEY,   /* 6 to 5 */
-    BUNDLE_RELEASE_KEY, /* 5 to 4 */
-    /* pipeline: the four phases, each exactly one transaction (CUT-1), and what is around them */
-    BUNDLE_REQUEST, /* a client asks for the MARK of a batch's first entry */
-    BUNDLE_MARK,
-    BUNDLE_REVIEW,
-    BUNDLE_CUT,
-    BUNDLE_VERIFY,
-    BUNDLE_HAND_ON, /* the request is acked, and what follows from it asked for */
-    /* seq */
-    BUNDLE_SEQ_ADMIT,    /* a seq enters the ledger: UNSEEN */
-    BUNDLE_SEQ_DISPATCH, /* move 1 */
-    BUNDLE_SEQ_LOOK,     /* what is there to do */
-    BUNDLE_SEQ_TAKE,     /* the lease and move 2 (E-SEQ-6) */
-    BUNDLE_SEQ_BEAT,     /* progress keeps the lease (SEQ-9) */
-    BUNDLE_SEQ_FINISH,   /* moves 3 and 4 */
-    BUNDLE_SEQ_FAIL,     /* move 5, and 12 where the policy grants a retry (E-SEQ-2) */
-    BUNDLE_SEQ_RECLAIM,  /* the same, of a run whose lease has expired (E-SEQ-1) */
-    BUNDLE_SEQ_CANCEL,   /* move 6 */
-    BUNDLE_SEQ_ASK,      /* a run is asked to end */
-    BUNDLE_SEQ_FORCE,    /* move 7, after the grace period */
-    BUNDLE_SEQ_COMMIT,   /* moves 8 to 11 */
-    BUNDLE_SEQ_ATTEMPT,  /* an illegal move */
-    BUNDLE_SEQ_HALT,     /* Stage1 has failed: the latch (E-SEQ-15) */
-    BUNDLE_SEQ_READ,     /* where does this seq stand, after an unknown outcome (E-SEQ-11) */
+#define BUNDLE(id, text) BUNDLE_##id,
+#include "model/bundles.def"
+#undef BUNDLE
     BUNDLE_NAME_COUNT
 };
 
@@ -168,6 +115,29 @@ static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id pr
     bundle->param_count = (uint16_t)(bundle->param_count + primitive_table[primitive].params);
     CHECK(bundle->param_count <= BUNDLE_PARAMS_MAX);
     return &bundle->params[call->params];
+}
+
+/* Appends a call with these parameters, which are all that its primitive has. */
+#define BUNDLE_CALL(bundle, primitive, mode, values, ...)                                          \
+    bundle_call(bundle, primitive, mode, values, (const int64_t[]){__VA_ARGS__},                   \
+                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+static inline void bundle_call(struct bundle *bundle, enum primitive_id primitive,
+                               enum call_mode mode, int values, const int64_t *params, size_t count)
+{
+    CHECK(count == primitive_table[primitive].params);
+    memcpy(bundle_append(bundle, primitive, mode, values), params, count * sizeof *params);
+}
+
+/* Appends the publication of a message and returns its parameters, key first: what the caller does
+ * not fill in is 0. */
+static inline int64_t *bundle_publish(struct bundle *bundle, enum call_mode mode, int64_t key,
+                                      int64_t kind)
+{
+    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, mode, 0);
+    memset(p, 0, primitive_table[PRIMITIVE_PUBLISH].params * sizeof *p);
+    p[0] = key;
+    p[1 + MESSAGE_KIND] = kind;
+    return p;
 }
 
 const char *bundle_name_text(enum bundle_name name);

@@ -27,12 +27,9 @@ static const struct erratum errata[] = {
 static const struct {
     const char *name, *seed, *about;
 } families[CLAUSE_FAMILY_COUNT] = {
-    [CLAUSE_FAMILY_ACL] = {"ACL", "000", "activity ledger, GUID ledger and job semaphore"},
-    [CLAUSE_FAMILY_SEQ] = {"SEQ", "001", "seq state machine with leases"},
-    [CLAUSE_FAMILY_KEY] = {"KEY", "002", "collation key"},
-    [CLAUSE_FAMILY_LEG] = {"LEG", "003", "the earlier activity ledger"},
-    [CLAUSE_FAMILY_CUT] = {"CUT", "004", "pipeline MARK, REVIEW, CUT, VERIFY"},
-    [CLAUSE_FAMILY_BOX] = {"BOX", "none", "an inbox, the example of a protocol"},
+#define FAMILY(id, in_seed, text) [CLAUSE_FAMILY_##id] = {#id, in_seed, text},
+#include "model/families.def"
+#undef FAMILY
 };
 
 static const struct {

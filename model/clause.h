@@ -18,13 +18,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* CLAUSE_FAMILY_ACL, ... */
 enum clause_family {
-    CLAUSE_FAMILY_ACL,
-    CLAUSE_FAMILY_SEQ,
-    CLAUSE_FAMILY_KEY,
-    CLAUSE_FAMILY_LEG,
-    CLAUSE_FAMILY_CUT,
-    CLAUSE_FAMILY_BOX,
+#define FAMILY(id, seed, about) CLAUSE_FAMILY_##id,
+#include "model/families.def"
+#undef FAMILY
     CLAUSE_FAMILY_COUNT
 };
 

@@ -26,11 +26,11 @@ bool consumer_next(const struct consumer *consumer, int64_t timeout, struct bund
     }
     bool idle = consumer->state == CONSUMER_IDLE;
     bundle_begin(next, idle ? BUNDLE_CLAIM : BUNDLE_ACK);
-    int64_t *p = bundle_append(next, idle ? PRIMITIVE_CLAIM : PRIMITIVE_ACK,
-                               idle ? CALL_PLAIN : CALL_REQUIRE, 0);
-    p[0] = idle ? timeout : consumer->message[0];
-    if (!idle) {
-        p[1] = consumer->message[1 + MESSAGE_EPOCH];
+    if (idle) {
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, timeout);
+    } else {
+        BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, consumer->message[0],
+                    consumer->message[1 + MESSAGE_EPOCH]);
     }
     return true;
 }

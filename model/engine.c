@@ -346,9 +346,8 @@ void worker_take(struct worker *worker, const struct engine_rules *rules,
 
 static void append_ack(const struct worker *worker, struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_ACK, CALL_REQUIRE, 0);
-    p[0] = worker->message[0];
-    p[1] = column(worker, MESSAGE_EPOCH);
+    BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
+                column(worker, MESSAGE_EPOCH));
 }
 
 /* The data that came along the edge: the job's input, or what the source stored in the dimension
@@ -357,28 +356,25 @@ static void append_read_input(const struct worker *worker, struct bundle *next, 
 {
     int64_t source = column(worker, MESSAGE_SOURCE);
     if (source == 0) {
-        bundle_append(next, PRIMITIVE_READ_INPUT, CALL_PLAIN, values)[0] =
-            column(worker, MESSAGE_JOB);
+        BUNDLE_CALL(next, PRIMITIVE_READ_INPUT, CALL_PLAIN, values, column(worker, MESSAGE_JOB));
     } else {
-        bundle_append(next, PRIMITIVE_READ_OUTPUT, CALL_PLAIN, values)[0] =
-            identity_mint(source, IDENTITY_DIMENSION + column(worker, MESSAGE_DIMENSION));
+        BUNDLE_CALL(next, PRIMITIVE_READ_OUTPUT, CALL_PLAIN, values,
+                    identity_mint(source, IDENTITY_DIMENSION + column(worker, MESSAGE_DIMENSION)));
     }
 }
 
 static void append_mark_activity(const struct worker *worker, struct bundle *next,
                                  enum ledger_field field, enum call_mode mode, int values)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_MARK_ACTIVITY, mode, values);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = weight(field);
+    BUNDLE_CALL(next, PRIMITIVE_MARK_ACTIVITY, mode, values, column(worker, MESSAGE_ACTIVITY),
+                weight(field));
 }
 
 static void append_mark_guid(const struct worker *worker, struct bundle *next,
                              enum ledger_field field)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE, STEP_LEDGER);
-    p[0] = column(worker, MESSAGE_GUID);
-    p[1] = weight(field);
+    BUNDLE_CALL(next, PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE, STEP_LEDGER,
+                column(worker, MESSAGE_GUID), weight(field));
 }
 
 /* A message: its key, then what is common to all that one worker publishes. The caller fills in the
@@ -386,10 +382,7 @@ static void append_mark_guid(const struct worker *worker, struct bundle *next,
 static int64_t *append_publish(const struct worker *worker, struct bundle *next,
                                enum call_mode mode, int64_t key, enum message_kind kind)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_PUBLISH, mode, 0);
-    p[0] = key;
-    p += 1;
-    p[MESSAGE_KIND] = kind;
+    int64_t *p = bundle_publish(next, mode, key, kind) + 1;
     p[MESSAGE_JOB] = column(worker, MESSAGE_JOB);
     p[MESSAGE_ACTIVITY] = column(worker, MESSAGE_ACTIVITY);
     p[MESSAGE_NODE] = column(worker, MESSAGE_NODE);
@@ -409,11 +402,9 @@ static void next_enter_leg1(const struct worker *worker, struct bundle *next)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG1_ENTRIES);
     bundle_begin(next, BUNDLE_ENTER_LEG1);
-    int64_t *p = bundle_append(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, LEG1_LEDGER);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = entries->weight;
-    p[2] = entries->ceiling + 1;
-    p[3] = entries->ceiling;
+    BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, LEG1_LEDGER,
+                column(worker, MESSAGE_ACTIVITY), entries->weight, entries->ceiling + 1,
+                entries->ceiling);
     append_read_input(worker, next, LEG1_INPUT);
 }
 
@@ -442,10 +433,8 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
 {
     bundle_begin(next, BUNDLE_LEG1);
     append_mark_activity(worker, next, ACTIVITY_LEG1_COMPLETE, CALL_UNLESS_DONE, LEG1_LEDGER);
-    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_TASK, CALL_PLAIN, 0);
-    p[0] = task_id(worker);
-    p[1] = column(worker, MESSAGE_ACTIVITY);
-    p[2] = worker->input;
+    BUNDLE_CALL(next, PRIMITIVE_RECORD_TASK, CALL_PLAIN, 0, task_id(worker),
+                column(worker, MESSAGE_ACTIVITY), worker->input);
     if (rules->direct) {
         int64_t pendings = rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings;
         for (int64_t answered = 0; answered <= pendings; answered++) {
@@ -453,8 +442,8 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
             next->calls[next->count - 1].mode = CALL_REQUIRE;
         }
     } else {
-        p = append_publish(worker, next, CALL_REQUIRE,
-                           identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
+        int64_t *p = append_publish(worker, next, CALL_REQUIRE,
+                                    identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
         p[MESSAGE_CONTENT] = worker->input;
     }
 }
@@ -473,9 +462,9 @@ static void next_answer(const struct worker *worker, const struct engine_rules *
 static void append_require_pendings(const struct worker *worker, struct bundle *next)
 {
     for (int64_t k = 1; k <= column(worker, MESSAGE_PENDINGS); k++) {
-        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_MARK, CALL_REQUIRE, 0);
-        p[0] = identity_mint(task_id(worker), IDENTITY_PENDING + k);
-        p[1] = weight(GUID_CHILDREN_SPAWNED);
+        BUNDLE_CALL(next, PRIMITIVE_REQUIRE_MARK, CALL_REQUIRE, 0,
+                    identity_mint(task_id(worker), IDENTITY_PENDING + k),
+                    weight(GUID_CHILDREN_SPAWNED));
     }
 }
 
@@ -483,17 +472,13 @@ static void next_enter_leg2(const struct worker *worker, struct bundle *next)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG2_ENTRIES);
     bundle_begin(next, BUNDLE_ENTER_LEG2);
-    int64_t *p = bundle_append(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = column(worker, MESSAGE_GUID);
-    p[2] = column(worker, MESSAGE_ANSWER);
-    p[3] = column(worker, MESSAGE_CONTENT);
-    p[4] = weight(ACTIVITY_LEG1_COMPLETE);
-    p[5] = entries->ceiling + 1;
-    p[6] = entries->ceiling;
-    p[7] = entries->ceiling - 1;
+    BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER,
+                column(worker, MESSAGE_ACTIVITY), column(worker, MESSAGE_GUID),
+                column(worker, MESSAGE_ANSWER), column(worker, MESSAGE_CONTENT),
+                weight(ACTIVITY_LEG1_COMPLETE), entries->ceiling + 1, entries->ceiling,
+                entries->ceiling - 1);
     append_require_pendings(worker, next);
-    bundle_append(next, PRIMITIVE_READ_TASK, CALL_PLAIN, LEG2_CLOSED_BY)[0] = task_id(worker);
+    BUNDLE_CALL(next, PRIMITIVE_READ_TASK, CALL_PLAIN, LEG2_CLOSED_BY, task_id(worker));
     if (column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES) {
         append_read_input(worker, next, LEG2_INPUT);
     }
@@ -512,12 +497,11 @@ static void next_step1(const struct worker *worker, struct bundle *next)
     bundle_begin(next, BUNDLE_STEP1);
     append_mark_activity(worker, next, ACTIVITY_WORK_DONE, CALL_PLAIN, STEP_ACTIVITY);
     append_mark_guid(worker, next, GUID_WORK_DONE);
-    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_OUTPUT, CALL_PLAIN, 0);
-    p[0] = identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_DIMENSION + worker->dimension);
-    p[1] = column(worker, MESSAGE_ACTIVITY);
-    p[2] = worker->dimension;
-    p[3] = output(worker);
-    p[4] = column(worker, MESSAGE_GUID);
+    BUNDLE_CALL(
+        next, PRIMITIVE_RECORD_OUTPUT, CALL_PLAIN, 0,
+        identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_DIMENSION + worker->dimension),
+        column(worker, MESSAGE_ACTIVITY), worker->dimension, output(worker),
+        column(worker, MESSAGE_GUID));
 }
 
 static void append_child(const struct worker *worker, const struct engine_rules *rules,
@@ -528,14 +512,11 @@ static void append_child(const struct worker *worker, const struct engine_rules 
     uint16_t child = graph->edges[edge].to;
     int64_t guid = column(worker, MESSAGE_GUID);
     int64_t activity = identity_mint(guid, IDENTITY_EDGE + edge);
-    int64_t *p = bundle_append(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0);
-    p[0] = activity;
-    p[1] = column(worker, MESSAGE_JOB);
-    p[2] = child;
-    p[3] = graph->nodes[child].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES);
-    p[4] = guid;
-    p = append_publish(worker, next, CALL_REQUIRE, identity_mint(activity, IDENTITY_LEG1),
-                       MESSAGE_LEG1);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0, activity,
+                column(worker, MESSAGE_JOB), child,
+                graph->nodes[child].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES), guid);
+    int64_t *p = append_publish(worker, next, CALL_REQUIRE, identity_mint(activity, IDENTITY_LEG1),
+                                MESSAGE_LEG1);
     p[MESSAGE_ACTIVITY] = activity;
     p[MESSAGE_NODE] = child;
     p[MESSAGE_SOURCE] = column(worker, MESSAGE_ACTIVITY);
@@ -606,9 +587,8 @@ static void next_step2(const struct worker *worker, const struct engine_rules *r
     p[3] = weight(GUID_CHILDREN_SPAWNED);
     p[4] = weight(GUID_JOB_CLOSED);
     if (column(worker, MESSAGE_ANSWER) == ANSWER_CLOSES) {
-        int64_t *close = bundle_append(next, PRIMITIVE_CLOSE_TASK, CALL_REQUIRE, 0);
-        close[0] = task_id(worker);
-        close[1] = column(worker, MESSAGE_GUID);
+        BUNDLE_CALL(next, PRIMITIVE_CLOSE_TASK, CALL_REQUIRE, 0, task_id(worker),
+                    column(worker, MESSAGE_GUID));
     }
     p[2] = semaphore_delta(append_children(worker, rules, next), pending);
 }
@@ -618,26 +598,21 @@ static void next_step3(const struct worker *worker, struct bundle *next)
     bundle_begin(next, BUNDLE_STEP3);
     append_mark_activity(worker, next, ACTIVITY_JOB_TASKS_DONE, CALL_PLAIN, STEP_ACTIVITY);
     append_mark_guid(worker, next, GUID_JOB_TASKS_DONE);
-    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_COMPLETION, CALL_PLAIN, 0);
-    p[0] = identity_mint(column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID));
-    p[1] = column(worker, MESSAGE_JOB);
-    p[2] = column(worker, MESSAGE_GUID);
+    BUNDLE_CALL(next, PRIMITIVE_RECORD_COMPLETION, CALL_PLAIN, 0,
+                identity_mint(column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID)),
+                column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID));
 }
 
 /* What is given up must still be owed: the ceiling was seen by another transaction (E-ACL-31). */
 static void append_still_owed(const struct worker *worker, struct bundle *next)
 {
     if (worker->reason == ESCALATED_LEG1_CEILING) {
-        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_UNMARKED, CALL_REQUIRE, 0);
-        p[0] = column(worker, MESSAGE_ACTIVITY);
-        p[1] = weight(ACTIVITY_LEG1_COMPLETE);
+        BUNDLE_CALL(next, PRIMITIVE_REQUIRE_UNMARKED, CALL_REQUIRE, 0,
+                    column(worker, MESSAGE_ACTIVITY), weight(ACTIVITY_LEG1_COMPLETE));
     } else if (worker->reason == ESCALATED_ATTEMPTS_CEILING) {
         const struct ledger_layout *attempts = ledger_layout(GUID_ATTEMPTS);
-        int64_t *p = bundle_append(next, PRIMITIVE_REQUIRE_STUCK, CALL_REQUIRE, 0);
-        p[0] = column(worker, MESSAGE_GUID);
-        p[1] = attempts->ceiling + 1;
-        p[2] = attempts->ceiling;
-        p[3] = attempts->ceiling - 1;
+        BUNDLE_CALL(next, PRIMITIVE_REQUIRE_STUCK, CALL_REQUIRE, 0, column(worker, MESSAGE_GUID),
+                    attempts->ceiling + 1, attempts->ceiling, attempts->ceiling - 1);
     }
 }
 
@@ -647,28 +622,24 @@ static void next_escalate(const struct worker *worker, struct bundle *next)
     bundle_begin(next, BUNDLE_ESCALATE);
     append_ack(worker, next);
     append_still_owed(worker, next);
-    bundle_append(next, PRIMITIVE_ESCALATE_JOB, CALL_PLAIN, 0)[0] = column(worker, MESSAGE_JOB);
-    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_ESCALATION, CALL_PLAIN, 0);
-    p[0] = identity_mint(worker->message[0], IDENTITY_ESCALATION);
-    p[1] = column(worker, MESSAGE_JOB);
-    p[2] = worker->message[0];
-    p[3] = worker->reason;
+    BUNDLE_CALL(next, PRIMITIVE_ESCALATE_JOB, CALL_PLAIN, 0, column(worker, MESSAGE_JOB));
+    BUNDLE_CALL(next, PRIMITIVE_RECORD_ESCALATION, CALL_PLAIN, 0,
+                identity_mint(worker->message[0], IDENTITY_ESCALATION), column(worker, MESSAGE_JOB),
+                worker->message[0], worker->reason);
 }
 
 static void next_hold(const struct worker *worker, struct bundle *next, enum bundle_name name,
                       enum primitive_id primitive, int64_t ticks)
 {
     bundle_begin(next, name);
-    int64_t *p = bundle_append(next, primitive, CALL_REQUIRE, 0);
-    p[0] = worker->message[0];
-    p[1] = column(worker, MESSAGE_EPOCH);
-    p[2] = ticks;
+    BUNDLE_CALL(next, primitive, CALL_REQUIRE, 0, worker->message[0], column(worker, MESSAGE_EPOCH),
+                ticks);
 }
 
 static void next_read(struct bundle *next, enum primitive_id primitive, int64_t key)
 {
     bundle_begin(next, BUNDLE_READ);
-    bundle_append(next, primitive, CALL_PLAIN, READ_LEDGER)[0] = key;
+    BUNDLE_CALL(next, primitive, CALL_PLAIN, READ_LEDGER, key);
 }
 
 /* Half of the claim's life has gone by, as far as the worker knows. */
@@ -688,7 +659,7 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
     case WORKER_STATE_COUNT:
     case WORKER_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
-        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, rules->timeout);
         break;
     case WORKER_ENTER_LEG1:
         next_enter_leg1(worker, next);
@@ -759,20 +730,12 @@ void client_next(const struct client *client, const struct engine_rules *rules, 
     int64_t job = engine_job_id(client->job);
     int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
     bundle_begin(next, BUNDLE_CREATE);
-    int64_t *p = bundle_append(next, PRIMITIVE_CREATE_JOB, CALL_UNLESS_DONE, 0);
-    p[0] = job;
-    p[1] = engine_job_threshold(rules, client->job);
-    p[2] = engine_job_input(client->job);
-    p = bundle_append(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0);
-    p[0] = activity;
-    p[1] = job;
-    p[2] = 0;
-    p[3] = rules->graph->nodes[0].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES);
-    p[4] = 0;
-    p = bundle_append(next, PRIMITIVE_PUBLISH, CALL_REQUIRE, 0);
-    memset(p, 0, (1 + MESSAGE_COLUMNS - 2) * sizeof *p);
-    p[0] = identity_mint(activity, IDENTITY_LEG1);
-    p[1 + MESSAGE_KIND] = MESSAGE_LEG1;
+    BUNDLE_CALL(next, PRIMITIVE_CREATE_JOB, CALL_UNLESS_DONE, 0, job,
+                engine_job_threshold(rules, client->job), engine_job_input(client->job));
+    BUNDLE_CALL(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0, activity, job, 0,
+                rules->graph->nodes[0].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES), 0);
+    int64_t *p =
+        bundle_publish(next, CALL_REQUIRE, identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1);
     p[1 + MESSAGE_JOB] = job;
     p[1 + MESSAGE_ACTIVITY] = activity;
 }

@@ -140,10 +140,8 @@ static int64_t place_id(int64_t flow, int position)
 
 static void publish(struct bundle *next, int64_t flow, int position, enum flow_message kind)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = identity_mint(place_id(flow, position), IDENTITY_ORDER + kind);
-    p[1 + MESSAGE_KIND] = kind;
+    int64_t key = identity_mint(place_id(flow, position), IDENTITY_ORDER + kind);
+    int64_t *p = bundle_publish(next, CALL_PLAIN, key, kind);
     p[1 + MESSAGE_JOB] = flow;
     p[1 + MESSAGE_NODE] = position;
 }
@@ -151,12 +149,9 @@ static void publish(struct bundle *next, int64_t flow, int position, enum flow_m
 static void record(struct bundle *next, enum primitive_id primitive, int64_t flow, int position,
                    enum key_change change, uint16_t untaken)
 {
-    int64_t *p = bundle_append(next, primitive, CALL_PLAIN, 0);
-    p[0] = identity_mint(place_id(flow, position), IDENTITY_EVENT + change);
-    p[1] = flow;
-    p[2] = position;
-    p[3] = change + 1;
-    p[4] = untaken;
+    BUNDLE_CALL(next, primitive, CALL_PLAIN, 0,
+                identity_mint(place_id(flow, position), IDENTITY_EVENT + change), flow, position,
+                change + 1, untaken);
 }
 
 /* Who begins a flow, and for whom. */
@@ -170,20 +165,12 @@ struct begun {
 static void begin_flow(const struct flow_book *book, const struct begun *begun, struct bundle *next)
 {
     const struct flow_shape *shape = &book->shape[begun->shape];
-    int64_t *p = bundle_append(next, PRIMITIVE_ADD_FLOW, CALL_UNLESS_DONE, 0);
-    p[0] = begun->flow;
-    p[1] = key_initial(shape->graph.count); /* KEY-9 */
-    p[2] = begun->shape;
-    p[3] = begun->number;
-    p[4] = begun->parent;
-    p[5] = begun->awaiter;
+    int64_t initial = key_initial(shape->graph.count); /* KEY-9 */
+    BUNDLE_CALL(next, PRIMITIVE_ADD_FLOW, CALL_UNLESS_DONE, 0, begun->flow, initial, begun->shape,
+                begun->number, begun->parent, begun->awaiter);
     for (int i = 0; i < shape->graph.count; i++) {
-        p = bundle_append(next, PRIMITIVE_ADD_PLACE, CALL_REQUIRE, 0);
-        p[0] = place_id(begun->flow, i);
-        p[1] = begun->flow;
-        p[2] = i;
-        p[3] = shape->graph.next[i];
-        p[4] = shape->at[i].awaits != 0;
+        BUNDLE_CALL(next, PRIMITIVE_ADD_PLACE, CALL_REQUIRE, 0, place_id(begun->flow, i),
+                    begun->flow, i, shape->graph.next[i], shape->at[i].awaits != 0);
     }
     for (int i = 0; i < shape->graph.count; i++) {
         if (flow_parents(shape, i) == 0) {
@@ -225,21 +212,19 @@ static void send_start(const struct flow_worker *worker, const struct flow_book 
                        struct bundle *next)
 {
     int position = position_of(worker);
+    int64_t flow = flow_of(worker);
     int awaits = shape_of(worker, book)->at[position].awaits;
     bundle_begin(next, BUNDLE_START_KEY);
-    int64_t *p = bundle_append(next, PRIMITIVE_START_KEY, CALL_REQUIRE, 0);
-    p[0] = flow_of(worker);
-    p[1] = key_weight(position);
-    p[2] = key_expected(KEY_CHANGE_START);
-    p[3] = key_delta(KEY_CHANGE_START, position);
-    record(next, PRIMITIVE_RECORD_EVENT, p[0], position, KEY_CHANGE_START, 0);
+    BUNDLE_CALL(next, PRIMITIVE_START_KEY, CALL_REQUIRE, 0, flow, key_weight(position),
+                key_expected(KEY_CHANGE_START), key_delta(KEY_CHANGE_START, position));
+    record(next, PRIMITIVE_RECORD_EVENT, flow, position, KEY_CHANGE_START, 0);
     if (awaits != 0) {
         begin_flow(
             book,
-            &(struct begun){.flow = identity_mint(place_id(p[0], position), IDENTITY_AWAITED),
+            &(struct begun){.flow = identity_mint(place_id(flow, position), IDENTITY_AWAITED),
                             .shape = awaits - 1,
                             .number = (int)worker->flow[FLOW_CASE],
-                            .parent = p[0],
+                            .parent = flow,
                             .awaiter = position},
             next);
     }
@@ -292,10 +277,8 @@ static struct judged judge(const struct flow_worker *worker, const struct flow_b
 static void append_pause(const struct flow_worker *worker, const struct judged *judged,
                          struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_PAUSE_KEY, CALL_REQUIRE, 0);
-    p[0] = flow_of(worker);
-    p[1] = worker->flow[FLOW_KEY];
-    p[2] = judged->result.delta;
+    BUNDLE_CALL(next, PRIMITIVE_PAUSE_KEY, CALL_REQUIRE, 0, flow_of(worker), worker->flow[FLOW_KEY],
+                judged->result.delta);
 }
 
 static void append_change(const struct flow_worker *worker, const struct flow_book *book,
@@ -363,15 +346,14 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
 {
     const struct flow_worker *worker = &actor->is.flow;
     const struct flow_book *book = rules->of.key.book;
-    int64_t *p;
     switch ((enum flow_step)worker->step) {
     case FLOW_STEP_CLAIM:
         bundle_begin(next, BUNDLE_CLAIM);
-        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, rules->timeout);
         break;
     case FLOW_STEP_READ:
         bundle_begin(next, BUNDLE_READ);
-        bundle_append(next, PRIMITIVE_READ_FLOW, CALL_PLAIN, 0)[0] = flow_of(worker);
+        BUNDLE_CALL(next, PRIMITIVE_READ_FLOW, CALL_PLAIN, 0, flow_of(worker));
         break;
     case FLOW_STEP_START:
         send_start(worker, book, next);
@@ -381,9 +363,8 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case FLOW_STEP_ACK:
         bundle_begin(next, BUNDLE_ACK);
-        p = bundle_append(next, PRIMITIVE_ACK, CALL_REQUIRE, 0);
-        p[0] = worker->message[0];
-        p[1] = worker->message[1 + MESSAGE_EPOCH];
+        BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
+                    worker->message[1 + MESSAGE_EPOCH]);
         break;
     }
 }

@@ -1,44 +1,39 @@
-#include "model/inbox.h"
-
+/* The inbox: messages may come any number of times, and each one's effect is applied once. The
+ * example of a protocol; README.md, "Adding a protocol", walks through it.
+ *
+ *      client   send: the account is opened, the message published
+ *      worker   claim -> apply: its id enters the inbox and the account moves, or the id is there
+ *               and nothing happens (BOX-1) -> ack
+ *
+ * Of a message, GUID is its id, JOB the account it is for, CONTENT the amount. */
 #include "model/identity.h"
 #include "model/protocol.h"
 
-#include <string.h>
-
-/* GUID: the message's id; JOB: the account it is for; CONTENT: the amount. */
-static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
+static void send(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     int64_t number = actor->is.client.job;
     int64_t account = identity_mint(0, IDENTITY_ACCOUNT + number % rules->of.inbox.accounts);
+    int64_t id = identity_mint(0, IDENTITY_LETTER + number);
     bundle_begin(next, BUNDLE_SEND);
-    bundle_append(next, PRIMITIVE_OPEN_ACCOUNT, CALL_PLAIN, 0)[0] = account;
-    int64_t *p = bundle_append(next, PRIMITIVE_PUBLISH, CALL_UNLESS_DONE, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = identity_mint(0, IDENTITY_LETTER + number);
-    p[1 + MESSAGE_KIND] = 1;
-    p[1 + MESSAGE_GUID] = p[0];
+    BUNDLE_CALL(next, PRIMITIVE_OPEN_ACCOUNT, CALL_PLAIN, 0, account);
+    int64_t *p = bundle_publish(next, CALL_UNLESS_DONE, id, 1);
+    p[1 + MESSAGE_GUID] = id;
     p[1 + MESSAGE_JOB] = account;
     p[1 + MESSAGE_CONTENT] = 100 + number;
 }
 
-static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
+static void apply(const int64_t *message, struct bundle *next)
 {
-    const int64_t *message = actor->is.consumer.message;
-    if (consumer_next(&actor->is.consumer, rules->timeout, next)) {
-        return;
-    }
     bundle_begin(next, BUNDLE_APPLY);
-    int64_t *p = bundle_append(next, PRIMITIVE_REMEMBER, CALL_UNLESS_DONE, 0);
-    p[0] = message[1 + MESSAGE_GUID];
-    p[1] = message[1 + MESSAGE_JOB];
-    p[2] = message[1 + MESSAGE_CONTENT];
-    memcpy(bundle_append(next, PRIMITIVE_CREDIT, CALL_REQUIRE, 0), p + 1, 2 * sizeof *p);
+    BUNDLE_CALL(next, PRIMITIVE_REMEMBER, CALL_UNLESS_DONE, 0, message[1 + MESSAGE_GUID],
+                message[1 + MESSAGE_JOB], message[1 + MESSAGE_CONTENT]);
+    BUNDLE_CALL(next, PRIMITIVE_CREDIT, CALL_REQUIRE, 0, message[1 + MESSAGE_JOB],
+                message[1 + MESSAGE_CONTENT]);
 }
 
 const struct protocol protocol_inbox = {
     .name = "inbox",
     .family = CLAUSE_FAMILY_BOX,
     .tables = TABLE_SET(MESSAGE) | TABLE_SET(ACCOUNT) | TABLE_SET(INBOX),
-    .roles = {[INBOX_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
-              [INBOX_WORKER] = {PROTOCOL_CONSUMER, .next = next_of_worker}},
+    .roles = {{PROTOCOL_CLIENT, .next = send}, {PROTOCOL_CONSUMER, .work = apply}},
 };

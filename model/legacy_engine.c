@@ -176,17 +176,15 @@ static void next_move(const struct legacy_worker *worker, struct bundle *next,
                       enum bundle_name name, enum legacy_event event)
 {
     bundle_begin(next, name);
-    int64_t *p = bundle_append(next, PRIMITIVE_MOVE_EARLIER, CALL_PLAIN, 0);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = legacy_summand(event);
+    BUNDLE_CALL(next, PRIMITIVE_MOVE_EARLIER, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY),
+                legacy_summand(event));
 }
 
 static void next_enter_leg1(const struct legacy_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_ENTER_LEG1);
-    int64_t *p = bundle_append(next, PRIMITIVE_COUNT_LEG1, CALL_PLAIN, 0);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = legacy_summand(LEGACY_LEG1_BEGIN);
+    BUNDLE_CALL(next, PRIMITIVE_COUNT_LEG1, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY),
+                legacy_summand(LEGACY_LEG1_BEGIN));
 }
 
 /* Parameters of the two primitives that look at the counter of Leg2 entries; its weight is what an
@@ -195,11 +193,8 @@ static void append_about_entries(const struct legacy_worker *worker, struct bund
                                  enum primitive_id primitive, enum call_mode mode)
 {
     int64_t room = digits_power(legacy_layout(LEGACY_LEG2_ENTRIES)->digit_count);
-    int64_t *p = bundle_append(next, primitive, mode, 0);
-    p[0] = column(worker, MESSAGE_ACTIVITY);
-    p[1] = legacy_summand(LEGACY_LEG2_BEGIN);
-    p[2] = room;
-    p[3] = room - 1;
+    BUNDLE_CALL(next, primitive, mode, 0, column(worker, MESSAGE_ACTIVITY),
+                legacy_summand(LEGACY_LEG2_BEGIN), room, room - 1);
 }
 
 static void next_enter_leg2(const struct legacy_worker *worker, struct bundle *next)
@@ -211,18 +206,16 @@ static void next_enter_leg2(const struct legacy_worker *worker, struct bundle *n
 static void next_clean_up(const struct legacy_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_CLEAN_UP);
-    bundle_append(next, PRIMITIVE_CLEAN_UP, CALL_PLAIN, 0)[0] = state_id(worker);
+    BUNDLE_CALL(next, PRIMITIVE_CLEAN_UP, CALL_PLAIN, 0, state_id(worker));
 }
 
 /* What either leg saves of itself. */
 static void append_save(const struct legacy_worker *worker, struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SAVE, CALL_PLAIN, 0);
-    p[0] = state_id(worker);
-    p[1] = column(worker, MESSAGE_ACTIVITY);
-    p[2] = dimension(worker);
-    p[3] = column(worker, MESSAGE_CONTENT);
-    p[4] = identity_mint(worker->message[0], column(worker, MESSAGE_EPOCH));
+    BUNDLE_CALL(next, PRIMITIVE_SAVE, CALL_PLAIN, 0, state_id(worker),
+                column(worker, MESSAGE_ACTIVITY), dimension(worker),
+                column(worker, MESSAGE_CONTENT),
+                identity_mint(worker->message[0], column(worker, MESSAGE_EPOCH)));
 }
 
 static void next_work(const struct legacy_worker *worker, struct bundle *next)
@@ -240,22 +233,15 @@ static int64_t child_id(const struct legacy_worker *worker, uint16_t edge)
 static void append_child(const struct legacy_worker *worker, const struct graph_edge *edge,
                          uint16_t number, struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_ADD_EARLIER, CALL_PLAIN, 0);
-    p[0] = child_id(worker, number);
-    p[1] = column(worker, MESSAGE_JOB);
-    p[2] = edge->to;
-    p[3] = LEGACY_START;
-    p[4] = column(worker, MESSAGE_ACTIVITY);
-    p[5] = dimension(worker);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_EARLIER, CALL_PLAIN, 0, child_id(worker, number),
+                column(worker, MESSAGE_JOB), edge->to, LEGACY_START,
+                column(worker, MESSAGE_ACTIVITY), dimension(worker));
 }
 
 static int64_t *append_message(struct bundle *next, int64_t key, enum message_kind kind,
                                int64_t job, int64_t activity)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = key;
-    p[1 + MESSAGE_KIND] = kind;
+    int64_t *p = bundle_publish(next, CALL_PLAIN, key, kind);
     p[1 + MESSAGE_JOB] = job;
     p[1 + MESSAGE_ACTIVITY] = activity;
     return p + 1;
@@ -330,7 +316,7 @@ static void next_publish(const struct legacy_worker *worker, const struct legacy
                          struct bundle *next)
 {
     bundle_begin(next, BUNDLE_PUBLISH);
-    bundle_append(next, PRIMITIVE_MARK_PUBLISHED, CALL_UNLESS_DONE, 0)[0] = state_id(worker);
+    BUNDLE_CALL(next, PRIMITIVE_MARK_PUBLISHED, CALL_UNLESS_DONE, 0, state_id(worker));
     if (legacy_engine_in_leg2(worker)) {
         append_for_children(worker, rules, next, append_child_message);
     } else {
@@ -340,9 +326,8 @@ static void next_publish(const struct legacy_worker *worker, const struct legacy
 
 static void append_ack(const struct legacy_worker *worker, struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_ACK, CALL_REQUIRE, 0);
-    p[0] = worker->message[0];
-    p[1] = column(worker, MESSAGE_EPOCH);
+    BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
+                column(worker, MESSAGE_EPOCH));
 }
 
 static void next_escalate(const struct legacy_worker *worker, struct bundle *next)
@@ -352,11 +337,10 @@ static void next_escalate(const struct legacy_worker *worker, struct bundle *nex
     if (legacy_engine_in_leg2(worker)) { /* Leg1's digit never rises again */
         append_about_entries(worker, next, PRIMITIVE_REQUIRE_FULL, CALL_REQUIRE);
     }
-    int64_t *p = bundle_append(next, PRIMITIVE_RECORD_ESCALATION, CALL_PLAIN, 0);
-    p[0] = identity_mint(worker->message[0], IDENTITY_ESCALATION);
-    p[1] = column(worker, MESSAGE_JOB);
-    p[2] = worker->message[0];
-    p[3] = legacy_engine_in_leg2(worker) ? ESCALATED_LEG2_CEILING : ESCALATED_LEG1_CEILING;
+    BUNDLE_CALL(next, PRIMITIVE_RECORD_ESCALATION, CALL_PLAIN, 0,
+                identity_mint(worker->message[0], IDENTITY_ESCALATION), column(worker, MESSAGE_JOB),
+                worker->message[0],
+                legacy_engine_in_leg2(worker) ? ESCALATED_LEG2_CEILING : ESCALATED_LEG1_CEILING);
 }
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
@@ -367,7 +351,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
     case LEGACY_STATE_COUNT:
     case LEGACY_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
-        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, rules->timeout);
         break;
     case LEGACY_ENTER_LEG1:
         next_enter_leg1(worker, next);
@@ -399,8 +383,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case LEGACY_READ:
         bundle_begin(next, BUNDLE_READ);
-        bundle_append(next, PRIMITIVE_READ_EARLIER, CALL_PLAIN, 0)[0] =
-            column(worker, MESSAGE_ACTIVITY);
+        BUNDLE_CALL(next, PRIMITIVE_READ_EARLIER, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY));
         break;
     case LEGACY_ACK:
         bundle_begin(next, BUNDLE_ACK);
@@ -422,12 +405,10 @@ static void next_of_client(struct actor *actor, const struct rules *rules, struc
     int64_t job = engine_job_id(actor->is.client.job);
     int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
     bundle_begin(next, BUNDLE_CREATE);
-    int64_t *p = bundle_append(next, PRIMITIVE_ADD_EARLIER, CALL_UNLESS_DONE, 0);
-    memset(p, 0, 6 * sizeof *p);
-    p[0] = activity;
-    p[1] = job;
-    p[3] = LEGACY_START;
-    p = append_message(next, identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1, job, activity);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_EARLIER, CALL_UNLESS_DONE, 0, activity, job, 0, LEGACY_START, 0,
+                0);
+    int64_t *p =
+        append_message(next, identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1, job, activity);
     p[MESSAGE_CONTENT] = engine_job_input(actor->is.client.job);
 }
 

@@ -100,10 +100,8 @@ static const struct pipeline_entry *plan_of(const struct rules *rules, int64_t n
 static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t batch, int64_t node,
                     int64_t row, int64_t path)
 {
-    int64_t *p = bundle_append(bundle, PRIMITIVE_PUBLISH, CALL_PLAIN, 0);
-    memset(p, 0, (1 + MESSAGE_VISIBLE_AT) * sizeof *p);
-    p[0] = identity_mint(row, IDENTITY_ASKS + path);
-    p[1 + MESSAGE_KIND] = phase;
+    int64_t *p =
+        bundle_publish(bundle, CALL_PLAIN, identity_mint(row, IDENTITY_ASKS + path), phase);
     p[1 + MESSAGE_JOB] = batch;
     p[1 + MESSAGE_NODE] = node;
     p[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(batch, node);
@@ -222,7 +220,7 @@ static bool is_sound(const struct pipeline_worker *worker, const struct rules *r
 
 static void lock(struct bundle *next, int64_t entry)
 {
-    bundle_append(next, PRIMITIVE_LOCK_ENTRY, CALL_PLAIN, 0)[0] = entry;
+    BUNDLE_CALL(next, PRIMITIVE_LOCK_ENTRY, CALL_PLAIN, 0, entry);
 }
 
 /* The status, and the row of its history (CUT-25). */
@@ -230,16 +228,9 @@ static void move(const struct pipeline_worker *worker, struct bundle *next)
 {
     int64_t entry = column(worker, MESSAGE_ACTIVITY), from = column(worker, MESSAGE_PENDINGS);
     int64_t to = leads_to(worker);
-    int64_t *p = bundle_append(next, PRIMITIVE_MOVE, CALL_REQUIRE, 0);
-    p[0] = entry;
-    p[1] = from;
-    p[2] = to;
-    p = bundle_append(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0);
-    p[0] = past_of(column(worker, MESSAGE_GUID));
-    p[1] = entry;
-    p[2] = from;
-    p[3] = to;
-    p[4] = worker->tries;
+    BUNDLE_CALL(next, PRIMITIVE_MOVE, CALL_REQUIRE, 0, entry, from, to);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(column(worker, MESSAGE_GUID)),
+                entry, from, to, worker->tries);
 }
 
 static void mark(const struct pipeline_worker *worker, const struct rules *rules,
@@ -249,34 +240,20 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
     int64_t entry = column(worker, MESSAGE_ACTIVITY);
     const struct pipeline_entry *plan = plan_of(rules, node);
     bundle_begin(next, BUNDLE_MARK);
-    int64_t *p = bundle_append(
-        next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
-        CALL_REQUIRE, 0);
-    p[0] = entry;
-    p[1] = ENTRY_WORK;
-    p[2] = STATUS_MARKED;
-    p[3] = key_of(batch, node);
-    p[4] = column(worker, MESSAGE_SOURCE);
-    p[5] = batch;
-    p = bundle_append(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0);
-    p[0] = past_of(entry);
-    p[1] = entry;
-    p[2] = STATUS_NONE;
-    p[3] = STATUS_MARKED;
-    p[4] = worker->tries;
+    BUNDLE_CALL(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
+                CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
+                column(worker, MESSAGE_SOURCE), batch);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(entry), entry, STATUS_NONE,
+                STATUS_MARKED, worker->tries);
     int nowhere = plan->flaw == FLAW_NO_BLOCKER;
     for (int b = 0; b < plan->blocker_count + nowhere; b++) {
-        p = bundle_append(next, PRIMITIVE_DEPEND, CALL_REQUIRE, 0);
-        p[0] = identity_mint(entry, IDENTITY_DEPENDENCY + b);
-        p[1] = entry;
-        p[2] = pipeline_entry_id(batch, b < plan->blocker_count ? plan->blockers[b]
-                                                                : PIPELINE_ENTRIES_MAX);
+        BUNDLE_CALL(next, PRIMITIVE_DEPEND, CALL_REQUIRE, 0,
+                    identity_mint(entry, IDENTITY_DEPENDENCY + b), entry,
+                    pipeline_entry_id(batch, b < plan->blocker_count ? plan->blockers[b]
+                                                                     : PIPELINE_ENTRIES_MAX));
     }
-    p = bundle_append(next, PRIMITIVE_LOG_SWEEP, CALL_REQUIRE, 0);
-    p[0] = identity_mint(entry, IDENTITY_SWEEP);
-    p[1] = entry;
-    p[2] = PHASE_MARK;
-    p[3] = SWEEP_MARKED;
+    BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, CALL_REQUIRE, 0, identity_mint(entry, IDENTITY_SWEEP),
+                entry, PHASE_MARK, SWEEP_MARKED);
 }
 
 static void review(const struct pipeline_worker *worker, struct bundle *next)
@@ -286,28 +263,17 @@ static void review(const struct pipeline_worker *worker, struct bundle *next)
     int64_t envelope = identity_mint(decision, IDENTITY_ENVELOPE);
     bundle_begin(next, BUNDLE_REVIEW);
     lock(next, entry);
-    int64_t *p = bundle_append(next, PRIMITIVE_ADD_ENVELOPE, CALL_REQUIRE, 0);
-    p[0] = envelope;
-    p[1] = entry;
-    p[2] = identity_mint(envelope, entry);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_ENVELOPE, CALL_REQUIRE, 0, envelope, entry,
+                identity_mint(envelope, entry));
     for (int u = 0; u < pipeline_parts(column(worker, MESSAGE_NODE)); u++) {
-        p = bundle_append(next, PRIMITIVE_ADD_UNIT, CALL_REQUIRE, 0);
-        p[0] = identity_mint(envelope, IDENTITY_UNIT + u);
-        p[1] = envelope;
-        p[2] = u + 1;
-        p[3] = identity_mint(p[0], entry);
+        int64_t unit = identity_mint(envelope, IDENTITY_UNIT + u);
+        BUNDLE_CALL(next, PRIMITIVE_ADD_UNIT, CALL_REQUIRE, 0, unit, envelope, u + 1,
+                    identity_mint(unit, entry));
     }
-    p = bundle_append(next, PRIMITIVE_ADD_REVIEW, CALL_REQUIRE, 0);
-    p[0] = decision;
-    p[1] = entry;
-    p[2] = envelope;
-    p[3] = identity_mint(envelope, IDENTITY_UNIT);
-    p[4] = column(worker, MESSAGE_CONTENT);
-    p[5] = prior;
+    BUNDLE_CALL(next, PRIMITIVE_ADD_REVIEW, CALL_REQUIRE, 0, decision, entry, envelope,
+                identity_mint(envelope, IDENTITY_UNIT), column(worker, MESSAGE_CONTENT), prior);
     if (prior != 0) {
-        p = bundle_append(next, PRIMITIVE_SUPERSEDE, CALL_REQUIRE, 0);
-        p[0] = prior;
-        p[1] = decision;
+        BUNDLE_CALL(next, PRIMITIVE_SUPERSEDE, CALL_REQUIRE, 0, prior, decision);
     }
     move(worker, next);
 }
@@ -315,11 +281,9 @@ static void review(const struct pipeline_worker *worker, struct bundle *next)
 static void affect(const struct pipeline_worker *worker, struct bundle *next, int64_t set)
 {
     for (int r = 0; r < pipeline_parts(column(worker, MESSAGE_NODE)); r++) {
-        int64_t *p = bundle_append(next, PRIMITIVE_AFFECT, CALL_REQUIRE, 0);
-        p[0] = identity_mint(set, IDENTITY_AFFECTED + r);
-        p[1] = set;
-        p[2] = r + 1;
-        p[3] = identity_mint(p[0], set);
+        int64_t row = identity_mint(set, IDENTITY_AFFECTED + r);
+        BUNDLE_CALL(next, PRIMITIVE_AFFECT, CALL_REQUIRE, 0, row, set, r + 1,
+                    identity_mint(row, set));
     }
 }
 
@@ -331,25 +295,17 @@ static void cut(const struct pipeline_worker *worker, const struct rules *rules,
     bundle_begin(next, BUNDLE_CUT);
     next->isolation = SERIALIZABLE; /* CUT-17 */
     lock(next, entry);
-    int64_t *p = bundle_append(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0);
-    p[0] = column(worker, MESSAGE_SOURCE);
-    p[1] = DECISION_APPROVE;
+    BUNDLE_CALL(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0, column(worker, MESSAGE_SOURCE),
+                DECISION_APPROVE);
     for (int b = 0; b < plan->blocker_count; b++) {
-        p = bundle_append(next, PRIMITIVE_NEED_BLOCKER, CALL_REQUIRE, 0);
-        p[0] = identity_mint(entry, IDENTITY_DEPENDENCY + b);
-        p[1] = STATUS_COMPLETE;
+        BUNDLE_CALL(next, PRIMITIVE_NEED_BLOCKER, CALL_REQUIRE, 0,
+                    identity_mint(entry, IDENTITY_DEPENDENCY + b), STATUS_COMPLETE);
     }
-    p = bundle_append(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0);
-    p[0] = signature_of(set);
-    p[1] = entry;
-    p[2] = LANE_EXECUTOR;
-    p[3] = PRINCIPAL_EXEC;
-    p[4] = 0; /* an entry is cut once: there is none before it */
-    p = bundle_append(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0);
-    p[0] = set;
-    p[1] = entry;
-    p[2] = column(worker, MESSAGE_SOURCE);
-    p[3] = signature_of(set);
+    int64_t before = 0; /* an entry is cut once: there is no signature before it */
+    BUNDLE_CALL(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0, signature_of(set), entry, LANE_EXECUTOR,
+                PRINCIPAL_EXEC, before);
+    BUNDLE_CALL(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0, set, entry,
+                column(worker, MESSAGE_SOURCE), signature_of(set));
     affect(worker, next, set);
     move(worker, next);
 }
@@ -359,11 +315,9 @@ static int64_t compensate(const struct pipeline_worker *worker, struct bundle *n
 {
     int64_t result = column(worker, MESSAGE_GUID);
     int64_t undone = identity_mint(result, IDENTITY_COMPENSATION);
-    int64_t *p = bundle_append(next, PRIMITIVE_COMPENSATE, CALL_REQUIRE, 0);
-    p[0] = undone;
-    p[1] = column(worker, MESSAGE_ACTIVITY);
-    p[2] = signature_of(result);
-    p[3] = column(worker, MESSAGE_SOURCE);
+    BUNDLE_CALL(next, PRIMITIVE_COMPENSATE, CALL_REQUIRE, 0, undone,
+                column(worker, MESSAGE_ACTIVITY), signature_of(result),
+                column(worker, MESSAGE_SOURCE));
     affect(worker, next, undone);
     return undone;
 }
@@ -371,14 +325,10 @@ static int64_t compensate(const struct pipeline_worker *worker, struct bundle *n
 static void raise(const struct pipeline_worker *worker, struct bundle *next)
 {
     int64_t key = identity_mint(column(worker, MESSAGE_GUID), IDENTITY_RAISED);
-    int64_t *p = bundle_append(next, PRIMITIVE_RAISE, CALL_REQUIRE, 0);
-    p[0] = identity_mint(key, IDENTITY_ENTRY);
-    p[1] = ENTRY_ESCALATION;
-    p[2] = STATUS_MARKED;
-    p[3] = key;
-    p[4] = identity_mint(key, IDENTITY_PAYLOAD);
-    p[5] = column(worker, MESSAGE_GUID);
-    p[6] = past_of(p[0]);
+    int64_t raised = identity_mint(key, IDENTITY_ENTRY);
+    BUNDLE_CALL(next, PRIMITIVE_RAISE, CALL_REQUIRE, 0, raised, ENTRY_ESCALATION, STATUS_MARKED,
+                key, identity_mint(key, IDENTITY_PAYLOAD), column(worker, MESSAGE_GUID),
+                past_of(raised));
 }
 
 /* In the order that needs no column written twice (E-CUT-8). */
@@ -390,25 +340,13 @@ static void verify(const struct pipeline_worker *worker, struct bundle *next)
     bundle_begin(next, BUNDLE_VERIFY);
     next->isolation = SERIALIZABLE; /* CUT-17 */
     lock(next, entry);
-    int64_t *p = bundle_append(next, PRIMITIVE_NEED_CUT, CALL_REQUIRE, 0);
-    p[0] = set;
-    p[1] = LANE_EXECUTOR;
-    p[2] = PRINCIPAL_EXEC; /* and so not the verifier's (CUT-11) */
-    p = bundle_append(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0);
-    p[0] = signature_of(result);
-    p[1] = entry;
-    p[2] = LANE_VERIFIER;
-    p[3] = PRINCIPAL_VERIFY;
-    p[4] = prior == 0 ? 0 : signature_of(prior); /* E-CUT-19 */
+    BUNDLE_CALL(next, PRIMITIVE_NEED_CUT, CALL_REQUIRE, 0, set, LANE_EXECUTOR,
+                PRINCIPAL_EXEC); /* and so not the verifier's (CUT-11) */
+    BUNDLE_CALL(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0, signature_of(result), entry, LANE_VERIFIER,
+                PRINCIPAL_VERIFY, prior == 0 ? 0 : signature_of(prior)); /* E-CUT-19 */
     int64_t undone = passed ? 0 : compensate(worker, next);
-    p = bundle_append(next, PRIMITIVE_ADD_VERIFY, CALL_REQUIRE, 0);
-    p[0] = result;
-    p[1] = set;
-    p[2] = signature_of(set);
-    p[3] = signature_of(result);
-    p[4] = passed ? VERIFIED_PASS : VERIFIED_FAIL;
-    p[5] = prior;
-    p[6] = undone;
+    BUNDLE_CALL(next, PRIMITIVE_ADD_VERIFY, CALL_REQUIRE, 0, result, set, signature_of(set),
+                signature_of(result), passed ? VERIFIED_PASS : VERIFIED_FAIL, prior, undone);
     if (!passed) {
         raise(worker, next);
     }
@@ -450,9 +388,9 @@ static void read_back(const struct pipeline_worker *worker, struct bundle *next)
                                             [PHASE_VERIFY] = PRIMITIVE_READ_VERIFY};
     bundle_begin(next, BUNDLE_READ);
     next->isolation = SERIALIZABLE; /* entry and row as of one moment: a phase may come between */
-    bundle_append(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0)[0] = column(worker, MESSAGE_ACTIVITY);
-    bundle_append(next, own[column(worker, MESSAGE_KIND)], CALL_PLAIN, 2)[0] =
-        column(worker, MESSAGE_GUID);
+    BUNDLE_CALL(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY));
+    BUNDLE_CALL(next, own[column(worker, MESSAGE_KIND)], CALL_PLAIN, 2,
+                column(worker, MESSAGE_GUID));
 }
 
 /* A stop is a sweep pass of its own: its row stays (CUT-19). The same stop twice is one row. */
@@ -461,11 +399,9 @@ static void log_stop(const struct pipeline_worker *worker, struct bundle *next)
     if (worker->why == SWEEP_MARKED) {
         return;
     }
-    int64_t *p = bundle_append(next, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0);
-    p[0] = identity_mint(worker->message[0], IDENTITY_NOTE + worker->why);
-    p[1] = column(worker, MESSAGE_ACTIVITY);
-    p[2] = column(worker, MESSAGE_KIND);
-    p[3] = worker->why;
+    BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0,
+                identity_mint(worker->message[0], IDENTITY_NOTE + worker->why),
+                column(worker, MESSAGE_ACTIVITY), column(worker, MESSAGE_KIND), worker->why);
 }
 
 /* The next MARK of the batch is asked for whatever became of this one. */
@@ -529,11 +465,11 @@ static void let_go(const struct pipeline_worker *worker, const struct rules *rul
 {
     bool done = worker->state == PIPELINE_HAND_ON;
     bundle_begin(next, done ? BUNDLE_HAND_ON : BUNDLE_PUT_BACK);
-    int64_t *p = bundle_append(next, done ? PRIMITIVE_ACK : PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0);
-    p[0] = worker->message[0];
-    p[1] = column(worker, MESSAGE_EPOCH);
-    if (!done) {
-        p[2] = rules->put_back;
+    int64_t key = worker->message[0], epoch = column(worker, MESSAGE_EPOCH);
+    if (done) {
+        BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, key, epoch);
+    } else {
+        BUNDLE_CALL(next, PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0, key, epoch, rules->put_back);
     }
     log_stop(worker, next);
     if (done) {
@@ -547,7 +483,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
     switch ((enum pipeline_state)worker->state) {
     case PIPELINE_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
-        bundle_append(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = rules->timeout;
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, rules->timeout);
         break;
     case PIPELINE_PHASE:
         next_phase(worker, rules, next);

@@ -12,13 +12,22 @@
 /* A claim is held while its epoch stands (E-ACL-11). */
 #define IF_EPOCH_STANDS .test = TEST_EQUAL, .a = P(1), .miss = MISS_BY_CALL, .reason = REFUSED_EPOCH
 
+/* A row whose key is the first parameter; the guard is that there is none. */
+#define INSERT(table, ...)                                                                         \
+    OP_INSERT, TABLE_##table, .key = P(0), .columns = COLUMNS(table, __VA_ARGS__),                 \
+                              .miss = MISS_BY_CALL
+
+#define OPS(...)                                                                                   \
+    .op_count = sizeof((const struct op[]){__VA_ARGS__}) / sizeof(struct op), .ops = {__VA_ARGS__}
+
 const struct primitive primitive_table[PRIMITIVE_COUNT] = {
-#include "model/activity_primitives.def"
-#include "model/inbox_primitives.def"
-#include "model/key_primitives.def"
-#include "model/legacy_primitives.def"
-#include "model/pipeline_primitives.def"
-#include "model/seq_primitives.def"
+#define PRIMITIVE(id, text, count, ...)                                                            \
+    [PRIMITIVE_##id] = {.name = text, .params = count, OPS(__VA_ARGS__)},
+#define ONE_STATEMENT(id, text, count, ...)                                                        \
+    [PRIMITIVE_##id] = {.name = text, .one_statement = true, .params = count, OPS(__VA_ARGS__)},
+#include "model/primitives.def"
+#undef PRIMITIVE
+#undef ONE_STATEMENT
 };
 
 const struct primitive primitive_traps[TRAP_COUNT] = {

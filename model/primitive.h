@@ -168,117 +168,13 @@ struct primitive {
     struct op ops[PRIMITIVE_OPS_MAX];
 };
 
-/* Parameters, in order, and the values that come back. */
+/* PRIMITIVE_CLAIM, ... */
 enum primitive_id {
-    /* activity; the first four and PUBLISH are the queue's, for every protocol */
-    PRIMITIVE_CLAIM,            /* timeout -> the message */
-    PRIMITIVE_EXTEND,           /* message, epoch, timeout; guard: the epoch stands */
-    PRIMITIVE_PUT_BACK,         /* message, epoch, delay; guard: the epoch stands */
-    PRIMITIVE_ACK,              /* message, epoch; guard: the epoch stands */
-    PRIMITIVE_ENTER_LEG1,       /* activity, weight, modulus, ceiling -> ledger, counted */
-    PRIMITIVE_MARK_ACTIVITY,    /* activity, weight -> ledger; guard: not marked */
-    PRIMITIVE_REQUIRE_MARK,     /* guid, weight: refused unless marked */
-    PRIMITIVE_REQUIRE_UNMARKED, /* activity, weight; guard: not marked */
-    PRIMITIVE_REQUIRE_STUCK,    /* guid, modulus, ceiling, ceiling - 1; guard: no more attempts */
-    PRIMITIVE_ENTER_LEG2,       /* activity, guid, answer, content, Leg1 weight, modulus, ceiling,
-                                   ceiling - 1 -> ledger of the GUID, dimension, answer, content */
-    PRIMITIVE_MARK_GUID,        /* guid, weight -> ledger; guard: not marked */
-    PRIMITIVE_COLLATE,          /* guid, job, delta, marker weight, snapshot weight -> ledger of the
-                                   GUID, semaphore, hit; guard: not marked */
-    PRIMITIVE_READ_ACTIVITY,    /* activity -> ledger */
-    PRIMITIVE_READ_GUID,        /* guid -> ledger, dimension, known */
-    PRIMITIVE_READ_TASK,        /* task -> closed by */
-    PRIMITIVE_READ_INPUT,       /* job -> input */
-    PRIMITIVE_READ_OUTPUT,      /* (activity, dimension) -> value */
-    PRIMITIVE_CREATE_JOB,       /* job, threshold, input; guard: there is none */
-    PRIMITIVE_ESCALATE_JOB,     /* job */
-    PRIMITIVE_CLOSE_TASK,       /* task, guid: refused if another closed it */
-    PRIMITIVE_ADD_ACTIVITY,     /* activity, job, node, ledger, spawned by; guard: there is none */
-    PRIMITIVE_RECORD_TASK,      /* task, activity, input */
-    PRIMITIVE_RECORD_OUTPUT,    /* (activity, dimension), activity, dimension, value, guid */
-    PRIMITIVE_RECORD_COMPLETION, /* (job, guid), job, guid */
-    PRIMITIVE_RECORD_ESCALATION, /* (message, escalation), job, message, reason */
-    PRIMITIVE_PUBLISH, /* message, then its columns up to SPAWNED_BY; guard: there is none */
-    /* inbox */
-    PRIMITIVE_OPEN_ACCOUNT, /* account; guard: there is none */
-    PRIMITIVE_REMEMBER,     /* id, account, amount; guard: it is not there */
-    PRIMITIVE_CREDIT,       /* account, amount */
-    /* legacy */
-    PRIMITIVE_ADD_EARLIER,  /* activity, job, node, ledger, parent, dimension; guard: there is none
-                             */
-    PRIMITIVE_COUNT_LEG1,   /* activity, summand -> ledger: refused if it would fall below 0 */
-    PRIMITIVE_COUNT_LEG2,   /* activity, summand, modulus, ceiling -> ledger: refused when full */
-    PRIMITIVE_MOVE_EARLIER, /* activity, summand -> ledger */
-    PRIMITIVE_CLEAN_UP,     /* (activity, dimension) */
-    PRIMITIVE_SAVE,         /* (activity, dimension), activity, dimension, value, claim */
-    PRIMITIVE_MARK_PUBLISHED, /* (activity, dimension); guard: it is not marked */
-    PRIMITIVE_REQUIRE_FULL, /* activity, weight, modulus, ceiling; guard: the counter has no room */
-    PRIMITIVE_READ_EARLIER, /* activity -> ledger */
-    /* key */
-    PRIMITIVE_ADD_FLOW,     /* flow, key, shape, case, parent, awaiter; guard: there is none */
-    PRIMITIVE_ADD_PLACE,    /* place, flow, position, children, awaits */
-    PRIMITIVE_READ_FLOW,    /* flow -> key, untaken, shape, case, parent, awaiter */
-    PRIMITIVE_START_KEY,    /* flow, weight, digit, delta -> key; guard: the digit */
-    PRIMITIVE_PAUSE_KEY,    /* flow, key as read, delta -> key; guard: the key as read */
-    PRIMITIVE_CHANGE_KEY,   /* flow, weight, digit, delta, key as read or 0, untaken, active digits,
-                               end, parent, awaiter, resume, kind of it -> key, complete; guard: the
-                               digit. Completion tasks if no digit is active any more */
-    PRIMITIVE_RECORD_EVENT, /* (place, change), flow, position, change, untaken */
-    PRIMITIVE_RECORD_SKIP,  /* likewise, of an activity that is skipped */
-    /* pipeline; a guard of an insertion: there is no such row */
-    PRIMITIVE_LOCK_ENTRY,    /* entry: its advisory lock (CUT-16) */
-    PRIMITIVE_ADD_ENTRY,     /* entry, kind, status, key, payload, about; guard */
-    PRIMITIVE_ADD_NULL,      /* the same; the payload is NULL: 23502 */
-    PRIMITIVE_ADD_PAST,      /* id, entry, from, to, retries; guard */
-    PRIMITIVE_DEPEND,        /* id, from, to; guard */
-    PRIMITIVE_LOG_SWEEP,     /* id, entry, phase, why; guard */
-    PRIMITIVE_ADD_ENVELOPE,  /* id, scope, hash; guard */
-    PRIMITIVE_ADD_UNIT,      /* id, envelope, number, hash; guard */
-    PRIMITIVE_ADD_REVIEW,    /* id, entry, envelope, unit, decision, prior; guard */
-    PRIMITIVE_SUPERSEDE,     /* prior decision, by; guard: nobody did (CUT-7) */
-    PRIMITIVE_MOVE,          /* entry, expected, next; guard: the status is as expected (CUT-15) */
-    PRIMITIVE_NEED_APPROVAL, /* decision, approve; guard: it approves, and is not superseded */
-    PRIMITIVE_NEED_BLOCKER,  /* dependency, complete; guard: what it depends on is */
-    PRIMITIVE_SIGN,          /* id, entry, lane, principal, prior; guard */
-    PRIMITIVE_ADD_SET,       /* id, entry, decision, signature; guard */
-    PRIMITIVE_COMPENSATE,    /* id, entry, signature, set that it undoes; guard */
-    PRIMITIVE_AFFECT,        /* id, set, row, hash; guard */
-    PRIMITIVE_NEED_CUT, /* set, lane, principal; guard: it is there, undoes none and is so signed */
-    PRIMITIVE_ADD_VERIFY,  /* id, set, signature, own signature, outcome, prior, rollback; guard */
-    PRIMITIVE_RAISE,       /* entry, kind, status, key, payload, verify result, history; guard: an
-                              escalation and its history */
-    PRIMITIVE_READ_ENTRY,  /* entry -> status, payload */
-    PRIMITIVE_READ_REVIEW, /* decision -> decision; 0: there is none */
-    PRIMITIVE_READ_SET,    /* set -> signature; 0: there is none */
-    PRIMITIVE_READ_VERIFY, /* verify result -> outcome; 0: there is none */
-    /* seq; `any` is a number above every counter and time */
-    PRIMITIVE_SEQ_OPEN,    /* stage, lease, grace, retryable, budget, drill; guard: there
-                              is none */
-    PRIMITIVE_SEQ_STRIPE,  /* tally; guard: there is none */
-    PRIMITIVE_SEQ_ADMIT,   /* seq, number; guard: there is none */
-    PRIMITIVE_SEQ_GATE,    /* stage; refused once Stage1 has failed */
-    PRIMITIVE_SEQ_EXPECT,  /* seq, state, tally; guard: it is in this state; else counted */
-    PRIMITIVE_SEQ_HOLD,    /* seq, owner, attempt, tally; guard: the token stands; else counted */
-    PRIMITIVE_SEQ_MOVE,    /* seq, to, from (a set) -> state; guard: the contract */
-    PRIMITIVE_SEQ_LEASE,   /* seq, owner -> attempts */
-    PRIMITIVE_SEQ_BEAT,    /* seq, owner, attempt, any */
-    PRIMITIVE_SEQ_END,     /* seq, owner, attempt: the run ends by its token, which is revoked */
-    PRIMITIVE_SEQ_REVOKE,  /* seq: the run is taken away */
-    PRIMITIVE_SEQ_FAIL,    /* seq, fail, in flight (a set), class, retries of that class, any,
-                              tally, event; -> retried, state; guard: the contract */
-    PRIMITIVE_SEQ_EXPIRED, /* seq, in flight, lease - 1, any; guard: its lease has expired */
-    PRIMITIVE_SEQ_ASK,     /* seq; guard: this run was not asked to end before */
-    PRIMITIVE_SEQ_GRACE,   /* seq, asked at, grace - 1, any; guard: the grace period is over */
-    PRIMITIVE_SEQ_COMMIT,  /* seq, committed, terminal (a set), tally, event -> state */
-    PRIMITIVE_SEQ_EVENT,   /* event, seq, state; refused if there is one */
-    PRIMITIVE_SEQ_DISPATCHED, /* tally, how many more */
-    PRIMITIVE_SEQ_IN_FLIGHT,  /* tally, how many more */
-    PRIMITIVE_SEQ_TERMINAL,   /* tally, how many more */
-    PRIMITIVE_SEQ_WITNESS,    /* seq, tally -> owner, ended by, moves; counted */
-    PRIMITIVE_SEQ_HALT,       /* stage, number + 1, prior, attempted, owner, wall, moves; guard: the
-                                 latch is free */
-    PRIMITIVE_SEQ_LOOK,       /* seq -> state, heartbeat, cancel at */
-    PRIMITIVE_SEQ_READ,       /* seq -> owner, attempts, state */
+#define PRIMITIVE(id, ...)     PRIMITIVE_##id,
+#define ONE_STATEMENT(id, ...) PRIMITIVE_##id,
+#include "model/primitives.def"
+#undef PRIMITIVE
+#undef ONE_STATEMENT
     PRIMITIVE_COUNT
 };
 

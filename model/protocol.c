@@ -103,6 +103,16 @@ void protocol_consumer_begin(struct actor *actor, const struct rules *rules, uns
     actor->is.consumer = (struct consumer){.state = CONSUMER_IDLE};
 }
 
+void protocol_consumer_next(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    const struct consumer *consumer = &actor->is.consumer;
+    if (!consumer_next(consumer, rules->timeout, next)) {
+        protocol_get((enum protocol_id)rules->protocol)
+            ->roles[actor->role]
+            .work(consumer->message, next);
+    }
+}
+
 void protocol_consumer_take(struct actor *actor, const struct rules *rules,
                             const struct outcome *last)
 {

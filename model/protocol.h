@@ -18,7 +18,6 @@
 #include "model/consumer.h"
 #include "model/engine.h"
 #include "model/flow.h"
-#include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline.h"
 #include "model/rights.h"
@@ -36,6 +35,18 @@ enum protocol_id {
 #define PROTOCOL_ROLES_MAX  8
 #define PROTOCOL_NEVER      INT64_MAX
 
+/* What only engines of one protocol have in common. */
+union rules_of {
+    struct engine_rules activity;
+    struct inbox_rules {
+        uint32_t accounts; /* messages are for them in turn */
+    } inbox;
+    struct legacy_rules legacy;
+    struct flow_rules key;
+    struct pipeline_rules pipeline;
+    struct seq_plan seq;
+};
+
 /* What the engines of a run have in common; constant while it lasts. */
 struct rules {
     uint8_t protocol;                  /* enum protocol_id */
@@ -44,14 +55,7 @@ struct rules {
     uint32_t jobs;                     /* how many things a client starts */
     int64_t timeout;                   /* ticks that a claim or a lease lasts */
     int64_t put_back;                  /* ticks until what came too early is tried again */
-    union {
-        struct engine_rules activity;
-        struct inbox_rules inbox;
-        struct legacy_rules legacy;
-        struct flow_rules key;
-        struct pipeline_rules pipeline;
-        struct seq_plan seq;
-    } of;
+    union rules_of of;
 };
 
 /* One engine at work. */
@@ -96,6 +100,8 @@ struct role {
     bool (*is_done)(const struct actor *actor);
     /* The message of the queue that it holds, key first. NULL: the role holds none. */
     const int64_t *(*message)(const struct actor *actor);
+    /* PROTOCOL_CONSUMER: the bundle that it commits for that message. */
+    void (*work)(const int64_t *message, struct bundle *next);
 };
 
 struct protocol {
@@ -139,9 +145,10 @@ int64_t protocol_client_due(const struct actor *actor, const struct rules *rules
     .is_idle = protocol_client_is_done, .is_done = protocol_client_is_done,                        \
     .due = protocol_client_due
 
-/* A worker that claims a message, commits one bundle for it and acks it (consumer.h); `next` is the
- * protocol's and asks consumer_next first. */
+/* A worker that claims a message, commits one bundle for it and acks it (consumer.h); `work` is the
+ * protocol's. */
 void protocol_consumer_begin(struct actor *actor, const struct rules *rules, unsigned number);
+void protocol_consumer_next(struct actor *actor, const struct rules *rules, struct bundle *next);
 void protocol_consumer_take(struct actor *actor, const struct rules *rules,
                             const struct outcome *last);
 bool protocol_consumer_is_idle(const struct actor *actor);
@@ -149,9 +156,9 @@ int64_t protocol_consumer_due(const struct actor *actor, const struct rules *rul
                               const struct glance *glance);
 const int64_t *protocol_consumer_message(const struct actor *actor);
 #define PROTOCOL_CONSUMER                                                                          \
-    .name = "worker", .begin = protocol_consumer_begin, .take = protocol_consumer_take,            \
-    .is_idle = protocol_consumer_is_idle, .due = protocol_consumer_due,                            \
-    .message = protocol_consumer_message
+    .name = "worker", .begin = protocol_consumer_begin, .next = protocol_consumer_next,            \
+    .take = protocol_consumer_take, .is_idle = protocol_consumer_is_idle,                          \
+    .due = protocol_consumer_due, .message = protocol_consumer_message
 
 /* ---- actors ---------------------------------------------------------------------------------- */
 

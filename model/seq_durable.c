@@ -100,63 +100,48 @@ static int64_t sources(enum seq_state to)
 
 static void call_gate(struct bundle *next)
 {
-    bundle_append(next, PRIMITIVE_SEQ_GATE, CALL_REQUIRE, VALUE_GUARD)[0] = seq_durable_stage();
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_GATE, CALL_REQUIRE, VALUE_GUARD, seq_durable_stage());
 }
 
 static void call_expect(struct bundle *next, const struct seq_actor *self, uint32_t number,
                         enum seq_state state)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EXPECT, CALL_UNLESS_DONE, VALUE_GUARD);
-    p[0] = seq_durable_id(number);
-    p[1] = state;
-    p[2] = stripe_id(self->number);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPECT, CALL_UNLESS_DONE, VALUE_GUARD, seq_durable_id(number),
+                state, stripe_id(self->number));
 }
 
 static void call_hold(struct bundle *next, const struct seq_actor *self)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD);
-    p[0] = seq_durable_id(self->target);
-    p[1] = owner_id(self);
-    p[2] = self->attempt;
-    p[3] = stripe_id(self->number);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD,
+                seq_durable_id(self->target), owner_id(self), self->attempt,
+                stripe_id(self->number));
 }
 
 static void call_move(struct bundle *next, uint32_t number, enum seq_state to)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_MOVE, CALL_UNLESS_DONE, VALUE_STATE);
-    p[0] = seq_durable_id(number);
-    p[1] = to;
-    p[2] = sources(to);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_MOVE, CALL_UNLESS_DONE, VALUE_STATE, seq_durable_id(number), to,
+                sources(to));
 }
 
 static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
                        int64_t more)
 {
-    int64_t *p = bundle_append(next, counter, CALL_REQUIRE, VALUE_GUARD);
-    p[0] = stripe_id(self->number);
-    p[1] = more;
+    BUNDLE_CALL(next, counter, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number), more);
 }
 
 static void call_event(struct bundle *next, const struct seq_actor *self, enum seq_state state)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EVENT, CALL_REQUIRE, VALUE_GUARD);
-    p[0] = event_id(self->target);
-    p[1] = seq_durable_id(self->target);
-    p[2] = state;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_EVENT, CALL_REQUIRE, VALUE_GUARD, event_id(self->target),
+                seq_durable_id(self->target), state);
 }
 
 static void call_fail(struct bundle *next, const struct seq_actor *self,
                       const struct seq_plan *plan, uint32_t fail_class)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_FAIL, CALL_UNLESS_DONE, VALUE_RETRIED);
-    p[0] = seq_durable_id(self->target);
-    p[1] = SEQ_FAIL;
-    p[2] = sources(SEQ_FAIL);
-    p[3] = fail_class;
-    p[4] = seq_plan_retries(plan, fail_class);
-    p[5] = ANY;
-    p[6] = stripe_id(self->number);
-    p[7] = event_id(self->target);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_UNLESS_DONE, VALUE_RETRIED,
+                seq_durable_id(self->target), SEQ_FAIL, sources(SEQ_FAIL), fail_class,
+                seq_plan_retries(plan, fail_class), ANY, stripe_id(self->number),
+                event_id(self->target));
 }
 
 /* ---- bundles --------------------------------------------------------------------------------- */
@@ -164,19 +149,12 @@ static void call_fail(struct bundle *next, const struct seq_actor *self,
 static void build_admit(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0);
-    p[0] = seq_durable_stage();
-    p[1] = rules->timeout;
-    p[2] = rules->put_back;
-    p[3] = seq_plan_retryable();
-    p[4] = rules->of.seq.budget;
-    p[5] = rules->of.seq.drill;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0, seq_durable_stage(), rules->timeout,
+                rules->put_back, seq_plan_retryable(), rules->of.seq.budget, rules->of.seq.drill);
     for (unsigned a = 0; a < rules->actors; a++) {
-        bundle_append(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0)[0] = stripe_id(a);
+        BUNDLE_CALL(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0, stripe_id(a));
     }
-    p = bundle_append(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0);
-    p[0] = seq_durable_id(self->at);
-    p[1] = self->at;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0, seq_durable_id(self->at), self->at);
 }
 
 static uint32_t looked_at(const struct seq_actor *self, const struct rules *rules, uint32_t i)
@@ -192,8 +170,8 @@ static uint32_t look_count(const struct rules *rules)
 static void build_look(const struct seq_actor *self, const struct rules *rules, struct bundle *next)
 {
     for (uint32_t i = 0; i < look_count(rules); i++) {
-        bundle_append(next, PRIMITIVE_SEQ_LOOK, CALL_PLAIN, (int)i * LOOK_VALUES)[0] =
-            seq_durable_id(looked_at(self, rules, i));
+        BUNDLE_CALL(next, PRIMITIVE_SEQ_LOOK, CALL_PLAIN, (int)i * LOOK_VALUES,
+                    seq_durable_id(looked_at(self, rules, i)));
     }
 }
 
@@ -201,9 +179,8 @@ static void build_take(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_DISPATCHED);
     call_move(next, self->target, SEQ_IN_FLIGHT);
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS);
-    p[0] = seq_durable_id(self->target);
-    p[1] = owner_id(self);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS,
+                seq_durable_id(self->target), owner_id(self));
     call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, 1);
 }
@@ -211,19 +188,14 @@ static void build_take(const struct seq_actor *self, struct bundle *next)
 static void build_beat(const struct seq_actor *self, struct bundle *next)
 {
     call_hold(next, self);
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_STATE);
-    p[0] = seq_durable_id(self->target);
-    p[1] = owner_id(self);
-    p[2] = self->attempt;
-    p[3] = ANY;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_STATE, seq_durable_id(self->target),
+                owner_id(self), self->attempt, ANY);
 }
 
 static void call_end(struct bundle *next, const struct seq_actor *self)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_END, CALL_REQUIRE, VALUE_GUARD);
-    p[0] = seq_durable_id(self->target);
-    p[1] = owner_id(self);
-    p[2] = self->attempt;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_END, CALL_REQUIRE, VALUE_GUARD, seq_durable_id(self->target),
+                owner_id(self), self->attempt);
 }
 
 static void build_finish(const struct seq_actor *self, const struct seq_plan *plan,
@@ -250,14 +222,11 @@ static void build_fail(const struct seq_actor *self, const struct seq_plan *plan
 static void build_reclaim(const struct seq_actor *self, const struct rules *rules,
                           struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD);
-    p[0] = seq_durable_id(self->target);
-    p[1] = SEQ_IN_FLIGHT;
-    p[2] = rules->timeout - 1;
-    p[3] = ANY;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD,
+                seq_durable_id(self->target), SEQ_IN_FLIGHT, rules->timeout - 1, ANY);
     call_fail(next, self, &rules->of.seq, SEQ_CLASS_LEASE_EXPIRED);
-    bundle_append(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD)[0] =
-        seq_durable_id(self->target);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
+                seq_durable_id(self->target));
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
 }
 
@@ -273,22 +242,19 @@ static void build_cancel(const struct seq_actor *self, struct bundle *next)
 static void build_ask(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_IN_FLIGHT);
-    bundle_append(next, PRIMITIVE_SEQ_ASK, CALL_UNLESS_DONE, VALUE_GUARD)[0] =
-        seq_durable_id(self->target);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_ASK, CALL_UNLESS_DONE, VALUE_GUARD,
+                seq_durable_id(self->target));
 }
 
 static void build_force(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_IN_FLIGHT);
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD);
-    p[0] = seq_durable_id(self->target);
-    p[1] = self->seen;
-    p[2] = rules->put_back - 1;
-    p[3] = ANY;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD,
+                seq_durable_id(self->target), self->seen, rules->put_back - 1, ANY);
     call_move(next, self->target, SEQ_CANCEL);
-    bundle_append(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD)[0] =
-        seq_durable_id(self->target);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
+                seq_durable_id(self->target));
     call_event(next, self, SEQ_CANCEL);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
     call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
@@ -296,35 +262,26 @@ static void build_force(const struct seq_actor *self, const struct rules *rules,
 
 static void build_commit(const struct seq_actor *self, struct bundle *next)
 {
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_COMMIT, CALL_UNLESS_DONE, VALUE_RETRIED);
-    p[0] = seq_durable_id(self->target);
-    p[1] = SEQ_COMMITTED;
-    p[2] = sources(SEQ_COMMITTED);
-    p[3] = stripe_id(self->number);
-    p[4] = event_id(self->target);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_COMMIT, CALL_UNLESS_DONE, VALUE_RETRIED,
+                seq_durable_id(self->target), SEQ_COMMITTED, sources(SEQ_COMMITTED),
+                stripe_id(self->number), event_id(self->target));
 }
 
 static void build_attempt(const struct seq_actor *self, struct bundle *next)
 {
     const struct seq_misstep *misstep = &self->misstep;
     call_expect(next, self, misstep->number, (enum seq_state)misstep->from);
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_WITNESS, CALL_PLAIN, VALUE_OWNER);
-    p[0] = seq_durable_id(misstep->number);
-    p[1] = stripe_id(self->number);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_WITNESS, CALL_PLAIN, VALUE_OWNER,
+                seq_durable_id(misstep->number), stripe_id(self->number));
     call_move(next, misstep->number, (enum seq_state)misstep->to);
 }
 
 static void build_halt(const struct seq_actor *self, struct bundle *next)
 {
     const struct seq_fatal *fatal = &self->fatal;
-    int64_t *p = bundle_append(next, PRIMITIVE_SEQ_HALT, CALL_UNLESS_DONE, 0);
-    p[0] = seq_durable_stage();
-    p[1] = (int64_t)fatal->number + 1;
-    p[2] = fatal->prior;
-    p[3] = fatal->attempted;
-    p[4] = fatal->owner;
-    p[5] = fatal->wall;
-    p[6] = fatal->moves;
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_HALT, CALL_UNLESS_DONE, 0, seq_durable_stage(),
+                (int64_t)fatal->number + 1, fatal->prior, fatal->attempted, fatal->owner,
+                fatal->wall, fatal->moves);
 }
 
 /* What it sends next. */
@@ -393,7 +350,7 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         build_halt(self, next);
         break;
     case BUNDLE_SEQ_READ:
-        bundle_append(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0)[0] = seq_durable_id(self->target);
+        BUNDLE_CALL(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0, seq_durable_id(self->target));
         break;
     default:
         build_look(self, rules, next);

@@ -7,12 +7,7 @@ _Static_assert(TABLE_COUNT <= 64, "a set of tables is 64 bits");
 
 static const struct table tables[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
-#include "model/activity_tables.def"
-#include "model/inbox_tables.def"
-#include "model/key_tables.def"
-#include "model/legacy_tables.def"
-#include "model/pipeline_tables.def"
-#include "model/seq_tables.def"
+#include "model/tables.def"
 #undef TABLE
 };
 
@@ -26,12 +21,7 @@ static const struct table tables[TABLE_COUNT] = {
     }
 const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
 #define TABLE(id, text, parent, ...) [TABLE_##id] = parent,
-#include "model/activity_tables.def"
-#include "model/inbox_tables.def"
-#include "model/key_tables.def"
-#include "model/legacy_tables.def"
-#include "model/pipeline_tables.def"
-#include "model/seq_tables.def"
+#include "model/tables.def"
 #undef TABLE
 };
 

@@ -50,70 +50,15 @@ static bool read_hop(struct reader *reader, void *context)
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
 }
 
-static bool read_graph(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    loading->graph_line = reader_line(reader);
-    return shape_text_graph(reader, &loading->shape);
-}
-
-static bool read_pending(struct reader *reader, void *context)
-{
-    return shape_text_pending(reader, &((struct loading *)context)->shape);
-}
-
 static bool read_cycles(struct reader *reader, void *context)
 {
     return shape_text_cycles(reader, &((struct loading *)context)->shape);
 }
 
-static bool read_preset(struct reader *reader, void *context)
-{
-    return shape_text_preset(reader, &((struct loading *)context)->shape);
-}
-
 static const struct reader_field fields[] = {
-    {"threshold", read_threshold}, {"timeout", part_read_timeout}, {"hop", read_hop},
-    {"graph", read_graph},         {"pending", read_pending},      {"cycles", read_cycles},
-    {"preset", read_preset},
+    {"threshold", read_threshold},  {"hop", read_hop},       {"graph", part_read_graph},
+    {"pending", part_read_pending}, {"cycles", read_cycles}, {"preset", part_read_preset},
 };
-
-/* ---- what is needed -------------------------------------------------------------------------- */
-
-bool part_check_activities(struct reader *reader, const struct loading *loading)
-{
-    const struct scenario *scenario = loading->scenario;
-    const uint32_t most = SCENARIO_ACTIVITIES_MAX;
-    uint32_t each = graph_activities(&scenario->graph, most + 1);
-    if ((uint64_t)each * scenario->jobs <= most) {
-        return true;
-    }
-    reader_enter(reader, "graph");
-    return reader_fail(reader, loading->graph_line,
-                       "%" PRIu32 " job%s of %s%" PRIu32 " activities; all jobs together make at "
-                       "most %" PRIu32,
-                       scenario->jobs, scenario->jobs == 1 ? "" : "s",
-                       each > most ? "at least " : "", each, most);
-}
-
-static bool build_graph(struct reader *reader, struct loading *loading)
-{
-    struct shape_fault fault;
-    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
-        reader_enter(reader, fault.where);
-        return reader_fail(reader, fault.line, "%s", fault.text);
-    }
-    return part_check_activities(reader, loading);
-}
-
-static bool check(struct reader *reader, struct loading *loading)
-{
-    if (!loading->shape.has_trigger) {
-        return reader_fail(reader, 1,
-                           "the key graph is missing; a scenario has a name and a graph");
-    }
-    return build_graph(reader, loading);
-}
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
@@ -277,11 +222,6 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
 }
 
 const struct scenario_part scenario_part_activity = {
-    .fields = fields,
-    .field_count = sizeof fields / sizeof *fields,
-    .needs = "a name and a graph",
-    .check = check,
-    .rules = make_rules,
-    .room = make_room,
-    .write = write_keys,
+    PART_FIELDS(fields), .needs = "graph",  .check = part_check_graph,
+    .rules = make_rules, .room = make_room, .write = write_keys,
 };

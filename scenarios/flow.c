@@ -14,16 +14,15 @@ static bool read_flows(struct reader *reader, void *context)
 static bool read_cases(struct reader *reader, void *context)
 {
     struct loading *loading = context;
-    uint32_t cases = 0;
-    if (!part_read_count(reader, FLOW_CASES_MAX, &cases)) {
+    int64_t cases = 0;
+    if (!reader_number(reader, 1, FLOW_CASES_MAX, &cases)) {
         return false;
     }
     loading->scenario->flows.cases = (uint8_t)cases;
     return true;
 }
 
-static const struct reader_field fields[] = {
-    {"timeout", part_read_timeout}, {"cases", read_cases}, {"flows", read_flows}};
+static const struct reader_field fields[] = {{"cases", read_cases}, {"flows", read_flows}};
 
 /* What a run of a shape makes, with all flows that are awaited in it. */
 static void count_run(const struct flow_book *book, int shape, uint32_t *flows,
@@ -56,9 +55,6 @@ static bool check_activities(struct reader *reader, const struct loading *loadin
 static bool check(struct reader *reader, struct loading *loading)
 {
     struct flow_book *book = &loading->scenario->flows;
-    if (book->shapes == 0) {
-        return reader_fail(reader, 1, "the key flows is missing; a scenario has a name and flows");
-    }
     book->cases = book->cases == 0 ? 1 : book->cases;
     return flow_text_build(reader, book, &loading->flows) && check_activities(reader, loading);
 }
@@ -234,11 +230,6 @@ static bool make_smaller(struct scenario *scenario, unsigned way)
     return false;
 }
 
-const struct scenario_part scenario_part_key = {.fields = fields,
-                                                .field_count = sizeof fields / sizeof *fields,
-                                                .needs = "a name and flows",
-                                                .check = check,
-                                                .rules = make_rules,
-                                                .room = make_room,
-                                                .write = write_keys,
-                                                .smaller = make_smaller};
+const struct scenario_part scenario_part_key = {
+    PART_FIELDS(fields), .needs = "flows",    .check = check,         .rules = make_rules,
+    .room = make_room,   .write = write_keys, .smaller = make_smaller};

@@ -211,10 +211,11 @@ static bool read_flow(struct reader *reader, const struct reader_text *key, void
 
 bool flow_text_read(struct reader *reader, struct flow_book *book, struct flow_draft *draft)
 {
+    static const char right[] = "it is a map of flows, such as {story: {quick: [brown]}}";
     struct reading reading = {.book = book, .draft = draft};
     draft->line = reader_line(reader);
-    return reader_map(reader, "it is a map of flows, such as {story: {quick: [brown]}}", read_flow,
-                      &reading);
+    return reader_map(reader, right, read_flow, &reading) &&
+           (book->shapes > 0 || reader_fail(reader, draft->line, "an empty map; %s", right));
 }
 
 /* ---- all of it together ---------------------------------------------------------------------- */

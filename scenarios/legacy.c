@@ -10,26 +10,9 @@
 #define LEG1_MAX 9
 #define LEG2_MAX 999999
 
-static bool read_graph(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    loading->graph_line = reader_line(reader);
-    return shape_text_graph(reader, &loading->shape);
-}
-
-static bool read_pending(struct reader *reader, void *context)
-{
-    return shape_text_pending(reader, &((struct loading *)context)->shape);
-}
-
 static bool read_again(struct reader *reader, void *context)
 {
     return shape_text_again(reader, &((struct loading *)context)->shape);
-}
-
-static bool read_preset(struct reader *reader, void *context)
-{
-    return shape_text_preset(reader, &((struct loading *)context)->shape);
 }
 
 /* Groups of faults that do not fall on Leg2. */
@@ -53,12 +36,12 @@ static bool read_spared(struct reader *reader, void *context)
 {
     struct loading *loading = context;
     return reader_list(reader, "it is a list such as [crash, unknown]", read_one_spared,
-                       &loading->scenario->legacy);
+                       &loading->scenario->of.legacy);
 }
 
 static const struct reader_field fields[] = {
-    {"timeout", part_read_timeout}, {"graph", read_graph},   {"pending", read_pending},
-    {"again", read_again},          {"preset", read_preset}, {"leg2-is-spared", read_spared},
+    {"graph", part_read_graph},   {"pending", part_read_pending},  {"again", read_again},
+    {"preset", part_read_preset}, {"leg2-is-spared", read_spared},
 };
 
 /* The earlier ledger has fewer digits than the later one. */
@@ -76,22 +59,11 @@ static bool check_presets(struct reader *reader, const struct graph *graph)
 
 static bool check(struct reader *reader, struct loading *loading)
 {
-    struct shape_fault fault;
-    if (!loading->shape.has_trigger) {
-        return reader_fail(reader, 1,
-                           "the key graph is missing; a scenario has a name and a graph");
-    }
-    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
-        reader_enter(reader, fault.where);
-        return reader_fail(reader, fault.line, "%s", fault.text);
-    }
-    return part_check_activities(reader, loading) &&
-           check_presets(reader, &loading->scenario->graph);
+    return part_check_graph(reader, loading) && check_presets(reader, &loading->scenario->graph);
 }
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
-    rules->of.legacy = scenario->legacy;
     rules->of.legacy.graph = &scenario->graph;
 }
 
@@ -130,7 +102,7 @@ static void put_again(struct page *page, const struct graph *graph, const bool *
 
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
-    const struct legacy_rules *rules = &scenario->legacy;
+    const struct legacy_rules *rules = &scenario->of.legacy;
     part_put_graph(page, &scenario->graph, gone);
     put_again(page, &scenario->graph, gone);
     if (rules->spares_crash || rules->spares_unknown) {
@@ -141,11 +113,6 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
 }
 
 const struct scenario_part scenario_part_legacy = {
-    .fields = fields,
-    .field_count = sizeof fields / sizeof *fields,
-    .needs = "a name and a graph",
-    .check = check,
-    .rules = make_rules,
-    .room = make_room,
-    .write = write_keys,
+    PART_FIELDS(fields), .needs = "graph",  .check = check,
+    .rules = make_rules, .room = make_room, .write = write_keys,
 };

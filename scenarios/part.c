@@ -1,9 +1,12 @@
 #include "scenarios/part.h"
 
+#include "model/check.h"
+#include "scenarios/shape_text.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#define TIMEOUT_MAX 1000000
+#include <string.h>
 
 #define PROTOCOL(id, name) extern const struct scenario_part scenario_part_##name;
 #include "model/protocols.def"
@@ -33,21 +36,85 @@ void page_put(struct page *page, const char *format, ...)
     }
 }
 
-bool part_read_count(struct reader *reader, int64_t most, uint32_t *count)
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+const struct part_number part_numbers[] = {
+    PART_NUMBER("jobs", jobs, SCENARIO_JOBS_MAX),
+    PART_NUMBER("workers", workers, SCENARIO_WORKERS_MAX),
+    PART_NUMBER("connections", connections, SCENARIO_WORKERS_MAX),
+};
+const size_t part_number_count = sizeof part_numbers / sizeof *part_numbers;
+
+static const struct part_number *find_number(const struct part_number *numbers, size_t count,
+                                             const char *name)
 {
-    int64_t number = 0;
-    if (!reader_number(reader, 1, most, &number)) {
-        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(numbers[i].name, name) == 0) {
+            return &numbers[i];
+        }
     }
-    *count = (uint32_t)number;
-    return true;
+    return NULL;
 }
 
-bool part_read_timeout(struct reader *reader, void *context)
+bool part_read_number(struct reader *reader, void *context)
+{
+    struct scenario *scenario = ((struct loading *)context)->scenario;
+    const struct scenario_part *part = parts[scenario->protocol];
+    const struct part_number *of = find_number(part_numbers, part_number_count, reader->key);
+    of = of == NULL ? find_number(part->numbers, part->number_count, reader->key) : of;
+    CHECK(of != NULL);
+    int64_t number = 0;
+    bool read = reader_number(reader, 1, of->most, &number);
+    *(uint32_t *)((char *)scenario + of->at) = (uint32_t)number;
+    return read;
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+bool part_read_graph(struct reader *reader, void *context)
 {
     struct loading *loading = context;
-    return reader_number(reader, 1, TIMEOUT_MAX, &loading->scenario->timeout);
+    loading->graph_line = reader_line(reader);
+    return shape_text_graph(reader, &loading->shape);
 }
+
+bool part_read_pending(struct reader *reader, void *context)
+{
+    return shape_text_pending(reader, &((struct loading *)context)->shape);
+}
+
+bool part_read_preset(struct reader *reader, void *context)
+{
+    return shape_text_preset(reader, &((struct loading *)context)->shape);
+}
+
+static bool check_activities(struct reader *reader, const struct loading *loading)
+{
+    const struct scenario *scenario = loading->scenario;
+    const uint32_t most = SCENARIO_ACTIVITIES_MAX;
+    uint32_t each = graph_activities(&scenario->graph, most + 1);
+    if ((uint64_t)each * scenario->jobs <= most) {
+        return true;
+    }
+    reader_enter(reader, "graph");
+    return reader_fail(reader, loading->graph_line,
+                       "%" PRIu32 " job%s of %s%" PRIu32 " activities; all jobs together make at "
+                       "most %" PRIu32,
+                       scenario->jobs, scenario->jobs == 1 ? "" : "s",
+                       each > most ? "at least " : "", each, most);
+}
+
+bool part_check_graph(struct reader *reader, struct loading *loading)
+{
+    struct shape_fault fault;
+    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
+        reader_enter(reader, fault.where);
+        return reader_fail(reader, fault.line, "%s", fault.text);
+    }
+    return check_activities(reader, loading);
+}
+
+/* ---- what becomes of it ---------------------------------------------------------------------- */
 
 void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
                     struct rules *rules)
@@ -56,11 +123,14 @@ void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t pu
                             .actors = (uint8_t)(1 + scenario->workers),
                             .jobs = scenario->jobs,
                             .timeout = timeout,
-                            .put_back = put_back};
+                            .put_back = put_back,
+                            .of = scenario->of};
     for (uint32_t w = 1; w <= scenario->workers; w++) {
         rules->cast[w] = 1;
     }
-    parts[scenario->protocol]->rules(scenario, rules);
+    if (parts[scenario->protocol]->rules != NULL) {
+        parts[scenario->protocol]->rules(scenario, rules);
+    }
 }
 
 uint32_t scenario_connections(const struct scenario *scenario, enum principal principal)
@@ -74,8 +144,12 @@ uint32_t scenario_connections(const struct scenario *scenario, enum principal pr
 
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
+    const struct scenario_part *part = parts[scenario->protocol];
+    uint64_t used = part->room == NULL ? protocol_get(scenario->protocol)->tables : 0;
     for (int t = 0; t < TABLE_COUNT; t++) {
-        rows[t] = 0;
+        rows[t] = table_in(used, (enum row_table)t) ? 4 * scenario->jobs + 64 : 0;
     }
-    parts[scenario->protocol]->room(scenario, rows);
+    if (part->room != NULL) {
+        part->room(scenario, rows);
+    }
 }

@@ -24,18 +24,29 @@ struct page {
 
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A key that is a number from 1 to `most`: read and written without more. */
+struct part_number {
+    const char *name;
+    size_t at; /* a uint32_t of struct scenario; 0 where the key is not there */
+    uint32_t most;
+};
+
 struct scenario_part {
-    const struct reader_field *fields; /* its keys, beside those that all protocols have */
+    /* Its keys, beside those that all protocols have. */
+    const struct part_number *numbers;
+    size_t number_count;
+    const struct reader_field *fields;
     size_t field_count;
-    const char *needs; /* "a name and a graph": what a scenario of it must have */
-    /* Once all is read: what is needed is there and sound. NULL: nothing is. */
+    const char *needs; /* the one of them that every scenario of it has: "graph" */
+    /* Once all is read: that it is sound. NULL: it always is. */
     bool (*check)(struct reader *reader, struct loading *loading);
-    /* Fills in rules->of, and the cast if it is another than a client (role 0) and the scenario's
-     * workers (role 1). */
+    /* Completes rules->of, which is the scenario's, and the cast if it is another than a client
+     * (role 0) and the scenario's workers (role 1). NULL: both are right. */
     void (*rules)(const struct scenario *scenario, struct rules *rules);
-    /* How many rows each table of the protocol needs at most. */
+    /* How many rows each table of the protocol needs at most. NULL: four a job, and some. */
     void (*room)(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
-    /* Its keys as YAML again, without the nodes that are marked as gone. NULL: it has none. */
+    /* Its fields as YAML again, without the nodes that are marked as gone. NULL: it has
+     * numbers only. */
     void (*write)(struct page *page, const struct scenario *scenario, const bool *gone);
     /* Makes it smaller in one of the protocol's own ways, counted from 0; false: there is no such
      * way. NULL: there is none at all. */
@@ -44,13 +55,26 @@ struct scenario_part {
 
 const struct scenario_part *part_get(enum protocol_id protocol);
 
-/* Readers that several protocols use. */
-bool part_read_count(struct reader *reader, int64_t most, uint32_t *count);
-bool part_read_timeout(struct reader *reader, void *context);
+/* What all protocols have that is a number. */
+extern const struct part_number part_numbers[];
+extern const size_t part_number_count;
 
-/* Of protocols whose jobs have a graph: that all jobs together make not too many activities; the
- * graph, its pending answers, cycles and presets as YAML again. */
-bool part_check_activities(struct reader *reader, const struct loading *loading);
+#define PART_FIELDS(keys)  .fields = (keys), .field_count = sizeof(keys) / sizeof *(keys)
+#define PART_NUMBERS(keys) .numbers = (keys), .number_count = sizeof(keys) / sizeof *(keys)
+#define PART_NUMBER(key, member, most)                                                             \
+    {                                                                                              \
+        key, offsetof(struct scenario, member), most                                               \
+    }
+
+/* Readers that several protocols use; the first is that of every part_number. */
+bool part_read_number(struct reader *reader, void *context);
+bool part_read_graph(struct reader *reader, void *context);
+bool part_read_pending(struct reader *reader, void *context);
+bool part_read_preset(struct reader *reader, void *context);
+
+/* Of protocols whose jobs have a graph: builds it, and checks that all jobs together make not too
+ * many activities; the graph, its pending answers, cycles and presets as YAML again. */
+bool part_check_graph(struct reader *reader, struct loading *loading);
 void part_put_graph(struct page *page, const struct graph *graph, const bool *gone);
 
 #endif

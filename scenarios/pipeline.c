@@ -162,12 +162,14 @@ static bool read_entry(struct reader *reader, const struct reader_text *key, voi
 
 static bool read_entries(struct reader *reader, void *context)
 {
-    struct loading *loading = context;
-    return reader_map(reader, "it is a map of entries", read_entry, &loading->scenario->pipeline);
+    static const char right[] = "it is a map of entries";
+    struct pipeline_rules *rules = &((struct loading *)context)->scenario->of.pipeline;
+    size_t line = reader_line(reader);
+    return reader_map(reader, right, read_entry, rules) &&
+           (rules->entry_count > 0 || reader_fail(reader, line, "an empty map; %s", right));
 }
 
-static const struct reader_field fields[] = {{"timeout", part_read_timeout},
-                                             {"entries", read_entries}};
+static const struct reader_field fields[] = {{"entries", read_entries}};
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
@@ -192,21 +194,15 @@ static void draw_graph(const struct pipeline_rules *rules, struct graph *graph)
 
 static bool check(struct reader *reader, struct loading *loading)
 {
-    struct scenario *scenario = loading->scenario;
-    draw_graph(&scenario->pipeline, &scenario->graph);
-    return scenario->pipeline.entry_count > 0 ||
-           reader_fail(reader, 1, "the key entries is missing; it is a map of entries");
-}
-
-static void make_rules(const struct scenario *scenario, struct rules *rules)
-{
-    rules->of.pipeline = scenario->pipeline;
+    (void)reader;
+    draw_graph(&loading->scenario->of.pipeline, &loading->scenario->graph);
+    return true;
 }
 
 /* Each decision is of a review or its rival, each may be cut and verified, each verify may fail. */
 static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
-    uint32_t entries = scenario->pipeline.entry_count * scenario->jobs;
+    uint32_t entries = scenario->of.pipeline.entry_count * scenario->jobs;
     uint32_t reviews = entries * 2 * PIPELINE_REVIEWS_MAX;
     uint32_t verifies = entries * PIPELINE_VERIFIES_MAX;
     rows[TABLE_ENTRY] = entries + verifies;
@@ -254,17 +250,13 @@ static void put_entry(struct page *page, const struct pipeline_rules *rules,
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "entries:\n");
-    for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
+    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
         if (gone == NULL || !gone[i]) {
-            put_entry(page, &scenario->pipeline, &scenario->pipeline.entries[i]);
+            put_entry(page, &scenario->of.pipeline, &scenario->of.pipeline.entries[i]);
         }
     }
 }
 
-const struct scenario_part scenario_part_pipeline = {.fields = fields,
-                                                     .field_count = COUNT(fields),
-                                                     .needs = "a name and entries",
-                                                     .check = check,
-                                                     .rules = make_rules,
-                                                     .room = make_room,
+const struct scenario_part scenario_part_pipeline = {PART_FIELDS(fields), .needs = "entries",
+                                                     .check = check, .room = make_room,
                                                      .write = write_keys};

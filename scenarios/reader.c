@@ -363,6 +363,7 @@ static bool read_field(struct reader *reader, const struct reader_text *key, voi
         }
         *reading->seen |= UINT64_C(1) << i;
         reader_enter(reader, field->name);
+        reader->key = field->name;
         return field->read(reader, reading->context);
     }
     return fail_unknown_key(reader, key, reading);

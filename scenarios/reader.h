@@ -27,6 +27,7 @@ struct reader {
     const char *origin;            /* of the text, for messages */
     struct scenario_fault *fault;  /* where messages go */
     char where[READER_WHERE_SIZE]; /* keys from the root to here: "preset: left" */
+    const char *key;               /* of a known field: whose value begins here */
 };
 
 /* A key or a value that is a text. */

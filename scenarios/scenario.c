@@ -12,6 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FIELDS_MAX   64 /* of all protocols together */
+#define TIMEOUT_MAX  1000000
 
 /* ---- what it is ---------------------------------------------------------------------------- */
 
@@ -97,22 +98,10 @@ static void find_protocol(const char *text, size_t size, const char *origin,
 
 /* ---- how much of it ------------------------------------------------------------------------ */
 
-static bool read_jobs(struct reader *reader, void *context)
+static bool read_timeout(struct reader *reader, void *context)
 {
     struct loading *loading = context;
-    return part_read_count(reader, SCENARIO_JOBS_MAX, &loading->scenario->jobs);
-}
-
-static bool read_workers(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->workers);
-}
-
-static bool read_connections(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    return part_read_count(reader, SCENARIO_WORKERS_MAX, &loading->scenario->connections);
+    return reader_number(reader, 1, TIMEOUT_MAX, &loading->scenario->timeout);
 }
 
 static bool read_level(struct reader *reader, void *context)
@@ -237,15 +226,10 @@ static bool read_expect(struct reader *reader, void *context)
 /* ---- all of it ----------------------------------------------------------------------------- */
 
 static const struct reader_field first_fields[] = {
-    {"name", read_name},   {"about", read_about},     {"protocol", read_protocol},
-    {"jobs", read_jobs},   {"workers", read_workers}, {"connections", read_connections},
-    {"level", read_level},
-};
+    {"name", read_name}, {"about", read_about}, {"protocol", read_protocol}};
 static const struct reader_field last_fields[] = {
-    {"faults", read_faults},
-    {"limits", read_limits},
-    {"reaches", read_reaches},
-    {"expect", read_expect},
+    {"level", read_level},   {"timeout", read_timeout}, {"faults", read_faults},
+    {"limits", read_limits}, {"reaches", read_reaches}, {"expect", read_expect},
 };
 
 /* Keys that a scenario may have; then, unread, those of other protocols. */
@@ -263,26 +247,49 @@ static void add_keys(struct keys *keys, const struct reader_field *fields, size_
     }
 }
 
+static void add_numbers(struct keys *keys, const struct part_number *numbers, size_t count,
+                        bool own)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct reader_field field = {.name = numbers[i].name, .read = part_read_number};
+        add_keys(keys, &field, 1, own);
+    }
+}
+
+static void add_part(struct keys *keys, enum protocol_id protocol, bool own)
+{
+    const struct scenario_part *part = part_get(protocol);
+    add_numbers(keys, part->numbers, part->number_count, own);
+    add_keys(keys, part->fields, part->field_count, own);
+}
+
 static struct keys keys_of(enum protocol_id protocol)
 {
     struct keys keys = {.count = 0};
     add_keys(&keys, first_fields, COUNT(first_fields), true);
-    add_keys(&keys, part_get(protocol)->fields, part_get(protocol)->field_count, true);
+    add_numbers(&keys, part_numbers, part_number_count, true);
+    add_part(&keys, protocol, true);
     add_keys(&keys, last_fields, COUNT(last_fields), true);
     for (int p = 0; p < PROTOCOL_COUNT; p++) {
         if (p != (int)protocol) {
-            const struct scenario_part *other = part_get((enum protocol_id)p);
-            add_keys(&keys, other->fields, other->field_count, false);
+            add_part(&keys, (enum protocol_id)p, false);
         }
     }
     return keys;
 }
 
-static bool check(struct reader *reader, struct loading *loading)
+/* Each protocol has one key, beside the name, that says what there is to do. */
+static bool check(struct reader *reader, struct loading *loading, const struct keys *keys,
+                  uint64_t seen)
 {
     const struct scenario_part *part = part_get(loading->scenario->protocol);
-    if (loading->scenario->name[0] == '\0') {
-        return reader_fail(reader, 1, "the key name is missing; a scenario has %s", part->needs);
+    for (size_t i = 0; i < keys->count; i++) {
+        const char *key = keys->fields[i].name;
+        bool needed = strcmp(key, "name") == 0 || strcmp(key, part->needs) == 0;
+        if (needed && keys->fields[i].read != NULL && (seen >> i & 1) == 0) {
+            return reader_fail(reader, 1, "the key %s is missing; a scenario of %s has name and %s",
+                               key, protocol_get(loading->scenario->protocol)->name, part->needs);
+        }
     }
     return part->check == NULL || part->check(reader, loading);
 }
@@ -293,7 +300,7 @@ static bool read_scenario(struct reader *reader, struct loading *loading)
     uint64_t seen = 0;
     return reader_fields(reader, "a scenario is a map of keys such as name: tree-3", keys.fields,
                          keys.count, loading, &seen) &&
-           reader_finish(reader) && check(reader, loading);
+           reader_finish(reader) && check(reader, loading, &keys, seen);
 }
 
 static void set_usual(struct scenario *scenario)

@@ -52,13 +52,10 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    bool direct;                /* Leg1's work publishes the answer itself: no task hop (peer-*) */
-    struct graph graph;         /* of every job */
-    struct inbox_rules inbox;   /* inbox */
-    struct legacy_rules legacy; /* legacy; its graph is the one above */
-    struct flow_book flows;     /* key */
-    struct pipeline_rules pipeline; /* pipeline */
-    struct seq_plan seq;            /* seq */
+    bool direct;            /* Leg1's work publishes the answer itself: no task hop (peer-*) */
+    struct graph graph;     /* of every job */
+    struct flow_book flows; /* key */
+    union rules_of of; /* the others: what their engines share, but for what a run adds to it */
     /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */

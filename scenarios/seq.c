@@ -1,7 +1,6 @@
 /* What a scenario of the seq ledger has: the fates of its seqs and a budget of retries. */
 #include "scenarios/part.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define BUDGET_MAX 8
@@ -36,15 +35,11 @@ static bool read_fate(struct reader *reader, void *context)
 /* Seqs have them in turn. */
 static bool read_fates(struct reader *reader, void *context)
 {
-    struct loading *loading = context;
-    return reader_list(reader, "it is a list such as [success, retry, cancel]", read_fate,
-                       &loading->scenario->seq);
-}
-
-static bool read_budget(struct reader *reader, void *context)
-{
-    struct loading *loading = context;
-    return part_read_count(reader, BUDGET_MAX, &loading->scenario->seq.budget);
+    static const char right[] = "it is a list such as [success, retry, cancel]";
+    struct seq_plan *plan = &((struct loading *)context)->scenario->of.seq;
+    size_t line = reader_line(reader);
+    return reader_list(reader, right, read_fate, plan) &&
+           (plan->fate_count > 0 || reader_fail(reader, line, "an empty list; %s", right));
 }
 
 /* Illegal moves are attempted on purpose: Stage1 may fail (E-SEQ-15). */
@@ -57,28 +52,19 @@ static bool read_drill(struct reader *reader, void *context)
     if (!reader_scalar(reader, right, &text)) {
         return false;
     }
-    loading->scenario->seq.drill = strcmp(text.text, "on") == 0;
-    return loading->scenario->seq.drill || strcmp(text.text, "off") == 0 ||
+    loading->scenario->of.seq.drill = strcmp(text.text, "on") == 0;
+    return loading->scenario->of.seq.drill || strcmp(text.text, "off") == 0 ||
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
 }
 
-static const struct reader_field fields[] = {{"timeout", part_read_timeout},
-                                             {"budget", read_budget},
-                                             {"drill", read_drill},
-                                             {"fates", read_fates}};
-
-static bool check(struct reader *reader, struct loading *loading)
-{
-    return loading->scenario->seq.fate_count > 0 ||
-           reader_fail(reader, 1,
-                       "the key fates is missing; it is a list such as [success, retry, cancel]");
-}
+static const struct part_number numbers[] = {PART_NUMBER("budget", of.seq.budget, BUDGET_MAX)};
+static const struct reader_field fields[] = {{"drill", read_drill}, {"fates", read_fates}};
 
 /* A dispatcher, the workers, and one of each other role. */
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
     static const uint8_t others[] = {SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER};
-    rules->of.seq = scenario->seq;
+    (void)scenario;
     memcpy(&rules->cast[rules->actors], others, sizeof others);
     rules->actors = (uint8_t)(rules->actors + sizeof others);
 }
@@ -94,23 +80,16 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     (void)gone;
-    if (scenario->seq.budget > 0) {
-        page_put(page, "budget: %" PRIu32 "\n", scenario->seq.budget);
-    }
-    if (scenario->seq.drill) {
+    if (scenario->of.seq.drill) {
         page_put(page, "drill: on\n");
     }
     page_put(page, "fates: [");
-    for (uint32_t i = 0; i < scenario->seq.fate_count; i++) {
-        page_put(page, "%s%s", i == 0 ? "" : ", ", fate_names[scenario->seq.fates[i]]);
+    for (uint32_t i = 0; i < scenario->of.seq.fate_count; i++) {
+        page_put(page, "%s%s", i == 0 ? "" : ", ", fate_names[scenario->of.seq.fates[i]]);
     }
     page_put(page, "]\n");
 }
 
-const struct scenario_part scenario_part_seq = {.fields = fields,
-                                                .field_count = sizeof fields / sizeof *fields,
-                                                .needs = "a name and fates",
-                                                .check = check,
-                                                .rules = make_rules,
-                                                .room = make_room,
-                                                .write = write_keys};
+const struct scenario_part scenario_part_seq = {PART_NUMBERS(numbers), PART_FIELDS(fields),
+                                                .needs = "fates",      .rules = make_rules,
+                                                .room = make_room,     .write = write_keys};

@@ -4,6 +4,17 @@
 
 #include <inttypes.h>
 
+static void put_numbers(struct page *page, const struct scenario *scenario,
+                        const struct part_number *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = *(const uint32_t *)((const char *)scenario + numbers[i].at);
+        if (number != 0) {
+            page_put(page, "%s: %" PRIu32 "\n", numbers[i].name, number);
+        }
+    }
+}
+
 /* A store keeps the log of its commits only where the scenario lets them be lost. */
 static void put_losses(struct page *page, const struct fault_rate *rate)
 {
@@ -18,16 +29,14 @@ size_t scenario_write(const struct scenario *scenario, const bool *gone, char *t
     struct page page = {.text = text, .size = size};
     const char *quote = scenario->name[0] == '-' ? "'" : ""; /* else a list for YAML */
     page_put(&page, "name: %s%s%s\n", quote, scenario->name, quote);
-    page_put(&page, "protocol: %s\njobs: %" PRIu32 "\nworkers: %" PRIu32 "\ntimeout: %" PRId64 "\n",
-             protocol_get(scenario->protocol)->name, scenario->jobs, scenario->workers,
-             scenario->timeout);
-    if (scenario->connections > 0) {
-        page_put(&page, "connections: %" PRIu32 "\n", scenario->connections);
-    }
+    page_put(&page, "protocol: %s\n", protocol_get(scenario->protocol)->name);
+    put_numbers(&page, scenario, part_numbers, part_number_count);
+    page_put(&page, "timeout: %" PRId64 "\n", scenario->timeout);
     if (scenario->whole_transactions) {
         page_put(&page, "level: transaction\n");
     }
     const struct scenario_part *part = part_get(scenario->protocol);
+    put_numbers(&page, scenario, part->numbers, part->number_count);
     if (part->write != NULL) {
         part->write(&page, scenario, gone);
     }

@@ -111,7 +111,6 @@ static const char *only_ground(enum bundle_name bundle)
 }
 
 const struct sim_part sim_part_activity = {
-    .monitors = &monitors_activity,
     .applies = applies,
     .twist = twist,
     .has_presets = has_presets,

@@ -201,7 +201,7 @@ void campaign_runner_free(struct campaign_runner *runner)
 
 const struct run_result *campaign_seed(struct run *run, uint64_t seed)
 {
-    struct choice_source source = choice_random(seed, &run->scenario->faults);
+    struct choice_source source = run_draw(run, seed);
     run->recheck_every = CAMPAIGN_RECHECK_EVERY;
     run->commit_number = seed * 31 % CAMPAIGN_RECHECK_EVERY; /* short runs have their turn, too */
     const struct run_result *result = run_once(run, &source);

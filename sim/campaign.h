@@ -111,7 +111,8 @@ struct campaign_runner {
     struct campaign_chain chains[2];
 };
 
-/* False: no memory. Clauses and oracles are switched off in runner->run.oracle. */
+/* False: no memory. Clauses and oracles are switched off in runner->run.oracle; another strategy
+ * than random is runner->run.strategy. */
 bool campaign_runner_make(struct campaign_runner *runner, const struct scenario *scenario,
                           const struct sabotage *sabotage);
 void campaign_runner_free(struct campaign_runner *runner);

@@ -2,8 +2,59 @@
 
 #include "model/check.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- strategies ------------------------------------------------------------------------------ */
+
+/* ":3" at *text, as a number from 1 to `most`; nothing there leaves it as it is. */
+static bool read_parameter(const char **text, uint32_t most, uint32_t *number)
+{
+    if (**text == '\0') {
+        return true;
+    }
+    uint64_t value = 0;
+    const char *at = *text + 1;
+    for (; *at >= '0' && *at <= '9' && value <= most; at++) {
+        value = value * 10 + (uint64_t)(*at - '0');
+    }
+    bool right = **text == ':' && value >= 1 && value <= most;
+    *number = (uint32_t)value;
+    *text = at;
+    return right;
+}
+
+bool choice_strategy_read(const char *text, struct choice_strategy *strategy)
+{
+    uint32_t depth = CHOICE_DEPTH_USUAL, length = 0;
+    *strategy = (struct choice_strategy){0};
+    if (strcmp(text, "random") == 0) {
+        return true;
+    }
+    if (strncmp(text, "pct", 3) != 0) {
+        return false;
+    }
+    text += 3;
+    bool right = read_parameter(&text, CHOICE_DEPTH_MAX, &depth) &&
+                 read_parameter(&text, CHOICE_LENGTH_MAX, &length) && *text == '\0';
+    *strategy = (struct choice_strategy){.depth = (uint8_t)depth, .length = length};
+    return right;
+}
+
+void choice_strategy_text(const struct choice_strategy *strategy, char text[CHOICE_STRATEGY_SIZE])
+{
+    if (strategy->depth == 0) {
+        snprintf(text, CHOICE_STRATEGY_SIZE, "random");
+    } else if (strategy->length != 0) {
+        snprintf(text, CHOICE_STRATEGY_SIZE, "pct:%d:%" PRIu32, strategy->depth, strategy->length);
+    } else if (strategy->depth != CHOICE_DEPTH_USUAL) {
+        snprintf(text, CHOICE_STRATEGY_SIZE, "pct:%d", strategy->depth);
+    } else {
+        snprintf(text, CHOICE_STRATEGY_SIZE, "pct");
+    }
+}
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
@@ -52,6 +103,31 @@ struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
         source.stops_below = UINT32_C(1) << (31 - pcg_below(&source.stops, 4));
     }
     return source;
+}
+
+/* A permutation above the priorities of those who fall, and the turns at which they do. */
+struct choice_source choice_pct(uint64_t seed, const struct fault_plan *plan,
+                                const struct choice_strategy *strategy, unsigned actors)
+{
+    struct choice_source source = choice_random(seed, plan);
+    CHECK(strategy->depth >= 1 && strategy->depth <= CHOICE_DEPTH_MAX);
+    CHECK(strategy->length > 0 && actors <= CHOICE_ACTORS_MAX);
+    source.depth = strategy->depth;
+    source.actors = (uint8_t)actors;
+    for (uint32_t a = 0; a < actors; a++) {
+        uint32_t with = pcg_below(&source.schedule, a + 1);
+        source.priority[a] = source.priority[with];
+        source.priority[with] = (uint8_t)(source.depth + a);
+    }
+    for (int i = 0; i + 1 < source.depth; i++) {
+        source.falls_at[i] = pcg_below(&source.schedule, strategy->length);
+    }
+    return source;
+}
+
+void choice_settle(struct choice_source *source)
+{
+    source->depth = 0;
 }
 
 struct choice_source choice_listed(const struct choice_list *list)
@@ -161,11 +237,29 @@ static unsigned nth(uint32_t able, uint32_t n)
     return lowest(able);
 }
 
+/* The highest who can run; whoever takes a turn at which somebody falls does. */
+static unsigned by_priority(struct choice_source *source, uint32_t turn, uint32_t able)
+{
+    unsigned highest = lowest(able);
+    for (uint32_t rest = able; rest != 0; rest &= rest - 1) {
+        unsigned actor = lowest(rest);
+        highest = source->priority[actor] > source->priority[highest] ? actor : highest;
+    }
+    for (int i = 0; i + 1 < source->depth; i++) {
+        if (source->falls_at[i] == turn) {
+            source->priority[highest] = (uint8_t)i;
+        }
+    }
+    return highest;
+}
+
 unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
 {
     CHECK(able != 0);
     unsigned actor;
-    if (source->random_schedule) {
+    if (source->depth != 0) {
+        actor = by_priority(source, turn, able);
+    } else if (source->random_schedule) {
         bool one = (able & (able - 1)) == 0; /* then there is nothing to draw */
         actor = one ? lowest(able)
                     : nth(able, pcg_below(&source->schedule, (uint32_t)__builtin_popcount(able)));
@@ -179,6 +273,15 @@ unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
         record(source, CHOICE_WHO, 0, turn, actor);
     }
     return actor;
+}
+
+/* Who is held up half-way would otherwise go on at once, being the highest. */
+static void change_places(struct choice_source *source, unsigned actor)
+{
+    uint32_t with = pcg_below(&source->schedule, source->actors);
+    uint8_t priority = source->priority[actor];
+    source->priority[actor] = source->priority[with];
+    source->priority[with] = priority;
 }
 
 static enum fault_kind draw_fault(struct choice_source *source)
@@ -234,6 +337,9 @@ uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordi
         stop = stop < length ? stop : length;
     } else if (source->stops_below != 0 && pcg_next(&source->stops) < source->stops_below) {
         stop = 1 + pcg_below(&source->stops, length);
+    }
+    if (stop != 0 && source->depth != 0) {
+        change_places(source, actor);
     }
     if (stop != 0) {
         record(source, CHOICE_STOP, actor, ordinal, stop);

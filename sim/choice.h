@@ -12,7 +12,20 @@
  * for `who`, an actor's transactions for the others, so that an entry keeps its meaning when others
  * are taken away.
  *
- * (C1) With equal (scenario, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
+ * Who runs is drawn by one of two strategies; faults, amounts and stops are drawn alike by both:
+ *      random  every turn, among all who can run
+ *      pct     probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010): each actor
+ *              has a priority, and the highest who can run takes the turn. At d - 1 turns, drawn
+ *              from the first k, whoever takes it falls below all who have not fallen. Who is held
+ *              up in a transaction changes places with one who is drawn.
+ * A bug of depth d is one for which it is enough that d pairs of turns come in a certain order. A
+ * pct schedule of n actors and at most k turns has that order with a probability of at least
+ * 1 / (n k^(d-1)), whatever the actors do besides, where nobody is held up (half of all seeds);
+ * with faults, as often as they are those that the bug needs. Of random schedules nothing of the
+ * kind can be said. pct is unfair on purpose, so it ends when faults stop: what is to happen
+ * eventually is asked of a fair schedule.
+ *
+ * (C1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
  * (C2) A run replayed from its own record makes the same choices. */
 #ifndef SIM_CHOICE_H
 #define SIM_CHOICE_H
@@ -23,6 +36,12 @@
 #define CHOICE_VERSION 2
 #define CHOICE_NOBODY  255 /* the actor of what happens while nobody can run */
 
+#define CHOICE_ACTORS_MAX    32
+#define CHOICE_DEPTH_MAX     8
+#define CHOICE_DEPTH_USUAL   3 /* most bugs of interleaving are of depth 1 or 2 */
+#define CHOICE_LENGTH_MAX    1000000
+#define CHOICE_STRATEGY_SIZE 24
+
 enum choice_why { CHOICE_WHO, CHOICE_FAULT, CHOICE_AMOUNT, CHOICE_STOP, CHOICE_WHY_COUNT };
 
 struct choice {
@@ -32,6 +51,16 @@ struct choice {
     uint32_t value;
 };
 
+/* How who runs is drawn. All zero: at random. */
+struct choice_strategy {
+    uint8_t depth;   /* pct: d; 0: at random */
+    uint32_t length; /* pct: k; 0: as many turns as the scenario takes without faults */
+};
+
+/* "random", "pct", "pct:DEPTH" or "pct:DEPTH:LENGTH". False: it is none. */
+bool choice_strategy_read(const char *text, struct choice_strategy *strategy);
+void choice_strategy_text(const struct choice_strategy *strategy, char text[CHOICE_STRATEGY_SIZE]);
+
 /* A list of choices; the memory is the caller's. */
 struct choice_list {
     struct choice *items;
@@ -40,8 +69,12 @@ struct choice_list {
 };
 
 struct choice_source {
-    bool random_schedule; /* who: drawn; else listed, or the lowest */
-    bool random_faults;   /* fault and amount: drawn; else listed, or none */
+    bool random_schedule;                /* who: drawn; else listed, or the lowest */
+    bool random_faults;                  /* fault and amount: drawn; else listed, or none */
+    uint8_t depth;                       /* who: drawn by priorities (pct); 0: they do not count */
+    uint8_t actors;                      /* that have one */
+    uint8_t priority[CHOICE_ACTORS_MAX]; /* no two are equal */
+    uint32_t falls_at[CHOICE_DEPTH_MAX - 1]; /* the turn whose taker gets priority 0, 1, ... */
     struct pcg schedule, faults, amounts, stops;
     uint32_t stops_below;                   /* a draw below stops a transaction */
     uint32_t fault_below[FAULT_KIND_COUNT]; /* running sums: a draw below picks the kind */
@@ -54,11 +87,18 @@ struct choice_source {
  * its own up to the plan's. */
 struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan);
 
+/* The same, but for who runs: by priorities of `actors` actors. The strategy's length is not 0. */
+struct choice_source choice_pct(uint64_t seed, const struct fault_plan *plan,
+                                const struct choice_strategy *strategy, unsigned actors);
+
 /* The usual choices, except as listed. */
 struct choice_source choice_listed(const struct choice_list *list);
 
 /* The seed's random schedule, faults as listed. */
 struct choice_source choice_swept(uint64_t seed, const struct choice_list *list);
+
+/* Faults stop: from here on the schedule is fair. */
+void choice_settle(struct choice_source *source);
 
 /* `able` has bit a set if actor a can run; at least one is. */
 unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able);

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-extern const struct monitors monitors_key;
-
 /* ---- what a scenario can show ---------------------------------------------------------------- */
 
 /* How a run of a shape ends in one case, whatever the schedule: what errors and what is skipped. */
@@ -117,7 +115,6 @@ static const char *only_ground(enum bundle_name bundle)
 }
 
 const struct sim_part sim_part_key = {
-    .monitors = &monitors_key,
     .can_see = can_see,
     .grounds = grounds,
     .only_ground = only_ground,

@@ -34,7 +34,7 @@ struct ground {
 };
 
 static struct ground *make_ground(const char *name, const struct sabotage *sabotage,
-                                  const bool *without)
+                                  const struct kill_hunting *hunting)
 {
     struct ground *ground = calloc(1, sizeof *ground);
     struct scenario_fault fault;
@@ -47,19 +47,20 @@ static struct ground *make_ground(const char *name, const struct sabotage *sabot
         free(ground);
         return NULL;
     }
-    if (without != NULL) {
-        memcpy(ground->run.oracle.off, without, sizeof ground->run.oracle.off);
+    if (hunting->without != NULL) {
+        memcpy(ground->run.oracle.off, hunting->without, sizeof ground->run.oracle.off);
     }
+    ground->run.strategy = hunting->strategy;
     return ground;
 }
 
-static void hunt(struct ground *const *grounds, size_t count, uint64_t base_seed,
-                 uint32_t schedules_max, struct kill *kill)
+static void hunt(struct ground *const *grounds, size_t count, const struct kill_hunting *hunting,
+                 struct kill *kill)
 {
-    while (!kill->found && kill->schedules < schedules_max) {
+    while (!kill->found && kill->schedules < hunting->schedules_max) {
         struct ground *ground = grounds[kill->schedules % count];
-        uint64_t seed = base_seed + kill->schedules / count;
-        struct choice_source source = choice_random(seed, &ground->scenario.faults);
+        uint64_t seed = hunting->base_seed + kill->schedules / count;
+        struct choice_source source = run_draw(&ground->run, seed);
         const struct run_result *result = run_once(&ground->run, &source);
         kill->schedules++;
         if (result->verdict == RUN_BROKEN) {
@@ -72,19 +73,19 @@ static void hunt(struct ground *const *grounds, size_t count, uint64_t base_seed
     }
 }
 
-bool kill_hunt(const struct sabotage *sabotage, uint64_t base_seed, uint32_t schedules_max,
-               const bool *without, struct kill *kill)
+bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunting,
+               struct kill *kill)
 {
     const char *names[KILL_SCENARIOS_MAX];
     struct ground *grounds[KILL_SCENARIOS_MAX];
     size_t count = kill_scenarios(sabotage, names), made = 0;
     CHECK(count > 0);
     *kill = (struct kill){.found = false};
-    while (made < count && (grounds[made] = make_ground(names[made], sabotage, without)) != NULL) {
+    while (made < count && (grounds[made] = make_ground(names[made], sabotage, hunting)) != NULL) {
         made++;
     }
     if (made == count) {
-        hunt(grounds, count, base_seed, schedules_max, kill);
+        hunt(grounds, count, hunting, kill);
         kill->scenario = names[(kill->schedules + count - 1) % count];
     }
     for (size_t i = 0; i < made; i++) {

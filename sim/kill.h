@@ -24,9 +24,15 @@ struct kill {
 /* Where a sabotage is hunted: names of built-in scenarios. */
 size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SCENARIOS_MAX]);
 
-/* Hunts through at most `schedules_max` runs with seeds from `base_seed` on. `without`: clauses
- * that are switched off, NULL: none. False: no memory. */
-bool kill_hunt(const struct sabotage *sabotage, uint64_t base_seed, uint32_t schedules_max,
-               const bool *without, struct kill *kill);
+struct kill_hunting {
+    uint64_t base_seed; /* seeds from here on */
+    uint32_t schedules_max;
+    struct choice_strategy strategy;
+    const bool *without; /* clauses that are switched off; NULL: none */
+};
+
+/* Hunts until it is found. False: no memory. */
+bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunting,
+               struct kill *kill);
 
 #endif

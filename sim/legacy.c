@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-extern const struct monitors monitors_legacy;
-
 /* ---- running --------------------------------------------------------------------------------- */
 
 static bool increments_leg2(enum bundle_name name)
@@ -383,7 +381,6 @@ static void dump(FILE *out, const struct names *names)
 static const char *const grounds[] = {"legacy", "legacy-ceilings", "legacy-one-death", NULL};
 
 const struct sim_part sim_part_legacy = {
-    .monitors = &monitors_legacy,
     .applies = applies,
     .has_presets = has_presets,
     .preset = apply_preset,

@@ -56,7 +56,12 @@ struct name names_actor(const struct scenario *scenario, unsigned actor)
 struct name names_message(const struct names *names, const int64_t *message)
 {
     const struct sim_part *part = part_of(names->scenario->protocol);
-    return part->message != NULL ? part->message(names, message) : (struct name){"a message"};
+    struct name name = {"message"};
+    if (part->message != NULL) {
+        return part->message(names, message);
+    }
+    names_append(&name, " of %" PRId64, message[1 + MESSAGE_CONTENT]);
+    return name;
 }
 
 struct name names_subject(const struct names *names, const int64_t *message)

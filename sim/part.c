@@ -10,10 +10,28 @@ static const struct sim_part *const parts[PROTOCOL_COUNT] = {
 #undef PROTOCOL
 };
 
+#define PROTOCOL(id, name) extern const struct monitors monitors_##name;
+#include "model/protocols.def"
+#undef PROTOCOL
+
+static const struct monitors *const monitors[PROTOCOL_COUNT] = {
+#define PROTOCOL(id, name) [PROTOCOL_##id] = &monitors_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
+};
+
 const struct sim_part *part_of(enum protocol_id protocol)
 {
     return parts[protocol];
 }
+
+const struct monitors *part_monitors(enum protocol_id protocol)
+{
+    return monitors[protocol];
+}
+
+/* Protocols for which all else is as usual. */
+const struct sim_part sim_part_inbox = {.grounds = (const char *const[]){"inbox", NULL}};
 
 static bool publishes(const struct bundle *bundle)
 {

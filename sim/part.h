@@ -1,6 +1,6 @@
-/* A protocol's part of the simulation: its monitors, which faults can fall on its transactions,
- * where its planted bugs are hunted, and its words for traces and stories. Each protocol has one,
- * sim_part_NAME (model/protocols.def). What is NULL has the default that stands beside it. */
+/* A protocol's part of the simulation: which faults can fall on its transactions, where its planted
+ * bugs are hunted, and its words for traces and stories. Each protocol has one, sim_part_NAME
+ * (model/protocols.def). What is NULL has the default that stands beside it. */
 #ifndef SIM_PART_H
 #define SIM_PART_H
 
@@ -8,8 +8,6 @@
 #include "sim/story.h"
 
 struct sim_part {
-    const struct monitors *monitors;
-
     /* ---- running ---- */
 
     /* Whether a fault of a transaction can fall on run->bundle, which the actor is about to send;
@@ -46,8 +44,8 @@ struct sim_part {
 
     /* A row; one that was deleted is read where it was. NULL: "account 2". */
     struct name (*row)(const struct names *names, enum row_table table, uint32_t slot);
-    /* A message of the queue, key first, and what it is about. NULL: "a message"; as the message.
-     */
+    /* A message of the queue, key first, and what it is about. NULL: "message of 100", its
+     * content; as the message. */
     struct name (*message)(const struct names *names, const int64_t *message);
     struct name (*subject)(const struct names *names, const int64_t *message);
     /* What was sent. NULL: the bundle's name and the message. */
@@ -73,6 +71,7 @@ struct sim_part {
 };
 
 const struct sim_part *part_of(enum protocol_id protocol);
+const struct monitors *part_monitors(enum protocol_id protocol);
 
 /* The usual answer to `applies`: crash-before-ack and reorder fall on acks and claims of the queue,
  * delay on what publishes, nothing of group answer on anybody, everything else on everybody. */

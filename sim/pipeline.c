@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 
-extern const struct monitors monitors_pipeline;
-
 /* ---- running --------------------------------------------------------------------------------- */
 
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
@@ -29,8 +27,8 @@ static void twist(struct actor *actor, enum fault_kind kind, bool on)
 
 static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
 {
-    for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
-        if (scenario->pipeline.entries[i].flaw == flaw) {
+    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
+        if (scenario->of.pipeline.entries[i].flaw == flaw) {
             return true;
         }
     }
@@ -39,8 +37,8 @@ static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
 
 static bool has_reverify(const struct scenario *scenario)
 {
-    for (uint32_t i = 0; i < scenario->pipeline.entry_count; i++) {
-        if (scenario->pipeline.entries[i].verifies > 1) {
+    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
+        if (scenario->of.pipeline.entries[i].verifies > 1) {
             return true;
         }
     }
@@ -97,8 +95,8 @@ static struct name plan_name(const struct names *names, int64_t batch, int64_t n
     if (names->scenario->jobs > 1) {
         names_append(&name, "batch %" PRId64 ": ", batch + 1);
     }
-    bool known = node >= 0 && node < names->scenario->pipeline.entry_count;
-    names_append(&name, "%s", known ? names->scenario->pipeline.entries[node].name : "?");
+    bool known = node >= 0 && node < names->scenario->of.pipeline.entry_count;
+    names_append(&name, "%s", known ? names->scenario->of.pipeline.entries[node].name : "?");
     return name;
 }
 
@@ -111,7 +109,7 @@ static int64_t cell(const struct names *names, enum row_table table, int64_t key
 static struct name planned_name(const struct names *names, int64_t id)
 {
     for (int64_t batch = 0; batch < names->scenario->jobs; batch++) {
-        for (int64_t node = 0; node < names->scenario->pipeline.entry_count; node++) {
+        for (int64_t node = 0; node < names->scenario->of.pipeline.entry_count; node++) {
             if (pipeline_entry_id(batch, node) == id) {
                 return plan_name(names, batch, node);
             }
@@ -403,8 +401,7 @@ static void tell_history(const struct story_telling *telling)
     }
 }
 
-const struct sim_part sim_part_pipeline = {.monitors = &monitors_pipeline,
-                                           .applies = applies,
+const struct sim_part sim_part_pipeline = {.applies = applies,
                                            .twist = twist,
                                            .can_see = can_see,
                                            .grounds = grounds,

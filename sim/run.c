@@ -94,12 +94,12 @@ static bool over(const struct run *run)
 void run_judge_commit(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
-    struct oracle_verdict verdict = run->part->monitors->commit(
+    struct oracle_verdict verdict = run->oracle.monitors->commit(
         &run->oracle, &world->rows, &world->changes[mark], world->change_count - mark);
     run->commit_number++;
     if (!verdict.broken && run->recheck_every != 0 &&
-        run->commit_number % run->recheck_every == 0 && run->part->monitors->recheck != NULL) {
-        verdict = run->part->monitors->recheck(&run->oracle, &world->rows);
+        run->commit_number % run->recheck_every == 0 && run->oracle.monitors->recheck != NULL) {
+        verdict = run->oracle.monitors->recheck(&run->oracle, &world->rows);
     }
     if (verdict.broken) {
         run_broke(run, verdict);
@@ -207,6 +207,7 @@ static bool go_on(struct run *run, uint32_t steps_max)
 static void settle(struct run *run)
 {
     run->settling = true;
+    choice_settle(run->source);
     run_drop_sessions(run, false);
     for (unsigned a = 0; a < run->actor_count; a++) {
         run_start_anew(run, a);
@@ -217,8 +218,8 @@ static void settle(struct run *run)
 
 void run_begin_oracle(struct run *run)
 {
-    const struct monitors *monitors = run->part->monitors;
-    memset(run->ghosts, 0, monitors->cells(&run->world.rows) * sizeof *run->ghosts);
+    const struct monitors *monitors = part_monitors(run->scenario->protocol);
+    memset(run->ghosts, 0, oracle_cells(monitors, &run->world.rows) * sizeof *run->ghosts);
     oracle_begin(&run->oracle, monitors, &run->world.rows, run->ghosts);
 }
 
@@ -252,6 +253,18 @@ static uint32_t weather_steps(struct run *run, uint32_t bound)
     return step == 0 || step > latest ? bound : step;
 }
 
+struct choice_source run_draw(const struct run *run, uint64_t seed)
+{
+    struct choice_strategy strategy = run->strategy;
+    if (strategy.depth == 0) {
+        return choice_random(seed, &run->scenario->faults);
+    }
+    if (strategy.length == 0) {
+        strategy.length = run->crash_free_steps == 0 ? 1 : run->crash_free_steps;
+    }
+    return choice_pct(seed, &run->scenario->faults, &strategy, run->actor_count);
+}
+
 const struct run_result *run_once(struct run *run, struct choice_source *source)
 {
     run_begin(run, source);
@@ -261,7 +274,7 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
         settle(run);
         bool quiet = go_on(run, bound);
         if (!over(run)) {
-            struct oracle_verdict verdict = run->part->monitors->settled(
+            struct oracle_verdict verdict = run->oracle.monitors->settled(
                 &run->oracle, &run->world.rows, quiet, &run->crash_free.rows);
             run->result.settled = verdict.broken;
             if (verdict.broken) {
@@ -324,7 +337,8 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
         run_free(run);
         return false;
     }
-    run->ghosts = calloc(run->part->monitors->cells(&run->world.rows), sizeof *run->ghosts);
+    run->ghosts = calloc(oracle_cells(part_monitors(scenario->protocol), &run->world.rows),
+                         sizeof *run->ghosts);
     if (run->ghosts == NULL) {
         run_free(run);
         return false;

@@ -116,6 +116,7 @@ struct run {
     const struct scenario *scenario;
     const struct sabotage *sabotage; /* NULL: none */
     const struct sim_part *part;     /* what the protocol brings: part.h */
+    struct choice_strategy strategy; /* of run_draw; run_make leaves it at random */
     struct rules rules;
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
     struct world world;
@@ -161,6 +162,9 @@ bool run_make(struct run *run, const struct scenario *scenario, const struct sab
 bool run_make_deep(struct run *run, const struct scenario *scenario,
                    const struct sabotage *sabotage, size_t changes);
 void run_free(struct run *run);
+
+/* What the seed draws for this scenario, by run->strategy. */
+struct choice_source run_draw(const struct run *run, uint64_t seed);
 
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
 const struct run_result *run_once(struct run *run, struct choice_source *source);

@@ -56,10 +56,17 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 
 /* ---- what oracles remember ------------------------------------------------------------------- */
 
+/* Monitors that need no memory have one cell. */
+static size_t plain_of(const struct sameness *same)
+{
+    const struct monitors *monitors = same->run->oracle.monitors;
+    return monitors->cells == NULL ? 1 : monitors->plain;
+}
+
 /* Plain cells come first, each by itself; then entries. */
 static size_t entry_of(const struct sameness *same, size_t cell)
 {
-    size_t plain = same->run->part->monitors->plain;
+    size_t plain = plain_of(same);
     return cell < plain ? cell : plain + (cell - plain) / GHOST_CELLS;
 }
 
@@ -71,7 +78,7 @@ static size_t entry_count(const struct sameness *same)
 /* What the run without faults remembered of the same id; NULL: nothing. */
 static const int64_t *expected_of(const struct sameness *same, int memory, const int64_t *cells)
 {
-    const struct monitors *monitors = same->run->part->monitors;
+    const struct monitors *monitors = same->run->oracle.monitors;
     const struct rows *rows = &same->run->world.rows;
     size_t count = same->run->oracle.ghosts.count;
     size_t first = (size_t)(cells - same->run->ghosts);
@@ -90,7 +97,7 @@ static const int64_t *expected_of(const struct sameness *same, int memory, const
 static bool judged_cells(const struct sameness *same, int memory, const int64_t *cells,
                          int64_t judged[GHOST_CELLS])
 {
-    const struct ghost_memory *kinds = &same->run->part->monitors->memories[memory];
+    const struct ghost_memory *kinds = &same->run->oracle.monitors->memories[memory];
     bool some = false;
     for (int c = 1; c < GHOST_CELLS; c++) {
         bool counts = kinds->kinds[c] == GHOST_COUNTER;
@@ -106,7 +113,7 @@ static bool judged_cells(const struct sameness *same, int memory, const int64_t 
 static bool normal_data(const struct sameness *same, int memory, const int64_t *cells,
                         int64_t judged[GHOST_CELLS])
 {
-    const struct ghost_memory *kinds = &same->run->part->monitors->memories[memory];
+    const struct ghost_memory *kinds = &same->run->oracle.monitors->memories[memory];
     for (int c = 1; c < GHOST_CELLS; c++) {
         if (kinds->kinds[c] == GHOST_DATUM && judged[c] != 0) {
             const int64_t *expected = expected_of(same, memory, cells);
@@ -151,13 +158,14 @@ static struct sameness_share share_of_memory(struct sameness *same, int memory,
 
 static struct sameness_share share_of_entry(struct sameness *same, size_t entry)
 {
-    const struct monitors *monitors = same->run->part->monitors;
+    const struct monitors *monitors = same->run->oracle.monitors;
     const int64_t *cells = same->run->ghosts;
-    if (entry < monitors->plain) {
+    size_t plain = plain_of(same);
+    if (entry < plain) {
         uint64_t hash = sameness_mix(UINT64_C(0x60607) + entry, (uint64_t)cells[entry]);
         return (struct sameness_share){.hash = cells[entry] == 0 ? 0 : sameness_finish(hash)};
     }
-    size_t cell = monitors->plain + (entry - monitors->plain) * GHOST_CELLS;
+    size_t cell = plain + (entry - plain) * GHOST_CELLS;
     if (cell + GHOST_CELLS > same->run->oracle.ghosts.count || cells[cell] == 0) {
         return (struct sameness_share){0};
     }

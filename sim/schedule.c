@@ -115,6 +115,11 @@ char *schedule_text(const struct schedule *schedule)
         json_object_set_new(root, "breaks", json_string(clause_get(schedule->broken)->id));
     }
     json_object_set_new(root, "seed", json_integer((json_int_t)schedule->seed));
+    if (schedule->strategy.depth != 0) {
+        char strategy[CHOICE_STRATEGY_SIZE];
+        choice_strategy_text(&schedule->strategy, strategy);
+        json_object_set_new(root, "strategy", json_string(strategy));
+    }
     json_t *choices = json_array();
     for (size_t i = 0; i < schedule->choices.count; i++) {
         json_array_append_new(choices, pack_choice(&schedule->choices.items[i]));
@@ -234,7 +239,12 @@ static bool read_names(json_t *root, const char *origin, struct schedule *schedu
         return refuse(fault, origin, "\"seed\" must be a whole number");
     }
     schedule->seed = (uint64_t)json_integer_value(seed);
-    return true;
+    json_t *strategy = json_object_get(root, "strategy");
+    schedule->strategy = (struct choice_strategy){0};
+    return strategy == NULL ||
+           (json_is_string(strategy) &&
+            choice_strategy_read(json_string_value(strategy), &schedule->strategy)) ||
+           refuse(fault, origin, "\"strategy\" is random, or pct");
 }
 
 static bool read_scenario(json_t *root, const char *origin, struct schedule *schedule,

@@ -6,12 +6,14 @@
  *       "sabotage": "lost-snapshot",
  *       "breaks": "ACL-21",
  *       "seed": 7,
+ *       "strategy": "pct",
  *       "choices": [["who", 12, 2], ["fault", 1, 5, "crash-after-commit"], ["amount", 1, 9, 31]],
  *       "sum": "6f1e..."}
  *
- * `who` is [turn, actor]; `fault` and `amount` are [actor, transaction, value]. The file carries
- * its scenario with it. `sum` covers all the rest: a file whose sum does not fit was cut short or
- * edited, and is refused unless the reader says that it was meant to be.
+ * `who` is [turn, actor]; `fault` and `amount` are [actor, transaction, value]. Seed and strategy
+ * (not there: random) say where the choices came from. The file carries its scenario with it. `sum`
+ * covers all the rest: a file whose sum does not fit was cut short or edited, and is refused unless
+ * the reader says that it was meant to be.
  *
  * Owns the memory of its choices and its scenario. */
 #ifndef SIM_SCHEDULE_H
@@ -28,10 +30,11 @@
 struct schedule {
     struct scenario *scenario;
     bool sabotaged;
-    struct sabotage sabotage; /* if sabotaged */
-    bool breaks;              /* it is known to break a promise */
-    enum clause_id broken;    /* that one */
-    uint64_t seed;            /* where it came from; for people */
+    struct sabotage sabotage;        /* if sabotaged */
+    bool breaks;                     /* it is known to break a promise */
+    enum clause_id broken;           /* that one */
+    uint64_t seed;                   /* where it came from; for people */
+    struct choice_strategy strategy; /* ... and by which way of drawing */
     struct choice_list choices;
 };
 

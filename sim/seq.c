@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-extern const struct monitors monitors_seq;
-
 #define TERMINAL_WEIGHT 6
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
@@ -291,7 +289,6 @@ static void dump(FILE *out, const struct names *names)
 }
 
 const struct sim_part sim_part_seq = {
-    .monitors = &monitors_seq,
     .applies = applies,
     .misstep = misstep,
     .can_see = can_see,

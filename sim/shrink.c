@@ -77,10 +77,9 @@ static uint32_t cost_of_list(struct shrinking *work, struct attempt *attempt,
 }
 
 /* Runs a seed with its choices recorded. */
-static bool record_seed(struct run *run, const struct fault_plan *plan, uint64_t seed,
-                        struct choice_list *list)
+static bool record_seed(struct run *run, uint64_t seed, struct choice_list *list)
 {
-    struct choice_source source = choice_random(seed, plan);
+    struct choice_source source = run_draw(run, seed);
     list->count = 0;
     list->overflowed = false;
     source.record = list;
@@ -97,8 +96,10 @@ bool shrink_record(struct schedule *schedule, uint64_t seed, const bool *without
     if (made && without != NULL) {
         memcpy(run->oracle.off, without, sizeof run->oracle.off);
     }
-    schedule->breaks =
-        made && record_seed(run, &schedule->scenario->faults, seed, &schedule->choices);
+    if (made) {
+        run->strategy = schedule->strategy;
+    }
+    schedule->breaks = made && record_seed(run, seed, &schedule->choices);
     schedule->seed = seed;
     if (schedule->breaks) {
         schedule->broken = run->result.breach.clause;
@@ -124,7 +125,7 @@ static void search_seeds(struct shrinking *work, struct attempt *attempt, uint32
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         work->tried++;
-        bool broken = record_seed(&attempt->run, &attempt->scenario.faults, seed, &work->scratch);
+        bool broken = record_seed(&attempt->run, seed, &work->scratch);
         if (!broken || !breaks_same(work, &attempt->run.result) ||
             cost_of(&attempt->run.result) >= attempt->cost) {
             continue;

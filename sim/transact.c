@@ -103,8 +103,8 @@ void run_roll_back(struct run *run, size_t mark)
     struct world *world = &run->world;
     bool torn = run->sabotage != NULL && sabotage_tears(run->sabotage);
     world_undo(world, torn ? mark + (world->change_count - mark) / 2 : mark);
-    struct oracle_verdict verdict = run->part->monitors->rollback(
-        &run->oracle, &world->changes[mark], world->change_count - mark);
+    struct oracle_verdict verdict =
+        oracle_rollback(&run->oracle, &world->changes[mark], world->change_count - mark);
     if (verdict.broken) {
         run_broke(run, verdict);
     }
@@ -405,7 +405,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         aborted = ABORT_CONNECTIONS;
         one->queues_for = (uint8_t)principal;
     }
-    one->fault = fault;
+    one->fault = (uint8_t)fault;
     one->stopped = false;
     if (aborted != ABORT_NONE) {
         size_t mark = world_mark(&run->world);

@@ -494,7 +494,7 @@ bool walk_settled(struct walk *walk)
         run->result.verdict = run->result.settled ? RUN_BROKEN : RUN_HELD;
         return !run->result.settled;
     }
-    struct oracle_verdict verdict = run->part->monitors->settled(
+    struct oracle_verdict verdict = run->oracle.monitors->settled(
         &run->oracle, &run->world.rows, run_is_quiet(run), &run->crash_free.rows);
     run->result.settled = verdict.broken;
     if (verdict.broken) {

@@ -106,7 +106,7 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
     run->told_count = count;
     run->amount = lost;
     struct oracle_verdict verdict =
-        run->part->monitors->commit(&run->oracle, &world->rows, run->told, count);
+        run->oracle.monitors->commit(&run->oracle, &world->rows, run->told, count);
     if (verdict.broken) {
         run_broke(run, verdict);
     }

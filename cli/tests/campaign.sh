@@ -94,6 +94,24 @@ run 0 campaign lossy-failover --json && only_json && says '"kind":"expected"'
 expect findings "$(field findings)" 0
 run 4 campaign lossy-failover --seeds 1 && says 'is to be broken, and held'
 
+# ---- another way to draw: another campaign, as deterministic, and every finding says how ----
+run 0 campaign tree-3 inbox --strategy random --seeds 200 --no-gates --json
+random=$(field digest)
+run 0 campaign tree-3 inbox --strategy pct --seeds 200 --jobs 1 --no-gates --check-determinism --json
+expect strategy "$(field strategy)" pct
+pct=$(field digest)
+[ "$pct" != "$random" ] || fail "pct draws what random draws"
+run 0 campaign tree-3 inbox --strategy pct --seeds 200 --jobs 3 --no-gates --json
+expect digest "$(field digest)" "$pct"
+run 0 campaign tree-3 inbox --strategy pct:2:40 --seeds 200 --no-gates --json
+[ "$(field digest)" != "$pct" ] || fail "depth and length change nothing"
+run 1 campaign tree-3 --strategy pct --sabotage job-state-first --seeds 300 --json
+again=$(sed -n 's/.*"again":"assay \([^"]*\)".*/\1/p' "$scratch/out" | head -n 1)
+case $again in *' --strategy pct '*) ;; *) fail "it does not say how to run it again" ;; esac
+run 1 $again && says "reproduce  assay $again"
+run 1 $again --schedule "$scratch/pct" && run 1 replay "$scratch/pct"
+grep -q '"strategy": "pct"' "$scratch/pct" || fail "the schedule does not say where it is from"
+
 # ---- a planted bug ----
 bug='--sabotage lost-snapshot'
 # shellcheck disable=SC2086 # two words
@@ -173,6 +191,9 @@ expect findings "$(field findings)" 0
 says '"gates":[]'
 run 4 campaign legacy-replay --seeds 10 && says 'LEG-6 is to be broken, and held'
 run 0 run legacy-replay --seed 16 --expect-finding && says 'as the scenario expects'
+run 0 sabotage lost-snapshot close-overtakes --strategy both --base-seeds 3 && says '2 sabotages from 3 base seeds'
+run 0 sabotage close-overtakes --strategy pct --json && says '"strategy":"pct"' && says '"fate":"found"'
+bad 'it is random' sabotage --strategy neither
 run 0 sabotage legacy && says '78 sabotages: 55 found, 23 listed as equivalent, 0 survived'
 run 0 sweep legacy --seed 1 && says 'every promise held'
 
@@ -194,8 +215,8 @@ bad 'K/N with K from 1 to N' campaign --shard 0/2
 bad 'K/N with K from 1 to N' campaign --shard 3/2
 bad 'K/N with K from 1 to N' campaign --shard 2
 bad '--shard 2/4 has no seeds: 64 seeds are 1 block of 64' campaign --seeds 64 --shard 2/4
-bad 'not available yet' campaign --strategy pct
-bad 'it is random' campaign --strategy clever
+bad 'it is random, pct, or pct:DEPTH:LENGTH' campaign --strategy clever
+bad "--strategy 'pct:99': it is" campaign --strategy pct:99
 bad "there is no sabotage 'nobody'" campaign --sabotage nobody
 bad 'it is a clause such as' campaign --without ACL-99
 bad 'cannot be read' campaign --known "$scratch/none"

@@ -764,6 +764,26 @@ Test(sabotage, stale_reads_the_cell_that_is_added_to_and_nothing_where_there_is_
     cr_expect_gt(on_each(SABOTAGE_STALE, expect_stale), 10);
 }
 
+/* Check, then insert: whoever was not there a moment ago is not asked for again. */
+Test(sabotage, look_first_trusts_an_insertion_to_what_it_saw_before)
+{
+    const struct sabotage one = found("inbox-check-then-insert");
+    static const struct actor worker = {.role = 1};
+    for (int there = 0; there < 2; there++) {
+        struct sabotage_memory memory = {0};
+        struct bundle bundle;
+        bundle_begin(&bundle, BUNDLE_APPLY);
+        BUNDLE_CALL(&bundle, PRIMITIVE_REMEMBER, CALL_UNLESS_DONE, 0, MESSAGE, JOB, 5);
+        BUNDLE_CALL(&bundle, PRIMITIVE_CREDIT, CALL_REQUIRE, 0, JOB, 5);
+        store_one(TABLE_INBOX, INBOX_COLUMNS, there == 1 ? MESSAGE : MESSAGE + 1, INBOX_AMOUNT, 5);
+        sabotage_ready(&one, &memory, &bundle, &store.rows);
+        sabotage_bundle(&one, &memory, &worker, &bundle);
+        cr_expect_eq(bundle.calls[0].mode, there == 1 ? CALL_UNLESS_DONE : CALL_PLAIN);
+        cr_expect_eq(bundle.calls[0].primitive, PRIMITIVE_REMEMBER);
+        cr_expect_eq(bundle.calls[1].mode, CALL_REQUIRE);
+    }
+}
+
 /* ---- the named ones ----------------------------------------------------------------------------
  */
 

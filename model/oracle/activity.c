@@ -55,22 +55,17 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
     return commit.judge.verdict;
 }
 
-struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
-                                               const struct row_change *changes, size_t count)
-{
-    return judge_rollback(oracle, ORACLE_LEDGER, CLAUSE_ACL_2, changes, count);
-}
-
 const struct monitors monitors_activity = {
     .cells = oracle_activity_cells,
-    .memories = {[MEMORY_ACTIVITY] = {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
-                                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER,
-                                                [MEMO_TASK] = GHOST_DATUM}},
+    .memories = {[MEMORY_ACTIVITY] =
+                     {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
+                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
                  [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
                                   .kinds = {[MEMO_OUTPUT] = GHOST_DATUM}}},
     .memory_of = memory_of,
     .commit = oracle_activity_commit,
-    .rollback = oracle_activity_rollback,
+    .whole = CLAUSE_ACL_2,
+    .whole_by = ORACLE_LEDGER,
     .settled = oracle_activity_settled,
     .recheck = oracle_activity_recheck,
 };

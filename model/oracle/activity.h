@@ -36,11 +36,6 @@ size_t oracle_activity_cells(const struct rows *rows);
 struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct rows *rows,
                                              const struct row_change *changes, size_t count);
 
-/* A transaction that did not commit (crash, abort, refusal) and what it left behind all the same:
- * ACL-2 if anything. */
-struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
-                                               const struct row_change *changes, size_t count);
-
 /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
  * promises. `crash_free` holds the rows that a run without faults left; NULL: not compared. */
 struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struct rows *rows,

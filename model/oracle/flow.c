@@ -431,12 +431,6 @@ static bool was_judged(const struct rows *rows, const struct row_change *changes
     return false;
 }
 
-static size_t cells(const struct rows *rows)
-{
-    (void)rows;
-    return 1;
-}
-
 static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count)
 {
@@ -461,12 +455,6 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count)
-{
-    return judge_rollback(oracle, ORACLE_KEY, CLAUSE_KEY_8, changes, count);
-}
-
 /* ---- in the end ------------------------------------------------------------------------------ */
 
 /* The same for the flow: a pause that came too late is the one thing that chance decides. */
@@ -488,10 +476,7 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 {
     struct judge judge = judge_begin(oracle, rows);
     const struct rows *all = crash_free == NULL ? rows : crash_free;
-    if (!quiet) {
-        judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
-                     "messages are left in the queue");
-    }
+    judge_quiet(&judge, quiet, ORACLE_FLOW, CLAUSE_KEY_10);
     for (uint32_t slot = 0; slot < all->table[TABLE_FLOW].used; slot++) {
         uint32_t end, here = row_find(rows, TABLE_FLOW, row_key(all, TABLE_FLOW, slot));
         judge_held(&judge, CLAUSE_KEY_10);
@@ -521,6 +506,8 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
     return judge.verdict;
 }
 
-const struct monitors monitors_key = {
-    .cells = cells, .plain = 1, .commit = commit, .rollback = rollback, .settled = settled,
-    .recheck = recheck};
+const struct monitors monitors_key = {.commit = commit,
+                                      .whole = CLAUSE_KEY_8,
+                                      .whole_by = ORACLE_KEY,
+                                      .settled = settled,
+                                      .recheck = recheck};

@@ -2,12 +2,6 @@
  * everything, so nothing is remembered. */
 #include "model/oracle/judge.h"
 
-static size_t cells(const struct rows *rows)
-{
-    (void)rows;
-    return 1;
-}
-
 /* What the ids in the inbox say that an account should hold. */
 static int64_t owed(const struct rows *rows, int64_t account)
 {
@@ -32,20 +26,12 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         }
         int64_t account = table == TABLE_INBOX ? row_get(rows, table, slot, INBOX_ACCOUNT)
                                                : row_key(rows, table, slot);
-        judge_held(&judge, CLAUSE_BOX_1);
-        if (changes[i].kind == ROW_DELETED ||
-            judge_column(rows, TABLE_ACCOUNT, account, ACCOUNT_BALANCE) != owed(rows, account)) {
-            judge_breach(&judge, ORACLE_INBOX, CLAUSE_BOX_1, table, slot,
-                         "an account moved by other amounts than entered the inbox");
-        }
+        int64_t balance = judge_column(rows, TABLE_ACCOUNT, account, ACCOUNT_BALANCE);
+        judge_that(&judge, changes[i].kind != ROW_DELETED && balance == owed(rows, account),
+                   ORACLE_INBOX, CLAUSE_BOX_1, table, slot,
+                   "an account moved by other amounts than entered the inbox");
     }
     return judge.verdict;
-}
-
-static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count)
-{
-    return judge_rollback(oracle, ORACLE_INBOX, CLAUSE_BOX_1, changes, count);
 }
 
 /* Every message that a run without faults applies is applied here, too. */
@@ -54,19 +40,14 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 {
     struct judge judge = judge_begin(oracle, rows);
     const struct rows *all = crash_free == NULL ? rows : crash_free;
-    if (!quiet) {
-        judge_breach(&judge, ORACLE_INBOX, CLAUSE_BOX_2, TABLE_COUNT, ROW_NONE,
-                     "messages are left in the queue");
-    }
+    judge_quiet(&judge, quiet, ORACLE_INBOX, CLAUSE_BOX_2);
     for (uint32_t slot = 0; slot < all->table[TABLE_INBOX].used; slot++) {
-        judge_held(&judge, CLAUSE_BOX_2);
-        if (row_find(rows, TABLE_INBOX, row_key(all, TABLE_INBOX, slot)) == ROW_NONE) {
-            judge_breach(&judge, ORACLE_INBOX, CLAUSE_BOX_2, TABLE_COUNT, ROW_NONE,
-                         "a message was sent and never applied");
-        }
+        uint32_t here = row_find(rows, TABLE_INBOX, row_key(all, TABLE_INBOX, slot));
+        judge_that(&judge, here != ROW_NONE, ORACLE_INBOX, CLAUSE_BOX_2, TABLE_COUNT, ROW_NONE,
+                   "a message was sent and never applied");
     }
     return judge.verdict;
 }
 
 const struct monitors monitors_inbox = {
-    .cells = cells, .plain = 1, .commit = commit, .rollback = rollback, .settled = settled};
+    .whole = CLAUSE_BOX_1, .whole_by = ORACLE_INBOX, .commit = commit, .settled = settled};

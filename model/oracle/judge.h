@@ -47,18 +47,24 @@ static inline void judge_breach(struct judge *judge, enum oracle_name who, enum 
     judge->oracle->slot = slot;
 }
 
-/* A transaction that did not commit must have left nothing behind: every protocol's `rollback`. */
-static inline struct oracle_verdict judge_rollback(struct oracle *oracle, enum oracle_name who,
-                                                   enum clause_id clause,
-                                                   const struct row_change *changes, size_t count)
+/* The antecedent of the clause held, and this is whether the promise did. */
+static inline void judge_that(struct judge *judge, bool holds, enum oracle_name who,
+                              enum clause_id clause, enum row_table table, uint32_t slot,
+                              const char *why)
 {
-    struct judge judge = judge_begin(oracle, NULL);
-    judge_held(&judge, clause);
-    if (count > 0) {
-        judge_breach(&judge, who, clause, (enum row_table)changes[0].table, changes[0].slot,
-                     "a transaction that did not commit left something behind");
+    judge_held(judge, clause);
+    if (!holds) {
+        judge_breach(judge, who, clause, table, slot, why);
     }
-    return judge.verdict;
+}
+
+/* Everything has come to an end: the first thing that most protocols' `settled` looks at. */
+static inline void judge_quiet(struct judge *judge, bool quiet, enum oracle_name who,
+                               enum clause_id clause)
+{
+    if (!quiet) {
+        judge_breach(judge, who, clause, TABLE_COUNT, ROW_NONE, "messages are left in the queue");
+    }
 }
 
 static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)

@@ -353,12 +353,6 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
 }
 
 /* What is left behind is a move that no event of the lifecycle made. */
-static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count)
-{
-    return judge_rollback(oracle, ORACLE_LEGACY, CLAUSE_LEG_1, changes, count);
-}
-
 /* ---- once all has settled -------------------------------------------------------------------- */
 
 static void settled_activity(struct judge *judge, uint32_t slot)
@@ -393,14 +387,15 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 {
     struct judge judge = begin(oracle, rows);
     (void)crash_free;
-    if (!quiet) {
-        breach(&judge, CLAUSE_LEG_3, TABLE_COUNT, ROW_NONE, "messages are left in the queue");
-    }
+    judge_quiet(&judge, quiet, ORACLE_LEGACY, CLAUSE_LEG_3);
     for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
         settled_activity(&judge, slot);
     }
     return judge.verdict;
 }
 
-const struct monitors monitors_legacy = {
-    .cells = cells, .commit = commit, .rollback = rollback, .settled = settled};
+const struct monitors monitors_legacy = {.cells = cells,
+                                         .commit = commit,
+                                         .whole = CLAUSE_LEG_1,
+                                         .whole_by = ORACLE_LEGACY,
+                                         .settled = settled};

@@ -1,26 +1,9 @@
-#include "model/oracle/oracle.h"
-
-#include "model/check.h"
+#include "model/oracle/judge.h"
 
 static const char *const names[ORACLE_NAME_COUNT] = {
-    /* activity */
-    [ORACLE_LEDGER] = "ledger",
-    [ORACLE_SEMAPHORE] = "semaphore",
-    [ORACLE_DATA] = "data",
-    /* inbox */
-    [ORACLE_INBOX] = "inbox",
-    /* legacy */
-    [ORACLE_LEGACY] = "legacy",
-    /* key */
-    [ORACLE_KEY] = "key",
-    [ORACLE_FLOW] = "flow",
-    /* pipeline */
-    [ORACLE_PHASE] = "phase",
-    [ORACLE_TRAIL] = "trail",
-    /* seq */
-    [ORACLE_SEQ_MOVES] = "moves",
-    [ORACLE_SEQ_COUNTERS] = "counters",
-    [ORACLE_SEQ_LATCH] = "latch",
+#define ORACLE(id, text) [ORACLE_##id] = text,
+#include "model/oracle/names.def"
+#undef ORACLE
 };
 
 static const struct {
@@ -122,11 +105,31 @@ const char *oracle_name_text(enum oracle_name name)
     return names[name];
 }
 
+size_t oracle_cells(const struct monitors *monitors, const struct rows *rows)
+{
+    return monitors->cells == NULL ? 1 : monitors->cells(rows);
+}
+
+struct oracle_verdict oracle_rollback(struct oracle *oracle, const struct row_change *changes,
+                                      size_t count)
+{
+    const struct monitors *monitors = oracle->monitors;
+    struct judge judge = judge_begin(oracle, NULL);
+    if (monitors->rollback != NULL) {
+        monitors->rollback(oracle);
+    }
+    enum row_table table = count == 0 ? TABLE_COUNT : (enum row_table)changes[0].table;
+    judge_that(&judge, count == 0, monitors->whole_by, monitors->whole, table,
+               count == 0 ? ROW_NONE : changes[0].slot,
+               "a transaction that did not commit left something behind");
+    return judge.verdict;
+}
+
 void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
                   int64_t *cells)
 {
     oracle->monitors = monitors;
-    oracle->ghosts = (struct ghosts){.cells = cells, .count = monitors->cells(rows)};
+    oracle->ghosts = (struct ghosts){.cells = cells, .count = oracle_cells(monitors, rows)};
     oracle->spoke = ORACLE_NAME_COUNT;
     oracle->table = TABLE_COUNT;
     oracle->slot = ROW_NONE;

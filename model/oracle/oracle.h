@@ -17,26 +17,11 @@
 #include "model/oracle/verdict.h"
 #include "model/rows.h"
 
-/* Which oracle spoke. */
+/* Which oracle spoke: ORACLE_LEDGER, ... */
 enum oracle_name {
-    /* activity */
-    ORACLE_LEDGER,
-    ORACLE_SEMAPHORE,
-    ORACLE_DATA,
-    /* inbox */
-    ORACLE_INBOX,
-    /* legacy */
-    ORACLE_LEGACY,
-    /* key */
-    ORACLE_KEY,
-    ORACLE_FLOW,
-    /* pipeline */
-    ORACLE_PHASE, /* a phase is whole, and its guards held */
-    ORACLE_TRAIL, /* status, history and what may be written at all */
-    /* seq */
-    ORACLE_SEQ_MOVES,    /* one seq: its state, lease, attempts and event */
-    ORACLE_SEQ_COUNTERS, /* all seqs: the counters */
-    ORACLE_SEQ_LATCH,    /* Stage1: the hard failure */
+#define ORACLE(id, text) ORACLE_##id,
+#include "model/oracle/names.def"
+#undef ORACLE
     ORACLE_NAME_COUNT
 };
 
@@ -133,7 +118,7 @@ struct oracle;
 /* The monitors of one protocol. */
 struct monitors {
     /* How many ghost cells they need beside tables of these capacities: `plain` ones, then those of
-     * the memories. */
+     * the memories. NULL: none. */
     size_t (*cells)(const struct rows *rows);
     size_t plain;
     struct ghost_memory memories[GHOST_MEMORIES_MAX];
@@ -142,10 +127,12 @@ struct monitors {
     /* One commit. */
     struct oracle_verdict (*commit)(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count);
-    /* A transaction that did not commit (crash, abort, refusal) and what it left behind all the
-     * same. */
-    struct oracle_verdict (*rollback)(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count);
+    /* The promise that a transaction which did not commit (crash, abort, refusal) leaves nothing
+     * behind, and whose it is. */
+    enum clause_id whole;
+    enum oracle_name whole_by;
+    /* What else there is to count when a transaction does not commit. NULL: nothing. */
+    void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
      * promises. `crash_free` holds the rows that a run without faults left; NULL: not compared. */
     struct oracle_verdict (*settled)(struct oracle *oracle, const struct rows *rows, bool quiet,
@@ -167,9 +154,16 @@ struct oracle {
     uint32_t slot;
 };
 
-/* Starts over with an empty store. The cells are the caller's, oracle->monitors->cells many and all
- * zero. Statistics (evaluated, seen), `off` and `silent` are left as they are. */
+/* How many ghost cells the monitors need beside these rows: at least one. */
+size_t oracle_cells(const struct monitors *monitors, const struct rows *rows);
+
+/* Starts over with an empty store. The cells are the caller's, oracle_cells many and all zero.
+ * Statistics (evaluated, seen), `off` and `silent` are left as they are. */
 void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
                   int64_t *cells);
+
+/* A transaction that did not commit, and what it left behind all the same. */
+struct oracle_verdict oracle_rollback(struct oracle *oracle, const struct row_change *changes,
+                                      size_t count);
 
 #endif

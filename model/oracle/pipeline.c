@@ -654,12 +654,6 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return commit.judge.verdict;
 }
 
-static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count)
-{
-    return judge_rollback(oracle, ORACLE_PHASE, CLAUSE_CUT_19, changes, count);
-}
-
 /* ---- once all has settled -------------------------------------------------------------------- */
 
 /* An entry that could go on from the status that is stored, and does not. Those that wait for a
@@ -679,10 +673,7 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 {
     struct commit all = {.judge = begin(oracle, rows), .rows = rows};
     const struct rows *wanted = crash_free == NULL ? rows : crash_free;
-    if (!quiet) {
-        judge_breach(&all.judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE,
-                     "requests are left in the queue");
-    }
+    judge_quiet(&all.judge, quiet, ORACLE_PHASE, CLAUSE_CUT_2);
     for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
         held(&all, CLAUSE_CUT_2);
         if (is_stuck(&all, slot)) {
@@ -705,5 +696,6 @@ const struct monitors monitors_pipeline = {
     .memories = {[OF_MARK] = {.sights = 1}, [OF_CUT] = {.sights = 1}, [OF_VERIFY] = {.sights = 1}},
     .memory_of = memory_of,
     .commit = commit,
-    .rollback = rollback,
+    .whole = CLAUSE_CUT_19,
+    .whole_by = ORACLE_PHASE,
     .settled = settled};

@@ -695,13 +695,11 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return told.judge.verdict;
 }
 
-static struct oracle_verdict rollback(struct oracle *oracle, const struct row_change *changes,
-                                      size_t count)
+static void rollback(struct oracle *oracle)
 {
     if (is_halted(oracle) && !oracle->off[CLAUSE_SEQ_20]) {
         oracle->evaluated[CLAUSE_SEQ_20]++;
     }
-    return judge_rollback(oracle, ORACLE_SEQ_MOVES, CLAUSE_SEQ_5, changes, count);
 }
 
 /* Every seq that a run without faults admits has come to its end, unless Stage1 has failed. */
@@ -734,6 +732,10 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
     return told.judge.verdict;
 }
 
-const struct monitors monitors_seq = {
-    .cells = cells, .plain = CELL_DECISIONS + DECISION_CELLS, .commit = commit,
-    .rollback = rollback, .settled = settled};
+const struct monitors monitors_seq = {.cells = cells,
+                                      .plain = CELL_DECISIONS + DECISION_CELLS,
+                                      .commit = commit,
+                                      .whole = CLAUSE_SEQ_5,
+                                      .whole_by = ORACLE_SEQ_MOVES,
+                                      .rollback = rollback,
+                                      .settled = settled};

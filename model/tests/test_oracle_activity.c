@@ -1057,15 +1057,14 @@ Test(oracle_activity, what_a_rolled_back_transaction_leaves_is_reported)
     PROVES(CLAUSE_ACL_2);
     struct told *told = &world;
     reach(told, STEPPED1);
-    cr_expect_not(oracle_activity_rollback(&told->oracle, told->changes, 0).broken);
+    cr_expect_not(oracle_rollback(&told->oracle, told->changes, 0).broken);
     do_semaphore(told, 1, 0);
-    struct oracle_verdict verdict =
-        oracle_activity_rollback(&told->oracle, told->changes, told->count);
+    struct oracle_verdict verdict = oracle_rollback(&told->oracle, told->changes, told->count);
     cr_expect_eq(verdict.clause, CLAUSE_ACL_2);
     cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_2], 2);
     cr_expect_eq(told->oracle.table, TABLE_JOB);
     told->oracle.off[CLAUSE_ACL_2] = true;
-    cr_expect_not(oracle_activity_rollback(&told->oracle, told->changes, told->count).broken);
+    cr_expect_not(oracle_rollback(&told->oracle, told->changes, told->count).broken);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ static void begin(void)
                               .index_mask = INDEX - 1,
                               .capacity = CAPACITY};
     }
-    cr_assert_eq(monitors_key.cells(&told->rows), COUNT(ghosts));
+    cr_assert_eq(oracle_cells(&monitors_key, &told->rows), COUNT(ghosts));
     oracle_begin(&oracle, &monitors_key, &told->rows, ghosts);
 }
 
@@ -557,7 +557,7 @@ Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)
 Test(oracle_flow, a_transaction_that_did_not_commit_left_nothing)
 {
     begin_fork();
-    cr_expect_not(monitors_key.rollback(&oracle, told->changes, 0).broken);
+    cr_expect_not(oracle_rollback(&oracle, told->changes, 0).broken);
     start(0);
-    cr_expect_eq(monitors_key.rollback(&oracle, told->changes, told->count).clause, CLAUSE_KEY_8);
+    cr_expect_eq(oracle_rollback(&oracle, told->changes, told->count).clause, CLAUSE_KEY_8);
 }

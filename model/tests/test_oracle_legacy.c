@@ -50,7 +50,7 @@ static void begin(void)
                                               .index_mask = INDEX - 1,
                                               .capacity = CAPACITY};
     }
-    cr_assert_leq(monitors_legacy.cells(&rows), (size_t)GHOSTS);
+    cr_assert_leq(oracle_cells(&monitors_legacy, &rows), (size_t)GHOSTS);
     oracle_begin(&oracle, &monitors_legacy, &rows, ghosts);
 }
 
@@ -389,8 +389,8 @@ Test(oracle_legacy, a_call_is_given_up_at_its_ceiling_only)
 Test(oracle_legacy, a_transaction_that_did_not_commit_leaves_nothing)
 {
     integer(1, 0, 0, 0);
-    cr_expect_eq(monitors_legacy.rollback(&oracle, changes, 0).clause, FINE);
-    cr_expect_eq(monitors_legacy.rollback(&oracle, changes, 1).clause, CLAUSE_LEG_1);
+    cr_expect_eq(oracle_rollback(&oracle, changes, 0).clause, FINE);
+    cr_expect_eq(oracle_rollback(&oracle, changes, 1).clause, CLAUSE_LEG_1);
 }
 
 /* ---- once all has settled ----------------------------------------------------------------------

@@ -51,7 +51,7 @@ static void begin(void)
                                           .capacity = CAPACITY};
     }
     without = TABLE_COUNT;
-    cr_assert_eq(monitors_pipeline.cells(&rows), GHOSTS);
+    cr_assert_eq(oracle_cells(&monitors_pipeline, &rows), GHOSTS);
     oracle_begin(&oracle, &monitors_pipeline, &rows, ghosts);
 }
 
@@ -352,9 +352,9 @@ Test(oracle_pipeline, a_transaction_that_did_not_commit_leaves_nothing)
 {
     PROVES(CLAUSE_CUT_19);
     SETTLES(ERRATUM_CUT_5);
-    cr_expect_not(monitors_pipeline.rollback(&oracle, changes, 0).broken);
+    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
     PUT(SWEEP_LOG, 100, 100, PHASE_MARK, SWEEP_MARKED);
-    cr_expect_eq(monitors_pipeline.rollback(&oracle, changes, count).clause, CLAUSE_CUT_19);
+    cr_expect_eq(oracle_rollback(&oracle, changes, count).clause, CLAUSE_CUT_19);
 }
 
 /* ---- MARK ------------------------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ Test(protocol, every_table_has_a_name_of_its_own_and_columns_that_have_names)
 
 static const struct rules inbox = {.protocol = PROTOCOL_INBOX,
                                    .actors = 2,
-                                   .cast = {INBOX_CLIENT, INBOX_WORKER},
+                                   .cast = {0, 1},
                                    .jobs = 2,
                                    .timeout = 60,
                                    .of = {.inbox = {.accounts = 1}}};
@@ -101,7 +101,7 @@ Test(protocol, a_consumer_follows_a_message_to_its_end)
                                             [CONSUMER_ACK] = BUNDLE_ACK};
     const struct role *role = protocol_role(&inbox, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct actor worker = {.role = INBOX_WORKER};
+        struct actor worker = {.role = 1};
         struct bundle bundle;
         worker.is.consumer.state = (uint8_t)cases[i].from;
         worker.is.consumer.tries = (uint8_t)cases[i].tries;

@@ -564,7 +564,7 @@ static void begin_rows(void)
                                           .capacity = ROWS};
     }
     oracle = (struct oracle){.monitors = NULL};
-    cr_assert_leq(monitors_seq.cells(&rows), COUNT(ghosts));
+    cr_assert_leq(oracle_cells(&monitors_seq, &rows), COUNT(ghosts));
     oracle_begin(&oracle, &monitors_seq, &rows, ghosts);
     cr_assert_eq(tell(), FINE, "nothing is set up");
     put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
@@ -751,7 +751,7 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_assert_eq(tell(), FINE);
     cr_expect_eq(oracle.seen[SIGHT_SEQ_COMMIT_EARLY], 1U);
     cr_assert_eq(tell(), FINE, "a look");
-    cr_expect_not(monitors_seq.rollback(&oracle, changes, 0).broken);
+    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
     cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
     cr_expect_not(monitors_seq.settled(&oracle, &rows, false, NULL).broken, "HALTED is an end");
     set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
@@ -760,138 +760,201 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
 }
 
-/* Everything that a planted bug can leave in the row of a seq. */
-static void plant(int which)
+/* ---- everything that a planted bug can leave in a seq that is in flight ---------------------- */
+
+static void success_without_event(void)
 {
-    switch (which) {
-    case 0: /* a success without its event */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        break;
-    case 1: /* ... that tells another state */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        emit(SEQ_SKIP);
-        break;
-    case 2: /* ... twice */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        emit(SEQ_SUCCESS);
-        put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ, SEQ_SUCCESS, 1});
-        break;
-    case 3: /* ... counted twice */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, SEQ_SUCCESS, 2});
-        break;
-    case 4: /* by a token that is not the run's */
-        move(SEQ_SUCCESS);
-        end_run(OWNER + 1, 0);
-        emit(SEQ_SUCCESS);
-        break;
-    case 5: /* and the token stays */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        set(TABLE_SEQ, SEQ_OWNER, OWNER);
-        emit(SEQ_SUCCESS);
-        break;
-    case 6: /* reclaimed too early */
-        fail_and_retry(0);
-        revoke(29);
-        break;
-    case 7: /* reclaimed with another class */
-        fail_and_retry(1);
-        revoke(30);
-        break;
-    case 8: /* not reclaimed for a retry that is due */
-        move(SEQ_FAIL);
-        revoke(30);
-        emit(SEQ_FAIL);
-        break;
-    case 9: /* a retry that is not counted */
-        move(SEQ_FAIL);
-        set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
-        move(SEQ_DISPATCHED);
-        end_run(OWNER, 0);
-        break;
-    case 10: /* a class that does not exist */
-        fail_and_retry(99);
-        end_run(OWNER, 0);
-        break;
-    case 11: /* forced without being asked */
-        move(SEQ_CANCEL);
-        revoke(90);
-        emit(SEQ_CANCEL);
-        break;
-    case 12: /* a move that is not counted as one */
-        move(SEQ_SUCCESS);
-        more(TABLE_SEQ, SEQ_MOVE_COUNT, -1);
-        end_run(OWNER, 0);
-        emit(SEQ_SUCCESS);
-        break;
-    case 13: /* a write without a move */
-        set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
-        break;
-    case 14: /* the lease in other hands */
-        set(TABLE_SEQ, SEQ_OWNER, OWNER + 1);
-        break;
-    case 15: /* a heartbeat by another */
-        set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
-        set(TABLE_SEQ, SEQ_BEAT_BY, OWNER + 1);
-        break;
-    case 16: /* a counter that is wrong */
-        more(TABLE_SEQ_TALLY, SEQ_TALLY_TERMINAL, 1);
-        break;
-    case 17: /* refused, and moved all the same */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        emit(SEQ_SUCCESS);
-        more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
-        break;
-    case 18: /* another seq */
-        set(TABLE_SEQ, SEQ_NUMBER, 5);
-        break;
-    case 19: /* a state that does not exist */
-        set(TABLE_SEQ, SEQ_STATE, 8);
-        break;
-    case 20: /* gone */
-        changes[change_count++] = (struct row_change){.table = TABLE_SEQ, .kind = ROW_DELETED};
-        break;
-    case 21: /* a heartbeat that nobody gave */
-        set(TABLE_SEQ, SEQ_HEARTBEAT, 0);
-        break;
-    case 22: /* more moves than there are */
-        move(SEQ_SUCCESS);
-        move(SEQ_SKIP);
-        move(SEQ_SUCCESS);
-        move(SEQ_SKIP);
-        move(SEQ_SUCCESS);
-        break;
-    default: /* a second event, without a move */
-        move(SEQ_SUCCESS);
-        end_run(OWNER, 0);
-        emit(SEQ_SUCCESS);
-        tell();
-        more(TABLE_SEQ_EVENT, SEQ_EVENT_RUNS, 1);
-    }
+    move(SEQ_SUCCESS);
+    end_run(OWNER, 0);
 }
+
+static void event_of_another_state(void)
+{
+    success_without_event();
+    emit(SEQ_SKIP);
+}
+
+static void second_event_row(void)
+{
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ, SEQ_SUCCESS, 1});
+}
+
+static void event_counted_twice(void)
+{
+    success_without_event();
+    put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, SEQ_SUCCESS, 2});
+}
+
+static void success_by_another_token(void)
+{
+    move(SEQ_SUCCESS);
+    end_run(OWNER + 1, 0);
+    emit(SEQ_SUCCESS);
+}
+
+static void success_keeps_token(void)
+{
+    success_without_event();
+    set(TABLE_SEQ, SEQ_OWNER, OWNER);
+    emit(SEQ_SUCCESS);
+}
+
+static void reclaimed_too_early(void)
+{
+    fail_and_retry(0);
+    revoke(29);
+}
+
+static void reclaimed_with_another_class(void)
+{
+    fail_and_retry(1);
+    revoke(30);
+}
+
+static void retry_that_is_due_not_granted(void)
+{
+    move(SEQ_FAIL);
+    revoke(30);
+    emit(SEQ_FAIL);
+}
+
+static void retry_not_counted(void)
+{
+    move(SEQ_FAIL);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+    move(SEQ_DISPATCHED);
+    end_run(OWNER, 0);
+}
+
+static void class_that_does_not_exist(void)
+{
+    fail_and_retry(99);
+    end_run(OWNER, 0);
+}
+
+static void forced_without_being_asked(void)
+{
+    move(SEQ_CANCEL);
+    revoke(90);
+    emit(SEQ_CANCEL);
+}
+
+static void move_not_counted(void)
+{
+    move(SEQ_SUCCESS);
+    more(TABLE_SEQ, SEQ_MOVE_COUNT, -1);
+    end_run(OWNER, 0);
+    emit(SEQ_SUCCESS);
+}
+
+static void write_without_a_move(void)
+{
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+}
+
+static void lease_in_other_hands(void)
+{
+    set(TABLE_SEQ, SEQ_OWNER, OWNER + 1);
+}
+
+static void heartbeat_by_another(void)
+{
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
+    set(TABLE_SEQ, SEQ_BEAT_BY, OWNER + 1);
+}
+
+static void counter_wrong(void)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_TERMINAL, 1);
+}
+
+static void refused_and_moved(void)
+{
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+}
+
+static void another_seq(void)
+{
+    set(TABLE_SEQ, SEQ_NUMBER, 5);
+}
+
+static void state_that_does_not_exist(void)
+{
+    set(TABLE_SEQ, SEQ_STATE, 8);
+}
+
+static void row_gone(void)
+{
+    changes[change_count++] = (struct row_change){.table = TABLE_SEQ, .kind = ROW_DELETED};
+}
+
+static void heartbeat_of_nobody(void)
+{
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 0);
+}
+
+static void more_moves_than_there_are(void)
+{
+    move(SEQ_SUCCESS);
+    move(SEQ_SKIP);
+    move(SEQ_SUCCESS);
+    move(SEQ_SKIP);
+    move(SEQ_SUCCESS);
+}
+
+static void second_event_without_a_move(void)
+{
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    tell();
+    more(TABLE_SEQ_EVENT, SEQ_EVENT_RUNS, 1);
+}
+
+static const struct {
+    void (*plant)(void);
+    enum clause_id clause;
+} planted[] = {
+    {success_without_event, CLAUSE_SEQ_6},
+    {event_of_another_state, CLAUSE_SEQ_6},
+    {second_event_row, CLAUSE_SEQ_6},
+    {event_counted_twice, CLAUSE_SEQ_6},
+    {success_by_another_token, CLAUSE_SEQ_12},
+    {success_keeps_token, CLAUSE_SEQ_12},
+    {reclaimed_too_early, CLAUSE_SEQ_10},
+    {reclaimed_with_another_class, CLAUSE_SEQ_10},
+    {retry_that_is_due_not_granted, CLAUSE_SEQ_11},
+    {retry_not_counted, CLAUSE_SEQ_13},
+    {class_that_does_not_exist, CLAUSE_SEQ_10},
+    {forced_without_being_asked, CLAUSE_SEQ_15},
+    {move_not_counted, CLAUSE_SEQ_5},
+    {write_without_a_move, CLAUSE_SEQ_5},
+    {lease_in_other_hands, CLAUSE_SEQ_8},
+    {heartbeat_by_another, CLAUSE_SEQ_19},
+    {counter_wrong, CLAUSE_SEQ_16},
+    {refused_and_moved, CLAUSE_SEQ_12},
+    {another_seq, CLAUSE_SEQ_5},
+    {state_that_does_not_exist, CLAUSE_SEQ_3},
+    {row_gone, CLAUSE_SEQ_3},
+    {heartbeat_of_nobody, CLAUSE_SEQ_19},
+    {more_moves_than_there_are, CLAUSE_SEQ_12},
+    {second_event_without_a_move, CLAUSE_SEQ_6},
+};
 
 Test(seq_rows, what_is_planted_in_a_run_breaks_its_promise)
 {
     PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_6, CLAUSE_SEQ_8, CLAUSE_SEQ_11, CLAUSE_SEQ_12, CLAUSE_SEQ_13,
            CLAUSE_SEQ_15, CLAUSE_SEQ_16, CLAUSE_SEQ_19);
     SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_3, ERRATUM_SEQ_4);
-    static const enum clause_id expected[] = {
-        CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_6,  CLAUSE_SEQ_12, CLAUSE_SEQ_12,
-        CLAUSE_SEQ_10, CLAUSE_SEQ_10, CLAUSE_SEQ_11, CLAUSE_SEQ_13, CLAUSE_SEQ_10, CLAUSE_SEQ_15,
-        CLAUSE_SEQ_5,  CLAUSE_SEQ_5,  CLAUSE_SEQ_8,  CLAUSE_SEQ_19, CLAUSE_SEQ_16, CLAUSE_SEQ_12,
-        CLAUSE_SEQ_5,  CLAUSE_SEQ_3,  CLAUSE_SEQ_3,  CLAUSE_SEQ_19, CLAUSE_SEQ_12, CLAUSE_SEQ_6,
-    };
-    for (size_t i = 0; i < COUNT(expected); i++) {
+    for (size_t i = 0; i < COUNT(planted); i++) {
         reach(SEQ_IN_FLIGHT);
-        plant((int)i);
+        planted[i].plant();
         enum clause_id clause = tell();
-        cr_expect_eq(clause, expected[i], "planted %zu: %d", i, clause == FINE ? -1 : (int)clause);
+        cr_expect_eq(clause, planted[i].clause, "planted %zu: %d", i,
+                     clause == FINE ? -1 : (int)clause);
     }
 }
 
@@ -930,8 +993,8 @@ Test(seq_rows, what_else_can_be_wrong_is_a_breach)
     cr_expect_eq(tell(), CLAUSE_SEQ_15, "a cancel outlives its run");
     reach(SEQ_IN_FLIGHT);
     set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
-    cr_expect_not(monitors_seq.rollback(&oracle, changes, 0).broken);
-    cr_expect_eq(monitors_seq.rollback(&oracle, changes, 1).clause, CLAUSE_SEQ_5);
+    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
+    cr_expect_eq(oracle_rollback(&oracle, changes, 1).clause, CLAUSE_SEQ_5);
 }
 
 /* The memory of decisions tells apart what the policy alone would not: it is never asked twice with

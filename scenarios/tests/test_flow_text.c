@@ -41,9 +41,11 @@ Test(flow_text, activities_stand_at_the_positions_of_their_names)
 static const struct {
     const char *text, *message;
 } refused[] = {
-    {START, "s.yaml:1: the key flows is missing; a scenario has a name and flows"},
+    {START, "s.yaml:1: the key flows is missing; a scenario of key has name and flows"},
     {START "flows: []\n",
      "s.yaml:3: flows: a list; it is a map of flows, such as {story: {quick: [brown]}}"},
+    {START "flows: {}\n",
+     "s.yaml:3: flows: an empty map; it is a map of flows, such as {story: {quick: [brown]}}"},
     {START "flows: {a: {}}\n", "s.yaml:3: flows: a: a flow has at least 1 activity"},
     {START "flows: {a: [b]}\n",
      "s.yaml:3: flows: a: a list; it is a map of activities, such as {quick: [brown]}"},
@@ -68,8 +70,8 @@ static const struct {
      "s.yaml:4: flows: a: 10000 jobs of 15 activities; all jobs together make at most 131072"},
     {"name: s\ngraph: {t: []}\ncases: 2\n",
      "s.yaml:3: another protocol's key \"cases\"; known: name, about, protocol, jobs, workers, "
-     "connections, level, "
-     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+     "connections, threshold, hop, graph, pending, cycles, preset, level, timeout, faults, "
+     "limits, reaches, expect"},
 };
 
 Test(flow_text, what_is_wrong_is_said_in_one_line_with_its_place)

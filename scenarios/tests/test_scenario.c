@@ -317,12 +317,13 @@ static const struct {
      "s.yaml:1: there is nothing in it; a scenario has a name and a graph"},
     {"[a, b]", "s.yaml:1: a list; a scenario is a map of keys such as name: tree-3"},
     {"tree-3", "s.yaml:1: a text; a scenario is a map of keys such as name: tree-3"},
-    {"name: s\n", "s.yaml:1: the key graph is missing; a scenario has a name and a graph"},
-    {"graph: {t: []}\n", "s.yaml:1: the key name is missing; a scenario has a name and a graph"},
+    {"name: s\n", "s.yaml:1: the key graph is missing; a scenario of activity has name and graph"},
+    {"graph: {t: []}\n",
+     "s.yaml:1: the key name is missing; a scenario of activity has name and graph"},
     {START "\ncolour: red\n",
      "s.yaml:4: unknown key \"colour\"; known: name, about, protocol, jobs, workers, connections, "
-     "level, threshold, "
-     "timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+     "threshold, hop, graph, pending, cycles, preset, level, timeout, faults, limits, reaches, "
+     "expect"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
     {START "about: &a x\n", "s.yaml:3: an anchor, alias or tag; write the value itself"},
@@ -359,18 +360,18 @@ static const struct {
      "seq"},
     {"name: s\nprotocol: inbox\naccounts: 2\ngraph: {t: []}\n",
      "s.yaml:4: another protocol's key \"graph\"; known: name, about, protocol, jobs, workers, "
-     "connections, level, "
-     "timeout, accounts, faults, limits, reaches, expect"},
+     "connections, accounts, level, timeout, faults, limits, reaches, expect"},
     {"accounts: 2\nname: s\ngraph: {t: []}\n",
      "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
-     "connections, level, "
-     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
-    {"name: s\nprotocol: inbox\n", "s.yaml:1: the key accounts is missing; it is a number"},
+     "connections, threshold, hop, graph, pending, cycles, preset, level, timeout, faults, "
+     "limits, reaches, expect"},
+    {"name: s\nprotocol: inbox\n",
+     "s.yaml:1: the key accounts is missing; a scenario of inbox has name and accounts"},
     {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
      "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
      "on"},
     {"name: s\nprotocol: pipeline\n",
-     "s.yaml:1: the key entries is missing; it is a map of entries"},
+     "s.yaml:1: the key entries is missing; a scenario of pipeline has name and entries"},
     {PIPELINE "  a: []\n",
      "s.yaml:4: entries: a: a list; it is a map such as {reviews: [reject, approve]}, or {}"},
     {PIPELINE "  a: {}\n  a: {}\n", "s.yaml:5: entries: the entry a comes twice"},
@@ -392,9 +393,9 @@ static const struct {
     {PIPELINE "  a: {}\n  b: {}\n  c: {}\n  d: {}\n  e: {}\n  f: {}\n  g: {}\n  h: {}\n  i: {}\n",
      "s.yaml:12: entries: too many; at most 8 entries"},
     {"name: s\nprotocol: seq\n",
-     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+     "s.yaml:1: the key fates is missing; a scenario of seq has name and fates"},
     {"name: s\nprotocol: seq\nfates: []\n",
-     "s.yaml:1: the key fates is missing; it is a list such as [success, retry, cancel]"},
+     "s.yaml:3: fates: an empty list; it is a list such as [success, retry, cancel]"},
     {"name: s\nprotocol: seq\nfates: success\n",
      "s.yaml:3: fates: a text; it is a list such as [success, retry, cancel]"},
     {"name: s\nprotocol: seq\nfates: [success,\n  luck]\n",
@@ -407,11 +408,15 @@ static const struct {
     {START "protocol: [activity]\n", "s.yaml:3: protocol: a list; it is activity"},
     /* legacy */
     {"name: s\nprotocol: legacy\n",
-     "s.yaml:1: the key graph is missing; a scenario has a name and a graph"},
+     "s.yaml:1: the key graph is missing; a scenario of legacy has name and graph"},
+    {"name: s\nprotocol: pipeline\nentries: {}\n",
+     "s.yaml:3: entries: an empty map; it is a map of entries"},
+    {"name: s\nprotocol: inbox\naccounts: 101\n",
+     "s.yaml:3: accounts: \"101\"; it is a number from 1 to 100"},
     {LEGACY "cycles: {t: {to: t, rounds: 1}}\n",
      "s.yaml:4: another protocol's key \"cycles\"; known: name, about, protocol, jobs, workers, "
-     "connections, level, "
-     "timeout, graph, pending, again, preset, leg2-is-spared, faults, limits, reaches, expect"},
+     "connections, graph, pending, again, preset, leg2-is-spared, level, timeout, faults, limits, "
+     "reaches, expect"},
     {LEGACY "again: {t: 0}\n", "s.yaml:4: again: t: \"0\"; it is a number from 1 to 8"},
     {LEGACY "again: {t: 1, t: 2}\n", "s.yaml:4: again: the node \"t\" again; a key stands once"},
     {LEGACY "again: {u: 1}\n", "s.yaml:4: again: there is no node \"u\" in the graph"},

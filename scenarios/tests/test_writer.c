@@ -46,10 +46,9 @@ static void expect_same_settings(void)
     cr_expect_eq(first.protocol, again.protocol);
     cr_expect_eq(first.jobs, again.jobs, "%s", first.name);
     cr_expect_eq(first.workers, again.workers, "%s", first.name);
+    cr_expect_eq(first.connections, again.connections, "%s", first.name);
     cr_expect_eq(first.timeout, again.timeout, "%s", first.name);
     cr_expect_eq(first.direct, again.direct, "%s", first.name);
-    cr_expect_eq(first.legacy.spares_crash, again.legacy.spares_crash, "%s", first.name);
-    cr_expect_eq(first.legacy.spares_unknown, again.legacy.spares_unknown, "%s", first.name);
     cr_expect_eq(first.threshold_count, again.threshold_count, "%s", first.name);
     cr_expect_eq(memcmp(first.thresholds, again.thresholds, sizeof first.thresholds), 0, "%s",
                  first.name);
@@ -59,6 +58,7 @@ static void expect_same_workload(void)
 {
     write_and_read(NULL);
     expect_same_settings();
+    cr_expect(same_bytes(&first.of, &again.of, sizeof first.of), "%s", first.name);
     cr_expect(same_bytes(&first.graph, &again.graph, sizeof first.graph), "%s\n%s", first.name,
               text);
 }

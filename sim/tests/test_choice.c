@@ -339,3 +339,188 @@ Test(choice, amounts_are_in_range_and_each_is_drawn)
         cr_expect(counts[i] > 850 && counts[i] < 1150, "%d: %d", i, counts[i]);
     }
 }
+
+/* ---- priorities ------------------------------------------------------------------------------ */
+
+static struct choice_source pct_of(uint64_t seed, unsigned actors, uint8_t depth, uint32_t length)
+{
+    static const struct fault_plan calm;
+    struct choice_strategy strategy = {.depth = depth, .length = length};
+    return choice_pct(seed, &calm, &strategy, actors);
+}
+
+Test(choice, a_strategy_is_written_as_it_is_read)
+{
+    static const struct {
+        const char *text, *again; /* NULL: it is none */
+        uint8_t depth;
+        uint32_t length;
+    } cases[] = {
+        {"random", "random", 0, 0},
+        {"pct", "pct", 3, 0},
+        {"pct:3", "pct", 3, 0},
+        {"pct:1", "pct:1", 1, 0},
+        {"pct:8:1", "pct:8:1", 8, 1},
+        {"pct:2:1000000", "pct:2:1000000", 2, 1000000},
+        {"", NULL, 0, 0},
+        {"Random", NULL, 0, 0},
+        {"pct:", NULL, 0, 0},
+        {"pct:0", NULL, 0, 0},
+        {"pct:9", NULL, 0, 0},
+        {"pct:3:", NULL, 0, 0},
+        {"pct:3:0", NULL, 0, 0},
+        {"pct:3:1000001", NULL, 0, 0},
+        {"pct:3:5:", NULL, 0, 0},
+        {"pct3", NULL, 0, 0},
+        {"pct:99999999999999999999", NULL, 0, 0},
+        {"pct:3x", NULL, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct choice_strategy strategy;
+        char text[CHOICE_STRATEGY_SIZE];
+        bool right = choice_strategy_read(cases[i].text, &strategy);
+        cr_assert_eq(right, cases[i].again != NULL, "%s", cases[i].text);
+        if (right) {
+            choice_strategy_text(&strategy, text);
+            cr_expect_str_eq(text, cases[i].again);
+            cr_expect_eq(strategy.depth, cases[i].depth);
+            cr_expect_eq(strategy.length, cases[i].length);
+        }
+    }
+}
+
+/* Depth 1: one order for all turns, and each of the orders as often as any other. */
+Test(choice, without_a_change_the_highest_of_a_drawn_order_runs_whenever_it_can)
+{
+    int firsts[4] = {0}, orders = 0;
+    bool seen[4][4][4] = {{{false}}};
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        struct choice_source source = pct_of(seed, 4, 1, 100);
+        unsigned first = choice_who(&source, 0, 0xF);
+        unsigned second = choice_who(&source, 1, 0xF & ~(1U << first));
+        unsigned third = choice_who(&source, 2, 0xF & ~(1U << first) & ~(1U << second));
+        for (uint32_t turn = 3; turn < 100; turn++) {
+            cr_assert_eq(choice_who(&source, turn, 0xF), first);
+            cr_assert_eq(choice_who(&source, turn, 0xF & ~(1U << first)), second);
+        }
+        firsts[first]++;
+        orders += !seen[first][second][third];
+        seen[first][second][third] = true;
+    }
+    cr_expect_eq(orders, 24);
+    for (int i = 0; i < 4; i++) {
+        cr_expect(firsts[i] > 900 && firsts[i] < 1100, "%d: %d", i, firsts[i]);
+    }
+}
+
+/* Actors that take `STEPS` turns each and then are done; where each turn of each came. */
+#define TOYS  3
+#define STEPS 6
+#define TURNS (TOYS * STEPS)
+
+struct toy_run {
+    int at[TOYS][STEPS];
+};
+
+static struct toy_run play(struct choice_source *source)
+{
+    struct toy_run run;
+    int taken[TOYS] = {0};
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        uint32_t able = 0;
+        for (unsigned a = 0; a < TOYS; a++) {
+            able |= (uint32_t)(taken[a] < STEPS) << a;
+        }
+        unsigned who = choice_who(source, turn, able);
+        run.at[who][taken[who]++] = (int)turn;
+    }
+    return run;
+}
+
+/* Planted bugs of depth 1, 2 and 3: all of 2 before 1 begins; all of 2 between two turns of 1; and
+ * between two turns of 2, moreover, one of 1. */
+static bool is_broken(const struct toy_run *run, int depth)
+{
+    const int *one = run->at[1], *two = run->at[2];
+    switch (depth) {
+    case 1:
+        return two[STEPS - 1] < one[0];
+    case 2:
+        return one[1] < two[0] && two[STEPS - 1] < one[2];
+    default:
+        return one[1] < two[0] && two[2] < one[2] && one[STEPS - 1] < two[3];
+    }
+}
+
+Test(choice, a_bug_of_depth_d_is_met_at_least_as_often_as_the_bound_says)
+{
+    enum { SEEDS = 40000 };
+    static const struct fault_plan calm;
+    int by_chance[4] = {0};
+    for (int depth = 1; depth <= 3; depth++) {
+        int found = 0, bound = TOYS;
+        for (int i = 1; i < depth; i++) {
+            bound *= TURNS; /* n k^(d-1) */
+        }
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct choice_source drawn = pct_of(seed, TOYS, (uint8_t)depth, TURNS);
+            struct choice_source random = choice_random(seed, &calm);
+            struct toy_run run = play(&drawn), other = play(&random);
+            found += is_broken(&run, depth);
+            by_chance[depth] += is_broken(&other, depth);
+        }
+        cr_expect_geq(found * bound, SEEDS, "depth %d: %d of %d", depth, found, SEEDS);
+    }
+    cr_expect_lt(by_chance[1] * TOYS, SEEDS / 20, "random has no such bound: %d", by_chance[1]);
+}
+
+Test(choice, whoever_takes_a_drawn_turn_falls_below_all_others)
+{
+    int falls = 0;
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        struct choice_source source = pct_of(seed, 5, 2, 50);
+        unsigned first = choice_who(&source, 0, 0x1F), now = first;
+        uint32_t turn = 1;
+        for (; turn < 60 && now == first; turn++) {
+            now = choice_who(&source, turn, 0x1F);
+        }
+        cr_assert_leq(turn, 51U, "within the length");
+        falls++;
+        for (; turn < 80; turn++) {
+            cr_assert_eq(choice_who(&source, turn, 0x1F), now, "it falls once");
+            cr_assert_neq(choice_who(&source, turn, 1U << first | 1U << (first + 1) % 5), first);
+        }
+    }
+    cr_expect_eq(falls, 500);
+}
+
+Test(choice, when_faults_stop_everybody_has_a_turn_again)
+{
+    struct choice_source source = pct_of(7, 4, 3, 10);
+    int counts[4] = {0};
+    choice_settle(&source);
+    for (uint32_t turn = 0; turn < 4000; turn++) {
+        counts[choice_who(&source, turn, 0xF)]++;
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_expect(counts[i] > 850 && counts[i] < 1150, "%d: %d", i, counts[i]);
+    }
+}
+
+/* Being the highest, it would go on at once, and nobody would see it half-way. */
+Test(choice, who_is_held_up_changes_places_with_any_other)
+{
+    bool after[5] = {false};
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct choice_source source = pct_of(seed, 5, 1, 50);
+        unsigned first = choice_who(&source, 0, 0x1F);
+        if (choice_stop(&source, first, 0, 4) != 0) {
+            after[choice_who(&source, 1, 0x1F)] = true;
+        } else {
+            cr_assert_eq(choice_who(&source, 1, 0x1F), first);
+        }
+    }
+    for (int i = 0; i < 5; i++) {
+        cr_expect(after[i], "%d", i);
+    }
+}

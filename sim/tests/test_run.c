@@ -133,7 +133,8 @@ Test(run, a_run_replayed_from_its_record_is_the_same_run)
         struct stage stage = begin_named(scenario_name(i));
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             struct choice_list record = {.items = recorded, .capacity = RECORD_MAX};
-            struct choice_source drawn = choice_random(seed, &stage.scenario->faults);
+            stage.run->strategy.depth = seed % 2 == 0 ? 0 : CHOICE_DEPTH_USUAL;
+            struct choice_source drawn = run_draw(stage.run, seed);
             drawn.record = &record;
             struct run_result first = *run_once(stage.run, &drawn);
             cr_assert_not(record.overflowed);

@@ -139,16 +139,31 @@ Test(schedule, every_sabotage_and_every_fault_has_a_name_in_it)
     }
 }
 
+Test(schedule, a_strategy_other_than_random_is_told)
+{
+    struct scenario_fault why;
+    cr_assert(scenario_load("tree-3", first.scenario, &why));
+    again.strategy.depth = 5; /* what was there before is forgotten */
+    expect_identity();
+    cr_expect_eq(again.strategy.depth, 0);
+    first.strategy = (struct choice_strategy){.depth = 2, .length = 40};
+    expect_identity();
+    cr_expect_eq(again.strategy.depth, 2);
+    cr_expect_eq(again.strategy.length, 40U);
+}
+
 /* (C2), by way of a file. */
-Test(schedule, the_run_that_was_recorded_happens_again)
+static void expect_same_run(uint8_t depth)
 {
     static struct run run;
+    first.strategy.depth = depth;
     record("tree-3", "trust-stale-read");
     char *text = schedule_text(&first);
     cr_assert(parse(text, strlen(text), false));
     free(text);
     cr_assert(run_make(&run, first.scenario, &first.sabotage));
-    struct choice_source drawn = choice_random(first.seed, &first.scenario->faults);
+    run.strategy = first.strategy;
+    struct choice_source drawn = run_draw(&run, first.seed);
     struct run_result before = *run_once(&run, &drawn);
     run_free(&run);
     cr_assert(run_make(&run, again.scenario, &again.sabotage));
@@ -158,6 +173,12 @@ Test(schedule, the_run_that_was_recorded_happens_again)
     cr_expect_eq(before.steps, after->steps);
     cr_expect_eq(after->breach.clause, again.broken);
     run_free(&run);
+}
+
+Test(schedule, the_run_that_was_recorded_happens_again)
+{
+    expect_same_run(0);
+    expect_same_run(CHOICE_DEPTH_USUAL);
 }
 
 /* ---- cut short, or changed ---------------------------------------------------------------------
@@ -241,6 +262,17 @@ Test(schedule, one_of_another_version_is_refused_even_if_it_was_meant_to_be_edit
     expect_replaced_refused("\"assay-schedule\": 1", "\"schedule\": 1", "no schedule of assay's");
     expect_replaced_refused("\"assay-schedule\": 1", "\"assay-schedule\": 1.0",
                             "no schedule of assay's");
+}
+
+Test(schedule, a_strategy_that_there_is_not_is_refused)
+{
+    static const char *const others[] = {"\"strategy\": \"pct:9\"", "\"strategy\": 3",
+                                         "\"strategy\": \"\"", "\"strategy\": null"};
+    first.strategy.depth = CHOICE_DEPTH_USUAL;
+    record("tree-3", "lost-snapshot");
+    for (size_t i = 0; i < COUNT(others); i++) {
+        expect_replaced_refused("\"strategy\": \"pct\"", others[i], "\"strategy\" is random");
+    }
 }
 
 Test(schedule, one_that_was_changed_is_refused_unless_that_was_meant)

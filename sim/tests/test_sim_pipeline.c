@@ -129,7 +129,7 @@ static bool finish(unsigned who, struct oracle_verdict *verdict)
     size_t mark = world_mark(&run.world);
     bool done = state == SESSION_DONE && session_apply(&sessions, who);
     if (done && verdict != NULL) {
-        *verdict = run.part->monitors->commit(
+        *verdict = run.oracle.monitors->commit(
             &run.oracle, &run.world.rows, &run.world.changes[mark], run.world.change_count - mark);
     }
     session_end(&sessions, who, mark);
