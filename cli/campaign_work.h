@@ -21,6 +21,8 @@ struct campaign_known {
     enum oracle_name oracle;
 };
 
+struct campaign_work;
+
 struct campaign_entry {
     const char *name; /* as it was asked for: a name or a path */
     struct scenario *scenario;
@@ -42,6 +44,9 @@ struct campaign_plan {
     uint64_t findings_max; /* new ones; 0: no bound */
     const struct campaign_known *known;
     size_t known_count;
+    /* Called now and then with what there is so far; threads wait meanwhile. NULL: never. */
+    void (*peek)(void *context, const struct campaign_work *work);
+    void *peek_context;
 };
 
 /* What a campaign yields. */
