@@ -51,6 +51,26 @@ static const struct cell legacy_cells[] = {
     {3, 1, SIGHT_LEGACY_TURNED_AWAY},
 };
 
+#define STATUSES                                                                                   \
+    "nothing", "marked", "reviewed_approve", "reviewed_reject", "cut_applied",                     \
+        "verified_complete", "verify_failed_escalated"
+
+static const struct cell status_cells[] = {
+#define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to},
+    ORACLE_STATUS_MOVES(MOVE)
+#undef MOVE
+};
+
+/* From 9 down to 3, as the digits themselves. */
+static const struct cell key_cells[] = {
+    {0, 1, SIGHT_KEY_STARTED}, {1, 2, SIGHT_KEY_ERRORED}, {1, 3, SIGHT_KEY_COMPLETED},
+    {3, 4, SIGHT_KEY_PAUSED},  {1, 4, SIGHT_KEY_HELD},    {4, 5, SIGHT_KEY_RELEASED},
+    {0, 6, SIGHT_KEY_SKIPPED},
+};
+
+#define KEY_DIGITS                                                                                 \
+    "9 pending", "8 started", "7 errored", "6 completed", "5 paused", "4 released", "3 skipped"
+
 #define CELLS(array) .cells = (array), .cell_count = sizeof(array) / sizeof(*(array))
 
 static const struct machine machines[] = {
@@ -67,6 +87,14 @@ static const struct machine machines[] = {
      .rows = {"Leg1", "Leg2"},
      .columns = {"before its ack", "after its ack"},
      CELLS(replay_cells)},
+    {.name = "pipeline: from status (row) to status (column)",
+     .rows = {STATUSES},
+     .columns = {STATUSES},
+     CELLS(status_cells)},
+    {.name = "collation key: from digit (row) to digit (column)",
+     .rows = {KEY_DIGITS},
+     .columns = {KEY_DIGITS},
+     CELLS(key_cells)},
     {.name = "earlier ledger: where an activity stood when it was entered",
      .rows = {"Leg1 had crashed", "Leg1 had ended", "Leg2 open", "Leg2 closed"},
      .columns = {"Leg1 again", "Leg2 call"},
