@@ -1,6 +1,7 @@
 /* assay campaign: many seeds on many scenarios, the main job. */
 #include "cli/campaign_tell.h"
 #include "cli/finding.h"
+#include "cli/interrupt.h"
 #include "cli/one_run.h"
 #include "cli/regressions.h"
 #include "cli/results.h"
@@ -594,6 +595,7 @@ static int run(int argc, char **argv)
     if (status == CLI_OK) {
         status = prepare(&campaign, &arguments);
     }
+    interrupt_watch();
     if (status == CLI_OK) { /* before anything is run: it might take an hour */
         status = results_open(&campaign.results,
                               &(struct results_plan){.verb = &cli_campaign,

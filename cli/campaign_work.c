@@ -344,7 +344,6 @@ bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *w
     if (!pool_make(&pool, plan, work)) {
         return false;
     }
-    interrupt_watch();
     double start = now_seconds();
     pool.deadline = plan->seconds == 0 ? 0 : start + plan->seconds;
     bool fine = run_threads(&pool) && !work->out_of_memory;

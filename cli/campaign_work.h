@@ -76,7 +76,7 @@ uint64_t campaign_findings(const struct campaign_plan *plan, const struct campai
 uint64_t campaign_plan_blocks(const struct campaign_plan *plan);
 
 /* Runs it, with progress on stderr: a line that changes on a terminal, now and then one more in a
- * file. The first SIGINT ends it early. False: no memory. */
+ * file. An interrupt (interrupt.h) ends it early. False: no memory. */
 bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *work);
 void campaign_work_free(struct campaign_work *work);
 

@@ -9,21 +9,18 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: assay merge DIR... --out NEW\n"
+    "usage: assay merge DIR... --out NEW [--json]\n"
     "\n"
-    "Puts what verbs wrote with --out into one folder, as if one run had done it all: results one\n"
-    "after the other, findings side by side, one report. If campaigns with --shard are among "
-    "them,\n"
-    "the gates that no shard can judge alone are judged of all together.\n"
+    "Puts what verbs wrote with --out into one folder, as if one run had done it all: results\n"
+    "one after the other, findings side by side, one report. If campaigns with --shard are among\n"
+    "them, the gates that no shard can judge alone are judged of all together.\n"
     "\n"
     "  --out NEW  the new folder; it must be empty or new\n"
     "  --json     the report as one JSON document\n"
     "\n"
     "Exit status: the worst of the results, 4 if a gate is not met.\n"
     "\n"
-    "example: assay campaign tree-3 --shard 1/2 --out a; assay campaign tree-3 --shard 2/2 --out "
-    "b;\n"
-    "         assay merge a b --out both\n";
+    "example: assay merge shard-1 shard-2 --out results\n";
 
 struct merging {
     struct cli_arguments from;

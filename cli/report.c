@@ -10,24 +10,19 @@
 static const char help[] =
     "usage: assay report DIR [--sign-off] [--json]\n"
     "\n"
-    "Reads DIR/results.jsonl, which a verb wrote with --out DIR, also one that was killed, and "
-    "says\n"
-    "what it adds up to. Writes report.json, report.html, junit.xml and summary.md into DIR, again "
-    "if\n"
-    "they are there: they are made of results.jsonl and of nothing else.\n"
+    "Reads DIR/results.jsonl, which a verb wrote with --out DIR, also one that was killed, and\n"
+    "says what it adds up to. Writes report.json, report.html, junit.xml and summary.md into DIR,\n"
+    "again if they are there: they are made of results.jsonl and of nothing else.\n"
     "\n"
-    "  --sign-off  the acceptance page instead: every promise of the five specifications with "
-    "what\n"
-    "              shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also written "
-    "to\n"
-    "              DIR/sign-off.md. ./run sign-off makes the evidence for it\n"
+    "  --sign-off  the acceptance page instead: every promise of the five specifications with\n"
+    "              what shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also\n"
+    "              written to DIR/sign-off.md. ./run sign-off makes the evidence for it\n"
     "  --json      the report as one JSON document; with --sign-off JSON lines\n"
     "\n"
-    "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete, "
-    "...);\n"
-    "with --sign-off 1 if anything failed, 4 if anything is not shown.\n"
+    "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete,\n"
+    "...); with --sign-off 1 if anything failed, 4 if anything is not shown.\n"
     "\n"
-    "example: assay campaign tree-3 --out results; assay report results\n";
+    "example: assay report results\n";
 
 struct request {
     const char *folder;

@@ -291,7 +291,6 @@ static void hunt_all(struct hunt *hunt)
     uint64_t started = 0;
     hunt->live = live_begin();
     pthread_mutex_init(&hunt->lock, NULL);
-    interrupt_watch();
     while (started + 1 < hunt->request->job_count && started + 1 < hunt->count &&
            pthread_create(&threads[started], NULL, hunt_some, hunt) == 0) {
         started++;
@@ -499,6 +498,9 @@ static int run_verb(int argc, char **argv)
     int status = read_request(argc, argv, &request);
     if (status == CLI_OK) {
         status = check_names(&request);
+    }
+    if (!request.real) {
+        interrupt_watch();
     }
     if (status == CLI_OK) {
         status = results_open(&results, &(struct results_plan){.verb = &cli_sabotage,

@@ -241,7 +241,6 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
 {
     struct sweep_report report;
     struct live live = live_begin();
-    interrupt_watch();
     bool done = sweep(run, request->seed_number, (unsigned)request->depth_number, &report,
                       show_progress, &live);
     live_end(&live);
@@ -270,6 +269,7 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
 static int sweep_kept(const struct request *request, struct schedule *schedule, struct run *run)
 {
     struct artefacts results;
+    interrupt_watch();
     int status = results_open(&results, &(struct results_plan){.verb = &cli_sweep,
                                                                .folder = request->out,
                                                                .json = request->json,

@@ -44,6 +44,7 @@ run 1 run tree-3 --seed 2 --sabotage trust-stale-read --out broken && has broken
 finding=broken/findings/tree-3-ACL-16-ledger
 has $finding schedule.json shrunk.json trace.txt words.txt finding.json
 run 1 replay $finding/shrunk.json && says 'breaks     ACL-16'
+run 1 replay $finding && says 'breaks     ACL-16'
 run 1 replay $finding/schedule.json && says 'ACL-16'
 grep -q 'reproduce: assay run tree-3 --seed 2 --sabotage trust-stale-read</failure>' broken/junit.xml ||
     fail "junit.xml does not say how to reproduce"
@@ -77,7 +78,7 @@ run 0 merge one two --out both && has both $files && valid both && says 'every p
 says_of() { sed -n "s/.*{\"id\":\"$2\",[^}]*\"sim\":\([0-9]*\).*/\1/p" "$1/report.json"; }
 run 0 campaign tree-3 --out alone
 [ "$(says_of both ACL-30)" = "$(says_of alone ACL-30)" ] || fail "shards evaluate otherwise than the whole"
-run 0 campaign tree-3 --seeds 128 --shard 1/2 --out few
+run 0 campaign seq-illegal --seeds 128 --shard 1/2 --out few
 run 4 merge few --out fewer && says 'Gates not met' # what no shard can judge alone
 run 1 merge both broken --out mixed && has mixed/findings/tree-3-ACL-16-ledger words.txt && valid mixed
 bad 'nothing is written over' merge one --out two
@@ -98,22 +99,30 @@ bad 'no such step' sign-off --out x --only nothing
 bad 'nothing is written over' sign-off --out signed
 bad '--out DIR' sign-off
 
+# Waits until the file has the text, a minute at most.
+wait_for() {
+    for tenth in $(seq 600); do
+        grep -qs -- "$2" "$1" && return
+        sleep 0.1
+    done
+    fail "$1 has no $2 after a minute"
+}
+
 # ---- killed at ten moments, readable each time ----
 for i in 1 2 3 4 5 6 7 8 9 10; do
     "$assay" campaign --time 1h --out "killed-$i" >out 2>err &
     pid=$!
-    # from before the first line to some seconds on; what it is does not matter
-    sleep "0.$(awk -v i="$i" 'BEGIN { srand(i); srand(); printf "%03d", (i * 97 + rand() * 900) % 1000 }')"
-    [ "$i" -lt 9 ] || sleep 1.5
+    sleep "$(awk -v i="$i" 'BEGIN { srand(); printf "%.3f", (i * 0.197 + rand()) % 1.7 }')"
+    [ "$i" -lt 10 ] || wait_for 'killed-10/results.jsonl' '"type":"summary"'
     kill -KILL $pid
     wait $pid 2>/dev/null
     last="killed campaign $i"
     [ ! -d "killed-$i" ] || [ ! -f "killed-$i/results.jsonl" ] || valid "killed-$i"
 done
-run 4 report killed-10 && says 'killed half-way' && has killed-10 $files && valid killed-10
+run 4 report killed-10 && says 'killed half-way' && says '0 findings in ' && has killed-10 $files && valid killed-10
 "$assay" sabotage --out killed-s >out 2>err &
 pid=$!
-sleep 3
+wait_for killed-s/results.jsonl '"type":"sabotage"'
 kill -KILL $pid
 wait $pid 2>/dev/null
 valid killed-s
@@ -124,7 +133,8 @@ for verb in 'campaign --time 1h' 'sweep tree-7 --seed 1 --depth 3' sabotage; do
     # shellcheck disable=SC2086 # a command
     "$assay" $verb --out interrupted >out 2>err &
     pid=$!
-    sleep 2
+    wait_for interrupted/results.jsonl '"type":"begin"'
+    sleep 1
     kill -INT $pid
     wait $pid
     status=$? last="assay $verb, interrupted"
@@ -132,6 +142,39 @@ for verb in 'campaign --time 1h' 'sweep tree-7 --seed 1 --depth 3' sabotage; do
     [ $status -eq 4 ] || fail "$last: status $status, wanted 4"
     has interrupted $files && valid interrupted
 done
+
+# ---- the guides: every command in them does what they say ----
+cat >guide.sed <<'END'
+s/^    \(assay .*\)/\1/
+t show
+d
+: show
+s/   .*//
+s/"\$SEED"/7/; s/--time 10m/tree-3 --seeds 1000/; s/--seeds 100000/tree-3 --seeds 1000/; s/NAME/tree-3-ACL-16-ledger/
+END
+sed -f guide.sed "$source/reports/README.md" >guide
+[ "$(wc -l <guide)" -eq 6 ] || fail "the guides have $(wc -l <guide) commands, wanted 6"
+mkdir guided guided/finding && cp -r broken guided/finding/results
+while IFS= read -r line; do
+    wanted=0 place=guided
+    case $line in
+    *--real*) continue ;; # run.sh and conform.sh have it
+    *replay*) wanted=1 place=guided/finding ;;
+    *merge*) rm -rf guided/results ;;
+    esac
+    (cd $place && eval "'$assay' ${line#assay}") >out 2>err </dev/null
+    status=$? last=$line
+    checks=$((checks + 1))
+    [ $status -eq $wanted ] || fail "the guide's $line: status $status, wanted $wanted"
+    case $line in
+    *'--shard 1/4'*)
+        for k in 2 3 4; do
+            (cd $place && "$assay" campaign tree-3 --seeds 1000 --shard $k/4 --out shard-$k >out)
+        done
+        ;;
+    esac
+done <guide
+for verb in report merge sign-off; do run 0 $verb --help && says "example: assay $verb" || :; done
 
 # ---- a live line on a terminal, none in a file ----
 if command -v script >/dev/null; then
