@@ -1,7 +1,9 @@
 #include "cli/results.h"
 
 #include "faults/catalogue.h"
+#include "model/identity.h"
 #include "reports/sha256.h"
+#include "sim/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,10 @@ static json_t *begin_line(const struct results_plan *plan)
                   "compiler", build->compiler, "flags", build->flags, "clauses_hash",
                   build->clauses_hash, "errata_hash", build->errata_hash, "binary_hash", binary,
                   "system", system_name(), "fault_groups", fault_groups());
+    json_object_set_new(line, "versions",
+                        json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
+                                  FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
+                                  PCG_VERSION, "schedule", SCHEDULE_VERSION));
     if (plan->jobs > 0) {
         json_object_set_new(line, "jobs", json_integer((json_int_t)plan->jobs));
         json_object_set_new(line, "base_seed", json_integer((json_int_t)plan->base_seed));

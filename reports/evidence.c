@@ -322,14 +322,13 @@ void evidence_free(struct evidence *evidence)
 
 bool evidence_has(const struct evidence *evidence, const char *verb)
 {
-    size_t i;
+    size_t begun = 0, fine = 0, i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "end") && evidence_is(line, "verb", verb) &&
-            evidence_number(line, "status") == 0) {
-            return true;
-        }
+        bool of_it = evidence_is(line, "verb", verb);
+        begun += of_it && evidence_is(line, "type", "begin");
+        fine += of_it && evidence_is(line, "type", "end") && evidence_number(line, "status") == 0;
     }
-    return false;
+    return begun > 0 && fine == begun;
 }

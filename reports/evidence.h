@@ -71,7 +71,7 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
 void evidence_end(struct evidence *evidence);
 void evidence_free(struct evidence *evidence);
 
-/* Whether a session of this verb is there that ended with status 0. */
+/* Whether sessions of this verb are there, and all of them ended with status 0. */
 bool evidence_has(const struct evidence *evidence, const char *verb);
 
 /* The line is about runs with a planted bug. */

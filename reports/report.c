@@ -30,9 +30,9 @@ static json_t *member(const json_t *line, const char *key)
 
 static json_t *provenance(const struct evidence *evidence)
 {
-    static const char *const keys[] = {"assay",  "commit",       "dirty",       "compiler",
-                                       "flags",  "clauses_hash", "errata_hash", "binary_hash",
-                                       "system", "command",      "base_seed",   "jobs"};
+    static const char *const keys[] = {
+        "assay",       "commit", "dirty",   "compiler", "flags",     "clauses_hash", "errata_hash",
+        "binary_hash", "system", "command", "versions", "base_seed", "jobs"};
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));

@@ -4,6 +4,7 @@
 #include "reports/json_line.h"
 #include "reports/proofs.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 static const char *const verdict_names[SIGN_OFF_VERDICTS] = {
     [SIGN_OFF_PASS] = "PASS", [SIGN_OFF_FAIL] = "FAIL", [SIGN_OFF_NOT_SHOWN] = "NOT SHOWN"};
 
-/* One line each; what a line names must be among the sessions of the evidence. */
-const struct sign_off_step sign_off_steps[SIGN_OFF_STEPS] = {
+/* Kinds of evidence, a line each: a session of that verb must be there that ended well. */
+static const struct {
+    const char *verb, *shows;
+} steps[] = {
     {"tests", "the unit tests that prove promises and settle errata pass"},
     {"campaign", "random schedules with faults, every scenario, every gate met"},
     {"sweep", "the same run crashed at every point, and again inside every recovery"},
@@ -22,6 +25,9 @@ const struct sign_off_step sign_off_steps[SIGN_OFF_STEPS] = {
     {"conform", "the simulated store does what PostgreSQL does, statement by statement"},
     {"real", "the same engines on PostgreSQL, judged by the same oracles"},
 };
+
+#define STEP_COUNT (sizeof steps / sizeof steps[0])
+static_assert(STEP_COUNT <= SIGN_OFF_STEPS_MAX, "each has its row");
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -211,7 +217,7 @@ static bool is_signed(enum clause_family family)
 
 static void judge_step(struct sign_off *page, size_t step)
 {
-    bool there = evidence_has(page->evidence, sign_off_steps[step].verb);
+    bool there = evidence_has(page->evidence, steps[step].verb);
     set_row(&page->steps[step], there ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
             there ? "done" : "no such run ended well");
 }
@@ -220,7 +226,7 @@ void sign_off_make(struct sign_off *page, const struct evidence *evidence)
 {
     *page = (struct sign_off){.evidence = evidence};
     CHECK(clause_errata_count() <= SIGN_OFF_ERRATA_MAX);
-    for (size_t i = 0; i < SIGN_OFF_STEPS; i++) {
+    for (size_t i = 0; i < STEP_COUNT; i++) {
         judge_step(page, i);
         page->count[page->steps[i].verdict]++;
     }
@@ -334,8 +340,8 @@ static void write_markdown(FILE *out, const struct sign_off *page)
             evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
             evidence_text(begin, "errata_hash"));
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
-    for (size_t i = 0; i < SIGN_OFF_STEPS; i++) {
-        fprintf(out, "| %s | %s | **%s** |\n", sign_off_steps[i].verb, sign_off_steps[i].shows,
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        fprintf(out, "| %s | %s | **%s** |\n", steps[i].verb, steps[i].shows,
                 verdict_names[page->steps[i].verdict]);
     }
     for (int f = 0; f < CLAUSE_FAMILY_COUNT; f++) {
@@ -373,10 +379,10 @@ static void write_text_clause(FILE *out, enum format_kind format, const struct s
 
 static void write_text(FILE *out, enum format_kind format, const struct sign_off *page)
 {
-    for (size_t i = 0; i < SIGN_OFF_STEPS; i++) {
-        fprintf(out, "%-9s ", sign_off_steps[i].verb);
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        fprintf(out, "%-9s ", steps[i].verb);
         write_verdict(out, format, &page->steps[i]);
-        fprintf(out, " %s\n", sign_off_steps[i].shows);
+        fprintf(out, " %s\n", steps[i].shows);
     }
     fprintf(out, "\n%s%-7s %-9s %-6s %5s %12s %10s  %s%s\n", format_strong(format), "clause", "",
             "kind", "tests", "simulation", "PostgreSQL", "shown by; decisions",

@@ -27,17 +27,11 @@ struct sign_off_row {
     size_t tests;                /* that say so and passed */
 };
 
-/* A kind of evidence. */
-struct sign_off_step {
-    const char *verb, *shows;
-};
-
-#define SIGN_OFF_STEPS 6
-extern const struct sign_off_step sign_off_steps[SIGN_OFF_STEPS];
+#define SIGN_OFF_STEPS_MAX 16
 
 struct sign_off {
     const struct evidence *evidence;
-    struct sign_off_row steps[SIGN_OFF_STEPS];
+    struct sign_off_row steps[SIGN_OFF_STEPS_MAX];
     struct sign_off_row clauses[CLAUSE_COUNT];
     struct sign_off_row errata[SIGN_OFF_ERRATA_MAX];
     size_t count[SIGN_OFF_VERDICTS]; /* of all rows */

@@ -54,6 +54,8 @@ Test(evidence, of_two_sessions_is_their_sum)
     cr_expect_eq(evidence.status, 0);
     cr_expect(evidence_has(&evidence, "campaign"));
     cr_expect_not(evidence_has(&evidence, "real"));
+    cr_assert(add(BEGIN("campaign") END(4)));
+    cr_expect_not(evidence_has(&evidence, "campaign"), "one of three did not end well");
 }
 
 Test(evidence, of_runs_on_a_server_is_kept_apart)
