@@ -304,8 +304,28 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
     return true;
 }
 
+/* A path is put to the test by being taken; some are known by their sightings alone. */
+static void count_paths(struct evidence *evidence)
+{
+    uint64_t seen[EVIDENCE_WORLDS][CLAUSE_COUNT] = {{0}};
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            seen[world][oracle_sighting_clause((enum oracle_sighting)i)] +=
+                evidence->seen[world][i];
+        }
+    }
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            uint64_t *evaluated = &evidence->clauses[c].evaluated[world];
+            bool path = clause_get((enum clause_id)c)->kind == CLAUSE_KIND_PATH;
+            *evaluated = path && *evaluated == 0 ? seen[world][c] : *evaluated;
+        }
+    }
+}
+
 void evidence_end(struct evidence *evidence)
 {
+    count_paths(evidence);
     if (evidence->killed > 0) {
         note_status(evidence, 4);
     }

@@ -145,9 +145,12 @@ static void write_runs(FILE *out, enum format_kind format, const json_t *report)
     size_t i;
     json_t *run;
     bool markdown = is_markdown(format);
-    heading(out, format, "Runs");
     if (markdown) {
-        fputs("| | scenario | runs | steps | |\n|---|---|--:|--:|---|\n", out);
+        fputs("\n<details><summary>Runs</summary>\n\n"
+              "| | scenario | runs | steps | |\n|---|---|--:|--:|---|\n",
+              out);
+    } else {
+        heading(out, format, "Runs");
     }
     json_array_foreach(json_object_get(report, "runs"), i, run)
     {
@@ -158,6 +161,7 @@ static void write_runs(FILE *out, enum format_kind format, const json_t *report)
                 evidence_text(run, "kind"), scenario, evidence_number(run, "runs"),
                 evidence_number(run, "steps"), evidence_text(run, "status"));
     }
+    fputs(markdown ? "\n</details>\n" : "", out);
 }
 
 static void write_gates(FILE *out, enum format_kind format, const struct evidence *evidence)

@@ -74,6 +74,14 @@ Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
     cr_expect_eq(evidence.seeds, 0U);
 }
 
+Test(evidence, of_a_path_that_only_sightings_tell_is_how_often_it_was_seen)
+{
+    cr_assert(add(campaign));
+    evidence_end(&evidence);
+    cr_expect_eq(evidence.clauses[CLAUSE_SEQ_2].evaluated[EVIDENCE_SIM], 3U);
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 7U);
+}
+
 Test(evidence, of_a_session_without_its_end_is_incomplete)
 {
     cr_assert(add(BEGIN("campaign")));
