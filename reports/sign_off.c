@@ -2,7 +2,6 @@
 
 #include "model/check.h"
 #include "reports/json_line.h"
-#include "reports/proofs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -43,21 +42,25 @@ static void set_row(struct sign_off_row *row, enum sign_off_verdict verdict, con
     va_end(values);
 }
 
-/* Tests that name `id`: those that passed are counted; *failed is one that did not. */
-static size_t count_tests(const struct evidence *evidence, const char *id, bool erratum,
-                          const struct proof **failed)
+/* Counts the tests that name `id` and passed into the row; returns one that failed, or NULL. */
+static const struct proof *count_tests(struct sign_off_row *row, const struct evidence *evidence,
+                                       const char *id, bool erratum)
 {
-    size_t passed = 0;
-    *failed = NULL;
+    const struct proof *failed = NULL;
     for (size_t i = 0; i < proofs_count(); i++) {
         const struct proof *proof = proofs_get(i);
         const json_t *ran = json_object_get(evidence->suites, proof->suite);
-        if (proofs_names(erratum ? proof->errata : proof->clauses, id) && ran != NULL) {
-            passed += json_is_true(ran);
-            *failed = json_is_true(ran) ? *failed : proof;
+        if (ran == NULL || !proofs_names(erratum ? proof->errata : proof->clauses, id)) {
+            continue;
         }
+        if (!json_is_true(ran)) {
+            failed = proof;
+            continue;
+        }
+        row->tests++;
+        row->test = row->test == NULL ? proof : row->test;
     }
-    return passed;
+    return failed;
 }
 
 /* A path by which the clause is known and that no run took; SIGHT_COUNT: none. *any: it has some.
@@ -126,8 +129,7 @@ static void judge_clause(struct sign_off *page, enum clause_id id)
     const struct clause *clause = clause_get(id);
     const struct evidence_clause *of = &page->evidence->clauses[id];
     struct sign_off_row *row = &page->clauses[id];
-    const struct proof *failed;
-    row->tests = count_tests(page->evidence, clause->id, false, &failed);
+    const struct proof *failed = count_tests(row, page->evidence, clause->id, false);
     if (of->findings > 0) {
         set_row(row, SIGN_OFF_FAIL, "%" PRIu64 " findings", of->findings);
     } else if (failed != NULL) {
@@ -162,9 +164,8 @@ static void judge_erratum(struct sign_off *page, size_t index)
 {
     const struct erratum *erratum = clause_erratum(index);
     struct sign_off_row *row = &page->errata[index];
-    const struct proof *failed;
+    const struct proof *failed = count_tests(row, page->evidence, erratum->id, true);
     const json_t *kill = other_reading(page->evidence, erratum);
-    row->tests = count_tests(page->evidence, erratum->id, true, &failed);
     if (failed != NULL) {
         set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
     } else if (kill != NULL) {
@@ -271,11 +272,21 @@ static void write_errata_of(FILE *out, const struct clause *clause)
 
 static void write_sum(FILE *out, const struct sign_off *page)
 {
-    fprintf(out, "%zu PASS, %zu FAIL, %zu NOT SHOWN\n", page->count[SIGN_OFF_PASS],
+    fprintf(out, "%zu PASS, %zu FAIL, %zu NOT SHOWN", page->count[SIGN_OFF_PASS],
             page->count[SIGN_OFF_FAIL], page->count[SIGN_OFF_NOT_SHOWN]);
 }
 
 /* ---- Markdown: the page that is signed ------------------------------------------------------- */
+
+/* "7, such as leg1_entry_at_999_is_refused (test_ledger)" */
+static void write_tests(FILE *out, const struct sign_off_row *row)
+{
+    fprintf(out, "%zu", row->tests);
+    if (row->test != NULL) {
+        fprintf(out, "%s%s (%s)", row->tests > 1 ? ", such as " : ": ", row->test->test,
+                row->test->suite);
+    }
+}
 
 static void write_clause_row(FILE *out, const struct sign_off *page, enum clause_id id)
 {
@@ -284,9 +295,11 @@ static void write_clause_row(FILE *out, const struct sign_off *page, enum clause
     const struct sign_off_row *row = &page->clauses[id];
     fprintf(out, "| %s | %s | ", clause->id, clause->section);
     write_cell(out, clause->promise);
-    fprintf(out, " | %zu | %" PRIu64 " | %" PRIu64 " | %s%s | ", row->tests,
-            of->evaluated[EVIDENCE_SIM], of->evaluated[EVIDENCE_REAL],
-            of->sabotage == NULL ? "" : of->sabotage, of->sabotages > 1 ? ", ..." : "");
+    fputs(" | ", out);
+    write_tests(out, row);
+    fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s%s | ", of->evaluated[EVIDENCE_SIM],
+            of->evaluated[EVIDENCE_REAL], of->sabotage == NULL ? "" : of->sabotage,
+            of->sabotages > 1 ? ", ..." : "");
     write_errata_of(out, clause);
     fprintf(out, " | **%s** %s |\n", verdict_names[row->verdict], row->why);
 }
@@ -295,7 +308,7 @@ static void write_family(FILE *out, const struct sign_off *page, enum clause_fam
 {
     fprintf(out, "\n## Seed %s: %s\n\n", clause_family_seed(family), clause_family_about(family));
     fputs("| clause | section | promise | tests | simulation | PostgreSQL | planted bug | "
-          "decisions | |\n|---|---|---|--:|--:|--:|---|---|---|\n",
+          "decisions | |\n|---|---|---|---|--:|--:|---|---|---|\n",
           out);
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         if (clause_get((enum clause_id)c)->family == family) {
@@ -310,7 +323,7 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
           "Where a specification contradicts itself, is silent or breaks. Whoever signs accepts "
           "what was decided.\n\n"
           "| | the text | what the literal reading does | decided | tests | shown | accepted |\n"
-          "|---|---|---|---|--:|---|---|\n",
+          "|---|---|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; i < clause_errata_count(); i++) {
         const struct erratum *erratum = clause_erratum(i);
@@ -321,7 +334,9 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
         write_cell(out, erratum->problem[0] == '\0' ? "it does not say" : erratum->problem);
         fputs(" | ", out);
         write_cell(out, erratum->decided);
-        fprintf(out, " | %zu | **%s** %s | |\n", row->tests, verdict_names[row->verdict], row->why);
+        fputs(" | ", out);
+        write_tests(out, row);
+        fprintf(out, " | **%s** %s | |\n", verdict_names[row->verdict], row->why);
     }
 }
 
@@ -400,6 +415,7 @@ static void write_text(FILE *out, enum format_kind format, const struct sign_off
     }
     fputc('\n', out);
     write_sum(out, page);
+    fputc('\n', out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 
 #include "reports/evidence.h"
 #include "reports/format.h"
+#include "reports/proofs.h"
 
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ struct sign_off_row {
     enum sign_off_verdict verdict;
     char why[SIGN_OFF_WHY_SIZE]; /* what shows it, or what is missing */
     size_t tests;                /* that say so and passed */
+    const struct proof *test;    /* one of them; NULL: there is none */
 };
 
 #define SIGN_OFF_STEPS_MAX 16

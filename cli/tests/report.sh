@@ -53,6 +53,12 @@ grep -q 'assay run tree-3 --seed 2 --sabotage trust-stale-read' broken/summary.m
 run 1 campaign tree-3 --sabotage lost-snapshot --json --out lost && valid lost
 has lost/findings/tree-3-ACL-21-semaphore shrunk.json words.txt
 run 1 sweep tree-3 --seed 1 --sabotage job-state-first --json --out swept && valid swept
+run 0 real tree-3 --out real && has real $files && valid real
+grep -q '{"id":"ACL-30",[^}]*"sim":null,"real":[1-9]' real/report.json ||
+    fail "what ran on PostgreSQL alone counts for the simulation, or not at all"
+run 0 conform --seeds 20 --out conform && has conform $files && valid conform
+bad 'nothing is written over' real tree-3 --out sweep
+bad 'nothing is written over' conform --out sweep
 bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep
 bad 'nothing is written over' sabotage lost-snapshot --out sweep
 bad 'nothing is written over' run tree-3 --seed 1 --out sweep
