@@ -73,7 +73,10 @@ static const char *status_of_runs(const json_t *line)
                       (uint64_t)json_is_true(json_object_get(line, "broken")) +
                       (evidence_text(line, "clause")[0] != '\0');
     const char *expected = evidence_text(line, "breaks");
-    return broken == 0 ? "held" : expected[0] != '\0' ? "broken, as expected" : "broken";
+    return broken == 0                 ? "held"
+           : evidence_is_planted(line) ? "broken by a planted bug"
+           : expected[0] != '\0'       ? "broken, as expected"
+                                       : "broken";
 }
 
 static json_t *run_row(const json_t *line)
