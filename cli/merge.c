@@ -236,7 +236,7 @@ static void add_session(struct merging *merging)
 /* The new folder is read as any other. */
 static int tell(const struct merging *merging)
 {
-    char *argv[] = {"report", (char *)(uintptr_t)merging->out, "--json", NULL};
+    char *argv[] = {"report", (char *)merging->out, "--json", NULL};
     return cli_report.run(merging->json ? 3 : 2, argv);
 }
 

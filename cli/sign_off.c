@@ -110,7 +110,7 @@ static int run_step(const struct request *request, const struct step *step)
     char *argv[STEP_WORDS_MAX + 4] = {"assay"};
     size_t count = 1;
     for (size_t i = 0; i < STEP_WORDS_MAX && step->words[i] != NULL; i++) {
-        argv[count++] = (char *)(uintptr_t)step->words[i];
+        argv[count++] = (char *)step->words[i];
     }
     snprintf(folder, sizeof folder, "%.3000s/steps/%s", request->out, step->name);
     snprintf(log, sizeof log, "%.3000s/steps/%s.txt", request->out, step->name);
@@ -155,7 +155,7 @@ static int put_together(const struct request *request)
         }
     }
     for (int i = 0; i < request->with.count; i++) {
-        argv[count++] = (char *)(uintptr_t)request->with.values[i];
+        argv[count++] = (char *)request->with.values[i];
     }
     snprintf(paths[STEP_COUNT], sizeof paths[STEP_COUNT], "%.3000s/evidence", request->out);
     snprintf(log, sizeof log, "%.3000s/steps/merge.txt", request->out);

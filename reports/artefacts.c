@@ -125,7 +125,7 @@ char *artefacts_read(const char *path, size_t *length)
         }
         *length += fread(text + *length, 1, capacity - 1 - *length, file);
     }
-    bool whole = file != NULL && feof(file) && !ferror(file);
+    bool whole = text != NULL && feof(file) && !ferror(file);
     if (file != NULL) {
         fclose(file);
     }

@@ -31,10 +31,11 @@ bool evidence_is_planted(const json_t *line)
     return evidence_text(line, "sabotage")[0] != '\0';
 }
 
-static struct evidence_clause *clause_of(struct evidence *evidence, const char *id)
+/* The clause that a member names. */
+static bool names_clause(const json_t *line, const char *key, enum clause_id *clause)
 {
-    enum clause_id clause;
-    return clause_find(id, strlen(id), &clause) ? &evidence->clauses[clause] : NULL;
+    const char *id = evidence_text(line, key);
+    return clause_find(id, strlen(id), clause);
 }
 
 /* ---- statuses -------------------------------------------------------------------------------- */
@@ -97,9 +98,9 @@ static void add_evaluated(struct evidence *evidence, enum evidence_world world,
     json_t *count;
     json_object_foreach((json_t *)counts, id, count)
     {
-        struct evidence_clause *clause = clause_of(evidence, id);
-        if (clause != NULL) {
-            clause->evaluated[world] += (uint64_t)json_integer_value(count);
+        enum clause_id clause;
+        if (clause_find(id, strlen(id), &clause)) {
+            evidence->clauses[clause].evaluated[world] += (uint64_t)json_integer_value(count);
         }
     }
 }
@@ -176,9 +177,9 @@ static void add_runs(struct evidence *evidence, enum evidence_world world, const
 
 static void add_scenario(struct evidence *evidence, const json_t *line)
 {
-    struct evidence_clause *weak = clause_of(evidence, evidence_text(line, "breaks"));
-    if (weak != NULL) {
-        weak->weakness = true;
+    enum clause_id weak;
+    if (names_clause(line, "breaks", &weak)) {
+        evidence->clauses[weak].weakness = true;
     }
     evidence->seeds += evidence_number(line, "runs");
     add_runs(evidence, EVIDENCE_SIM, line);
@@ -196,26 +197,27 @@ static void add_real(struct evidence *evidence, const json_t *line)
 
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
-    struct evidence_clause *clause = clause_of(evidence, evidence_text(line, "clause"));
+    enum clause_id clause;
     bool is_new = evidence_is(line, "kind", "new");
     evidence->findings += is_new;
-    if (clause != NULL) {
-        clause->findings += is_new;
-        clause->expected += evidence_is(line, "kind", "expected");
+    if (names_clause(line, "clause", &clause)) {
+        evidence->clauses[clause].findings += is_new;
+        evidence->clauses[clause].expected += evidence_is(line, "kind", "expected");
     }
 }
 
 static void add_kill(struct evidence *evidence, const json_t *line)
 {
-    struct evidence_clause *clause = clause_of(evidence, evidence_text(line, "clause"));
-    if (clause != NULL && evidence_is(line, "fate", "found")) {
-        const char *name = evidence_text(line, "name");
-        clause->sabotages++;
-        /* one with a name tells more than one that was enumerated */
-        if (clause->sabotage == NULL ||
-            (strchr(clause->sabotage, '/') != NULL && strchr(name, '/') == NULL)) {
-            clause->sabotage = name;
-        }
+    enum clause_id clause;
+    const char *name = evidence_text(line, "name");
+    if (!names_clause(line, "clause", &clause) || !evidence_is(line, "fate", "found")) {
+        return;
+    }
+    struct evidence_clause *of = &evidence->clauses[clause];
+    of->sabotages++;
+    /* one with a name tells more than one that was enumerated */
+    if (of->sabotage == NULL || (strchr(of->sabotage, '/') != NULL && strchr(name, '/') == NULL)) {
+        of->sabotage = name;
     }
 }
 
