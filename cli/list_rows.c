@@ -24,13 +24,13 @@ static json_t *sum_of(const struct evidence *evidence)
     json_t *evaluated = json_object(), *seen = json_object();
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         const uint64_t *times = evidence->clauses[c].evaluated;
-        json_object_set_new(evaluated, clause_get((enum clause_id)c)->id,
-                            json_integer((json_int_t)(times[EVIDENCE_SIM] + times[EVIDENCE_REAL])));
+        json_int_t sum = (json_int_t)times[EVIDENCE_SIM] + (json_int_t)times[EVIDENCE_REAL];
+        json_object_set_new(evaluated, clause_get((enum clause_id)c)->id, json_integer(sum));
     }
     for (int i = 0; i < SIGHT_COUNT; i++) {
-        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i),
-                            json_integer((json_int_t)(evidence->seen[EVIDENCE_SIM][i] +
-                                                      evidence->seen[EVIDENCE_REAL][i])));
+        json_int_t sum = (json_int_t)evidence->seen[EVIDENCE_SIM][i] +
+                         (json_int_t)evidence->seen[EVIDENCE_REAL][i];
+        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i), json_integer(sum));
     }
     return json_pack("{s:o, s:o, s:O}", "evaluated", evaluated, "seen", seen, "fired",
                      evidence->fired[EVIDENCE_SIM]);

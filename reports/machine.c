@@ -116,8 +116,8 @@ static json_t *seen(const struct evidence *evidence, const struct machine *machi
     for (size_t i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
         if (cell->row == row && cell->column == column) {
-            return json_integer((json_int_t)(evidence->seen[EVIDENCE_SIM][cell->sight] +
-                                             evidence->seen[EVIDENCE_REAL][cell->sight]));
+            return json_integer((json_int_t)evidence->seen[EVIDENCE_SIM][cell->sight] +
+                                (json_int_t)evidence->seen[EVIDENCE_REAL][cell->sight]);
         }
     }
     return json_null();

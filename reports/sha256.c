@@ -21,7 +21,7 @@ static uint32_t rotated(uint32_t word, int by)
 
 static void schedule_words(const unsigned char block[64], uint32_t w[64])
 {
-    for (int i = 0; i < 16; i++) {
+    for (size_t i = 0; i < 16; i++) {
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     }
@@ -77,7 +77,7 @@ void sha256_text(const void *bytes, size_t length, char text[SHA256_TEXT_SIZE])
         compress(state, at);
     }
     compress_end(state, at, left, length);
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 8; i++) {
         snprintf(text + 8 * i, 9, "%08x", state[i]);
     }
 }
