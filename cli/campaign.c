@@ -1,16 +1,17 @@
 /* assay campaign: many seeds on many scenarios, the main job. */
 #include "cli/campaign_tell.h"
+#include "cli/finding.h"
+#include "cli/interrupt.h"
 #include "cli/one_run.h"
 #include "cli/regressions.h"
+#include "cli/results.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -42,7 +43,7 @@ static const char help[] =
     "  --no-gates           do not ask whether everything was put to the test\n"
     "  --expect-finding     swap exit status 0 and 1\n"
     "  --json               JSON lines: findings, scenarios, and a summary at the end\n"
-    "  --out DIR            write results.jsonl and coverage.json there; DIR must be empty or new\n"
+    "  --out DIR            keep results, findings and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 every promise held, 1 a promise was broken, 3 a run was not deterministic, 4 "
     "a\n"
@@ -55,7 +56,8 @@ static const char help[] =
 #define SEEDS_MAX   UINT64_C(1000000000000)
 #define SEED_MAX    (UINT64_MAX / 4)
 #define KNOWN_MAX   1000
-#define STORIES_MAX 3 /* findings that are told step by step */
+#define STORIES_MAX 3  /* findings that are told step by step */
+#define KEPT_MAX    20 /* findings that are kept with their schedules */
 
 struct options {
     const char *seeds, *time, *base_seed, *jobs, *shard, *max_findings, *known, *sabotage,
@@ -70,6 +72,7 @@ struct campaign {
     struct campaign_plan plan;
     struct sabotage sabotage;
     struct campaign_known *known;
+    struct artefacts results;
 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -295,67 +298,46 @@ static int read_known(struct campaign *campaign)
     return status;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
-static bool is_empty(const char *path)
+/* A campaign's lines, at its end. */
+static void write_lines(struct artefacts *results, const struct campaign_report *report)
 {
-    DIR *folder = opendir(path);
-    int entries = 0;
-    while (folder != NULL && entries <= 2 && readdir(folder) != NULL) {
-        entries++; /* . and .. are always there */
+    json_t *lines = campaign_tell_lines(report), *line;
+    size_t i;
+    json_array_foreach(lines, i, line)
+    {
+        artefacts_line(results, json_incref(line));
     }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    return folder != NULL && entries <= 2;
+    json_decref(lines);
 }
 
-/* Before anything is run: a campaign whose results cannot be kept should not take an hour first. */
-static int make_folder(const char *path)
+/* ... and while it runs: results.jsonl as it would be if this were the end. */
+static void save_so_far(void *context, const struct campaign_work *work)
 {
-    if (path == NULL || mkdir(path, 0777) == 0) {
-        return CLI_OK;
+    struct campaign *campaign = context;
+    struct campaign_report report;
+    char *text = NULL;
+    size_t length = 0, i;
+    json_t *line;
+    FILE *out = artefacts_is_due(&campaign->results) ? open_memstream(&text, &length) : NULL;
+    if (out == NULL) {
+        return;
     }
-    if (errno != EEXIST) {
-        return cli_usage_error(&cli_campaign, "--out %s cannot be made: %s", cli_quote(path).text,
-                               strerror(errno));
+    if (campaign_report_make(&report, &campaign->plan, work, "it is still running")) {
+        json_t *lines = campaign_tell_lines(&report);
+        json_array_foreach(lines, i, line)
+        {
+            json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+            fputc('\n', out);
+        }
+        json_decref(lines);
+        campaign_report_free(&report);
     }
-    if (!is_empty(path)) {
-        return cli_usage_error(&cli_campaign,
-                               "--out %s is there and no empty folder; nothing is written over",
-                               cli_quote(path).text);
+    if (fclose(out) == 0) {
+        artefacts_peek(&campaign->results, text, length);
     }
-    return CLI_OK;
-}
-
-static int write_file(const char *folder, const char *name,
-                      void (*write)(FILE *, const struct campaign_report *),
-                      const struct campaign_report *report)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wx");
-    if (file != NULL) {
-        write(file, report);
-    }
-    bool failed = file == NULL || ferror(file) != 0;
-    if (file != NULL && fclose(file) != 0) {
-        failed = true;
-    }
-    if (failed) {
-        fprintf(stderr, "assay campaign: %s could not be written: %s\n", path, strerror(errno));
-    }
-    return failed ? CLI_UNAVAILABLE : CLI_OK;
-}
-
-static int write_files(const char *folder, const struct campaign_report *report)
-{
-    if (folder == NULL) {
-        return CLI_OK;
-    }
-    int status = write_file(folder, "results.jsonl", campaign_tell_json, report);
-    return status == CLI_OK ? write_file(folder, "coverage.json", campaign_tell_coverage, report)
-                            : status;
+    free(text);
 }
 
 /* ---- findings -------------------------------------------------------------------------------- */
@@ -383,11 +365,12 @@ static void finding_tell(FILE *out, enum format_kind format, const struct campai
     fprintf(out, "  again   %s\n", again);
 }
 
-/* The same, shrunk and told step by step. False: it could not be. */
-static bool finding_story(const struct campaign_plan *plan, size_t scenario,
-                          const struct campaign_bucket *bucket)
+/* The same, shrunk and told step by step, and kept; or only kept. False: it could not be. */
+static bool finding_story(struct campaign *campaign, size_t scenario,
+                          const struct campaign_bucket *bucket, bool quiet)
 {
-    char again[400], title[SCENARIO_NAME_SIZE + 40];
+    const struct campaign_plan *plan = &campaign->plan;
+    char again[400], title[SCENARIO_NAME_SIZE + 40], name[FINDING_NAME_SIZE];
     int status;
     struct schedule schedule;
     if (!schedule_make(&schedule)) {
@@ -407,29 +390,39 @@ static bool finding_story(const struct campaign_plan *plan, size_t scenario,
                           .drawn = true,
                           .shrinks = true,
                           .title = title,
-                          .reproduce = again};
+                          .reproduce = again,
+                          .quiet = quiet,
+                          .results = &campaign->results,
+                          .kept = name};
+    finding_name(name, schedule.scenario->name, bucket->clause,
+                 campaign_oracle_name(bucket->oracle));
     memcpy(one.without, plan->off, sizeof one.without);
     memcpy(one.silent, plan->silent, sizeof one.silent);
-    putchar('\n');
+    fputs(quiet ? "" : "\n", stdout);
     bool told = one_run(&one, &status);
     schedule_free(&schedule);
     return told;
 }
 
 /* What a scenario is there to break is one line, whatever else it broke. */
-static void tell_findings(FILE *out, enum format_kind format, const struct campaign_report *report)
+static void tell_findings(enum format_kind format, struct campaign *campaign,
+                          const struct campaign_report *report)
 {
     const struct campaign_plan *plan = report->plan;
-    int stories = 0;
+    int stories = 0, kept = 0;
     for (size_t s = 0; s < plan->scenario_count; s++) {
         const struct campaign_result *result = &report->work->results[s];
         for (size_t i = 0; i < result->bucket_count; i++) {
             const struct campaign_bucket *bucket = &result->buckets[i];
             enum campaign_finding kind = campaign_finding_kind(plan, s, bucket);
-            if (kind == CAMPAIGN_NEW && stories < STORIES_MAX && finding_story(plan, s, bucket)) {
-                stories++;
-            } else if (kind != CAMPAIGN_EXPECTED) {
-                finding_tell(out, format, plan, s, bucket);
+            bool speaks = !campaign->options.json;
+            bool told = speaks && kind == CAMPAIGN_NEW && stories < STORIES_MAX;
+            bool keeps =
+                campaign->options.out != NULL && kind != CAMPAIGN_EXPECTED && kept++ < KEPT_MAX;
+            bool done = (told || keeps) && finding_story(campaign, s, bucket, !told);
+            stories += done && told;
+            if (speaks && kind != CAMPAIGN_EXPECTED && !(done && told)) {
+                finding_tell(stdout, format, plan, s, bucket);
             }
         }
     }
@@ -474,21 +467,21 @@ static int status_of(const struct campaign *campaign, const struct campaign_repo
     return swap ? CLI_BROKEN : CLI_OK;
 }
 
-static int tell(const struct campaign *campaign, const struct campaign_report *report)
+static int tell(struct campaign *campaign, const struct campaign_report *report)
 {
-    if (campaign->options.json) {
-        campaign_tell_json(stdout, report);
-    } else {
-        enum format_kind format = cli_text_format();
+    enum format_kind format = cli_text_format();
+    if (!campaign->options.json) {
         campaign_tell_scenarios(stdout, format, report);
-        tell_findings(stdout, format, report);
+    }
+    write_lines(&campaign->results, report);
+    tell_findings(format, campaign, report);
+    if (!campaign->options.json) {
         campaign_tell_end(stdout, format, report);
     }
-    int status = write_files(campaign->options.out, report);
-    return status == CLI_OK ? status_of(campaign, report) : status;
+    return status_of(campaign, report);
 }
 
-static int carry_out(const struct campaign *campaign)
+static int carry_out(struct campaign *campaign)
 {
     if (campaign->plan.sabotage == NULL) { /* what was found once must not come back */
         int replayed = regressions_replay(&cli_campaign, campaign->options.json);
@@ -556,7 +549,7 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
     if (status == CLI_OK) {
         status = check_sabotage(&campaign->plan);
     }
-    return status == CLI_OK ? make_folder(options->out) : status;
+    return status;
 }
 
 static unsigned cores(void)
@@ -596,8 +589,19 @@ static int run(int argc, char **argv)
     if (status == CLI_OK) {
         status = prepare(&campaign, &arguments);
     }
-    if (status == CLI_OK) {
-        status = carry_out(&campaign);
+    interrupt_watch();
+    if (status == CLI_OK) { /* before anything is run: it might take an hour */
+        status = results_open(&campaign.results,
+                              &(struct results_plan){.verb = &cli_campaign,
+                                                     .folder = o->out,
+                                                     .json = o->json,
+                                                     .base_seed = campaign.plan.base_seed,
+                                                     .jobs = campaign.plan.jobs});
+        if (status == CLI_OK) {
+            campaign.plan.peek = o->out == NULL ? NULL : save_so_far;
+            campaign.plan.peek_context = &campaign;
+            status = results_close(&campaign.results, &cli_campaign, carry_out(&campaign));
+        }
     }
     release(&campaign);
     return status;

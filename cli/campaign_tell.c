@@ -1,12 +1,13 @@
 #include "cli/campaign_tell.h"
 
+#include "cli/finding.h"
 #include "cli/one_run.h"
+#include "cli/results.h"
 #include "scenarios/builtin.h"
 
 #include "model/check.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,13 +258,6 @@ void campaign_tell_end(FILE *out, enum format_kind format, const struct campaign
 
 /* ---- for scripts ----------------------------------------------------------------------------- */
 
-static void write_line(FILE *out, json_t *object)
-{
-    json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', out);
-    json_decref(object);
-}
-
 static json_t *number(uint64_t value)
 {
     return json_integer((json_int_t)value);
@@ -286,45 +280,53 @@ static json_t *fired_json(const struct campaign_tally *tally)
     return object;
 }
 
-static void write_finding(FILE *out, const struct campaign_plan *plan, size_t scenario,
-                          const struct campaign_bucket *bucket)
+static json_t *finding_line(const struct campaign_plan *plan, size_t scenario,
+                            const struct campaign_bucket *bucket)
 {
-    char again[400];
+    char again[400], name[FINDING_NAME_SIZE];
     campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    finding_name(name, plan->entries[scenario].scenario->name, bucket->clause,
+                 campaign_oracle_name(bucket->oracle));
     const char *kind = campaign_finding_text(campaign_finding_kind(plan, scenario, bucket));
-    write_line(out, json_pack("{ss ss ss ss ss ss so so so so ss}", "type", "finding", "scenario",
-                              plan->entries[scenario].scenario->name, "clause",
-                              clause_get(bucket->clause)->id, "oracle",
-                              campaign_oracle_name(bucket->oracle), "kind", kind, "why",
-                              bucket->why, "seed", number(bucket->seed), "steps",
-                              number(bucket->steps), "first_seed", number(bucket->first_seed),
-                              "runs", number(bucket->count), "again", again));
+    return json_pack("{ss ss ss ss ss ss ss so so so so ss}", "type", "finding", "name", name,
+                     "scenario", plan->entries[scenario].scenario->name, "clause",
+                     clause_get(bucket->clause)->id, "oracle", campaign_oracle_name(bucket->oracle),
+                     "kind", kind, "why", bucket->why, "seed", number(bucket->seed), "steps",
+                     number(bucket->steps), "first_seed", number(bucket->first_seed), "runs",
+                     number(bucket->count), "again", again);
 }
 
-static void write_scenario(FILE *out, const struct scenario *scenario,
-                           const struct campaign_result *result)
+static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
+                             const struct campaign_result *result)
 {
+    const struct scenario *scenario = plan->entries[index].scenario;
     const struct campaign_tally *tally = &result->tally;
-    write_line(out, json_pack("{ss ss so so so so so so so so}", "type", "scenario", "scenario",
-                              scenario->name, "runs", number(tally->runs), "steps",
-                              number(tally->steps), "transactions", number(tally->transactions),
-                              "broken_runs", number(tally->findings), "findings",
-                              number(result->bucket_count), "full", number(tally->full), "fired",
-                              fired_json(tally), "digest", digest_json(result->digest)));
+    json_t *line =
+        json_pack("{ss ss so so so so so so so so}", "type", "scenario", "scenario", scenario->name,
+                  "runs", number(tally->runs), "steps", number(tally->steps), "transactions",
+                  number(tally->transactions), "broken_runs", number(tally->findings), "findings",
+                  number(result->bucket_count), "full", number(tally->full), "fired",
+                  fired_json(tally), "digest", digest_json(result->digest));
+    json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
+    if (scenario->breaks) {
+        json_object_set_new(line, "breaks", json_string(clause_get(scenario->broken)->id));
+    }
+    if (plan->sabotage != NULL) {
+        json_object_set_new(line, "sabotage", json_string(plan->sabotage->name));
+    }
+    json_object_set_new(line, "evaluated", results_evaluated(tally->evaluated));
+    json_object_set_new(line, "seen", results_seen(tally->seen));
+    return line;
 }
 
-static void write_drift(FILE *out, const struct campaign_report *report)
+static json_t *drift_line(const struct campaign_report *report, size_t s)
 {
-    size_t s = campaign_report_drift(report);
-    if (s == report->plan->scenario_count) {
-        return;
-    }
     char text[400];
     const struct campaign_drift *drift = &report->work->results[s].drift;
     campaign_drift_text(report->plan->entries[s].scenario, drift, text, sizeof text);
-    write_line(out, json_pack("{ss ss so so ss}", "type", "drift", "scenario",
-                              report->plan->entries[s].scenario->name, "seed", number(drift->seed),
-                              "step", number(drift->step), "text", text));
+    return json_pack("{ss ss so so ss}", "type", "drift", "scenario",
+                     report->plan->entries[s].scenario->name, "seed", number(drift->seed), "step",
+                     number(drift->step), "text", text);
 }
 
 static json_t *gates_json(const struct campaign_report *report)
@@ -338,7 +340,7 @@ static json_t *gates_json(const struct campaign_report *report)
     return array;
 }
 
-static void write_summary(FILE *out, const struct campaign_report *report)
+static json_t *summary_line(const struct campaign_report *report)
 {
     const struct campaign_tally *tally = &report->tally;
     json_t *object =
@@ -363,43 +365,30 @@ static void write_summary(FILE *out, const struct campaign_report *report)
                         number((uint64_t)a_second(report, tally->steps)));
     json_object_set_new(object, "jobs", number(report->plan->jobs));
     json_object_set_new(object, "base_seed", number(report->plan->base_seed));
+    json_object_set_new(object, "shards", number(report->plan->shards));
     json_object_set_new(object, "interrupted", json_boolean(report->work->interrupted));
     json_object_set_new(object, "gates_judged", json_boolean(report->unjudged == NULL));
     json_object_set_new(object, "gates", gates_json(report));
-    write_line(out, object);
+    return object;
 }
 
-void campaign_tell_json(FILE *out, const struct campaign_report *report)
+json_t *campaign_tell_lines(const struct campaign_report *report)
 {
     const struct campaign_plan *plan = report->plan;
+    json_t *lines = json_array();
     for (size_t s = 0; s < plan->scenario_count; s++) {
         for (size_t i = 0; i < report->work->results[s].bucket_count; i++) {
-            write_finding(out, plan, s, &report->work->results[s].buckets[i]);
+            json_array_append_new(lines,
+                                  finding_line(plan, s, &report->work->results[s].buckets[i]));
         }
     }
     for (size_t s = 0; s < plan->scenario_count; s++) {
-        write_scenario(out, plan->entries[s].scenario, &report->work->results[s]);
+        json_array_append_new(lines, scenario_line(plan, s, &report->work->results[s]));
     }
-    write_drift(out, report);
-    write_summary(out, report);
-}
-
-void campaign_tell_coverage(FILE *out, const struct campaign_report *report)
-{
-    const struct campaign_tally *tally = &report->tally;
-    json_t *evaluated = json_object(), *seen = json_object();
-    for (int id = 0; id < CLAUSE_COUNT; id++) {
-        json_object_set_new(evaluated, clause_get((enum clause_id)id)->id,
-                            number(tally->evaluated[id]));
+    size_t drift = campaign_report_drift(report);
+    if (drift < plan->scenario_count) {
+        json_array_append_new(lines, drift_line(report, drift));
     }
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i),
-                            number(tally->seen[i]));
-    }
-    json_t *object = json_pack("{ss so so so so so}", "type", "coverage", "runs",
-                               number(tally->runs), "steps", number(tally->steps), "evaluated",
-                               evaluated, "seen", seen, "fired", fired_json(tally));
-    json_dumpf(object, out, JSON_INDENT(1));
-    fputc('\n', out);
-    json_decref(object);
+    json_array_append_new(lines, summary_line(report));
+    return lines;
 }

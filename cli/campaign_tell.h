@@ -6,6 +6,7 @@
 #include "cli/campaign_work.h"
 #include "reports/format.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct campaign_report {
@@ -37,12 +38,8 @@ void campaign_tell_scenarios(FILE *out, enum format_kind format,
                              const struct campaign_report *report);
 void campaign_tell_end(FILE *out, enum format_kind format, const struct campaign_report *report);
 
-/* For scripts: a line a finding, a line a scenario, one line more if a run was not deterministic,
- * and the summary. */
-void campaign_tell_json(FILE *out, const struct campaign_report *report);
-
-/* For `assay list --coverage`: how often each clause was evaluated, each path seen, each fault
- * fired. */
-void campaign_tell_coverage(FILE *out, const struct campaign_report *report);
+/* For scripts: an array of lines, one a finding, one a scenario, one more if a run was not
+ * deterministic, and the summary. */
+json_t *campaign_tell_lines(const struct campaign_report *report);
 
 #endif

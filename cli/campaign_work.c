@@ -1,20 +1,17 @@
 #include "cli/campaign_work.h"
 
+#include "cli/interrupt.h"
+#include "cli/live.h"
 #include "model/check.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#define WINDOW_A_JOB      4 /* blocks that a thread may be ahead of the slowest one */
-#define PROGRESS_SECONDS  0.2
-#define MILESTONE_SECONDS 10.0
+#define WINDOW_A_JOB  4 /* blocks that a thread may be ahead of the slowest one */
+#define WATCH_SECONDS 0.2
 
 /* A block between being dealt out and being added up. */
 struct slot {
@@ -36,17 +33,10 @@ struct pool {
     unsigned working;     /* threads */
     bool stop;            /* nothing more is dealt out */
     bool sealed;          /* nothing more is added up */
-    uint64_t runs, steps;
+    uint64_t runs;
     uint64_t findings; /* runs that broke a promise where none is to be broken */
+    uint64_t faults;   /* that fell */
 };
-
-static atomic_bool interrupted; /* lock-free, so a handler may set it */
-
-static void note_interrupt(int signal_number)
-{
-    (void)signal_number;
-    atomic_store(&interrupted, true);
-}
 
 static double now_seconds(void)
 {
@@ -143,7 +133,9 @@ static void add_up(struct pool *pool)
             size_t scenario = pool->added % pool->plan->scenario_count;
             campaign_result_add(&pool->work->results[scenario], &slot->result);
             pool->runs += slot->result.tally.runs;
-            pool->steps += slot->result.tally.steps;
+            for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+                pool->faults += slot->result.tally.fired[kind];
+            }
             pool->findings +=
                 pool->plan->entries[scenario].scenario->breaks ? 0 : slot->result.tally.findings;
             pool->sealed = is_enough(pool, &slot->result);
@@ -162,8 +154,8 @@ static bool deal(struct pool *pool, uint64_t *item)
     while (!pool->stop && pool->dealt - pool->added == pool->slot_count) {
         pthread_cond_wait(&pool->moved, &pool->lock);
     }
-    pool->stop = pool->stop || atomic_load(&interrupted) ||
-                 (pool->deadline != 0 && now_seconds() >= pool->deadline);
+    pool->stop =
+        pool->stop || interrupt_seen() || (pool->deadline != 0 && now_seconds() >= pool->deadline);
     if (!pool->stop && pool->dealt < pool->items) {
         *item = pool->dealt++;
         dealt = true;
@@ -247,61 +239,63 @@ static void *work_thread(void *context)
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-struct progress {
-    bool terminal;
-    double start;
-    double last; /* when something was printed */
-};
-
-static void show_progress(const struct pool *pool, struct progress *progress)
+/* How much of the work is done, by seeds or by time; 0: nobody can tell. */
+static double share_done(const struct pool *pool, const struct live *live)
 {
-    double now = now_seconds();
-    double every = progress->terminal ? PROGRESS_SECONDS : MILESTONE_SECONDS;
-    if (now - progress->last < every) {
-        return;
+    return pool->items != UINT64_MAX ? (double)pool->added / (double)pool->items
+           : pool->deadline != 0     ? live_seconds(live) / pool->plan->seconds
+                                     : 0;
+}
+
+static void show_progress(const struct pool *pool, struct live *live)
+{
+    if (live_is_due(live)) {
+        live_say(live,
+                 "%" PRIu64 " seeds, %.0f seeds/s, %" PRIu64 " broke a promise, %" PRIu64
+                 " faults%s",
+                 pool->runs, (double)pool->runs / live_seconds(live), pool->findings, pool->faults,
+                 live_left(live, share_done(pool, live)).text);
     }
-    progress->last = now;
-    char share[32] = "";
-    if (pool->items != UINT64_MAX) {
-        snprintf(share, sizeof share, ", %.0f%%",
-                 100.0 * (double)pool->added / (double)pool->items);
+}
+
+/* What was found so far, for whoever keeps it. */
+static void peek(const struct pool *pool, const struct live *live)
+{
+    const struct campaign_plan *plan = pool->plan;
+    if (plan->peek != NULL) {
+        pool->work->seconds = live_seconds(live);
+        pool->work->interrupted = true; /* as it would be if this were the end */
+        plan->peek(plan->peek_context, pool->work);
     }
-    fprintf(stderr,
-            "%s%.0f s%s: %" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " broke a promise%s",
-            progress->terminal ? "\r\033[K" : "", now - progress->start, share, pool->runs,
-            pool->steps, pool->findings, progress->terminal ? "" : "\n");
-    fflush(stderr);
 }
 
 static void wait_a_little(struct pool *pool)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(PROGRESS_SECONDS * 1e9);
+    until.tv_nsec += (long)(WATCH_SECONDS * 1e9);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&pool->moved, &pool->lock, &until);
 }
 
-static void watch(struct pool *pool, double start)
+static void watch(struct pool *pool)
 {
-    struct progress progress = {
-        .terminal = isatty(STDERR_FILENO) == 1, .start = start, .last = start};
+    struct live live = live_begin();
     pthread_mutex_lock(&pool->lock);
     while (pool->working > 0) {
         wait_a_little(pool);
-        show_progress(pool, &progress);
+        show_progress(pool, &live);
+        peek(pool, &live);
     }
     pthread_mutex_unlock(&pool->lock);
-    if (progress.terminal && progress.last != start) {
-        fputs("\r\033[K", stderr);
-    }
+    live_end(&live);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Starts the threads and waits for them. At least one must start. */
-static bool run_threads(struct pool *pool, double start)
+static bool run_threads(struct pool *pool)
 {
     pthread_t threads[CAMPAIGN_WORK_JOBS_MAX];
     unsigned started = 0;
@@ -312,7 +306,7 @@ static bool run_threads(struct pool *pool, double start)
     }
     pool->working = started;
     pthread_mutex_unlock(&pool->lock);
-    watch(pool, start);
+    watch(pool);
     for (unsigned i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -351,15 +345,11 @@ bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *w
     if (!pool_make(&pool, plan, work)) {
         return false;
     }
-    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction before;
-    sigaction(SIGINT, &action, &before); /* a second one kills */
     double start = now_seconds();
     pool.deadline = plan->seconds == 0 ? 0 : start + plan->seconds;
-    bool fine = run_threads(&pool, start) && !work->out_of_memory;
+    bool fine = run_threads(&pool) && !work->out_of_memory;
     work->seconds = now_seconds() - start;
-    work->interrupted = atomic_load(&interrupted) && pool.added < pool.items;
-    sigaction(SIGINT, &before, NULL);
+    work->interrupted = interrupt_seen() && pool.added < pool.items;
     pthread_cond_destroy(&pool.moved);
     pthread_mutex_destroy(&pool.lock);
     free(pool.slots);

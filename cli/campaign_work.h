@@ -21,6 +21,8 @@ struct campaign_known {
     enum oracle_name oracle;
 };
 
+struct campaign_work;
+
 struct campaign_entry {
     const char *name; /* as it was asked for: a name or a path */
     struct scenario *scenario;
@@ -43,6 +45,9 @@ struct campaign_plan {
     uint64_t findings_max; /* new ones; 0: no bound */
     const struct campaign_known *known;
     size_t known_count;
+    /* Called now and then with what there is so far; threads wait meanwhile. NULL: never. */
+    void (*peek)(void *context, const struct campaign_work *work);
+    void *peek_context;
 };
 
 /* What a campaign yields. */
@@ -72,7 +77,7 @@ uint64_t campaign_findings(const struct campaign_plan *plan, const struct campai
 uint64_t campaign_plan_blocks(const struct campaign_plan *plan);
 
 /* Runs it, with progress on stderr: a line that changes on a terminal, now and then one more in a
- * file. The first SIGINT ends it early. False: no memory. */
+ * file. An interrupt (interrupt.h) ends it early. False: no memory. */
 bool campaign_work_run(const struct campaign_plan *plan, struct campaign_work *work);
 void campaign_work_free(struct campaign_work *work);
 

@@ -31,7 +31,8 @@ struct cli_verb {
 };
 
 extern const struct cli_verb cli_bench, cli_campaign, cli_compare, cli_conform, cli_decode,
-    cli_explore, cli_list, cli_real, cli_replay, cli_run, cli_sabotage, cli_shrink, cli_sweep;
+    cli_explore, cli_list, cli_merge, cli_real, cli_replay, cli_report, cli_run, cli_sabotage,
+    cli_shrink, cli_sign_off, cli_sweep;
 
 /* One option of a verb: a flag, or one that takes a value. */
 struct cli_option {
@@ -41,7 +42,7 @@ struct cli_option {
 };
 
 struct cli_arguments {
-    const char *positional[16];
+    const char *positional[64];
     int count;
 };
 

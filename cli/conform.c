@@ -1,8 +1,8 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
 #include "cli/cli.h"
 #include "cli/mirror.h"
+#include "cli/results.h"
 #include "cli/server.h"
-#include "reports/json_line.h"
 #include "sim/script.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 static const char help[] =
     "usage: assay conform [SCENARIO...] [--seeds N] [--base-seed N] [--errors | --error NAME]\n"
-    "                     [--dsn DSN] [--keep] [--json]\n"
+    "                     [--dsn DSN] [--keep] [--json] [--out DIR]\n"
     "\n"
     "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
     "transactions over a few rows run statement by statement on the simulated store and, in\n"
@@ -38,6 +38,7 @@ static const char help[] =
     "                 server in a temporary folder\n"
     "  --keep         leave the private server, and say how to connect\n"
     "  --json         JSON lines\n"
+    "  --out DIR      keep results and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 no difference (with --errors or --error: each planted one was found); 1 a\n"
     "difference; 4 a planted error that was not found, or interrupted; 69 no server, or no package "
@@ -50,7 +51,8 @@ static const char help[] =
 #define ERRORS_USUAL 3000
 
 struct request {
-    const char *seeds, *base_seed, *dsn, *error;
+    const char *seeds, *base_seed, *dsn, *error, *out;
+    struct artefacts *results;
     uint64_t seed_count, first_seed;
     size_t planted; /* the error that --error names */
     bool errors, keep, json;
@@ -195,10 +197,11 @@ static void tell_rows(const struct script *script)
 static void tell_difference(struct bench *bench, uint64_t seed)
 {
     shrink(bench);
+    differs(bench);
+    artefacts_line(bench->request->results,
+                   json_pack("{s:s, s:I, s:s}", "type", "difference", "seed", (json_int_t)seed,
+                             "what", bench->both.difference));
     if (bench->request->json) {
-        differs(bench);
-        json_line_write(stdout, json_pack("{s:s, s:I, s:s}", "type", "difference", "seed",
-                                          (json_int_t)seed, "what", bench->both.difference));
         return;
     }
     printf("seed %" PRIu64 ": the simulated store and PostgreSQL differ\n", seed);
@@ -239,15 +242,15 @@ static int compare_all(struct bench *bench)
         }
     }
     const struct lockstep *both = &bench->both;
-    if (request->json) {
-        json_line_write(stdout,
-                        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "type", "summary",
-                                  "seeds", (json_int_t)seeds, "statements",
-                                  (json_int_t)both->statements, "waits", (json_int_t)both->waits,
-                                  "deadlocks", (json_int_t)both->deadlocks,
-                                  "serialization_failures", (json_int_t)both->aborts, "rows",
-                                  (json_int_t)both->rows, "differences", (json_int_t)differences));
-    } else {
+    artefacts_line(request->results,
+                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "type", "summary",
+                             "seeds", (json_int_t)seeds, "statements", (json_int_t)both->statements,
+                             "waits", (json_int_t)both->waits, "deadlocks",
+                             (json_int_t)both->deadlocks, "serialization_failures",
+                             (json_int_t)both->aborts, "rows", (json_int_t)both->rows,
+                             "differences", (json_int_t)differences, "seconds",
+                             artefacts_seconds(request->results)));
+    if (!request->json) {
         printf("%" PRIu64 " scripts, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                " deadlocks, %" PRIu64 " commits, %" PRIu64 " 40001 chosen by PostgreSQL, %" PRIu64
                " final rows: %s\n",
@@ -273,10 +276,13 @@ static uint64_t hunt(struct bench *bench)
 
 static void tell_hunt(const struct bench *bench, const char *name, uint64_t found)
 {
+    artefacts_line(bench->request->results, json_pack("{s:s, s:s, s:I}", "type", "error", "name",
+                                                      name, "seeds", (json_int_t)found));
     if (bench->request->json) {
-        json_line_write(stdout, json_pack("{s:s, s:s, s:I}", "type", "error", "name", name, "seeds",
-                                          (json_int_t)found));
-    } else if (found == 0) {
+        fflush(stdout);
+        return;
+    }
+    if (found == 0) {
         printf("  %-44s not found\n", name);
     } else {
         printf("  %-44s found after %" PRIu64 " seed%s\n", name, found, found == 1 ? "" : "s");
@@ -345,6 +351,17 @@ static int on_schema(struct bench *bench, const char *dsn)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
+static void tell_parted(const struct request *request, const struct scenario *scenario,
+                        uint64_t seed, const char *difference)
+{
+    artefacts_line(request->results,
+                   json_pack("{s:s, s:s, s:I, s:s}", "type", "difference", "scenario",
+                             scenario->name, "seed", (json_int_t)seed, "what", difference));
+    if (!request->json) {
+        printf("%s, seed %" PRIu64 ": %s\n", scenario->name, seed, difference);
+    }
+}
+
 /* Runs of a scenario, PostgreSQL following; their counts go to `sum`. */
 static int follow_scenario(const struct request *request, const char *dsn,
                            const struct scenario *scenario, uint64_t seeds, struct lockstep *sum)
@@ -370,7 +387,7 @@ static int follow_scenario(const struct request *request, const char *dsn,
         struct choice_source source = choice_random(seed, &plan);
         mirror_run(&mirror, &source);
         if (lockstep_differs(&mirror.both)) {
-            printf("%s, seed %" PRIu64 ": %s\n", scenario->name, seed, mirror.both.difference);
+            tell_parted(request, scenario, seed, mirror.both.difference);
             status = mirror.both.failed ? CLI_UNAVAILABLE : CLI_BROKEN;
         }
     }
@@ -390,14 +407,13 @@ static int follow_scenario(const struct request *request, const char *dsn,
 static void tell_followed(const struct request *request, const struct lockstep *sum, uint64_t runs,
                           int status)
 {
-    if (request->json) {
-        json_line_write(
-            stdout, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "runs", "runs",
-                              (json_int_t)runs, "statements", (json_int_t)sum->statements, "waits",
-                              (json_int_t)sum->waits, "deadlocks", (json_int_t)sum->deadlocks,
-                              "commits", (json_int_t)sum->commits, "rows", (json_int_t)sum->rows,
-                              "differs", status != CLI_OK));
-    } else {
+    artefacts_line(request->results,
+                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "runs", "runs",
+                             (json_int_t)runs, "statements", (json_int_t)sum->statements, "waits",
+                             (json_int_t)sum->waits, "deadlocks", (json_int_t)sum->deadlocks,
+                             "commits", (json_int_t)sum->commits, "rows", (json_int_t)sum->rows,
+                             "differs", status != CLI_OK));
+    if (!request->json) {
         printf("%" PRIu64 " runs, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                " deadlocks, %" PRIu64 " commits, %" PRIu64 " final rows: %s\n",
                runs, sum->statements, sum->waits, sum->deadlocks, sum->commits, sum->rows,
@@ -514,7 +530,7 @@ static int run_verb(int argc, char **argv)
         {"--seeds", &request.seeds, NULL}, {"--base-seed", &request.base_seed, NULL},
         {"--dsn", &request.dsn, NULL},     {"--errors", NULL, &request.errors},
         {"--error", &request.error, NULL}, {"--keep", NULL, &request.keep},
-        {"--json", NULL, &request.json}};
+        {"--json", NULL, &request.json},   {"--out", &request.out, NULL}};
     int status = cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options,
                            &request.scenarios);
     request.seed_count = request.errors || request.error != NULL ? ERRORS_USUAL : SEEDS_USUAL;
@@ -539,10 +555,20 @@ static int run_verb(int argc, char **argv)
         fputs("assay conform: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
+    struct artefacts results;
     bench->request = &request;
-    status = server_use(
-        &(struct server_request){.verb = "conform", .dsn = request.dsn, .keep = request.keep},
-        conform, bench);
+    request.results = &results;
+    status = results_open(&results, &(struct results_plan){.verb = &cli_conform,
+                                                           .folder = request.out,
+                                                           .json = request.json,
+                                                           .base_seed = request.first_seed,
+                                                           .jobs = 1});
+    if (status == CLI_OK) {
+        status = server_use(
+            &(struct server_request){.verb = "conform", .dsn = request.dsn, .keep = request.keep},
+            conform, bench);
+        status = results_close(&results, &cli_conform, status);
+    }
     free(bench);
     return status;
 }

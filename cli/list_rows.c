@@ -2,6 +2,8 @@
 
 #include "faults/sabotage.h"
 #include "model/oracle/oracle.h"
+#include "reports/artefacts.h"
+#include "reports/evidence.h"
 #include "reports/json_line.h"
 #include "scenarios/scenario.h"
 
@@ -16,23 +18,44 @@ static bool matches(const char *name, const char *id)
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 
+/* Both worlds together, in the tables "evaluated", "seen" and "fired". */
+static json_t *sum_of(const struct evidence *evidence)
+{
+    json_t *evaluated = json_object(), *seen = json_object();
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const uint64_t *times = evidence->clauses[c].evaluated;
+        json_int_t sum = (json_int_t)times[EVIDENCE_SIM] + (json_int_t)times[EVIDENCE_REAL];
+        json_object_set_new(evaluated, clause_get((enum clause_id)c)->id, json_integer(sum));
+    }
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        json_int_t sum = (json_int_t)evidence->seen[EVIDENCE_SIM][i] +
+                         (json_int_t)evidence->seen[EVIDENCE_REAL][i];
+        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i), json_integer(sum));
+    }
+    return json_pack("{s:o, s:o, s:O}", "evaluated", evaluated, "seen", seen, "fired",
+                     evidence->fired[EVIDENCE_SIM]);
+}
+
 bool list_coverage_load(const char *folder, struct list_coverage *coverage,
                         struct list_fault *fault)
 {
     char path[4096];
-    json_error_t error;
-    snprintf(path, sizeof path, "%s/coverage.json", folder);
-    json_t *json = json_load_file(path, 0, &error);
-    const char *type = json_string_value(json_object_get(json, "type"));
-    if (json == NULL || type == NULL || strcmp(type, "coverage") != 0) {
+    size_t length = 0;
+    struct evidence evidence;
+    struct evidence_fault why = {"there is no such file"};
+    snprintf(path, sizeof path, "%s/results.jsonl", folder);
+    char *text = artefacts_read(path, &length);
+    evidence_begin(&evidence);
+    bool read = text != NULL && evidence_add(&evidence, text, length, "results.jsonl", &why);
+    free(text);
+    coverage->json = read ? sum_of(&evidence) : NULL;
+    evidence_free(&evidence);
+    if (!read) {
         snprintf(fault->text, sizeof fault->text,
-                 "%.80s: it is a folder that assay campaign --out wrote (coverage.json: %.120s)",
-                 folder, json == NULL ? error.text : "no coverage");
-        json_decref(json);
-        return false;
+                 "%.80s: it is a folder that assay wrote with --out (results.jsonl: %.120s)",
+                 folder, why.text);
     }
-    coverage->json = json;
-    return true;
+    return read;
 }
 
 void list_coverage_free(struct list_coverage *coverage)

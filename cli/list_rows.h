@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What a campaign left in its folder: how often each clause was evaluated, each path seen, each
+/* What runs left in their folder: how often each clause was evaluated, each path seen, each
  * fault fired. */
 struct list_coverage {
     void *json; /* the file, parsed */

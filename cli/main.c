@@ -1,5 +1,7 @@
 /* assay: finds the verb and hands over. */
+#include "build.h" /* made by build.cmake */
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "real/cluster.h"
 
 #include <signal.h>
@@ -8,9 +10,9 @@
 #include <string.h>
 
 static const struct cli_verb *const verbs[] = {
-    &cli_run,    &cli_campaign, &cli_sweep,   &cli_explore, &cli_replay,
-    &cli_shrink, &cli_sabotage, &cli_compare, &cli_real,    &cli_conform,
-    &cli_decode, &cli_list,     &cli_bench};
+    &cli_run,      &cli_campaign, &cli_sweep, &cli_explore, &cli_replay, &cli_shrink,
+    &cli_sabotage, &cli_compare,  &cli_real,  &cli_conform, &cli_report, &cli_merge,
+    &cli_sign_off, &cli_decode,   &cli_list,  &cli_bench};
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
 
 static void write_overview(FILE *out)
@@ -102,7 +104,15 @@ static void exit_as_bug(int signal_number)
 
 int main(int argc, char **argv)
 {
+    static const struct results_build build = {.version = ASSAY_VERSION,
+                                               .commit = BUILD_COMMIT,
+                                               .compiler = ASSAY_COMPILER,
+                                               .flags = ASSAY_FLAGS,
+                                               .dirty = BUILD_DIRTY,
+                                               .clauses_hash = BUILD_CLAUSES,
+                                               .errata_hash = BUILD_ERRATA};
     signal(SIGABRT, exit_as_bug);
+    results_begin(&build, argc, argv);
     cluster_sweep(&(struct cluster_options){0}); /* what a killed assay left behind */
     int status = run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -1,5 +1,7 @@
 #include "cli/one_run.h"
 
+#include "cli/finding.h"
+#include "cli/results.h"
 #include "reports/json_line.h"
 #include "sim/campaign.h"
 #include "sim/shrink.h"
@@ -118,7 +120,8 @@ static void write_summary(const struct one_run *one, const struct run *run)
     printf("; %d clauses put to the test)\n", clauses_tested(run));
 }
 
-static void write_run_json(const struct one_run *one, const struct run *run)
+/* On stdout with --json, and in results.jsonl. */
+static void write_run_line(const struct one_run *one, const struct run *run)
 {
     static const char *const verdicts[RUN_VERDICT_COUNT] = {[RUN_HELD] = "held",
                                                             [RUN_BROKEN] = "broken",
@@ -137,16 +140,28 @@ static void write_run_json(const struct one_run *one, const struct run *run)
                                 json_integer((json_int_t)result->fired[kind]));
         }
     }
-    json_line_write(
-        stdout, json_pack("{s:s, s:s, s:I, s:s, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}",
-                          "type", "run", "scenario", schedule->scenario->name, "seed",
-                          (json_int_t)schedule->seed, "strategy", strategy, "sabotage",
-                          schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
-                          verdicts[result->verdict], "clause",
-                          broken ? clause_get(result->breach.clause)->id : NULL, "why",
-                          broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
-                          "transactions", (json_int_t)result->transactions, "digest", digest,
-                          "faults", faults, "clauses", clauses_tested(run)));
+    json_t *line = json_pack(
+        "{s:s, s:s, s:I, s:s, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}", "type", "run",
+        "scenario", schedule->scenario->name, "seed", (json_int_t)schedule->seed, "strategy",
+        strategy, "sabotage", schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
+        verdicts[result->verdict], "clause", broken ? clause_get(result->breach.clause)->id : NULL,
+        "why", broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
+        "transactions", (json_int_t)result->transactions, "digest", digest, "faults", faults,
+        "clauses", clauses_tested(run));
+    if (one->results == NULL) {
+        if (one->json) {
+            json_line_write(stdout, line);
+        } else {
+            json_decref(line);
+        }
+        return;
+    }
+    json_object_set_new(line, "protocol",
+                        json_string(protocol_get(schedule->scenario->protocol)->name));
+    json_object_set_new(line, "runs", json_integer(1));
+    json_object_set_new(line, "evaluated", results_evaluated(run->oracle.evaluated));
+    json_object_set_new(line, "seen", results_seen(run->oracle.seen));
+    artefacts_line(one->results, line);
 }
 
 /* ---- the story ------------------------------------------------------------------------------- */
@@ -167,12 +182,12 @@ static bool copy_schedule(const struct schedule *from, struct schedule *to)
     return true;
 }
 
-static void write_scenario(const struct scenario *scenario)
+static void write_scenario(FILE *out, const struct scenario *scenario)
 {
-    printf("\nthe smaller scenario\n");
+    fprintf(out, "\nthe smaller scenario\n");
     for (const char *line = scenario->text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        printf("  %.*s\n", (int)length, line);
+        fprintf(out, "  %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -193,7 +208,7 @@ static struct run *make_run(const struct one_run *one, const struct schedule *sc
 }
 
 /* Tells the story of a schedule as it stands. */
-static bool tell(const struct one_run *one, enum format_kind format,
+static bool tell(FILE *out, const struct one_run *one, enum format_kind format,
                  const struct schedule *schedule, const struct choice_list *passing,
                  const char *about)
 {
@@ -203,7 +218,7 @@ static bool tell(const struct one_run *one, enum format_kind format,
                           .reproduce = one->reproduce,
                           .about = about};
     struct run *run = make_run(one, schedule);
-    bool told = run != NULL && story_tell(stdout, &style, run, &story);
+    bool told = run != NULL && story_tell(out, &style, run, &story);
     if (run != NULL) {
         run_free(run);
     }
@@ -227,44 +242,128 @@ static bool can_shrink(const struct one_run *one)
     return one->shrinks && !silenced;
 }
 
-/* Of a smaller schedule, if there is one. */
-static bool tell_shrunk(const struct one_run *one, enum format_kind format)
+/* A finding made smaller, if it could be. */
+struct smaller {
+    bool found;
+    struct schedule schedule;
+    struct choice_list passing;
+    struct shrink_report report;
+};
+
+static void make_smaller(const struct one_run *one, struct smaller *small)
 {
-    struct schedule small;
-    struct choice_list passing = {.items = calloc(SCHEDULE_CHOICES_MAX, sizeof *passing.items),
-                                  .capacity = SCHEDULE_CHOICES_MAX};
-    bool copied = copy_schedule(one->schedule, &small);
-    struct shrink_report report = {0};
-    bool shrunk =
-        passing.items != NULL && copied && shrink(&small, one->without, &passing, &report);
-    if (shrunk) {
-        char about[200];
-        bool smaller = is_smaller(small.scenario, one->schedule->scenario);
-        snprintf(about, sizeof about,
-                 "shrunk from %" PRIu32 " steps and %zu choices to %" PRIu32 " and %zu%s",
-                 report.steps_before, report.choices_before, report.steps_after,
-                 report.choices_after, smaller ? ", on the smaller scenario below" : "");
-        shrunk = tell(one, format, &small, report.has_passing ? &passing : NULL, about);
-        if (shrunk && smaller) {
-            write_scenario(small.scenario);
-        }
+    *small = (struct smaller){.passing = {.capacity = SCHEDULE_CHOICES_MAX}};
+    if (!can_shrink(one)) {
+        return;
     }
-    if (copied) {
-        schedule_free(&small);
+    small->passing.items = calloc(SCHEDULE_CHOICES_MAX, sizeof *small->passing.items);
+    bool copied = copy_schedule(one->schedule, &small->schedule);
+    small->found = small->passing.items != NULL && copied &&
+                   shrink(&small->schedule, one->without, &small->passing, &small->report);
+    if (copied && !small->found) {
+        schedule_free(&small->schedule);
     }
-    free(passing.items);
-    return shrunk;
+}
+
+static void free_smaller(struct smaller *small)
+{
+    if (small->found) {
+        schedule_free(&small->schedule);
+    }
+    free(small->passing.items);
+}
+
+static const struct choice_list *passing_of(const struct smaller *small)
+{
+    return small->found && small->report.has_passing ? &small->passing : NULL;
+}
+
+static bool tell_smaller(FILE *out, const struct one_run *one, enum format_kind format,
+                         const struct smaller *small)
+{
+    const struct shrink_report *report = &small->report;
+    char about[200];
+    bool smaller = is_smaller(small->schedule.scenario, one->schedule->scenario);
+    snprintf(about, sizeof about,
+             "shrunk from %" PRIu32 " steps and %zu choices to %" PRIu32 " and %zu%s",
+             report->steps_before, report->choices_before, report->steps_after,
+             report->choices_after, smaller ? ", on the smaller scenario below" : "");
+    bool told = tell(out, one, format, &small->schedule, passing_of(small), about);
+    if (told && smaller) {
+        write_scenario(out, small->schedule.scenario);
+    }
+    return told;
+}
+
+static void tell_story(FILE *out, const struct one_run *one, enum format_kind format,
+                       const struct smaller *small)
+{
+    if (!small->found || !tell_smaller(out, one, format, small)) {
+        tell(out, one, format, one->schedule, NULL, NULL);
+    }
+}
+
+static void keep_finding(const struct one_run *one, const struct smaller *small, const char *name)
+{
+    char *words = NULL;
+    size_t length;
+    FILE *out = open_memstream(&words, &length);
+    if (out == NULL) {
+        return;
+    }
+    tell_story(out, one, FORMAT_TEXT, small);
+    if (fclose(out) == 0) {
+        finding_keep(one->results,
+                     &(struct finding){.name = name,
+                                       .full = one->schedule,
+                                       .shrunk = small->found ? &small->schedule : NULL,
+                                       .passing = passing_of(small),
+                                       .words = words,
+                                       .without = one->without,
+                                       .silent = one->silent});
+    }
+    free(words);
+}
+
+/* The finding as a line, unless whoever asked has one of his own. */
+static void note_finding(const struct one_run *one, const char *name)
+{
+    const struct run_result *result = &one->result;
+    const struct scenario *scenario = one->schedule->scenario;
+    artefacts_note(one->results,
+                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s?}", "type",
+                             "finding", "name", name, "scenario", scenario->name, "clause",
+                             clause_get(result->breach.clause)->id, "oracle",
+                             campaign_oracle_name(result->oracle), "kind",
+                             scenario->breaks ? "expected" : "new", "why", result->breach.why,
+                             "seed", (json_int_t)one->schedule->seed, "steps",
+                             (json_int_t)result->steps, "runs", 1, "again", one->reproduce));
 }
 
 static void tell_finding(const struct one_run *one, enum format_kind format)
 {
-    if (one->trace) {
+    bool keeps = one->results != NULL && one->results->folder != NULL;
+    bool speaks = !one->json && !one->quiet;
+    struct smaller small;
+    char name[FINDING_NAME_SIZE];
+    if (!keeps && !speaks) {
+        return;
+    }
+    make_smaller(one, &small);
+    if (speaks) {
+        fputs(one->trace ? "\n" : "", stdout);
+        tell_story(stdout, one, format, &small);
         putchar('\n');
     }
-    if (!can_shrink(one) || !tell_shrunk(one, format)) {
-        tell(one, format, one->schedule, NULL, NULL);
+    if (keeps) {
+        finding_name(name, one->schedule->scenario->name, one->result.breach.clause,
+                     campaign_oracle_name(one->result.oracle));
+        keep_finding(one, &small, one->kept == NULL ? name : one->kept);
+        if (one->kept == NULL) {
+            note_finding(one, name);
+        }
     }
-    putchar('\n');
+    free_smaller(&small);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -308,13 +407,14 @@ bool one_run(struct one_run *one, int *status)
     run->observer = one->trace || one->until != 0 ? watch : NULL;
     run->observer_context = &watcher;
     bool ran = run_it(one, run, status);
-    if (ran && one->json) {
-        write_run_json(one, run);
-    } else if (ran) {
-        if (one->result.verdict == RUN_BROKEN) {
-            tell_finding(one, format);
+    if (ran && one->result.verdict == RUN_BROKEN) {
+        tell_finding(one, format);
+    }
+    if (ran && !one->quiet) {
+        write_run_line(one, run);
+        if (!one->json) {
+            write_summary(one, run);
         }
-        write_summary(one, run);
     }
     run_free(run);
     free(run);

@@ -4,6 +4,7 @@
 #define CLI_ONE_RUN_H
 
 #include "cli/cli.h"
+#include "reports/artefacts.h"
 #include "sim/run.h"
 #include "sim/schedule.h"
 
@@ -17,6 +18,9 @@ struct one_run {
     bool shrinks;                   /* the story is told of a smaller schedule */
     const char *title;              /* "tree-3, seed 7" */
     const char *reproduce;          /* the command that does it again */
+    bool quiet;                     /* nothing is said */
+    struct artefacts *results;      /* where its line goes, and a finding; NULL: nowhere */
+    const char *kept;               /* what the finding is called there; NULL: by its clause */
     bool without[CLAUSE_COUNT];     /* promises that are not judged */
     bool silent[ORACLE_NAME_COUNT]; /* oracles that may report nothing */
     /* How it is run; NULL: run_once. NULL as a result: it could not, and *status is set. */

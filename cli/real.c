@@ -4,10 +4,10 @@
 #include "cli/cli.h"
 #include "cli/one_run.h"
 #include "cli/real_judge.h"
+#include "cli/results.h"
 #include "cli/server.h"
 #include "real/driver.h"
 #include "real/history.h"
-#include "reports/json_line.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 
 static const char help[] =
     "usage: assay real SCENARIO... [--seeds N] [--dsn DSN] [--keep] [--sabotage NAME]\n"
-    "                  [--expect-finding] [--json]\n"
+    "                  [--expect-finding] [--json] [--out DIR]\n"
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
@@ -42,6 +42,7 @@ static const char help[] =
     "  --sabotage NAME   plant a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"real\" for each scenario\n"
+    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 every promise held; 1 a promise was broken; 2 the work did not end; 69 no "
     "server,\n"
@@ -55,7 +56,8 @@ static const char help[] =
 #define PROBLEM_STATUS 3 /* of a worker process whose store failed */
 
 struct request {
-    const char *seeds, *dsn, *sabotage_name;
+    const char *seeds, *dsn, *sabotage_name, *out;
+    struct artefacts *results;
     uint64_t seed_count;
     bool keep, json, expect_finding;
     struct sabotage sabotage;
@@ -262,22 +264,45 @@ static int run_seed(struct stage *stage)
 
 /* ---- a scenario ------------------------------------------------------------------------------ */
 
+static void write_lines(const struct stage *stage, int status)
+{
+    const struct oracle_verdict *breach = &stage->verdict.breach;
+    const struct request *request = stage->request;
+    const char *name = stage->scenario.name;
+    const char *clause = status == CLI_BROKEN ? clause_get(breach->clause)->id : NULL;
+    char again[200];
+    if (clause != NULL && request->sabotage_name == NULL) {
+        snprintf(again, sizeof again, "assay real %s --seeds %" PRIu64, name, request->seed_count);
+        artefacts_note(request->results,
+                       json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding",
+                                 "scenario", name, "clause", clause, "oracle",
+                                 campaign_oracle_name(stage->verdict.oracle), "kind",
+                                 stage->scenario.breaks ? "expected" : "new", "why", breach->why,
+                                 "runs", (json_int_t)1, "again", again));
+    }
+    artefacts_line(request->results,
+                   json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}",
+                             "type", "real", "scenario", name, "protocol",
+                             protocol_get(stage->scenario.protocol)->name, "sabotage",
+                             request->sabotage_name, "runs", (json_int_t)stage->runs, "commits",
+                             (json_int_t)stage->commits, "changes", (json_int_t)stage->changes,
+                             "turned_away", (json_int_t)atomic_load(stage->turned_away), "status",
+                             status, "clause", clause, "why", clause == NULL ? NULL : breach->why,
+                             "evaluated", results_evaluated(stage->run.oracle.evaluated), "seen",
+                             results_seen(stage->run.oracle.seen)));
+}
+
 static void write_stage(const struct stage *stage, int status)
 {
     const struct oracle_verdict *breach = &stage->verdict.breach;
     const char *name = stage->scenario.name;
     uint64_t turned_away = atomic_load(stage->turned_away);
     bool broken = status == CLI_BROKEN;
+    write_lines(stage, status);
     if (stage->request->json) {
-        json_line_write(
-            stdout,
-            json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real",
-                      "scenario", name, "sabotage", stage->request->sabotage_name, "runs",
-                      (json_int_t)stage->runs, "commits", (json_int_t)stage->commits, "changes",
-                      (json_int_t)stage->changes, "turned_away", (json_int_t)turned_away, "status",
-                      status, "clause", broken ? clause_get(breach->clause)->id : NULL, "why",
-                      broken ? breach->why : NULL));
-    } else if (broken) {
+        return;
+    }
+    if (broken) {
         printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
                "committed history\n",
                name, stage->runs, breach->why, clause_get(breach->clause)->id,
@@ -313,6 +338,9 @@ static int load(struct stage *stage, const char *name)
         return cli_usage_error(
             &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
     }
+    /* what the simulated run without faults has shown is not the server's */
+    memset(stage->run.oracle.evaluated, 0, sizeof stage->run.oracle.evaluated);
+    memset(stage->run.oracle.seen, 0, sizeof stage->run.oracle.seen);
     scenario_rules(&stage->scenario, CLAIM_MS, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
@@ -397,9 +425,13 @@ static int hunt_all(void *context, const char *dsn)
     return worst;
 }
 
-int real_sabotages(const struct sabotage *list, size_t count, bool json)
+int real_sabotages(const struct sabotage *list, size_t count, struct artefacts *results)
 {
-    struct request request = {.seed_count = 1, .json = json, .hunted = list, .hunted_count = count};
+    struct request request = {.seed_count = 1,
+                              .json = results->echo != NULL,
+                              .results = results,
+                              .hunted = list,
+                              .hunted_count = count};
     return use_server(&request, hunt_all);
 }
 
@@ -410,6 +442,7 @@ static int read_request(int argc, char **argv, struct request *request)
     const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
                                          {"--dsn", &request->dsn, NULL},
                                          {"--sabotage", &request->sabotage_name, NULL},
+                                         {"--out", &request->out, NULL},
                                          {"--keep", NULL, &request->keep},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
@@ -453,7 +486,15 @@ static int run_verb(int argc, char **argv)
     struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return use_server(&request, run_all);
+    struct artefacts results;
+    status = results_open(&results, &(struct results_plan){.verb = &cli_real,
+                                                           .folder = request.out,
+                                                           .json = request.json,
+                                                           .base_seed = 1,
+                                                           .jobs = 1});
+    request.results = &results;
+    return status != CLI_OK ? status
+                            : results_close(&results, &cli_real, use_server(&request, run_all));
 }
 
 const struct cli_verb cli_real = {.name = "real",

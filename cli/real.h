@@ -3,12 +3,12 @@
 #define CLI_REAL_H
 
 #include "faults/sabotage.h"
+#include "reports/artefacts.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Plants each of these bugs on a private PostgreSQL, runs its scenario once and says which promise
  * found it in the committed history. An exit status: CLI_INCOMPLETE if one was not found. */
-int real_sabotages(const struct sabotage *list, size_t count, bool json);
+int real_sabotages(const struct sabotage *list, size_t count, struct artefacts *results);
 
 #endif

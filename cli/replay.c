@@ -6,14 +6,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char help[] =
-    "usage: assay replay FILE [--trace] [--until STEP] [--real] [--dsn DSN] [--edited]\n"
+    "usage: assay replay FILE|FINDING [--trace] [--until STEP] [--real] [--dsn DSN] [--edited]\n"
     "                    [--expect-finding] [--json]\n"
     "\n"
     "Runs a schedule that assay run --schedule, assay shrink or a campaign wrote, choice by "
     "choice,\n"
-    "and says whether it breaks the promise that the file names.\n"
+    "and says whether it breaks the promise that the file names. A FINDING is its folder, such as\n"
+    "results/findings/tree-3-ACL-16-ledger.\n"
     "\n"
     "  --trace           one line an event\n"
     "  --until STEP      traces up to this step and shows every ledger as it then stands\n"
@@ -32,10 +35,24 @@ static const char help[] =
     "example: assay replay finding.json --trace\n";
 
 struct request {
-    const char *file, *until, *dsn;
+    const char *until, *dsn;
+    char file[4096];
     uint64_t until_step;
     bool trace, edited, json, expect_finding, real;
 };
+
+/* A file, or the folder of a finding: then its shrunk schedule, or the one that was found. */
+static void choose_file(const char *path, struct request *request)
+{
+    struct stat about;
+    snprintf(request->file, sizeof request->file, "%s", path);
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+        snprintf(request->file, sizeof request->file, "%s/shrunk.json", path);
+        if (access(request->file, F_OK) != 0) {
+            snprintf(request->file, sizeof request->file, "%s/schedule.json", path);
+        }
+    }
+}
 
 static int read_request(int argc, char **argv, struct request *request)
 {
@@ -60,7 +77,7 @@ static int read_request(int argc, char **argv, struct request *request)
         return cli_usage_error(&cli_replay, "--until %s: it is the number of a step, from 1",
                                cli_quote(request->until).text);
     }
-    request->file = arguments.positional[0];
+    choose_file(arguments.positional[0], request);
     return CLI_OK;
 }
 
@@ -135,7 +152,7 @@ static const struct run_result *run_for_real(void *context, struct run *run,
 
 static int replay(const struct request *request, struct schedule *schedule)
 {
-    char title[SCENARIO_NAME_SIZE + 120], command[600];
+    char title[SCENARIO_NAME_SIZE + 120], command[4200];
     struct schedule_fault fault;
     if (!schedule_load(request->file, request->edited, schedule, &fault)) {
         return cli_usage_error(&cli_replay, "%s", fault.text);

@@ -1,5 +1,6 @@
 /* assay run: one run, with its verdict. */
 #include "cli/one_run.h"
+#include "cli/results.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 static const char help[] =
     "usage: assay run SCENARIO --seed N [--trace] [--sabotage NAME] [--without NAME]...\n"
     "                 [--strategy S] [--schedule FILE] [--expect-finding] [--json]\n"
+    "                 [--out DIR]\n"
     "\n"
     "Runs a scenario once, with the schedule and the faults that the seed draws, and judges every\n"
     "commit. A promise that breaks is told with a smaller schedule that breaks it too.\n"
@@ -23,13 +25,15 @@ static const char help[] =
     "  --schedule FILE   writes what was chosen, for assay replay; FILE must not exist\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"run\", with --trace one of type \"event\" each\n"
+    "  --out DIR         keep the results, the finding and a report there; DIR must be empty or "
+    "new\n"
     "\n"
     "Exit status: 0 every promise held; 1 a promise was broken; 4 the simulated store was full.\n"
     "\n"
     "example: assay run tree-3 --seed 7 --trace\n";
 
 struct request {
-    const char *scenario, *seed, *sabotage, *strategy, *file;
+    const char *scenario, *seed, *sabotage, *strategy, *file, *out;
     bool trace, json, expect_finding;
     struct cli_values without;
 };
@@ -42,6 +46,7 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--sabotage", &request->sabotage, NULL},
                                          {"--strategy", &request->strategy, NULL},
                                          {"--schedule", &request->file, NULL},
+                                         {"--out", &request->out, NULL},
                                          {"--trace", NULL, &request->trace},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
@@ -162,13 +167,29 @@ static int run_request(const struct request *request, struct schedule *schedule)
     if (status == CLI_OK) {
         status = open_new(request->file, &file);
     }
-    if (status != CLI_OK || !one_run(&one, &status)) {
+    struct artefacts results;
+    if (status == CLI_OK) {
+        status = results_open(&results, &(struct results_plan){.verb = &cli_run,
+                                                               .folder = request->out,
+                                                               .json = request->json,
+                                                               .base_seed = schedule->seed,
+                                                               .jobs = 1});
+    }
+    if (status != CLI_OK) {
+        if (file != NULL) {
+            fclose(file);
+            remove(request->file);
+        }
         return status;
     }
-    if (file != NULL) {
+    one.results = &results;
+    if (one_run(&one, &status) && file != NULL) {
         status = write_schedule(file, request->file, schedule);
     }
-    return status != CLI_OK ? status : one_run_status(one.result.verdict, request->expect_finding);
+    if (status == CLI_OK) {
+        status = one_run_status(one.result.verdict, request->expect_finding);
+    }
+    return results_close(&results, &cli_run, status);
 }
 
 static int run(int argc, char **argv)

@@ -1,6 +1,9 @@
 /* assay sabotage: plants each bug and says which promise finds it, and how soon. */
+#include "cli/interrupt.h"
+#include "cli/live.h"
 #include "cli/one_run.h"
 #include "cli/real.h"
+#include "cli/results.h"
 #include "reports/json_line.h"
 #include "sim/campaign.h"
 #include "sim/kill.h"
@@ -35,10 +38,10 @@ static const char help[] =
     "                    those that are NAMEd\n"
     "  --jobs J          threads (default: one a core)\n"
     "  --json            JSON lines: one of type \"sabotage\" each, and a summary\n"
+    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
-    "Exit status: 0 every sabotage was found that is not listed as equivalent; 4 one survived, or "
-    "a\n"
-    "promise of kind safe or live found none.\n"
+    "Exit status: 0 every sabotage was found that is not listed as equivalent; 4 one survived, a\n"
+    "promise of kind safe or live found none, or it was interrupted.\n"
     "\n"
     "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
     "example: assay sabotage --strategy both --base-seeds 20\n";
@@ -49,9 +52,10 @@ static const char help[] =
 #define JOBS_MAX        256
 
 struct request {
-    const char *schedules, *base_seeds, *jobs, *strategy;
+    const char *schedules, *base_seeds, *jobs, *strategy, *out;
     struct choice_strategy strategies[2];
     size_t strategy_count;
+    struct artefacts *results;
     uint64_t schedules_max, bases, job_count;
     bool json, real;
     bool without[CLAUSE_COUNT];
@@ -64,6 +68,7 @@ struct trial {
     struct sabotage sabotage;
     struct choice_strategy strategy;
     struct kill kills[BASE_SEEDS_MAX];
+    bool done;
     uint32_t found;        /* of the base seeds */
     uint32_t median, most; /* schedules; of those where it was found */
 };
@@ -73,8 +78,10 @@ struct hunt {
     struct trial *trials;
     size_t count;
     atomic_size_t next;
-    atomic_size_t done;
     atomic_bool out_of_memory;
+    pthread_mutex_t lock; /* of what follows, and of the trials' `done` */
+    size_t done, unfound;
+    struct live live;
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -93,10 +100,13 @@ static int read_strategies(struct request *request)
 static int read_request(int argc, char **argv, struct request *request)
 {
     struct cli_values without;
-    const struct cli_option options[] = {
-        {"--schedules", &request->schedules, NULL}, {"--base-seeds", &request->base_seeds, NULL},
-        {"--jobs", &request->jobs, NULL},           {"--strategy", &request->strategy, NULL},
-        {"--real", NULL, &request->real},           {"--json", NULL, &request->json}};
+    const struct cli_option options[] = {{"--schedules", &request->schedules, NULL},
+                                         {"--base-seeds", &request->base_seeds, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--strategy", &request->strategy, NULL},
+                                         {"--out", &request->out, NULL},
+                                         {"--real", NULL, &request->real},
+                                         {"--json", NULL, &request->json}};
     int status = cli_take_values(&cli_sabotage, &argc, argv, "--without", &without);
     if (status == CLI_OK) {
         status = one_run_without(&cli_sabotage, &without, request->without, NULL);
@@ -164,6 +174,59 @@ static int check_names(const struct request *request)
     return CLI_OK;
 }
 
+/* ---- one of them ----------------------------------------------------------------------------- */
+
+enum fate { FATE_FOUND, FATE_EQUIVALENT, FATE_SURVIVED, FATE_NOT_EQUIVALENT, FATE_COUNT };
+static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
+                                                   [FATE_EQUIVALENT] = "equivalent",
+                                                   [FATE_SURVIVED] = "SURVIVED",
+                                                   [FATE_NOT_EQUIVALENT] =
+                                                       "LISTED AS EQUIVALENT, AND FOUND"};
+
+static enum fate fate_of(const struct trial *trial, uint64_t bases)
+{
+    if (trial->sabotage.equivalent != NULL) {
+        return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
+    }
+    return trial->found == bases ? FATE_FOUND : FATE_SURVIVED;
+}
+
+/* The first base seed that found it. */
+static const struct kill *first_kill(const struct trial *trial, uint64_t bases)
+{
+    for (uint64_t b = 0; b < bases; b++) {
+        if (trial->kills[b].found) {
+            return &trial->kills[b];
+        }
+    }
+    return NULL;
+}
+
+static json_t *trial_line(const struct request *request, const struct trial *trial)
+{
+    const struct kill *kill = first_kill(trial, request->bases);
+    char strategy[CHOICE_STRATEGY_SIZE];
+    choice_strategy_text(&trial->strategy, strategy);
+    json_t *line =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
+                  trial->sabotage.name, "about", trial->sabotage.about, "strategy", strategy,
+                  "fate", fate_names[fate_of(trial, request->bases)], "base_seeds",
+                  (json_int_t)request->bases, "found", (json_int_t)trial->found);
+    if (trial->sabotage.equivalent != NULL) {
+        json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
+    }
+    if (kill != NULL) {
+        json_object_set_new(line, "clause", json_string(clause_get(kill->breach.clause)->id));
+        json_object_set_new(line, "oracle", json_string(campaign_oracle_name(kill->oracle)));
+        json_object_set_new(line, "scenario", json_string(kill->scenario));
+        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
+        json_object_set_new(line, "why", json_string(kill->breach.why));
+        json_object_set_new(line, "schedules_median", json_integer((json_int_t)trial->median));
+        json_object_set_new(line, "schedules_max", json_integer((json_int_t)trial->most));
+    }
+    return line;
+}
+
 /* ---- hunting --------------------------------------------------------------------------------- */
 
 static int by_number(const void *left, const void *right)
@@ -205,16 +268,49 @@ static void hunt_one(struct hunt *hunt, struct trial *trial)
     sum_up(trial, request->bases);
 }
 
+static void show_progress(struct hunt *hunt)
+{
+    if (live_is_due(&hunt->live)) {
+        live_say(&hunt->live, "%zu of %zu planted bugs, %zu not found%s", hunt->done, hunt->count,
+                 hunt->unfound,
+                 live_left(&hunt->live, (double)hunt->done / (double)hunt->count).text);
+    }
+}
+
+/* results.jsonl as it would be if this were the end. */
+static void save_so_far(struct hunt *hunt)
+{
+    struct artefacts *results = hunt->request->results;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = artefacts_is_due(results) ? open_memstream(&text, &length) : NULL;
+    if (out == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < hunt->count; i++) {
+        if (hunt->trials[i].done) {
+            json_line_write(out, trial_line(hunt->request, &hunt->trials[i]));
+        }
+    }
+    if (fclose(out) == 0) {
+        artefacts_peek(results, text, length);
+    }
+    free(text);
+}
+
 static void *hunt_some(void *context)
 {
     struct hunt *hunt = context;
-    for (size_t i = atomic_fetch_add(&hunt->next, 1); i < hunt->count;
+    for (size_t i = atomic_fetch_add(&hunt->next, 1); i < hunt->count && !interrupt_seen();
          i = atomic_fetch_add(&hunt->next, 1)) {
         hunt_one(hunt, &hunt->trials[i]);
-        size_t done = atomic_fetch_add(&hunt->done, 1) + 1;
-        if (isatty(STDERR_FILENO)) {
-            fprintf(stderr, "\r%zu of %zu ", done, hunt->count);
-        }
+        pthread_mutex_lock(&hunt->lock);
+        hunt->trials[i].done = true;
+        hunt->done++;
+        hunt->unfound += hunt->trials[i].found == 0 && hunt->trials[i].sabotage.equivalent == NULL;
+        show_progress(hunt);
+        save_so_far(hunt);
+        pthread_mutex_unlock(&hunt->lock);
     }
     return NULL;
 }
@@ -223,6 +319,8 @@ static void hunt_all(struct hunt *hunt)
 {
     pthread_t threads[JOBS_MAX];
     uint64_t started = 0;
+    hunt->live = live_begin();
+    pthread_mutex_init(&hunt->lock, NULL);
     while (started + 1 < hunt->request->job_count && started + 1 < hunt->count &&
            pthread_create(&threads[started], NULL, hunt_some, hunt) == 0) {
         started++;
@@ -231,38 +329,11 @@ static void hunt_all(struct hunt *hunt)
     for (uint64_t i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }
-    if (isatty(STDERR_FILENO)) {
-        fputc('\r', stderr);
-    }
+    pthread_mutex_destroy(&hunt->lock);
+    live_end(&hunt->live);
 }
 
 /* ---- what came of it ------------------------------------------------------------------------- */
-
-enum fate { FATE_FOUND, FATE_EQUIVALENT, FATE_SURVIVED, FATE_NOT_EQUIVALENT, FATE_COUNT };
-static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
-                                                   [FATE_EQUIVALENT] = "equivalent",
-                                                   [FATE_SURVIVED] = "SURVIVED",
-                                                   [FATE_NOT_EQUIVALENT] =
-                                                       "LISTED AS EQUIVALENT, AND FOUND"};
-
-static enum fate fate_of(const struct trial *trial, uint64_t bases)
-{
-    if (trial->sabotage.equivalent != NULL) {
-        return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
-    }
-    return trial->found == bases ? FATE_FOUND : FATE_SURVIVED;
-}
-
-/* The first base seed that found it. */
-static const struct kill *first_kill(const struct trial *trial, uint64_t bases)
-{
-    for (uint64_t b = 0; b < bases; b++) {
-        if (trial->kills[b].found) {
-            return &trial->kills[b];
-        }
-    }
-    return NULL;
-}
 
 static void write_trial(const struct request *request, const struct trial *trial)
 {
@@ -288,31 +359,6 @@ static void write_trial(const struct request *request, const struct trial *trial
     putchar('\n');
 }
 
-static void write_trial_json(const struct request *request, const struct trial *trial)
-{
-    const struct kill *kill = first_kill(trial, request->bases);
-    char strategy[CHOICE_STRATEGY_SIZE];
-    choice_strategy_text(&trial->strategy, strategy);
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                  trial->sabotage.name, "about", trial->sabotage.about, "strategy", strategy,
-                  "fate", fate_names[fate_of(trial, request->bases)], "base_seeds",
-                  (json_int_t)request->bases, "found", (json_int_t)trial->found);
-    if (trial->sabotage.equivalent != NULL) {
-        json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
-    }
-    if (kill != NULL) {
-        json_object_set_new(line, "clause", json_string(clause_get(kill->breach.clause)->id));
-        json_object_set_new(line, "oracle", json_string(campaign_oracle_name(kill->oracle)));
-        json_object_set_new(line, "scenario", json_string(kill->scenario));
-        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
-        json_object_set_new(line, "why", json_string(kill->breach.why));
-        json_object_set_new(line, "schedules_median", json_integer((json_int_t)trial->median));
-        json_object_set_new(line, "schedules_max", json_integer((json_int_t)trial->most));
-    }
-    json_line_write(stdout, line);
-}
-
 struct summary {
     size_t fates[FATE_COUNT];
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
@@ -331,6 +377,9 @@ static struct summary sum_up_all(const struct hunt *hunt)
     for (size_t i = 0; i < hunt->count; i++) {
         const struct trial *trial = &hunt->trials[i];
         bool counted[CLAUSE_COUNT] = {false};
+        if (!trial->done) {
+            continue; /* interrupted before */
+        }
         summary.fates[fate_of(trial, hunt->request->bases)]++;
         for (uint64_t b = 0; b < hunt->request->bases; b++) {
             if (trial->kills[b].found && !counted[trial->kills[b].breach.clause]) {
@@ -373,7 +422,7 @@ static void write_summary(const struct hunt *hunt, const struct summary *summary
     putchar('\n');
 }
 
-static void write_summary_json(const struct hunt *hunt, const struct summary *summary)
+static void write_summary_line(const struct hunt *hunt, const struct summary *summary)
 {
     json_t *kills = json_object();
     for (int c = 0; c < CLAUSE_COUNT; c++) {
@@ -382,12 +431,13 @@ static void write_summary_json(const struct hunt *hunt, const struct summary *su
                                 json_integer((json_int_t)summary->kills[c]));
         }
     }
-    json_line_write(
-        stdout, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary", "sabotages",
-                          (json_int_t)hunt->count, "found", (json_int_t)summary->fates[FATE_FOUND],
-                          "equivalent", (json_int_t)summary->fates[FATE_EQUIVALENT], "survived",
-                          (json_int_t)summary->fates[FATE_SURVIVED], "wrongly_equivalent",
-                          (json_int_t)summary->fates[FATE_NOT_EQUIVALENT], "kills", kills));
+    artefacts_line(hunt->request->results,
+                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary", "sabotages",
+                             (json_int_t)hunt->count, "found",
+                             (json_int_t)summary->fates[FATE_FOUND], "equivalent",
+                             (json_int_t)summary->fates[FATE_EQUIVALENT], "survived",
+                             (json_int_t)summary->fates[FATE_SURVIVED], "wrongly_equivalent",
+                             (json_int_t)summary->fates[FATE_NOT_EQUIVALENT], "kills", kills));
 }
 
 /* ---- two strategies side by side ------------------------------------------------------------- */
@@ -446,9 +496,17 @@ static void write_all(const struct hunt *hunt, const struct summary *summary)
         printf("%s  %-12s %s\n", request->bases > 1 ? "  most" : "", "scenario", "why");
     }
     for (size_t i = 0; i < hunt->count; i++) {
-        (request->json ? write_trial_json : write_trial)(request, &hunt->trials[i]);
+        if (hunt->trials[i].done) {
+            artefacts_line(request->results, trial_line(request, &hunt->trials[i]));
+            if (!request->json) {
+                write_trial(request, &hunt->trials[i]);
+            }
+        }
     }
-    (request->json ? write_summary_json : write_summary)(hunt, summary);
+    write_summary_line(hunt, summary);
+    if (!request->json) {
+        write_summary(hunt, summary);
+    }
 }
 
 static int hunt_and_tell(const struct request *request, struct hunt *hunt)
@@ -470,7 +528,10 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
     write_all(hunt, &summary);
     bool missed = summary.fates[FATE_SURVIVED] + summary.fates[FATE_NOT_EQUIVALENT] > 0 ||
                   (is_whole(request) && summary.toothless > 0);
-    return missed ? CLI_INCOMPLETE : CLI_OK;
+    if (hunt->done < hunt->count && !request->json) {
+        printf("interrupted after %zu of %zu\n", hunt->done, hunt->count);
+    }
+    return missed || hunt->done < hunt->count ? CLI_INCOMPLETE : CLI_OK;
 }
 
 /* On PostgreSQL nobody draws the schedule, so only those are asked for that break a promise whoever
@@ -492,32 +553,47 @@ static int hunt_on_server(const struct request *request)
         }
         count++;
     }
-    return real_sabotages(list, count, request->json);
+    return real_sabotages(list, count, request->results);
+}
+
+static int hunt_in_simulation(const struct request *request)
+{
+    struct hunt hunt = {
+        .request = request,
+        .trials = calloc(sabotage_count() * request->strategy_count, sizeof *hunt.trials)};
+    if (hunt.trials == NULL) {
+        fputs("assay sabotage: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
+    int status = hunt_and_tell(request, &hunt);
+    free(hunt.trials);
+    return status;
 }
 
 static int run_verb(int argc, char **argv)
 {
     struct request request = {0};
+    struct artefacts results;
     int status = read_request(argc, argv, &request);
     if (status == CLI_OK) {
         status = check_names(&request);
     }
+    if (!request.real) {
+        interrupt_watch();
+    }
+    if (status == CLI_OK) {
+        status = results_open(&results, &(struct results_plan){.verb = &cli_sabotage,
+                                                               .folder = request.out,
+                                                               .json = request.json,
+                                                               .base_seed = 1,
+                                                               .jobs = request.job_count});
+    }
     if (status != CLI_OK) {
         return status;
     }
-    if (request.real) {
-        return hunt_on_server(&request);
-    }
-    struct hunt hunt = {.request = &request,
-                        .trials =
-                            calloc(sabotage_count() * request.strategy_count, sizeof *hunt.trials)};
-    if (hunt.trials == NULL) {
-        fputs("assay sabotage: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    status = hunt_and_tell(&request, &hunt);
-    free(hunt.trials);
-    return status;
+    request.results = &results;
+    status = request.real ? hunt_on_server(&request) : hunt_in_simulation(&request);
+    return results_close(&results, &cli_sabotage, status);
 }
 
 const struct cli_verb cli_sabotage = {.name = "sabotage",

@@ -1,16 +1,18 @@
 /* assay sweep: the same run, crashed at every point. */
 #include "sim/sweep.h"
+#include "cli/interrupt.h"
+#include "cli/live.h"
 #include "cli/one_run.h"
-#include "reports/json_line.h"
+#include "cli/results.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: assay sweep SCENARIO --seed N [--depth D] [--sabotage NAME] [--expect-finding] "
     "[--json]\n"
+    "                   [--out DIR]\n"
     "\n"
     "Runs a scenario without faults, then again and again with a crash before, inside and after\n"
     "each of its transactions; at depth 2 it crashes once more at every point of the recovery.\n"
@@ -20,8 +22,9 @@ static const char help[] =
     "  --sabotage NAME   plants a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"sweep\"\n"
+    "  --out DIR         keep results, a finding and a report there; DIR must be empty or new\n"
     "\n"
-    "Exit status: 0 every promise held at every point; 1 a promise was broken.\n"
+    "Exit status: 0 every promise held at every point; 1 a promise was broken; 4 interrupted.\n"
     "\n"
     "example: assay sweep tree-7 --seed 1 --depth 2\n";
 
@@ -29,7 +32,7 @@ static const char *const side_names[SWEEP_SIDES] = {"before begin", "before comm
                                                     "after commit"};
 
 struct request {
-    const char *scenario, *seed, *depth, *sabotage;
+    const char *scenario, *seed, *depth, *sabotage, *out;
     uint64_t seed_number, depth_number;
     bool json, expect_finding;
 };
@@ -40,6 +43,7 @@ static int read_request(int argc, char **argv, struct request *request)
     const struct cli_option options[] = {{"--seed", &request->seed, NULL},
                                          {"--depth", &request->depth, NULL},
                                          {"--sabotage", &request->sabotage, NULL},
+                                         {"--out", &request->out, NULL},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
     int status =
@@ -82,22 +86,35 @@ static int load(const struct request *request, struct schedule *schedule)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-static uint64_t fired(const struct sweep_report *report)
+static uint64_t fired_at(const struct sweep_report *report, int bundle, int side)
+{
+    uint64_t sum = 0;
+    for (int depth = 0; depth < SWEEP_DEPTH_MAX; depth++) {
+        sum += report->by_bundle[depth][bundle][side];
+    }
+    return sum;
+}
+
+static uint64_t fired_in(const struct sweep_report *report, int side)
 {
     uint64_t sum = 0;
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        for (int side = 0; side < SWEEP_SIDES; side++) {
-            sum += report->by_bundle[b][side];
-        }
+        sum += fired_at(report, b, side);
     }
     return sum;
+}
+
+static uint64_t fired(const struct sweep_report *report)
+{
+    return fired_in(report, 0) + fired_in(report, 1) + fired_in(report, 2);
 }
 
 static void write_table(const struct sweep_report *report)
 {
     printf("%-14s %14s %14s %14s\n", "crashed at", side_names[0], side_names[1], side_names[2]);
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        const uint64_t *row = report->by_bundle[b];
+        const uint64_t row[SWEEP_SIDES] = {fired_at(report, b, 0), fired_at(report, b, 1),
+                                           fired_at(report, b, 2)};
         if (row[0] + row[1] + row[2] > 0) {
             printf("%-14s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n",
                    bundle_name_text((enum bundle_name)b), row[0], row[1], row[2]);
@@ -116,36 +133,68 @@ static void write_summary(const struct request *request, const struct sweep_repo
     printf("\n%" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " crashes fired, digest %016" PRIx64
            ": %s\n",
            report->runs, report->steps, fired(report), report->digest,
-           report->broken ? "a promise was broken" : "every promise held");
+           report->broken     ? "a promise was broken"
+           : interrupt_seen() ? "interrupted; every promise held so far"
+                              : "every promise held");
 }
 
-static void write_json(const struct request *request, const struct sweep_report *report)
+/* [["Step 1", "before begin", 1, 369], ...] */
+static json_t *points_json(const struct sweep_report *report)
+{
+    json_t *list = json_array();
+    for (int depth = 0; depth < SWEEP_DEPTH_MAX; depth++) {
+        for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+            for (int side = 0; side < SWEEP_SIDES; side++) {
+                uint64_t count = report->by_bundle[depth][b][side];
+                if (count > 0) {
+                    json_array_append_new(
+                        list, json_pack("[s, s, i, I]", bundle_name_text((enum bundle_name)b),
+                                        side_names[side], depth + 1, (json_int_t)count));
+                }
+            }
+        }
+    }
+    return list;
+}
+
+static void write_line(const struct request *request, struct artefacts *results,
+                       const struct run *run, const struct sweep_report *report)
 {
     char digest[17], seed[24];
     snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
     snprintf(seed, sizeof seed, "%" PRIu64, request->seed_number);
-    json_t *points = json_array();
+    json_t *points = json_array(), *kinds = json_object();
     for (unsigned d = 0; d < request->depth_number; d++) {
         json_array_append_new(points, json_integer((json_int_t)report->points[d]));
     }
-    json_line_write(
-        stdout,
+    for (int side = 0; side < SWEEP_SIDES; side++) {
+        json_object_set_new(kinds, fault_get(sweep_sides[side])->name,
+                            json_integer((json_int_t)fired_in(report, side)));
+    }
+    json_t *line =
         json_pack("{s:s, s:s, s:s, s:s?, s:I, s:o, s:I, s:I, s:I, s:s, s:b, s:s?}", "type", "sweep",
                   "scenario", request->scenario, "seed", seed, "sabotage", request->sabotage,
                   "transactions", (json_int_t)report->transactions, "points", points, "runs",
                   (json_int_t)report->runs, "steps", (json_int_t)report->steps, "crashes",
                   (json_int_t)fired(report), "digest", digest, "broken", report->broken, "clause",
-                  report->broken ? clause_get(report->breach.breach.clause)->id : NULL));
+                  report->broken ? clause_get(report->breach.breach.clause)->id : NULL);
+    json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
+    json_object_set_new(line, "protocol", json_string(protocol_get(run->scenario->protocol)->name));
+    json_object_set_new(line, "fired", kinds);
+    json_object_set_new(line, "crash_points", points_json(report));
+    json_object_set_new(line, "evaluated", results_evaluated(run->oracle.evaluated));
+    json_object_set_new(line, "seen", results_seen(run->oracle.seen));
+    artefacts_line(results, line);
 }
 
 static bool show_progress(void *context, const struct sweep_report *report)
 {
-    (void)context;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%" PRIu64 " runs ", report->runs);
-        fflush(stderr);
+    struct live *live = context;
+    if (live_is_due(live)) {
+        live_say(live, "%" PRIu64 " runs, %.0f runs/s, %" PRIu64 " crashes", report->runs,
+                 (double)report->runs / live_seconds(live), fired(report));
     }
-    return true;
+    return !interrupt_seen();
 }
 
 /* ---- a finding ------------------------------------------------------------------------------- */
@@ -167,7 +216,8 @@ static void record(struct run *run, struct schedule *schedule, const struct swee
     schedule->broken = report->breach.breach.clause;
 }
 
-static void tell(const struct request *request, struct schedule *schedule)
+static void tell(const struct request *request, struct schedule *schedule,
+                 struct artefacts *results)
 {
     char command[400];
     int status;
@@ -179,20 +229,22 @@ static void tell(const struct request *request, struct schedule *schedule)
                           .schedule = schedule,
                           .shrinks = true,
                           .title = request->scenario,
-                          .reproduce = command};
+                          .reproduce = command,
+                          .quiet = request->json,
+                          .results = results};
     one_run(&one, &status);
-    putchar('\n');
+    fputs(request->json ? "" : "\n", stdout);
 }
 
-static int sweep_it(const struct request *request, struct schedule *schedule, struct run *run)
+static int sweep_it(const struct request *request, struct schedule *schedule, struct run *run,
+                    struct artefacts *results)
 {
     struct sweep_report report;
+    struct live live = live_begin();
     bool done = sweep(run, request->seed_number, (unsigned)request->depth_number, &report,
-                      show_progress, NULL);
-    if (isatty(STDERR_FILENO)) {
-        fputc('\r', stderr);
-    }
-    if (!done) {
+                      show_progress, &live);
+    live_end(&live);
+    if (!done && !interrupt_seen()) {
         fputs("assay sweep: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
@@ -200,16 +252,32 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
         fputs("assay sweep: the simulated store was full; nothing is said\n", stderr);
         return CLI_INCOMPLETE;
     }
-    if (request->json) {
-        write_json(request, &report);
-    } else {
-        if (report.broken) {
-            record(run, schedule, &report);
-            tell(request, schedule);
-        }
+    write_line(request, results, run, &report);
+    if (report.broken) {
+        record(run, schedule, &report);
+        tell(request, schedule, results);
+    }
+    if (!request->json) {
         write_summary(request, &report);
     }
-    return report.broken == request->expect_finding ? CLI_OK : CLI_BROKEN;
+    return !done && !report.broken                    ? CLI_INCOMPLETE
+           : report.broken == request->expect_finding ? CLI_OK
+                                                      : CLI_BROKEN;
+}
+
+/* Opens its results before it begins, and closes them whatever comes of it. */
+static int sweep_kept(const struct request *request, struct schedule *schedule, struct run *run)
+{
+    struct artefacts results;
+    interrupt_watch();
+    int status = results_open(&results, &(struct results_plan){.verb = &cli_sweep,
+                                                               .folder = request->out,
+                                                               .json = request->json,
+                                                               .base_seed = request->seed_number,
+                                                               .jobs = 1});
+    return status != CLI_OK
+               ? status
+               : results_close(&results, &cli_sweep, sweep_it(request, schedule, run, &results));
 }
 
 static int sweep_made(const struct request *request, struct schedule *schedule, struct run *run)
@@ -222,7 +290,7 @@ static int sweep_made(const struct request *request, struct schedule *schedule, 
         fputs("assay sweep: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
-    status = sweep_it(request, schedule, run);
+    status = sweep_kept(request, schedule, run);
     run_free(run);
     return status;
 }

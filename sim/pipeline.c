@@ -47,6 +47,9 @@ static bool has_reverify(const struct scenario *scenario)
 
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 {
+    if (sight > SIGHT_STATUS_NONE_MARKED && sight <= SIGHT_STATUS_COMPLETE_ESCALATED) {
+        return false; /* counted: its entries and the weather say which others a run makes */
+    }
     switch ((int)sight) {
     case SIGHT_HUMAN_PARENT:
         return has_flaw(scenario, FLAW_NO_BLOCKER);

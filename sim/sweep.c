@@ -7,7 +7,7 @@
 
 #define RUNS_A_PROGRESS 256
 
-static const enum fault_kind sides[SWEEP_SIDES] = {
+const enum fault_kind sweep_sides[SWEEP_SIDES] = {
     FAULT_CRASH_BEFORE_BEGIN, FAULT_CRASH_BEFORE_COMMIT, FAULT_CRASH_AFTER_COMMIT};
 
 /* A transaction of a run: where a crash can fall. */
@@ -55,8 +55,8 @@ static void start(struct course *course, struct sweep_report *report)
 static void count_crash(struct course *course, const struct run_event *event)
 {
     for (int side = 0; side < SWEEP_SIDES; side++) {
-        if (event->fault == sides[side]) {
-            course->report->by_bundle[event->bundle->name][side]++;
+        if (event->fault == sweep_sides[side]) {
+            course->report->by_bundle[course->crashes][event->bundle->name][side]++;
             course->crashes++;
             course->after_crash = course->count;
         }
@@ -131,7 +131,7 @@ static bool sweep_from(struct sweeping *work, unsigned count)
             work->crashes[count] = (struct choice){.why = CHOICE_FAULT,
                                                    .actor = course->points[at].actor,
                                                    .ordinal = course->points[at].ordinal,
-                                                   .value = (uint32_t)sides[side]};
+                                                   .value = (uint32_t)sweep_sides[side]};
             work->report->points[count]++;
             if (!run_with(work, count + 1)) {
                 return false;

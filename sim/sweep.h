@@ -20,14 +20,17 @@ struct sweep_report {
     uint32_t transactions;            /* of the run without a crash */
     uint64_t points[SWEEP_DEPTH_MAX]; /* crash points at each depth */
     uint64_t runs, steps;
-    uint64_t by_bundle[BUNDLE_NAME_COUNT]
-                      [SWEEP_SIDES]; /* crashes that fired, where and which side */
+    /* crashes that fired: in which recovery (0: none), where and on which side */
+    uint64_t by_bundle[SWEEP_DEPTH_MAX][BUNDLE_NAME_COUNT][SWEEP_SIDES];
     bool broken;
     struct run_result breach;               /* of the first that broke a promise */
     struct choice crashes[SWEEP_DEPTH_MAX]; /* ... and what it took */
     unsigned crash_count;
     uint64_t digest; /* of all runs in order */
 };
+
+/* Which fault crashes on which side, in the order of before begin, before commit, after commit. */
+extern const enum fault_kind sweep_sides[SWEEP_SIDES];
 
 /* Called now and then; false ends the sweep early. */
 typedef bool sweep_progress(void *context, const struct sweep_report *report);

@@ -71,7 +71,12 @@ Test(options, a_flag_with_a_value_is_a_usage_error)
 
 Test(options, too_many_arguments_are_a_usage_error)
 {
-    cr_expect_eq(PARSE("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14",
-                       "15", "16", "17"),
-                 CLI_USAGE);
+    cr_redirect_stderr();
+    const int room = (int)(sizeof arguments.positional / sizeof arguments.positional[0]);
+    char *argv[100] = {"verb"};
+    for (int i = 1; i <= room + 1; i++) {
+        argv[i] = "1";
+    }
+    cr_expect_eq(cli_parse(&cli_decode, 1 + room, argv, NULL, 0, &arguments), CLI_OK);
+    cr_expect_eq(cli_parse(&cli_decode, 2 + room, argv, NULL, 0, &arguments), CLI_USAGE);
 }

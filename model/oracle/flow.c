@@ -403,6 +403,17 @@ static void see_skips(struct judge *judge, const struct told *told)
     }
 }
 
+static void see_moves(struct judge *judge, const struct told *told)
+{
+    for (int at = 0; at < told->places; at++) {
+        for (int change = FLOW_STARTED; change <= EVENT_LAST; change++) {
+            if (told->fresh[at][change]) {
+                judge_see(judge, (enum oracle_sighting)(SIGHT_KEY_STARTED + change - FLOW_STARTED));
+            }
+        }
+    }
+}
+
 /* The flow that a changed row is about; 0: none. */
 static int64_t flow_of(const struct rows *rows, const struct row_change *change)
 {
@@ -451,6 +462,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         judge_move(&judge, &told, changes, count);
         judge_state(&judge, &told);
         see_skips(&judge, &told);
+        see_moves(&judge, &told);
     }
     return judge.verdict;
 }

@@ -47,6 +47,13 @@ static const struct {
                            "a skip spared an activity that another one could still reach"},
     [SIGHT_SKIP_JOIN] = {CLAUSE_KEY_5, "a join was skipped with the last of the ways to it"},
     [SIGHT_SKIP_ERROR] = {CLAUSE_KEY_5, "an error skipped what only it could reach"},
+    [SIGHT_KEY_STARTED] = {CLAUSE_KEY_3, "an activity was started, 9 -> 8"},
+    [SIGHT_KEY_ERRORED] = {CLAUSE_KEY_3, "an activity errored, 8 -> 7"},
+    [SIGHT_KEY_COMPLETED] = {CLAUSE_KEY_3, "an activity completed, 8 -> 6"},
+    [SIGHT_KEY_PAUSED] = {CLAUSE_KEY_3, "a completed activity was paused, 6 -> 5"},
+    [SIGHT_KEY_HELD] = {CLAUSE_KEY_3, "an activity was finished and held, 8 -> 5"},
+    [SIGHT_KEY_RELEASED] = {CLAUSE_KEY_3, "a paused activity was released, 5 -> 4"},
+    [SIGHT_KEY_SKIPPED] = {CLAUSE_KEY_3, "an activity was skipped, 9 -> 3"},
     /* pipeline */
     [SIGHT_RETRIED] = {CLAUSE_CUT_12, "a phase committed after transient errors"},
     [SIGHT_EXHAUSTED] = {CLAUSE_CUT_12, "a phase was given up after too many transient errors"},
@@ -57,8 +64,12 @@ static const struct {
     [SIGHT_HUMAN_NULL] = {CLAUSE_CUT_14, "a 23502 was handed to people"},
     [SIGHT_COMPENSATED] = {CLAUSE_CUT_20, "a failed verify took the compensating path"},
     [SIGHT_REVERIFY_FAILED] = {CLAUSE_CUT_20, "a failed re-verify took the compensating path"},
-    /* seq */
-    [SIGHT_SEQ_MOVE_1] = {CLAUSE_SEQ_2, "move 1, 0 -> 1"},
+#define MOVE(from, to)                                                                             \
+    [SIGHT_STATUS_##from##_##to] = {CLAUSE_CUT_25, "the status moved " #from " -> " #to},
+    ORACLE_STATUS_MOVES(MOVE)
+#undef MOVE
+        /* seq */
+        [SIGHT_SEQ_MOVE_1] = {CLAUSE_SEQ_2, "move 1, 0 -> 1"},
     [SIGHT_SEQ_MOVE_2] = {CLAUSE_SEQ_2, "move 2, 1 -> 2"},
     [SIGHT_SEQ_MOVE_3] = {CLAUSE_SEQ_2, "move 3, 2 -> 3"},
     [SIGHT_SEQ_MOVE_4] = {CLAUSE_SEQ_2, "move 4, 2 -> 4"},

@@ -41,6 +41,16 @@ const char *oracle_name_text(enum oracle_name name);
     PAIR(7, 0) PAIR(7, 1) PAIR(7, 2) PAIR(7, 3) PAIR(7, 4) PAIR(7, 5) PAIR(7, 6)
 /* clang-format on */
 
+/* The moves of the pipeline's status graph (enum entry_status): MOVE(from, to). */
+/* clang-format off */
+#define ORACLE_STATUS_MOVES(MOVE) \
+    MOVE(NONE, MARKED) MOVE(MARKED, APPROVED) MOVE(MARKED, REJECTED) \
+    MOVE(APPROVED, APPROVED) MOVE(APPROVED, REJECTED) MOVE(APPROVED, CUT) \
+    MOVE(REJECTED, APPROVED) MOVE(REJECTED, REJECTED) \
+    MOVE(CUT, COMPLETE) MOVE(CUT, ESCALATED) \
+    MOVE(COMPLETE, COMPLETE) MOVE(COMPLETE, ESCALATED)
+/* clang-format on */
+
 /* A path that must be seen taken, and how it is recognised in rows alone. */
 enum oracle_sighting {
     /* activity */
@@ -71,6 +81,13 @@ enum oracle_sighting {
     SIGHT_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
     SIGHT_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
     SIGHT_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
+    SIGHT_KEY_STARTED, /* KEY-3: the moves of a digit, in the order of enum flow_event */
+    SIGHT_KEY_ERRORED,
+    SIGHT_KEY_COMPLETED,
+    SIGHT_KEY_PAUSED,
+    SIGHT_KEY_HELD,
+    SIGHT_KEY_RELEASED,
+    SIGHT_KEY_SKIPPED,
     /* pipeline */
     SIGHT_RETRIED,         /* CUT-12: a phase committed after transient errors */
     SIGHT_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
@@ -81,6 +98,9 @@ enum oracle_sighting {
     SIGHT_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
     SIGHT_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
     SIGHT_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
+#define MOVE(from, to) SIGHT_STATUS_##from##_##to, /* CUT-25: told by a row of history */
+    ORACLE_STATUS_MOVES(MOVE)
+#undef MOVE
     /* seq */
     SIGHT_SEQ_MOVE_1,  /* SEQ-2: the moves of the contract as it numbers them; 0>1 */
     SIGHT_SEQ_MOVE_2,  /* 1>2 */

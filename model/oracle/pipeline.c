@@ -26,6 +26,12 @@ static bool may_follow(int64_t from, int64_t to)
            (follows[from] & TO(to)) != 0;
 }
 
+static const enum oracle_sighting move_sights[STATUS_COUNT][STATUS_COUNT] = {
+#define MOVE(from, to) [STATUS_##from][STATUS_##to] = SIGHT_STATUS_##from##_##to,
+    ORACLE_STATUS_MOVES(MOVE)
+#undef MOVE
+};
+
 /* ---- memory: ids of rows for which a request was acked --------------------------------------- */
 
 enum { OF_MARK, OF_CUT, OF_VERIFY };
@@ -204,6 +210,9 @@ static void judge_past(struct commit *commit, const struct subject *row)
               to == cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS) && may_follow(from, to) &&
               brought(commit, TABLE_PAST, PAST_ENTRY, entry, -1, 0) == 1,
           25, "a row of history tells of a move that was not made");
+    if (may_follow(from, to)) {
+        judge_see(&commit->judge, move_sights[from][to]);
+    }
     held(commit, CLAUSE_CUT_12);
     TRAIL(retries <= TRIES_MAX, 12, "a phase was retried without bound");
     if (retries > 0) {

@@ -301,7 +301,7 @@ Test(engine, a_refusal_leads_to_the_end_of_the_message_or_back_to_its_entry)
 {
     PROVES(CLAUSE_ACL_7, CLAUSE_ACL_15, CLAUSE_ACL_28);
     SETTLES(ERRATUM_ACL_10, ERRATUM_ACL_11, ERRATUM_ACL_17, ERRATUM_ACL_19, ERRATUM_ACL_20,
-            ERRATUM_ACL_29);
+            ERRATUM_ACL_29, ERRATUM_ACL_31);
     bool seen[WORKER_STATE_COUNT] = {false};
     for (size_t i = 0; i < COUNT(refused_cases); i++) {
         const struct refused_case *one = &refused_cases[i];
@@ -336,7 +336,7 @@ static const uint8_t after_unknown[WORKER_STATE_COUNT] = {
 
 Test(engine, an_aborted_bundle_is_sent_again_and_an_unknown_one_is_looked_up)
 {
-    SETTLES(ERRATUM_ACL_13);
+    SETTLES(ERRATUM_ACL_13, ERRATUM_ACL_32);
     for (int state = 0; state < WORKER_STATE_COUNT; state++) {
         enum message_kind kind = kind_for((enum worker_state)state);
         struct worker worker = worker_at((enum worker_state)state, kind, ODD);

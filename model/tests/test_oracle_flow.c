@@ -221,6 +221,11 @@ Test(oracle_flow, a_flow_that_skips_joins_pauses_and_ends_is_fine)
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_5], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_8], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_10], 0U);
+    static const uint64_t moves[] = {4, 1, 2, 1, 1, 2, 1}; /* in the order of enum flow_event */
+    for (int change = FLOW_STARTED; change <= FLOW_SKIPPED; change++) {
+        cr_expect_eq(oracle.seen[SIGHT_KEY_STARTED + change - FLOW_STARTED],
+                     moves[change - FLOW_STARTED], "change %d", change);
+    }
 }
 
 Test(oracle_flow, skips_are_seen_for_what_they_are)

@@ -248,6 +248,8 @@ Test(oracle_pipeline, whole_phases_are_fine_along_every_path)
     cr_expect_eq(oracle.seen[SIGHT_REVERIFY_FAILED], 1U);
     cr_expect_eq(oracle.seen[SIGHT_COMPENSATED], 0U);
     cr_expect_eq(oracle.seen[SIGHT_HUMAN_NULL], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_STATUS_COMPLETE_ESCALATED], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_STATUS_CUT_ESCALATED], 0U);
 }
 
 /* ---- parts left out -------------------------------------------------------------------------- */

@@ -29,13 +29,22 @@ static void make(const char *bug)
     cr_assert(run_make(&run, &scenario, bug == NULL ? NULL : &sabotage));
 }
 
-static uint64_t crashes_fired(void)
+static uint64_t crashes_fired_at(int depth)
 {
     uint64_t sum = 0;
     for (int bundle = 0; bundle < BUNDLE_NAME_COUNT; bundle++) {
         for (int side = 0; side < SWEEP_SIDES; side++) {
-            sum += report.by_bundle[bundle][side];
+            sum += report.by_bundle[depth][bundle][side];
         }
+    }
+    return sum;
+}
+
+static uint64_t crashes_fired(void)
+{
+    uint64_t sum = 0;
+    for (int depth = 0; depth < SWEEP_DEPTH_MAX; depth++) {
+        sum += crashes_fired_at(depth);
     }
     return sum;
 }
@@ -75,7 +84,7 @@ Test(sweep, each_bundle_of_tree_3_is_crashed_as_often_as_it_is_sent)
     cr_assert(sweep(&run, 1, 1, &report, NULL, NULL));
     for (int bundle = 0; bundle < BUNDLE_NAME_COUNT; bundle++) {
         for (int side = 0; side < SWEEP_SIDES; side++) {
-            cr_expect_eq(report.by_bundle[bundle][side], expected[bundle], "%s",
+            cr_expect_eq(report.by_bundle[0][bundle][side], expected[bundle], "%s",
                          bundle_name_text((enum bundle_name)bundle));
         }
     }

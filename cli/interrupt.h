@@ -1,0 +1,12 @@
+/* Ctrl-C: the first one asks a verb to end with what it has, a second one kills. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From now on the first SIGINT is noted. */
+void interrupt_watch(void);
+
+bool interrupt_seen(void);
+
+#endif

@@ -1,0 +1,158 @@
+#include "cli/results.h"
+
+#include "faults/catalogue.h"
+#include "model/identity.h"
+#include "reports/sha256.h"
+#include "sim/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+static struct {
+    struct results_build build;
+    char command[2000];
+} program;
+
+void results_begin(const struct results_build *build, int argc, char **argv)
+{
+    size_t used = 0;
+    program.build = *build;
+    for (int i = 0; i < argc && used < sizeof program.command; i++) {
+        bool plain = argv[i][0] != '\0' && strpbrk(argv[i], " '\"\\$&;|<>()*?\n") == NULL;
+        used += (size_t)snprintf(program.command + used, sizeof program.command - used,
+                                 plain ? "%s%s" : "%s'%s'", i == 0 ? "" : " ",
+                                 i == 0 ? "assay" : argv[i]);
+    }
+}
+
+/* ---- where it runs --------------------------------------------------------------------------- */
+
+static void hash_program(char text[SHA256_TEXT_SIZE])
+{
+    size_t length = 0;
+    char *bytes = artefacts_read("/proc/self/exe", &length);
+    text[0] = '\0';
+    if (bytes != NULL) {
+        sha256_text(bytes, length, text);
+    }
+    free(bytes);
+}
+
+static json_t *system_name(void)
+{
+    struct utsname name;
+    char text[400];
+    if (uname(&name) != 0) {
+        return json_null();
+    }
+    snprintf(text, sizeof text, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
+    return json_string(text);
+}
+
+static json_t *moment(void)
+{
+    char text[32];
+    time_t now = time(NULL);
+    struct tm parts;
+    gmtime_r(&now, &parts);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return json_string(text);
+}
+
+static json_t *fault_groups(void)
+{
+    json_t *groups = json_object();
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        const struct fault *fault = fault_get((enum fault_kind)kind);
+        json_object_set_new(groups, fault->name, json_string(fault_group_get(fault->group)->name));
+    }
+    return groups;
+}
+
+static json_t *begin_line(const struct results_plan *plan)
+{
+    const struct results_build *build = &program.build;
+    char binary[SHA256_TEXT_SIZE];
+    hash_program(binary);
+    json_t *line =
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "type",
+                  "begin", "verb", plan->verb->name, "command", program.command, "made", moment(),
+                  "assay", build->version, "commit", build->commit, "dirty", build->dirty,
+                  "compiler", build->compiler, "flags", build->flags, "clauses_hash",
+                  build->clauses_hash, "errata_hash", build->errata_hash, "binary_hash", binary,
+                  "system", system_name(), "fault_groups", fault_groups());
+    json_object_set_new(line, "versions",
+                        json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
+                                  FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
+                                  PCG_VERSION, "schedule", SCHEDULE_VERSION));
+    if (plan->jobs > 0) {
+        json_object_set_new(line, "jobs", json_integer((json_int_t)plan->jobs));
+        json_object_set_new(line, "base_seed", json_integer((json_int_t)plan->base_seed));
+    }
+    return line;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+int results_open(struct artefacts *results, const struct results_plan *plan)
+{
+    if (!artefacts_open(results, plan->folder, plan->json ? stdout : NULL)) {
+        return cli_usage_error(plan->verb, "--out %s", results->problem);
+    }
+    if (plan->folder != NULL) {
+        artefacts_note(results, begin_line(plan));
+        artefacts_peek(results, "", 0);
+    }
+    return CLI_OK;
+}
+
+void results_note_begin(struct artefacts *results, const struct cli_verb *verb)
+{
+    artefacts_note(results, begin_line(&(struct results_plan){.verb = verb}));
+}
+
+void results_note_end(struct artefacts *results, int status)
+{
+    artefacts_note(results, json_pack("{s:s, s:i, s:f}", "type", "end", "status", status, "seconds",
+                                      artefacts_seconds(results)));
+}
+
+int results_close(struct artefacts *results, const struct cli_verb *verb, int status)
+{
+    if (results->folder != NULL) {
+        results_note_end(results, status);
+    }
+    if (!artefacts_close(results)) {
+        fprintf(stderr, "assay %s: %s\n", verb->name, results->problem);
+        return status == CLI_OK ? CLI_UNAVAILABLE : status;
+    }
+    return status;
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
+{
+    json_t *object = json_object();
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (evaluated[c] > 0) {
+            json_object_set_new(object, clause_get((enum clause_id)c)->id,
+                                json_integer((json_int_t)evaluated[c]));
+        }
+    }
+    return object;
+}
+
+json_t *results_seen(const uint64_t seen[SIGHT_COUNT])
+{
+    json_t *object = json_object();
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        if (seen[i] > 0) {
+            json_object_set_new(object, oracle_sighting_text((enum oracle_sighting)i),
+                                json_integer((json_int_t)seen[i]));
+        }
+    }
+    return object;
+}

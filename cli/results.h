@@ -1,0 +1,46 @@
+/* The results of a verb: JSON lines on stdout with --json, and artefacts with --out DIR, in one.
+ *
+ * Between results_open and results_close a verb hands every result to artefacts_line, in whatever
+ * way it talks to people. results.jsonl then begins with where it ran (what it takes to repeat it)
+ * and ends with how it ended. */
+#ifndef CLI_RESULTS_H
+#define CLI_RESULTS_H
+
+#include "cli/cli.h"
+#include "model/oracle/oracle.h"
+#include "reports/artefacts.h"
+
+/* Of which sources the program was built, and how: main.c knows. */
+struct results_build {
+    const char *version, *commit, *compiler, *flags;
+    bool dirty;
+    const char *clauses_hash, *errata_hash; /* SHA-256 of the tables */
+};
+
+/* The program and its command line, before any verb runs. */
+void results_begin(const struct results_build *build, int argc, char **argv);
+
+struct results_plan {
+    const struct cli_verb *verb;
+    const char *folder; /* --out; NULL: none */
+    bool json;          /* lines go to stdout */
+    uint64_t base_seed, jobs;
+};
+
+/* Returns CLI_OK, or CLI_USAGE after it has said why: the folder is not new or empty. */
+int results_open(struct artefacts *results, const struct results_plan *plan);
+
+/* The two lines around a session that a verb makes itself. */
+void results_note_begin(struct artefacts *results, const struct cli_verb *verb);
+void results_note_end(struct artefacts *results, int status);
+
+/* The verb ends with `status`. Returns it, or CLI_UNAVAILABLE after it has said what could not be
+ * written. */
+int results_close(struct artefacts *results, const struct cli_verb *verb, int status);
+
+/* For lines about runs: how often each clause was evaluated, and each path seen; those that were
+ * not at all are left out. */
+json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT]);
+json_t *results_seen(const uint64_t seen[SIGHT_COUNT]);
+
+#endif

@@ -1,0 +1,212 @@
+/* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
+#include "reports/sign_off.h"
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "reports/artefacts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: assay sign-off --out DIR [--with DIR]... [--only STEP]...\n"
+    "\n"
+    "Makes the evidence that a sign-off needs, a folder a step in DIR/steps, puts all of it into\n"
+    "DIR/evidence, and writes the acceptance page to DIR/evidence/sign-off.md. ./run sign-off\n"
+    "does this, with the unit tests first, and writes to ./sign-off unless told otherwise.\n"
+    "\n"
+    "  --out DIR    must be empty or new\n"
+    "  --with DIR   evidence that was made before, such as that of the unit tests\n"
+    "  --only STEP  this step only; may be given several times. What is left out is NOT SHOWN\n"
+    "\n"
+    "Exit status: 0 everything is shown and holds; 1 something failed; 4 something is not shown.\n"
+    "\n"
+    "example: assay sign-off --out acceptance\n";
+
+#define STEP_WORDS_MAX 16
+
+/* The evidence, a line a step: the words of a command, to which --out is added. A step that takes
+ * much longer than another comes first. Those that reports/sign_off.c asks for must be here. */
+static const struct step {
+    const char *name;
+    const char *words[STEP_WORDS_MAX];
+} steps[] = {
+    {"campaign", {"campaign", "--seeds", "2000"}},
+    {"sweep-tree-7", {"sweep", "tree-7", "--seed", "1", "--depth", "2"}},
+    {"sweep-tree-3", {"sweep", "tree-3", "--seed", "1", "--depth", "2"}},
+    {"sweep-cycle", {"sweep", "cycle", "--seed", "1", "--depth", "2"}},
+    {"sweep-pending", {"sweep", "pending", "--seed", "1", "--depth", "2"}},
+    {"sweep-seq", {"sweep", "seq", "--seed", "1", "--depth", "2"}},
+    {"sweep-key", {"sweep", "key-branches", "--seed", "1"}},
+    {"sweep-legacy", {"sweep", "legacy", "--seed", "1", "--depth", "2"}},
+    {"sweep-pipeline", {"sweep", "pipeline", "--seed", "1", "--depth", "2"}},
+    {"sabotage", {"sabotage"}},
+    {"conform", {"conform", "--seeds", "500"}},
+    {"conform-errors", {"conform", "--errors"}},
+    {"real",
+     {"real", "tree-3", "tree-7", "cycle", "pending", "thresholds", "key-branches", "seq", "legacy",
+      "pipeline", "--seeds", "5"}},
+    {"sabotage-real", {"sabotage", "--real"}},
+};
+#define STEP_COUNT (sizeof steps / sizeof steps[0])
+
+struct request {
+    const char *out;
+    struct cli_values with, only;
+};
+
+static bool is_wanted(const struct request *request, const char *name)
+{
+    for (int i = 0; i < request->only.count; i++) {
+        if (strcmp(request->only.values[i], name) == 0) {
+            return true;
+        }
+    }
+    return request->only.count == 0;
+}
+
+static int check_steps(const struct request *request)
+{
+    for (int i = 0; i < request->only.count; i++) {
+        bool any = false;
+        for (size_t s = 0; s < STEP_COUNT; s++) {
+            any = any || strcmp(steps[s].name, request->only.values[i]) == 0;
+        }
+        if (!any) {
+            return cli_usage_error(
+                &cli_sign_off, "--only %s: there is no such step, but %s, %s ...",
+                cli_quote(request->only.values[i]).text, steps[0].name, steps[1].name);
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A process of this program. What it prints goes to `log`; NULL: where ours does. */
+static int run_assay(char **argv, const char *log)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (log != NULL && freopen(log, "w", stdout) == NULL) {
+            _exit(CLI_UNAVAILABLE);
+        }
+        execv("/proc/self/exe", argv);
+        _exit(CLI_UNAVAILABLE);
+    }
+    int ended = 0;
+    while (pid > 0 && waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
+    }
+    return pid > 0 && WIFEXITED(ended) ? WEXITSTATUS(ended) : CLI_UNAVAILABLE;
+}
+
+static int run_step(const struct request *request, const struct step *step)
+{
+    char folder[ARTEFACTS_PATH_SIZE], log[ARTEFACTS_PATH_SIZE];
+    char *argv[STEP_WORDS_MAX + 4] = {"assay"};
+    size_t count = 1;
+    for (size_t i = 0; i < STEP_WORDS_MAX && step->words[i] != NULL; i++) {
+        argv[count++] = (char *)step->words[i];
+    }
+    snprintf(folder, sizeof folder, "%.3000s/steps/%s", request->out, step->name);
+    snprintf(log, sizeof log, "%.3000s/steps/%s.txt", request->out, step->name);
+    argv[count++] = "--out";
+    argv[count++] = folder;
+    fprintf(stderr, "%s:", step->name);
+    for (size_t i = 1; i + 2 < count; i++) {
+        fprintf(stderr, " %s", argv[i]);
+    }
+    fputc('\n', stderr);
+    int status = run_assay(argv, log);
+    if (status != CLI_OK) {
+        fprintf(stderr, "%s: status %d; what it said is in %s\n", step->name, status, log);
+    }
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static int make_folder(const struct request *request)
+{
+    struct artefacts folder = {0};
+    char path[ARTEFACTS_PATH_SIZE];
+    if (!artefacts_claim(&folder, request->out)) {
+        return cli_usage_error(&cli_sign_off, "--out %s", folder.problem);
+    }
+    snprintf(path, sizeof path, "%.3000s/steps", request->out);
+    mkdir(path, 0777);
+    return CLI_OK;
+}
+
+static int put_together(const struct request *request)
+{
+    static char paths[STEP_COUNT + 1][ARTEFACTS_PATH_SIZE];
+    char log[ARTEFACTS_PATH_SIZE];
+    char *argv[STEP_COUNT + 24] = {"assay", "merge"};
+    size_t count = 2;
+    for (size_t s = 0; s < STEP_COUNT; s++) {
+        snprintf(paths[s], sizeof paths[s], "%.3000s/steps/%s", request->out, steps[s].name);
+        if (is_wanted(request, steps[s].name) && access(paths[s], F_OK) == 0) {
+            argv[count++] = paths[s];
+        }
+    }
+    for (int i = 0; i < request->with.count; i++) {
+        argv[count++] = (char *)request->with.values[i];
+    }
+    snprintf(paths[STEP_COUNT], sizeof paths[STEP_COUNT], "%.3000s/evidence", request->out);
+    snprintf(log, sizeof log, "%.3000s/steps/merge.txt", request->out);
+    argv[count++] = "--out";
+    argv[count++] = paths[STEP_COUNT];
+    run_assay(argv, log);
+    char *page[] = {"assay", "report", paths[STEP_COUNT], "--sign-off", NULL};
+    int status = run_assay(page, NULL);
+    printf("the page is %s/sign-off.md, the report %s/report.html\n", paths[STEP_COUNT],
+           paths[STEP_COUNT]);
+    return status;
+}
+
+static int sign_off(const struct request *request)
+{
+    int status = make_folder(request);
+    if (status != CLI_OK) {
+        return status;
+    }
+    interrupt_watch();
+    for (size_t s = 0; s < STEP_COUNT && !interrupt_seen(); s++) {
+        if (is_wanted(request, steps[s].name)) {
+            run_step(request, &steps[s]);
+        }
+    }
+    return put_together(request);
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request = {0};
+    struct cli_arguments arguments;
+    const struct cli_option options[] = {{"--out", &request.out, NULL}};
+    int status = cli_take_values(&cli_sign_off, &argc, argv, "--with", &request.with);
+    if (status == CLI_OK) {
+        status = cli_take_values(&cli_sign_off, &argc, argv, "--only", &request.only);
+    }
+    if (status == CLI_OK) {
+        status = cli_parse(&cli_sign_off, argc, argv, options, sizeof options / sizeof *options,
+                           &arguments);
+    }
+    if (status == CLI_OK && (arguments.count != 0 || request.out == NULL)) {
+        status = cli_usage_error(&cli_sign_off, "it takes --out DIR, and no argument");
+    }
+    if (status == CLI_OK) {
+        status = check_steps(&request);
+    }
+    return status == CLI_OK ? sign_off(&request) : status;
+}
+
+const struct cli_verb cli_sign_off = {.name = "sign-off",
+                                      .about = "the whole evidence, and the page that is signed",
+                                      .help = help,
+                                      .run = run};

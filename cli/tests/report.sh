@@ -1,0 +1,201 @@
+#!/bin/sh
+# What verbs leave in their folders, and assay report, merge and sign-off on it.
+#
+# usage: report.sh ASSAY SOURCE_DIR
+set -u
+assay=$1 source=$2
+. "$(dirname "$0")/check.sh"
+cd "$scratch" || exit 1
+bad() { # what it must say, then the arguments
+    message=$1
+    shift
+    run 64 "$@"
+    complains "$message"
+}
+has() { # folder, names
+    folder=$1
+    shift
+    for name in "$@"; do [ -s "$folder/$name" ] || fail "$last left no $folder/$name"; done
+}
+files='results.jsonl report.json report.html junit.xml summary.md'
+# Every line of results.jsonl is a JSON object and ends; junit.xml has the shape of tests/junit.xsd.
+valid() {
+    checks=$((checks + 1))
+    [ ! -s "$1/results.jsonl" ] || [ -z "$(tail -c 1 "$1/results.jsonl")" ] ||
+        fail "$1/results.jsonl ends in the middle of a line"
+    mkdir -p again && rm -rf again/* && cp "$1/results.jsonl" again/
+    "$assay" report again >report.out 2>report.err
+    [ $? -ne 64 ] || { cat report.err && fail "$1/results.jsonl holds what is no JSON"; }
+    for xml in "$1/junit.xml" again/junit.xml; do
+        [ ! -f "$xml" ] || xmllint --noout --schema "$source/reports/tests/junit.xsd" "$xml" \
+            2>report.err || { cat report.err && fail "$1: junit.xml is not valid"; }
+    done
+}
+: >out && : >err
+
+# ---- every verb ----
+run 0 campaign tree-3 legacy-replay --out campaign && has campaign $files && valid campaign
+grep -q '<testcase classname="tree-3" name="ACL-5 ' campaign/junit.xml || fail "no case for tree-3 and ACL-5"
+grep -q 'failures="0" errors="0"' campaign/junit.xml || fail "what is to break is a failure"
+run 0 sweep tree-3 --seed 1 --out sweep && has sweep $files && valid sweep
+run 0 sabotage lost-snapshot --out sabotage && has sabotage $files && valid sabotage
+run 0 run tree-3 --seed 1 --json --out run && has run $files && valid run
+run 1 run tree-3 --seed 2 --sabotage trust-stale-read --out broken && has broken $files && valid broken
+finding=broken/findings/tree-3-ACL-16-ledger
+has $finding schedule.json shrunk.json trace.txt words.txt finding.json
+run 1 replay $finding/shrunk.json && says 'breaks     ACL-16'
+run 1 replay $finding && says 'breaks     ACL-16'
+run 1 replay $finding/schedule.json && says 'ACL-16'
+grep -q 'reproduce: assay run tree-3 --seed 2 --sabotage trust-stale-read</failure>' broken/junit.xml ||
+    fail "junit.xml does not say how to reproduce"
+grep -q 'assay run tree-3 --seed 2 --sabotage trust-stale-read' broken/summary.md ||
+    fail "summary.md does not say how to reproduce"
+run 1 campaign tree-3 --sabotage lost-snapshot --json --out lost && valid lost
+has lost/findings/tree-3-ACL-21-semaphore shrunk.json words.txt
+run 1 sweep tree-3 --seed 1 --sabotage job-state-first --json --out swept && valid swept
+run 0 real tree-3 --out real && has real $files && valid real
+grep -q '{"id":"ACL-30",[^}]*"sim":null,"real":[1-9]' real/report.json ||
+    fail "what ran on PostgreSQL alone counts for the simulation, or not at all"
+run 0 conform --seeds 20 --out conform && has conform $files && valid conform
+bad 'nothing is written over' real tree-3 --out sweep
+bad 'nothing is written over' conform --out sweep
+bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep
+bad 'nothing is written over' sabotage lost-snapshot --out sweep
+bad 'nothing is written over' run tree-3 --seed 1 --out sweep
+
+# ---- report ----
+run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 2,000 seeds' &&
+    says 'legacy-replay' && says 'broken, as expected'
+run 0 report campaign --json && says '"version":1'
+run 1 report broken && says 'a promise was broken (status 1)' && says 'ACL-16 in tree-3'
+rm campaign/report.html && run 0 report campaign && has campaign report.html
+bad 'has no results.jsonl' report "$scratch"
+bad 'has no results.jsonl' report nowhere
+bad 'one DIR is needed' report
+mkdir cut && head -c 100 campaign/results.jsonl >cut/results.jsonl
+bad 'results.jsonl, line 1: no JSON object' report cut
+run 0 list promises ACL-30 --coverage sweep && says ' times'
+
+# ---- shards are one campaign ----
+whole() { sed -n 's/.*"seeds":\([0-9]*\).*"verdict".*//p; s/.*"bound":{"seeds":\([0-9]*\).*/\1/p' "$1/report.json"; }
+run 0 campaign tree-3 --shard 1/2 --out one && run 0 campaign tree-3 --shard 2/2 --out two
+run 0 merge one two --out both && has both $files && valid both && says 'every promise held'
+[ "$(whole both)" = 1000 ] || fail "two shards are $(whole both) seeds, wanted 1000"
+says_of() { sed -n "s/.*{\"id\":\"$2\",[^}]*\"sim\":\([0-9]*\).*/\1/p" "$1/report.json"; }
+run 0 campaign tree-3 --out alone
+[ "$(says_of both ACL-30)" = "$(says_of alone ACL-30)" ] || fail "shards evaluate otherwise than the whole"
+run 0 campaign seq-illegal --seeds 128 --shard 1/2 --out few
+run 4 merge few --out fewer && says 'Gates not met' # what no shard can judge alone
+run 1 merge both broken --out mixed && has mixed/findings/tree-3-ACL-16-ledger words.txt && valid mixed
+bad 'nothing is written over' merge one --out two
+bad 'has no results.jsonl' merge one nowhere --out new
+[ ! -e new ] || fail "a merge that cannot be done leaves a folder"
+bad '--out NEW' merge one
+
+# ---- sign-off: nothing is shown that was not run ----
+run 4 report both --sign-off && says 'NOT SHOWN' && says 'ACL-3   NOT SHOWN' && has both sign-off.md
+run 4 report both --sign-off --json && says '"type":"sign_off"'
+run 4 sign-off --out signed --only sweep-tree-3 --with campaign &&
+    has signed/evidence sign-off.md $files && says 'sweep     PASS' && says 'sabotage  NOT SHOWN'
+grep -q '^| ACL-9 | 4.1 ' signed/evidence/sign-off.md || fail "the page lacks ACL-9 and its section"
+grep -q '^| E-ACL-4 | ' signed/evidence/sign-off.md || fail "the page lacks E-ACL-4"
+valid signed/evidence
+run 1 sign-off --out failed --only sweep-tree-3 --with broken && says 'ACL-16  FAIL'
+bad 'no such step' sign-off --out x --only nothing
+bad 'nothing is written over' sign-off --out signed
+bad '--out DIR' sign-off
+
+# Waits until the file has the text, a minute at most.
+wait_for() {
+    for tenth in $(seq 600); do
+        grep -qs -- "$2" "$1" && return
+        sleep 0.1
+    done
+    fail "$1 has no $2 after a minute"
+}
+
+# ---- killed at ten moments, readable each time ----
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    "$assay" campaign --time 1h --out "killed-$i" >out 2>err &
+    pid=$!
+    sleep "$(awk -v i="$i" 'BEGIN { srand(); printf "%.3f", (i * 0.197 + rand()) % 1.7 }')"
+    [ "$i" -lt 10 ] || wait_for 'killed-10/results.jsonl' '"type":"summary"'
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    last="killed campaign $i"
+    [ ! -d "killed-$i" ] || [ ! -f "killed-$i/results.jsonl" ] || valid "killed-$i"
+done
+run 4 report killed-10 && says 'killed half-way' && says '0 findings in ' && has killed-10 $files && valid killed-10
+"$assay" sabotage --out killed-s >out 2>err &
+pid=$!
+wait_for killed-s/results.jsonl '"type":"sabotage"'
+kill -KILL $pid
+wait $pid 2>/dev/null
+valid killed-s
+
+# ---- interrupted: what was found so far ----
+for verb in 'campaign --time 1h' 'sweep tree-7 --seed 1 --depth 3' sabotage; do
+    rm -rf interrupted
+    # shellcheck disable=SC2086 # a command
+    "$assay" $verb --out interrupted >out 2>err &
+    pid=$!
+    wait_for interrupted/results.jsonl '"type":"begin"'
+    sleep 1
+    kill -INT $pid
+    wait $pid
+    status=$? last="assay $verb, interrupted"
+    checks=$((checks + 1))
+    [ $status -eq 4 ] || fail "$last: status $status, wanted 4"
+    has interrupted $files && valid interrupted
+done
+
+# ---- the guides: every command in them does what they say ----
+cat >guide.sed <<'END'
+s/^    \(assay .*\)/\1/
+t show
+d
+: show
+s/   .*//
+s/"\$SEED"/7/; s/--time 10m/tree-3 --seeds 1000/; s/--seeds 100000/tree-3 --seeds 1000/; s/NAME/tree-3-ACL-16-ledger/
+END
+sed -f guide.sed "$source/reports/README.md" >guide
+[ "$(wc -l <guide)" -eq 6 ] || fail "the guides have $(wc -l <guide) commands, wanted 6"
+mkdir guided guided/finding && cp -r broken guided/finding/results
+while IFS= read -r line; do
+    wanted=0 place=guided
+    case $line in
+    *--real*) continue ;; # run.sh and conform.sh have it
+    *replay*) wanted=1 place=guided/finding ;;
+    *merge*) rm -rf guided/results ;;
+    esac
+    (cd $place && eval "'$assay' ${line#assay}") >out 2>err </dev/null
+    status=$? last=$line
+    checks=$((checks + 1))
+    [ $status -eq $wanted ] || fail "the guide's $line: status $status, wanted $wanted"
+    case $line in
+    *'--shard 1/4'*)
+        for k in 2 3 4; do
+            (cd $place && "$assay" campaign tree-3 --seeds 1000 --shard $k/4 --out shard-$k >out)
+        done
+        ;;
+    esac
+done <guide
+for verb in report merge sign-off; do run 0 $verb --help && says "example: assay $verb" || :; done
+
+# ---- a live line on a terminal, none in a file ----
+if command -v script >/dev/null; then
+    script -qec "'$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
+    checks=$((checks + 1))
+    grep -q 'seeds/s.* broke a promise, .* faults, about .* s left' out || fail "no live line on a terminal"
+fi
+
+# ---- 100,000 runs: a page of under 3 MB, made in under 2 s of processor time ----
+run 0 campaign inbox --seeds 100000 --out many
+for name in report.html report.json; do
+    [ "$(wc -c <many/$name)" -lt 3000000 ] || fail "$name of 100,000 runs is too large"
+done
+checks=$((checks + 1))
+(ulimit -t 2 && "$assay" report many >out 2>err) || fail "the report took more than 2 s"
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

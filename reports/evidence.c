@@ -1,0 +1,356 @@
+#include "reports/evidence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const evidence_sides[EVIDENCE_SIDES] = {"before begin", "before commit",
+                                                    "after commit"};
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+const char *evidence_text(const json_t *line, const char *key)
+{
+    const char *text = json_string_value(json_object_get(line, key));
+    return text == NULL ? "" : text;
+}
+
+uint64_t evidence_number(const json_t *line, const char *key)
+{
+    json_int_t number = json_integer_value(json_object_get(line, key));
+    return number < 0 ? 0 : (uint64_t)number;
+}
+
+bool evidence_is(const json_t *line, const char *key, const char *text)
+{
+    return strcmp(evidence_text(line, key), text) == 0;
+}
+
+bool evidence_is_planted(const json_t *line)
+{
+    return evidence_text(line, "sabotage")[0] != '\0';
+}
+
+/* The clause that a member names. */
+static bool names_clause(const json_t *line, const char *key, enum clause_id *clause)
+{
+    const char *id = evidence_text(line, key);
+    return clause_find(id, strlen(id), clause);
+}
+
+/* ---- statuses -------------------------------------------------------------------------------- */
+
+/* From the one that says least to the one that says most. */
+static const struct {
+    int status;
+    const char *words;
+} statuses[] = {
+    {0, "every promise held"},
+    {4, "incomplete: not everything was put to the test"},
+    {2, "no progress, and no promise says so"},
+    {64, "a run was asked for wrongly"},
+    {69, "something that was needed was not available"},
+    {1, "a promise was broken"},
+    {3, "a run was not deterministic, so that nothing can be said"},
+    {70, "a bug in Assay, so that nothing can be said"},
+};
+#define STATUS_COUNT_KNOWN (sizeof statuses / sizeof statuses[0])
+
+static size_t rank_of(int status)
+{
+    for (size_t i = 0; i < STATUS_COUNT_KNOWN; i++) {
+        if (statuses[i].status == status) {
+            return i;
+        }
+    }
+    return STATUS_COUNT_KNOWN - 1;
+}
+
+const char *evidence_status_words(int status)
+{
+    return statuses[rank_of(status)].words;
+}
+
+static void note_status(struct evidence *evidence, int status)
+{
+    if (rank_of(status) > rank_of(evidence->status)) {
+        evidence->status = status;
+    }
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static void add_counts(json_t *sum, const json_t *more)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)more, key, value)
+    {
+        json_int_t before = json_integer_value(json_object_get(sum, key));
+        json_object_set_new(sum, key, json_integer(before + json_integer_value(value)));
+    }
+}
+
+static void add_evaluated(struct evidence *evidence, enum evidence_world world,
+                          const json_t *counts)
+{
+    const char *id;
+    json_t *count;
+    json_object_foreach((json_t *)counts, id, count)
+    {
+        enum clause_id clause;
+        if (clause_find(id, strlen(id), &clause)) {
+            evidence->clauses[clause].evaluated[world] += (uint64_t)json_integer_value(count);
+        }
+    }
+}
+
+static void add_seen(struct evidence *evidence, enum evidence_world world, const json_t *counts)
+{
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        evidence->seen[world][i] +=
+            evidence_number(counts, oracle_sighting_text((enum oracle_sighting)i));
+    }
+}
+
+static struct evidence_point *point_of(struct evidence *evidence, const char *protocol,
+                                       const char *phase)
+{
+    for (size_t i = 0; i < evidence->point_count; i++) {
+        struct evidence_point *point = &evidence->points[i];
+        if (strcmp(point->protocol, protocol) == 0 && strcmp(point->phase, phase) == 0) {
+            return point;
+        }
+    }
+    if (evidence->point_count == EVIDENCE_POINTS_MAX) {
+        return NULL;
+    }
+    evidence->points[evidence->point_count] =
+        (struct evidence_point){.protocol = protocol, .phase = phase};
+    return &evidence->points[evidence->point_count++];
+}
+
+static int side_of(const char *name)
+{
+    for (int side = 0; side < EVIDENCE_SIDES; side++) {
+        if (strcmp(evidence_sides[side], name) == 0) {
+            return side;
+        }
+    }
+    return -1;
+}
+
+/* [["Step 1", "before begin", 1, 369], ...] */
+static void add_points(struct evidence *evidence, enum evidence_world world, const json_t *line)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(line, "crash_points"), i, cell)
+    {
+        const char *phase = json_string_value(json_array_get(cell, 0));
+        const char *side_name = json_string_value(json_array_get(cell, 1));
+        json_int_t depth = json_integer_value(json_array_get(cell, 2));
+        int side = side_name == NULL ? -1 : side_of(side_name);
+        if (phase == NULL || side < 0 || depth < 1 || depth > EVIDENCE_DEPTHS) {
+            continue;
+        }
+        struct evidence_point *point = point_of(evidence, evidence_text(line, "protocol"), phase);
+        if (point != NULL) {
+            point->crashes[world][side][depth - 1] +=
+                (uint64_t)json_integer_value(json_array_get(cell, 3));
+        }
+    }
+}
+
+/* Everything that runs of a scenario counted. */
+static void add_runs(struct evidence *evidence, enum evidence_world world, const json_t *line)
+{
+    evidence->measured[world] = true;
+    add_evaluated(evidence, world, json_object_get(line, "evaluated"));
+    add_seen(evidence, world, json_object_get(line, "seen"));
+    add_counts(evidence->fired[world], json_object_get(line, "fired"));
+    add_counts(evidence->fired[world], json_object_get(line, "faults"));
+    add_points(evidence, world, line);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void add_scenario(struct evidence *evidence, const json_t *line)
+{
+    enum clause_id weak;
+    if (names_clause(line, "breaks", &weak)) {
+        evidence->clauses[weak].weakness = true;
+    }
+    evidence->seeds += evidence_number(line, "runs");
+    add_runs(evidence, EVIDENCE_SIM, line);
+}
+
+static void add_sim(struct evidence *evidence, const json_t *line)
+{
+    add_runs(evidence, EVIDENCE_SIM, line);
+}
+
+static void add_real(struct evidence *evidence, const json_t *line)
+{
+    add_runs(evidence, EVIDENCE_REAL, line);
+}
+
+static void add_finding(struct evidence *evidence, const json_t *line)
+{
+    enum clause_id clause;
+    bool is_new = evidence_is(line, "kind", "new");
+    evidence->findings += is_new;
+    if (names_clause(line, "clause", &clause)) {
+        evidence->clauses[clause].findings += is_new;
+        evidence->clauses[clause].expected += evidence_is(line, "kind", "expected");
+    }
+}
+
+static void add_kill(struct evidence *evidence, const json_t *line)
+{
+    enum clause_id clause;
+    const char *name = evidence_text(line, "name");
+    if (!names_clause(line, "clause", &clause) || !evidence_is(line, "fate", "found")) {
+        return;
+    }
+    struct evidence_clause *of = &evidence->clauses[clause];
+    of->sabotages++;
+    /* one with a name tells more than one that was enumerated */
+    if (of->sabotage == NULL || (strchr(of->sabotage, '/') != NULL && strchr(name, '/') == NULL)) {
+        of->sabotage = name;
+    }
+}
+
+static void add_suite(struct evidence *evidence, const json_t *line)
+{
+    const char *suite = evidence_text(line, "suite");
+    json_t *before = json_object_get(evidence->suites, suite);
+    bool passed =
+        json_is_true(json_object_get(line, "passed")) && (before == NULL || json_is_true(before));
+    json_object_set_new(evidence->suites, suite, json_boolean(passed));
+    if (!passed) {
+        note_status(evidence, 1);
+    }
+}
+
+static void add_end(struct evidence *evidence, const json_t *line)
+{
+    evidence->killed -= evidence->killed > 0;
+    note_status(evidence, (int)evidence_number(line, "status"));
+}
+
+static void add_begin(struct evidence *evidence, json_t *line)
+{
+    evidence->sessions++;
+    evidence->killed++;
+    if (evidence->begin == NULL) {
+        evidence->begin = line;
+    }
+}
+
+static const struct {
+    const char *type;
+    bool planted; /* said of runs with a planted bug, too */
+    void (*add)(struct evidence *evidence, const json_t *line);
+} kinds[] = {
+    {"scenario", false, add_scenario}, {"sweep", false, add_sim},  {"run", false, add_sim},
+    {"explore", false, add_sim},       {"real", false, add_real},  {"finding", true, add_finding},
+    {"sabotage", true, add_kill},      {"suite", true, add_suite}, {"end", true, add_end},
+};
+
+static void add_line(struct evidence *evidence, json_t *line)
+{
+    const char *type = evidence_text(line, "type");
+    if (strcmp(type, "begin") == 0) {
+        add_begin(evidence, line);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(type, kinds[i].type) == 0 && (kinds[i].planted || !evidence_is_planted(line))) {
+            kinds[i].add(evidence, line);
+        }
+    }
+}
+
+void evidence_begin(struct evidence *evidence)
+{
+    *evidence = (struct evidence){.lines = json_array(), .suites = json_object()};
+    for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+        evidence->fired[world] = json_object();
+    }
+}
+
+bool evidence_add(struct evidence *evidence, const char *text, size_t length, const char *origin,
+                  struct evidence_fault *fault)
+{
+    char verb[32] = "";
+    int number = 1;
+    for (const char *at = text, *end = text + length; at < end; number++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((stop == NULL ? end : stop) - at);
+        json_error_t error;
+        json_t *line = json_loadb(at, size, JSON_REJECT_DUPLICATES, &error);
+        if (!json_is_object(line)) {
+            snprintf(fault->text, sizeof fault->text, "%.200s, line %d: no JSON object%s%.60s",
+                     origin, number, line == NULL ? ": " : "", line == NULL ? error.text : "");
+            json_decref(line);
+            return false;
+        }
+        if (evidence_is(line, "type", "begin")) {
+            snprintf(verb, sizeof verb, "%s", evidence_text(line, "verb"));
+        }
+        json_object_set_new(line, "verb", json_string(verb));
+        json_array_append_new(evidence->lines, line);
+        add_line(evidence, line);
+        at += size + 1;
+    }
+    return true;
+}
+
+/* A path is put to the test by being taken; some are known by their sightings alone. */
+static void count_paths(struct evidence *evidence)
+{
+    uint64_t seen[EVIDENCE_WORLDS][CLAUSE_COUNT] = {{0}};
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            seen[world][oracle_sighting_clause((enum oracle_sighting)i)] +=
+                evidence->seen[world][i];
+        }
+    }
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            uint64_t *evaluated = &evidence->clauses[c].evaluated[world];
+            bool path = clause_get((enum clause_id)c)->kind == CLAUSE_KIND_PATH;
+            *evaluated = path && *evaluated == 0 ? seen[world][c] : *evaluated;
+        }
+    }
+}
+
+void evidence_end(struct evidence *evidence)
+{
+    count_paths(evidence);
+    if (evidence->killed > 0) {
+        note_status(evidence, 4);
+    }
+}
+
+void evidence_free(struct evidence *evidence)
+{
+    json_decref(evidence->lines);
+    json_decref(evidence->suites);
+    for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+        json_decref(evidence->fired[world]);
+    }
+}
+
+bool evidence_has(const struct evidence *evidence, const char *verb)
+{
+    size_t begun = 0, fine = 0, i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        bool of_it = evidence_is(line, "verb", verb);
+        begun += of_it && evidence_is(line, "type", "begin");
+        fine += of_it && evidence_is(line, "type", "end") && evidence_number(line, "status") == 0;
+    }
+    return begun > 0 && fine == begun;
+}

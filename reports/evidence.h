@@ -1,0 +1,88 @@
+/* Evidence: what the lines of one or many results.jsonl add up to. Everything that people are shown
+ * (report.h, sign_off.h) is said of this and of nothing else, so that a page, a JUnit file and an
+ * exit status cannot disagree.
+ *
+ * A file holds sessions: a line "begin" with the verb and where it ran, the verb's results, a line
+ * "end" with its exit status. A session without its end was killed. Lines of several files one
+ * after the other are the evidence of all of them, whatever order they come in.
+ *
+ * (EV1) Runs with a planted bug say nothing about a promise: they count as kills, or as runs that
+ *       broke, never as evaluations. */
+#ifndef REPORTS_EVIDENCE_H
+#define REPORTS_EVIDENCE_H
+
+#include "model/clause.h"
+#include "model/oracle/oracle.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum evidence_world { EVIDENCE_SIM, EVIDENCE_REAL, EVIDENCE_WORLDS };
+
+#define EVIDENCE_SIDES      3 /* before begin, before commit, after commit */
+#define EVIDENCE_DEPTHS     3
+#define EVIDENCE_POINTS_MAX 256
+
+extern const char *const evidence_sides[EVIDENCE_SIDES];
+
+/* What is known of one promise. */
+struct evidence_clause {
+    uint64_t evaluated[EVIDENCE_WORLDS];
+    uint64_t findings;    /* that are new */
+    uint64_t expected;    /* where a scenario is there to break it */
+    bool weakness;        /* a scenario is there to break it */
+    uint64_t sabotages;   /* planted bugs that it found first */
+    const char *sabotage; /* the first of them; NULL: none */
+};
+
+/* Crashes in one kind of transaction. */
+struct evidence_point {
+    const char *protocol, *phase;
+    uint64_t crashes[EVIDENCE_WORLDS][EVIDENCE_SIDES][EVIDENCE_DEPTHS];
+};
+
+struct evidence {
+    json_t *lines;           /* all of them; each knows its session's verb as "verb" */
+    json_t *begin;           /* the first "begin", borrowed; NULL: none */
+    size_t sessions, killed; /* killed: without an end */
+    int status;              /* the worst of all sessions, by what it says */
+    bool measured[EVIDENCE_WORLDS];
+    struct evidence_clause clauses[CLAUSE_COUNT];
+    uint64_t seen[EVIDENCE_WORLDS][SIGHT_COUNT];
+    json_t *fired[EVIDENCE_WORLDS]; /* by kind of fault */
+    struct evidence_point points[EVIDENCE_POINTS_MAX];
+    size_t point_count;
+    uint64_t seeds;    /* drawn, without a planted bug */
+    uint64_t findings; /* that are new */
+    json_t *suites;    /* of unit tests, by name: whether they passed */
+};
+
+/* Why lines are no evidence, in one line. */
+struct evidence_fault {
+    char text[300];
+};
+
+/* Adds lines. `origin` names them in messages. */
+void evidence_begin(struct evidence *evidence);
+bool evidence_add(struct evidence *evidence, const char *text, size_t length, const char *origin,
+                  struct evidence_fault *fault);
+/* All are added: what depends on all of them. */
+void evidence_end(struct evidence *evidence);
+void evidence_free(struct evidence *evidence);
+
+/* Whether sessions of this verb are there, and all of them ended with status 0. */
+bool evidence_has(const struct evidence *evidence, const char *verb);
+
+/* The line is about runs with a planted bug. */
+bool evidence_is_planted(const json_t *line);
+
+/* "", or the text of a member; 0, or its number. */
+const char *evidence_text(const json_t *line, const char *key);
+uint64_t evidence_number(const json_t *line, const char *key);
+bool evidence_is(const json_t *line, const char *key, const char *text);
+
+/* Of an exit status, in words: "every promise held". */
+const char *evidence_status_words(int status);
+
+#endif

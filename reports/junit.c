@@ -1,0 +1,286 @@
+#include "reports/junit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- XML ------------------------------------------------------------------------------------- */
+
+/* Text and attributes alike. What XML 1.0 cannot hold is a question mark. */
+static void write_escaped(FILE *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        switch (*c) {
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\n':
+            fputs("&#10;", out);
+            break;
+        default:
+            fputc((unsigned char)*c < ' ' && *c != '\t' ? '?' : *c, out);
+        }
+    }
+}
+
+static void write_attribute(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, " %s=\"", name);
+    write_escaped(out, value);
+    fputc('"', out);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+/* Counts when `out` is NULL, and writes else: a suite says first how many it has. */
+struct cases {
+    FILE *out;
+    uint64_t tests, failures, errors;
+};
+
+static void open_case(struct cases *cases, const char *class, const char *name)
+{
+    cases->tests++;
+    if (cases->out != NULL) {
+        fputs("    <testcase", cases->out);
+        write_attribute(cases->out, "classname", class);
+        write_attribute(cases->out, "name", name);
+    }
+}
+
+static void add_passed(struct cases *cases, const char *class, const char *name)
+{
+    open_case(cases, class, name);
+    if (cases->out != NULL) {
+        fputs(" time=\"0\"/>\n", cases->out);
+    }
+}
+
+static void add_failed(struct cases *cases, const char *class, const char *name, const char *type,
+                       const char *message, const char *text)
+{
+    open_case(cases, class, name);
+    cases->failures++;
+    if (cases->out != NULL) {
+        fputs(" time=\"0\">\n      <failure", cases->out);
+        write_attribute(cases->out, "type", type);
+        write_attribute(cases->out, "message", message);
+        fputc('>', cases->out);
+        write_escaped(cases->out, text);
+        fputs("</failure>\n    </testcase>\n", cases->out);
+    }
+}
+
+static void add_error(struct cases *cases, const char *class, const char *name, const char *message)
+{
+    open_case(cases, class, name);
+    cases->errors++;
+    if (cases->out != NULL) {
+        fputs(" time=\"0\">\n      <error type=\"incomplete\"", cases->out);
+        write_attribute(cases->out, "message", message);
+        fputs("/>\n    </testcase>\n", cases->out);
+    }
+}
+
+/* ---- from lines ------------------------------------------------------------------------------ */
+
+/* Where a session begins and ends among the lines. */
+struct session {
+    const json_t *lines;
+    size_t first, end;
+};
+
+static const json_t *finding_of(const struct session *session, const char *scenario,
+                                const char *clause)
+{
+    for (size_t i = session->first; i < session->end; i++) {
+        const json_t *line = json_array_get(session->lines, i);
+        if (evidence_is(line, "type", "finding") && evidence_is(line, "kind", "new") &&
+            evidence_is(line, "scenario", scenario) && evidence_is(line, "clause", clause)) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+static void add_promise(struct cases *cases, const struct session *session, const char *scenario,
+                        const struct clause *clause)
+{
+    char name[400];
+    const json_t *finding = finding_of(session, scenario, clause->id);
+    snprintf(name, sizeof name, "%s %s", clause->id, clause->promise);
+    if (finding == NULL) {
+        add_passed(cases, scenario, name);
+        return;
+    }
+    char text[900];
+    snprintf(text, sizeof text, "%.400s\nreproduce: %.400s", evidence_text(finding, "why"),
+             evidence_text(finding, "again"));
+    add_failed(cases, scenario, name, clause->id, evidence_text(finding, "why"), text);
+}
+
+/* A case for every promise that was put to the test or broken. */
+static void add_scenario(struct cases *cases, const struct session *session, const json_t *line)
+{
+    const char *scenario = evidence_text(line, "scenario");
+    const json_t *evaluated = json_object_get(line, "evaluated");
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const struct clause *clause = clause_get((enum clause_id)c);
+        if (evidence_number(evaluated, clause->id) > 0 ||
+            finding_of(session, scenario, clause->id) != NULL) {
+            add_promise(cases, session, scenario, clause);
+        }
+    }
+}
+
+static void add_sabotage(struct cases *cases, const struct session *session, const json_t *line)
+{
+    (void)session;
+    const char *name = evidence_text(line, "name");
+    if (evidence_is(line, "fate", "found") || evidence_is(line, "fate", "equivalent")) {
+        add_passed(cases, "sabotage", name);
+    } else {
+        char again[200];
+        snprintf(again, sizeof again, "reproduce: assay sabotage %.100s", name);
+        add_failed(cases, "sabotage", name, "survived", evidence_text(line, "fate"), again);
+    }
+}
+
+static void add_suite(struct cases *cases, const struct session *session, const json_t *line)
+{
+    (void)session;
+    const char *suite = evidence_text(line, "suite");
+    if (json_is_true(json_object_get(line, "passed"))) {
+        add_passed(cases, "unit tests", suite);
+    } else {
+        char again[200];
+        snprintf(again, sizeof again, "reproduce: ctest -R '^%.100s$'", suite);
+        add_failed(cases, "unit tests", suite, "failed", "a unit test failed", again);
+    }
+}
+
+/* conform: the simulated store and PostgreSQL. */
+static void add_difference(struct cases *cases, const struct session *session, const json_t *line)
+{
+    (void)session;
+    char name[60], again[100];
+    snprintf(name, sizeof name, "seed %" PRIu64, evidence_number(line, "seed"));
+    snprintf(again, sizeof again, "reproduce: assay conform --seeds 1 --base-seed %" PRIu64,
+             evidence_number(line, "seed"));
+    add_failed(cases, "conform", name, "difference", evidence_text(line, "what"), again);
+}
+
+/* conform --errors: a planted error that was not found after any number of seeds. */
+static void add_planted_error(struct cases *cases, const struct session *session,
+                              const json_t *line)
+{
+    (void)session;
+    const char *name = evidence_text(line, "name");
+    if (evidence_number(line, "seeds") > 0) {
+        add_passed(cases, "conform", name);
+    } else {
+        add_failed(cases, "conform", name, "survived", "a planted error was not found", "");
+    }
+}
+
+static void add_gates(struct cases *cases, const struct session *session, const json_t *line)
+{
+    (void)session;
+    size_t i;
+    json_t *gate;
+    json_array_foreach(json_object_get(line, "gates"), i, gate)
+    {
+        const char *text = json_string_value(gate);
+        add_failed(cases, "gates", text == NULL ? "" : text, "gate", "a gate was not met", "");
+    }
+}
+
+static void add_end(struct cases *cases, const struct session *session, const json_t *line)
+{
+    int status = (int)evidence_number(line, "status");
+    const char *verb = evidence_text(line, "verb");
+    uint64_t before = cases->failures;
+    (void)session;
+    if (status == 0) {
+        add_passed(cases, verb, "it ended");
+    } else if (before == 0) { /* a failure has said so already */
+        add_error(cases, verb, "it ended", evidence_status_words(status));
+    }
+}
+
+static const struct {
+    const char *type;
+    void (*add)(struct cases *cases, const struct session *session, const json_t *line);
+} kinds[] = {
+    {"scenario", add_scenario}, {"sweep", add_scenario},        {"run", add_scenario},
+    {"real", add_scenario},     {"explore", add_scenario},      {"sabotage", add_sabotage},
+    {"suite", add_suite},       {"difference", add_difference}, {"error", add_planted_error},
+    {"summary", add_gates},     {"gates", add_gates},           {"end", add_end},
+};
+
+static void add_session(struct cases *cases, const struct session *session)
+{
+    bool ended = false;
+    for (size_t i = session->first; i < session->end; i++) {
+        const json_t *line = json_array_get(session->lines, i);
+        ended = ended || evidence_is(line, "type", "end");
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            if (evidence_is(line, "type", kinds[k].type)) {
+                kinds[k].add(cases, session, line);
+            }
+        }
+    }
+    if (!ended) {
+        add_error(cases, evidence_text(json_array_get(session->lines, session->first), "verb"),
+                  "it ended", "it was killed half-way");
+    }
+}
+
+/* ---- suites ---------------------------------------------------------------------------------- */
+
+static void write_suite(FILE *out, const struct session *session)
+{
+    struct cases counted = {.out = NULL}, written = {.out = out};
+    const json_t *begin = json_array_get(session->lines, session->first);
+    const json_t *last = json_array_get(session->lines, session->end - 1);
+    const char *command = evidence_text(begin, "command");
+    const char *made = evidence_text(begin, "made");
+    char when[20] = "1970-01-01T00:00:00";
+    add_session(&counted, session);
+    if (strlen(made) >= 19) {
+        memcpy(when, made, 19);
+    }
+    fputs("  <testsuite", out);
+    write_attribute(out, "name", command[0] == '\0' ? "results" : command);
+    fprintf(out,
+            " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%" PRIu64
+            "\" skipped=\"0\" time=\"%.3f\" timestamp=\"%s\" hostname=\"localhost\">\n",
+            counted.tests, counted.failures, counted.errors,
+            json_number_value(json_object_get(last, "seconds")), when);
+    add_session(&written, session);
+    fputs("  </testsuite>\n", out);
+}
+
+void junit_write(FILE *out, const struct evidence *evidence)
+{
+    size_t count = json_array_size(evidence->lines);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n", out);
+    for (size_t first = 0; first < count;) {
+        struct session session = {.lines = evidence->lines, .first = first, .end = first + 1};
+        while (session.end < count &&
+               !evidence_is(json_array_get(evidence->lines, session.end), "type", "begin")) {
+            session.end++;
+        }
+        write_suite(out, &session);
+        first = session.end;
+    }
+    fputs("</testsuites>\n", out);
+}

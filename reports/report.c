@@ -1,0 +1,565 @@
+#include "reports/report.h"
+
+#include "reports/html.h"
+#include "reports/junit.h"
+#include "reports/machine.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FINDINGS_DRAWN_MAX 20          /* findings whose schedules are in the document */
+#define CONFIDENCE         0.95        /* of the bound */
+#define FINDING_SIZE_MAX   (200 << 10) /* of one finding's schedules, as text */
+
+static json_t *number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* The member, or null. */
+static json_t *member(const json_t *line, const char *key)
+{
+    json_t *value = json_object_get(line, key);
+    return value == NULL ? json_null() : json_incref(value);
+}
+
+/* ---- provenance ------------------------------------------------------------------------------ */
+
+static json_t *provenance(const struct evidence *evidence)
+{
+    static const char *const keys[] = {
+        "assay",       "commit", "dirty",   "compiler", "flags",     "clauses_hash", "errata_hash",
+        "binary_hash", "system", "command", "versions", "base_seed", "jobs"};
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
+    }
+    json_object_set_new(object, "seeds", number(evidence->seeds));
+    return object;
+}
+
+/* Sessions of different builds are no evidence of one. */
+static bool is_of_one_build(const struct evidence *evidence)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "begin") && evidence_text(line, "binary_hash")[0] != '\0' &&
+            !evidence_is(line, "binary_hash", evidence_text(evidence->begin, "binary_hash"))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static json_t *verdict(const struct evidence *evidence)
+{
+    char words[200];
+    snprintf(words, sizeof words, "%s%s%s", evidence_status_words(evidence->status),
+             evidence->killed > 0 ? "; a run was killed half-way" : "",
+             is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
+    return json_pack("{s:i, s:s}", "status", evidence->status, "words", words);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static const char *status_of_runs(const json_t *line)
+{
+    uint64_t broken = evidence_number(line, "broken_runs") +
+                      (uint64_t)json_is_true(json_object_get(line, "broken")) +
+                      (evidence_text(line, "clause")[0] != '\0');
+    const char *expected = evidence_text(line, "breaks");
+    return broken == 0                 ? "held"
+           : evidence_is_planted(line) ? "broken by a planted bug"
+           : expected[0] != '\0'       ? "broken, as expected"
+                                       : "broken";
+}
+
+static json_t *run_row(const json_t *line)
+{
+    bool drawn = evidence_is(line, "type", "scenario");
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "kind",
+                     evidence_text(line, "verb"), "scenario", evidence_text(line, "scenario"),
+                     "seeds", drawn ? member(line, "runs") : member(line, "seeds"), "runs",
+                     member(line, "runs"), "steps", member(line, "steps"), "seconds",
+                     member(line, "seconds"), "findings", member(line, "findings"), "digest",
+                     member(line, "digest"), "status", status_of_runs(line), "sabotage",
+                     member(line, "sabotage"));
+}
+
+/* A verb that has no scenario lines is one row: its summary. */
+static json_t *summary_row(const json_t *line)
+{
+    uint64_t wrong = evidence_number(line, "differences") + evidence_number(line, "survived") +
+                     evidence_number(line, "findings");
+    return json_pack("{s:s, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:s}", "kind",
+                     evidence_text(line, "verb"), "scenario", "seeds", member(line, "seeds"),
+                     "runs", member(line, "runs"), "steps", member(line, "statements"), "seconds",
+                     member(line, "seconds"), "findings", number(wrong), "digest", "status",
+                     wrong == 0 ? "held" : "broken");
+}
+
+static json_t *runs(const struct evidence *evidence)
+{
+    static const char *const types[] = {"scenario", "sweep", "real", "run", "explore"};
+    json_t *list = json_array();
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
+            if (evidence_is(line, "type", types[t])) {
+                json_array_append_new(list, run_row(line));
+            }
+        }
+        if (evidence_is(line, "type", "summary") && !evidence_is(line, "verb", "campaign")) {
+            json_array_append_new(list, summary_row(line));
+        }
+    }
+    return list;
+}
+
+/* ---- promises -------------------------------------------------------------------------------- */
+
+static bool is_judged_in_runs(const struct clause *clause)
+{
+    return clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE ||
+           clause->kind == CLAUSE_KIND_PATH;
+}
+
+static uint64_t tested(const struct evidence_clause *of)
+{
+    return of->evaluated[EVIDENCE_SIM] + of->evaluated[EVIDENCE_REAL];
+}
+
+static const char *clause_status(const struct clause *clause, const struct evidence_clause *of)
+{
+    return of->findings > 0             ? "broken"
+           : tested(of) > 0             ? "held"
+           : !is_judged_in_runs(clause) ? "elsewhere"
+                                        : "not shown";
+}
+
+static json_t *in_world(const struct evidence *evidence, enum evidence_world world, uint64_t count)
+{
+    return evidence->measured[world] ? number(count) : json_null();
+}
+
+static bool has_kills(const struct evidence *evidence)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "sabotage")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static json_t *clauses(const struct evidence *evidence)
+{
+    json_t *list = json_array();
+    bool killed = has_kills(evidence);
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const struct clause *clause = clause_get((enum clause_id)c);
+        const struct evidence_clause *of = &evidence->clauses[c];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "id", clause->id, "kind",
+                            clause_kind_name(clause->kind), "family",
+                            clause_family_name(clause->family), "text", clause->promise, "sim",
+                            in_world(evidence, EVIDENCE_SIM, of->evaluated[EVIDENCE_SIM]), "real",
+                            in_world(evidence, EVIDENCE_REAL, of->evaluated[EVIDENCE_REAL]),
+                            "status", clause_status(clause, of), "sabotages",
+                            killed ? number(of->sabotages) : json_null()));
+    }
+    return list;
+}
+
+/* ---- faults and crash points ----------------------------------------------------------------- */
+
+/* Kinds in the order in which either world tells them. */
+static json_t *faults(const struct evidence *evidence)
+{
+    json_t *all = json_object(), *list = json_array();
+    const json_t *groups = json_object_get(evidence->begin, "fault_groups");
+    const char *kind;
+    json_t *ignored;
+    for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+        json_object_update(all, evidence->fired[world]);
+    }
+    json_object_foreach(all, kind, ignored)
+    {
+        json_t *counts[EVIDENCE_WORLDS];
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            counts[world] = member(evidence->fired[world], kind);
+        }
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "kind", kind, "group",
+                                              member(groups, kind), "sim", counts[EVIDENCE_SIM],
+                                              "real", counts[EVIDENCE_REAL]));
+    }
+    json_decref(all);
+    return list;
+}
+
+/* Whether this depth was gone to at all, in any phase of the protocol. */
+static bool is_swept(const struct evidence *evidence, const char *protocol,
+                     enum evidence_world world, int depth)
+{
+    for (size_t i = 0; i < evidence->point_count; i++) {
+        const struct evidence_point *point = &evidence->points[i];
+        for (int side = 0; side < EVIDENCE_SIDES; side++) {
+            if (strcmp(point->protocol, protocol) == 0 && point->crashes[world][side][depth] > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void add_cells(const struct evidence_point *point, size_t phase,
+                      bool swept[EVIDENCE_WORLDS][EVIDENCE_DEPTHS], json_t *cells)
+{
+    for (int side = 0; side < EVIDENCE_SIDES; side++) {
+        for (int depth = 0; depth < EVIDENCE_DEPTHS; depth++) {
+            if (!swept[EVIDENCE_SIM][depth] && !swept[EVIDENCE_REAL][depth]) {
+                continue;
+            }
+            json_t *counts[EVIDENCE_WORLDS];
+            for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+                counts[world] =
+                    swept[world][depth] ? number(point->crashes[world][side][depth]) : json_null();
+            }
+            json_array_append_new(cells,
+                                  json_pack("{s:I, s:i, s:i, s:o, s:o}", "phase", (json_int_t)phase,
+                                            "side", side, "depth", depth + 1, "sim",
+                                            counts[EVIDENCE_SIM], "real", counts[EVIDENCE_REAL]));
+        }
+    }
+}
+
+static json_t *points_of(const struct evidence *evidence, const char *protocol)
+{
+    json_t *phases = json_array(), *sides = json_array(), *depths = json_array(),
+           *cells = json_array();
+    bool swept[EVIDENCE_WORLDS][EVIDENCE_DEPTHS];
+    for (int depth = 0; depth < EVIDENCE_DEPTHS; depth++) {
+        for (int world = 0; world < EVIDENCE_WORLDS; world++) {
+            swept[world][depth] = is_swept(evidence, protocol, (enum evidence_world)world, depth);
+        }
+        if (swept[EVIDENCE_SIM][depth] || swept[EVIDENCE_REAL][depth]) {
+            json_array_append_new(depths, json_integer(depth + 1));
+        }
+    }
+    for (int side = 0; side < EVIDENCE_SIDES; side++) {
+        json_array_append_new(sides, json_string(evidence_sides[side]));
+    }
+    for (size_t i = 0; i < evidence->point_count; i++) {
+        const struct evidence_point *point = &evidence->points[i];
+        if (strcmp(point->protocol, protocol) == 0) {
+            add_cells(point, json_array_size(phases), swept, cells);
+            json_array_append_new(phases, json_string(point->phase));
+        }
+    }
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "protocol", protocol, "phases", phases, "sides",
+                     sides, "depths", depths, "cells", cells);
+}
+
+static json_t *points(const struct evidence *evidence)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < evidence->point_count; i++) {
+        bool told = false;
+        for (size_t j = 0; j < i; j++) {
+            told = told || strcmp(evidence->points[j].protocol, evidence->points[i].protocol) == 0;
+        }
+        if (!told) {
+            json_array_append_new(list, points_of(evidence, evidence->points[i].protocol));
+        }
+    }
+    return list;
+}
+
+/* ---- what it is worth ------------------------------------------------------------------------ */
+
+static const char *fate_of(const json_t *line)
+{
+    return evidence_is(line, "fate", "found")        ? "found"
+           : evidence_is(line, "fate", "equivalent") ? "equivalent"
+                                                     : "survived";
+}
+
+static json_t *kills(const struct evidence *evidence)
+{
+    json_t *list = json_array();
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "sabotage")) {
+            json_t *why = json_object_get(line, "why");
+            json_array_append_new(
+                list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
+                                evidence_text(line, "name"), "clause", member(line, "clause"),
+                                "oracle", member(line, "oracle"), "scenario",
+                                member(line, "scenario"), "runs", member(line, "schedules_median"),
+                                "median", member(line, "schedules_median"), "most",
+                                member(line, "schedules_max"), "status", fate_of(line), "why",
+                                why == NULL ? member(line, "equivalent") : json_incref(why)));
+        }
+    }
+    return list;
+}
+
+/* 205000 as "205,000". */
+static void group_digits(uint64_t value, char text[32])
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            text[used++] = ',';
+        }
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}
+
+/* With N runs and no finding, what a run meets with a probability above this would have been met:
+ * (1 - p)^N = 1 - confidence. */
+static json_t *bound(const struct evidence *evidence)
+{
+    char seeds[32], words[300];
+    if (evidence->seeds == 0) {
+        return json_null();
+    }
+    group_digits(evidence->seeds, seeds);
+    double rate = -expm1(log(1 - CONFIDENCE) / (double)evidence->seeds);
+    if (evidence->findings == 0) {
+        snprintf(words, sizeof words,
+                 "0 findings in %s seeds: a schedule class that breaks a promise and that a seed "
+                 "meets with probability above %.1e would have been met with %.0f%% confidence",
+                 seeds, rate, 100 * CONFIDENCE);
+    } else {
+        snprintf(words, sizeof words, "%" PRIu64 " finding%s in %s seeds", evidence->findings,
+                 evidence->findings == 1 ? "" : "s", seeds);
+    }
+    return json_pack("{s:o, s:s}", "seeds", number(evidence->seeds), "words", words);
+}
+
+static void add_rate(json_t *list, const json_t *line, const char *key, const char *unit)
+{
+    double seconds = json_real_value(json_object_get(line, "seconds"));
+    uint64_t count = evidence_number(line, key);
+    char name[80];
+    if (seconds > 0 && count > 0) {
+        snprintf(name, sizeof name, "%.30s: %.30s", evidence_text(line, "verb"), key);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:f, s:s, s:n, s:n}", "name", name, "value",
+                                        (double)count / seconds, "unit", unit, "ratio", "against"));
+    }
+}
+
+static json_t *throughput(const struct evidence *evidence)
+{
+    static const struct {
+        const char *key, *unit;
+    } rates[] = {{"seeds", "seeds/s"},           {"steps", "steps/s"},
+                 {"states", "states/s"},         {"transitions", "transitions/s"},
+                 {"statements", "statements/s"}, {"commits", "commits/s"}};
+    json_t *list = json_array();
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        bool counts = evidence_is(line, "type", "summary") || evidence_is(line, "type", "explore");
+        for (size_t r = 0; counts && r < sizeof rates / sizeof rates[0]; r++) {
+            add_rate(list, line, rates[r].key, rates[r].unit);
+        }
+    }
+    return list;
+}
+
+static json_t *coverage(const struct evidence *evidence)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "coverage")) {
+            return json_pack("{s:o, s:o, s:o}", "lines", member(line, "lines"), "branches",
+                             member(line, "branches"), "link", member(line, "link"));
+        }
+    }
+    return json_null();
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+/* Schedules and where they part, as findings/NAME/finding.json has them. */
+static void add_schedules(json_t *finding, const char *folder, const char *name)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    size_t length = 0;
+    snprintf(path, sizeof path, "%s/findings/%s/finding.json", folder, name);
+    char *text = artefacts_read(path, &length);
+    json_t *drawn = text == NULL || length > FINDING_SIZE_MAX ? NULL : json_loads(text, 0, NULL);
+    json_t *sentence = json_object_get(drawn, "sentence");
+    json_object_set_new(finding, "schedules", member(drawn, "schedules"));
+    json_object_set_new(finding, "parts_at", member(drawn, "parts_at"));
+    if (sentence != NULL) {
+        json_object_set(finding, "sentence", sentence);
+    }
+    json_decref(drawn);
+    free(text);
+}
+
+static json_t *finding_row(const json_t *line)
+{
+    enum clause_id clause;
+    const char *id = evidence_text(line, "clause");
+    bool known = clause_find(id, strlen(id), &clause);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:n, s:n}", "name",
+                     evidence_text(line, "name"), "sentence", evidence_text(line, "why"), "clause",
+                     id, "clause_text", known ? clause_get(clause)->promise : "", "reproduce",
+                     evidence_text(line, "again"), "scenario", evidence_text(line, "scenario"),
+                     "seed", member(line, "seed"), "count", member(line, "runs"), "schedules",
+                     "parts_at");
+}
+
+static json_t *findings(const struct evidence *evidence, const char *folder)
+{
+    json_t *list = json_array();
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (!evidence_is(line, "type", "finding") || evidence_is(line, "kind", "expected")) {
+            continue;
+        }
+        json_t *row = finding_row(line);
+        const char *name = evidence_text(line, "name");
+        if (folder != NULL && name[0] != '\0' && json_array_size(list) < FINDINGS_DRAWN_MAX) {
+            add_schedules(row, folder, name);
+        }
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static json_t *title(const struct evidence *evidence)
+{
+    char text[120];
+    const char *verb = evidence_text(evidence->begin, "verb");
+    snprintf(text, sizeof text, "Assay: %.60s%s", verb[0] == '\0' ? "results" : verb,
+             evidence->sessions > 1 ? " and others" : "");
+    return json_string(text);
+}
+
+json_t *report_make(const struct evidence *evidence, const char *folder)
+{
+    json_t *report = json_object();
+    json_object_set_new(report, "version", json_integer(REPORT_VERSION));
+    json_object_set_new(report, "title", title(evidence));
+    json_object_set_new(report, "made", member(evidence->begin, "made"));
+    json_object_set_new(report, "verdict", verdict(evidence));
+    json_object_set_new(report, "provenance", provenance(evidence));
+    json_object_set_new(report, "runs", runs(evidence));
+    json_object_set_new(report, "clauses", clauses(evidence));
+    json_object_set_new(report, "faults", faults(evidence));
+    json_object_set_new(report, "points", points(evidence));
+    json_object_set_new(report, "machines", machine_all(evidence));
+    json_object_set_new(report, "kills", kills(evidence));
+    json_object_set_new(report, "bound", bound(evidence));
+    json_object_set_new(report, "throughput", throughput(evidence));
+    json_object_set_new(report, "coverage", coverage(evidence));
+    json_object_set_new(report, "findings", findings(evidence, folder));
+    return report;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* What a writer writes, as a file of the folder. */
+struct draft {
+    char *text;
+    size_t length;
+    FILE *to;
+};
+
+static struct draft *draft_begin(struct draft *draft)
+{
+    *draft = (struct draft){0};
+    draft->to = open_memstream(&draft->text, &draft->length);
+    return draft->to == NULL ? NULL : draft;
+}
+
+static bool draft_end(struct draft *draft, struct artefacts *artefacts, const char *name)
+{
+    bool written =
+        fclose(draft->to) == 0 && artefacts_put(artefacts, name, draft->text, draft->length);
+    free(draft->text);
+    return written;
+}
+
+static bool put_page(struct artefacts *artefacts, const char *json, size_t length)
+{
+    struct draft page;
+    if (draft_begin(&page) == NULL) {
+        return false;
+    }
+    bool written = report_html_write(page.to, json, length);
+    return draft_end(&page, artefacts, "report.html") && written;
+}
+
+static bool put_rest(struct artefacts *artefacts, const struct evidence *evidence,
+                     const json_t *report)
+{
+    struct draft junit, summary;
+    if (draft_begin(&junit) == NULL) {
+        return false;
+    }
+    junit_write(junit.to, evidence);
+    bool written = draft_end(&junit, artefacts, "junit.xml");
+    if (draft_begin(&summary) == NULL) {
+        return false;
+    }
+    report_write(summary.to, FORMAT_MARKDOWN, evidence, report);
+    return draft_end(&summary, artefacts, "summary.md") && written;
+}
+
+bool report_put(struct artefacts *artefacts, const struct evidence *evidence, json_t **report)
+{
+    *report = report_make(evidence, artefacts->folder);
+    char *json = json_dumps(*report, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    bool written = json != NULL && artefacts_put(artefacts, "report.json", json, strlen(json)) &&
+                   put_page(artefacts, json, strlen(json)) &&
+                   put_rest(artefacts, evidence, *report);
+    free(json);
+    return written;
+}
+
+bool report_derive(struct artefacts *artefacts)
+{
+    struct evidence evidence;
+    struct evidence_fault fault = {""};
+    json_t *report = NULL;
+    evidence_begin(&evidence);
+    bool made =
+        evidence_add(&evidence, artefacts->lines, artefacts->length, "results.jsonl", &fault);
+    evidence_end(&evidence);
+    made = made && report_put(artefacts, &evidence, &report);
+    if (!made && artefacts->problem[0] == '\0') {
+        snprintf(artefacts->problem, sizeof artefacts->problem, "%s", fault.text);
+    }
+    json_decref(report);
+    evidence_free(&evidence);
+    return made;
+}

@@ -1,0 +1,462 @@
+#include "reports/sign_off.h"
+
+#include "model/check.h"
+#include "reports/json_line.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define TOGETHER_MAX 2 /* ids that one test may name for them to be about each other */
+
+static const char *const verdict_names[SIGN_OFF_VERDICTS] = {
+    [SIGN_OFF_PASS] = "PASS", [SIGN_OFF_FAIL] = "FAIL", [SIGN_OFF_NOT_SHOWN] = "NOT SHOWN"};
+
+/* Kinds of evidence, a line each: a session of that verb must be there that ended well. */
+static const struct {
+    const char *verb, *shows;
+} steps[] = {
+    {"tests", "the unit tests that prove promises and settle errata pass"},
+    {"campaign", "random schedules with faults, every scenario, every gate met"},
+    {"sweep", "the same run crashed at every point, and again inside every recovery"},
+    {"sabotage", "every planted bug is found, or listed as equivalent with its reason"},
+    {"conform", "the simulated store does what PostgreSQL does, statement by statement"},
+    {"real", "the same engines on PostgreSQL, judged by the same oracles"},
+};
+
+#define STEP_COUNT (sizeof steps / sizeof steps[0])
+static_assert(STEP_COUNT <= SIGN_OFF_STEPS_MAX, "each has its row");
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void set_row(struct sign_off_row *row, enum sign_off_verdict verdict, const char *format,
+                    ...) __attribute__((format(printf, 3, 4)));
+static void set_row(struct sign_off_row *row, enum sign_off_verdict verdict, const char *format,
+                    ...)
+{
+    va_list values;
+    row->verdict = verdict;
+    va_start(values, format);
+    vsnprintf(row->why, sizeof row->why, format, values);
+    va_end(values);
+}
+
+/* Counts the tests that name `id` and passed into the row; returns one that failed, or NULL. */
+static const struct proof *count_tests(struct sign_off_row *row, const struct evidence *evidence,
+                                       const char *id, bool erratum)
+{
+    const struct proof *failed = NULL;
+    for (size_t i = 0; i < proofs_count(); i++) {
+        const struct proof *proof = proofs_get(i);
+        const json_t *ran = json_object_get(evidence->suites, proof->suite);
+        if (ran == NULL || !proofs_names(erratum ? proof->errata : proof->clauses, id)) {
+            continue;
+        }
+        if (!json_is_true(ran)) {
+            failed = proof;
+            continue;
+        }
+        row->tests++;
+        row->test = row->test == NULL ? proof : row->test;
+    }
+    return failed;
+}
+
+/* A path by which the clause is known and that no run took; SIGHT_COUNT: none. *any: it has some.
+ */
+static int unseen(const struct evidence *evidence, enum clause_id clause, bool *any)
+{
+    *any = false;
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        if (oracle_sighting_clause((enum oracle_sighting)i) == clause) {
+            *any = true;
+            if (evidence->seen[EVIDENCE_SIM][i] + evidence->seen[EVIDENCE_REAL][i] == 0) {
+                return i;
+            }
+        }
+    }
+    return SIGHT_COUNT;
+}
+
+static uint64_t evaluated(const struct evidence_clause *of)
+{
+    return of->evaluated[EVIDENCE_SIM] + of->evaluated[EVIDENCE_REAL];
+}
+
+static void judge_run(struct sign_off_row *row, const struct evidence_clause *of)
+{
+    if (evaluated(of) == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no run put it to the test");
+    } else if (of->sabotages == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no planted bug shows that it can fail");
+    } else {
+        set_row(row, SIGN_OFF_PASS, "proved by %s%s", of->sabotage,
+                of->sabotages > 1 ? " and others" : "");
+    }
+}
+
+static void judge_path(struct sign_off_row *row, const struct evidence *evidence,
+                       enum clause_id clause)
+{
+    const struct evidence_clause *of = &evidence->clauses[clause];
+    bool any;
+    int missing = unseen(evidence, clause, &any);
+    if (of->weakness) {
+        set_row(row, of->expected > 0 ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
+                of->expected > 0 ? "found where it is to be found" : "no run found it");
+    } else if (missing < SIGHT_COUNT) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "not seen: %s",
+                oracle_sighting_text((enum oracle_sighting)missing));
+    } else if (!any && evaluated(of) == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no run took it");
+    } else {
+        set_row(row, SIGN_OFF_PASS, "seen in runs");
+    }
+}
+
+static void judge_tests(struct sign_off_row *row)
+{
+    if (row->tests == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no test that proves it was run");
+    } else {
+        set_row(row, SIGN_OFF_PASS, "proved by tests");
+    }
+}
+
+static void judge_clause(struct sign_off *page, enum clause_id id)
+{
+    const struct clause *clause = clause_get(id);
+    const struct evidence_clause *of = &page->evidence->clauses[id];
+    struct sign_off_row *row = &page->clauses[id];
+    const struct proof *failed = count_tests(row, page->evidence, clause->id, false);
+    if (of->findings > 0) {
+        set_row(row, SIGN_OFF_FAIL, "%" PRIu64 " findings", of->findings);
+    } else if (failed != NULL) {
+        set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
+    } else if (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE) {
+        judge_run(row, of);
+    } else if (clause->kind == CLAUSE_KIND_PATH) {
+        judge_path(row, page->evidence, id);
+    } else {
+        judge_tests(row);
+    }
+}
+
+/* ---- errata ---------------------------------------------------------------------------------- */
+
+/* The line of a planted bug that the decision names and that was found; NULL: none. */
+static const json_t *other_reading(const struct evidence *evidence, const struct erratum *erratum)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "sabotage") && evidence_is(line, "fate", "found") &&
+            proofs_names(erratum->decided, evidence_text(line, "name"))) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+static void judge_erratum(struct sign_off *page, size_t index)
+{
+    const struct erratum *erratum = clause_erratum(index);
+    struct sign_off_row *row = &page->errata[index];
+    const struct proof *failed = count_tests(row, page->evidence, erratum->id, true);
+    const json_t *kill = other_reading(page->evidence, erratum);
+    if (failed != NULL) {
+        set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
+    } else if (kill != NULL) {
+        set_row(row, SIGN_OFF_PASS, "the other reading, %s, breaks %s", evidence_text(kill, "name"),
+                evidence_text(kill, "clause"));
+    } else if (row->tests > 0) {
+        set_row(row, SIGN_OFF_PASS, "settled by tests");
+    } else {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no test that settles it was run");
+    }
+}
+
+static int count_ids(const char *list)
+{
+    int count = 0;
+    for (const char *c = list; *c != '\0'; c++) {
+        count += *c == ' ';
+    }
+    return count;
+}
+
+/* An erratum that is about the clause: one of them names the other, or a test shows both and little
+ * else. */
+static bool is_about(const struct erratum *erratum, const struct clause *clause)
+{
+    if (erratum->family != clause->family) {
+        return false;
+    }
+    if (proofs_names(clause->promise, erratum->id) || proofs_names(erratum->decided, clause->id) ||
+        proofs_names(erratum->text, clause->id) || proofs_names(erratum->problem, clause->id)) {
+        return true;
+    }
+    for (size_t i = 0; i < proofs_count(); i++) {
+        const struct proof *proof = proofs_get(i);
+        if (count_ids(proof->clauses) <= TOGETHER_MAX && count_ids(proof->errata) <= TOGETHER_MAX &&
+            proofs_names(proof->clauses, clause->id) && proofs_names(proof->errata, erratum->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+/* Of the five specifications; Assay's own example is not signed. */
+static bool is_signed(enum clause_family family)
+{
+    return strcmp(clause_family_seed(family), "none") != 0;
+}
+
+static void judge_step(struct sign_off *page, size_t step)
+{
+    bool there = evidence_has(page->evidence, steps[step].verb);
+    set_row(&page->steps[step], there ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
+            there ? "done" : "no such run ended well");
+}
+
+void sign_off_make(struct sign_off *page, const struct evidence *evidence)
+{
+    *page = (struct sign_off){.evidence = evidence};
+    CHECK(clause_errata_count() <= SIGN_OFF_ERRATA_MAX);
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        judge_step(page, i);
+        page->count[page->steps[i].verdict]++;
+    }
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (is_signed(clause_get((enum clause_id)c)->family)) {
+            judge_clause(page, (enum clause_id)c);
+            page->count[page->clauses[c].verdict]++;
+        }
+    }
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        judge_erratum(page, i);
+        page->count[page->errata[i].verdict]++;
+    }
+    page->status = page->count[SIGN_OFF_FAIL] > 0 || evidence->status == 1 ? 1
+                   : page->count[SIGN_OFF_NOT_SHOWN] > 0                   ? 4
+                                                                           : evidence->status;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* The cells of a Markdown table may not hold a bar. */
+static void write_cell(FILE *out, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '|') {
+            fputc('\\', out);
+        }
+        fputc(*c, out);
+    }
+}
+
+static void write_errata_of(FILE *out, const struct clause *clause)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        if (is_about(clause_erratum(i), clause)) {
+            fprintf(out, "%s%s", separator, clause_erratum(i)->id);
+            separator = " ";
+        }
+    }
+}
+
+static void write_sum(FILE *out, const struct sign_off *page)
+{
+    fprintf(out, "%zu PASS, %zu FAIL, %zu NOT SHOWN", page->count[SIGN_OFF_PASS],
+            page->count[SIGN_OFF_FAIL], page->count[SIGN_OFF_NOT_SHOWN]);
+}
+
+/* ---- Markdown: the page that is signed ------------------------------------------------------- */
+
+/* "7, such as leg1_entry_at_999_is_refused (test_ledger)" */
+static void write_tests(FILE *out, const struct sign_off_row *row)
+{
+    fprintf(out, "%zu", row->tests);
+    if (row->test != NULL) {
+        fprintf(out, "%s%s (%s)", row->tests > 1 ? ", such as " : ": ", row->test->test,
+                row->test->suite);
+    }
+}
+
+static void write_clause_row(FILE *out, const struct sign_off *page, enum clause_id id)
+{
+    const struct clause *clause = clause_get(id);
+    const struct evidence_clause *of = &page->evidence->clauses[id];
+    const struct sign_off_row *row = &page->clauses[id];
+    fprintf(out, "| %s | %s | ", clause->id, clause->section);
+    write_cell(out, clause->promise);
+    fputs(" | ", out);
+    write_tests(out, row);
+    fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s%s | ", of->evaluated[EVIDENCE_SIM],
+            of->evaluated[EVIDENCE_REAL], of->sabotage == NULL ? "" : of->sabotage,
+            of->sabotages > 1 ? ", ..." : "");
+    write_errata_of(out, clause);
+    fprintf(out, " | **%s** %s |\n", verdict_names[row->verdict], row->why);
+}
+
+static void write_family(FILE *out, const struct sign_off *page, enum clause_family family)
+{
+    fprintf(out, "\n## Seed %s: %s\n\n", clause_family_seed(family), clause_family_about(family));
+    fputs("| clause | section | promise | tests | simulation | PostgreSQL | planted bug | "
+          "decisions | |\n|---|---|---|---|--:|--:|---|---|---|\n",
+          out);
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (clause_get((enum clause_id)c)->family == family) {
+            write_clause_row(out, page, (enum clause_id)c);
+        }
+    }
+}
+
+static void write_errata_table(FILE *out, const struct sign_off *page)
+{
+    fputs("\n## Deviations to accept\n\n"
+          "Where a specification contradicts itself, is silent or breaks. Whoever signs accepts "
+          "what was decided.\n\n"
+          "| | the text | what the literal reading does | decided | tests | shown | accepted |\n"
+          "|---|---|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        const struct erratum *erratum = clause_erratum(i);
+        const struct sign_off_row *row = &page->errata[i];
+        fprintf(out, "| %s | ", erratum->id);
+        write_cell(out, erratum->text);
+        fputs(" | ", out);
+        write_cell(out, erratum->problem[0] == '\0' ? "it does not say" : erratum->problem);
+        fputs(" | ", out);
+        write_cell(out, erratum->decided);
+        fputs(" | ", out);
+        write_tests(out, row);
+        fprintf(out, " | **%s** %s | |\n", verdict_names[row->verdict], row->why);
+    }
+}
+
+static void write_markdown(FILE *out, const struct sign_off *page)
+{
+    const json_t *begin = page->evidence->begin;
+    fputs("# Sign-off\n\n**", out);
+    write_sum(out, page);
+    fprintf(out,
+            "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. sha256 of the binary `%s`, of the "
+            "clauses `%s`, of the errata `%s`.\n",
+            evidence_text(begin, "assay"), evidence_text(begin, "commit"),
+            json_is_true(json_object_get(begin, "dirty")) ? " with changes" : "",
+            evidence_text(begin, "compiler"), evidence_text(begin, "flags"),
+            evidence_text(begin, "system"), evidence_text(begin, "made"),
+            evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
+            evidence_text(begin, "errata_hash"));
+    fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        fprintf(out, "| %s | %s | **%s** |\n", steps[i].verb, steps[i].shows,
+                verdict_names[page->steps[i].verdict]);
+    }
+    for (int f = 0; f < CLAUSE_FAMILY_COUNT; f++) {
+        if (is_signed((enum clause_family)f)) {
+            write_family(out, page, (enum clause_family)f);
+        }
+    }
+    write_errata_table(out, page);
+    fputs("\nSigned: ______________________  Date: ____________\n", out);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void write_verdict(FILE *out, enum format_kind format, const struct sign_off_row *row)
+{
+    bool fine = row->verdict == SIGN_OFF_PASS;
+    fprintf(out, "%s%-9s%s", fine ? "" : format_alarm(format), verdict_names[row->verdict],
+            fine ? "" : format_plain(format));
+}
+
+static void write_text_clause(FILE *out, enum format_kind format, const struct sign_off *page,
+                              enum clause_id id)
+{
+    const struct clause *clause = clause_get(id);
+    const struct evidence_clause *of = &page->evidence->clauses[id];
+    const struct sign_off_row *row = &page->clauses[id];
+    fprintf(out, "%-7s ", clause->id);
+    write_verdict(out, format, row);
+    fprintf(out, " %-6s %5zu %12" PRIu64 " %10" PRIu64 "  %s", clause_kind_name(clause->kind),
+            row->tests, of->evaluated[EVIDENCE_SIM], of->evaluated[EVIDENCE_REAL], row->why);
+    fputs("; ", out);
+    write_errata_of(out, clause);
+    fputc('\n', out);
+}
+
+static void write_text(FILE *out, enum format_kind format, const struct sign_off *page)
+{
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        fprintf(out, "%-9s ", steps[i].verb);
+        write_verdict(out, format, &page->steps[i]);
+        fprintf(out, " %s\n", steps[i].shows);
+    }
+    fprintf(out, "\n%s%-7s %-9s %-6s %5s %12s %10s  %s%s\n", format_strong(format), "clause", "",
+            "kind", "tests", "simulation", "PostgreSQL", "shown by; decisions",
+            format_plain(format));
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (is_signed(clause_get((enum clause_id)c)->family)) {
+            write_text_clause(out, format, page, (enum clause_id)c);
+        }
+    }
+    fprintf(out, "\n%sdeviations to accept%s\n", format_strong(format), format_plain(format));
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        fprintf(out, "%-8s ", clause_erratum(i)->id);
+        write_verdict(out, format, &page->errata[i]);
+        fprintf(out, " %5zu tests; %s\n", page->errata[i].tests, page->errata[i].why);
+    }
+    fputc('\n', out);
+    write_sum(out, page);
+    fputc('\n', out);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void write_json(FILE *out, const struct sign_off *page)
+{
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        const struct clause *clause = clause_get((enum clause_id)c);
+        const struct sign_off_row *row = &page->clauses[c];
+        const struct evidence_clause *of = &page->evidence->clauses[c];
+        if (is_signed(clause->family)) {
+            json_line_write(
+                out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:s, s:s}", "type",
+                               "sign_off_clause", "id", clause->id, "seed",
+                               clause_family_seed(clause->family), "section", clause->section,
+                               "promise", clause->promise, "tests", (json_int_t)row->tests, "sim",
+                               (json_int_t)of->evaluated[EVIDENCE_SIM], "real",
+                               (json_int_t)of->evaluated[EVIDENCE_REAL], "sabotage", of->sabotage,
+                               "verdict", verdict_names[row->verdict], "why", row->why));
+        }
+    }
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        const struct sign_off_row *row = &page->errata[i];
+        json_line_write(out, json_pack("{s:s, s:s, s:I, s:s, s:s}", "type", "sign_off_erratum",
+                                       "id", clause_erratum(i)->id, "tests", (json_int_t)row->tests,
+                                       "verdict", verdict_names[row->verdict], "why", row->why));
+    }
+    json_line_write(out,
+                    json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "sign_off", "pass",
+                              (json_int_t)page->count[SIGN_OFF_PASS], "fail",
+                              (json_int_t)page->count[SIGN_OFF_FAIL], "not_shown",
+                              (json_int_t)page->count[SIGN_OFF_NOT_SHOWN], "status", page->status));
+}
+
+void sign_off_write(FILE *out, enum format_kind format, const struct sign_off *page)
+{
+    if (format == FORMAT_MARKDOWN) {
+        write_markdown(out, page);
+    } else if (format == FORMAT_JSON) {
+        write_json(out, page);
+    } else {
+        write_text(out, format, page);
+    }
+}

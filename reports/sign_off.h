@@ -1,0 +1,48 @@
+/* The acceptance page: every promise of the five specifications, what shows that it holds, and
+ * PASS, FAIL or NOT SHOWN; every decision that deviates from a specification, with what the literal
+ * reading does; and whether each kind of evidence is there.
+ *
+ * A promise passes if nothing broke it and
+ *      safe, live           it was put to the test in runs, and a planted bug shows that it can
+ * fail path                 every path by which it is known was seen; a known weakness was found
+ *      fmt, limit, golden, impl    tests that prove it passed
+ * It fails if a run broke it or a test that proves it failed. An erratum passes if a test that
+ * settles it passed, or a planted bug that follows the other reading was found. */
+#ifndef REPORTS_SIGN_OFF_H
+#define REPORTS_SIGN_OFF_H
+
+#include "reports/evidence.h"
+#include "reports/format.h"
+#include "reports/proofs.h"
+
+#include <stdio.h>
+
+enum sign_off_verdict { SIGN_OFF_PASS, SIGN_OFF_FAIL, SIGN_OFF_NOT_SHOWN, SIGN_OFF_VERDICTS };
+
+#define SIGN_OFF_ERRATA_MAX 128
+#define SIGN_OFF_WHY_SIZE   160
+
+struct sign_off_row {
+    enum sign_off_verdict verdict;
+    char why[SIGN_OFF_WHY_SIZE]; /* what shows it, or what is missing */
+    size_t tests;                /* that say so and passed */
+    const struct proof *test;    /* one of them; NULL: there is none */
+};
+
+#define SIGN_OFF_STEPS_MAX 16
+
+struct sign_off {
+    const struct evidence *evidence;
+    struct sign_off_row steps[SIGN_OFF_STEPS_MAX];
+    struct sign_off_row clauses[CLAUSE_COUNT];
+    struct sign_off_row errata[SIGN_OFF_ERRATA_MAX];
+    size_t count[SIGN_OFF_VERDICTS]; /* of all rows */
+    int status;                      /* 0, 1: something failed, 4: something is not shown */
+};
+
+void sign_off_make(struct sign_off *page, const struct evidence *evidence);
+
+/* Text for a terminal, Markdown for the page that is signed, JSON lines for scripts. */
+void sign_off_write(FILE *out, enum format_kind format, const struct sign_off *page);
+
+#endif

@@ -1,0 +1,331 @@
+/* What lines add up to, what is made of them, and what is signed. */
+#include "reports/evidence.h"
+#include "reports/junit.h"
+#include "reports/proofs.h"
+#include "reports/report.h"
+#include "reports/sha256.h"
+#include "reports/sign_off.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct evidence evidence;
+static struct evidence_fault fault;
+
+static bool add(const char *text)
+{
+    return evidence_add(&evidence, text, strlen(text), "here", &fault);
+}
+
+static void begin(void)
+{
+    evidence_begin(&evidence);
+}
+
+static void end(void)
+{
+    evidence_free(&evidence);
+}
+
+TestSuite(evidence, .init = begin, .fini = end);
+
+#define BEGIN(verb) "{\"type\":\"begin\",\"verb\":\"" verb "\",\"command\":\"assay " verb "\"}\n"
+#define END(status) "{\"type\":\"end\",\"status\":" #status ",\"seconds\":1.5}\n"
+
+static const char campaign[] = BEGIN("campaign") "{\"type\":\"scenario\",\"scenario\":\"tree-3\","
+                                                 "\"protocol\":\"activity\",\"runs\":600,"
+                                                 "\"steps\":9,\"evaluated\":{\"ACL-5\":7,\"ACL-"
+                                                 "21\":2},\"seen\":{\"move 1, 0 -> 1\":3},"
+                                                 "\"fired\":{\"pause\":4}}\n" END(0);
+
+/* ---- adding up ------------------------------------------------------------------------------- */
+
+Test(evidence, of_two_sessions_is_their_sum)
+{
+    cr_assert(add(campaign) && add(campaign));
+    evidence_end(&evidence);
+    cr_expect_eq(evidence.sessions, 2U);
+    cr_expect_eq(evidence.seeds, 1200U);
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 14U);
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 0U);
+    cr_expect_eq(evidence.seen[EVIDENCE_SIM][SIGHT_SEQ_MOVE_1], 6U);
+    cr_expect_eq(evidence_number(evidence.fired[EVIDENCE_SIM], "pause"), 8U);
+    cr_expect_eq(evidence.status, 0);
+    cr_expect(evidence_has(&evidence, "campaign"));
+    cr_expect_not(evidence_has(&evidence, "real"));
+    cr_assert(add(BEGIN("campaign") END(4)));
+    cr_expect_not(evidence_has(&evidence, "campaign"), "one of three did not end well");
+}
+
+Test(evidence, of_runs_on_a_server_is_kept_apart)
+{
+    cr_assert(add("{\"type\":\"real\",\"scenario\":\"x\",\"evaluated\":{\"ACL-5\":9}}\n"));
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 9U);
+    cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
+}
+
+Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
+{
+    cr_assert(add("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"
+                  "\"evaluated\":{\"ACL-5\":9}}\n"));
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
+    cr_expect_eq(evidence.seeds, 0U);
+}
+
+Test(evidence, of_a_path_that_only_sightings_tell_is_how_often_it_was_seen)
+{
+    cr_assert(add(campaign));
+    evidence_end(&evidence);
+    cr_expect_eq(evidence.clauses[CLAUSE_SEQ_2].evaluated[EVIDENCE_SIM], 3U);
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 7U);
+}
+
+Test(evidence, of_a_session_without_its_end_is_incomplete)
+{
+    cr_assert(add(BEGIN("campaign")));
+    evidence_end(&evidence);
+    cr_expect_eq(evidence.killed, 1U);
+    cr_expect_eq(evidence.status, 4);
+}
+
+Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
+{
+    static const struct {
+        const char *ends;
+        int status;
+    } cases[] = {{END(0) END(0), 0}, {END(0) END(4), 4}, {END(1) END(4), 1},
+                 {END(3) END(1), 3}, {END(2) END(4), 2}, {END(70) END(1), 70}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_assert(add(cases[i].ends));
+        evidence_end(&evidence);
+        cr_expect_eq(evidence.status, cases[i].status, "%s", cases[i].ends);
+    }
+}
+
+Test(evidence, that_is_no_json_is_refused_with_its_line)
+{
+    static const char *const bad[] = {"{}\n{\"a\":", "{}\nx\n", "{}\n[1]\n", "{}\n\n{}\n",
+                                      "{}\n{\"a\":1,\"a\":2}\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        cr_expect_not(add(bad[i]), "%s", bad[i]);
+        cr_expect(strstr(fault.text, "here, line 2: no JSON object") != NULL, "%s", fault.text);
+    }
+    cr_expect(add(""));
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static json_t *status_of(const json_t *report, const char *id)
+{
+    size_t i;
+    json_t *clause;
+    json_array_foreach(json_object_get(report, "clauses"), i, clause)
+    {
+        if (evidence_is(clause, "id", id)) {
+            return clause;
+        }
+    }
+    return NULL;
+}
+
+Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
+{
+    cr_assert(add(campaign));
+    evidence_end(&evidence);
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect_eq(evidence_number(report, "version"), 1U);
+    cr_expect(evidence_is(json_object_get(report, "verdict"), "words", "every promise held"));
+    cr_expect_eq(json_array_size(json_object_get(report, "clauses")), (size_t)CLAUSE_COUNT);
+    cr_expect(evidence_is(status_of(report, "ACL-5"), "status", "held"));
+    cr_expect(json_is_null(json_object_get(status_of(report, "ACL-5"), "real")));
+    cr_expect(json_is_null(json_object_get(status_of(report, "ACL-5"), "sabotages")));
+    cr_expect(evidence_is(status_of(report, "ACL-2"), "status", "not shown"));
+    cr_expect(evidence_is(status_of(report, "ACL-3"), "status", "elsewhere"));
+    cr_expect(strstr(evidence_text(json_object_get(report, "bound"), "words"), "5.0e-03"),
+              "600 seeds exclude 3/600");
+    json_decref(report);
+}
+
+Test(evidence, of_a_finding_is_a_broken_promise_and_no_bound)
+{
+    cr_assert(add(BEGIN("run") "{\"type\":\"finding\",\"kind\":\"new\",\"scenario\":\"tree-3\","
+                               "\"clause\":\"ACL-21\",\"why\":\"w\",\"again\":\"assay run\","
+                               "\"runs\":1,\"seed\":7}\n" END(1)));
+    evidence_end(&evidence);
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect(evidence_is(status_of(report, "ACL-21"), "status", "broken"));
+    const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
+    cr_expect(evidence_is(finding, "reproduce", "assay run"));
+    cr_expect(evidence_text(finding, "clause_text")[0] != '\0');
+    json_decref(report);
+}
+
+Test(evidence, of_crashes_says_which_depths_were_swept_in_which_world)
+{
+    cr_assert(add("{\"type\":\"sweep\",\"protocol\":\"activity\",\"crash_points\":"
+                  "[[\"Step 1\",\"before begin\",1,5],[\"Step 1\",\"after commit\",2,6],"
+                  "[\"ack\",\"before commit\",1,7],[\"ack\",\"nowhere\",1,9],"
+                  "[\"ack\",\"before commit\",9,9]]}\n"));
+    json_t *report = report_make(&evidence, NULL);
+    const json_t *points = json_array_get(json_object_get(report, "points"), 0);
+    const json_t *cells = json_object_get(points, "cells");
+    cr_expect_eq(json_array_size(json_object_get(points, "phases")), 2U);
+    cr_expect_eq(json_array_size(json_object_get(points, "depths")), 2U);
+    cr_assert_eq(json_array_size(cells), 12U, "2 phases, 3 sides, 2 depths");
+    uint64_t sum = 0;
+    size_t i;
+    json_t *cell;
+    json_array_foreach(cells, i, cell)
+    {
+        sum += evidence_number(cell, "sim");
+        cr_expect(json_is_null(json_object_get(cell, "real")));
+    }
+    cr_expect_eq(sum, 18U);
+    json_decref(report);
+}
+
+/* ---- JUnit ----------------------------------------------------------------------------------- */
+
+static char *junit(void)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    junit_write(out, &evidence);
+    fclose(out);
+    return text;
+}
+
+Test(evidence, becomes_a_case_for_each_scenario_and_promise_and_a_failure_for_a_finding)
+{
+    cr_assert(add(BEGIN(
+        "campaign") "{\"type\":\"finding\",\"kind\":\"new\",\"scenario\":\"tree-3\",\"clause\":"
+                    "\"ACL-21\",\"why\":\"a < b & \\\"c\\\"\",\"again\":\"assay run tree-3\"}\n"
+                    "{\"type\":\"scenario\",\"scenario\":\"tree-3\",\"evaluated\":{\"ACL-5\":7,"
+                    "\"ACL-21\":2}}\n" END(1)));
+    char *text = junit();
+    cr_expect(strstr(text, "tests=\"2\" failures=\"1\" errors=\"0\"") != NULL, "%s", text);
+    cr_expect(strstr(text, "message=\"a &lt; b &amp; &quot;c&quot;\"") != NULL, "%s", text);
+    cr_expect(strstr(text, "reproduce: assay run tree-3</failure>") != NULL, "%s", text);
+    cr_expect(strstr(text, "classname=\"tree-3\" name=\"ACL-5 ") != NULL, "%s", text);
+    free(text);
+}
+
+Test(evidence, of_a_killed_session_is_an_error)
+{
+    cr_assert(add(BEGIN("campaign")));
+    char *text = junit();
+    cr_expect(strstr(text, "errors=\"1\"") != NULL && strstr(text, "killed half-way") != NULL);
+    free(text);
+}
+
+/* ---- sign-off -------------------------------------------------------------------------------- */
+
+static struct sign_off page;
+
+static const struct sign_off_row *row(enum clause_id clause)
+{
+    sign_off_make(&page, &evidence);
+    return &page.clauses[clause];
+}
+
+Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_found)
+{
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add(campaign));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN, "a check that cannot fail");
+    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"SURVIVED\",\"name\":\"x\","
+                  "\"clause\":\"ACL-5\"}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                  "\"clause\":\"ACL-5\"}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
+    cr_expect(strstr(row(CLAUSE_ACL_5)->why, "literal-markers") != NULL);
+    cr_assert(add("{\"type\":\"finding\",\"kind\":\"new\",\"clause\":\"ACL-5\"}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL);
+    cr_expect_eq(page.status, 1);
+}
+
+Test(evidence, of_a_format_passes_with_tests_that_passed_and_fails_with_one_that_did_not)
+{
+    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":true}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_PASS);
+    cr_expect_gt(row(CLAUSE_ACL_3)->tests, 0U);
+    cr_assert(add("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":false}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_FAIL);
+}
+
+Test(evidence, of_a_path_passes_when_each_way_to_see_it_was_seen)
+{
+    char line[200];
+    for (int sight = SIGHT_SEQ_MOVE_1; sight <= SIGHT_SEQ_MOVE_12; sight++) {
+        cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_NOT_SHOWN);
+        snprintf(line, sizeof line, "{\"type\":\"scenario\",\"seen\":{\"%s\":1}}\n",
+                 oracle_sighting_text((enum oracle_sighting)sight));
+        cr_assert(add(line));
+    }
+    cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_PASS);
+}
+
+Test(evidence, of_a_known_weakness_passes_when_it_was_found)
+{
+    cr_assert(add("{\"type\":\"scenario\",\"breaks\":\"LEG-6\",\"evaluated\":{\"LEG-6\":9}}\n"));
+    cr_expect_eq(row(CLAUSE_LEG_6)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add("{\"type\":\"finding\",\"kind\":\"expected\",\"clause\":\"LEG-6\"}\n"));
+    cr_expect_eq(row(CLAUSE_LEG_6)->verdict, SIGN_OFF_PASS);
+}
+
+Test(evidence, of_an_erratum_is_a_test_or_the_other_reading_found)
+{
+    sign_off_make(&page, &evidence);
+    cr_expect(strcmp(clause_erratum(1)->id, "E-ACL-2") == 0);
+    cr_expect_eq(page.errata[1].verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                  "\"clause\":\"ACL-5\"}\n"));
+    sign_off_make(&page, &evidence);
+    cr_expect_eq(page.errata[1].verdict, SIGN_OFF_PASS);
+    cr_expect_eq(page.status, 4);
+}
+
+/* ---- proofs and hashes ----------------------------------------------------------------------- */
+
+Test(proofs, are_read_from_the_sources_of_the_tests)
+{
+    bool here = false;
+    for (size_t i = 0; i < proofs_count(); i++) {
+        const struct proof *proof = proofs_get(i);
+        here = here ||
+               (strcmp(proof->suite, "test_ledger") == 0 && proofs_names(proof->clauses, "ACL-6"));
+        cr_expect(proof->clauses[0] != '\0' || proof->errata[0] != '\0');
+    }
+    cr_expect(here, "a test of the ledger says that it proves ACL-6");
+    cr_expect(proofs_names("ACL-6 ACL-18 ", "ACL-18"));
+    cr_expect_not(proofs_names("ACL-6 ACL-18 ", "ACL-1"));
+    cr_expect_not(proofs_names("E-ACL-1 ", "ACL-1"));
+    cr_expect(proofs_names("Sabotage `early-ack`: x", "early-ack"));
+    cr_expect_not(proofs_names("Sabotage `no-early-ack`", "early-ack"));
+}
+
+Test(sha256, is_that_of_the_standard)
+{
+    static const struct {
+        const char *text, *hash;
+    } cases[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
+    };
+    char text[SHA256_TEXT_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sha256_text(cases[i].text, strlen(cases[i].text), text);
+        cr_expect_str_eq(text, cases[i].hash);
+    }
+}
