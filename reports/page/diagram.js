@@ -2,17 +2,18 @@
 // Time runs down, a row a step; a lane an actor. Only the rows in sight are in the page, and a few more:
 // 5,000 steps cost no more than 50.
 
-const ROW_HEIGHT = 36;
+const ROW_HEIGHT = 42; // two lines of words; page.css has it too
 const ROWS_BEYOND = 8; // above and below what is in sight
 const GUTTER = 52; // where the numbers of the steps stand
-const STORE_WIDTH = 68;
+const STORE_WIDTH = 60;
 const TRACK_WIDTH = 11;
-const QUEUE_WIDTH = 2 * 10 + QUEUE_TRACKS * TRACK_WIDTH + 104;
+const QUEUE_WIDTH = 20 + QUEUE_TRACKS * TRACK_WIDTH + 76;
 const LANE_WIDTH_MIN = 132;
-const CLIENT_WIDTH_MIN = 104;
+const CLIENT_WIDTH_MIN = 92;
 const LANE_WIDTH_MAX = 280;
 const LANE_GAP = 8;
-const MESSAGE_DROP = 8; // a message's arrow runs this far below the middle of its row
+const FLAG_WIDTH = 170;
+const MESSAGE_DROP = 9; // a message's arrow runs this far below the middle of its row
 
 /**
  * A diagram that draws `read` (trace.js) and calls `picked(index)` when a step is clicked. `flags` says
@@ -101,7 +102,7 @@ function range(first, last) {
 
 function laneColumns(names, width) {
     const least = names.map((name) => ({ [STORE]: STORE_WIDTH, [QUEUE]: QUEUE_WIDTH, client: CLIENT_WIDTH_MIN })[name] ?? LANE_WIDTH_MIN);
-    const isActor = (name) => name !== STORE && name !== QUEUE;
+    const isActor = (name) => ![STORE, QUEUE, 'client'].includes(name);
     const spare = Math.max(0, width - GUTTER - least.reduce((all, one) => all + one, 0));
     const each = spare / Math.max(1, countOf(names, isActor));
     let left = GUTTER;
@@ -147,13 +148,14 @@ function act(event, lane) {
     return made;
 }
 
-/** Beside the bar, where there is room for it. */
+/** Over lanes that nothing happens in at this step: never over the store or the queue. */
 function flagOf(flag, lane, lanes) {
     if (!flag || !lane) return null;
     const made = element('span', { class: `flag ${flag.look}` }, flag.words);
-    const end = lanes.at(-1).left + lanes.at(-1).width;
-    if (lane.left + lane.width + 160 < end) made.style.left = `${lane.left + lane.width + 2}px`;
-    else made.style.right = `${end - lane.left + 2}px`;
+    const isBeyond = lane.left > lanes.find((other) => other.name === QUEUE).left;
+    if (isBeyond) made.style.left = `${GUTTER + LANE_GAP / 2}px`;
+    else if (lane.left - GUTTER > FLAG_WIDTH) made.style.right = `calc(100% - ${lane.left}px)`;
+    else made.style.left = `${lane.left + lane.width + 2}px`;
     return made;
 }
 
@@ -162,7 +164,8 @@ function publishedNames(read, event, lanes) {
     if (ids.length === 0) return null;
     const names = ids.map((id) => read.messages.get(id)?.name ?? `message ${id}`).join(', ');
     const queue = lanes.find((lane) => lane.name === QUEUE);
-    const made = element('span', { class: 'published', title: `published: ${names}` }, names);
+    const isBeyond = read.lanes[read.laneAt[event.lane]] === WORLD; // its arrow runs below the names
+    const made = element('span', { class: isBeyond ? 'published beyond' : 'published', title: `published: ${names}` }, element('span', {}, names));
     made.style.left = `${queue.left + 14 + QUEUE_TRACKS * TRACK_WIDTH}px`;
     made.style.width = `${queue.width - 18 - QUEUE_TRACKS * TRACK_WIDTH}px`;
     return made;
@@ -303,10 +306,11 @@ function drawOverview(canvas, { read, current, drawn }) {
     const colour = (name) => style.getPropertyValue(name).trim();
     const paper = canvas.getContext('2d');
     paper.scale(scale, scale);
+    const thickest = 5;
     const y = (index) => (height * index) / Math.max(1, read.events.length);
     const stroke = (index, left, thick, name) => {
         paper.fillStyle = resolved(canvas, colour(name));
-        paper.fillRect(left, y(index), width - left, Math.max(thick, height / read.events.length - 1));
+        paper.fillRect(left, y(index), width - left, Math.max(thick, Math.min(thickest, height / read.events.length - 1)));
     };
     paper.fillStyle = resolved(canvas, colour('--strip-window'));
     paper.fillRect(0, y(drawn.first), width, Math.max(4, y(drawn.last + 1) - y(drawn.first)));

@@ -47,7 +47,9 @@ function followLinks(findings) {
             return;
         }
         if (!findings.open({ finding: wanted.get('finding'), schedule: wanted.get('schedule'), step: wanted.get('step') })) return;
-        document.getElementById('viewer').scrollIntoView();
+        const viewer = document.getElementById('viewer');
+        // On a small screen the finding's sentence alone would fill it.
+        (viewer.offsetHeight < innerHeight ? viewer : viewer.querySelector('.controls')).scrollIntoView();
         document.querySelector('.diagram').focus({ preventScroll: true });
     };
     addEventListener('hashchange', follow);

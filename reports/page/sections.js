@@ -352,7 +352,8 @@ function killSummary(rows) {
     const counts = ['found', 'equivalent', 'survived'].map((word) => [word, countOf(rows, (row) => row.status === word)]);
     return element('p', { class: 'summary' }, `${counted(rows.length, 'bug')} planted: `,
         counts.flatMap(([word, count], index) => [index > 0 ? ', ' : null,
-            element('span', { class: `status ${STATUSES[word].look}` }, glyph(STATUSES[word].glyph), `${formatNumber(count)} ${word}`)]), '.');
+            count === 0 ? `none ${word}`
+                : element('span', { class: `status ${STATUSES[word].look}` }, glyph(STATUSES[word].glyph), `${formatNumber(count)} ${word}`)]), '.');
 }
 
 /** How many bugs needed how many schedules, a bar for each power of ten. */

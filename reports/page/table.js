@@ -64,7 +64,7 @@ function headCell(column, sort) {
     const content = column.by
         ? element('button', { type: 'button', class: 'sort', onclick: sort }, text)
         : text;
-    return element('th', { scope: 'col', class: classOf(column), title: column.about }, content);
+    return element('th', { scope: 'col', class: column.number ? 'number' : null, title: column.about }, content);
 }
 
 function markSorted(head, isSorted, descending) {

@@ -301,5 +301,5 @@ function helpDialog() {
         element('h3', {}, 'Signs'), rows(SIGNS, (name) => element('span', { class: `act is-${name}` }, glyph(name))),
         element('p', { class: 'aside' }, 'A line from a bar to the store: a transaction; a filled dot: it was kept, an empty one: nothing was. ',
             'Arrows to and from the queue: messages published and claimed; in the queue, thin: it waits, thick: somebody holds it; it ends where it is acked.'),
-        element('form', { method: 'dialog' }, element('button', { autofocus: true }, 'Close')));
+        element('form', { method: 'dialog' }, element('button', {}, 'Close')));
 }
