@@ -3,7 +3,7 @@
 // 5,000 steps cost no more than 50.
 
 const ROW_HEIGHT = 42; // two lines of words; page.css has it too
-const ROWS_BEYOND = 8; // above and below what is in sight
+const ROWS_BEYOND = 8; // above and below what is in sight; drawn anew when as many have passed
 const GUTTER = 52; // where the numbers of the steps stand
 const STORE_WIDTH = 60;
 const TRACK_WIDTH = 11;
@@ -26,7 +26,7 @@ function diagram(picked, flags) {
     const sheet = element('div', { class: 'sheet', role: 'presentation' }, lines, rows);
     const box = element('div', { class: 'diagram', tabindex: 0, role: 'listbox', 'aria-label': 'Steps of the schedule' }, heads, sheet);
     const overview = element('canvas', { class: 'overview', 'aria-hidden': 'true', title: 'All steps; faults and the broken promise are marked' });
-    const state = { read: null, lanes: [], current: 0, drawn: null };
+    const state = { read: null, lanes: [], current: 0, drawn: null, colours: null, isDue: false };
 
     function show(read, current) {
         state.read = read;
@@ -39,8 +39,30 @@ function diagram(picked, flags) {
     function select(current) {
         state.current = current;
         bringIntoSight();
-        draw(true);
-        drawOverview(overview, state);
+        draw(false);
+        markCurrent();
+        overviewSoon();
+    }
+
+    /** The current step among those that are drawn, and the messages that it has to do with. */
+    function markCurrent() {
+        for (const row of rows.querySelectorAll('.current')) setCurrent(row, false);
+        const row = rows.querySelector(`#step-${state.current}`);
+        if (row) setCurrent(row, true);
+        const lit = litMessages(state.read.events[state.current]);
+        for (const shape of lines.querySelectorAll('.message')) shape.classList.toggle('lit', lit.has(shape.dataset.message));
+        box.setAttribute('aria-activedescendant', `step-${state.current}`);
+    }
+
+    // Once a frame, however many steps a held key takes in it.
+    function overviewSoon() {
+        if (state.isDue) return;
+        state.isDue = true;
+        requestAnimationFrame(() => {
+            state.isDue = false;
+            state.colours ??= coloursFor(overview, ['--strip-window', '--fault', '--broken', '--accent']);
+            drawOverview(overview, state);
+        });
     }
 
     /** Lanes share the width that there is; when it is too little for them, the box scrolls sideways. */
@@ -52,7 +74,8 @@ function diagram(picked, flags) {
         heads.style.width = sheet.style.width;
         heads.replaceChildren(...state.lanes.map((lane) => placed(element('span', { class: 'lane-head' }, lane.name), lane)));
         draw(true);
-        drawOverview(overview, state);
+        markCurrent();
+        overviewSoon();
     }
 
     function bringIntoSight() {
@@ -71,17 +94,17 @@ function diagram(picked, flags) {
     function draw(always) {
         if (!state.read || state.lanes.length === 0) return;
         const count = state.read.events.length;
-        const first = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - ROWS_BEYOND);
-        const last = Math.min(count - 1, Math.ceil((box.scrollTop + box.clientHeight) / ROW_HEIGHT) + ROWS_BEYOND);
+        const blockOf = (y) => Math.floor(y / (ROW_HEIGHT * ROWS_BEYOND));
+        const first = Math.max(0, (blockOf(box.scrollTop) - 1) * ROWS_BEYOND);
+        const last = Math.min(count, (blockOf(box.scrollTop + box.clientHeight) + 2) * ROWS_BEYOND) - 1;
         if (!always && state.drawn && state.drawn.first === first && state.drawn.last === last) return;
         state.drawn = { first, last };
         const window = { ...state, first, last, count };
         rows.replaceChildren(...range(first, last).map((index) => stepRow(window, index, flags)));
         drawLines(lines, window);
-        box.setAttribute('aria-activedescendant', `step-${state.current}`);
     }
 
-    box.addEventListener('scroll', () => requestAnimationFrame(() => { draw(false); drawOverview(overview, state); }));
+    box.addEventListener('scroll', () => { draw(false); markCurrent(); overviewSoon(); }); // comes once a frame
     rows.addEventListener('click', (event) => {
         const row = event.target.closest('.step-row');
         if (row) picked(Number(row.dataset.index));
@@ -92,7 +115,7 @@ function diagram(picked, flags) {
     });
     // The first size comes when the page shows the box, which is after the first step was chosen.
     new ResizeObserver(() => { layOut(); if (state.read) bringIntoSight(); }).observe(box);
-    const redraw = () => drawOverview(overview, state);
+    const redraw = () => { state.colours = null; overviewSoon(); };
     return { box, overview, show, select, redraw };
 }
 
@@ -122,11 +145,11 @@ function placed(made, lane) {
 // ---- rows -------------------------------------------------------------------------------------------
 
 function stepRow(window, index, flags) {
-    const { read, lanes, current } = window;
+    const { read, lanes } = window;
     const event = read.events[index];
     const lane = lanes[read.laneAt[event.lane]];
-    const row = element('div', { class: rowClass(event, index === current), role: 'option', id: `step-${index}`,
-        'data-index': index, 'aria-selected': String(index === current), 'aria-label': eventWords(read, event),
+    const row = element('div', { class: event.breach ? 'step-row breach' : 'step-row', role: 'option', id: `step-${index}`,
+        'data-index': index, 'aria-selected': 'false', 'aria-label': eventWords(read, event),
         'aria-posinset': index + 1, 'aria-setsize': window.count },
     element('span', { class: 'step-number' }, event.step), lane ? act(event, lane) : null,
     flagOf(flags(event), lane, lanes), publishedNames(read, event, lanes));
@@ -134,8 +157,9 @@ function stepRow(window, index, flags) {
     return row;
 }
 
-function rowClass(event, isCurrent) {
-    return ['step-row', isCurrent && 'current', event.breach && 'breach'].filter(Boolean).join(' ');
+function setCurrent(row, isCurrent) {
+    row.classList.toggle('current', isCurrent);
+    row.setAttribute('aria-selected', String(isCurrent));
 }
 
 /** What the actor did: the bar. */
@@ -224,18 +248,16 @@ function trackX(life, lanes) {
     return queue.left + 12 + life.track * TRACK_WIDTH;
 }
 
-function isLit(life, window) {
-    const event = window.read.events[window.current];
-    return Boolean(event) && [event.claims, event.acks, ...listOf(event.publishes)].includes(life.id);
+function litMessages(event) {
+    return new Set([event?.claims, event?.acks, ...listOf(event?.publishes)].filter((id) => !isMissing(id)).map(String));
 }
 
 /** A message while it is in the queue: thin while it waits, thick while somebody holds it. */
 function messageShape(life, window) {
     const x = trackX(life, window.lanes);
-    const lit = isLit(life, window) ? ' lit' : '';
     const y = (index) => middleOf(index) + MESSAGE_DROP;
     const end = life.isAcked ? y(life.to) : (life.to + 1) * ROW_HEIGHT;
-    return [vector('g', { class: `message${lit}` }, vector('title', {}, life.name),
+    return [vector('g', { class: 'message', 'data-message': life.id }, vector('title', {}, life.name),
         line(x, y(life.from), x, end, 'waiting'),
         ...life.holds.map((hold) => line(x, y(hold.from), x, hold.to === life.to ? end : y(hold.to), 'held-by')))];
 }
@@ -278,7 +300,7 @@ function queueShapes(event, index, lane, window) {
         const life = window.read.messages.get(id);
         if (!life) return;
         const x = trackX(life, window.lanes);
-        shapes.push(vector('g', { class: `message${isLit(life, window) ? ' lit' : ''}` }, make(edgeTowards(lane, x), x)));
+        shapes.push(vector('g', { class: 'message', 'data-message': id }, make(edgeTowards(lane, x), x)));
     };
     if (!event.committed) return shapes;
     for (const id of listOf(event.publishes)) {
@@ -295,33 +317,35 @@ function arrowHead(x, y, direction) {
 
 // ---- overview ---------------------------------------------------------------------------------------
 
-/** All steps as a strip: a mark a fault, a broad one where a promise breaks, a frame around what is in sight. */
-function drawOverview(canvas, { read, current, drawn }) {
+/** All steps as a strip: a mark a fault, a broad one where a promise breaks; what is in sight has a ground. */
+function drawOverview(canvas, { read, current, drawn, colours }) {
     if (!read || !drawn || canvas.clientHeight === 0) return;
     const scale = window.devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     canvas.width = width * scale;
     canvas.height = height * scale;
-    const style = getComputedStyle(canvas);
-    const colour = (name) => style.getPropertyValue(name).trim();
     const paper = canvas.getContext('2d');
     paper.scale(scale, scale);
-    const thickest = 5;
     const y = (index) => (height * index) / Math.max(1, read.events.length);
-    const stroke = (index, left, thick, name) => {
-        paper.fillStyle = resolved(canvas, colour(name));
-        paper.fillRect(left, y(index), width - left, Math.max(thick, Math.min(thickest, height / read.events.length - 1)));
+    const each = Math.min(5, height / read.events.length - 1);
+    const mark = (index, left, thick, name) => {
+        paper.fillStyle = colours[name];
+        paper.fillRect(left, y(index), width - left, Math.max(thick, each));
     };
-    paper.fillStyle = resolved(canvas, colour('--strip-window'));
+    paper.fillStyle = colours['--strip-window'];
     paper.fillRect(0, y(drawn.first), width, Math.max(4, y(drawn.last + 1) - y(drawn.first)));
-    for (const index of read.marks) stroke(index, read.events[index].breach ? 0 : 6, 1.5, read.events[index].breach ? '--broken' : '--fault');
-    stroke(current, 0, 2, '--accent');
+    for (const index of read.marks.filter((index) => !read.events[index].breach)) mark(index, 6, 1.5, '--fault');
+    for (const index of read.marks.filter((index) => read.events[index].breach)) mark(index, 0, 3, '--broken');
+    mark(current, 0, 2, '--accent');
 }
 
-// A custom property is read as it was written; light-dark() in it means nothing to a canvas.
-function resolved(canvas, value) {
-    canvas.style.color = value;
-    const colour = getComputedStyle(canvas).color;
+// A custom property is read as it was written, and light-dark() in it means nothing to a canvas.
+function coloursFor(canvas, names) {
+    const written = getComputedStyle(canvas);
+    const colours = names.map((name) => {
+        canvas.style.color = written.getPropertyValue(name);
+        return [name, getComputedStyle(canvas).color];
+    });
     canvas.style.color = '';
-    return colour;
+    return Object.fromEntries(colours);
 }

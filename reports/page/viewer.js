@@ -68,7 +68,7 @@ function viewer(findings, moved) {
     const reads = new Map(); // a trace is made ready once
 
     function available() {
-        return SCHEDULES.filter(([key]) => state.finding.schedules?.[key]);
+        return SCHEDULES.filter(([key]) => listOf(state.finding.schedules?.[key]?.events).length > 0);
     }
 
     function flagFor(event) {
@@ -90,6 +90,7 @@ function viewer(findings, moved) {
     function showNothing() {
         header.replaceChildren(...findingFacts(state.finding), notice('No schedule of this finding was kept.'));
         state.read = null;
+        controls.hidden = stage.hidden = true;
         return true;
     }
 
@@ -100,6 +101,7 @@ function viewer(findings, moved) {
         state.read = reads.get(trace);
         state.index = startIndex(state.read, step);
         header.replaceChildren(...findingFacts(state.finding));
+        controls.hidden = stage.hidden = false;
         drawTabs();
         drawing.show(state.read, state.index);
         go(state.index);
@@ -113,7 +115,6 @@ function viewer(findings, moved) {
 
     function go(index) {
         const count = state.read.events.length;
-        if (count === 0) return;
         state.index = Math.min(count - 1, Math.max(0, index));
         drawing.select(state.index);
         detail.replaceChildren(...stepDetail(state));
@@ -164,9 +165,9 @@ function viewer(findings, moved) {
         button('Step forward (j or ↓)', '→', keys.j), button('Last step (End)', '⇥', keys.End),
         button('Previous fault (p)', '← fault', keys.p), button('Next fault (n)', 'fault →', keys.n),
         button('Keys and signs (?)', '?', keys['?']));
-    const node = element('div', { class: 'viewer', id: 'viewer' }, header,
-        element('div', { class: 'controls' }, tabs, toolbar),
-        element('div', { class: 'stage' }, element('div', { class: 'drawing' }, drawing.box, drawing.overview), detail), help);
+    const controls = element('div', { class: 'controls' }, tabs, toolbar);
+    const stage = element('div', { class: 'stage' }, element('div', { class: 'drawing' }, drawing.box, drawing.overview), detail);
+    const node = element('div', { class: 'viewer', id: 'viewer' }, header, controls, stage, help);
     return { node, open, key, redraw: drawing.redraw, name: () => state.finding.name };
 }
 
@@ -274,17 +275,23 @@ function ledgersAt(read, index, event) {
         .map((cell) => [cell, changeAt(cell, index)]).filter(([, last]) => last && !isMissing(last.change.after))
         .sort(([, a], [, b]) => b.index - a.index);
     if (standing.length === 0) return null;
-    const views = standing.map(([cell, last]) => standingLedger(read, cell, last));
+    const view = ([cell, last]) => standingLedger(read, cell, last);
+    const rest = standing.slice(LEDGERS_AT_FIRST);
     return element('div', { class: 'standing' }, element('h5', {}, touched.size > 0 ? 'Other ledgers at this step' : 'Ledgers at this step'),
-        views.slice(0, LEDGERS_AT_FIRST), views.length > LEDGERS_AT_FIRST
-            ? element('details', {}, element('summary', {}, `${views.length - LEDGERS_AT_FIRST} more`), views.slice(LEDGERS_AT_FIRST)) : null);
+        standing.slice(0, LEDGERS_AT_FIRST).map(view),
+        rest.length > 0 ? opening({}, [`${rest.length} more`], () => rest.map(view)) : null);
+}
+
+/** Details that are made when they are opened: most never are, and stepping must be quick. */
+function opening(attributes, summary, content) {
+    const made = element('details', attributes, element('summary', {}, summary));
+    made.addEventListener('toggle', () => made.append(...[content()].flat()), { once: true });
+    return made;
 }
 
 function standingLedger(read, cell, { index, change }) {
-    return element('details', { class: 'ledger' },
-        element('summary', {}, element('span', { class: 'row-name' }, cell.row), element('span', { class: 'digits' }, String(change.after)),
-            element('span', { class: 'aside' }, `since ${read.events[index].step}`)),
-        digitTable(change, false));
+    return opening({ class: 'ledger' }, [element('span', { class: 'row-name' }, cell.row), element('span', { class: 'digits' }, String(change.after)),
+        element('span', { class: 'aside' }, `since ${read.events[index].step}`)], () => digitTable(change, false));
 }
 
 // ---- help -------------------------------------------------------------------------------------------

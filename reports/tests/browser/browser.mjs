@@ -12,7 +12,12 @@ const [writePage, assay, folder, executablePath] = process.argv.slice(2);
 const shots = join(folder, 'screenshots');
 const work = join(folder, 'pages');
 const FINDING = 'finding=tree-3-ACL-16-ledger';
-const LOOKS = [['light', 1280], ['dark', 1280], ['light', 400], ['dark', 400]];
+const LOOKS = {
+    passing: [['light', 1280], ['dark', 1280], ['dark', 400]],
+    failing: [['light', 1280], ['dark', 1280], ['light', 400]],
+    bare: [['light', 400], ['dark', 1280]],
+    hostile: [['light', 400]],
+};
 const SIZE_MAX = 3 * 1024 * 1024;
 const ROWS_MAX = 80; // in the page at a time, however long the schedule is
 
@@ -58,9 +63,9 @@ async function assertSound(page, about) {
 // ---- the tests --------------------------------------------------------------------------------------
 
 const tests = {
-    async 'every report is sound at every width and in both schemes'(browser) {
-        for (const name of ['passing', 'failing', 'bare', 'hostile']) {
-            for (const [colorScheme, width] of name === 'hostile' ? [['light', 400]] : LOOKS) {
+    async 'every report is sound, wide and narrow, light and dark'(browser) {
+        for (const [name, looks] of Object.entries(LOOKS)) {
+            for (const [colorScheme, width] of looks) {
                 await visit(browser, name, { colorScheme, viewport: { width, height: 900 } }, async (page) => {
                     await assertSound(page, `${name}, ${colorScheme}, ${width}`);
                     if (name !== 'hostile') await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
@@ -157,7 +162,10 @@ const tests = {
             assert.equal(await currentStep(page), 40);
             await page.evaluate(() => { location.hash = '#finding=no-schedule'; });
             await page.waitForFunction(() => document.querySelector('.viewer-header').textContent.includes('No schedule'));
+            assert.ok(!await page.locator('.stage').isVisible());
             await press(page, 'j', 'n', ']');
+            await page.evaluate(() => { location.hash = '#finding=tree-7-ACL-33-data&step=3'; });
+            await page.waitForFunction(() => document.querySelector('.step-row.current .step-number')?.textContent === '3');
             await page.evaluate(() => { location.hash = '#finding=unknown&step=-3'; });
             await page.evaluate(() => { location.hash = '#kills'; });
         });
@@ -251,13 +259,13 @@ const tests = {
     },
 
     async 'the viewer, to be looked at'(browser) {
-        for (const colorScheme of ['light', 'dark']) {
-            for (const [name, hash] of [['shrunk', `${FINDING}&step=15`], ['passing', `${FINDING}&schedule=passing&step=9`], ['crashes', 'finding=tree-7-ACL-33-data&step=70']]) {
-                await visit(browser, 'failing', { colorScheme, hash }, async (page) => {
-                    assert.deepEqual(await contrastProblems(page), []);
-                    await page.screenshot({ path: join(shots, `viewer-${name}-${colorScheme}.png`) });
-                });
-            }
+        const looks = [['shrunk', 'light', `${FINDING}&step=15`], ['shrunk', 'dark', `${FINDING}&step=15`],
+            ['passing', 'light', `${FINDING}&schedule=passing&step=9`], ['crashes', 'dark', 'finding=tree-7-ACL-33-data&step=70']];
+        for (const [name, colorScheme, hash] of looks) {
+            await visit(browser, 'failing', { colorScheme, hash }, async (page) => {
+                assert.deepEqual(await contrastProblems(page), []);
+                await page.screenshot({ path: join(shots, `viewer-${name}-${colorScheme}.png`) });
+            });
         }
     },
 
