@@ -7,6 +7,7 @@ const SCHEMES = ['light dark', 'light', 'dark']; // as the system has it, or as 
 const SCHEME_WORDS = { 'light dark': 'auto', light: 'light', dark: 'dark' };
 // A browser takes about seven changes of the address a second, and a held key steps faster than that.
 const LINK_DELAY_MS = 200;
+const NAVIGATION_HEIGHT = 56; // scroll-padding-top in page.css
 
 function start() {
     const data = JSON.parse(document.getElementById('data').textContent);
@@ -49,7 +50,7 @@ function followLinks(findings) {
         if (!findings.open({ finding: wanted.get('finding'), schedule: wanted.get('schedule'), step: wanted.get('step') })) return;
         const viewer = document.getElementById('viewer');
         // On a small screen the finding's sentence alone would fill it.
-        (viewer.offsetHeight < innerHeight ? viewer : viewer.querySelector('.controls')).scrollIntoView();
+        (viewer.offsetHeight + NAVIGATION_HEIGHT < innerHeight ? viewer : viewer.querySelector('.controls')).scrollIntoView();
         document.querySelector('.diagram').focus({ preventScroll: true });
     };
     addEventListener('hashchange', follow);

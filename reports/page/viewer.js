@@ -43,15 +43,18 @@ function findingItem(finding) {
         element('span', { class: 'aside' }, finding.scenario ?? '', isMissing(finding.seed) ? null : `, seed ${finding.seed}`, count)));
 }
 
+const STEPS_ON_PAPER = 60; // the last ones, because the promise breaks at the end
+
 /** On paper nobody can step: the shrunk schedule as a table. */
 function paperSchedule(finding) {
     const trace = finding.schedules?.shrunk;
     if (!trace) return null;
     const read = readTrace(trace);
+    const left = read.events.length - STEPS_ON_PAPER;
     return element('table', { class: 'paper' },
-        element('caption', {}, `${finding.name}: ${finding.sentence ?? ''}`),
+        element('caption', {}, `${finding.name}: ${finding.sentence ?? ''}`, left > 0 ? ` (without its first ${counted(left, 'step')})` : null),
         element('thead', {}, element('tr', {}, ['Step', 'Who', 'What', 'Outcome'].map((title) => element('th', { scope: 'col' }, title)))),
-        element('tbody', {}, read.events.slice(0, 60).map((event) => element('tr', {},
+        element('tbody', {}, read.events.slice(-STEPS_ON_PAPER).map((event) => element('tr', {},
             [event.step, laneName(read, event), event.what,
                 [outcomeWords(event), event.fault ? ` (${event.fault})` : '', event.breach ? `: here ${event.breach} breaks` : ''].join('')]
                 .map((cell) => element('td', {}, String(cell)))))));
