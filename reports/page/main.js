@@ -10,7 +10,7 @@ const LINK_DELAY_MS = 200;
 const NAVIGATION_HEIGHT = 56; // scroll-padding-top in page.css
 
 function start() {
-    const data = JSON.parse(document.getElementById('data').textContent);
+    const data = JSON.parse(document.getElementById('data').textContent, exactly);
     const words = data.verdict?.words ?? 'report';
     document.title = `Assay: ${words}`;
     const findings = findingsSection(data, linkLater());
@@ -25,6 +25,12 @@ function start() {
         if (event.target.closest('input, select, textarea')) return;
         if (findings.key(event)) event.preventDefault();
     });
+}
+
+/** A seed has 64 bits and a number here 53: a larger one is kept as it was written. */
+function exactly(key, value, context) {
+    const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+    return isRounded ? context?.source ?? value : value;
 }
 
 // ---- links ------------------------------------------------------------------------------------------

@@ -10,13 +10,14 @@ const VERDICTS = {
 };
 const NO_VERDICT = { look: 'open', glyph: 'open', words: 'no verdict' };
 
-// How a clause or a planted bug stands.
+// How a clause, a run or a planted bug stands.
 const STATUSES = {
     held: { look: 'held', glyph: 'held' },
     found: { look: 'held', glyph: 'held' },
     broken: { look: 'broken', glyph: 'broken' },
     survived: { look: 'broken', glyph: 'broken' },
     'not shown': { look: 'open', glyph: 'open' },
+    'broken, as expected': { look: 'held', glyph: 'held' },
     elsewhere: { look: 'quiet', glyph: 'elsewhere' },
     equivalent: { look: 'quiet', glyph: 'elsewhere' },
 };
@@ -149,7 +150,7 @@ function runsSection(data) {
     const number = (title, key) => ({ title, number: true, cell: (row) => figure(row[key]), by: (row) => row[key] });
     return section('runs', 'Runs', table({
         label: 'Runs', name: ['entry', 'entries'], rows, columns: [
-            { title: 'Scenario', cell: (row) => textOr(row.scenario, 'all'), by: (row) => row.scenario ?? '' },
+            { title: 'Scenario', cell: (row) => [textOr(row.scenario, 'all'), plantedIn(row)], by: (row) => row.scenario ?? '' },
             { title: 'Kind', cell: (row) => textOr(row.kind), by: (row) => row.kind },
             number('Seeds', 'seeds'), number('Runs', 'runs'), number('Steps', 'steps'), number('Seconds', 'seconds'),
             number('Findings', 'findings'),
@@ -159,9 +160,14 @@ function runsSection(data) {
     }));
 }
 
-function runVerdict(code) {
-    if (isMissing(code)) return notMeasured();
-    const known = VERDICTS[code] ?? NO_VERDICT;
+function plantedIn(row) {
+    return isMissing(row.sabotage) ? null : element('small', {}, ` with ${row.sabotage}`);
+}
+
+/** A word, or the exit status that stands for it. */
+function runVerdict(verdict) {
+    if (typeof verdict !== 'number') return status(verdict);
+    const known = VERDICTS[verdict] ?? NO_VERDICT;
     return element('span', { class: `status ${known.look}` }, glyph(known.glyph), known.words);
 }
 
@@ -184,8 +190,8 @@ function promisesSection(data) {
             { title: 'Clause', cell: (row) => row.id, by: (row) => row.id },
             { title: 'Promise', wide: true, cell: (row) => textOr(row.text) },
             { title: 'Kind', cell: (row) => textOr(row.kind), by: (row) => row.kind },
-            { title: 'Simulation', number: true, cell: (row) => tested(row.sim), by: (row) => row.sim },
-            { title: 'PostgreSQL', number: true, cell: (row) => tested(row.real), by: (row) => row.real },
+            { title: 'Simulation', number: true, cell: (row) => tested(row, 'sim'), by: (row) => row.sim },
+            { title: 'PostgreSQL', number: true, cell: (row) => tested(row, 'real'), by: (row) => row.real },
             { title: 'Bugs found', number: true, about: 'planted bugs that this promise found first',
                 cell: (row) => figure(row.sabotages), by: (row) => row.sabotages },
             { title: 'Status', cell: (row) => status(row.status), by: (row) => row.status },
@@ -194,8 +200,13 @@ function promisesSection(data) {
     return section('promises', 'Promises', families(rows, (family) => list.choose(0, family)), list);
 }
 
+/** How often a promise was put to the test; never is nothing to worry about if that is done elsewhere. */
+function tested(row, world) {
+    return row.status === 'elsewhere' ? figure(row[world]) : orNever(row[world]);
+}
+
 /** Zero is the figure that a reader must not miss. */
-function tested(count) {
+function orNever(count) {
     return count === 0 ? element('span', { class: 'never' }, '0') : figure(count);
 }
 
@@ -235,7 +246,7 @@ function faultsSection(data) {
 }
 
 function bar(count, most) {
-    if (isMissing(count) || count === 0) return tested(count);
+    if (isMissing(count) || count === 0) return orNever(count);
     const filled = element('span', { class: 'bar', 'aria-hidden': 'true' });
     filled.style.setProperty('--share', `${(100 * count) / most}%`);
     return element('span', { class: 'barred' }, filled, formatNumber(count));
@@ -309,11 +320,16 @@ function machinesSection(data) {
         all.map(machineMap));
 }
 
+/** A name_with_underscores may go on in the next line after each. */
+function breakable(name) {
+    return String(name).split(/(?<=_)/).flatMap((part, index) => (index === 0 ? [part] : [element('wbr'), part]));
+}
+
 function machineMap(machine) {
     const cells = listOf(machine.cells);
     const most = largest(cells.flat());
     const head = element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'State'),
-        listOf(machine.columns).map((column) => element('th', { scope: 'col' }, column))));
+        listOf(machine.columns).map((column) => element('th', { scope: 'col' }, breakable(column)))));
     const body = listOf(machine.rows).map((state, row) => element('tr', {}, element('th', { scope: 'row' }, state),
         listOf(machine.columns).map((_, column) => heatCell(cells[row]?.[column], most, 'impossible or illegal'))));
     return heatTable(machine.name, `States and events of ${machine.name}`, head, body);
@@ -341,7 +357,6 @@ function killsSection(data) {
             { title: 'Scenario', cell: (row) => textOr(row.scenario, 'none'), by: (row) => row.scenario },
             number('Median', 'median', 'schedules needed, median over base seeds'),
             number('Most', 'most', 'schedules needed, the most over base seeds'),
-            number('Hunts', 'runs', 'base seeds that it was hunted from'),
             { title: 'Status', cell: (row) => status(row.status), by: (row) => row.status },
             { title: 'Why', wide: true, cell: (row) => textOr(row.why, 'no reason is given') },
         ],

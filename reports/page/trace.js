@@ -143,7 +143,9 @@ function glyphOf(event) {
         : event.committed ? 'committed' : 'aborted';
 }
 
+/** The words that the program has for it; without them, what the facts amount to. */
 function outcomeWords(event) {
+    if (event.told) return event.told;
     if (event.crashed) return event.committed ? 'died after its commit' : 'died; nothing of it was committed';
     if (event.outcome === 'unknown') {
         return event.committed ? 'the answer to COMMIT was lost; it did commit' : 'the answer to COMMIT was lost; it did not commit';

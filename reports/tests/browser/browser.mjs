@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { contrastProblems, emptyBoxes, namelessControls, sidewaysScroll, watch } from './checks.mjs';
-import { BREACH_STEP, LONG, makeFixtures } from './fixtures.mjs';
+import { BREACH_STEP, LONG, SEED, makeFixtures, programReport } from './fixtures.mjs';
 
 const [writePage, assay, folder, executablePath] = process.argv.slice(2);
 const shots = join(folder, 'screenshots');
@@ -30,7 +30,7 @@ function writePages() {
     }
     const fixtures = makeFixtures(assay, work);
     for (const [name, data] of Object.entries(fixtures)) {
-        writeFileSync(fileOf(name), execFileSync(writePage, { input: JSON.stringify(data), maxBuffer: 1 << 28 }));
+        writeFileSync(fileOf(name), execFileSync(writePage, { input: JSON.stringify(data).replaceAll(`"${SEED}"`, SEED), maxBuffer: 1 << 28 }));
     }
     return fixtures;
 }
@@ -223,6 +223,34 @@ const tests = {
             await page.waitForFunction(() => location.hash.startsWith('#finding=a'));
             assert.equal(await currentStep(page), BREACH_STEP);
         });
+    },
+
+    async 'a seed of 64 bits is shown to the last digit'(browser) {
+        await visit(browser, 'hostile', {}, async (page) => {
+            assert.match(await textOf(page, '#repeat'), new RegExp(`Base seed\\s+${SEED}\\b`));
+        });
+    },
+
+    async 'reports that the program makes are opened as well'(browser) {
+        const made = { held: ['tree-3', '--seeds', '200'], broken: ['tree-3', '--seeds', '200', '--sabotage', 'trust-stale-read'] };
+        for (const [name, args] of Object.entries(made)) {
+            const report = programReport(assay, work, name, ...args);
+            if (report === null) return; // this program writes no reports yet
+            assert.ok(report.length < SIZE_MAX);
+            writeFileSync(fileOf(name), report);
+            await visit(browser, name, {}, async (page) => {
+                await assertSound(page, name);
+                if (name === 'held') return;
+                const last = await currentStep(page);
+                assert.equal(await page.locator('.step-row.breach').count(), 1);
+                assert.ok(await page.locator('.values mark').count() > 0);
+                await press(page, 'k');
+                assert.equal(await currentStep(page), last - 1);
+                await press(page, ']', ']');
+                assert.match(await textOf(page, '[role=tab][aria-selected=true]'), /^Nearest passing/);
+                await page.screenshot({ path: join(shots, 'program-viewer.png') });
+            });
+        }
     },
 
     async 'what was not measured is said'(browser) {

@@ -3,10 +3,11 @@
 // and one that holds next to nothing. Schedules, clauses, faults and sabotages come from the program
 // itself; what a report counts beyond that is made up, from hashes, so that it is always the same.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const LONG = 5000;
+export const SEED = '18446744073709551615'; // a number in the data: browser.mjs takes its quotes away
 const BREACH_STEP = 15;
 
 export function makeFixtures(assay, folder) {
@@ -61,7 +62,7 @@ function eventOf(program, event, lanes, messages) {
     const subject = /^(?:claim|ack) (.*)$/.exec(what)?.[1];
     return {
         step: event.step, now: event.now, lane: lanes.indexOf(event.actor), turn: turnOf(event, isCrash), what,
-        fault: event.fault ?? null, outcome, committed: event.committed, crashed: isCrash,
+        fault: event.fault ?? null, outcome, told: event.outcome, committed: event.committed, crashed: isCrash,
         claims: what.startsWith('claim') && event.committed ? messages.known(subject) : null,
         acks: what.startsWith('ack') && event.committed ? messages.known(subject) : null,
         publishes: publishedBy(event).map((name) => messages.add(name)),
@@ -184,8 +185,8 @@ function passingReport(program) {
             clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64',
             command: 'assay campaign tree-3 tree-7 cycle pending --seeds 500 --out results', base_seed: 1, seeds: 500, jobs: summary.jobs },
         runs: scenarios.map((line) => ({ kind: 'campaign', scenario: line.scenario, seeds: 500, runs: line.runs, steps: line.steps,
-            seconds: line.runs / 10000, findings: line.findings, digest: line.digest, status: 0 }))
-            .concat({ kind: 'real', scenario: 'tree-7', seeds: 20, runs: 20, steps: null, seconds: 14.2, findings: 0, digest: null, status: 0 }),
+            seconds: line.runs / 10000, findings: line.findings, digest: line.digest, status: 'held', sabotage: null }))
+            .concat({ kind: 'real', scenario: 'tree-7', seeds: 20, runs: 20, steps: null, seconds: 14.2, findings: 0, digest: null, status: 0, sabotage: null }),
         clauses: clauseRows(program), faults: faultRows(program, scenarios), points: pointMaps(program), machines: machineMaps(), kills: killRows(program),
         bound: { seeds: 205000, words: '0 findings in 205,000 seeds: a schedule class that breaks a promise and that a seed meets with probability above 1.5e-5 would have been met with 95% confidence' },
         throughput: [{ name: 'simulated steps', value: 468343, unit: 'steps/s', ratio: 41.5, against: 'SPIN, same model' },
@@ -244,7 +245,7 @@ function killRows(program) {
         const median = Math.max(1, Math.round(10 ** (made(line.name, 3500) / 1000) / 4));
         return line.equivalent ? { sabotage: line.name, clause: null, oracle: null, scenario: line.scenario, runs: null, median: null, most: null, status: 'equivalent', why: line.equivalent }
             : { sabotage: line.name, clause: clauses[made(line.name, clauses.length)], oracle: ['ledger', 'semaphore', 'data'][made(line.name, 3)], scenario: line.scenario,
-                runs: 5, median, most: median * 3, status: 'found', why: line.about };
+                runs: median, median, most: median * 3, status: 'found', why: line.about };
     });
 }
 
@@ -252,7 +253,14 @@ function failingReport(passing, findings) {
     const broken = new Set(findings.map((finding) => finding.clause));
     return { ...passing, title: 'campaign of 4 scenarios, sabotage trust-stale-read', verdict: { status: 1, words: `${findings.length === 1 ? 'a promise was' : 'promises were'} broken` },
         clauses: passing.clauses.map((clause) => (broken.has(clause.id) ? { ...clause, status: 'broken' } : clause)), bound: null, coverage: null,
-        provenance: { ...passing.provenance, dirty: true }, runs: passing.runs.map((row, index) => (index === 0 ? { ...row, findings: findings.length, status: 1 } : row)), findings };
+        provenance: { ...passing.provenance, dirty: true }, runs: passing.runs.map((row, index) => (index === 0 ? { ...row, findings: findings.length, status: 'broken', sabotage: 'trust-stale-read' } : row)), findings };
+}
+
+/** The report that the program itself makes of a small campaign; null: this one makes none. */
+export function programReport(assay, folder, name, ...args) {
+    const out = join(folder, name);
+    run(assay, ['campaign', ...args, '--no-gates', '--out', out]);
+    return existsSync(join(out, 'report.html')) ? readFileSync(join(out, 'report.html'), 'utf8') : null;
 }
 
 /** Texts that would be markup if they were not kept from it, and links that would leave the disk. */
@@ -264,7 +272,7 @@ function hostileReport(passing, finding) {
     report.clauses[0].text = evil;
     report.clauses[1].family = '__proto__';
     report.kills[0].why = evil;
-    report.provenance.command = evil;
+    Object.assign(report.provenance, { command: evil, base_seed: SEED });
     report.coverage = { lines: 1, branches: null, link: 'javascript:document.title="owned"' };
     Object.assign(report.findings[0], { name: `a&b=c#${evil}`, sentence: evil, reproduce: evil });
     report.findings[0].schedules.shrunk.events.at(-1).what = evil;
