@@ -99,9 +99,9 @@ function diagram(picked, flags) {
         const last = Math.min(count, (blockOf(box.scrollTop + box.clientHeight) + 2) * ROWS_BEYOND) - 1;
         if (!always && state.drawn && state.drawn.first === first && state.drawn.last === last) return;
         state.drawn = { first, last };
-        const window = { ...state, first, last, count };
-        rows.replaceChildren(...range(first, last).map((index) => stepRow(window, index, flags)));
-        drawLines(lines, window);
+        const scene = { ...state, first, last, count };
+        rows.replaceChildren(...range(first, last).map((index) => stepRow(scene, index, flags)));
+        drawLines(lines, scene);
     }
 
     box.addEventListener('scroll', () => { draw(false); markCurrent(); overviewSoon(); }); // comes once a frame
@@ -110,8 +110,8 @@ function diagram(picked, flags) {
         if (row) picked(Number(row.dataset.index));
     });
     overview.addEventListener('click', (event) => {
-        const share = event.offsetY / overview.clientHeight;
-        picked(Math.min(state.read.events.length - 1, Math.floor(share * state.read.events.length)));
+        const height = event.offsetY / overview.clientHeight;
+        picked(Math.min(state.read.events.length - 1, Math.floor(height * state.read.events.length)));
     });
     // The first size comes when the page shows the box, which is after the first step was chosen.
     new ResizeObserver(() => { layOut(); if (state.read) bringIntoSight(); }).observe(box);
@@ -144,13 +144,13 @@ function placed(made, lane) {
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-function stepRow(window, index, flags) {
-    const { read, lanes } = window;
+function stepRow(scene, index, flags) {
+    const { read, lanes } = scene;
     const event = read.events[index];
     const lane = lanes[read.laneAt[event.lane]];
     const row = element('div', { class: event.breach ? 'step-row breach' : 'step-row', role: 'option', id: `step-${index}`,
         'data-index': index, 'aria-selected': 'false', 'aria-label': eventWords(read, event),
-        'aria-posinset': index + 1, 'aria-setsize': window.count },
+        'aria-posinset': index + 1, 'aria-setsize': scene.count },
     element('span', { class: 'step-number' }, event.step), lane ? act(event, lane) : null,
     flagOf(flags(event), lane, lanes), publishedNames(read, event, lanes));
     row.style.top = `${index * ROW_HEIGHT}px`;
@@ -197,23 +197,23 @@ function publishedNames(read, event, lanes) {
 
 // ---- lines ------------------------------------------------------------------------------------------
 
-function drawLines(svg, window) {
-    const top = window.first * ROW_HEIGHT;
-    const height = (window.last - window.first + 1) * ROW_HEIGHT;
-    const end = window.lanes.at(-1);
+function drawLines(svg, scene) {
+    const top = scene.first * ROW_HEIGHT;
+    const height = (scene.last - scene.first + 1) * ROW_HEIGHT;
+    const end = scene.lanes.at(-1);
     const width = end.left + end.width;
     svg.style.top = `${top}px`;
     svg.setAttribute('width', width);
     svg.setAttribute('height', Math.max(0, height));
     svg.setAttribute('viewBox', `0 ${top} ${width} ${Math.max(1, height)}`);
     svg.replaceChildren(
-        ...window.lanes.map((lane) => lifeLine(lane, top, height)),
-        ...window.read.spans.filter((span) => meets(span, window)).flatMap((span) => spanShape(span, window)),
-        ...[...window.read.messages.values()].filter((life) => meets(life, window)).flatMap((life) => messageShape(life, window)),
-        ...range(window.first, window.last).flatMap((index) => eventShapes(window.read.events[index], index, window)));
+        ...scene.lanes.map((lane) => lifeLine(lane, top, height)),
+        ...scene.read.spans.filter((span) => meets(span, scene)).flatMap((span) => spanShape(span, scene)),
+        ...[...scene.read.messages.values()].filter((life) => meets(life, scene)).flatMap((life) => messageShape(life, scene)),
+        ...range(scene.first, scene.last).flatMap((index) => eventShapes(scene.read.events[index], index, scene)));
 }
 
-const meets = (stretch, window) => stretch.from <= window.last && stretch.to >= window.first;
+const meets = (stretch, scene) => stretch.from <= scene.last && stretch.to >= scene.first;
 const middleOf = (index) => index * ROW_HEIGHT + ROW_HEIGHT / 2;
 
 function line(x1, y1, x2, y2, look) {
@@ -232,8 +232,8 @@ function lifeLine(lane, top, height) {
 }
 
 /** Between two events of a lane: an open transaction is a bar, a dead or paused actor an interrupted line. */
-function spanShape(span, window) {
-    const lane = window.lanes[window.read.laneAt[span.lane]];
+function spanShape(span, scene) {
+    const lane = scene.lanes[scene.read.laneAt[span.lane]];
     if (!lane) return [];
     const [from, to] = [middleOf(span.from), middleOf(span.to)];
     if (span.kind === 'dead' || span.kind === 'paused') {
@@ -253,8 +253,8 @@ function litMessages(event) {
 }
 
 /** A message while it is in the queue: thin while it waits, thick while somebody holds it. */
-function messageShape(life, window) {
-    const x = trackX(life, window.lanes);
+function messageShape(life, scene) {
+    const x = trackX(life, scene.lanes);
     const y = (index) => middleOf(index) + MESSAGE_DROP;
     const end = life.isAcked ? y(life.to) : (life.to + 1) * ROW_HEIGHT;
     return [vector('g', { class: 'message', 'data-message': life.id }, vector('title', {}, life.name),
@@ -262,10 +262,10 @@ function messageShape(life, window) {
         ...life.holds.map((hold) => line(x, y(hold.from), x, hold.to === life.to ? end : y(hold.to), 'held-by')))];
 }
 
-function eventShapes(event, index, window) {
-    const lane = window.lanes[window.read.laneAt[event.lane]];
+function eventShapes(event, index, scene) {
+    const lane = scene.lanes[scene.read.laneAt[event.lane]];
     if (!lane) return [];
-    return [...storeShapes(event, index, lane, window), ...queueShapes(event, index, lane, window)];
+    return [...storeShapes(event, index, lane, scene), ...queueShapes(event, index, lane, scene)];
 }
 
 /** The edge of a bar that faces a point. */
@@ -273,10 +273,10 @@ function edgeTowards(lane, x) {
     return lane.left < x ? lane.left + lane.width - LANE_GAP / 2 : lane.left + LANE_GAP / 2;
 }
 
-function storeShapes(event, index, lane, window) {
+function storeShapes(event, index, lane, scene) {
     const isReached = event.turn === 'transaction' || listOf(event.changes).length > 0;
     if (!isReached) return [];
-    const x = lifeX(window.lanes.find((other) => other.name === STORE));
+    const x = lifeX(scene.lanes.find((other) => other.name === STORE));
     const y = middleOf(index);
     const isLost = event.outcome === 'unknown' || event.fault?.startsWith('unknown');
     const look = event.committed ? 'kept' : 'undone';
@@ -293,13 +293,13 @@ function lostAnswer(x, y) {
         vector('text', { x, y: y + 3.5 }, 'answer lost'));
 }
 
-function queueShapes(event, index, lane, window) {
+function queueShapes(event, index, lane, scene) {
     const y = middleOf(index) + MESSAGE_DROP;
     const shapes = [];
     const reach = (id, make) => {
-        const life = window.read.messages.get(id);
+        const life = scene.read.messages.get(id);
         if (!life) return;
-        const x = trackX(life, window.lanes);
+        const x = trackX(life, scene.lanes);
         shapes.push(vector('g', { class: 'message', 'data-message': id }, make(edgeTowards(lane, x), x)));
     };
     if (!event.committed) return shapes;
@@ -320,7 +320,7 @@ function arrowHead(x, y, direction) {
 /** All steps as a strip: a mark a fault, a broad one where a promise breaks; what is in sight has a ground. */
 function drawOverview(canvas, { read, current, drawn, colours }) {
     if (!read || !drawn || canvas.clientHeight === 0) return;
-    const scale = window.devicePixelRatio || 1;
+    const scale = devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     canvas.width = width * scale;
     canvas.height = height * scale;
@@ -334,8 +334,9 @@ function drawOverview(canvas, { read, current, drawn, colours }) {
     };
     paper.fillStyle = colours['--strip-window'];
     paper.fillRect(0, y(drawn.first), width, Math.max(4, y(drawn.last + 1) - y(drawn.first)));
-    for (const index of read.marks.filter((index) => !read.events[index].breach)) mark(index, 6, 1.5, '--fault');
-    for (const index of read.marks.filter((index) => read.events[index].breach)) mark(index, 0, 3, '--broken');
+    const isBreach = (index) => Boolean(read.events[index].breach);
+    for (const index of read.marks) if (!isBreach(index)) mark(index, 6, 1.5, '--fault');
+    for (const index of read.marks) if (isBreach(index)) mark(index, 0, 3, '--broken');
     mark(current, 0, 2, '--accent');
 }
 

@@ -59,9 +59,9 @@ function textOr(value, words) {
 }
 
 /** A command line with a button that copies it. */
-function command(line) {
-    const code = element('code', {}, line);
-    const button = element('button', { type: 'button', class: 'copy', 'aria-label': `Copy: ${line}` }, 'copy');
+function command(words) {
+    const code = element('code', {}, words);
+    const button = element('button', { type: 'button', class: 'copy', 'aria-label': `Copy: ${words}` }, 'copy');
     button.addEventListener('click', () => copyFrom(code, button));
     return element('span', { class: 'command' }, code, button);
 }

@@ -54,9 +54,9 @@ function followLinks(findings) {
             return;
         }
         if (!findings.open({ finding: wanted.get('finding'), schedule: wanted.get('schedule'), step: wanted.get('step') })) return;
-        const viewer = document.getElementById('viewer');
+        const view = document.getElementById('viewer');
         // On a small screen the finding's sentence alone would fill it.
-        (viewer.offsetHeight + NAVIGATION_HEIGHT < innerHeight ? viewer : viewer.querySelector('.controls')).scrollIntoView();
+        (view.offsetHeight + NAVIGATION_HEIGHT < innerHeight ? view : view.querySelector('.controls')).scrollIntoView();
         document.querySelector('.diagram').focus({ preventScroll: true });
     };
     addEventListener('hashchange', follow);

@@ -46,7 +46,7 @@ function verdictSection(data) {
         element('p', { class: 'overline' }, data.title ?? 'Assay', madeOn(data.made)),
         element('h1', { id: 'verdict-title' }, glyph(known.glyph), capital(words)),
         isMissing(verdict.status) ? null
-            : element('p', { class: 'aside' }, `Exit status ${verdict.status}: ${known.words}.`),
+            : element('p', { class: 'aside' }, `Exit status ${verdict.status}${words === known.words ? '' : `: ${known.words}`}.`),
         element('ul', { class: 'tiles' }, tiles(data)),
         boundOf(data.bound));
 }
@@ -61,8 +61,8 @@ function boundOf(bound) {
 }
 
 /** A figure that people look for, with what is missing from it, and where the rest of it stands. */
-function tile(section, label, value, note, isOpen = false) {
-    return element('li', {}, element('a', { href: `#${section}`, class: isOpen ? 'tile open' : 'tile' },
+function tile(place, label, value, note, isOpen = false) {
+    return element('li', {}, element('a', { href: `#${place}`, class: isOpen ? 'tile open' : 'tile' },
         element('span', { class: 'label' }, label), element('span', { class: 'value' }, value),
         element('span', { class: 'note' }, isOpen ? glyph('open') : null, note)));
 }
@@ -73,6 +73,7 @@ function tiles(data) {
 }
 
 function findingsTile(data) {
+    if (isMissing(data.findings)) return tile('findings', 'Findings', notMeasured(), 'not recorded here');
     const findings = listOf(data.findings);
     const runs = sum(findings, 'count');
     return tile('findings', 'Findings', formatNumber(findings.length),
@@ -113,10 +114,10 @@ function faultsTile(data) {
             : `${faults.length - fired} never fell`, fired < faults.length);
 }
 
-function coverageTile(section, label, cells, none) {
-    if (cells.length === 0) return tile(section, label, notMeasured(), 'not counted here');
+function coverageTile(place, label, cells, none) {
+    if (cells.length === 0) return tile(place, label, notMeasured(), 'not counted here');
     const met = countOf(cells, (cell) => cell > 0);
-    return tile(section, label, share(met, cells.length),
+    return tile(place, label, share(met, cells.length),
         met === cells.length ? none.all : `${formatNumber(cells.length - met)} ${none.some}`, met < cells.length);
 }
 
@@ -249,7 +250,7 @@ function bar(count, most) {
     if (isMissing(count) || count === 0) return orNever(count);
     const filled = element('span', { class: 'bar', 'aria-hidden': 'true' });
     filled.style.setProperty('--share', `${(100 * count) / most}%`);
-    return element('span', { class: 'barred' }, filled, formatNumber(count));
+    return element('span', { class: 'barred' }, filled, element('span', { class: 'barred-number' }, formatNumber(count)));
 }
 
 // ---- heat maps --------------------------------------------------------------------------------------

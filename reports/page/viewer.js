@@ -12,7 +12,8 @@ const LEDGERS_AT_FIRST = 8;
 function findingsSection(data, moved) {
     const findings = listOf(data.findings);
     if (findings.length === 0) {
-        return { node: section('findings', 'Findings', notice('No promise was broken: there is no schedule to show.')),
+        const words = isMissing(data.findings) ? 'Findings were not recorded in this report.' : 'No promise was broken: there is no schedule to show.';
+        return { node: section('findings', 'Findings', notice(words)),
             open: () => false, key: () => false, redraw: () => {} };
     }
     const view = viewer(findings, moved);
@@ -71,7 +72,7 @@ function viewer(findings, moved) {
     const reads = new Map(); // a trace is made ready once
 
     function available() {
-        return SCHEDULES.filter(([key]) => listOf(state.finding.schedules?.[key]?.events).length > 0);
+        return SCHEDULES.filter(([kind]) => listOf(state.finding.schedules?.[kind]?.events).length > 0);
     }
 
     function flagFor(event) {
@@ -84,7 +85,7 @@ function viewer(findings, moved) {
         const wanted = findings.find((one) => one.name === finding);
         if (finding && !wanted) return false;
         if (wanted) state.finding = wanted;
-        const kinds = available().map(([key]) => key);
+        const kinds = available().map(([kind]) => kind);
         if (kinds.length === 0) return showNothing();
         showSchedule(kinds.includes(schedule) ? schedule : kinds[0], step);
         return true;
@@ -111,9 +112,9 @@ function viewer(findings, moved) {
     }
 
     function drawTabs() {
-        tabs.replaceChildren(...available().map(([key, title]) => element('button', { type: 'button', role: 'tab',
-            'aria-selected': String(key === state.schedule), onclick: () => showSchedule(key) },
-        title, element('small', {}, ` ${counted(listOf(state.finding.schedules[key].events).length, 'step')}`))));
+        tabs.replaceChildren(...available().map(([kind, title]) => element('button', { type: 'button', role: 'tab',
+            'aria-selected': String(kind === state.schedule), onclick: () => showSchedule(kind) },
+        title, element('small', {}, ` ${counted(listOf(state.finding.schedules[kind].events).length, 'step')}`))));
     }
 
     function go(index) {
@@ -133,7 +134,7 @@ function viewer(findings, moved) {
     }
 
     function switchSchedule(direction) {
-        const kinds = available().map(([key]) => key);
+        const kinds = available().map(([kind]) => kind);
         const next = (kinds.indexOf(state.schedule) + direction + kinds.length) % kinds.length;
         const step = state.read.events[state.index]?.step;
         // The passing schedule is looked at where it parts; the others where they end.

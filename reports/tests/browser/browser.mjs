@@ -256,6 +256,7 @@ const tests = {
     async 'what was not measured is said'(browser) {
         await visit(browser, 'bare', {}, async (page) => {
             assert.equal(await textOf(page, 'h1'), 'No verdict');
+            assert.match(await textOf(page, '#findings'), /not recorded/); // and not: nothing was broken
             assert.equal(await page.locator('section').count(), 10);
             assert.ok(await page.locator('.notice:visible').count() >= 8);
         });
