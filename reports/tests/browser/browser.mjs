@@ -19,6 +19,7 @@ const LOOKS = {
     hostile: [['light', 400]],
 };
 const SIZE_MAX = 3 * 1024 * 1024;
+const PATIENCE_MS = 120000; // on a machine that is busy with other tests
 const ROWS_MAX = 80; // in the page at a time, however long the schedule is
 
 // ---- the pages --------------------------------------------------------------------------------------
@@ -40,6 +41,7 @@ const fileOf = (name) => join(work, `${name}.html`);
 /** Opens a page, does something with it and asks that nothing went wrong meanwhile. */
 async function visit(browser, name, { hash = '', ...options }, act) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+    page.setDefaultTimeout(PATIENCE_MS);
     const address = pathToFileURL(fileOf(name)).href;
     const problems = watch(page, address);
     await page.goto(address + (hash && `#${hash}`));
@@ -333,7 +335,7 @@ const tests = {
 
 async function main() {
     const fixtures = writePages();
-    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath, timeout: PATIENCE_MS, args: ['--no-sandbox'] }); // root needs that
     let failures = 0;
     for (const [name, test] of Object.entries(tests)) {
         const start = performance.now();
