@@ -262,7 +262,7 @@ static void write_sabotage(FILE *out, enum format_kind format, const struct sabo
 {
     const char *kind = sabotage->kind == SABOTAGE_NAMED ? "named" : "enumerated";
     if (format == FORMAT_JSON) {
-        json_line_write(out, json_pack("{ss ss ss ss ss ss?}", "type", "sabotage", "name",
+        json_line_write(out, json_pack("{ss ss ss ss ss? ss?}", "type", "sabotage", "name",
                                        sabotage->name, "kind", kind, "about", sabotage->about,
                                        "scenario", sabotage->scenario, "equivalent",
                                        sabotage->equivalent));
@@ -270,8 +270,14 @@ static void write_sabotage(FILE *out, enum format_kind format, const struct sabo
     }
     char how[400];
     bool unseen = sabotage->equivalent != NULL;
-    snprintf(how, sizeof how, "%s%s", unseen ? "no promise can see it: " : "shows best in ",
-             unseen ? sabotage->equivalent : sabotage->scenario);
+    bool anywhere = !unseen && sabotage->scenario == NULL;
+    snprintf(how, sizeof how, "%s%s",
+             unseen     ? "no promise can see it: "
+             : anywhere ? "hunted in several scenarios"
+                        : "shows best in ",
+             unseen     ? sabotage->equivalent
+             : anywhere ? ""
+                        : sabotage->scenario);
     fprintf(out, "%s%-38s%s ", format_strong(format), sabotage->name, format_plain(format));
     format_wrapped(out, sabotage->about, 39);
     fprintf(out, "%-38s ", "");

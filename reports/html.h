@@ -1,4 +1,8 @@
-/* report.html: one file that needs nothing else, with the document of report.h inside. */
+/* A report as one HTML file: the page (page/README.md) with the data of one report inside it. It
+ * opens from disk, asks the network for nothing and needs nothing beside it.
+ *
+ * (H1) Whatever the data say, they stay data: no text in them ends the element that they stand in.
+ */
 #ifndef REPORTS_HTML_H
 #define REPORTS_HTML_H
 
@@ -6,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The page with this JSON document in it. False: it could not be written. */
+/* Writes the page for this JSON text, which is one document. False: the stream failed. */
 bool report_html_write(FILE *to, const char *json, size_t length);
 
 #endif
