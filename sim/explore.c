@@ -28,10 +28,17 @@ struct words {
     size_t count, capacity;
 };
 
+/* What a state on the way can go on to. Not on the stack: a way may be WALK_DEPTH_MAX long. */
+struct level {
+    struct walk_move moves[WALK_MOVES_MAX];
+    uint64_t successors[WALK_MOVES_MAX];
+};
+
 /* One thread's part of a search. */
 struct explorer {
     struct explore *explore;
     struct walk walk;
+    struct level *levels;     /* by depth of the walk */
     struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
     struct walk_move *prefix; /* the way to where the walk began */
     size_t prefix_length;
@@ -200,6 +207,9 @@ static bool hand_over(struct explorer *one)
         return false; /* what lies deep is soon done: rather something nearer to the root */
     }
     one->patience = 0;
+    if (one->prefix_length + one->walk.depth > EXPLORE_PATH_MAX) {
+        return false;
+    }
     for (int b = 0; b < BOATS; b++) {
         struct boat *boat = &explore->boats[b];
         int expected = BOAT_FREE;
@@ -463,6 +473,12 @@ static bool follow_first(struct explorer *one, const struct walk_move *moves, si
 
 /* ---- a state --------------------------------------------------------------------------------- */
 
+static void note_depth(struct explorer *one)
+{
+    unsigned depth = (unsigned)one->prefix_length + one->walk.depth;
+    one->deepest = depth > one->deepest ? depth : one->deepest;
+}
+
 /* Nothing but faults can happen. */
 static bool judge_rest(struct explorer *one)
 {
@@ -478,8 +494,8 @@ static bool judge_rest(struct explorer *one)
 
 static bool expand(struct explorer *one, uint64_t state)
 {
-    struct walk_move moves[WALK_MOVES_MAX];
-    uint64_t successors[WALK_MOVES_MAX];
+    struct walk_move *moves = one->levels[one->walk.depth].moves;
+    uint64_t *successors = one->levels[one->walk.depth].successors;
     size_t sound, known = 0;
     size_t count = walk_moves(&one->walk, moves, &sound);
     bool rests = sound == 0 && judge_rest(one);
@@ -521,7 +537,7 @@ static bool visit(struct explorer *one)
         finish_as(explore, EXPLORE_STUCK, NULL);
         keep_path(one);
     }
-    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    note_depth(one);
     if (walk_is_deep(&one->walk)) {
         finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
     }
@@ -591,7 +607,8 @@ static bool make_explorer(struct explore *explore, struct explorer *one)
 {
     one->explore = explore;
     one->prefix = malloc(EXPLORE_PATH_MAX * sizeof *one->prefix);
-    if (one->prefix == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
+    one->levels = malloc(WALK_DEPTH_MAX * sizeof *one->levels);
+    if (one->prefix == NULL || one->levels == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
         !sameness_make(&one->ends, &one->walk.run, REDUCE_ALL)) {
         return false;
     }
@@ -604,6 +621,24 @@ static bool make_boat(struct explore *explore, struct boat *boat)
     return boat->path != NULL && walk_make(&boat->walk, &explore->plan.walk);
 }
 
+/* Those that may be made. What is open names rows and actors as they are. A named bug may go by a
+ * counter; one that writes back what it read on the sly, beside its transactions, keeps counters
+ * and looks anywhere. */
+static unsigned sound_reductions(const struct walk_plan *plan)
+{
+    unsigned reductions = plan->reductions;
+    if (plan->by_statement) {
+        reductions &= REDUCE_COUNTERS;
+    }
+    if (plan->sabotage != NULL && plan->sabotage->kind == SABOTAGE_NAMED) {
+        reductions &= ~(unsigned)REDUCE_COUNTERS;
+    }
+    if (plan->sabotage != NULL && plan->sabotage->kind == SABOTAGE_STALE) {
+        reductions &= ~(unsigned)(REDUCE_COUNTERS | REDUCE_ORDER);
+    }
+    return reductions;
+}
+
 struct explore *explore_make(const struct explore_plan *plan)
 {
     struct explore *explore = calloc(1, sizeof *explore);
@@ -612,9 +647,8 @@ struct explore *explore_make(const struct explore_plan *plan)
         return NULL;
     }
     explore->plan = *plan;
-    if (plan->walk.by_statement) { /* what is open names rows and actors as they are */
-        explore->plan.walk.reductions &= REDUCE_COUNTERS;
-    }
+    explore->plan.walk.reductions = sound_reductions(&plan->walk);
+    explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
     bool made = true;
     for (unsigned j = 0; made && j < plan->jobs; j++) {
@@ -638,6 +672,7 @@ void explore_free(struct explore *explore)
         struct explorer *one = &explore->explorers[j];
         walk_free(&one->walk);
         sameness_free(&one->ends);
+        free(one->levels);
         free(one->prefix);
         free(one->notes.items);
     }
@@ -663,10 +698,9 @@ static void add_up(struct explore *explore)
     report->end_sum = explore->end_sum;
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
         const struct explorer *one = &explore->explorers[j];
-        size_t depth = one->prefix_length + one->deepest;
         report->transitions += one->transitions;
         report->rests += one->rests;
-        report->deepest = depth > report->deepest ? (unsigned)depth : report->deepest;
+        report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
     }
 }
 
@@ -760,7 +794,7 @@ static void look_around(struct breadth *breadth, uint32_t node)
     size_t sound;
     bool known;
     go_to(breadth, node);
-    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    note_depth(one);
     size_t count = walk_moves(&one->walk, moves, &sound);
     if (sound == 0) {
         judge_rest(one);

@@ -63,9 +63,9 @@ struct oracle_verdict oracle_activity_rollback(struct oracle *oracle,
 
 const struct monitors monitors_activity = {
     .cells = oracle_activity_cells,
-    .memories = {[MEMORY_ACTIVITY] = {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
-                                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER,
-                                                [MEMO_TASK] = GHOST_DATUM}},
+    .memories = {[MEMORY_ACTIVITY] =
+                     {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
+                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
                  [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
                                   .kinds = {[MEMO_OUTPUT] = GHOST_DATUM}}},
     .memory_of = memory_of,

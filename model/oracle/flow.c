@@ -521,6 +521,9 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
     return judge.verdict;
 }
 
-const struct monitors monitors_key = {
-    .cells = cells, .plain = 1, .commit = commit, .rollback = rollback, .settled = settled,
-    .recheck = recheck};
+const struct monitors monitors_key = {.cells = cells,
+                                      .plain = 1,
+                                      .commit = commit,
+                                      .rollback = rollback,
+                                      .settled = settled,
+                                      .recheck = recheck};

@@ -23,7 +23,7 @@ enum ghost_kind {
 };
 
 struct ghost_memory {
-    int64_t sights; /* flags that only sightings ask for: no verdict depends on them */
+    int64_t sights;             /* flags that only sightings ask for: no verdict depends on them */
     uint8_t kinds[GHOST_CELLS]; /* enum ghost_kind */
 };
 

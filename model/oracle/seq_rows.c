@@ -734,6 +734,8 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
     return told.judge.verdict;
 }
 
-const struct monitors monitors_seq = {
-    .cells = cells, .plain = CELL_DECISIONS + DECISION_CELLS, .commit = commit,
-    .rollback = rollback, .settled = settled};
+const struct monitors monitors_seq = {.cells = cells,
+                                      .plain = CELL_DECISIONS + DECISION_CELLS,
+                                      .commit = commit,
+                                      .rollback = rollback,
+                                      .settled = settled};
