@@ -12,6 +12,9 @@
 #define ENDS_MAX (1 << 16) /* different ends that are told apart, a power of two */
 #define PATIENCE 16        /* states for each level deeper that something is handed over from */
 
+#define NO_MEMORY "memory for the states seen ran out"
+#define TOO_LONG  "a schedule was too long"
+
 /* A state that is handed over. */
 enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
 
@@ -233,7 +236,8 @@ static bool hand_over(struct explorer *one)
 static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
 {
     struct walk *walk = &one->walk;
-    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0; slot++) {
+    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0 && !stopped(one->explore);
+         slot++) {
         one->transitions++;
         if (!walk_do(walk, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot})) {
             found(one);
@@ -261,18 +265,25 @@ static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uin
 }
 
 /* Everything that may go wrong right after a move that was done, in one go with it. `first` is the
- * first message that it published. A claim that is lost at once was no claim, and costs a crash. */
+ * first message that it published. A claim that is lost at once was no claim, and costs a crash.
+ * When time has moved on, anybody may die of it and anything come twice: earlier, it would have had
+ * something to do, and time would have stood still. */
 static void with_trouble(struct explorer *one, struct walk_move move, uint32_t first)
 {
     struct walk *walk = &one->walk;
     uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
     bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
+    bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
     if ((walk->plan.reductions & REDUCE_ORDER) == 0 || stopped(one->explore)) {
         return;
     }
+    first = later ? 0 : first;
     with_duplicates(one, first, last);
-    if (walk->left.crashes > 0 && !claims && walk_can_crash(walk, move.actor)) {
-        with_crash(one, move.actor, first, last);
+    for (unsigned a = 0; a < walk->run.actor_count && !stopped(one->explore); a++) {
+        if (walk->left.crashes > 0 && (later || (a == move.actor && !claims)) &&
+            walk_can_crash(walk, a)) {
+            with_crash(one, a, first, last);
+        }
     }
 }
 
@@ -345,11 +356,16 @@ static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint
     return false;
 }
 
-/* The slot of the message that an actor is about. */
+/* The slot of the message that an actor is about; ROW_NONE: it is gone, or the claim has run out,
+ * so that it is anybody's. */
 static uint32_t own_slot(const struct run *run, unsigned actor)
 {
     const struct performer *one = &run->actors[actor].performer;
-    return row_find(&run->world.rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+    const struct rows *rows = &run->world.rows;
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+    bool hidden =
+        slot != ROW_NONE && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now;
+    return hidden ? slot : ROW_NONE;
 }
 
 /* What the worker does next may be a local step; its place, or 0: it is none. */
@@ -381,7 +397,7 @@ static bool step_locally(struct explorer *one, struct walk_move move)
     uint32_t place = local_place(one, move.actor);
     uint32_t rows = walk->run.world.rows.table[hooks->places_in].used;
     size_t logged = walk->same.logged;
-    if (place == 0) {
+    if (place == 0 || walk_is_deep(walk)) {
         return false;
     }
     if (walk_do(walk, move) && hooks->stayed(&walk->same, &walk->run.bundle, place, logged, rows)) {
@@ -528,7 +544,7 @@ static bool visit(struct explorer *one)
     one->state = state;
     if (answer != VISITED_NEW) {
         if (answer == VISITED_FULL) {
-            finish_as(explore, EXPLORE_BOUNDED, "memory for the states seen ran out");
+            finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
         }
         return rests;
     }
@@ -539,7 +555,7 @@ static bool visit(struct explorer *one)
     }
     note_depth(one);
     if (walk_is_deep(&one->walk)) {
-        finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
+        finish_as(explore, EXPLORE_BOUNDED, TOO_LONG);
     }
     if (one->walk.same.saturated) {
         finish_as(explore, EXPLORE_BOUNDED, "a counter came near its ceiling");
@@ -787,14 +803,34 @@ static void go_to(struct breadth *breadth, size_t node)
     }
 }
 
+/* The state that the move led to. */
+static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
+{
+    struct explore *explore = breadth->one->explore;
+    bool known;
+    switch (visited_add(&explore->visited, walk_state(&breadth->one->walk), &known)) {
+    case VISITED_NEW:
+        add_node(breadth, node, move);
+        break;
+    case VISITED_FULL:
+        finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
+        break;
+    case VISITED_KNOWN:
+        break;
+    }
+}
+
 static void look_around(struct breadth *breadth, uint32_t node)
 {
     struct explorer *one = breadth->one;
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
-    bool known;
     go_to(breadth, node);
     note_depth(one);
+    if (walk_is_deep(&one->walk)) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
+        return;
+    }
     size_t count = walk_moves(&one->walk, moves, &sound);
     if (sound == 0) {
         judge_rest(one);
@@ -803,9 +839,8 @@ static void look_around(struct breadth *breadth, uint32_t node)
         one->transitions++;
         if (!walk_do(&one->walk, moves[m])) {
             found(one);
-        } else if (visited_add(&one->explore->visited, walk_state(&one->walk), &known) ==
-                   VISITED_NEW) {
-            add_node(breadth, node, moves[m]);
+        } else {
+            meet(breadth, node, moves[m]);
         }
         walk_undo(&one->walk);
     }
@@ -822,9 +857,6 @@ void explore_shortest(struct explore *explore)
     for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
         look_around(&breadth, (uint32_t)node);
         atomic_store_explicit(&explore->states, breadth.count, memory_order_relaxed);
-        if (walk_is_deep(walk)) {
-            finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
-        }
     }
     free(breadth.nodes);
 }

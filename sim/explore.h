@@ -7,15 +7,21 @@
  * Reductions, all on unless the plan says otherwise, none of which changes a verdict or the set of
  * durable ends; those that a planted bug or open transactions could make unsound are not made
  * (report.reductions). Three are about which states are the same (sameness.h). REDUCE_ORDER leaves
- * out orders of moves that come to the same: crashes     A worker dies right after a transaction of
- * its own, or not until its next one: what others do in between does not depend on which, and it
- * sets nothing free later that it does not set free earlier. duplicates  A copy of a message comes
- * to be when the message does. It may lie there unseen for as long as one likes. local steps If a
- * worker's next transaction reads and writes nothing but its own place, and no other message about
- * that place is anywhere, then nobody can come in its way, now or later: it goes first, and nobody
- * else's move is looked at in this state. That transactions name no rows of another place that is
- * there already is not taken for granted: each is looked at, and one that does ends the search. A
- *                  claim is never such a step, so none is put off for ever.
+ * out orders of moves that come to the same:
+ *
+ * - Crashes. A worker dies right after a transaction of its own, or not until its next one: what
+ *   others do in between does not depend on which, and it sets nothing free later that it does not
+ *   set free earlier. But it may also die when time moves on, which it does only when nobody has
+ *   anything to do.
+ *
+ * - Duplicates. A copy of a message comes to be when the message does, or when time moves on. It
+ *   may lie there unseen for as long as one likes.
+ *
+ * - Local steps. If a worker's next transaction reads and writes nothing but its own place, and no
+ *   other message about that place is anywhere, then nobody can come in its way, now or later: it
+ *   goes first, and nobody else's move is looked at in this state. That transactions name no rows
+ *   of another place that is there already is not taken for granted: each is looked at, and one
+ *   that does ends the search. A claim is never such a step, so none is put off for ever.
  *
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors

@@ -158,11 +158,12 @@ static void add_claims(const struct walk *walk, struct list *list, unsigned acto
     }
 }
 
+/* Or one that is like no other. */
 static bool is_first_idle(const struct walk *walk, unsigned actor)
 {
-    for (unsigned a = 0; a < actor; a++) {
-        if (is_idle_worker(walk, a) && walk->run.rules.cast[a] == walk->run.rules.cast[actor] &&
-            !walk_has_open(walk, a)) {
+    for (unsigned a = 0; a < actor && sameness_keeps_nothing(performer_of(walk, actor)); a++) {
+        if (is_idle_worker(walk, a) && sameness_keeps_nothing(performer_of(walk, a)) &&
+            walk->run.rules.cast[a] == walk->run.rules.cast[actor] && !walk_has_open(walk, a)) {
             return false;
         }
     }
