@@ -375,7 +375,7 @@ static void write_summary(const struct request *request, const struct search_res
         "  within      %u crashes, %u duplicates, %u lapses, %u lost answers, %u aborts, by %s\n",
         bounds->crashes, bounds->duplicates, bounds->lapses, bounds->unknowns, bounds->aborts,
         request->plan.walk.by_statement ? "statement" : "transaction");
-    write_reductions(request->plan.walk.reductions);
+    write_reductions(report->reductions);
     printf("  states      %" PRIu64 ", %" PRIu64 " transitions, %u deep; %" PRIu64
            " at rest, with %" PRIu64 " different ends\n",
            report->states, report->transitions, report->deepest, report->rests, report->ends);

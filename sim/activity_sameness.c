@@ -21,7 +21,7 @@ struct known {
     uint32_t guid_output[GUIDS_MAX]; /* by slot: the OUTPUT row that it wrote, or ROW_NONE */
     struct content {                 /* by slot of the world searched: worked out before */
         struct sameness_share share;
-        int64_t columns[MESSAGE_VISIBLE_AT];
+        int64_t message[1 + MESSAGE_VISIBLE_AT];
     } contents[CONTENTS_MAX];
 };
 
@@ -288,27 +288,37 @@ static struct sameness_share completion_row(struct sameness *same, uint32_t slot
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+/* Messages are given with their keys first. */
+
 /* The message of the run without faults that has the same kind, activity and GUID: acked since, but
  * its row can still be read. */
-static const int64_t *expected_message(const struct sameness *same, const int64_t *columns)
+static const int64_t *expected_message(const struct sameness *same, const int64_t *message)
 {
     const struct row_area *area = &known_of(same)->rows->table[TABLE_MESSAGE];
     for (uint32_t slot = 0; slot < area->used; slot++) {
-        const int64_t *other = &area->cells[(size_t)slot * area->stride + 1];
-        if (other[MESSAGE_KIND] == columns[MESSAGE_KIND] &&
-            other[MESSAGE_ACTIVITY] == columns[MESSAGE_ACTIVITY] &&
-            other[MESSAGE_GUID] == columns[MESSAGE_GUID]) {
+        const int64_t *other = &area->cells[(size_t)slot * area->stride];
+        if (other[1 + MESSAGE_KIND] == message[1 + MESSAGE_KIND] &&
+            other[1 + MESSAGE_ACTIVITY] == message[1 + MESSAGE_ACTIVITY] &&
+            other[1 + MESSAGE_GUID] == message[1 + MESSAGE_GUID]) {
             return other;
         }
     }
     return NULL;
 }
 
-/* What a message is and says, without its key, its claims and when it is visible. A dimension
- * counts as the one of the GUID that published it; hash 0: something in it is not as expected. */
-static struct sameness_share content_of(const struct sameness *same, const int64_t *columns)
+/* Whether a message and a copy of it differ. They do where the same message may be published once
+ * more: that finds its key there, or not. A step has its marker, but a task that runs again answers
+ * again, and a planted bug may do anything. */
+static bool keys_matter(const struct sameness *same)
 {
-    const int64_t *expected = expected_message(same, columns);
+    return !same->run->rules.of.activity.direct || same->run->sabotage != NULL;
+}
+
+/* What a message is and says, without its claims and when it is visible. A dimension counts as the
+ * one of the GUID that published it; hash 0: something in it is not as expected. */
+static struct sameness_share content_of(const struct sameness *same, const int64_t *message)
+{
+    const int64_t *expected = expected_message(same, message), *columns = &message[1];
     struct sameness_share share = {0};
     uint64_t guid = 0;
     if (expected == NULL || !known_of(same)->small) {
@@ -317,7 +327,7 @@ static struct sameness_share content_of(const struct sameness *same, const int64
     for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
         bool dimension = c == MESSAGE_DIMENSION && columns[MESSAGE_SPAWNED_BY] != 0 &&
                          is_dimension_of(same, columns[MESSAGE_SPAWNED_BY], columns[c]);
-        if (columns[c] != expected[c] && !dimension) {
+        if (columns[c] != expected[1 + c] && !dimension) {
             return share;
         }
     }
@@ -325,36 +335,37 @@ static struct sameness_share content_of(const struct sameness *same, const int64
         locate(same, columns[MESSAGE_GUID], &share.place, &guid);
     }
     uint64_t hash = sameness_mix(UINT64_C(0x3E55), (uint64_t)columns[MESSAGE_KIND]);
+    hash = sameness_mix(hash, keys_matter(same) && message[0] != expected[0]);
     return at(place_of_activity(same, columns[MESSAGE_ACTIVITY]), sameness_mix(hash, guid));
 }
 
-/* As it is, without key and claims: for one that has something strange in it. */
-static uint64_t strange_content(const int64_t *columns)
+/* As it is, without its claims: for one that has something strange in it. */
+static uint64_t strange_content(const int64_t *message)
 {
-    uint64_t hash = UINT64_C(0x5712A46E);
+    uint64_t hash = sameness_mix(UINT64_C(0x5712A46E), (uint64_t)message[0]);
     for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
-        hash = sameness_mix(hash, (uint64_t)columns[c]);
+        hash = sameness_mix(hash, (uint64_t)message[1 + c]);
     }
     return hash;
 }
 
-static struct sameness_share message_content(const struct sameness *same, const int64_t *columns)
+static struct sameness_share message_content(const struct sameness *same, const int64_t *message)
 {
-    struct sameness_share share = content_of(same, columns);
-    return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(columns)};
+    struct sameness_share share = content_of(same, message);
+    return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(message)};
 }
 
 /* Of the message in a slot: the same again and again, until another takes the slot. */
 static struct sameness_share slot_content(const struct sameness *same, uint32_t slot,
-                                          const int64_t *columns)
+                                          const int64_t *message)
 {
     if (slot >= CONTENTS_MAX) {
-        return message_content(same, columns);
+        return message_content(same, message);
     }
     struct content *known = &((struct known *)same->own)->contents[slot];
-    if (known->share.hash == 0 || memcmp(known->columns, columns, sizeof known->columns) != 0) {
-        memcpy(known->columns, columns, sizeof known->columns);
-        known->share = message_content(same, columns);
+    if (known->share.hash == 0 || memcmp(known->message, message, sizeof known->message) != 0) {
+        memcpy(known->message, message, sizeof known->message);
+        known->share = message_content(same, message);
     }
     return known->share;
 }
@@ -362,10 +373,10 @@ static struct sameness_share slot_content(const struct sameness *same, uint32_t 
 static struct sameness_share message_row(const struct sameness *same, uint32_t slot)
 {
     const struct row_area *area = &rows_of(same)->table[TABLE_MESSAGE];
-    const int64_t *columns = &area->cells[(size_t)slot * area->stride + 1];
-    struct sameness_share share = slot_content(same, slot, columns);
-    return at(share.place, sameness_mix(share.hash, 1 + (uint64_t)sameness_ahead(
-                                                            same, columns[MESSAGE_VISIBLE_AT])));
+    const int64_t *message = &area->cells[(size_t)slot * area->stride];
+    struct sameness_share share = slot_content(same, slot, message);
+    uint64_t ahead = (uint64_t)sameness_ahead(same, message[1 + MESSAGE_VISIBLE_AT]);
+    return at(share.place, sameness_mix(share.hash, 1 + ahead));
 }
 
 /* ---- all rows -------------------------------------------------------------------------------- */
@@ -445,8 +456,8 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
 {
     const struct worker *worker = &one->actor.is.worker;
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, worker->message[0]);
-    struct sameness_share share = slot == ROW_NONE ? message_content(same, &worker->message[1])
-                                                   : slot_content(same, slot, &worker->message[1]);
+    struct sameness_share share = slot == ROW_NONE ? message_content(same, worker->message)
+                                                   : slot_content(same, slot, worker->message);
     uint64_t hash = sameness_mix(share.hash, UINT64_C(0x3042));
     hash = sameness_mix(hash, (uint64_t)worker->state << 32 | (uint64_t)worker->extending << 24 |
                                   (uint64_t)worker->tries << 16 | (uint64_t)worker->answered << 8 |

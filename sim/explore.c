@@ -12,6 +12,9 @@
 #define ENDS_MAX (1 << 16) /* different ends that are told apart, a power of two */
 #define PATIENCE 16        /* states for each level deeper that something is handed over from */
 
+#define NO_MEMORY "memory for the states seen ran out"
+#define TOO_LONG  "a schedule was too long"
+
 /* A state that is handed over. */
 enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
 
@@ -28,10 +31,17 @@ struct words {
     size_t count, capacity;
 };
 
+/* What a state on the way can go on to. Not on the stack: a way may be WALK_DEPTH_MAX long. */
+struct level {
+    struct walk_move moves[WALK_MOVES_MAX];
+    uint64_t successors[WALK_MOVES_MAX];
+};
+
 /* One thread's part of a search. */
 struct explorer {
     struct explore *explore;
     struct walk walk;
+    struct level *levels;     /* by depth of the walk */
     struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
     struct walk_move *prefix; /* the way to where the walk began */
     size_t prefix_length;
@@ -200,6 +210,9 @@ static bool hand_over(struct explorer *one)
         return false; /* what lies deep is soon done: rather something nearer to the root */
     }
     one->patience = 0;
+    if (one->prefix_length + one->walk.depth > EXPLORE_PATH_MAX) {
+        return false;
+    }
     for (int b = 0; b < BOATS; b++) {
         struct boat *boat = &explore->boats[b];
         int expected = BOAT_FREE;
@@ -223,7 +236,8 @@ static bool hand_over(struct explorer *one)
 static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
 {
     struct walk *walk = &one->walk;
-    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0; slot++) {
+    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0 && !stopped(one->explore);
+         slot++) {
         one->transitions++;
         if (!walk_do(walk, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot})) {
             found(one);
@@ -251,19 +265,27 @@ static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uin
 }
 
 /* Everything that may go wrong right after the move that was done last, in one go with it. A claim
- * that is lost at once was no claim, and costs a crash. */
+ * that is lost at once was no claim, and costs a crash. When time has moved on, anybody may die of
+ * it and anything come twice: earlier, it would have had something to do, and time would have stood
+ * still. */
 static void with_trouble(struct explorer *one)
 {
     struct walk *walk = &one->walk;
     const struct walk_frame *frame = &walk->frames[walk->depth - 1];
     uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
-    bool claims = walk->run.part->sameness != NULL && frame->move.slot != WALK_NO_SLOT;
+    struct walk_move move = frame->move;
+    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
+    bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
+    uint32_t first = later ? 0 : frame->messages;
     if ((walk->plan.reductions & REDUCE_ORDER) == 0 || stopped(one->explore)) {
         return;
     }
-    with_duplicates(one, frame->messages, last);
-    if (walk->left.crashes > 0 && !claims && walk_can_crash(walk, frame->move.actor)) {
-        with_crash(one, frame->move.actor, frame->messages, last);
+    with_duplicates(one, first, last);
+    for (unsigned a = 0; a < walk->run.actor_count && !stopped(one->explore); a++) {
+        if (walk->left.crashes > 0 && (later || (a == move.actor && !claims)) &&
+            walk_can_crash(walk, a)) {
+            with_crash(one, a, first, last);
+        }
     }
 }
 
@@ -355,11 +377,16 @@ static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint
     return false;
 }
 
-/* The slot of the message that an actor is about. */
+/* The slot of the message that an actor is about; ROW_NONE: it is gone, or the claim has run out,
+ * so that it is anybody's. */
 static uint32_t own_slot(const struct run *run, unsigned actor)
 {
     const struct performer *one = &run->actors[actor].performer;
-    return row_find(&run->world.rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+    const struct rows *rows = &run->world.rows;
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+    bool hidden =
+        slot != ROW_NONE && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now;
+    return hidden ? slot : ROW_NONE;
 }
 
 /* What the worker does next may be a local step; its place, or 0: it is none. */
@@ -518,6 +545,12 @@ static bool follow_first(struct explorer *one, bool *rests)
 
 /* ---- a state --------------------------------------------------------------------------------- */
 
+static void note_depth(struct explorer *one)
+{
+    unsigned depth = (unsigned)one->prefix_length + one->walk.depth;
+    one->deepest = depth > one->deepest ? depth : one->deepest;
+}
+
 /* Nothing but faults can happen. */
 static bool judge_rest(struct explorer *one)
 {
@@ -533,8 +566,8 @@ static bool judge_rest(struct explorer *one)
 
 static bool expand(struct explorer *one, uint64_t state)
 {
-    struct walk_move moves[WALK_MOVES_MAX];
-    uint64_t successors[WALK_MOVES_MAX];
+    struct walk_move *moves = one->levels[one->walk.depth].moves;
+    uint64_t *successors = one->levels[one->walk.depth].successors;
     size_t sound, known = 0;
     bool rests = false;
     if (follow_first(one, &rests)) {
@@ -568,7 +601,7 @@ static bool visit(struct explorer *one)
     one->state = state;
     if (answer != VISITED_NEW) {
         if (answer == VISITED_FULL) {
-            finish_as(explore, EXPLORE_BOUNDED, "memory for the states seen ran out");
+            finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
         }
         return rests;
     }
@@ -577,9 +610,9 @@ static bool visit(struct explorer *one)
         finish_as(explore, EXPLORE_STUCK, NULL);
         keep_path(one);
     }
-    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    note_depth(one);
     if (walk_is_deep(&one->walk)) {
-        finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
+        finish_as(explore, EXPLORE_BOUNDED, TOO_LONG);
     }
     if (one->walk.same.saturated) {
         finish_as(explore, EXPLORE_BOUNDED, "a counter came near its ceiling");
@@ -647,7 +680,8 @@ static bool make_explorer(struct explore *explore, struct explorer *one)
 {
     one->explore = explore;
     one->prefix = malloc(EXPLORE_PATH_MAX * sizeof *one->prefix);
-    if (one->prefix == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
+    one->levels = malloc(WALK_DEPTH_MAX * sizeof *one->levels);
+    if (one->prefix == NULL || one->levels == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
         !sameness_make(&one->ends, &one->walk.run, REDUCE_ALL)) {
         return false;
     }
@@ -660,6 +694,24 @@ static bool make_boat(struct explore *explore, struct boat *boat)
     return boat->path != NULL && walk_make(&boat->walk, &explore->plan.walk);
 }
 
+/* Those that may be made. What is open names rows and actors as they are. A named bug may go by a
+ * counter; one that writes back what it read on the sly, beside its transactions, keeps counters
+ * and looks anywhere. */
+static unsigned sound_reductions(const struct walk_plan *plan)
+{
+    unsigned reductions = plan->reductions;
+    if (plan->by_statement) {
+        reductions &= REDUCE_COUNTERS;
+    }
+    if (plan->sabotage != NULL && plan->sabotage->kind == SABOTAGE_NAMED) {
+        reductions &= ~(unsigned)REDUCE_COUNTERS;
+    }
+    if (plan->sabotage != NULL && plan->sabotage->kind == SABOTAGE_STALE) {
+        reductions &= ~(unsigned)(REDUCE_COUNTERS | REDUCE_ORDER);
+    }
+    return reductions;
+}
+
 struct explore *explore_make(const struct explore_plan *plan)
 {
     struct explore *explore = calloc(1, sizeof *explore);
@@ -668,9 +720,8 @@ struct explore *explore_make(const struct explore_plan *plan)
         return NULL;
     }
     explore->plan = *plan;
-    if (plan->walk.by_statement) { /* what is open names rows and actors as they are */
-        explore->plan.walk.reductions &= REDUCE_COUNTERS;
-    }
+    explore->plan.walk.reductions = sound_reductions(&plan->walk);
+    explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
     bool made = true;
     for (unsigned j = 0; made && j < plan->jobs; j++) {
@@ -694,6 +745,7 @@ void explore_free(struct explore *explore)
         struct explorer *one = &explore->explorers[j];
         walk_free(&one->walk);
         sameness_free(&one->ends);
+        free(one->levels);
         free(one->prefix);
         free(one->notes.items);
     }
@@ -719,10 +771,9 @@ static void add_up(struct explore *explore)
     report->end_sum = explore->end_sum;
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
         const struct explorer *one = &explore->explorers[j];
-        size_t depth = one->prefix_length + one->deepest;
         report->transitions += one->transitions;
         report->rests += one->rests;
-        report->deepest = depth > report->deepest ? (unsigned)depth : report->deepest;
+        report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
     }
 }
 
@@ -809,14 +860,34 @@ static void go_to(struct breadth *breadth, size_t node)
     }
 }
 
+/* The state that the move led to. */
+static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
+{
+    struct explore *explore = breadth->one->explore;
+    bool known;
+    switch (visited_add(&explore->visited, walk_state(&breadth->one->walk), &known)) {
+    case VISITED_NEW:
+        add_node(breadth, node, move);
+        break;
+    case VISITED_FULL:
+        finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
+        break;
+    case VISITED_KNOWN:
+        break;
+    }
+}
+
 static void look_around(struct breadth *breadth, uint32_t node)
 {
     struct explorer *one = breadth->one;
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
-    bool known;
     go_to(breadth, node);
-    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    note_depth(one);
+    if (walk_is_deep(&one->walk)) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
+        return;
+    }
     size_t count = walk_moves(&one->walk, moves, &sound);
     if (sound == 0) {
         judge_rest(one);
@@ -825,9 +896,8 @@ static void look_around(struct breadth *breadth, uint32_t node)
         one->transitions++;
         if (!walk_do(&one->walk, moves[m])) {
             found(one);
-        } else if (visited_add(&one->explore->visited, walk_state(&one->walk), &known) ==
-                   VISITED_NEW) {
-            add_node(breadth, node, moves[m]);
+        } else {
+            meet(breadth, node, moves[m]);
         }
         walk_undo(&one->walk);
     }
@@ -844,9 +914,6 @@ void explore_shortest(struct explore *explore)
     for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
         look_around(&breadth, (uint32_t)node);
         atomic_store_explicit(&explore->states, breadth.count, memory_order_relaxed);
-        if (walk_is_deep(walk)) {
-            finish_as(explore, EXPLORE_BOUNDED, "a schedule was too long");
-        }
     }
     free(breadth.nodes);
 }

@@ -5,19 +5,23 @@
  * not gone into again. At a state where nothing but faults can happen the live promises are judged.
  *
  * Reductions, all on unless the plan says otherwise, none of which changes a verdict or the set of
- * durable ends. Three are about which states are the same (sameness.h). REDUCE_ORDER leaves out
- * orders of moves that come to the same:
- *      crashes     A worker dies right after a transaction of its own, or not until its next one:
- *                  what others do in between does not depend on which, and it sets nothing free
- *                  later that it does not set free earlier.
- *      duplicates  A copy of a message comes to be when the message does. It may lie there unseen
- *                  for as long as one likes.
- *      local steps If a worker's next transaction reads and writes nothing but its own place, and
- *                  no other message about that place is anywhere, then nobody can come in its
- *                  way, now or later: it goes first, and nobody else's move is looked at in this
- *                  state. That transactions name no rows of another place that is there already is
- *                  not taken for granted: each is looked at, and one that does ends the search. A
- *                  claim is never such a step, so none is put off for ever.
+ * durable ends; those that a planted bug or open transactions could make unsound are not made
+ * (report.reductions). Three are about which states are the same (sameness.h). REDUCE_ORDER leaves
+ * out orders of moves that come to the same:
+ *
+ * - Crashes. A worker dies right after a transaction of its own, or not until its next one: what
+ *   others do in between does not depend on which, and it sets nothing free later that it does not
+ *   set free earlier. But it may also die when time moves on, which it does only when nobody has
+ *   anything to do.
+ *
+ * - Duplicates. A copy of a message comes to be when the message does, or when time moves on. It
+ *   may lie there unseen for as long as one likes.
+ *
+ * - Local steps. If a worker's next transaction reads and writes nothing but its own place, and no
+ *   other message about that place is anywhere, then nobody can come in its way, now or later: it
+ *   goes first, and nobody else's move is looked at in this state. That transactions name no rows
+ *   of another place that is there already is not taken for granted: each is looked at, and one
+ *   that does ends the search. A claim is never such a step, so none is put off for ever.
  *
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
@@ -60,11 +64,12 @@ enum explore_verdict {
 
 struct explore_report {
     enum explore_verdict verdict;
-    const char *why; /* BOUNDED: what ran out */
+    const char *why;     /* BOUNDED: what ran out */
+    unsigned reductions; /* those of the plan's that may be made */
     uint64_t states, transitions;
-    uint64_t rests;         /* states in which nothing but faults can happen */
-    uint64_t ends, end_sum; /* different rows that such states have, and a digest of those */
-    unsigned deepest;
+    uint64_t rests;           /* states in which nothing but faults can happen */
+    uint64_t ends, end_sum;   /* different rows that such states have, and a digest of those */
+    unsigned deepest;         /* on the ways that were gone: others may be shorter */
     size_t bytes;             /* of the states seen, at the end */
     struct run_result result; /* BROKEN */
     struct walk_move *path;   /* BROKEN, or to the target: the way there; freed by explore_free */

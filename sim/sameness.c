@@ -313,8 +313,9 @@ static uint64_t mix_sabotage(uint64_t hash, const struct performer *one)
     return mix_words(hash, memory->held, BUNDLE_VALUES_MAX);
 }
 
-static bool is_blank(const struct sabotage_memory *memory)
+bool sameness_keeps_nothing(const struct performer *one)
 {
+    const struct sabotage_memory *memory = &one->memory;
     bool blank = memory->stage == 0 && !memory->has_stale && !memory->flag;
     for (int v = 0; v < BUNDLE_VALUES_MAX; v++) {
         blank = blank && memory->held[v] == 0;
@@ -332,15 +333,13 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
 {
     const struct sameness_hooks *hooks = same->run->part->sameness;
     struct sameness_share share = {.hash = UINT64_C(0x1D1E)};
-    if (one->role->is_idle(&one->actor)) {
-        return share;
-    }
-    if (hooks != NULL) {
+    bool idle = one->role->is_idle(&one->actor);
+    if (!idle && hooks != NULL) {
         share = hooks->actor(same, one);
-    } else {
+    } else if (!idle) {
         share.hash = mix_actor(same, one->actor.role, &one->actor);
     }
-    if (same->run->sabotage != NULL && !is_blank(&one->memory)) {
+    if (same->run->sabotage != NULL && !sameness_keeps_nothing(one)) {
         share.hash = mix_sabotage(
             sameness_mix(share.hash, (uint64_t)one->role->message(&one->actor)[0]), one);
     }

@@ -13,11 +13,15 @@
  *
  * With all reductions off, shares tell workers, siblings and counters apart. Each reduction leaves
  * something out of the fingerprint:
- *      workers   which worker it is that stands somewhere
- *      siblings  which of several places of the same shape under one parent it is
- *      counters  how often something was tried, and the dimensions that are counted out of it (only
- *                their order); where a counter comes near its ceiling, the search is told
- * (saturated) order     is no matter of sameness: see explore.h
+ *
+ * - workers: which worker it is that stands somewhere
+ *
+ * - siblings: which of several places of the same shape under one parent it is
+ *
+ * - counters: how often something was tried, and the dimensions that are counted out of it (only
+ *   their order); where a counter comes near its ceiling, the search is told (saturated)
+ *
+ * The fourth, order, is no matter of sameness: see explore.h.
  *
  * (SA1) The fingerprint after sameness_undo is the one before.
  * (SA2) States that differ in what can make a difference have different fingerprints, but for the
@@ -128,6 +132,9 @@ uint64_t sameness_rows(struct sameness *same);
  * after sameness_state. */
 struct sameness_share sameness_actor(struct sameness *same, unsigned actor);
 uint64_t sameness_rank(const struct sameness *same, struct sameness_share actor);
+
+/* No planted bug has left anything with it: idle, it is like any other who is idle. */
+bool sameness_keeps_nothing(const struct performer *one);
 
 /* ---- for hooks ------------------------------------------------------------------------------- */
 

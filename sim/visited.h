@@ -8,7 +8,8 @@
  * n^2 / 2^64: 5 in 10^8 for a million states, 5 in 10^4 for a hundred million.
  *
  * (VI1) Of all threads that add a fingerprint exactly one is told that it is new.
- * (VI2) It never holds more bytes than it was given; what does not fit is told, not lost. */
+ * (VI2) Its tables never take more bytes than it was given, but for the moment in which one of them
+ *       grows; what does not fit is told, not lost. */
 #ifndef SIM_VISITED_H
 #define SIM_VISITED_H
 

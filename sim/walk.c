@@ -117,10 +117,11 @@ static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
     return memcmp(a, b, MESSAGE_VISIBLE_AT * sizeof *a) == 0;
 }
 
-/* Which of two equal messages somebody gets makes no difference where sameness leaves out keys. */
-static bool keys_matter(const struct walk *walk)
+/* It makes no difference which of the two somebody gets. */
+static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 {
-    return walk->run.part->sameness == NULL;
+    const struct sameness_share *shares = walk->same.shares[TABLE_MESSAGE];
+    return shares[one].hash == shares[other].hash && shares[one].place == shares[other].place;
 }
 
 /* ---- what can happen ------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t
                            .slot = slot == ROW_NONE ? WALK_NO_SLOT : (uint16_t)slot};
 }
 
-/* A claim takes any message that is visible; one of several that are equal. */
+/* A claim takes any message that is visible; one of several that are alike. */
 static void add_claims(const struct walk *walk, struct list *list, unsigned actor)
 {
     const struct run *run = &walk->run;
@@ -149,8 +150,8 @@ static void add_claims(const struct walk *walk, struct list *list, unsigned acto
     for (uint32_t i = 0; i < count; i++) {
         bool repeated =
             walk->plan.by_statement && sessions_locked(run->sessions, TABLE_MESSAGE, slots[i]);
-        for (uint32_t before = 0; before < i && !keys_matter(walk); before++) {
-            repeated = repeated || same_content(&run->world.rows, slots[before], slots[i]);
+        for (uint32_t before = 0; before < i; before++) {
+            repeated = repeated || are_alike(walk, slots[before], slots[i]);
         }
         if (!repeated) {
             add(list, WALK_STEP, actor, slots[i]);
@@ -158,11 +159,12 @@ static void add_claims(const struct walk *walk, struct list *list, unsigned acto
     }
 }
 
+/* Or one that is like no other. */
 static bool is_first_idle(const struct walk *walk, unsigned actor)
 {
-    for (unsigned a = 0; a < actor; a++) {
-        if (is_idle_worker(walk, a) && walk->run.rules.cast[a] == walk->run.rules.cast[actor] &&
-            !walk_has_open(walk, a)) {
+    for (unsigned a = 0; a < actor && sameness_keeps_nothing(performer_of(walk, actor)); a++) {
+        if (is_idle_worker(walk, a) && sameness_keeps_nothing(performer_of(walk, a)) &&
+            walk->run.rules.cast[a] == walk->run.rules.cast[actor] && !walk_has_open(walk, a)) {
             return false;
         }
     }

@@ -1,0 +1,588 @@
+/* Exhaustive search: how many states there are, and that what it leaves out changes no answer.
+ *
+ * With ASSAY_FULL in the environment, as in ./test --full, the reductions are held against larger
+ * scopes, too: minutes instead of seconds. */
+#include "sim/explore.h"
+
+#include "sim/bench/spin/peer.h"
+#include "sim/tests/scopes.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#define MEMORY   ((size_t)1 << 30)
+#define JOBS_MAX 3
+
+TestSuite(explore, .timeout = 3000);
+
+static struct scenario scenario;
+
+static bool is_full(void)
+{
+    return getenv("ASSAY_FULL") != NULL;
+}
+
+/* A built-in scenario by its name, or a scope. */
+static void read(const char *yaml)
+{
+    struct scenario_fault fault;
+    if (strchr(yaml, '\n') != NULL) {
+        scope_read(yaml, &scenario);
+    } else {
+        cr_assert(scenario_load(yaml, &scenario, &fault), "%s", fault.text);
+    }
+}
+
+/* ---- a search -------------------------------------------------------------------------------- */
+
+struct helper {
+    pthread_t thread;
+    struct explore *explore;
+    unsigned job;
+};
+
+static void *help(void *context)
+{
+    struct helper *helper = context;
+    explore_join(helper->explore, helper->job);
+    return NULL;
+}
+
+/* To be freed with explore_free. */
+static struct explore *begin(const struct explore_plan *plan)
+{
+    struct explore *explore = explore_make(plan);
+    cr_assert_not_null(explore);
+    return explore;
+}
+
+/* The report without its path, which goes with the search. */
+static struct explore_report search(const struct explore_plan *plan)
+{
+    struct helper helpers[JOBS_MAX];
+    struct explore *explore = begin(plan);
+    for (unsigned job = 0; job < plan->jobs; job++) {
+        helpers[job] = (struct helper){.explore = explore, .job = job};
+        cr_assert_eq(pthread_create(&helpers[job].thread, NULL, help, &helpers[job]), 0);
+    }
+    for (unsigned job = 0; job < plan->jobs; job++) {
+        pthread_join(helpers[job].thread, NULL);
+    }
+    struct explore_report report = *explore_finish(explore);
+    explore_free(explore);
+    report.path = NULL;
+    return report;
+}
+
+static struct explore_plan plan_of(struct walk_bounds bounds, unsigned reductions)
+{
+    return (struct explore_plan){
+        .walk = {.scenario = &scenario, .bounds = bounds, .reductions = reductions},
+        .memory = MEMORY,
+        .jobs = 1};
+}
+
+/* As the program does it: again without the reduction of orders where that does not apply. */
+static struct explore_report search_well(struct explore_plan plan)
+{
+    struct explore_report report = search(&plan);
+    if (report.why != NULL && strcmp(report.why, EXPLORE_REACHES_OUT) == 0) {
+        plan.walk.reductions &= ~(unsigned)REDUCE_ORDER;
+        report = search(&plan);
+    }
+    return report;
+}
+
+/* ---- how many there are ---------------------------------------------------------------------- */
+
+/* The numbers are those of SPIN's verifier (-o2) of bench/spin/ledger.pml. */
+Test(explore, without_reductions_there_are_as_many_states_as_spin_counts)
+{
+    static const struct {
+        const char *scenario;
+        struct walk_bounds bounds;
+        uint64_t states;
+    } cases[] = {
+        {"peer-3", {0, 0, 0, 0, 0}, 545},    {"peer-3", {0, 1, 0, 0, 0}, 7217},
+        {"peer-3", {1, 0, 0, 0, 0}, 6694},   {"peer-3", {1, 1, 0, 0, 0}, 73170},
+        {"peer-3", {2, 0, 0, 0, 0}, 43573},  {"peer-3", {2, 1, 0, 0, 0}, 426753},
+        {"peer-5", {0, 0, 0, 0, 0}, 2339},   {"peer-5", {0, 1, 0, 0, 0}, 43671},
+        {"peer-5", {1, 0, 0, 0, 0}, 41224},  {"peer-5", {1, 1, 0, 0, 0}, 588964},
+        {"peer-5", {2, 0, 0, 0, 0}, 385292}, {"peer-5", {2, 1, 0, 0, 0}, 4725500},
+    };
+    size_t count = sizeof cases / sizeof *cases - (is_full() ? 0 : 1); /* the last is slow */
+    for (size_t i = 0; i < count; i++) {
+        read(cases[i].scenario);
+        struct explore_plan plan = plan_of(cases[i].bounds, 0);
+        struct explore_report report = search(&plan);
+        cr_expect_eq(report.verdict, EXPLORE_HELD);
+        cr_expect_eq(report.states, cases[i].states, "%s, %u crashes, %u duplicates: %" PRIu64,
+                     cases[i].scenario, cases[i].bounds.crashes, cases[i].bounds.duplicates,
+                     report.states);
+    }
+}
+
+struct pinned {
+    const char *name, *yaml;
+    struct walk_bounds bounds;
+    uint64_t states, reduced, ends;
+};
+
+static void expect_pinned(const struct pinned *pinned, bool by_statement)
+{
+    read(pinned->yaml);
+    const unsigned reductions[] = {0, REDUCE_ALL};
+    const uint64_t states[] = {pinned->states, pinned->reduced};
+    for (int r = 0; r < 2; r++) {
+        struct explore_plan plan = plan_of(pinned->bounds, reductions[r]);
+        plan.walk.by_statement = by_statement;
+        struct explore_report report = search_well(plan);
+        cr_expect_eq(report.verdict, EXPLORE_HELD, "%s: %s", pinned->name, report.why);
+        cr_expect_eq(report.states, states[r],
+                     "{\"%s\", crashes %u, duplicates %u, lapses %u, unknowns %u, aborts %u}, "
+                     "reductions %u: %" PRIu64,
+                     pinned->name, pinned->bounds.crashes, pinned->bounds.duplicates,
+                     pinned->bounds.lapses, pinned->bounds.unknowns, pinned->bounds.aborts,
+                     reductions[r], report.states);
+        cr_expect_eq(report.ends, pinned->ends, "%s: %" PRIu64 " ends", pinned->name, report.ends);
+    }
+}
+
+Test(explore, reduced_there_are_as_many_states_as_ever)
+{
+    static const struct pinned cases[] = {
+        {"peer-3", "peer-3", {1, 1, 0, 0, 0}, 73170, 1921, 1},
+        {"peer-3", "peer-3", {2, 1, 0, 0, 0}, 426753, 7275, 1},
+        {"peer-5", "peer-5", {1, 0, 0, 0, 0}, 41224, 253, 1},
+        {"fork", SCOPE_FORK, {1, 0, 0, 0, 0}, 18596, 394, 1},
+        {"chain", SCOPE_CHAIN, {1, 1, 0, 0, 0}, 35049, 3697, 1},
+        {"trigger", SCOPE_TRIGGER, {1, 0, 1, 0, 0}, 3060, 994, 1},
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 1}, 1456, 333, 1},
+        {"pending", SCOPE_PENDING, {1, 0, 0, 0, 0}, 11933, 1390, 2},
+        {"cycle", SCOPE_CYCLE, {0, 1, 0, 0, 0}, 15369, 3048, 1},
+        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 1}, 264, 138, 1},
+        {"key", SCOPE_KEY, {1, 1, 0, 0, 0}, 3093, 1578, 1},
+        {"pipeline", SCOPE_PIPELINE, {1, 1, 0, 0, 0}, 3178, 1658, 1},
+        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0}, 10702, 10702, 158},
+        {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0}, 3149, 1696, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_pinned(&cases[i], false);
+    }
+}
+
+Test(explore, interleaved_there_are_as_many_states_as_ever)
+{
+    static const struct pinned cases[] = {
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 0}, 1076, 1076, 1},
+        {"trigger", SCOPE_TRIGGER, {1, 0, 0, 0, 0}, 14639, 13031, 1},
+        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0}, 2360, 2360, 1},
+        {"key", SCOPE_KEY, {0, 1, 0, 0, 0}, 67090, 67090, 1},
+        {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0}, 382, 382, 1},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0}, 20375, 20375, 10},
+        {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0}, 124383, 124383, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect_pinned(&cases[i], true);
+    }
+}
+
+/* ---- that nothing is lost -------------------------------------------------------------------- */
+
+static const unsigned all_sets[] = {REDUCE_ALL, REDUCE_WORKERS, REDUCE_SIBLINGS, REDUCE_COUNTERS,
+                                    REDUCE_ORDER};
+
+/* Whether the two come to the same. One that has no end, because some count goes up for ever, is
+ * bounded, and then the other must not say that all is well. */
+static bool agree(const struct explore_report *whole, const struct explore_report *reduced)
+{
+    if (whole->verdict == EXPLORE_BOUNDED) {
+        return reduced->verdict != EXPLORE_HELD;
+    }
+    if (whole->verdict != EXPLORE_HELD) {
+        return reduced->verdict == EXPLORE_BROKEN || reduced->verdict == EXPLORE_STUCK;
+    }
+    return reduced->verdict == EXPLORE_HELD && reduced->ends == whole->ends &&
+           reduced->end_sum == whole->end_sum;
+}
+
+/* How many searches found something, so that a suite in which nothing does shows. */
+static unsigned compare_sets(const struct sabotage *sabotage, struct walk_bounds bounds,
+                             const unsigned *sets, size_t count)
+{
+    struct explore_plan plan = plan_of(bounds, 0);
+    plan.walk.sabotage = sabotage;
+    struct explore_report whole = search(&plan);
+    for (size_t i = 0; i < count; i++) {
+        plan.walk.reductions = sets[i];
+        struct explore_report reduced = search_well(plan);
+        cr_expect(agree(&whole, &reduced),
+                  "%s, %s, %u crashes, %u duplicates, %u lapses, %u unknowns, %u aborts, "
+                  "reductions %u: verdict %d became %d (%s), %" PRIu64 " ends became %" PRIu64,
+                  scenario.name, sabotage == NULL ? "as it should be" : sabotage->name,
+                  bounds.crashes, bounds.duplicates, bounds.lapses, bounds.unknowns, bounds.aborts,
+                  sets[i], whole.verdict, reduced.verdict, reduced.why, whole.ends, reduced.ends);
+    }
+    return whole.verdict == EXPLORE_BROKEN;
+}
+
+/* Every sabotage of the scenario's protocol, the enumerated ones or not. */
+static unsigned compare_all(struct walk_bounds bounds, const unsigned *sets, size_t count,
+                            bool enumerated)
+{
+    size_t last = enumerated ? sabotage_count() : sabotage_named_count();
+    unsigned broken = compare_sets(NULL, bounds, sets, count);
+    for (size_t s = 0; s < last; s++) {
+        struct sabotage sabotage;
+        sabotage_get(s, &sabotage);
+        if (sabotage.protocol == scenario.protocol) {
+            broken += compare_sets(&sabotage, bounds, sets, count);
+        }
+    }
+    return broken;
+}
+
+Test(explore, reductions_change_no_answer_about_the_activity_ledger)
+{
+    static const char *const yamls[] = {"peer-3", SCOPE_CHAIN};
+    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+        read(yamls[y]);
+        cr_expect_gt(compare_all((struct walk_bounds){.crashes = 1}, all_sets, 5, true), 60);
+        cr_expect_gt(compare_all((struct walk_bounds){.duplicates = 1}, all_sets, 5, true), 60);
+    }
+}
+
+Test(explore, reductions_change_no_answer_when_more_goes_wrong)
+{
+    read("peer-3");
+    const struct walk_bounds both = {.crashes = 1, .duplicates = 1};
+    cr_expect_gt(compare_all(both, all_sets, 5, false), 10);
+    read(SCOPE_CHAIN);
+    cr_expect_gt(compare_all(both, all_sets, 1, false), 10);
+}
+
+/* Lost answers, aborts and claims that run out: named bugs, and reductions all together and that of
+ * orders by itself, which is the one that has to do with them. */
+Test(explore, reductions_change_no_answer_under_other_weather)
+{
+    static const unsigned sets[] = {REDUCE_ALL, REDUCE_ORDER};
+    static const struct walk_bounds weathers[] = {
+        {.unknowns = 1},
+        {.aborts = 1},
+        {.lapses = 1},
+        {.crashes = 1, .unknowns = 1},
+        {.duplicates = 1, .unknowns = 1},
+        {.crashes = 1, .lapses = 1},
+    };
+    static const char *const yamls[] = {"peer-3", SCOPE_CHAIN, SCOPE_PENDING, SCOPE_CYCLE};
+    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+        read(yamls[y]);
+        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+            compare_sets(NULL, weathers[w], sets, 2);
+        }
+        for (size_t w = 0; w < 3; w++) {
+            cr_expect_gt(compare_all(weathers[w], sets, 2, false), 3);
+        }
+    }
+}
+
+Test(explore, reductions_change_no_answer_about_other_protocols)
+{
+    static const unsigned sets[] = {REDUCE_ALL, REDUCE_ORDER};
+    static const struct walk_bounds weathers[] = {
+        {.crashes = 1}, {.duplicates = 1}, {.lapses = 1}, {.unknowns = 1}, {.aborts = 1}};
+    static const char *const yamls[] = {SCOPE_LEGACY,   SCOPE_AGAIN, SCOPE_KEY,
+                                        SCOPE_PIPELINE, SCOPE_SEQ,   SCOPE_INBOX};
+    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+        unsigned broken = 0;
+        read(yamls[y]);
+        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+            broken +=
+                compare_all(weathers[w], sets, 2, is_full() || scenario.protocol != PROTOCOL_SEQ);
+        }
+        cr_expect_gt(broken, 5, "%s: %u", scenario.name, broken);
+    }
+}
+
+Test(explore, reductions_change_no_answer_in_larger_scopes)
+{
+    static const struct walk_bounds weathers[] = {
+        {.crashes = 1}, {.duplicates = 1}, {.crashes = 1, .duplicates = 1}};
+    static const char *const yamls[] = {SCOPE_PAIR, SCOPE_FORK, SCOPE_PENDING, SCOPE_CYCLE};
+    for (size_t y = 0; is_full() && y < sizeof yamls / sizeof *yamls; y++) {
+        read(yamls[y]);
+        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+            cr_expect_gt(compare_all(weathers[w], all_sets, y == 0 ? 5 : 1, true), 60);
+        }
+    }
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+Test(explore, counts_do_not_depend_on_the_number_of_threads)
+{
+    static const struct {
+        const char *yaml;
+        struct walk_bounds bounds;
+        unsigned reductions;
+        bool by_statement;
+    } cases[] = {
+        {"peer-3", {1, 1, 0, 0, 0}, 0, false},
+        {"peer-5", {2, 1, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_FORK, {1, 1, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_CYCLE, {1, 0, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_INBOX, {1, 1, 0, 0, 0}, REDUCE_ALL, true},
+        {SCOPE_SEQ, {1, 0, 1, 0, 0}, 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        read(cases[i].yaml);
+        struct explore_plan plan = plan_of(cases[i].bounds, cases[i].reductions);
+        plan.walk.by_statement = cases[i].by_statement;
+        struct explore_report alone = search(&plan);
+        cr_expect_eq(alone.verdict, EXPLORE_HELD);
+        for (plan.jobs = 2; plan.jobs <= JOBS_MAX; plan.jobs++) {
+            struct explore_report report = search(&plan);
+            cr_expect(report.verdict == alone.verdict && report.states == alone.states &&
+                          report.transitions == alone.transitions && report.rests == alone.rests &&
+                          report.ends == alone.ends && report.end_sum == alone.end_sum,
+                      "case %zu, %u threads: %" PRIu64 " states, %" PRIu64 " transitions, %" PRIu64
+                      " at rest; alone %" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                      i, plan.jobs, report.states, report.transitions, report.rests, alone.states,
+                      alone.transitions, alone.rests);
+        }
+    }
+}
+
+/* A finding, a state that is stuck and a bound are told by several threads as by one. */
+Test(explore, verdicts_do_not_depend_on_the_number_of_threads)
+{
+    static const struct {
+        const char *yaml, *sabotage;
+        enum explore_verdict verdict;
+    } cases[] = {{"peer-3", "unbundled-step2", EXPLORE_BROKEN},
+                 {SCOPE_TRIGGER, "ack/drop/ack", EXPLORE_STUCK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sabotage sabotage;
+        read(cases[i].yaml);
+        cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
+        struct explore_plan plan = plan_of((struct walk_bounds){.crashes = 1}, REDUCE_ALL);
+        plan.walk.sabotage = &sabotage;
+        for (plan.jobs = 1; plan.jobs <= JOBS_MAX; plan.jobs++) {
+            struct explore_report report = search(&plan);
+            cr_expect_eq(report.verdict, cases[i].verdict, "%s by %u", sabotage.name, plan.jobs);
+        }
+    }
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+Test(explore, where_memory_runs_out_the_answer_is_bounded)
+{
+    read("peer-3");
+    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0}, 0);
+    plan.memory = (size_t)1 << 20;
+    for (plan.jobs = 1; plan.jobs <= 2; plan.jobs++) {
+        struct explore_report report = search(&plan);
+        cr_expect_eq(report.verdict, EXPLORE_BOUNDED);
+        cr_expect_str_eq(report.why, "memory for the states seen ran out");
+        cr_expect_gt(report.states, 1000);
+        cr_expect_lt(report.states, plan.memory / sizeof(uint64_t));
+    }
+    plan.jobs = 1;
+    struct explore *explore = begin(&plan);
+    explore_shortest(explore);
+    cr_expect_eq(explore_finish(explore)->verdict, EXPLORE_BOUNDED);
+    explore_free(explore);
+}
+
+/* Where counts are told apart, a message that is never acked has no end of states. */
+Test(explore, a_schedule_that_never_ends_is_bounded)
+{
+    struct sabotage sabotage;
+    read(SCOPE_TRIGGER);
+    cr_assert(sabotage_find("ack/drop/ack", &sabotage));
+    struct explore_plan plan = plan_of((struct walk_bounds){0}, 0);
+    plan.walk.sabotage = &sabotage;
+    struct explore_report report = search(&plan);
+    cr_expect_eq(report.verdict, EXPLORE_BOUNDED);
+    cr_expect_str_eq(report.why, "a schedule was too long");
+}
+
+Test(explore, who_is_stopped_says_so)
+{
+    read("peer-5");
+    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0}, 0);
+    struct explore *explore = begin(&plan);
+    explore_stop(explore);
+    explore_join(explore, 0);
+    const struct explore_report *report = explore_finish(explore);
+    cr_expect_eq(report->verdict, EXPLORE_BOUNDED);
+    cr_expect_str_eq(report->why, "it was interrupted");
+    explore_free(explore);
+}
+
+/* ---- liveness -------------------------------------------------------------------------------- */
+
+/* The way to the state that a search was told to look for leads there. */
+static void expect_way_to(struct explore_plan plan, uint64_t state)
+{
+    struct walk walk;
+    plan.target = state;
+    struct explore *explore = begin(&plan);
+    explore_join(explore, 0);
+    const struct explore_report *report = explore_finish(explore);
+    cr_assert_eq(report->verdict, EXPLORE_STUCK);
+    plan.walk.reductions = report->reductions;
+    cr_assert(walk_make(&walk, &plan.walk));
+    for (size_t i = 0; i < report->path_length; i++) {
+        cr_assert(walk_do(&walk, report->path[i]));
+    }
+    cr_expect_eq(walk_state(&walk), state);
+    walk_free(&walk);
+    explore_free(explore);
+}
+
+Test(explore, a_message_that_is_never_acked_leaves_nothing_at_rest)
+{
+    static const struct {
+        const char *yaml, *sabotage;
+        bool by_statement;
+    } cases[] = {{SCOPE_TRIGGER, "ack/drop/ack", false},
+                 {SCOPE_CHAIN, "ack/drop/ack", false},
+                 {SCOPE_TRIGGER, "ack/drop/ack", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sabotage sabotage;
+        read(cases[i].yaml);
+        cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
+        struct explore_plan plan = plan_of((struct walk_bounds){0}, REDUCE_ALL);
+        plan.walk.sabotage = &sabotage;
+        plan.walk.by_statement = cases[i].by_statement;
+        struct explore_report report = search(&plan);
+        cr_expect_eq(report.verdict, EXPLORE_STUCK, "case %zu: %d, %s", i, report.verdict,
+                     report.why);
+        cr_expect_neq(report.stuck, 0);
+        cr_expect_eq(report.rests, 0);
+        expect_way_to(plan, report.stuck);
+    }
+}
+
+/* ---- shortest -------------------------------------------------------------------------------- */
+
+static struct explore *search_shortest(const struct explore_plan *plan)
+{
+    struct explore *explore = begin(plan);
+    explore_shortest(explore);
+    return explore;
+}
+
+/* The path goes wrong with its last step, or after it once nothing can happen any more, as the
+ * report says. */
+static void expect_replays(const struct explore_plan *plan, const struct explore_report *report)
+{
+    struct walk walk;
+    bool held = true;
+    cr_assert(walk_make(&walk, &plan->walk));
+    for (size_t i = 0; i < report->path_length; i++) {
+        cr_assert(held, "it goes wrong before its end");
+        held = walk_do(&walk, report->path[i]);
+    }
+    cr_expect_eq(held, report->result.settled);
+    cr_expect_not(held && walk_settled(&walk));
+    cr_expect_eq(walk.run.result.verdict, RUN_BROKEN);
+    if (plan->walk.watch == NULL) {
+        cr_expect_eq(walk.run.result.breach.clause, report->result.breach.clause);
+    }
+    walk_free(&walk);
+}
+
+/* As SPIN counts (-i): the first step included, the failing one not. */
+Test(explore, the_peers_shortest_counterexamples_are_as_short_as_spins)
+{
+    static const struct {
+        const char *sabotage;
+        size_t steps;
+    } cases[] = {{"unbundled-step2", 11},
+                 {"lost-snapshot", 31},
+                 {"guid-from-full-ledger", 8},
+                 {"trust-stale-read", 7}};
+    read("peer-3");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sabotage sabotage;
+        cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
+        struct explore_plan plan =
+            plan_of((struct walk_bounds){2, 1, 0, 0, 0}, REDUCE_ALL & ~(unsigned)REDUCE_ORDER);
+        plan.walk.sabotage = &sabotage;
+        plan.walk.watch = peer_watch;
+        struct explore *explore = search_shortest(&plan);
+        const struct explore_report *report = explore_finish(explore);
+        cr_expect_eq(report->verdict, EXPLORE_BROKEN);
+        cr_expect_eq(report->path_length - (report->result.settled ? 0 : 1), cases[i].steps,
+                     "%s: %zu", cases[i].sabotage, report->path_length);
+        expect_replays(&plan, report);
+        explore_free(explore);
+    }
+}
+
+/* With the oracles: no longer than any other way found, the same whether workers and siblings are
+ * told apart or not, and it goes wrong again in the same place. */
+Test(explore, the_shortest_way_is_a_way_and_no_other_is_shorter)
+{
+    static const char *const sabotages[] = {"unbundled-step2", "trust-stale-read", "early-ack",
+                                            "reset-on-retry"};
+    read("peer-3");
+    for (size_t i = 0; i < sizeof sabotages / sizeof *sabotages; i++) {
+        struct sabotage sabotage;
+        cr_assert(sabotage_find(sabotages[i], &sabotage));
+        struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, 0);
+        plan.walk.sabotage = &sabotage;
+        struct explore *whole = search_shortest(&plan), *deep = begin(&plan);
+        explore_join(deep, 0);
+        const struct explore_report *found = explore_finish(deep);
+        cr_expect_eq(found->verdict, EXPLORE_BROKEN);
+        expect_replays(&plan, found);
+        plan.walk.reductions = REDUCE_ALL & ~(unsigned)REDUCE_ORDER;
+        struct explore *reduced = search_shortest(&plan);
+        const struct explore_report *report = explore_finish(whole);
+        const struct explore_report *as_short = explore_finish(reduced);
+        cr_expect_eq(report->verdict, EXPLORE_BROKEN);
+        cr_expect_leq(report->path_length, found->path_length);
+        cr_expect_eq(report->path_length, as_short->path_length);
+        expect_replays(&plan, report);
+        expect_replays(&plan, as_short);
+        explore_free(whole);
+        explore_free(deep);
+        explore_free(reduced);
+    }
+}
+
+/* ---- the nearest way that passes ------------------------------------------------------------- */
+
+Test(explore, the_nearest_way_that_passes_parts_late_and_passes)
+{
+    static struct walk_move passing[WALK_DEPTH_MAX];
+    struct sabotage sabotage;
+    struct walk walk;
+    size_t length, common = 0;
+    read("peer-3");
+    cr_assert(sabotage_find("trust-stale-read", &sabotage));
+    struct explore_plan plan = plan_of((struct walk_bounds){0, 1, 0, 0, 0}, 0);
+    plan.walk.sabotage = &sabotage;
+    struct explore *explore = search_shortest(&plan);
+    const struct explore_report *report = explore_finish(explore);
+    cr_assert_eq(report->verdict, EXPLORE_BROKEN);
+    cr_assert(walk_make(&walk, &plan.walk));
+    cr_assert(explore_nearest(&walk, report->path, report->path_length, passing, &length));
+    while (common < length &&
+           memcmp(&passing[common], &report->path[common], sizeof *passing) == 0) {
+        common++;
+    }
+    cr_expect_lt(common, report->path_length);
+    cr_expect_gt(common, 0);
+    walk_begin(&walk);
+    for (size_t i = 0; i < length; i++) {
+        cr_assert(walk_do(&walk, passing[i]));
+    }
+    cr_expect(walk_settled(&walk));
+    walk_free(&walk);
+    explore_free(explore);
+}
