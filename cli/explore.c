@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MEMORY_MIN (UINT64_C(1) << 20) /* with less, not even the first states fit */
+
 static const char help[] =
     "usage: assay explore SCENARIO [--crashes N] [--duplicates N] [--lapses N] [--unknowns N]\n"
     "                     [--aborts N] [--workers N] [--level transaction|statement] [--jobs J]\n"
@@ -76,7 +78,8 @@ static bool read_size(const char *text, size_t *size)
     memcpy(digits, text, length);
     digits[length] = '\0';
     uint64_t number;
-    if (!cli_read_number(digits, &number) || number == 0 || number > UINT64_C(1) << 40 >> shift) {
+    if (!cli_read_number(digits, &number) || number > UINT64_C(1) << 40 >> shift ||
+        number << shift < MEMORY_MIN) {
         return false;
     }
     *size = (size_t)(number << shift);
@@ -130,7 +133,8 @@ static int read_rest(struct request *request)
     plan->walk.reductions = request->no_reduction ? 0 : REDUCE_ALL;
     plan->walk.without = request->without;
     if (request->memory != NULL && !read_size(request->memory, &plan->memory)) {
-        return cli_usage_error(&cli_explore, "--memory %s: a size such as 500M or 8G is needed",
+        return cli_usage_error(&cli_explore,
+                               "--memory %s: it is a size from 1M to 1024G, such as 500M",
                                cli_quote(request->memory).text);
     }
     if (request->level != NULL && strcmp(request->level, "transaction") != 0 &&
@@ -436,27 +440,40 @@ static void show_progress(uint64_t states, double seconds)
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
-/* Some searches are done twice: without the reduction of orders where a transaction names rows of
- * another place; and by one thread once something was found, so that it is always the same. */
+/* The reduction without which a search that ended for this reason can be done; 0: none. */
+static unsigned in_the_way(const char *why)
+{
+    return why == NULL                              ? 0
+           : strcmp(why, EXPLORE_REACHES_OUT) == 0  ? REDUCE_ORDER
+           : strcmp(why, EXPLORE_NEAR_CEILING) == 0 ? REDUCE_COUNTERS
+                                                    : 0;
+}
+
+static bool search_once(const struct request *request, struct search_result *result)
+{
+    return request->shortest ? search_shortest(&request->plan, result)
+                             : search(&request->plan, show_progress, result);
+}
+
+/* Some searches are done again: without a reduction that turned out not to apply; and by one thread
+ * once something was found, so that it is always the same. */
 static bool search_well(struct request *request, struct search_result *result)
 {
     struct explore_plan *plan = &request->plan;
     if (request->shortest) {
         plan->walk.reductions &= ~(unsigned)REDUCE_ORDER;
         plan->jobs = 1;
-        return search_shortest(plan, result);
     }
-    bool searched = search(plan, show_progress, result);
-    if (searched && result->report->why != NULL &&
-        strcmp(result->report->why, EXPLORE_REACHES_OUT) == 0) {
+    bool searched = search_once(request, result);
+    for (unsigned drop; searched && (drop = in_the_way(result->report->why)) != 0;) {
         explore_free(result->explore);
-        plan->walk.reductions &= ~(unsigned)REDUCE_ORDER;
-        searched = search(plan, show_progress, result);
+        plan->walk.reductions &= ~drop;
+        searched = search_once(request, result);
     }
     if (searched && result->report->verdict == EXPLORE_BROKEN && plan->jobs > 1) {
         explore_free(result->explore);
         plan->jobs = 1;
-        searched = search(plan, show_progress, result);
+        searched = search_once(request, result);
     }
     return searched;
 }

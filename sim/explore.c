@@ -615,7 +615,7 @@ static bool visit(struct explorer *one)
         finish_as(explore, EXPLORE_BOUNDED, TOO_LONG);
     }
     if (one->walk.same.saturated) {
-        finish_as(explore, EXPLORE_BOUNDED, "a counter came near its ceiling");
+        finish_as(explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
     }
     if (stopped(explore) || hand_over(one)) {
         return false;
@@ -886,6 +886,10 @@ static void look_around(struct breadth *breadth, uint32_t node)
     note_depth(one);
     if (walk_is_deep(&one->walk)) {
         finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
+        return;
+    }
+    if (one->walk.same.saturated) {
+        finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
         return;
     }
     size_t count = walk_moves(&one->walk, moves, &sound);

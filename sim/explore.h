@@ -44,8 +44,10 @@
 #define EXPLORE_JOBS_MAX 64
 #define EXPLORE_PATH_MAX (1 << 16)
 
-/* Why a search with REDUCE_ORDER ends as BOUNDED: without that reduction it can be done. */
-#define EXPLORE_REACHES_OUT "a transaction names rows of another place"
+/* Why a search with REDUCE_ORDER, or with REDUCE_COUNTERS, ends as BOUNDED: without that reduction
+ * it can be done. */
+#define EXPLORE_REACHES_OUT  "a transaction names rows of another place"
+#define EXPLORE_NEAR_CEILING "a counter came near its ceiling"
 
 struct explore_plan {
     struct walk_plan walk;
@@ -90,7 +92,7 @@ void explore_join(struct explore *explore, unsigned job);
 uint64_t explore_states(const struct explore *explore);
 void explore_stop(struct explore *explore);
 
-/* After every thread has come back. */
+/* After every thread has come back, once. */
 const struct explore_report *explore_finish(struct explore *explore);
 
 /* Breadth first instead of explore_join, by one thread: the path is a shortest one. Order must not

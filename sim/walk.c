@@ -59,6 +59,9 @@ void walk_begin(struct walk *walk)
     walk->left = walk->plan.bounds;
     walk->watched = 0;
     walk->depth = 0;
+    if (walk->plan.alter != NULL) {
+        walk->plan.alter(walk);
+    }
     sameness_begin(&walk->same);
 }
 

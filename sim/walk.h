@@ -77,6 +77,9 @@ struct walk_plan {
     unsigned reductions; /* a set of enum sameness_reduction */
     bool by_statement;   /* operations of different transactions interleave */
     walk_watch *watch;   /* NULL: the oracles judge */
+    /* Changes the primitives, or the rules of the sessions, before anything happens: for who asks
+     * what would come of it. NULL: they stay as they are. */
+    void (*alter)(struct walk *walk);
 };
 
 struct walk {

@@ -82,11 +82,16 @@ static struct explore_plan plan_of(struct walk_bounds bounds, unsigned reduction
         .jobs = 1};
 }
 
+static bool ended_as(const struct explore_report *report, const char *why)
+{
+    return report->verdict == EXPLORE_BOUNDED && strcmp(report->why, why) == 0;
+}
+
 /* As the program does it: again without the reduction of orders where that does not apply. */
 static struct explore_report search_well(struct explore_plan plan)
 {
     struct explore_report report = search(&plan);
-    if (report.why != NULL && strcmp(report.why, EXPLORE_REACHES_OUT) == 0) {
+    if (ended_as(&report, EXPLORE_REACHES_OUT)) {
         plan.walk.reductions &= ~(unsigned)REDUCE_ORDER;
         report = search(&plan);
     }
@@ -406,6 +411,23 @@ Test(explore, a_schedule_that_never_ends_is_bounded)
     struct explore_report report = search(&plan);
     cr_expect_eq(report.verdict, EXPLORE_BOUNDED);
     cr_expect_str_eq(report.why, "a schedule was too long");
+}
+
+/* A ceiling that comes into play is not left out: the search must be done with counters. */
+Test(explore, near_a_ceiling_counters_are_not_left_out)
+{
+    read(SCOPE_ACTIVITY("ceiling", "graph: {trigger: []}\npreset: {trigger: {leg1: 998}}\n"));
+    struct explore_plan plan = plan_of((struct walk_bounds){.crashes = 1}, REDUCE_COUNTERS);
+    struct explore_report report = search(&plan);
+    cr_expect(ended_as(&report, EXPLORE_NEAR_CEILING));
+    struct explore *explore = begin(&plan);
+    explore_shortest(explore);
+    cr_expect(ended_as(explore_finish(explore), EXPLORE_NEAR_CEILING));
+    explore_free(explore);
+    plan.walk.reductions = 0;
+    report = search(&plan);
+    cr_expect_eq(report.verdict, EXPLORE_HELD, "%d, %s", report.verdict, report.why);
+    cr_expect_eq(report.ends, 2); /* served, or given up at the ceiling (ACL-6) */
 }
 
 Test(explore, who_is_stopped_says_so)

@@ -1,0 +1,109 @@
+#!/bin/sh
+# assay explore as a script sees it.
+#
+# usage: explore.sh ASSAY
+set -u
+assay=$1
+. "$(dirname "$0")/check.sh"
+only_json() { ! grep -qv '^{.*}$' "$scratch/out" || fail "$last prints more than JSON"; }
+bad() { # what it must say, then the arguments: status 64, nothing on stdout, one line on stderr
+    message=$1
+    shift
+    run 64 "$@"
+    [ ! -s "$scratch/out" ] || fail "$last printed something"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
+    complains "$message"
+}
+field() { sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' "$scratch/out"; } # of the summary
+
+run 0 explore --help && says 'example: assay explore' && says 'Exit status: 0 complete'
+
+# ---- complete, and every promise held ----
+run 0 explore peer-3 --crashes 1 --duplicates 1 && says 'peer-3, 2 workers: complete: every promise held' &&
+    says 'within      1 crashes, 1 duplicates' && says 'reduced by  workers, siblings, counters, order' &&
+    says 'bytes a state'
+run 0 explore peer-3 && says 'within      1 crashes, 1 duplicates, 0 lapses' # by default
+run 0 explore peer-3 --crashes 1 --duplicates 0 --no-reduction && says 'states      6694,' && says 'reduced by  nothing'
+run 0 explore peer-3 --crashes 0 --duplicates 0 --lapses 1 --unknowns 1 --aborts 1 &&
+    says '1 lapses, 1 lost answers, 1 aborts, by transaction'
+run 0 explore inbox --workers 2 --crashes 0 --duplicates 0 --memory 500M && says 'inbox, 2 workers'
+run 1 explore peer-3 --expect-finding
+run 0 explore legacy-one-death --crashes 0 --duplicates 0 --workers 1 --level statement && says 'by statement'
+
+# ---- the summary for scripts ----
+run 0 explore peer-3 --json && only_json && says '"type":"summary","verb":"explore","scenario":"peer-3"' &&
+    says '"complete":true' && says '"findings":0' && says '"bytes_per_state":' && says '"seconds":'
+[ "$(wc -l <"$scratch/out")" -eq 1 ] || fail "$last prints more than a summary"
+states=$(field states) transitions=$(field transitions) ends=$(field end_digest)
+[ "$states" -gt 1000 ] && [ "$transitions" -gt "$states" ] ||
+    fail "$last counts $states states and $transitions transitions"
+for jobs in 1 2 3; do # the same whoever counts
+    run 0 explore peer-3 --json --jobs $jobs
+    [ "$(field states) $(field transitions) $(field end_digest)" = "$states $transitions $ends" ] ||
+        fail "$last counts otherwise"
+done
+run 0 explore peer-3 --json --no-reduction && says '"states":73170' && says "\"end_digest\":$ends"
+
+# ---- a promise is broken: the finding, then the summary ----
+run 1 explore peer-3 --sabotage trust-stale-read && says 'breaks     ACL-' &&
+    says 'reproduce  assay explore peer-3 --crashes 1 --duplicates 1 --sabotage trust-stale-read' &&
+    says 'step  client' && says 'the nearest schedule that passes' && says 'a promise was broken'
+cp "$scratch/out" "$scratch/first"
+run 1 explore peer-3 --sabotage trust-stale-read --jobs 3
+sed '/^  time/d; /^  memory/d' "$scratch/first" >"$scratch/a"
+sed '/^  time/d; /^  memory/d' "$scratch/out" >"$scratch/b"
+cmp -s "$scratch/a" "$scratch/b" || fail "$last finds something else each time"
+run 0 explore peer-3 --sabotage trust-stale-read --expect-finding
+run 1 explore peer-3 --sabotage trust-stale-read --json && only_json && says '"complete":false' &&
+    says '"findings":1' && says '"clause":"ACL-' && says '"sabotage":"trust-stale-read"'
+steps=$(field steps) clause=$(field clause)
+run 1 explore peer-3 --sabotage trust-stale-read --shortest --json && only_json && says '"steps_as_spin":7'
+[ "$(field steps)" -le "$steps" ] || fail "$last finds $(field steps) steps, and $steps without --shortest"
+run 1 explore peer-3 --sabotage trust-stale-read --shortest && says 'and none is shorter' &&
+    says '7 steps until the peer model'
+run 1 explore peer-3 --sabotage lost-snapshot --json && says '"clause":"ACL-21"'
+run 1 explore peer-3 --sabotage lost-snapshot --without ACL-21 --json &&
+    { [ "$(field clause)" != '"ACL-21"' ] || fail "$last reports what was switched off"; }
+run 1 explore peer-3 --sabotage read-then-write && says 'reduced by  workers, siblings' # no more than is sound
+
+# ---- nothing can come to rest ----
+run 2 explore peer-3 --sabotage ack/drop/ack --duplicates 0 --crashes 0 &&
+    says 'from here nothing can come to rest:' && says 'create job' && says 'from some state nothing can come to rest'
+run 2 explore peer-3 --sabotage ack/drop/ack --duplicates 0 --crashes 0 --json && only_json &&
+    says '"complete":true' && says '"findings":1'
+
+# ---- bounded ----
+run 4 explore tree-3 --no-reduction --memory 1M --jobs 2 && says 'bounded, memory for the states seen ran out'
+run 4 explore tree-3 --no-reduction --memory 1M --json && only_json && says '"complete":false' &&
+    says '"why":"memory for the states seen ran out"' && says '"findings":0'
+run 4 explore tree-3 --memory 1M --shortest --crashes 2 && says 'bounded, memory'
+run 4 explore peer-3 --no-reduction --sabotage ack/drop/ack --duplicates 0 --crashes 0 && says 'too long'
+run 0 explore last-chance --workers 1 --crashes 0 --duplicates 0 && says 'reduced by  workers, siblings, order'
+
+# ---- bad input ----
+bad 'one SCENARIO is needed, 0 were given' explore
+bad 'one SCENARIO is needed, 2 were given' explore peer-3 peer-5
+bad 'there is no scenario "peer-4"' explore peer-4
+bad 'No such file' explore ./peer-4.yaml
+for option in --crashes --duplicates --lapses --unknowns --aborts; do
+    bad "$option" explore peer-3 $option x
+    bad "$option" explore peer-3 $option -1
+    bad "$option" explore peer-3 $option 51
+    bad "$option needs a value" explore peer-3 $option
+done
+bad '--workers' explore peer-3 --workers 0
+bad '--workers' explore peer-3 --workers 17
+bad '--jobs' explore peer-3 --jobs 0
+bad '--jobs' explore peer-3 --jobs 65
+for size in '' 0 1K 5000 M 2T 2000G -1M 1.5G 99999999999999999999G; do
+    bad 'it is a size from 1M' explore peer-3 --memory "$size"
+done
+bad '--level row: transaction or statement is needed' explore peer-3 --level row
+bad "--sabotage nothing: there is none" explore peer-3 --sabotage nothing
+bad 'legacy' explore peer-3 --sabotage legacy.ack/drop/ack
+bad '--without ACL-99' explore peer-3 --without ACL-99
+bad '--crashes is given twice' explore peer-3 --crashes 1 --crashes 2
+bad "there is no option '--colour'" explore peer-3 --colour
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]
