@@ -8,9 +8,11 @@
 #include <string.h>
 #include <threads.h>
 
-#define BOATS    16        /* states on their way from one thread to another */
-#define ENDS_MAX (1 << 16) /* different ends that are told apart, a power of two */
-#define PATIENCE 16        /* states for each level deeper that something is handed over from */
+#define BOATS_MAX  64        /* states on their way from one thread to another */
+#define ENDS_MAX   (1 << 16) /* different ends that are told apart, a power of two */
+#define PATIENCE   8         /* states for each level deeper that something is handed over from */
+#define BOATS_EACH 2         /* for each thread but one */
+#define IDLE_NS    20000     /* until a thread with nothing to do looks again */
 
 #define NO_MEMORY "memory for the states seen ran out"
 #define TOO_LONG  "a schedule was too long"
@@ -45,6 +47,8 @@ struct explorer {
     struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
     struct walk_move *prefix; /* the way to where the walk began */
     size_t prefix_length;
+    bool backwards; /* it tries the moves of a state from the last one on */
+    bool counts;    /* transitions are counted: the state was new to all threads */
     uint64_t transitions, rests;
     unsigned deepest;
     struct words notes; /* of states not known to rest: count of successors, state, successors */
@@ -56,7 +60,8 @@ struct explore {
     struct explore_plan plan;
     struct visited visited;
     struct explorer explorers[EXPLORE_JOBS_MAX];
-    struct boat boats[BOATS];
+    struct boat boats[BOATS_MAX];
+    int boat_count;
     atomic_uint busy;   /* threads at work and boats that are full */
     atomic_uint hungry; /* threads with nothing to do */
     atomic_bool stop;
@@ -198,7 +203,8 @@ static bool settle_notes(struct explore *explore, struct words *notes)
 
 static bool visit(struct explorer *one);
 
-/* Hands the walk's state to a thread that has nothing to do. False: there is none, or no boat. */
+/* Puts the walk's state where a thread that has nothing to do finds it. False: enough lies there.
+ */
 static bool hand_over(struct explorer *one)
 {
     struct explore *explore = one->explore;
@@ -213,11 +219,10 @@ static bool hand_over(struct explorer *one)
     if (one->prefix_length + one->walk.depth > EXPLORE_PATH_MAX) {
         return false;
     }
-    for (int b = 0; b < BOATS; b++) {
+    for (int b = 0; b < explore->boat_count; b++) {
         struct boat *boat = &explore->boats[b];
         int expected = BOAT_FREE;
-        if (boat->path != NULL &&
-            atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
+        if (atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
             walk_copy(&boat->walk, &one->walk);
             boat->length = one->prefix_length + one->walk.depth;
             memcpy(boat->path, one->prefix, one->prefix_length * sizeof *boat->path);
@@ -238,7 +243,7 @@ static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
     struct walk *walk = &one->walk;
     for (uint32_t slot = first; slot < last && walk->left.duplicates > 0 && !stopped(one->explore);
          slot++) {
-        one->transitions++;
+        one->transitions += one->counts;
         if (!walk_do(walk, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot})) {
             found(one);
         } else {
@@ -253,7 +258,7 @@ static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
 static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uint32_t last)
 {
     struct walk *walk = &one->walk;
-    one->transitions++;
+    one->transitions += one->counts;
     if (!walk_do(walk, (struct walk_move){
                            .kind = WALK_CRASH, .actor = (uint8_t)actor, .slot = WALK_NO_SLOT})) {
         found(one);
@@ -331,7 +336,7 @@ static bool look_after(struct explorer *one, struct look look)
 static bool make_move(struct explorer *one, struct walk_move move)
 {
     struct look look = look_before(one, move);
-    one->transitions++;
+    one->transitions += one->counts;
     if (!walk_do(&one->walk, move)) {
         found(one);
         return false;
@@ -534,7 +539,7 @@ static bool follow_first(struct explorer *one, bool *rests)
     uint64_t state = one->state;
     while (walk->depth > depth) {
         struct walk_move move = walk->frames[walk->depth - 1].move;
-        one->transitions++;
+        one->transitions += one->counts;
         with_trouble(one);
         walk_undo(walk);
         with_variants(one, move);
@@ -575,7 +580,8 @@ static bool expand(struct explorer *one, uint64_t state)
     } else {
         size_t count = walk_moves(&one->walk, moves, &sound);
         rests = sound == 0 && judge_rest(one);
-        for (size_t m = 0; m < count && !stopped(one->explore); m++) {
+        for (size_t i = 0; i < count && !stopped(one->explore); i++) {
+            size_t m = one->backwards ? count - 1 - i : i;
             bool rested = follow(one, moves[m]);
             if (m < sound) {
                 rests = rests || rested;
@@ -620,7 +626,10 @@ static bool visit(struct explorer *one)
     if (stopped(explore) || hand_over(one)) {
         return false;
     }
+    bool counts = one->counts;
+    one->counts = true;
     rests = expand(one, state);
+    one->counts = counts;
     one->state = state;
     return rests;
 }
@@ -630,7 +639,7 @@ static bool visit(struct explorer *one)
 static bool take_boat(struct explorer *one)
 {
     struct explore *explore = one->explore;
-    for (int b = 0; b < BOATS; b++) {
+    for (int b = 0; b < explore->boat_count; b++) {
         struct boat *boat = &explore->boats[b];
         int expected = BOAT_FULL;
         if (atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
@@ -644,22 +653,33 @@ static bool take_boat(struct explorer *one)
     return false;
 }
 
+/* Every thread begins at the root; each goes its own way from there, and where one has been another
+ * does not go. What the others do at the root is not counted again. */
+static void begin(struct explorer *one, unsigned job)
+{
+    if (job == 0) {
+        visit(one);
+        return;
+    }
+    one->backwards = job % 2 == 1;
+    expand(one, walk_state(&one->walk));
+}
+
 void explore_join(struct explore *explore, unsigned job)
 {
     struct explorer *one = &explore->explorers[job];
-    if (job == 0) {
-        visit(one);
-        atomic_fetch_sub(&explore->busy, 1);
-    }
+    begin(one, job);
+    atomic_fetch_sub(&explore->busy, 1);
     atomic_fetch_add(&explore->hungry, 1);
     while (atomic_load(&explore->busy) > 0 && !stopped(explore)) {
         if (take_boat(one)) {
             atomic_fetch_sub(&explore->hungry, 1);
+            one->counts = true;
             expand(one, walk_state(&one->walk));
             atomic_fetch_sub(&explore->busy, 1);
             atomic_fetch_add(&explore->hungry, 1);
         } else {
-            thrd_yield();
+            thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         }
     }
 }
@@ -727,15 +747,16 @@ struct explore *explore_make(const struct explore_plan *plan)
     for (unsigned j = 0; made && j < plan->jobs; j++) {
         made = make_explorer(explore, &explore->explorers[j]);
     }
-    for (int b = 0; made && plan->jobs > 1 && b < BOATS; b++) {
-        made = make_boat(explore, &explore->boats[b]);
+    unsigned boats = BOATS_EACH * (plan->jobs - 1);
+    for (unsigned b = 0; made && b < boats && b < BOATS_MAX; b++) {
+        made = make_boat(explore, &explore->boats[explore->boat_count++]);
     }
     if (!made) {
         explore_free(explore);
         return NULL;
     }
     atomic_flag_clear(&explore->lock);
-    atomic_store(&explore->busy, 1);
+    atomic_store(&explore->busy, plan->jobs);
     return explore;
 }
 
@@ -749,7 +770,7 @@ void explore_free(struct explore *explore)
         free(one->prefix);
         free(one->notes.items);
     }
-    for (int b = 0; b < BOATS; b++) {
+    for (int b = 0; b < explore->boat_count; b++) {
         if (explore->boats[b].path != NULL) {
             walk_free(&explore->boats[b].walk);
             free(explore->boats[b].path);
@@ -897,7 +918,7 @@ static void look_around(struct breadth *breadth, uint32_t node)
         judge_rest(one);
     }
     for (size_t m = 0; m < count && !stopped(one->explore); m++) {
-        one->transitions++;
+        one->transitions += one->counts;
         if (!walk_do(&one->walk, moves[m])) {
             found(one);
         } else {
@@ -912,6 +933,7 @@ void explore_shortest(struct explore *explore)
     struct breadth breadth = {.one = &explore->explorers[0]};
     struct walk *walk = &breadth.one->walk;
     bool known;
+    breadth.one->counts = true;
     CHECK((walk->plan.reductions & REDUCE_ORDER) == 0);
     visited_add(&explore->visited, walk_state(walk), &known);
     bool room = add_node(&breadth, 0, (struct walk_move){0});

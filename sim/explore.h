@@ -29,8 +29,10 @@
  * cycle, or another thread is at work on the successor) the state and its successors are noted, and
  * settled at the end by going over those notes until nothing changes. What is left cannot rest.
  *
- * Threads: explore_join may be called by as many threads as the search was made for. One that has
- * nothing to do is given a state by another. Counts do not depend on how many there are.
+ * Threads: explore_join is called by as many threads as the search was made for. Each begins at the
+ * root and goes its own way, every other one backwards; where one has been another does not go. One
+ * that has nothing left to do is given a state by another. Counts do not depend on how many there
+ * are.
  *
  * (EX1) The answer is "complete" only if every state within the bounds was visited.
  * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise

@@ -521,7 +521,7 @@ void walk_copy(struct walk *to, const struct walk *from)
     to->left = from->left;
     to->depth = 0;
     walk_copy_sessions(to, from);
-    sameness_begin(&to->same);
+    sameness_copy(&to->same, &from->same);
 }
 
 const char *walk_kind_text(enum walk_kind kind)
