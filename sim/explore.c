@@ -14,6 +14,7 @@
 
 #define NO_MEMORY "memory for the states seen ran out"
 #define TOO_LONG  "a schedule was too long"
+#define TOO_MUCH  "too much could happen at once"
 
 /* A state that is handed over. */
 enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
@@ -515,6 +516,10 @@ static bool expand(struct explorer *one, uint64_t state)
     size_t sound, known = 0;
     size_t count = walk_moves(&one->walk, moves, &sound);
     bool rests = sound == 0 && judge_rest(one);
+    if (one->walk.crowded) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        return false;
+    }
     if (follow_first(one, moves, count, sound, &rests)) {
         successors[known++] = one->state;
     } else {
@@ -836,6 +841,10 @@ static void look_around(struct breadth *breadth, uint32_t node)
         return;
     }
     size_t count = walk_moves(&one->walk, moves, &sound);
+    if (one->walk.crowded) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        return;
+    }
     if (sound == 0) {
         judge_rest(one);
     }
