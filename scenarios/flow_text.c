@@ -224,7 +224,7 @@ static uint16_t moved(uint16_t set, const int *position, int count)
 {
     uint16_t result = 0;
     for (int i = 0; i < count; i++) {
-        result |= (set >> i & 1) != 0 ? (uint16_t)(1U << position[i]) : 0;
+        result = (uint16_t)(result | (set >> i & 1) << position[i]);
     }
     return result;
 }

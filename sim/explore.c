@@ -16,6 +16,7 @@
 
 #define NO_MEMORY "memory for the states seen ran out"
 #define TOO_LONG  "a schedule was too long"
+#define TOO_MUCH  "too much could happen at once"
 
 /* A state that is handed over. */
 enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
@@ -493,6 +494,16 @@ static size_t candidates(struct explorer *one, const struct walk_move *moves, si
     return count;
 }
 
+/* What can happen; if that is too much, the search is over. */
+static size_t list_moves(struct explorer *one, struct walk_move *moves, size_t *sound)
+{
+    size_t count = walk_moves(&one->walk, moves, sound);
+    if (one->walk.crowded) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+    }
+    return count;
+}
+
 /* Takes the first of the moves that may go before all others: a worker's local step, else a claim
  * with local steps to its end. False: there is none. */
 static bool go_first(struct explorer *one)
@@ -500,7 +511,7 @@ static bool go_first(struct explorer *one)
     struct candidate list[WALK_MOVES_MAX];
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
-    walk_moves(&one->walk, moves, &sound);
+    list_moves(one, moves, &sound);
     size_t count = candidates(one, moves, sound, list);
     for (size_t i = 0; i < count; i++) {
         if (list[i].move.slot != WALK_NO_SLOT ? claim_locally(one, list[i].move)
@@ -515,7 +526,7 @@ static bool go_first(struct explorer *one)
 static void with_variants(struct explorer *one, struct walk_move step)
 {
     struct walk_move moves[WALK_MOVES_MAX];
-    size_t sound, count = walk_moves(&one->walk, moves, &sound);
+    size_t sound, count = list_moves(one, moves, &sound);
     for (size_t m = sound; m < count && !stopped(one->explore); m++) {
         if (moves[m].actor == step.actor && moves[m].slot == step.slot) {
             follow(one, moves[m]);
@@ -578,7 +589,7 @@ static bool expand(struct explorer *one, uint64_t state)
     if (follow_first(one, &rests)) {
         successors[known++] = one->state;
     } else {
-        size_t count = walk_moves(&one->walk, moves, &sound);
+        size_t count = list_moves(one, moves, &sound);
         rests = sound == 0 && judge_rest(one);
         for (size_t i = 0; i < count && !stopped(one->explore); i++) {
             size_t m = one->backwards ? count - 1 - i : i;
@@ -914,6 +925,10 @@ static void look_around(struct breadth *breadth, uint32_t node)
         return;
     }
     size_t count = walk_moves(&one->walk, moves, &sound);
+    if (one->walk.crowded) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        return;
+    }
     if (sound == 0) {
         judge_rest(one);
     }

@@ -132,11 +132,15 @@ static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 struct list {
     struct walk_move *moves;
     size_t count;
+    bool crowded; /* there is no room for all of them */
 };
 
 static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t slot)
 {
-    CHECK(list->count < WALK_MOVES_MAX);
+    if (list->count == WALK_MOVES_MAX) {
+        list->crowded = true;
+        return;
+    }
     list->moves[list->count++] =
         (struct walk_move){.kind = (uint8_t)kind,
                            .actor = (uint8_t)actor,
@@ -149,7 +153,7 @@ static void add_claims(const struct walk *walk, struct list *list, unsigned acto
     const struct run *run = &walk->run;
     uint32_t slots[VISIBLE_MAX];
     uint32_t count = world_visible(&run->world, VISIBLE_MAX, slots);
-    CHECK(count < VISIBLE_MAX);
+    list->crowded = list->crowded || count == VISIBLE_MAX;
     for (uint32_t i = 0; i < count; i++) {
         bool repeated =
             walk->plan.by_statement && sessions_locked(run->sessions, TABLE_MESSAGE, slots[i]);
@@ -179,7 +183,9 @@ static void add_steps(struct walk *walk, struct list *list)
     struct glance glance = run_glance(&walk->run);
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
         if (walk_has_open(walk, a)) {
-            walk_add_operation(walk, a, list->moves, &list->count);
+            if (walk_can_operate(walk, a)) {
+                add(list, WALK_OPERATE, a, ROW_NONE);
+            }
         } else if (run_able_from(&walk->run, a, &glance) > glance.now) {
             continue;
         } else if (!is_idle_worker(walk, a)) {
@@ -283,6 +289,7 @@ size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], siz
     if (walk->left.duplicates > 0 && !ordered) {
         add_duplicates(walk, &list);
     }
+    walk->crowded = list.crowded;
     return list.count;
 }
 

@@ -91,6 +91,7 @@ struct walk {
     struct ghost_write *ghosts; /* a log, for taking back */
     struct walk_frame *frames;
     unsigned depth;
+    bool crowded; /* there were more moves than walk_moves could list */
 };
 
 /* False: no memory. */
@@ -100,9 +101,9 @@ void walk_free(struct walk *walk);
 /* To where nothing has happened yet. */
 void walk_begin(struct walk *walk);
 
-/* Everything that can happen. Moves without a fault come first, *sound many. With REDUCE_WORKERS
- * one idle worker claims for all. With REDUCE_ORDER no crashes and duplicates are among them: see
- * explore.h. */
+/* Everything that can happen, or as much of it as there is room for (crowded). Moves without a
+ * fault come first, *sound many. With REDUCE_WORKERS one idle worker claims for all. With
+ * REDUCE_ORDER no crashes and duplicates are among them: see explore.h. */
 size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound);
 
 /* False: a promise is broken, and walk->run.result says which; or the store is full. */

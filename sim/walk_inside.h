@@ -8,9 +8,8 @@
 /* The actor has a transaction open. */
 bool walk_has_open(const struct walk *walk, unsigned actor);
 
-/* Adds its next operation to the moves, if it need not wait. */
-void walk_add_operation(const struct walk *walk, unsigned actor, struct walk_move *moves,
-                        size_t *count);
+/* It need not wait with its next operation. */
+bool walk_can_operate(const struct walk *walk, unsigned actor);
 
 /* A transaction is begun, with its first operation; goes on with its next one. */
 void walk_open(struct walk *walk, struct walk_move move);

@@ -16,16 +16,10 @@ bool walk_has_open(const struct walk *walk, unsigned actor)
     return walk->plan.by_statement && sessions_of(walk)->each[actor].state != SESSION_CLOSED;
 }
 
-void walk_add_operation(const struct walk *walk, unsigned actor, struct walk_move *moves,
-                        size_t *count)
+bool walk_can_operate(const struct walk *walk, unsigned actor)
 {
     const struct session *one = &sessions_of(walk)->each[actor];
-    if (one->state == SESSION_WAITS && session_waits_for(sessions_of(walk), actor) != 0) {
-        return;
-    }
-    CHECK(*count < WALK_MOVES_MAX);
-    moves[(*count)++] =
-        (struct walk_move){.kind = WALK_OPERATE, .actor = (uint8_t)actor, .slot = WALK_NO_SLOT};
+    return one->state != SESSION_WAITS || session_waits_for(sessions_of(walk), actor) == 0;
 }
 
 /* ---- doing ----------------------------------------------------------------------------------- */
