@@ -1,77 +1,96 @@
-/* assay real: the same engines on PostgreSQL. */
+/* assay real: the same engines on PostgreSQL, under real faults. */
 #include "cli/real.h"
 
 #include "cli/cli.h"
 #include "cli/one_run.h"
-#include "cli/real_judge.h"
+#include "cli/real_tell.h"
 #include "cli/server.h"
-#include "real/driver.h"
 #include "real/history.h"
-#include "reports/json_line.h"
-#include "sim/campaign.h"
+#include "real/part.h"
+#include "scenarios/writer.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: assay real SCENARIO... [--seeds N] [--dsn DSN] [--keep] [--sabotage NAME]\n"
-    "                  [--expect-finding] [--json]\n"
+    "usage: assay real SCENARIO... [--seeds N | --time 60s] [--no-faults] [--jobs N] [--workers "
+    "N]\n"
+    "                  [--dsn DSN] [--keep] [--sabotage NAME] [--expect-finding] [--json]\n"
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
-    "connection each. The server records every committed change in the transaction that made it; "
-    "the\n"
-    "oracles of the simulation judge that history, and the final data are compared with a "
-    "simulated\n"
-    "run without faults. No faults are injected yet. A seed numbers a run; who runs when is up to "
-    "the\n"
-    "machine.\n"
+    "connection each, and real faults fall on them and on the server, of the groups that the "
+    "scenario\n"
+    "allows: processes are killed and stopped, connections cut around COMMIT, the server restarted "
+    "or\n"
+    "replaced by its standby. Then faults stop, everybody begins anew, and what is left is done. "
+    "The\n"
+    "server records every committed change in the transaction that made it; the oracles of the\n"
+    "simulation judge that history, and the final data are compared with a simulated run without\n"
+    "faults. A seed fixes workload and fault plan; who runs when is up to the machine.\n"
+    "\n"
+    "A fault counts only if it hit an open transaction, a held claim or an unanswered commit. The\n"
+    "private server runs with fsync off: nothing here takes the machine's power away, and killed\n"
+    "processes lose nothing that the operating system was given.\n"
     "\n"
     "  --seeds N         runs of each scenario (default 1)\n"
+    "  --time 60s        instead: runs of each until the time is up; s, m or h\n"
+    "  --no-faults       nothing befalls anybody\n"
+    "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
+    "  --workers N       instead of the scenario's\n"
     "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas of its own there "
     "and\n"
-    "                    drops them. Without it, a private server in a temporary folder\n"
-    "  --keep            leave the private server and its last schema, and say how to connect\n"
+    "                    drops them, and harms nothing but its own processes and connections. "
+    "Without\n"
+    "                    it, a private server in a temporary folder\n"
+    "  --keep            leave the private server and its last schema, and say how to connect; "
+    "its\n"
+    "                    views decode ledgers\n"
     "  --sabotage NAME   plant a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"real\" for each scenario\n"
     "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken; 2 the work did not end; 69 no "
-    "server,\n"
-    "or no package to make or reach one.\n"
+    "Exit status: 0 every promise held; 1 a promise was broken, or the server lost what it had\n"
+    "acknowledged; 2 the work did not end; 69 no server, or no package to make or reach one.\n"
     "\n"
     "example: assay real tree-7 cycle --seeds 20\n";
 
-#define RUN_MS_MAX     20000 /* until a run is given up */
-#define CLAIM_MS       10000
-#define PUT_BACK_MS    5
-#define PROBLEM_STATUS 3 /* of a worker process whose store failed */
+#define RUN_MS_MAX      20000 /* until a phase of a run is given up, */
+#define JOB_MS_MAX      300   /* and for each job */
+#define CALM_CLAIM_MS   10000
+#define STORMY_CLAIM_MS 150 /* so that what a killed worker held comes again soon */
+#define PUT_BACK_MS     5
+#define RESULTS_MAX     16
 
 struct request {
-    const char *seeds, *dsn, *sabotage_name;
-    uint64_t seed_count;
-    bool keep, json, expect_finding;
+    const char *seeds, *time, *jobs, *workers, *dsn, *sabotage_name;
+    uint64_t seed_count, job_count, worker_count; /* 0: as the scenario has it */
+    double seconds;                               /* 0: seed_count says it */
+    bool keep, json, expect_finding, no_faults;
     struct sabotage sabotage;
     struct cli_arguments scenarios;
     const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
     size_t hunted_count;
+    struct cluster cluster; /* the private server */
+    struct chaos_server server;
+    struct real_result results[RESULTS_MAX];
+    size_t result_count;
 };
 
 /* A scenario on a server. */
 struct stage {
-    const struct request *request;
-    const char *dsn;
+    struct request *request;
     struct scenario scenario;
     struct run run;
     struct rules rules;
+    uint32_t times; /* how often the scenario's own jobs are done */
+    int64_t claim_ms;
     char schema[48];
-    uint64_t runs, commits, changes;
-    struct real_verdict verdict;
+    struct seat_page *page;
+    struct real_result *result;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -82,93 +101,55 @@ static void note_signal(int number)
     interrupted = 1;
 }
 
-/* ---- one run --------------------------------------------------------------------------------- */
-
-static struct driver driver_of(const struct stage *stage)
-{
-    return (struct driver){
-        .dsn = stage->dsn,
-        .schema = stage->schema,
-        .rules = &stage->rules,
-        .sabotage = stage->request->sabotage_name == NULL ? NULL : &stage->request->sabotage,
-        .give_up_at = driver_now() + RUN_MS_MAX};
-}
-
-/* Who serves is a process, and ends with this one. */
-static pid_t start_worker(const struct driver *driver, unsigned actor)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid != 0) {
-        return pid;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct store_pg_problem problem;
-    uint64_t transactions;
-    enum driver_end end = driver_act(driver, actor, &transactions, &problem);
-    if (end == DRIVER_FAILED) {
-        fprintf(stderr, "assay real: a worker's store failed: %s\n", problem.text);
-    }
-    _exit(end == DRIVER_QUIET ? 0 : end == DRIVER_LATE ? CLI_NO_PROGRESS : PROBLEM_STATUS);
-}
-
-/* CLI_OK if all ended because nothing was left to do. */
-static int run_workers(const struct stage *stage, const struct driver *driver)
-{
-    pid_t pids[PROTOCOL_ACTORS_MAX];
-    unsigned count = 0;
-    int status = CLI_OK;
-    for (unsigned a = 0; a < stage->rules.actors; a++) {
-        if (protocol_role(&stage->rules, a)->is_done == NULL) {
-            pids[count] = start_worker(driver, a);
-            status = pids[count] < 0 ? CLI_UNAVAILABLE : status;
-            count++;
-        }
-    }
-    for (unsigned w = 0; w < count; w++) {
-        int ended = 0;
-        while (pids[w] > 0 && waitpid(pids[w], &ended, 0) < 0 && !interrupted) {
-        }
-        if (interrupted && pids[w] > 0) {
-            kill(pids[w], SIGKILL);
-            waitpid(pids[w], &ended, 0);
-        }
-        int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : PROBLEM_STATUS;
-        status = code == PROBLEM_STATUS          ? CLI_UNAVAILABLE
-                 : code != 0 && status == CLI_OK ? CLI_NO_PROGRESS
-                                                 : status;
-    }
-    return status;
-}
-
 static int complain(const char *what, const char *why)
 {
     fprintf(stderr, "assay real: %s: %s\n", what, why);
     return CLI_UNAVAILABLE;
 }
 
-static int judge(struct stage *stage)
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static struct store_pg *open_store(struct stage *stage, struct store_pg_problem *problem)
+{
+    return store_pg_open(
+        &(struct store_pg_options){.dsn = chaos_server_dsn(&stage->request->server),
+                                   .schema = stage->schema,
+                                   .primitives = primitive_table,
+                                   .primitive_count = PRIMITIVE_COUNT},
+        problem);
+}
+
+static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
+{
+    struct real_result *result = stage->result;
+    if (!real_judge(&stage->run, store, stage->schema, &result->verdict) ||
+        (result->storms &&
+         !fates_look_up(store, stage->schema, stage->page, ids_stand, &result->fates))) {
+        return complain("the history cannot be read", store_pg_why_not(store));
+    }
+    result->commits += result->verdict.commits;
+    result->changes += result->verdict.changes;
+    const char *bug = result->verdict.bug != NULL ? result->verdict.bug
+                      : result->fates.contradictions > 0
+                          ? "history and pg_xact_status do not agree on a transaction"
+                          : NULL;
+    if (bug != NULL) {
+        fprintf(stderr, "assay real: %s: a bug of Assay\n", bug);
+        return CLI_BUG;
+    }
+    return result->verdict.breach.broken || result->fates.forgotten > 0 ? CLI_BROKEN : CLI_OK;
+}
+
+static int judge(struct stage *stage, bool ids_stand)
 {
     struct store_pg_problem problem;
-    struct store_pg_options options = {.dsn = stage->dsn,
-                                       .schema = stage->schema,
-                                       .primitives = primitive_table,
-                                       .primitive_count = PRIMITIVE_COUNT};
-    struct store_pg *store = store_pg_open(&options, &problem);
+    struct store_pg *store = open_store(stage, &problem);
     if (store == NULL) {
         return complain("the history cannot be read", problem.text);
     }
-    int status = real_judge(&stage->run, store, stage->schema, &stage->verdict)
-                     ? CLI_OK
-                     : complain("the history cannot be read", store_pg_why_not(store));
+    int status = judge_with(stage, store, ids_stand);
     store_pg_close(store);
-    stage->commits += stage->verdict.commits;
-    stage->changes += stage->verdict.changes;
-    if (status == CLI_OK && stage->verdict.bug != NULL) {
-        fprintf(stderr, "assay real: %s: a bug of Assay\n", stage->verdict.bug);
-        return CLI_BUG;
-    }
-    return status == CLI_OK && stage->verdict.breach.broken ? CLI_BROKEN : status;
+    return status;
 }
 
 /* The schema with its tables and triggers. */
@@ -176,19 +157,15 @@ static int make_schema(struct stage *stage)
 {
     char script[HISTORY_SCRIPT_SIZE];
     struct store_pg_problem problem;
-    struct store_pg_options options = {.dsn = stage->dsn,
-                                       .schema = stage->schema,
-                                       .primitives = primitive_table,
-                                       .primitive_count = PRIMITIVE_COUNT};
-    if (!store_pg_make_schema(stage->dsn, stage->schema,
-                              protocol_get(stage->scenario.protocol)->tables, &problem)) {
-        return complain("the schema cannot be made", problem.text);
-    }
-    struct store_pg *store = store_pg_open(&options, &problem);
+    uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
+    const char *dsn = chaos_server_dsn(&stage->request->server);
+    struct store_pg *store = store_pg_make_schema(dsn, stage->schema, tables, &problem)
+                                 ? open_store(stage, &problem)
+                                 : NULL;
     if (store == NULL) {
         return complain("the schema cannot be made", problem.text);
     }
-    history_script(stage->schema, protocol_get(stage->scenario.protocol)->tables, script);
+    history_script(stage->schema, tables, script);
     int status = store_pg_run(store, script)
                      ? CLI_OK
                      : complain("the history cannot be recorded", store_pg_why_not(store));
@@ -196,78 +173,123 @@ static int make_schema(struct stage *stage)
     return status;
 }
 
-/* Clients: those that have done all they will ever do, one after the other. */
-static int run_clients(const struct stage *stage, const struct driver *driver)
+/* CLI_OK if all ended because nothing was left to do. */
+static int run_actors(struct stage *stage, const struct chaos_plan *plan)
 {
-    struct store_pg_problem problem = {"the time is up"};
-    uint64_t transactions;
-    for (unsigned a = 0; a < stage->rules.actors; a++) {
-        if (protocol_role(&stage->rules, a)->is_done != NULL &&
-            driver_act(driver, a, &transactions, &problem) != DRIVER_QUIET) {
-            return complain("the jobs cannot be created", problem.text);
-        }
-    }
-    return CLI_OK;
+    static const int statuses[CHAOS_END_COUNT] = {[CHAOS_QUIET] = CLI_OK,
+                                                  [CHAOS_LATE] = CLI_NO_PROGRESS,
+                                                  [CHAOS_INTERRUPTED] = CLI_INCOMPLETE,
+                                                  [CHAOS_FAILED] = CLI_UNAVAILABLE};
+    struct request *request = stage->request;
+    struct store_pg_problem problem;
+    int64_t most_ms = RUN_MS_MAX + (int64_t)stage->scenario.jobs * JOB_MS_MAX;
+    struct chaos chaos = {
+        .driver = {.dsn = chaos_server_dsn(&request->server),
+                   .schema = stage->schema,
+                   .rules = &stage->rules,
+                   .sabotage = request->sabotage_name == NULL ? NULL : &request->sabotage,
+                   .page = stage->page},
+        .server = &request->server,
+        .plan = plan,
+        .interrupted = &interrupted,
+        .weather_ms = most_ms,
+        .settle_ms = most_ms};
+    int64_t begun = driver_now();
+    enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &problem);
+    stage->result->seconds += (double)(driver_now() - begun) / 1000;
+    stage->result->jobs += stage->scenario.jobs;
+    return end == CHAOS_FAILED ? complain(stage->scenario.name, problem.text) : statuses[end];
 }
 
-static int run_seed(struct stage *stage)
+/* With a schema that is there. */
+static int run_and_judge(struct stage *stage, const struct real_plan *plan)
+{
+    struct chaos_server *server = &stage->request->server;
+    struct cluster_fault why;
+    if (plan->fails_over && !chaos_server_follow(server, &why)) {
+        return complain("no standby", why.text);
+    }
+    uint64_t crashes = stage->result->chaos.crashes;
+    int worked = run_actors(stage, &plan->plan);
+    bool ids_stand = stage->result->chaos.crashes == crashes;
+    if (!chaos_server_unfollow(server, &why)) {
+        return complain("the standby cannot be ended", why.text);
+    }
+    int status = worked == CLI_UNAVAILABLE || interrupted ? worked : judge(stage, ids_stand);
+    return status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
+}
+
+static int run_planned(struct stage *stage, const struct real_plan *plan)
 {
     struct store_pg_problem problem;
-    struct driver driver = driver_of(stage);
     int status = make_schema(stage);
     if (status == CLI_OK) {
-        status = run_clients(stage, &driver);
+        status = run_and_judge(stage, plan);
     }
-    if (status == CLI_OK) {
-        int worked = run_workers(stage, &driver);
-        status = worked == CLI_UNAVAILABLE || interrupted ? CLI_UNAVAILABLE : judge(stage);
-        status = status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
-    }
-    stage->runs++;
-    if (!stage->request->keep && !store_pg_drop_schema(stage->dsn, stage->schema, &problem) &&
+    stage->result->runs++;
+    if (!stage->request->keep &&
+        !store_pg_drop_schema(chaos_server_dsn(&stage->request->server), stage->schema, &problem) &&
         status == CLI_OK) {
         status = complain("the schema cannot be dropped", problem.text);
     }
     return status;
 }
 
+static int run_seed(struct stage *stage, uint64_t seed)
+{
+    struct real_plan plan = {.faults = NULL};
+    if (stage->result->storms &&
+        !real_plan_draw(&plan, &(struct real_plan_request){
+                                   .run = &stage->run,
+                                   .profile = &stage->result->profile,
+                                   .seed = seed,
+                                   .times = stage->times,
+                                   .claim_ms = stage->claim_ms,
+                                   .ours = chaos_server_is_ours(&stage->request->server)})) {
+        return complain(stage->scenario.name, "not enough memory");
+    }
+    int status = run_planned(stage, &plan);
+    real_plan_free(&plan);
+    return status;
+}
+
 /* ---- a scenario ------------------------------------------------------------------------------ */
 
-static void write_stage(const struct stage *stage, int status)
+/* More or fewer jobs and workers; as sound as if the scenario had said so. */
+static bool resize(struct stage *stage, struct scenario_fault *fault)
 {
-    const struct oracle_verdict *breach = &stage->verdict.breach;
-    const char *name = stage->scenario.name;
-    bool broken = status == CLI_BROKEN;
-    if (stage->request->json) {
-        json_line_write(
-            stdout, json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real",
-                              "scenario", name, "sabotage", stage->request->sabotage_name, "runs",
-                              (json_int_t)stage->runs, "commits", (json_int_t)stage->commits,
-                              "changes", (json_int_t)stage->changes, "status", status, "clause",
-                              broken ? clause_get(breach->clause)->id : NULL, "why",
-                              broken ? breach->why : NULL));
-    } else if (broken) {
-        printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
-               "committed history\n",
-               name, stage->runs, breach->why, clause_get(breach->clause)->id,
-               campaign_oracle_name(stage->verdict.oracle));
-    } else {
-        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged: %s\n", name,
-               stage->runs, stage->runs == 1 ? "" : "s", stage->commits,
-               status == CLI_OK            ? "every promise held, data as in the simulation"
-               : status == CLI_NO_PROGRESS ? "the work did not end"
-                                           : "not complete");
+    const struct request *request = stage->request;
+    struct scenario *scenario = &stage->scenario;
+    uint32_t jobs = scenario->jobs;
+    stage->times = 1;
+    if (request->job_count == 0 && request->worker_count == 0) {
+        return true;
     }
+    scenario->jobs = request->job_count == 0 ? jobs : (uint32_t)request->job_count;
+    scenario->workers =
+        request->worker_count == 0 ? scenario->workers : (uint32_t)request->worker_count;
+    stage->times = (scenario->jobs + jobs - 1) / jobs;
+    struct scenario *other = calloc(1, sizeof *other);
+    char *text = malloc(SCENARIO_TEXT_SIZE_MAX);
+    snprintf(fault->text, sizeof fault->text, "%s: not enough memory", scenario->name);
+    size_t size = other == NULL || text == NULL
+                      ? 0
+                      : scenario_write(scenario, NULL, text, SCENARIO_TEXT_SIZE_MAX);
+    bool sound = size > 0 && scenario_parse(text, size, scenario->name, other, fault);
+    free(other);
+    free(text);
+    return sound;
 }
 
 static int load(struct stage *stage, const char *name)
 {
     struct scenario_fault fault;
-    if (!scenario_load(name, &stage->scenario, &fault)) {
+    const struct request *request = stage->request;
+    if (!scenario_load(name, &stage->scenario, &fault) || !resize(stage, &fault)) {
         return cli_usage_error(&cli_real, "%s", fault.text);
     }
-    if (stage->request->sabotage_name != NULL &&
-        one_run_check_sabotage(&cli_real, &stage->request->sabotage, &stage->scenario) != CLI_OK) {
+    if (request->sabotage_name != NULL &&
+        one_run_check_sabotage(&cli_real, &request->sabotage, &stage->scenario) != CLI_OK) {
         return CLI_USAGE;
     }
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
@@ -278,76 +300,116 @@ static int load(struct stage *stage, const char *name)
         return cli_usage_error(
             &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
     }
-    scenario_rules(&stage->scenario, CLAIM_MS, PUT_BACK_MS, &stage->rules);
+    stage->result->storms = !request->no_faults && part_bears_faults(stage->scenario.protocol);
+    stage->claim_ms = stage->result->storms ? STORMY_CLAIM_MS : CALM_CLAIM_MS;
+    scenario_rules(&stage->scenario, stage->claim_ms, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
 
-static int run_scenario(const struct request *request, const char *dsn, const char *name)
+static int run_loaded(struct stage *stage)
+{
+    static unsigned number;
+    const struct request *request = stage->request;
+    int status = CLI_OK;
+    int64_t until = driver_now() + (int64_t)(request->seconds * 1000);
+    if (stage->result->storms) {
+        real_profile_make(&stage->run, &stage->result->profile);
+    }
+    for (uint64_t seed = 1; status == CLI_OK && !interrupted; seed++) {
+        if (request->seconds > 0 ? seed > 1 && driver_now() >= until : seed > request->seed_count) {
+            break;
+        }
+        snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
+        status = run_seed(stage, seed);
+    }
+    return status;
+}
+
+static int run_scenario(struct request *request, const char *name)
 {
     struct stage *stage = calloc(1, sizeof *stage);
-    if (stage == NULL) {
+    struct seat_page *page = seat_page_make();
+    struct real_result *result = &request->results[request->result_count];
+    if (stage == NULL || page == NULL) {
+        free(stage);
+        seat_page_free(page);
         return complain(name, "not enough memory");
     }
+    *result = (struct real_result){.sabotage = request->sabotage_name};
     stage->request = request;
-    stage->dsn = dsn;
+    stage->page = page;
+    stage->result = result;
     int status = load(stage, name);
     if (status == CLI_OK) {
-        static unsigned number;
-        for (uint64_t seed = 1; seed <= request->seed_count && status == CLI_OK && !interrupted;
-             seed++) {
-            snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
-            status = run_seed(stage);
-        }
-        write_stage(stage, status);
+        result->scenario = name;
+        result->protocol = stage->scenario.protocol;
+        status = run_loaded(stage);
+        result->status = status;
+        real_tell_result(result, request->json);
+        request->result_count = (request->result_count + 1) % RESULTS_MAX;
         run_free(&stage->run);
     }
+    seat_page_free(page);
     free(stage);
     return status;
 }
 
-static int run_all(void *context, const char *dsn)
+static int run_each(struct request *request)
 {
-    const struct request *request = context;
     int worst = CLI_OK;
     for (int i = 0; i < request->scenarios.count && !interrupted; i++) {
-        int status = run_scenario(request, dsn, request->scenarios.positional[i]);
+        int status = run_scenario(request, request->scenarios.positional[i]);
         if (status == CLI_USAGE || status == CLI_UNAVAILABLE || status == CLI_BUG) {
             return status;
         }
         worst = worst == CLI_OK ? status : worst;
     }
-    if (interrupted) {
-        return CLI_INCOMPLETE;
+    return interrupted ? CLI_INCOMPLETE : worst;
+}
+
+static int run_all(void *context, const char *dsn)
+{
+    struct request *request = context;
+    (void)dsn;
+    int status = run_each(request);
+    if (!request->json && !request->no_faults && request->result_count > 0) {
+        real_tell_faults(request->results, request->result_count);
     }
-    if (worst == CLI_OK || worst == CLI_BROKEN) {
-        return (worst == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
+    if (status == CLI_OK || status == CLI_BROKEN) {
+        return (status == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
     }
-    return worst;
+    return status;
 }
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
 static int use_server(struct request *request, on_server *what)
 {
-    return server_use(
-        &(struct server_request){.verb = "real", .dsn = request->dsn, .keep = request->keep}, what,
-        request);
+    request->server = (struct chaos_server){
+        .foreign_dsn = request->dsn, .cluster = &request->cluster, .standby.lock = -1};
+    return server_use(&(struct server_request){.verb = "real",
+                                               .dsn = request->dsn,
+                                               .keep = request->keep,
+                                               .cluster = &request->cluster,
+                                               .settings = chaos_server_settings,
+                                               .max_connections = CHAOS_SERVER_CONNECTIONS},
+                      what, request);
 }
 
 /* ---- planted bugs ---------------------------------------------------------------------------- */
 
 static int hunt_all(void *context, const char *dsn)
 {
-    const struct request *request = context;
+    struct request *request = context;
     int worst = CLI_OK;
+    (void)dsn;
     for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
-        struct request one = *request;
-        one.sabotage = request->hunted[i];
-        one.sabotage_name = one.sabotage.name;
-        if (!one.json) {
-            printf("%s\n  ", one.sabotage_name);
+        request->sabotage = request->hunted[i];
+        request->sabotage_name = request->sabotage.name;
+        if (!request->json) {
+            printf("%s\n  ", request->sabotage_name);
         }
-        int status = run_scenario(&one, dsn, one.sabotage.scenario);
+        int status = run_scenario(request, request->sabotage.scenario);
         if (status != CLI_BROKEN) {
             worst = status == CLI_OK || status == CLI_NO_PROGRESS ? CLI_INCOMPLETE : status;
         }
@@ -357,42 +419,30 @@ static int hunt_all(void *context, const char *dsn)
 
 int real_sabotages(const struct sabotage *list, size_t count, bool json)
 {
-    struct request request = {.seed_count = 1, .json = json, .hunted = list, .hunted_count = count};
-    return use_server(&request, hunt_all);
+    struct request *request = calloc(1, sizeof *request);
+    if (request == NULL) {
+        return complain("sabotage", "not enough memory");
+    }
+    *request = (struct request){
+        .seed_count = 1, .json = json, .no_faults = true, .hunted = list, .hunted_count = count};
+    int status = use_server(request, hunt_all);
+    free(request);
+    return status;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-static int read_request(int argc, char **argv, struct request *request)
+static int read_sabotage(struct request *request)
 {
-    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
-                                         {"--dsn", &request->dsn, NULL},
-                                         {"--sabotage", &request->sabotage_name, NULL},
-                                         {"--keep", NULL, &request->keep},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
-                           &request->scenarios);
-    request->seed_count = 1;
-    if (status != CLI_OK) {
-        return status;
+    if (request->sabotage_name == NULL) {
+        return CLI_OK;
     }
-    if (request->scenarios.count == 0) {
-        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
-    }
-    status =
-        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (request->sabotage_name != NULL &&
-        !sabotage_find(request->sabotage_name, &request->sabotage)) {
+    if (!sabotage_find(request->sabotage_name, &request->sabotage)) {
         return cli_usage_error(&cli_real,
                                "--sabotage %s: there is none; assay list sabotages shows them",
                                cli_quote(request->sabotage_name).text);
     }
-    if (request->sabotage_name != NULL &&
-        (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage))) {
+    if (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage)) {
         return cli_usage_error(&cli_real,
                                "--sabotage %s needs the simulated store: it reads rows on the sly, "
                                "or tears transactions",
@@ -401,20 +451,68 @@ static int read_request(int argc, char **argv, struct request *request)
     return CLI_OK;
 }
 
-static int run_verb(int argc, char **argv)
+static int read_numbers(struct request *request)
 {
-    struct request request = {0};
-    int status = read_request(argc, argv, &request);
+    request->seed_count = 1;
+    if (request->seeds != NULL && request->time != NULL) {
+        return cli_usage_error(&cli_real, "--seeds and --time exclude each other");
+    }
+    int status =
+        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
+    if (status == CLI_OK) {
+        status = cli_number_option(&cli_real, "--jobs", request->jobs, 1, SCENARIO_JOBS_MAX,
+                                   &request->job_count);
+    }
+    if (status == CLI_OK) {
+        status = cli_number_option(&cli_real, "--workers", request->workers, 1,
+                                   SCENARIO_WORKERS_MAX, &request->worker_count);
+    }
+    return status == CLI_OK ? cli_time_option(&cli_real, "--time", request->time, &request->seconds)
+                            : status;
+}
+
+static int read_request(int argc, char **argv, struct request *request)
+{
+    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
+                                         {"--time", &request->time, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--workers", &request->workers, NULL},
+                                         {"--dsn", &request->dsn, NULL},
+                                         {"--sabotage", &request->sabotage_name, NULL},
+                                         {"--no-faults", NULL, &request->no_faults},
+                                         {"--keep", NULL, &request->keep},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
+    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
+                           &request->scenarios);
     if (status != CLI_OK) {
         return status;
     }
-    struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    return use_server(&request, run_all);
+    if (request->scenarios.count == 0) {
+        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
+    }
+    status = read_numbers(request);
+    return status == CLI_OK ? read_sabotage(request) : status;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request *request = calloc(1, sizeof *request);
+    if (request == NULL) {
+        return complain("a request", "not enough memory");
+    }
+    int status = read_request(argc, argv, request);
+    if (status == CLI_OK) {
+        struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        status = use_server(request, run_all);
+    }
+    free(request);
+    return status;
 }
 
 const struct cli_verb cli_real = {.name = "real",
-                                  .about = "the same engines on PostgreSQL, judged alike",
+                                  .about = "the same engines on PostgreSQL, killed for real",
                                   .help = help,
                                   .run = run_verb};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define PAUSE_NS 1000000 /* between two looks when there was nothing to do */
+#define PAUSE_MS 1 /* between two looks when there was nothing to do */
 
 int64_t driver_now(void)
 {
@@ -20,16 +20,38 @@ struct station {
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
 };
 
-static bool open_station(const struct driver *driver, struct station *station,
+/* Its name on the server: the run, who it is, and which of its lives this is. */
+static void introduce(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE])
+{
+    const struct role *role = protocol_role(driver->rules, actor);
+    snprintf(name, STORE_PG_NAME_SIZE, "%s %s %u.%u", driver->schema, role->name, actor,
+             driver->page->seats[actor].lives);
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static bool open_station(const struct driver *driver, unsigned actor, struct station *station,
                          struct store_pg_problem *problem)
 {
+    char name[STORE_PG_NAME_SIZE];
+    introduce(driver, actor, name);
     sabotage_primitives(driver->sabotage, station->primitives);
     struct store_pg_options options = {.dsn = driver->dsn,
                                        .schema = driver->schema,
                                        .primitives = station->primitives,
                                        .primitive_count = SABOTAGE_TABLE_SIZE,
-                                       .form = SQL_WHOLE};
-    station->store = store_pg_open(&options, problem);
+                                       .form = SQL_WHOLE,
+                                       .name = name,
+                                       .marks = driver->storms};
+    do {
+        station->store = store_pg_open(&options, problem);
+        if (station->store == NULL) {
+            pause_ms(PAUSE_MS);
+        }
+    } while (station->store == NULL && driver->storms && driver_now() < driver->give_up_at);
     return station->store != NULL;
 }
 
@@ -38,16 +60,35 @@ static void failed(const struct station *station, struct store_pg_problem *probl
     snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(station->store));
 }
 
+/* A claim, or a lease. */
+static bool holds(const struct performer *performer)
+{
+    const struct role *role = performer->role;
+    return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
+}
+
 /* One transaction. False: the store failed. */
-static bool step(const struct driver *driver, struct station *station, struct performer *performer)
+static bool step(const struct driver *driver, unsigned number, struct station *station,
+                 struct performer *performer)
 {
     struct bundle bundle;
     struct outcome outcome = {0};
+    struct seat *seat = &driver->page->seats[number];
+    bool was_idle = performer->role->is_idle(&performer->actor);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
-    if (!store_pg_execute(station->store, &bundle, driver_now(), &outcome)) {
+    if (!seat_execute(driver->page, number, station->store, &bundle, driver_now(), &outcome)) {
         return false;
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
+    seat->holds = holds(performer);
+    seat_keep(seat, &performer->actor);
+    if (!was_idle || !performer->role->is_idle(&performer->actor)) {
+        driver->page->progress++;
+    }
+    if (outcome.kind == OUTCOME_ABORTED &&
+        (outcome.aborted == ABORT_CONNECTION || outcome.aborted == ABORT_CONNECTIONS)) {
+        pause_ms(PAUSE_MS); /* nobody is there, or nobody has time */
+    }
     return true;
 }
 
@@ -55,28 +96,30 @@ static bool step(const struct driver *driver, struct station *station, struct pe
 static bool is_quiet(const struct driver *driver, struct station *station, bool *quiet)
 {
     char query[300];
-    int64_t left = 0;
+    int64_t left = 1;
+    if (driver->page->clients_left > 0) {
+        *quiet = false;
+        return true;
+    }
     part_left_query((enum protocol_id)driver->rules->protocol, driver->schema, query, sizeof query);
     bool asked = store_pg_ask(station->store, query, &left);
-    *quiet = left == 0;
-    return asked;
+    *quiet = asked && left == 0;
+    return asked || driver->storms;
 }
 
-static enum driver_end act(const struct driver *driver, unsigned number, struct station *station,
-                           uint64_t *transactions)
+static enum driver_end act(const struct driver *driver, unsigned number, struct station *station)
 {
     struct performer performer;
     const struct role *role = protocol_role(driver->rules, number);
-    performer_begin(&performer, driver->rules, number);
+    seat_take_place(&driver->page->seats[number], &performer, driver->rules, number);
     while (driver_now() < driver->give_up_at) {
         if (role->is_done != NULL && role->is_done(&performer.actor)) {
             return DRIVER_QUIET;
         }
         bool was_idle = role->is_idle(&performer.actor), quiet = false;
-        if (!step(driver, station, &performer)) {
+        if (!step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
-        (*transactions)++;
         if (!was_idle || !role->is_idle(&performer.actor) || performer.memory.stage != 0) {
             continue;
         }
@@ -86,20 +129,19 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
         if (quiet && role->is_done == NULL) {
             return DRIVER_QUIET;
         }
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        pause_ms(PAUSE_MS);
     }
     return DRIVER_LATE;
 }
 
-enum driver_end driver_act(const struct driver *driver, unsigned actor, uint64_t *transactions,
+enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem)
 {
     struct station station;
-    *transactions = 0;
-    if (!open_station(driver, &station, problem)) {
-        return DRIVER_FAILED;
+    if (!open_station(driver, actor, &station, problem)) {
+        return driver->storms ? DRIVER_LATE : DRIVER_FAILED;
     }
-    enum driver_end end = act(driver, actor, &station, transactions);
+    enum driver_end end = act(driver, actor, &station);
     if (end == DRIVER_FAILED) {
         failed(&station, problem);
     }

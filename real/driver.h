@@ -1,19 +1,20 @@
 /* An actor on PostgreSQL: the engines of model/, unchanged, in front of store.h. One that serves is
  * meant to be a process of its own with one connection; who starts it, stops it and kills it is the
- * caller's business.
+ * business of chaos.h.
  *
  * Time is the machine's monotonic clock in milliseconds, the same for all processes. */
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
-#include "faults/performer.h"
-#include "real/store.h"
+#include "real/seat.h"
 
 struct driver {
     const char *dsn, *schema;
     const struct rules *rules;       /* ticks are milliseconds */
     const struct sabotage *sabotage; /* NULL: none */
     int64_t give_up_at;              /* by driver_now() */
+    struct seat_page *page;          /* where everybody sits */
+    bool storms;                     /* the server may go away, and comes back */
 };
 
 enum driver_end {
@@ -25,8 +26,9 @@ enum driver_end {
 
 int64_t driver_now(void);
 
-/* Plays one actor of the cast until it is done, or, if it serves, until nothing is left to do. */
-enum driver_end driver_act(const struct driver *driver, unsigned actor, uint64_t *transactions,
+/* Plays one actor of the cast, in its seat, until it is done, or, if it serves, until nothing is
+ * left to do. */
+enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem);
 
 #endif

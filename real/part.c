@@ -18,12 +18,17 @@ static const struct real_part *const parts[PROTOCOL_COUNT] = {
 /* No message is left, visible or not. */
 const struct real_part real_part_activity = {.left = "%s.message"};
 const struct real_part real_part_inbox = {.left = "%s.message"};
-const struct real_part real_part_legacy = {.left = "%s.message"};
+const struct real_part real_part_legacy = {.left = "%s.message", .delicate = true};
 const struct real_part real_part_key = {.left = "%s.message"};
 const struct real_part real_part_pipeline = {.left = "%s.message"};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)"};
+
+bool part_bears_faults(enum protocol_id protocol)
+{
+    return !parts[protocol]->delicate;
+}
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)
 {

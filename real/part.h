@@ -9,7 +9,13 @@ struct real_part {
     /* SQL that counts what is left to do, now or later: FROM and WHERE of a SELECT count(*), with
      * %s for the schema. 0 ends those who serve. */
     const char *left;
+    /* It takes it for granted that nobody is ever late or dies at a bad moment: on a real machine
+     * no fault can be let loose on it and spare that. */
+    bool delicate;
 };
+
+/* Whether real faults may befall runs of the protocol. */
+bool part_bears_faults(enum protocol_id protocol);
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
 

@@ -1,0 +1,234 @@
+#include "cli/real_plan.h"
+
+#include "sim/pcg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the simulation -------------------------------------------------------------------------- */
+
+static void observe(void *context, const struct run_event *event)
+{
+    struct real_profile *profile = context;
+    if (event->bundle == NULL) {
+        return;
+    }
+    uint8_t bundle = event->bundle->name;
+    profile->sent[bundle]++;
+    if (profile->calm) {
+        profile->last[bundle] = ++profile->transactions;
+    }
+    profile->serializable = profile->serializable || event->bundle->isolation == SERIALIZABLE;
+    if (event->crashed) {
+        int side = event->fault == FAULT_CRASH_BEFORE_COMMIT  ? 1
+                   : event->fault == FAULT_CRASH_AFTER_COMMIT ? 2
+                                                              : 0;
+        profile->crashed[bundle][side]++;
+    }
+}
+
+void real_profile_make(struct run *run, struct real_profile *profile)
+{
+    struct choice_list nothing = {0};
+    struct choice_source source = choice_listed(&nothing);
+    memset(profile, 0, sizeof *profile);
+    run->observer = observe;
+    run->observer_context = profile;
+    profile->calm = true;
+    run_once(run, &source);
+    profile->calm = false;
+    for (uint64_t seed = 1; seed <= REAL_PLAN_SEEDS; seed++) {
+        source = choice_random(seed, &run->scenario->faults);
+        run_once(run, &source);
+    }
+    run->observer = NULL;
+}
+
+/* ---- a plan ---------------------------------------------------------------------------------- */
+
+struct drawing {
+    struct real_plan *plan;
+    const struct real_plan_request *request;
+    struct pcg pcg;
+    uint32_t span;           /* transactions over which faults are spread */
+    size_t capacity, points; /* points: that were asked for so far */
+};
+
+static bool allows(const struct drawing *drawing, enum chaos_kind kind)
+{
+    const struct chaos_kind_text *text = chaos_kind_get(kind);
+    return drawing->request->run->scenario->faults.rate[text->allowed_by].times > 0 &&
+           (drawing->request->ours || !text->server) &&
+           (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable);
+}
+
+static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
+{
+    struct chaos_plan *plan = &drawing->plan->plan;
+    if (plan->count == drawing->capacity) {
+        size_t capacity = drawing->capacity == 0 ? 64 : 2 * drawing->capacity;
+        struct chaos_fault *faults = realloc(drawing->plan->faults, capacity * sizeof *faults);
+        if (faults == NULL) {
+            return NULL;
+        }
+        drawing->plan->faults = faults;
+        plan->faults = faults;
+        drawing->capacity = capacity;
+    }
+    struct chaos_fault *fault = &drawing->plan->faults[plan->count++];
+    *fault = (struct chaos_fault){
+        .kind = (uint8_t)kind, .bundle = SEAT_ANY, .from = pcg_below(&drawing->pcg, drawing->span)};
+    return fault;
+}
+
+/* The points in turn, over seeds and within each: bundles that are sent, and the three sides. */
+static void aim(struct drawing *drawing, struct chaos_fault *fault)
+{
+    static const uint8_t sides[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_AFTER_COMMIT};
+    uint8_t names[BUNDLE_NAME_COUNT];
+    size_t count = 0;
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        if (drawing->request->profile->sent[b] > 0) {
+            names[count++] = (uint8_t)b;
+        }
+    }
+    uint64_t turn = drawing->request->seed * 2 + drawing->points++;
+    fault->bundle = names[turn / 3 % count];
+    fault->moment = sides[turn % 3];
+    fault->from = pcg_below(&drawing->pcg, 1 + drawing->request->profile->last[fault->bundle] / 2);
+}
+
+static uint8_t any_moment(struct drawing *drawing)
+{
+    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
+    return moments[pcg_below(&drawing->pcg, 3)];
+}
+
+/* Half of the stops are longer than a claim lasts. */
+static uint32_t stop_ms(struct drawing *drawing)
+{
+    uint32_t claim = (uint32_t)drawing->request->claim_ms;
+    return claim / 2 + pcg_below(&drawing->pcg, claim + claim / 2);
+}
+
+static void detail(struct drawing *drawing, struct chaos_fault *fault)
+{
+    switch ((enum chaos_kind)fault->kind) {
+    case CHAOS_KILL_AT_POINT:
+        aim(drawing, fault);
+        break;
+    case CHAOS_KILL:
+        fault->amount = pcg_below(&drawing->pcg, PROTOCOL_ACTORS_MAX);
+        break;
+    case CHAOS_STOP:
+        fault->moment = any_moment(drawing);
+        fault->amount = stop_ms(drawing);
+        break;
+    case CHAOS_FAILOVER:
+        drawing->plan->fails_over = true;
+        fault->moment = any_moment(drawing);
+        break;
+    case CHAOS_TERMINATE:
+    case CHAOS_KILL_BACKEND:
+    case CHAOS_RESTART:
+        fault->moment = any_moment(drawing);
+        break;
+    case CHAOS_SERIALIZATION: /* a rival comes before its victim begins */
+    case CHAOS_DEADLOCK:
+    case CHAOS_CONNECTIONS:
+    case CHAOS_CUT_LATE: /* around COMMIT, by itself */
+    case CHAOS_CUT_EARLY:
+    case CHAOS_KINDS:
+        break;
+    }
+}
+
+/* One of a group's kinds that the scenario allows. False: no memory. */
+static bool add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, size_t count)
+{
+    enum chaos_kind allowed[CHAOS_KINDS];
+    uint32_t left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (allows(drawing, kinds[i])) {
+            allowed[left++] = kinds[i];
+        }
+    }
+    if (left == 0) {
+        return true;
+    }
+    struct chaos_fault *fault = add(drawing, allowed[pcg_below(&drawing->pcg, left)]);
+    if (fault != NULL) {
+        detail(drawing, fault);
+    }
+    return fault != NULL;
+}
+
+/* What a scenario limits as one; kinds that are named twice come twice as often. */
+static const struct {
+    enum fault_group group;
+    enum chaos_kind kinds[4];
+    size_t count;
+    uint32_t least; /* each run has as many, if the limit allows */
+} groups[] = {
+    {FAULT_GROUP_CRASH,
+     {CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL},
+     4,
+     1},
+    {FAULT_GROUP_UNKNOWN, {CHAOS_CUT_LATE, CHAOS_CUT_EARLY}, 2, 1},
+    {FAULT_GROUP_PAUSE, {CHAOS_STOP}, 1, 0},
+    {FAULT_GROUP_ABORT,
+     {CHAOS_TERMINATE, CHAOS_SERIALIZATION, CHAOS_DEADLOCK, CHAOS_CONNECTIONS},
+     4,
+     1},
+};
+
+/* Costly ones: one run in so many has one. */
+#define SERVER_ONE_IN 3
+static const enum chaos_kind of_server[] = {CHAOS_KILL_BACKEND, CHAOS_RESTART, CHAOS_FAILOVER};
+
+/* The faults of one time. */
+static bool draw_once(struct drawing *drawing)
+{
+    const uint32_t *limits = drawing->request->run->scenario->faults.budget;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        uint32_t limit = limits[groups[g].group];
+        uint32_t least = groups[g].least < limit ? groups[g].least : limit;
+        uint32_t count = least + pcg_below(&drawing->pcg, limit - least + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!add_one_of(drawing, groups[g].kinds, groups[g].count)) {
+                return false;
+            }
+        }
+    }
+    return limits[FAULT_GROUP_SERVER] == 0 || !pcg_chance(&drawing->pcg, 1, SERVER_ONE_IN) ||
+           add_one_of(drawing, of_server, sizeof of_server / sizeof *of_server);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct chaos_fault *a = one, *b = other;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *request)
+{
+    *plan = (struct real_plan){.plan.storms = true};
+    struct drawing drawing = {.plan = plan,
+                              .request = request,
+                              .pcg = pcg_stream(request->seed, PCG_FAULTS),
+                              .span = 1 + request->profile->transactions * 2 / 3};
+    for (uint32_t i = 0; i < request->times; i++) {
+        if (!draw_once(&drawing)) {
+            real_plan_free(plan);
+            return false;
+        }
+    }
+    qsort(plan->faults, plan->plan.count, sizeof *plan->faults, compare);
+    return true;
+}
+
+void real_plan_free(struct real_plan *plan)
+{
+    free(plan->faults);
+    *plan = (struct real_plan){.faults = NULL};
+}

@@ -1,0 +1,218 @@
+#include "cli/real_tell.h"
+
+#include "cli/cli.h"
+#include "reports/json_line.h"
+#include "sim/campaign.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct {
+    enum seat_moment moment;
+    const char *text;
+} sides[SWEEP_SIDES] = {{SEAT_BEFORE_BEGIN, "before begin"},
+                        {SEAT_BEFORE_COMMIT, "before commit"},
+                        {SEAT_AFTER_COMMIT, "after commit"}};
+
+uint64_t real_tell_counted(const struct chaos_report *report)
+{
+    uint64_t sum = 0;
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        sum += report->counted[k];
+    }
+    return sum;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *faults_of(const struct chaos_report *report)
+{
+    json_t *faults = json_object();
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        json_object_set_new(faults, chaos_kind_get((enum chaos_kind)k)->name,
+                            json_integer((json_int_t)report->counted[k]));
+    }
+    return faults;
+}
+
+/* A crash point: where, and how often it was hit in the simulation and on PostgreSQL. */
+static json_t *points_of(const struct real_result *result)
+{
+    json_t *points = json_array();
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (int s = 0; s < SWEEP_SIDES && result->profile.sent[b] > 0; s++) {
+            json_array_append_new(
+                points, json_pack("{s:s, s:s, s:I, s:I}", "bundle",
+                                  bundle_name_text((enum bundle_name)b), "side", sides[s].text,
+                                  "simulated", (json_int_t)result->profile.crashed[b][s], "real",
+                                  (json_int_t)result->chaos.points[b][sides[s].moment]));
+        }
+    }
+    return points;
+}
+
+static void write_json(const struct real_result *result)
+{
+    bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:i, s:s?, s:s?}", "type", "real", "scenario",
+        result->scenario, "sabotage", result->sabotage, "runs", (json_int_t)result->runs, "commits",
+        (json_int_t)result->commits, "changes", (json_int_t)result->changes, "status",
+        result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
+        "why", broken ? result->verdict.breach.why : NULL);
+    if (result->storms) {
+        const struct fates *fates = &result->fates;
+        json_object_update_new(
+            line,
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "faults",
+                      faults_of(&result->chaos), "counted",
+                      (json_int_t)real_tell_counted(&result->chaos), "missed",
+                      (json_int_t)result->chaos.missed, "acknowledged",
+                      (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
+                      "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
+                      (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
+                      (json_int_t)fates->contradictions, "jobs", (json_int_t)result->jobs,
+                      "seconds", result->seconds, "points", points_of(result)));
+    }
+    json_line_write(stdout, line);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *words(const struct real_result *result)
+{
+    switch (result->status) {
+    case CLI_OK:
+        return "every promise held, data as in the simulation";
+    case CLI_NO_PROGRESS:
+        return "the work did not end";
+    case CLI_BROKEN:
+        return "the server lost what it had acknowledged";
+    default:
+        return "not complete";
+    }
+}
+
+static void write_fates(const struct real_result *result)
+{
+    const struct fates *fates = &result->fates;
+    printf("  %" PRIu64 " real faults hit, %" PRIu64 " planned ones hit nothing; %" PRIu64
+           " acknowledged commits, %" PRIu64 " forgotten\n"
+           "  %" PRIu64 " commits whose answer was lost: %" PRIu64 " had committed, %" PRIu64
+           " had not; pg_xact_status, asked for %" PRIu64 " of them, %s\n",
+           real_tell_counted(&result->chaos), result->chaos.missed, fates->acknowledged,
+           fates->forgotten, fates->committed + fates->lost, fates->committed, fates->lost,
+           fates->asked, fates->contradictions == 0 ? "agrees" : "contradicts");
+    if (result->seconds > 0) {
+        printf("  %" PRIu64 " jobs in %.1f s, judging not counted: %.0f jobs/s, %.0f commits/s\n",
+               result->jobs, result->seconds, (double)result->jobs / result->seconds,
+               (double)result->commits / result->seconds);
+    }
+}
+
+static void write_text(const struct real_result *result)
+{
+    if (result->status == CLI_BROKEN && result->verdict.breach.broken) {
+        const struct oracle_verdict *breach = &result->verdict.breach;
+        printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
+               "committed history\n",
+               result->scenario, result->runs, breach->why, clause_get(breach->clause)->id,
+               campaign_oracle_name(result->verdict.oracle));
+    } else {
+        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged: %s\n",
+               result->scenario, result->runs, result->runs == 1 ? "" : "s", result->commits,
+               words(result));
+    }
+    if (result->storms) {
+        write_fates(result);
+    }
+    fflush(stdout);
+}
+
+void real_tell_result(const struct real_result *result, bool json)
+{
+    if (json) {
+        write_json(result);
+    } else {
+        write_text(result);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void write_kinds(const struct real_result *results, size_t count)
+{
+    uint64_t all = 0;
+    printf("\n%-14s", "faults that hit");
+    for (size_t i = 0; i < count; i++) {
+        printf(" %10.10s", results[i].scenario);
+    }
+    printf(" %8s\n", "all");
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        uint64_t sum = 0;
+        printf("%-15s", chaos_kind_get((enum chaos_kind)k)->name);
+        for (size_t i = 0; i < count; i++) {
+            sum += results[i].chaos.counted[k];
+            printf(" %10" PRIu64, results[i].chaos.counted[k]);
+        }
+        printf(" %8" PRIu64 "  %s\n", sum, chaos_kind_get((enum chaos_kind)k)->about);
+        all += sum;
+    }
+    printf("%" PRIu64 " in all. A seed fixes workload and fault plan; who runs when is up to the "
+           "machine.\n",
+           all);
+}
+
+/* Of all scenarios of a protocol together. */
+static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+{
+    uint64_t simulated[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
+    uint64_t real[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
+    uint64_t points = 0, hit = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int b = 0; b < BUNDLE_NAME_COUNT && results[i].protocol == protocol; b++) {
+            for (int s = 0; s < SWEEP_SIDES; s++) {
+                simulated[b][s] += results[i].profile.crashed[b][s];
+                real[b][s] += results[i].chaos.points[b][sides[s].moment];
+            }
+        }
+    }
+    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol_get(protocol)->name, 7, "",
+           sides[0].text, 7, "", sides[1].text, 7, "", sides[2].text);
+    printf("%-14s", "killed at");
+    for (int s = 0; s < SWEEP_SIDES; s++) {
+        printf(" %10s %11s", "simulated", "PostgreSQL");
+    }
+    printf("\n");
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        uint64_t any = 0;
+        for (int s = 0; s < SWEEP_SIDES; s++) {
+            any += simulated[b][s] + real[b][s];
+            points += simulated[b][s] > 0;
+            hit += simulated[b][s] > 0 && real[b][s] > 0;
+        }
+        if (any > 0) {
+            printf("%-14s", bundle_name_text((enum bundle_name)b));
+            for (int s = 0; s < SWEEP_SIDES; s++) {
+                printf(" %10" PRIu64 " %11" PRIu64, simulated[b][s], real[b][s]);
+            }
+            printf("\n");
+        }
+    }
+    printf("%" PRIu64 " of %" PRIu64 " points of the simulation were hit on PostgreSQL\n", hit,
+           points);
+}
+
+void real_tell_faults(const struct real_result *results, size_t count)
+{
+    write_kinds(results, count);
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        bool there = false;
+        for (size_t i = 0; i < count; i++) {
+            there = there || (results[i].protocol == (enum protocol_id)p && results[i].storms);
+        }
+        if (there) {
+            write_points(results, count, (enum protocol_id)p);
+        }
+    }
+}
