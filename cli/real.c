@@ -7,6 +7,7 @@
 #include "cli/server.h"
 #include "real/history.h"
 #include "real/part.h"
+#include "real/views.h"
 #include "scenarios/writer.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static const char help[] =
     "processes lose nothing that the operating system was given.\n"
     "\n"
     "  --seeds N         runs of each scenario (default 1)\n"
-    "  --time 60s        instead: runs of each until the time is up; s, m or h\n"
+    "  --time 60s        instead: runs of each until the time is up, when faults stop; s, m or h\n"
     "  --no-faults       nothing befalls anybody\n"
     "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
     "  --workers N       instead of the scenario's\n"
@@ -59,7 +60,7 @@ static const char help[] =
     "example: assay real tree-7 cycle --seeds 20\n";
 
 #define RUN_MS_MAX      20000 /* until a phase of a run is given up, */
-#define JOB_MS_MAX      300   /* and for each job */
+#define JOB_MS_MAX      1000  /* and for each job */
 #define CALM_CLAIM_MS   10000
 #define STORMY_CLAIM_MS 150 /* so that what a killed worker held comes again soon */
 #define PUT_BACK_MS     5
@@ -88,6 +89,7 @@ struct stage {
     struct rules rules;
     uint32_t times; /* how often the scenario's own jobs are done */
     int64_t claim_ms;
+    int64_t until; /* when faults stop, by driver_now() */
     char schema[48];
     struct seat_page *page;
     struct real_result *result;
@@ -155,7 +157,7 @@ static int judge(struct stage *stage, bool ids_stand)
 /* The schema with its tables and triggers. */
 static int make_schema(struct stage *stage)
 {
-    char script[HISTORY_SCRIPT_SIZE];
+    char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
     struct store_pg_problem problem;
     uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
     const char *dsn = chaos_server_dsn(&stage->request->server);
@@ -166,9 +168,13 @@ static int make_schema(struct stage *stage)
         return complain("the schema cannot be made", problem.text);
     }
     history_script(stage->schema, tables, script);
-    int status = store_pg_run(store, script)
-                     ? CLI_OK
-                     : complain("the history cannot be recorded", store_pg_why_not(store));
+    bool done = store_pg_run(store, script);
+    if (done && stage->request->keep) {
+        views_script(stage->schema, tables, script);
+        done = store_pg_run(store, script);
+    }
+    int status =
+        done ? CLI_OK : complain("the history cannot be recorded", store_pg_why_not(store));
     store_pg_close(store);
     return status;
 }
@@ -311,12 +317,14 @@ static int run_loaded(struct stage *stage)
     static unsigned number;
     const struct request *request = stage->request;
     int status = CLI_OK;
-    int64_t until = driver_now() + (int64_t)(request->seconds * 1000);
+    stage->until =
+        request->seconds > 0 ? driver_now() + (int64_t)(request->seconds * 1000) : INT64_MAX;
     if (stage->result->storms) {
         real_profile_make(&stage->run, &stage->result->profile);
     }
     for (uint64_t seed = 1; status == CLI_OK && !interrupted; seed++) {
-        if (request->seconds > 0 ? seed > 1 && driver_now() >= until : seed > request->seed_count) {
+        if (request->seconds > 0 ? seed > 1 && driver_now() >= stage->until
+                                 : seed > request->seed_count) {
             break;
         }
         snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);

@@ -506,10 +506,8 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     seat_page_begin(watch.page, chaos->driver.rules);
     chaos->driver.storms = chaos->plan->storms;
     run_phase(&watch, true, driver_now() + chaos->weather_ms);
-    if (watch.end == CHAOS_LATE) {
-        watch.end = CHAOS_END_COUNT; /* weather has no bound but its own */
-    }
-    if (watch.end == CHAOS_END_COUNT && chaos->plan->storms) {
+    if (chaos->plan->storms && (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
+        watch.end = CHAOS_END_COUNT; /* that weather lasts is nobody's fault */
         settle(&watch);
     }
     end_all(&watch);
