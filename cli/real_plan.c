@@ -81,6 +81,49 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
     return fault;
 }
 
+static uint8_t any_moment(struct drawing *drawing)
+{
+    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
+    return moments[pcg_below(&drawing->pcg, 3)];
+}
+
+/* Half of the stops are longer than a claim lasts. */
+static uint32_t stop_ms(struct drawing *drawing)
+{
+    uint32_t claim = (uint32_t)drawing->request->claim_ms;
+    return claim / 2 + pcg_below(&drawing->pcg, claim + claim / 2);
+}
+
+/* Who runs a task again answers otherwise: somebody must have answered and died. */
+static void add_answer(struct drawing *drawing)
+{
+    struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
+    if (death != NULL) {
+        death->bundle = BUNDLE_ANSWER;
+        death->moment = SEAT_AFTER_COMMIT;
+        death->from = 0;
+        struct chaos_fault *answer = add(drawing, CHAOS_ANSWER);
+        if (answer != NULL) {
+            answer->from = 0;
+        }
+    }
+}
+
+/* Some bundles are sent only after something else befell somebody. */
+static void bring_about(struct drawing *drawing, enum bundle_name bundle)
+{
+    if (bundle == BUNDLE_ESCALATE && allows(drawing, CHAOS_ANSWER)) {
+        add_answer(drawing);
+    }
+    if (bundle == BUNDLE_EXTEND && allows(drawing, CHAOS_STOP)) {
+        struct chaos_fault *stop = add(drawing, CHAOS_STOP);
+        if (stop != NULL) {
+            stop->from = 0;
+            stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
+        }
+    }
+}
+
 /* The points in turn, over seeds and within each: bundles that are sent, and the three sides. */
 static void aim(struct drawing *drawing, struct chaos_fault *fault)
 {
@@ -96,19 +139,7 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
     fault->bundle = names[turn / 3 % count];
     fault->moment = sides[turn % 3];
     fault->from = pcg_below(&drawing->pcg, 1 + drawing->request->profile->last[fault->bundle] / 2);
-}
-
-static uint8_t any_moment(struct drawing *drawing)
-{
-    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
-    return moments[pcg_below(&drawing->pcg, 3)];
-}
-
-/* Half of the stops are longer than a claim lasts. */
-static uint32_t stop_ms(struct drawing *drawing)
-{
-    uint32_t claim = (uint32_t)drawing->request->claim_ms;
-    return claim / 2 + pcg_below(&drawing->pcg, claim + claim / 2);
+    bring_about(drawing, (enum bundle_name)fault->bundle);
 }
 
 static void detail(struct drawing *drawing, struct chaos_fault *fault)
@@ -138,6 +169,7 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
     case CHAOS_CONNECTIONS:
     case CHAOS_CUT_LATE: /* around COMMIT, by itself */
     case CHAOS_CUT_EARLY:
+    case CHAOS_ANSWER:
     case CHAOS_KINDS:
         break;
     }
@@ -156,11 +188,14 @@ static bool add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, si
     if (left == 0) {
         return true;
     }
-    struct chaos_fault *fault = add(drawing, allowed[pcg_below(&drawing->pcg, left)]);
-    if (fault != NULL) {
-        detail(drawing, fault);
+    size_t place = drawing->plan->plan.count;
+    if (add(drawing, allowed[pcg_below(&drawing->pcg, left)]) == NULL) {
+        return false;
     }
-    return fault != NULL;
+    struct chaos_fault fault = drawing->plan->faults[place]; /* the list may move */
+    detail(drawing, &fault);
+    drawing->plan->faults[place] = fault;
+    return true;
 }
 
 /* What a scenario limits as one; kinds that are named twice come twice as often. */
@@ -184,6 +219,7 @@ static const struct {
 
 /* Costly ones: one run in so many has one. */
 #define SERVER_ONE_IN 3
+#define ANSWER_ONE_IN 4
 static const enum chaos_kind of_server[] = {CHAOS_KILL_BACKEND, CHAOS_RESTART, CHAOS_FAILOVER};
 
 /* The faults of one time. */
@@ -200,6 +236,10 @@ static bool draw_once(struct drawing *drawing)
             }
         }
     }
+    if (limits[FAULT_GROUP_ANSWER] > 0 && allows(drawing, CHAOS_ANSWER) &&
+        pcg_chance(&drawing->pcg, 1, ANSWER_ONE_IN)) {
+        add_answer(drawing);
+    }
     return limits[FAULT_GROUP_SERVER] == 0 || !pcg_chance(&drawing->pcg, 1, SERVER_ONE_IN) ||
            add_one_of(drawing, of_server, sizeof of_server / sizeof *of_server);
 }
@@ -207,7 +247,8 @@ static bool draw_once(struct drawing *drawing)
 static int compare(const void *one, const void *other)
 {
     const struct chaos_fault *a = one, *b = other;
-    return (a->from > b->from) - (a->from < b->from);
+    int order = (a->from > b->from) - (a->from < b->from);
+    return order != 0 ? order : memcmp(a, b, sizeof *a);
 }
 
 bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *request)

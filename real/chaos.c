@@ -35,6 +35,8 @@ static const struct chaos_kind_text kinds[CHAOS_KINDS] = {
     [CHAOS_SERIALIZATION] = {"40001", FAULT_SERIALIZATION, true, "a serialization failure"},
     [CHAOS_DEADLOCK] = {"40P01", FAULT_DEADLOCK, true, "a deadlock"},
     [CHAOS_CONNECTIONS] = {"53300", FAULT_CONNECTIONS, true, "no connection is free"},
+    [CHAOS_ANSWER] = {"answer-changed", FAULT_ANSWER_CHANGED, false,
+                      "a worker that runs a task again answers otherwise"},
 };
 
 const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
@@ -300,6 +302,7 @@ static void befall(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_KILL:
     case CHAOS_CUT_LATE:
     case CHAOS_CUT_EARLY:
+    case CHAOS_ANSWER:
     case CHAOS_KINDS:
         CHECK(false); /* nobody stands still for these */
     }
@@ -351,6 +354,7 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     snare->act = kind == CHAOS_CUT_EARLY  ? SEAT_CUTS_EARLY
                  : kind == CHAOS_CUT_LATE ? SEAT_CUTS_LATE
+                 : kind == CHAOS_ANSWER   ? SEAT_ANSWERS
                                           : SEAT_STOPS;
     snare->bundle = fault->bundle;
     snare->moment = fault->moment;
@@ -362,18 +366,18 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
     snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
 }
 
-/* A kill at any instant waits for nobody; a cut needs nobody's help; what nobody came to is
- * dropped. */
+/* A kill at any instant waits for nobody; a cut or an answer needs nobody's help; what nobody came
+ * to is dropped. */
 static void clear_snare(struct watch *watch, int number, uint64_t progress)
 {
     struct seat_snare *snare = &watch->page->snares[number];
     const struct chaos_fault *fault = &watch->set[number];
-    bool cuts = snare->act != SEAT_STOPS;
+    bool alone = snare->act != SEAT_STOPS;
     int set = SEAT_SNARE_SET;
     if (snare->state == SEAT_SNARE_WAITS && progress >= fault->from) {
         snare->state = SEAT_SNARE_FREE;
         kill_now(watch, fault->amount);
-    } else if (cuts && snare->state == SEAT_SNARE_SPRUNG) {
+    } else if (alone && snare->state == SEAT_SNARE_SPRUNG) {
         watch->report->counted[fault->kind]++;
         snare->state = SEAT_SNARE_FREE;
     } else if (progress > fault->from + PATIENCE &&

@@ -35,6 +35,7 @@ enum chaos_kind {
     CHAOS_SERIALIZATION, /* 40001 */
     CHAOS_DEADLOCK,      /* 40P01 */
     CHAOS_CONNECTIONS,   /* 53300 */
+    CHAOS_ANSWER,        /* who runs a task again answers otherwise */
     CHAOS_KINDS
 };
 

@@ -1,7 +1,9 @@
 #include "real/driver.h"
 
 #include "real/part.h"
+#include "real/schema.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -67,6 +69,30 @@ static bool holds(const struct performer *performer)
     return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
 }
 
+/* Whoever runs a task again may answer otherwise; only where its answer was taken up before does
+ * that mean anything. True: the bundle was made anew. */
+static bool answers_otherwise(const struct driver *driver, unsigned number, struct station *station,
+                              struct performer *performer, struct bundle *bundle)
+{
+    char query[120];
+    int64_t there = 0;
+    enum protocol_id protocol = (enum protocol_id)driver->rules->protocol;
+    enum row_table table;
+    int64_t answer = driver->storms ? part_answer(protocol, bundle, &table) : 0;
+    if (answer == 0) {
+        return false;
+    }
+    snprintf(query, sizeof query, "SELECT count(*) FROM %s.%s WHERE id = %" PRId64, driver->schema,
+             schema_table(table), answer);
+    if (!store_pg_ask(station->store, query, &there) || there == 0 ||
+        !seat_is_to_answer_otherwise(driver->page, number, bundle)) {
+        return false;
+    }
+    part_answer_otherwise(protocol, &performer->actor, true);
+    performer_next(performer, driver->rules, driver->sabotage, bundle);
+    return true;
+}
+
 /* One transaction. False: the store failed. */
 static bool step(const struct driver *driver, unsigned number, struct station *station,
                  struct performer *performer)
@@ -76,10 +102,14 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     struct seat *seat = &driver->page->seats[number];
     bool was_idle = performer->role->is_idle(&performer->actor);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
+    bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
     if (!seat_execute(driver->page, number, station->store, &bundle, driver_now(), &outcome)) {
         return false;
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
+    if (otherwise) {
+        part_answer_otherwise((enum protocol_id)driver->rules->protocol, &performer->actor, false);
+    }
     seat->holds = holds(performer);
     seat_keep(seat, &performer->actor);
     if (!was_idle || !performer->role->is_idle(&performer->actor)) {

@@ -127,8 +127,9 @@ static bool is_awaited_inside(const struct place *place)
 {
     for (int i = 0; i < SEAT_SNARES; i++) {
         const struct seat_snare *snare = &place->page->snares[i];
-        if (fits(place, snare) && (snare->act != SEAT_STOPS || snare->moment == SEAT_SENT ||
-                                   snare->moment == SEAT_BEFORE_COMMIT)) {
+        bool inside = snare->moment == SEAT_SENT || snare->moment == SEAT_BEFORE_COMMIT;
+        bool cuts = snare->act == SEAT_CUTS_EARLY || snare->act == SEAT_CUTS_LATE;
+        if (fits(place, snare) && (cuts || (snare->act == SEAT_STOPS && inside))) {
             return true;
         }
     }
@@ -142,6 +143,13 @@ static void pass(const struct place *place, enum seat_moment moment)
         raise(SIGSTOP);
     }
     place->seat->snare = -1;
+}
+
+bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
+                                 const struct bundle *bundle)
+{
+    struct place place = {.page = page, .seat = &page->seats[number], .bundle = bundle};
+    return spring(&place, SEAT_ANSWERS, SEAT_BEFORE_BEGIN) != NULL;
 }
 
 /* ---- a transaction --------------------------------------------------------------------------- */

@@ -43,6 +43,7 @@ enum seat_act {
     SEAT_STOPS,      /* stops itself, and is told when to go on */
     SEAT_CUTS_EARLY, /* the line breaks just before COMMIT leaves */
     SEAT_CUTS_LATE,  /* ... just after */
+    SEAT_ANSWERS     /* answers otherwise than the task was answered before */
 };
 
 enum seat_snare_state {
@@ -112,6 +113,10 @@ void seat_take_place(struct seat *seat, struct performer *performer, const struc
                      unsigned number);
 /* What stays of it. */
 void seat_keep(struct seat *seat, const struct actor *actor);
+
+/* An actor that is about to answer again what was answered before is to answer otherwise. */
+bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
+                                 const struct bundle *bundle);
 
 /* store_pg_execute, with whatever befalls it. */
 bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *store,
