@@ -19,6 +19,12 @@ static void observe(void *context, const struct run_event *event)
         profile->last[bundle] = ++profile->transactions;
     }
     profile->serializable = profile->serializable || event->bundle->isolation == SERIALIZABLE;
+    if (event->turn == RUN_TRANSACTION) {
+        uint8_t *unknown = &profile->unknown[event->actor];
+        profile->after[bundle] = *unknown != 0 ? *unknown : profile->after[bundle];
+        *unknown =
+            event->outcome->kind == OUTCOME_UNKNOWN && !event->crashed ? (uint8_t)(bundle + 1) : 0;
+    }
     if (event->crashed) {
         int side = event->fault == FAULT_CRASH_BEFORE_COMMIT  ? 1
                    : event->fault == FAULT_CRASH_AFTER_COMMIT ? 2
@@ -50,8 +56,10 @@ struct drawing {
     struct real_plan *plan;
     const struct real_plan_request *request;
     struct pcg pcg;
-    uint32_t span;           /* transactions over which faults are spread */
-    size_t capacity, points; /* points: that were asked for so far */
+    uint32_t span;                    /* transactions over which faults are spread */
+    size_t capacity, points;          /* points: that were asked for so far */
+    uint32_t left[FAULT_GROUP_COUNT]; /* what the limits still allow */
+    bool no_memory;
 };
 
 static bool allows(const struct drawing *drawing, enum chaos_kind kind)
@@ -62,19 +70,26 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
            (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable);
 }
 
+/* One more, within the limits; NULL: there is no room, neither there nor in memory. */
 static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
 {
     struct chaos_plan *plan = &drawing->plan->plan;
+    uint32_t *left = &drawing->left[fault_get(chaos_kind_get(kind)->allowed_by)->group];
+    if (*left == 0 || drawing->no_memory) {
+        return NULL;
+    }
     if (plan->count == drawing->capacity) {
         size_t capacity = drawing->capacity == 0 ? 64 : 2 * drawing->capacity;
         struct chaos_fault *faults = realloc(drawing->plan->faults, capacity * sizeof *faults);
         if (faults == NULL) {
+            drawing->no_memory = true;
             return NULL;
         }
         drawing->plan->faults = faults;
         plan->faults = faults;
         drawing->capacity = capacity;
     }
+    (*left)--;
     struct chaos_fault *fault = &drawing->plan->faults[plan->count++];
     *fault = (struct chaos_fault){
         .kind = (uint8_t)kind, .bundle = SEAT_ANY, .from = pcg_below(&drawing->pcg, drawing->span)};
@@ -115,6 +130,15 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
     if (bundle == BUNDLE_ESCALATE && allows(drawing, CHAOS_ANSWER)) {
         add_answer(drawing);
     }
+    const struct real_profile *profile = drawing->request->profile;
+    if (profile->last[bundle] == 0 && profile->after[bundle] != 0 &&
+        allows(drawing, CHAOS_CUT_LATE)) {
+        struct chaos_fault *cut = add(drawing, CHAOS_CUT_LATE);
+        if (cut != NULL) {
+            cut->bundle = (uint8_t)(profile->after[bundle] - 1);
+            cut->from = 0;
+        }
+    }
     if (bundle == BUNDLE_EXTEND && allows(drawing, CHAOS_STOP)) {
         struct chaos_fault *stop = add(drawing, CHAOS_STOP);
         if (stop != NULL) {
@@ -124,7 +148,8 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
     }
 }
 
-/* The points in turn, over seeds and within each: bundles that are sent, and the three sides. */
+/* A bundle that is sent, and one of the three sides: a seed's first in turn, so that as many seeds
+ * as there are points have them all; others by chance. */
 static void aim(struct drawing *drawing, struct chaos_fault *fault)
 {
     static const uint8_t sides[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_AFTER_COMMIT};
@@ -135,7 +160,7 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
             names[count++] = (uint8_t)b;
         }
     }
-    uint64_t turn = drawing->request->seed * 2 + drawing->points++;
+    uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
     fault->bundle = names[turn / 3 % count];
     fault->moment = sides[turn % 3];
     fault->from = pcg_below(&drawing->pcg, 1 + drawing->request->profile->last[fault->bundle] / 2);
@@ -175,27 +200,24 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
     }
 }
 
-/* One of a group's kinds that the scenario allows. False: no memory. */
-static bool add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, size_t count)
+/* One of a group's kinds that the scenario allows. */
+static void add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, size_t count)
 {
     enum chaos_kind allowed[CHAOS_KINDS];
-    uint32_t left = 0;
+    uint32_t allowed_count = 0;
     for (size_t i = 0; i < count; i++) {
         if (allows(drawing, kinds[i])) {
-            allowed[left++] = kinds[i];
+            allowed[allowed_count++] = kinds[i];
         }
     }
-    if (left == 0) {
-        return true;
-    }
     size_t place = drawing->plan->plan.count;
-    if (add(drawing, allowed[pcg_below(&drawing->pcg, left)]) == NULL) {
-        return false;
+    if (allowed_count == 0 ||
+        add(drawing, allowed[pcg_below(&drawing->pcg, allowed_count)]) == NULL) {
+        return;
     }
     struct chaos_fault fault = drawing->plan->faults[place]; /* the list may move */
     detail(drawing, &fault);
     drawing->plan->faults[place] = fault;
-    return true;
 }
 
 /* What a scenario limits as one; kinds that are named twice come twice as often. */
@@ -203,18 +225,21 @@ static const struct {
     enum fault_group group;
     enum chaos_kind kinds[4];
     size_t count;
-    uint32_t least; /* each run has as many, if the limit allows */
+    uint32_t least; /* each run has as many, if the limit allows, */
+    size_t first;   /* ... of the first kinds of the list */
 } groups[] = {
     {FAULT_GROUP_CRASH,
      {CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL},
      4,
+     1,
      1},
-    {FAULT_GROUP_UNKNOWN, {CHAOS_CUT_LATE, CHAOS_CUT_EARLY}, 2, 1},
-    {FAULT_GROUP_PAUSE, {CHAOS_STOP}, 1, 0},
+    {FAULT_GROUP_UNKNOWN, {CHAOS_CUT_LATE, CHAOS_CUT_EARLY}, 2, 1, 2},
+    {FAULT_GROUP_PAUSE, {CHAOS_STOP}, 1, 0, 0},
     {FAULT_GROUP_ABORT,
      {CHAOS_TERMINATE, CHAOS_SERIALIZATION, CHAOS_DEADLOCK, CHAOS_CONNECTIONS},
      4,
-     1},
+     1,
+     4},
 };
 
 /* Costly ones: one run in so many has one. */
@@ -223,25 +248,26 @@ static const struct {
 static const enum chaos_kind of_server[] = {CHAOS_KILL_BACKEND, CHAOS_RESTART, CHAOS_FAILOVER};
 
 /* The faults of one time. */
-static bool draw_once(struct drawing *drawing)
+static void draw_once(struct drawing *drawing)
 {
     const uint32_t *limits = drawing->request->run->scenario->faults.budget;
+    for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
+        drawing->left[g] = limits[g];
+    }
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         uint32_t limit = limits[groups[g].group];
         uint32_t least = groups[g].least < limit ? groups[g].least : limit;
         uint32_t count = least + pcg_below(&drawing->pcg, limit - least + 1);
         for (uint32_t i = 0; i < count; i++) {
-            if (!add_one_of(drawing, groups[g].kinds, groups[g].count)) {
-                return false;
-            }
+            add_one_of(drawing, groups[g].kinds, i < least ? groups[g].first : groups[g].count);
         }
     }
-    if (limits[FAULT_GROUP_ANSWER] > 0 && allows(drawing, CHAOS_ANSWER) &&
-        pcg_chance(&drawing->pcg, 1, ANSWER_ONE_IN)) {
+    if (allows(drawing, CHAOS_ANSWER) && pcg_chance(&drawing->pcg, 1, ANSWER_ONE_IN)) {
         add_answer(drawing);
     }
-    return limits[FAULT_GROUP_SERVER] == 0 || !pcg_chance(&drawing->pcg, 1, SERVER_ONE_IN) ||
-           add_one_of(drawing, of_server, sizeof of_server / sizeof *of_server);
+    if (pcg_chance(&drawing->pcg, 1, SERVER_ONE_IN)) {
+        add_one_of(drawing, of_server, sizeof of_server / sizeof *of_server);
+    }
 }
 
 static int compare(const void *one, const void *other)
@@ -259,10 +285,11 @@ bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *requ
                               .pcg = pcg_stream(request->seed, PCG_FAULTS),
                               .span = 1 + request->profile->transactions * 2 / 3};
     for (uint32_t i = 0; i < request->times; i++) {
-        if (!draw_once(&drawing)) {
-            real_plan_free(plan);
-            return false;
-        }
+        draw_once(&drawing);
+    }
+    if (drawing.no_memory) {
+        real_plan_free(plan);
+        return false;
     }
     qsort(plan->faults, plan->plan.count, sizeof *plan->faults, compare);
     return true;

@@ -7,13 +7,15 @@
 #include "sim/run.h"
 #include "sim/sweep.h"
 
-#define REAL_PLAN_SEEDS 200 /* simulated runs of a profile */
+#define REAL_PLAN_SEEDS 1000 /* simulated runs of a profile */
 
 /* What a scenario's actors send, in simulated runs under its faults. */
 struct real_profile {
     uint64_t sent[BUNDLE_NAME_COUNT]; /* 0: never */
     uint32_t last[BUNDLE_NAME_COUNT]; /* without faults: the last transaction that sends it */
+    uint8_t after[BUNDLE_NAME_COUNT]; /* 1 + a bundle whose lost answer it follows; 0: none */
     bool calm;                        /* (while it is made) */
+    uint8_t unknown[RUN_ACTORS_MAX];  /* (while it is made) 1 + what each has no answer to */
     uint32_t transactions;            /* without faults */
     bool serializable;                /* some are */
     uint64_t crashed[BUNDLE_NAME_COUNT][SWEEP_SIDES];
