@@ -56,6 +56,8 @@ struct drawing {
     struct real_plan *plan;
     const struct real_plan_request *request;
     struct pcg pcg;
+    uint64_t salt;                    /* so that a seed means another plan in another scenario */
+    uint64_t rounds;                  /* draws of draw_once so far */
     uint32_t span;                    /* transactions over which faults are spread */
     size_t capacity, points;          /* points: that were asked for so far */
     uint32_t left[FAULT_GROUP_COUNT]; /* what the limits still allow */
@@ -242,10 +244,12 @@ static const struct {
      4},
 };
 
-/* Costly ones: one run in so many has one. */
+/* Costly ones: one seed in so many has one, in turn. */
 #define SERVER_ONE_IN 3
 #define ANSWER_ONE_IN 4
-static const enum chaos_kind of_server[] = {CHAOS_KILL_BACKEND, CHAOS_RESTART, CHAOS_FAILOVER};
+#define SERVER_KINDS  3
+static const enum chaos_kind of_server[SERVER_KINDS] = {CHAOS_KILL_BACKEND, CHAOS_RESTART,
+                                                        CHAOS_FAILOVER};
 
 /* The faults of one time. */
 static void draw_once(struct drawing *drawing)
@@ -265,8 +269,10 @@ static void draw_once(struct drawing *drawing)
     if (allows(drawing, CHAOS_ANSWER) && pcg_chance(&drawing->pcg, 1, ANSWER_ONE_IN)) {
         add_answer(drawing);
     }
-    if (pcg_chance(&drawing->pcg, 1, SERVER_ONE_IN)) {
-        add_one_of(drawing, of_server, sizeof of_server / sizeof *of_server);
+    uint64_t turn = drawing->request->seed + drawing->rounds++;
+    if (turn % SERVER_ONE_IN == 1) {
+        uint64_t which = (turn / SERVER_ONE_IN + drawing->salt) % SERVER_KINDS;
+        add_one_of(drawing, &of_server[which], 1);
     }
 }
 
@@ -277,13 +283,24 @@ static int compare(const void *one, const void *other)
     return order != 0 ? order : memcmp(a, b, sizeof *a);
 }
 
+/* FNV-1a */
+static uint64_t hash(const char *text)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (; *text != '\0'; text++) {
+        sum = (sum ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
+
 bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *request)
 {
     *plan = (struct real_plan){.plan.storms = true};
     struct drawing drawing = {.plan = plan,
                               .request = request,
-                              .pcg = pcg_stream(request->seed, PCG_FAULTS),
+                              .salt = hash(request->run->scenario->name),
                               .span = 1 + request->profile->transactions * 2 / 3};
+    drawing.pcg = pcg_stream(request->seed ^ drawing.salt, PCG_FAULTS);
     for (uint32_t i = 0; i < request->times; i++) {
         draw_once(&drawing);
     }
