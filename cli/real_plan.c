@@ -231,7 +231,7 @@ static const struct {
     size_t first;   /* ... of the first kinds of the list */
 } groups[] = {
     {FAULT_GROUP_CRASH,
-     {CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL},
+     {CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL, CHAOS_KILL},
      4,
      1,
      1},

@@ -54,8 +54,8 @@ if ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
 fi
 
 # ---- every kind, every protocol that is asked for ----
-run 0 real tree-7 cycle pending pipeline seq --seeds 4 --json
-exactly runs 20
+run 0 real tree-7 cycle pending pipeline pipeline-race seq --seeds 4 --json
+exactly runs 24
 at_least counted 60
 exactly forgotten 0
 exactly contradictions 0
@@ -66,7 +66,7 @@ for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backe
     at_least $kind 1
 done
 checks=$((checks + 1))
-[ "$(grep -c '"status":0' "$scratch/out")" -eq 5 ] || fail "a scenario's status is not 0"
+[ "$(grep -c '"status":0' "$scratch/out")" -eq 6 ] || fail "a scenario's status is not 0"
 
 # ---- for people ----
 run 0 real inbox --seeds 2
