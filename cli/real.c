@@ -287,17 +287,42 @@ static bool resize(struct stage *stage, struct scenario_fault *fault)
     return sound;
 }
 
+/* Of the scenario as it is, whatever its size here. */
+static bool make_profile(struct stage *stage)
+{
+    if (!run_make(&stage->run, &stage->scenario, NULL)) {
+        return false;
+    }
+    real_profile_make(&stage->run, &stage->result->profile);
+    run_free(&stage->run);
+    return true;
+}
+
 static int load(struct stage *stage, const char *name)
 {
     struct scenario_fault fault;
     const struct request *request = stage->request;
-    if (!scenario_load(name, &stage->scenario, &fault) || !resize(stage, &fault)) {
+    if (!scenario_load(name, &stage->scenario, &fault)) {
         return cli_usage_error(&cli_real, "%s", fault.text);
     }
     if (request->sabotage_name != NULL &&
         one_run_check_sabotage(&cli_real, &request->sabotage, &stage->scenario) != CLI_OK) {
         return CLI_USAGE;
     }
+    stage->result->storms = !request->no_faults && part_bears_faults(stage->scenario.protocol);
+    stage->claim_ms = stage->result->storms ? STORMY_CLAIM_MS : CALM_CLAIM_MS;
+    if (stage->result->storms && !make_profile(stage)) {
+        return complain(name, "not enough memory");
+    }
+    if (!resize(stage, &fault)) {
+        return cli_usage_error(&cli_real, "%s", fault.text);
+    }
+    scenario_rules(&stage->scenario, stage->claim_ms, PUT_BACK_MS, &stage->rules);
+    return CLI_OK;
+}
+
+static int make_run(struct stage *stage, const char *name)
+{
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
         return complain(name, "not enough memory");
     }
@@ -306,9 +331,6 @@ static int load(struct stage *stage, const char *name)
         return cli_usage_error(
             &cli_real, "%s presets Leg2 counters, which only the simulation can do yet", name);
     }
-    stage->result->storms = !request->no_faults && part_bears_faults(stage->scenario.protocol);
-    stage->claim_ms = stage->result->storms ? STORMY_CLAIM_MS : CALM_CLAIM_MS;
-    scenario_rules(&stage->scenario, stage->claim_ms, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
 
@@ -319,9 +341,6 @@ static int run_loaded(struct stage *stage)
     int status = CLI_OK;
     stage->until =
         request->seconds > 0 ? driver_now() + (int64_t)(request->seconds * 1000) : INT64_MAX;
-    if (stage->result->storms) {
-        real_profile_make(&stage->run, &stage->result->profile);
-    }
     for (uint64_t seed = 1; status == CLI_OK && !interrupted; seed++) {
         if (request->seconds > 0 ? seed > 1 && driver_now() >= stage->until
                                  : seed > request->seed_count) {
@@ -348,6 +367,9 @@ static int run_scenario(struct request *request, const char *name)
     stage->page = page;
     stage->result = result;
     int status = load(stage, name);
+    if (status == CLI_OK) {
+        status = make_run(stage, name);
+    }
     if (status == CLI_OK) {
         result->scenario = name;
         result->protocol = stage->scenario.protocol;

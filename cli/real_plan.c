@@ -165,7 +165,8 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
     uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
     fault->bundle = names[turn / 3 % count];
     fault->moment = sides[turn % 3];
-    fault->from = pcg_below(&drawing->pcg, 1 + drawing->request->profile->last[fault->bundle] / 2);
+    uint32_t last = drawing->request->times * drawing->request->profile->last[fault->bundle];
+    fault->from = pcg_below(&drawing->pcg, 1 + last / 2);
     bring_about(drawing, (enum bundle_name)fault->bundle);
 }
 
@@ -299,7 +300,7 @@ bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *requ
     struct drawing drawing = {.plan = plan,
                               .request = request,
                               .salt = hash(request->run->scenario->name),
-                              .span = 1 + request->profile->transactions * 2 / 3};
+                              .span = 1 + request->times * request->profile->transactions * 2 / 3};
     drawing.pcg = pcg_stream(request->seed ^ drawing.salt, PCG_FAULTS);
     for (uint32_t i = 0; i < request->times; i++) {
         draw_once(&drawing);

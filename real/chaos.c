@@ -59,6 +59,7 @@ struct watch {
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
     struct chaos_fault set[SEAT_SNARES]; /* what each snare is for */
+    uint64_t drop_at[SEAT_SNARES];       /* progress at which it is given up */
     size_t next;                         /* of the plan */
     struct store_pg *admin;              /* NULL: not connected */
     struct chaos_report *report;
@@ -363,6 +364,8 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
     snare->serializable = kind == CHAOS_SERIALIZATION;
     snare->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
+    uint64_t progress = watch->page->progress;
+    watch->drop_at[number] = PATIENCE + (progress > fault->from ? progress : fault->from);
     snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
 }
 
@@ -380,7 +383,7 @@ static void clear_snare(struct watch *watch, int number, uint64_t progress)
     } else if (alone && snare->state == SEAT_SNARE_SPRUNG) {
         watch->report->counted[fault->kind]++;
         snare->state = SEAT_SNARE_FREE;
-    } else if (progress > fault->from + PATIENCE &&
+    } else if (progress > watch->drop_at[number] &&
                atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_FREE)) {
         watch->report->missed++;
     }
