@@ -45,6 +45,7 @@ void real_profile_make(struct run *run, struct real_profile *profile)
     profile->calm = false;
     for (uint64_t seed = 1; seed <= REAL_PLAN_SEEDS; seed++) {
         source = choice_random(seed, &run->scenario->faults);
+        memset(profile->unknown, 0, sizeof profile->unknown);
         run_once(run, &source);
     }
     run->observer = NULL;

@@ -96,13 +96,14 @@ static const char *words(const struct real_result *result)
 static void write_fates(const struct real_result *result)
 {
     const struct fates *fates = &result->fates;
-    printf("  %" PRIu64 " real faults hit, %" PRIu64 " planned ones hit nothing; %" PRIu64
-           " acknowledged commits, %" PRIu64 " forgotten\n"
-           "  %" PRIu64 " commits whose answer was lost: %" PRIu64 " had committed, %" PRIu64
-           " had not; pg_xact_status, asked for %" PRIu64 " of them, %s\n",
+    printf("  %" PRIu64 " real faults hit, %" PRIu64 " of the plan did not; %" PRIu64
+           " commits acknowledged, %" PRIu64 " of them forgotten\n",
            real_tell_counted(&result->chaos), result->chaos.missed, fates->acknowledged,
-           fates->forgotten, fates->committed + fates->lost, fates->committed, fates->lost,
-           fates->asked, fates->contradictions == 0 ? "agrees" : "contradicts");
+           fates->forgotten);
+    printf("  answers to COMMIT lost: %" PRIu64 "; %" PRIu64 " had committed, %" PRIu64
+           " had not; pg_xact_status %s the %" PRIu64 " it was asked about\n",
+           fates->committed + fates->lost, fates->committed, fates->lost,
+           fates->contradictions == 0 ? "agrees on" : "contradicts", fates->asked);
     if (result->seconds > 0) {
         printf("  %" PRIu64 " jobs in %.1f s, judging not counted: %.0f jobs/s, %.0f commits/s\n",
                result->jobs, result->seconds, (double)result->jobs / result->seconds,

@@ -73,7 +73,7 @@ run 0 real inbox --seeds 2
 says 'who runs when is up to the machine'
 says 'killed at +simulated +PostgreSQL'
 says 'points of the simulation were hit on PostgreSQL'
-says '0 forgotten'
+says ' 0 of them forgotten'
 run 0 real tree-3 --jobs 6 --workers 4 --time 2s && says 'jobs/s'
 run 0 real legacy && says 'every promise held' # delicate: nothing befalls it
 
