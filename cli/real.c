@@ -309,7 +309,9 @@ static int load(struct stage *stage, const char *name)
         one_run_check_sabotage(&cli_real, &request->sabotage, &stage->scenario) != CLI_OK) {
         return CLI_USAGE;
     }
-    stage->result->storms = !request->no_faults && part_bears_faults(stage->scenario.protocol);
+    bool bears = part_bears_faults(stage->scenario.protocol);
+    stage->result->storms = !request->no_faults && bears;
+    stage->result->spared = !request->no_faults && !bears;
     stage->claim_ms = stage->result->storms ? STORMY_CLAIM_MS : CALM_CLAIM_MS;
     if (stage->result->storms && !make_profile(stage)) {
         return complain(name, "not enough memory");

@@ -126,6 +126,9 @@ static void write_text(const struct real_result *result)
     }
     if (result->storms) {
         write_fates(result);
+    } else if (result->spared) {
+        printf("  without faults: the protocol takes for granted that nobody is late, or dies at a "
+               "bad moment\n");
     }
     fflush(stdout);
 }

@@ -13,6 +13,7 @@ struct real_result {
     uint64_t runs, jobs, commits, changes;
     double seconds;
     bool storms; /* faults were let loose */
+    bool spared; /* they were asked for, but the protocol is not made for them */
     int status;  /* enum cli_status */
     struct real_verdict verdict;
     struct chaos_report chaos;
