@@ -228,9 +228,9 @@ static void add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, si
 static const struct {
     enum fault_group group;
     enum chaos_kind kinds[4];
-    size_t count;
+    uint32_t count;
     uint32_t least; /* each run has as many, if the limit allows, */
-    size_t first;   /* ... of the first kinds of the list */
+    uint32_t first; /* ... of the first kinds of the list */
 } groups[] = {
     {FAULT_GROUP_CRASH,
      {CHAOS_KILL_AT_POINT, CHAOS_KILL_AT_POINT, CHAOS_KILL, CHAOS_KILL},
@@ -281,8 +281,12 @@ static void draw_once(struct drawing *drawing)
 static int compare(const void *one, const void *other)
 {
     const struct chaos_fault *a = one, *b = other;
-    int order = (a->from > b->from) - (a->from < b->from);
-    return order != 0 ? order : memcmp(a, b, sizeof *a);
+    int later = (a->from > b->from) - (a->from < b->from);
+    int elsewhere = (a->kind - b->kind) * BUNDLE_NAME_COUNT * SEAT_MOMENTS +
+                    (a->bundle - b->bundle) * SEAT_MOMENTS + (a->moment - b->moment);
+    return later != 0       ? later
+           : elsewhere != 0 ? elsewhere
+                            : (a->amount > b->amount) - (a->amount < b->amount);
 }
 
 /* FNV-1a */

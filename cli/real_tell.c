@@ -209,6 +209,13 @@ static void write_points(const struct real_result *results, size_t count, enum p
 
 void real_tell_faults(const struct real_result *results, size_t count)
 {
+    bool storms = false;
+    for (size_t i = 0; i < count; i++) {
+        storms = storms || results[i].storms;
+    }
+    if (!storms) {
+        return;
+    }
     write_kinds(results, count);
     for (int p = 0; p < PROTOCOL_COUNT; p++) {
         bool there = false;

@@ -3,7 +3,6 @@
 #include "real/schema.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -26,17 +25,6 @@ static struct store_pg *connect_as(const struct rival *rival, const char *name)
                                                     .primitive_count = PRIMITIVE_COUNT,
                                                     .name = name},
                          &ignored);
-}
-
-__attribute__((format(printf, 2, 3))) static bool run(struct store_pg *store, const char *format,
-                                                      ...)
-{
-    char text[TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return store_pg_run(store, text);
 }
 
 static void go_on(const struct rival *rival)
@@ -80,15 +68,19 @@ static void contend(const struct rival *rival,
  * rival holds. Then the rival asks for the history. */
 static void deadlock(const struct rival *rival, struct store_pg *holder, struct store_pg *observer)
 {
-    bool held = run(holder,
-                    "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL deadlock_timeout = '30s'; "
-                    "SELECT FROM %s.%s FOR UPDATE",
-                    rival->schema, schema_table(rival->table));
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text,
+             "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL deadlock_timeout = '30s'; "
+             "SELECT FROM %s.%s FOR UPDATE",
+             rival->schema, schema_table(rival->table));
+    bool held = store_pg_run(holder, text);
     go_on(rival);
     if (held && waits(rival, observer)) {
-        (void)run(holder, "LOCK TABLE %s.history IN ACCESS EXCLUSIVE MODE", rival->schema);
+        snprintf(text, sizeof text, "LOCK TABLE %s.history IN ACCESS EXCLUSIVE MODE",
+                 rival->schema);
+        (void)store_pg_run(holder, text);
     }
-    (void)run(holder, "ROLLBACK");
+    (void)store_pg_run(holder, "ROLLBACK");
 }
 
 void rival_deadlock(const struct rival *rival)
@@ -100,16 +92,18 @@ void rival_deadlock(const struct rival *rival)
 static void serialization(const struct rival *rival, struct store_pg *holder,
                           struct store_pg *observer)
 {
+    char text[TEXT_SIZE];
     const char *column = schema_column(rival->table, 0);
-    bool held = run(holder,
-                    "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL session_replication_role = "
-                    "replica; UPDATE %s.%s SET %s = %s",
-                    rival->schema, schema_table(rival->table), column, column);
+    snprintf(text, sizeof text,
+             "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL session_replication_role = "
+             "replica; UPDATE %s.%s SET %s = %s",
+             rival->schema, schema_table(rival->table), column, column);
+    bool held = store_pg_run(holder, text);
     go_on(rival);
     if (held) {
         (void)waits(rival, observer);
     }
-    (void)run(holder, held ? "COMMIT" : "ROLLBACK");
+    (void)store_pg_run(holder, held ? "COMMIT" : "ROLLBACK");
 }
 
 void rival_serialization(const struct rival *rival)
@@ -127,7 +121,9 @@ void rival_crowd(const struct rival *rival)
         go_on(rival);
         return;
     }
-    (void)run(first, "SELECT pg_terminate_backend(%d, 1000)", rival->backend);
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, 1000)", rival->backend);
+    (void)store_pg_run(first, text);
     while (count < CROWD_MAX && (crowd[count] = connect_as(rival, "assay crowd")) != NULL) {
         count++;
     }
