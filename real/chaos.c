@@ -312,8 +312,12 @@ static void befall(struct watch *watch, unsigned actor, const struct chaos_fault
 
 static void stopped(struct watch *watch, unsigned actor)
 {
-    int number = watch->page->seats[actor].snare;
-    CHECK(number >= 0 && number < SEAT_SNARES);
+    int number = atomic_exchange(&watch->page->seats[actor].snare, -1); /* it is the plan's again */
+    if (number < 0) {                                                   /* somebody else's signal */
+        go_on(watch, actor);
+        return;
+    }
+    CHECK(number < SEAT_SNARES);
     befall(watch, actor, &watch->set[number]);
     watch->page->snares[number].state = SEAT_SNARE_FREE;
 }
@@ -336,8 +340,9 @@ static void kill_now(struct watch *watch, unsigned first)
             return;
         }
         struct seat *seat = &watch->page->seats[actor];
-        if (seat->snare >= 0) { /* it was at a point that another fault waits for */
-            watch->page->snares[seat->snare].state = SEAT_SNARE_FREE;
+        int number = atomic_exchange(&seat->snare, -1);
+        if (number >= 0) { /* it was at a point that another fault waits for */
+            watch->page->snares[number].state = SEAT_SNARE_FREE;
             watch->report->missed++;
         }
         count(watch, CHAOS_KILL, hits(seat));
@@ -369,6 +374,17 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
     snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
 }
 
+/* Somebody stands still in it. */
+static bool is_stood_in(const struct watch *watch, int number)
+{
+    for (unsigned a = 0; a < watch->actors; a++) {
+        if (watch->page->seats[a].snare == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A kill at any instant waits for nobody; a cut or an answer needs nobody's help; what nobody came
  * to is dropped. */
 static void clear_snare(struct watch *watch, int number, uint64_t progress)
@@ -385,6 +401,10 @@ static void clear_snare(struct watch *watch, int number, uint64_t progress)
         snare->state = SEAT_SNARE_FREE;
     } else if (progress > watch->drop_at[number] &&
                atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_FREE)) {
+        watch->report->missed++;
+    } else if (snare->state == SEAT_SNARE_SPRUNG && progress > watch->drop_at[number] &&
+               !is_stood_in(watch, number)) {
+        snare->state = SEAT_SNARE_FREE; /* who sprang it was killed before it could say so */
         watch->report->missed++;
     }
 }

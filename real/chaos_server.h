@@ -9,7 +9,7 @@
 
 /* What such a server is to be started with: connections that a rival can use up, and a deadlock
  * timeout that it can rely on. */
-#define CHAOS_SERVER_CONNECTIONS 40
+#define CHAOS_SERVER_CONNECTIONS 28 /* 20 actors, a few rivals, and no more: a crowd is slow */
 extern const char chaos_server_settings[];
 
 struct chaos_server {

@@ -140,9 +140,8 @@ static void pass(const struct place *place, enum seat_moment moment)
 {
     place->seat->moment = (int)moment;
     if (spring(place, SEAT_STOPS, moment) != NULL) {
-        raise(SIGSTOP);
+        raise(SIGSTOP); /* whoever watches takes the snare back */
     }
-    place->seat->snare = -1;
 }
 
 bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
