@@ -85,22 +85,6 @@ static bool read_number(const char *text, size_t length, uint64_t most, uint64_t
     return length < sizeof part && cli_read_number(part, number) && *number <= most;
 }
 
-static int read_time(const char *text, double *seconds)
-{
-    size_t length = strlen(text);
-    uint64_t number = 0;
-    char unit = length > 0 ? text[length - 1] : '\0';
-    double scale = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
-    if (scale == 0 || !read_number(text, length - 1, 1000000, &number) || number == 0) {
-        return cli_usage_error(&cli_campaign,
-                               "--time '%s': it is a whole number with its unit, such as 60s, 5m "
-                               "or 2h",
-                               cli_quote(text).text);
-    }
-    *seconds = (double)number * scale;
-    return CLI_OK;
-}
-
 static int read_shard(const char *text, struct campaign_plan *plan)
 {
     const char *slash = strchr(text, '/');
@@ -136,8 +120,8 @@ static int read_bounds(struct campaign *campaign)
     plan->seeds = options->time == NULL ? SEEDS_USUAL : 0;
     int status =
         cli_number_option(&cli_campaign, "--seeds", options->seeds, 1, SEEDS_MAX, &plan->seeds);
-    if (status == CLI_OK && options->time != NULL) {
-        status = read_time(options->time, &plan->seconds);
+    if (status == CLI_OK) {
+        status = cli_time_option(&cli_campaign, "--time", options->time, &plan->seconds);
     }
     if (status == CLI_OK) {
         status = cli_number_option(&cli_campaign, "--base-seed", options->base_seed, 0, SEED_MAX,

@@ -70,6 +70,11 @@ bool cli_read_number(const char *text, uint64_t *number);
 int cli_number_option(const struct cli_verb *verb, const char *option, const char *text,
                       uint64_t least, uint64_t most, uint64_t *number);
 
+/* The value of an option: a time, such as 60s, 5m or 2h. Not given (text is NULL): *seconds stays
+ * as it is. Returns CLI_OK, or CLI_USAGE after it has said why. */
+int cli_time_option(const struct cli_verb *verb, const char *option, const char *text,
+                    double *seconds);
+
 /* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
 enum format_kind cli_text_format(void);
 

@@ -160,3 +160,26 @@ int cli_number_option(const struct cli_verb *verb, const char *option, const cha
     *number = value;
     return CLI_OK;
 }
+
+int cli_time_option(const struct cli_verb *verb, const char *option, const char *text,
+                    double *seconds)
+{
+    char digits[8] = "";
+    uint64_t number = 0;
+    size_t length = text == NULL ? 0 : strlen(text);
+    char unit = length > 0 ? text[length - 1] : '\0';
+    double scale = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+    if (text == NULL) {
+        return CLI_OK;
+    }
+    if (length > 0 && length <= sizeof digits) {
+        memcpy(digits, text, length - 1);
+    }
+    if (scale == 0 || !cli_read_number(digits, &number) || number == 0 || number > 1000000) {
+        return cli_usage_error(verb,
+                               "%s '%s': it is a whole number with its unit, such as 60s, 5m or 2h",
+                               option, cli_quote(text).text);
+    }
+    *seconds = (double)number * scale;
+    return CLI_OK;
+}

@@ -1,83 +1,108 @@
-/* assay real: the same engines on PostgreSQL. */
+/* assay real: the same engines on PostgreSQL, under real faults. */
 #include "cli/real.h"
 
 #include "cli/cli.h"
 #include "cli/one_run.h"
-#include "cli/real_judge.h"
+#include "cli/real_tell.h"
 #include "cli/results.h"
 #include "cli/server.h"
-#include "real/driver.h"
 #include "real/history.h"
+#include "real/part.h"
+#include "real/views.h"
+#include "scenarios/writer.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: assay real SCENARIO... [--seeds N] [--dsn DSN] [--keep] [--sabotage NAME]\n"
-    "                  [--expect-finding] [--json] [--out DIR]\n"
+    "usage: assay real SCENARIO... [--seeds N | --time 60s] [--no-faults] [--jobs N] [--workers "
+    "N]\n"
+    "                  [--dsn DSN] [--keep] [--sabotage NAME] [--expect-finding] [--json]\n"
+    "                  [--out DIR]\n"
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
-    "connection each; a phase of the pipeline is sent as the role of its principal, which has "
-    "few.\n"
-    "The server records every committed change in the transaction that made it; the oracles of "
+    "connection each; a phase of the pipeline is sent as the role of its principal, which has few. "
+    "Real\n"
+    "faults fall on them and on the server, of the groups that the scenario allows: processes are "
+    "killed\n"
+    "and stopped, connections cut around COMMIT, the server restarted or replaced by its standby. "
+    "Then\n"
+    "faults stop, everybody begins anew, and what is left is done. The server records every "
+    "committed\n"
+    "change in the transaction that made it; the oracles of the simulation judge that history, and "
     "the\n"
-    "simulation judge that history, and the final data are compared with a simulated run without\n"
-    "faults. No faults are injected yet. A seed numbers a run; who runs when is up to the "
-    "machine.\n"
+    "final data are compared with a simulated run without faults. A seed fixes workload and fault "
+    "plan;\n"
+    "who runs when is up to the machine.\n"
+    "\n"
+    "A fault counts only if it hit an open transaction, a held claim or an unanswered commit. The\n"
+    "private server runs with fsync off: nothing here takes the machine's power away, and killed\n"
+    "processes lose nothing that the operating system was given.\n"
     "\n"
     "  --seeds N         runs of each scenario (default 1)\n"
+    "  --time 60s        instead: runs of each until the time is up, when faults stop; s, m or h\n"
+    "  --no-faults       nothing befalls anybody\n"
+    "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
+    "  --workers N       instead of the scenario's\n"
     "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas of its own there "
     "and\n"
     "                    drops them, and roles, too, for a protocol with principals, which takes\n"
-    "                    CREATEROLE. Without it, a private server in a temporary folder\n"
-    "  --keep            leave the private server and its last schema, and say how to connect\n"
+    "                    CREATEROLE. It harms nothing but its own processes and connections.\n"
+    "                    Without it, a private server in a temporary folder\n"
+    "  --keep            leave the private server and its last schema, and say how to connect; "
+    "its\n"
+    "                    views decode ledgers\n"
     "  --sabotage NAME   plant a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"real\" for each scenario\n"
     "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken; 2 the work did not end; 69 no "
-    "server,\n"
-    "or no package to make or reach one.\n"
+    "Exit status: 0 every promise held; 1 a promise was broken, or the server lost what it had\n"
+    "acknowledged; 2 the work did not end; 69 no server, or no package to make or reach one.\n"
     "\n"
     "example: assay real tree-7 cycle --seeds 20\n";
 
-#define RUN_MS_MAX     20000 /* until a run is given up */
-#define CLAIM_MS       10000
-#define PUT_BACK_MS    5
-#define PROBLEM_STATUS 3 /* of a worker process whose store failed */
+#define RUN_MS_MAX      20000 /* until a phase of a run is given up, */
+#define JOB_MS_MAX      1000  /* and for each job */
+#define CALM_CLAIM_MS   10000
+#define STORMY_CLAIM_MS 150 /* so that what a killed worker held comes again soon */
+#define PUT_BACK_MS     5
+#define TOLD_MAX        16
 
 struct request {
-    const char *seeds, *dsn, *sabotage_name, *out;
+    const char *seeds, *time, *jobs, *workers, *dsn, *sabotage_name, *out;
     struct artefacts *results;
-    uint64_t seed_count;
-    bool keep, json, expect_finding;
+    uint64_t seed_count, job_count, worker_count; /* 0: as the scenario has it */
+    double seconds;                               /* 0: seed_count says it */
+    bool keep, json, expect_finding, no_faults;
     struct sabotage sabotage;
     struct cli_arguments scenarios;
     const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
     size_t hunted_count;
+    struct cluster cluster; /* the private server */
+    struct chaos_server server;
+    struct real_result told[TOLD_MAX];
+    size_t told_count;
 };
 
 /* A scenario on a server. */
 struct stage {
-    const struct request *request;
-    const char *dsn;
+    struct request *request;
     struct scenario scenario;
     struct run run;
     struct rules rules;
+    uint32_t times; /* how often the scenario's own jobs are done */
+    int64_t claim_ms;
+    int64_t until; /* when faults stop, by driver_now() */
     char schema[48];
-    struct roles roles;            /* of the protocol's principals */
-    _Atomic uint64_t *turned_away; /* 53300, of all workers; shared with them */
-    uint64_t runs, commits, changes;
-    struct real_verdict verdict;
+    struct roles roles; /* of the protocol's principals */
+    struct seat_page *page;
+    struct real_result *result;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -88,118 +113,78 @@ static void note_signal(int number)
     interrupted = 1;
 }
 
-/* ---- one run --------------------------------------------------------------------------------- */
-
-static struct driver driver_of(const struct stage *stage)
-{
-    return (struct driver){
-        .dsn = stage->dsn,
-        .schema = stage->schema,
-        .roles = &stage->roles,
-        .turned_away = stage->turned_away,
-        .rules = &stage->rules,
-        .sabotage = stage->request->sabotage_name == NULL ? NULL : &stage->request->sabotage,
-        .give_up_at = driver_now() + RUN_MS_MAX};
-}
-
-/* Who serves is a process, and ends with this one. */
-static pid_t start_worker(const struct driver *driver, unsigned actor)
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid != 0) {
-        return pid;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct store_pg_problem problem;
-    uint64_t transactions;
-    enum driver_end end = driver_act(driver, actor, &transactions, &problem);
-    if (end == DRIVER_FAILED) {
-        fprintf(stderr, "assay real: a worker's store failed: %s\n", problem.text);
-    }
-    _exit(end == DRIVER_QUIET ? 0 : end == DRIVER_LATE ? CLI_NO_PROGRESS : PROBLEM_STATUS);
-}
-
-/* CLI_OK if all ended because nothing was left to do. */
-static int run_workers(const struct stage *stage, const struct driver *driver)
-{
-    pid_t pids[PROTOCOL_ACTORS_MAX];
-    unsigned count = 0;
-    int status = CLI_OK;
-    for (unsigned a = 0; a < stage->rules.actors; a++) {
-        if (protocol_role(&stage->rules, a)->is_done == NULL) {
-            pids[count] = start_worker(driver, a);
-            status = pids[count] < 0 ? CLI_UNAVAILABLE : status;
-            count++;
-        }
-    }
-    for (unsigned w = 0; w < count; w++) {
-        int ended = 0;
-        while (pids[w] > 0 && waitpid(pids[w], &ended, 0) < 0 && !interrupted) {
-        }
-        if (interrupted && pids[w] > 0) {
-            kill(pids[w], SIGKILL);
-            waitpid(pids[w], &ended, 0);
-        }
-        int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : PROBLEM_STATUS;
-        status = code == PROBLEM_STATUS          ? CLI_UNAVAILABLE
-                 : code != 0 && status == CLI_OK ? CLI_NO_PROGRESS
-                                                 : status;
-    }
-    return status;
-}
-
 static int complain(const char *what, const char *why)
 {
     fprintf(stderr, "assay real: %s: %s\n", what, why);
     return CLI_UNAVAILABLE;
 }
 
-static int judge(struct stage *stage)
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static struct store_pg *open_store(struct stage *stage, struct store_pg_problem *problem)
+{
+    return store_pg_open(
+        &(struct store_pg_options){.dsn = chaos_server_dsn(&stage->request->server),
+                                   .schema = stage->schema,
+                                   .primitives = primitive_table,
+                                   .primitive_count = PRIMITIVE_COUNT},
+        problem);
+}
+
+static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
+{
+    struct real_result *result = stage->result;
+    if (!real_judge(&stage->run, store, stage->schema, &result->verdict) ||
+        (result->storms &&
+         !fates_look_up(store, stage->schema, stage->page, ids_stand, &result->fates))) {
+        return complain("the history cannot be read", store_pg_why_not(store));
+    }
+    result->commits += result->verdict.commits;
+    result->changes += result->verdict.changes;
+    const char *bug = result->verdict.bug != NULL ? result->verdict.bug
+                      : result->fates.contradictions > 0
+                          ? "history and pg_xact_status do not agree on a transaction"
+                          : NULL;
+    if (bug != NULL) {
+        fprintf(stderr, "assay real: %s: a bug of Assay\n", bug);
+        return CLI_BUG;
+    }
+    return result->verdict.breach.broken || result->fates.forgotten > 0 ? CLI_BROKEN : CLI_OK;
+}
+
+static int judge(struct stage *stage, bool ids_stand)
 {
     struct store_pg_problem problem;
-    struct store_pg_options options = {.dsn = stage->dsn,
-                                       .schema = stage->schema,
-                                       .primitives = primitive_table,
-                                       .primitive_count = PRIMITIVE_COUNT};
-    struct store_pg *store = store_pg_open(&options, &problem);
+    struct store_pg *store = open_store(stage, &problem);
     if (store == NULL) {
         return complain("the history cannot be read", problem.text);
     }
-    int status = real_judge(&stage->run, store, stage->schema, &stage->verdict)
-                     ? CLI_OK
-                     : complain("the history cannot be read", store_pg_why_not(store));
+    int status = judge_with(stage, store, ids_stand);
     store_pg_close(store);
-    stage->commits += stage->verdict.commits;
-    stage->changes += stage->verdict.changes;
-    if (status == CLI_OK && stage->verdict.bug != NULL) {
-        fprintf(stderr, "assay real: %s: a bug of Assay\n", stage->verdict.bug);
-        return CLI_BUG;
-    }
-    return status == CLI_OK && stage->verdict.breach.broken ? CLI_BROKEN : status;
+    return status;
 }
 
 /* The schema with its tables and triggers. */
 static int make_schema(struct stage *stage)
 {
-    char script[HISTORY_SCRIPT_SIZE];
+    char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
     struct store_pg_problem problem;
-    struct store_pg_options options = {.dsn = stage->dsn,
-                                       .schema = stage->schema,
-                                       .primitives = primitive_table,
-                                       .primitive_count = PRIMITIVE_COUNT};
-    if (!store_pg_make_schema(stage->dsn, stage->schema,
-                              protocol_get(stage->scenario.protocol)->tables, &problem)) {
-        return complain("the schema cannot be made", problem.text);
-    }
-    struct store_pg *store = store_pg_open(&options, &problem);
+    uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
+    const char *dsn = chaos_server_dsn(&stage->request->server);
+    struct store_pg *store = store_pg_make_schema(dsn, stage->schema, tables, &problem)
+                                 ? open_store(stage, &problem)
+                                 : NULL;
     if (store == NULL) {
         return complain("the schema cannot be made", problem.text);
     }
-    history_script(stage->schema, protocol_get(stage->scenario.protocol)->tables, script);
-    int status = store_pg_run(store, script)
-                     ? CLI_OK
-                     : complain("the history cannot be recorded", store_pg_why_not(store));
+    history_script(stage->schema, tables, script);
+    bool done = store_pg_run(store, script);
+    if (done && stage->request->keep) {
+        views_script(stage->schema, tables, script);
+        done = store_pg_run(store, script);
+    }
+    int status =
+        done ? CLI_OK : complain("the history cannot be recorded", store_pg_why_not(store));
     store_pg_close(store);
     return status;
 }
@@ -212,124 +197,173 @@ static int make_roles(struct stage *stage)
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }
-    if (!store_pg_make_roles(stage->dsn, stage->schema, &stage->roles, &problem)) {
+    if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->schema,
+                             &stage->roles, &problem)) {
         stage->roles.principals = 0; /* none to drop */
         return complain(stage->scenario.name, problem.text);
     }
     return CLI_OK;
 }
 
-/* Clients: those that have done all they will ever do, one after the other. */
-static int run_clients(const struct stage *stage, const struct driver *driver)
+/* CLI_OK if all ended because nothing was left to do. */
+static int run_actors(struct stage *stage, const struct chaos_plan *plan)
 {
-    struct store_pg_problem problem = {"the time is up"};
-    uint64_t transactions;
-    for (unsigned a = 0; a < stage->rules.actors; a++) {
-        if (protocol_role(&stage->rules, a)->is_done != NULL &&
-            driver_act(driver, a, &transactions, &problem) != DRIVER_QUIET) {
-            return complain("the jobs cannot be created", problem.text);
-        }
-    }
-    return CLI_OK;
+    static const int statuses[CHAOS_END_COUNT] = {[CHAOS_QUIET] = CLI_OK,
+                                                  [CHAOS_LATE] = CLI_NO_PROGRESS,
+                                                  [CHAOS_INTERRUPTED] = CLI_INCOMPLETE,
+                                                  [CHAOS_FAILED] = CLI_UNAVAILABLE};
+    struct request *request = stage->request;
+    struct store_pg_problem problem;
+    int64_t most_ms = RUN_MS_MAX + (int64_t)stage->scenario.jobs * JOB_MS_MAX;
+    struct chaos chaos = {
+        .driver = {.dsn = chaos_server_dsn(&request->server),
+                   .schema = stage->schema,
+                   .roles = &stage->roles,
+                   .rules = &stage->rules,
+                   .sabotage = request->sabotage_name == NULL ? NULL : &request->sabotage,
+                   .page = stage->page},
+        .server = &request->server,
+        .plan = plan,
+        .interrupted = &interrupted,
+        .weather_ms = most_ms,
+        .settle_ms = most_ms};
+    int64_t begun = driver_now();
+    enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &problem);
+    stage->result->seconds += (double)(driver_now() - begun) / 1000;
+    stage->result->jobs += stage->scenario.jobs;
+    return end == CHAOS_FAILED ? complain(stage->scenario.name, problem.text) : statuses[end];
 }
 
-static int run_seed(struct stage *stage)
+/* With a schema that is there. */
+static int run_and_judge(struct stage *stage, const struct real_plan *plan)
+{
+    struct chaos_server *server = &stage->request->server;
+    struct cluster_fault why;
+    if (plan->fails_over && !chaos_server_follow(server, &why)) {
+        return complain("no standby", why.text);
+    }
+    uint64_t crashes = stage->result->chaos.crashes;
+    int worked = run_actors(stage, &plan->plan);
+    bool ids_stand = stage->result->chaos.crashes == crashes;
+    if (!chaos_server_unfollow(server, &why)) {
+        return complain("the standby cannot be ended", why.text);
+    }
+    int status = worked == CLI_UNAVAILABLE || interrupted ? worked : judge(stage, ids_stand);
+    return status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
+}
+
+/* Roles and schema go, wherever they are now. */
+static int clean_up(struct stage *stage, int status)
 {
     struct store_pg_problem problem;
-    struct driver driver = driver_of(stage);
+    const char *dsn = chaos_server_dsn(&stage->request->server);
+    if (!store_pg_drop_roles(dsn, &stage->roles, &problem) && status == CLI_OK) {
+        status = complain("the roles cannot be dropped", problem.text);
+    }
+    if (!store_pg_drop_schema(dsn, stage->schema, &problem) && status == CLI_OK) {
+        status = complain("the schema cannot be dropped", problem.text);
+    }
+    return status;
+}
+
+static int run_planned(struct stage *stage, const struct real_plan *plan)
+{
     stage->roles.principals = 0; /* none is made yet */
     int status = make_schema(stage);
     if (status == CLI_OK) {
         status = make_roles(stage);
     }
     if (status == CLI_OK) {
-        status = run_clients(stage, &driver);
+        status = run_and_judge(stage, plan);
     }
-    if (status == CLI_OK) {
-        int worked = run_workers(stage, &driver);
-        status = worked == CLI_UNAVAILABLE || interrupted ? CLI_UNAVAILABLE : judge(stage);
-        status = status == CLI_OK ? worked : status; /* a promise tells more than "it hangs" */
+    stage->result->runs++;
+    return stage->request->keep ? status : clean_up(stage, status);
+}
+
+static int run_seed(struct stage *stage, uint64_t seed)
+{
+    struct real_plan plan = {.faults = NULL};
+    if (stage->result->storms &&
+        !real_plan_draw(&plan, &(struct real_plan_request){
+                                   .run = &stage->run,
+                                   .profile = &stage->result->profile,
+                                   .seed = seed,
+                                   .times = stage->times,
+                                   .claim_ms = stage->claim_ms,
+                                   .ours = chaos_server_is_ours(&stage->request->server)})) {
+        return complain(stage->scenario.name, "not enough memory");
     }
-    stage->runs++;
-    if (!stage->request->keep && !store_pg_drop_roles(stage->dsn, &stage->roles, &problem) &&
-        status == CLI_OK) {
-        status = complain("the roles cannot be dropped", problem.text);
-    }
-    if (!stage->request->keep && !store_pg_drop_schema(stage->dsn, stage->schema, &problem) &&
-        status == CLI_OK) {
-        status = complain("the schema cannot be dropped", problem.text);
-    }
+    int status = run_planned(stage, &plan);
+    real_plan_free(&plan);
     return status;
 }
 
 /* ---- a scenario ------------------------------------------------------------------------------ */
 
-static void write_lines(const struct stage *stage, int status)
+/* More or fewer jobs and workers; as sound as if the scenario had said so. */
+static bool resize(struct stage *stage, struct scenario_fault *fault)
 {
-    const struct oracle_verdict *breach = &stage->verdict.breach;
     const struct request *request = stage->request;
-    const char *name = stage->scenario.name;
-    const char *clause = status == CLI_BROKEN ? clause_get(breach->clause)->id : NULL;
-    char again[200];
-    if (clause != NULL && request->sabotage_name == NULL) {
-        snprintf(again, sizeof again, "assay real %s --seeds %" PRIu64, name, request->seed_count);
-        artefacts_note(request->results,
-                       json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding",
-                                 "scenario", name, "clause", clause, "oracle",
-                                 campaign_oracle_name(stage->verdict.oracle), "kind",
-                                 stage->scenario.breaks ? "expected" : "new", "why", breach->why,
-                                 "runs", (json_int_t)1, "again", again));
+    struct scenario *scenario = &stage->scenario;
+    uint32_t jobs = scenario->jobs;
+    stage->times = 1;
+    if (request->job_count == 0 && request->worker_count == 0) {
+        return true;
     }
-    artefacts_line(request->results,
-                   json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}",
-                             "type", "real", "scenario", name, "protocol",
-                             protocol_get(stage->scenario.protocol)->name, "sabotage",
-                             request->sabotage_name, "runs", (json_int_t)stage->runs, "commits",
-                             (json_int_t)stage->commits, "changes", (json_int_t)stage->changes,
-                             "turned_away", (json_int_t)atomic_load(stage->turned_away), "status",
-                             status, "clause", clause, "why", clause == NULL ? NULL : breach->why,
-                             "evaluated", results_evaluated(stage->run.oracle.evaluated), "seen",
-                             results_seen(stage->run.oracle.seen)));
+    scenario->jobs = request->job_count == 0 ? jobs : (uint32_t)request->job_count;
+    scenario->workers =
+        request->worker_count == 0 ? scenario->workers : (uint32_t)request->worker_count;
+    stage->times = (scenario->jobs + jobs - 1) / jobs;
+    struct scenario *other = calloc(1, sizeof *other);
+    char *text = malloc(SCENARIO_TEXT_SIZE_MAX);
+    snprintf(fault->text, sizeof fault->text, "%s: not enough memory", scenario->name);
+    size_t size = other == NULL || text == NULL
+                      ? 0
+                      : scenario_write(scenario, NULL, text, SCENARIO_TEXT_SIZE_MAX);
+    bool sound = size > 0 && scenario_parse(text, size, scenario->name, other, fault);
+    free(other);
+    free(text);
+    return sound;
 }
 
-static void write_stage(const struct stage *stage, int status)
+/* Of the scenario as it is, whatever its size here. */
+static bool make_profile(struct stage *stage)
 {
-    const struct oracle_verdict *breach = &stage->verdict.breach;
-    const char *name = stage->scenario.name;
-    uint64_t turned_away = atomic_load(stage->turned_away);
-    bool broken = status == CLI_BROKEN;
-    write_lines(stage, status);
-    if (stage->request->json) {
-        return;
+    if (!run_make(&stage->run, &stage->scenario, NULL)) {
+        return false;
     }
-    if (broken) {
-        printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
-               "committed history\n",
-               name, stage->runs, breach->why, clause_get(breach->clause)->id,
-               campaign_oracle_name(stage->verdict.oracle));
-    } else {
-        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged", name, stage->runs,
-               stage->runs == 1 ? "" : "s", stage->commits);
-        if (turned_away > 0) {
-            printf(", turned away %" PRIu64 " time%s (53300)", turned_away,
-                   turned_away == 1 ? "" : "s");
-        }
-        printf(": %s\n", status == CLI_OK ? "every promise held, data as in the simulation"
-                         : status == CLI_NO_PROGRESS ? "the work did not end"
-                                                     : "not complete");
-    }
+    real_profile_make(&stage->run, &stage->result->profile);
+    run_free(&stage->run);
+    return true;
 }
 
 static int load(struct stage *stage, const char *name)
 {
     struct scenario_fault fault;
+    const struct request *request = stage->request;
     if (!scenario_load(name, &stage->scenario, &fault)) {
         return cli_usage_error(&cli_real, "%s", fault.text);
     }
-    if (stage->request->sabotage_name != NULL &&
-        one_run_check_sabotage(&cli_real, &stage->request->sabotage, &stage->scenario) != CLI_OK) {
+    if (request->sabotage_name != NULL &&
+        one_run_check_sabotage(&cli_real, &request->sabotage, &stage->scenario) != CLI_OK) {
         return CLI_USAGE;
     }
+    bool bears = part_bears_faults(stage->scenario.protocol);
+    stage->result->storms = !request->no_faults && bears;
+    stage->result->spared = !request->no_faults && !bears;
+    stage->claim_ms = stage->result->storms ? STORMY_CLAIM_MS : CALM_CLAIM_MS;
+    if (stage->result->storms && !make_profile(stage)) {
+        return complain(name, "not enough memory");
+    }
+    if (!resize(stage, &fault)) {
+        return cli_usage_error(&cli_real, "%s", fault.text);
+    }
+    scenario_rules(&stage->scenario, stage->claim_ms, PUT_BACK_MS, &stage->rules);
+    return CLI_OK;
+}
+
+static int make_run(struct stage *stage, const char *name)
+{
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
         return complain(name, "not enough memory");
     }
@@ -341,83 +375,146 @@ static int load(struct stage *stage, const char *name)
     /* what the simulated run without faults has shown is not the server's */
     memset(stage->run.oracle.evaluated, 0, sizeof stage->run.oracle.evaluated);
     memset(stage->run.oracle.seen, 0, sizeof stage->run.oracle.seen);
-    scenario_rules(&stage->scenario, CLAIM_MS, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
 
-static int run_scenario(const struct request *request, const char *dsn, const char *name)
+static int run_loaded(struct stage *stage)
+{
+    static unsigned number;
+    const struct request *request = stage->request;
+    int status = CLI_OK;
+    stage->until =
+        request->seconds > 0 ? driver_now() + (int64_t)(request->seconds * 1000) : INT64_MAX;
+    for (uint64_t seed = 1; status == CLI_OK && !interrupted; seed++) {
+        if (request->seconds > 0 ? seed > 1 && driver_now() >= stage->until
+                                 : seed > request->seed_count) {
+            break;
+        }
+        snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
+        status = run_seed(stage, seed);
+    }
+    return status;
+}
+
+static size_t add_number(char *text, size_t size, size_t used, const char *option, uint64_t number)
+{
+    return number == 0
+               ? used
+               : used + (size_t)snprintf(text + used, size - used, " %s %" PRIu64, option, number);
+}
+
+/* Of a broken promise, for the report. */
+static void note_finding(const struct stage *stage)
+{
+    const struct request *request = stage->request;
+    const struct real_result *result = stage->result;
+    const struct oracle_verdict *breach = &result->verdict.breach;
+    if (result->status != CLI_BROKEN || !breach->broken || request->sabotage_name != NULL) {
+        return;
+    }
+    char again[400];
+    size_t used = (size_t)snprintf(again, sizeof again, "assay real %s%s", result->scenario,
+                                   request->no_faults ? " --no-faults" : "");
+    used = add_number(again, sizeof again, used, "--seeds", result->runs);
+    used = add_number(again, sizeof again, used, "--jobs", request->job_count);
+    (void)add_number(again, sizeof again, used, "--workers", request->worker_count);
+    artefacts_note(request->results,
+                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding",
+                             "scenario", result->scenario, "clause", clause_get(breach->clause)->id,
+                             "oracle", campaign_oracle_name(result->verdict.oracle), "kind",
+                             stage->scenario.breaks ? "expected" : "new", "why", breach->why,
+                             "runs", (json_int_t)1, "again", again));
+}
+
+static int run_scenario(struct request *request, const char *name)
 {
     struct stage *stage = calloc(1, sizeof *stage);
-    if (stage == NULL) {
-        return complain(name, "not enough memory");
-    }
-    stage->request = request;
-    stage->dsn = dsn;
-    stage->turned_away = mmap(NULL, sizeof *stage->turned_away, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (stage->turned_away == MAP_FAILED) {
+    struct seat_page *page = seat_page_make();
+    struct real_result *result = &request->told[request->told_count];
+    if (stage == NULL || page == NULL) {
         free(stage);
+        seat_page_free(page);
         return complain(name, "not enough memory");
     }
+    *result = (struct real_result){.sabotage = request->sabotage_name};
+    stage->request = request;
+    stage->page = page;
+    stage->result = result;
     int status = load(stage, name);
     if (status == CLI_OK) {
-        static unsigned number;
-        for (uint64_t seed = 1; seed <= request->seed_count && status == CLI_OK && !interrupted;
-             seed++) {
-            snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
-            status = run_seed(stage);
-        }
-        write_stage(stage, status);
+        status = make_run(stage, name);
+    }
+    if (status == CLI_OK) {
+        memcpy(result->scenario, stage->scenario.name, sizeof result->scenario);
+        result->protocol = stage->scenario.protocol;
+        status = run_loaded(stage);
+        result->status = status;
+        note_finding(stage);
+        real_tell_result(result, &stage->run.oracle, request->results);
+        request->told_count = (request->told_count + 1) % TOLD_MAX;
         run_free(&stage->run);
     }
-    munmap((void *)stage->turned_away, sizeof *stage->turned_away);
+    seat_page_free(page);
     free(stage);
     return status;
 }
 
-static int run_all(void *context, const char *dsn)
+static int run_each(struct request *request)
 {
-    const struct request *request = context;
     int worst = CLI_OK;
     for (int i = 0; i < request->scenarios.count && !interrupted; i++) {
-        int status = run_scenario(request, dsn, request->scenarios.positional[i]);
+        int status = run_scenario(request, request->scenarios.positional[i]);
         if (status == CLI_USAGE || status == CLI_UNAVAILABLE || status == CLI_BUG) {
             return status;
         }
         worst = worst == CLI_OK ? status : worst;
     }
-    if (interrupted) {
-        return CLI_INCOMPLETE;
+    return interrupted ? CLI_INCOMPLETE : worst;
+}
+
+static int run_all(void *context, const char *dsn)
+{
+    struct request *request = context;
+    (void)dsn;
+    int status = run_each(request);
+    if (!request->json && !request->no_faults && request->told_count > 0) {
+        real_tell_faults(request->told, request->told_count);
     }
-    if (worst == CLI_OK || worst == CLI_BROKEN) {
-        return (worst == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
+    if (status == CLI_OK || status == CLI_BROKEN) {
+        return (status == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
     }
-    return worst;
+    return status;
 }
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
 static int use_server(struct request *request, on_server *what)
 {
-    return server_use(
-        &(struct server_request){.verb = "real", .dsn = request->dsn, .keep = request->keep}, what,
-        request);
+    request->server = (struct chaos_server){
+        .foreign_dsn = request->dsn, .cluster = &request->cluster, .standby.lock = -1};
+    return server_use(&(struct server_request){.verb = "real",
+                                               .dsn = request->dsn,
+                                               .keep = request->keep,
+                                               .cluster = &request->cluster,
+                                               .settings = chaos_server_settings,
+                                               .max_connections = CHAOS_SERVER_CONNECTIONS},
+                      what, request);
 }
 
 /* ---- planted bugs ---------------------------------------------------------------------------- */
 
 static int hunt_all(void *context, const char *dsn)
 {
-    const struct request *request = context;
+    struct request *request = context;
     int worst = CLI_OK;
+    (void)dsn;
     for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
-        struct request one = *request;
-        one.sabotage = request->hunted[i];
-        one.sabotage_name = one.sabotage.name;
-        if (!one.json) {
-            printf("%s\n  ", one.sabotage_name);
+        request->sabotage = request->hunted[i];
+        request->sabotage_name = request->sabotage.name;
+        if (!request->json) {
+            printf("%s\n  ", request->sabotage_name);
         }
-        int status = run_scenario(&one, dsn, one.sabotage.scenario);
+        int status = run_scenario(request, request->sabotage.scenario);
         if (status != CLI_BROKEN) {
             worst = status == CLI_OK || status == CLI_NO_PROGRESS ? CLI_INCOMPLETE : status;
         }
@@ -427,47 +524,34 @@ static int hunt_all(void *context, const char *dsn)
 
 int real_sabotages(const struct sabotage *list, size_t count, struct artefacts *results)
 {
-    struct request request = {.seed_count = 1,
-                              .json = results->echo != NULL,
-                              .results = results,
-                              .hunted = list,
-                              .hunted_count = count};
-    return use_server(&request, hunt_all);
+    struct request *request = calloc(1, sizeof *request);
+    if (request == NULL) {
+        return complain("sabotage", "not enough memory");
+    }
+    *request = (struct request){.seed_count = 1,
+                                .json = results->echo != NULL,
+                                .results = results,
+                                .no_faults = true,
+                                .hunted = list,
+                                .hunted_count = count};
+    int status = use_server(request, hunt_all);
+    free(request);
+    return status;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-static int read_request(int argc, char **argv, struct request *request)
+static int read_sabotage(struct request *request)
 {
-    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
-                                         {"--dsn", &request->dsn, NULL},
-                                         {"--sabotage", &request->sabotage_name, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--keep", NULL, &request->keep},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
-                           &request->scenarios);
-    request->seed_count = 1;
-    if (status != CLI_OK) {
-        return status;
+    if (request->sabotage_name == NULL) {
+        return CLI_OK;
     }
-    if (request->scenarios.count == 0) {
-        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
-    }
-    status =
-        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (request->sabotage_name != NULL &&
-        !sabotage_find(request->sabotage_name, &request->sabotage)) {
+    if (!sabotage_find(request->sabotage_name, &request->sabotage)) {
         return cli_usage_error(&cli_real,
                                "--sabotage %s: there is none; assay list sabotages shows them",
                                cli_quote(request->sabotage_name).text);
     }
-    if (request->sabotage_name != NULL &&
-        (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage))) {
+    if (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage)) {
         return cli_usage_error(&cli_real,
                                "--sabotage %s needs the simulated store: it reads rows on the sly, "
                                "or tears transactions",
@@ -476,28 +560,82 @@ static int read_request(int argc, char **argv, struct request *request)
     return CLI_OK;
 }
 
-static int run_verb(int argc, char **argv)
+static int read_numbers(struct request *request)
 {
-    struct request request = {0};
-    int status = read_request(argc, argv, &request);
+    request->seed_count = 1;
+    if (request->seeds != NULL && request->time != NULL) {
+        return cli_usage_error(&cli_real, "--seeds and --time exclude each other");
+    }
+    int status =
+        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
+    if (status == CLI_OK) {
+        status = cli_number_option(&cli_real, "--jobs", request->jobs, 1, SCENARIO_JOBS_MAX,
+                                   &request->job_count);
+    }
+    if (status == CLI_OK) {
+        status = cli_number_option(&cli_real, "--workers", request->workers, 1,
+                                   SCENARIO_WORKERS_MAX, &request->worker_count);
+    }
+    return status == CLI_OK ? cli_time_option(&cli_real, "--time", request->time, &request->seconds)
+                            : status;
+}
+
+static int read_request(int argc, char **argv, struct request *request)
+{
+    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
+                                         {"--time", &request->time, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--workers", &request->workers, NULL},
+                                         {"--dsn", &request->dsn, NULL},
+                                         {"--sabotage", &request->sabotage_name, NULL},
+                                         {"--out", &request->out, NULL},
+                                         {"--no-faults", NULL, &request->no_faults},
+                                         {"--keep", NULL, &request->keep},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
+    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
+                           &request->scenarios);
     if (status != CLI_OK) {
         return status;
     }
+    if (request->scenarios.count == 0) {
+        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
+    }
+    status = read_numbers(request);
+    return status == CLI_OK ? read_sabotage(request) : status;
+}
+
+static int run_request(struct request *request, struct artefacts *results)
+{
     struct sigaction action = {.sa_handler = note_signal}; /* no restart: waiting ends */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    request->results = results;
+    int status = results_open(results, &(struct results_plan){.verb = &cli_real,
+                                                              .folder = request->out,
+                                                              .json = request->json,
+                                                              .base_seed = 1,
+                                                              .jobs = 1});
+    return status == CLI_OK ? results_close(results, &cli_real, use_server(request, run_all))
+                            : status;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    struct request *request = calloc(1, sizeof *request);
     struct artefacts results;
-    status = results_open(&results, &(struct results_plan){.verb = &cli_real,
-                                                           .folder = request.out,
-                                                           .json = request.json,
-                                                           .base_seed = 1,
-                                                           .jobs = 1});
-    request.results = &results;
-    return status != CLI_OK ? status
-                            : results_close(&results, &cli_real, use_server(&request, run_all));
+    if (request == NULL) {
+        return complain("a request", "not enough memory");
+    }
+    int status = read_request(argc, argv, request);
+    if (status == CLI_OK) {
+        status = run_request(request, &results);
+    }
+    free(request);
+    return status;
 }
 
 const struct cli_verb cli_real = {.name = "real",
-                                  .about = "the same engines on PostgreSQL, judged alike",
+                                  .about = "the same engines on PostgreSQL, killed for real",
                                   .help = help,
                                   .run = run_verb};

@@ -1,7 +1,6 @@
 #include "cli/server.h"
 
 #include "cli/cli.h"
-#include "real/cluster.h"
 #include "real/store.h"
 
 #include <stdio.h>
@@ -16,7 +15,8 @@ static void say_how_to_connect(const struct cluster *cluster)
 
 int server_use(const struct server_request *request, on_server *what, void *context)
 {
-    struct cluster cluster = {0};
+    struct cluster own = {0};
+    struct cluster *cluster = request->cluster == NULL ? &own : request->cluster;
     struct cluster_fault why;
     if (!store_pg_is_there()) {
         fprintf(stderr,
@@ -28,15 +28,19 @@ int server_use(const struct server_request *request, on_server *what, void *cont
     if (request->dsn != NULL) {
         return what(context, request->dsn);
     }
-    if (!cluster_start(&cluster, &(struct cluster_options){.keep = request->keep}, &why)) {
+    if (!cluster_start(cluster,
+                       &(struct cluster_options){.keep = request->keep,
+                                                 .settings = request->settings,
+                                                 .max_connections = request->max_connections},
+                       &why)) {
         fprintf(stderr, "assay %s: %s\n", request->verb, why.text);
         return CLI_UNAVAILABLE;
     }
-    int status = what(context, cluster_dsn(&cluster));
+    int status = what(context, cluster_dsn(cluster));
     if (request->keep) {
-        say_how_to_connect(&cluster);
+        say_how_to_connect(cluster);
     }
-    if (!cluster_close(&cluster, &why)) {
+    if (!cluster_close(cluster, &why)) {
         fprintf(stderr, "assay %s: %s\n", request->verb, why.text);
     }
     return status;

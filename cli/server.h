@@ -2,12 +2,18 @@
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 
+#include "real/cluster.h"
+
 #include <stdbool.h>
 
 struct server_request {
     const char *verb; /* "real", for messages */
     const char *dsn;  /* NULL: a private one */
     bool keep;        /* leave the private one, and say how to connect */
+    /* For whoever does more with the private one than connect; NULL, 0: nobody does. */
+    struct cluster *cluster; /* where it is held; may be another when `what` returns */
+    const char *settings;    /* more lines for postgresql.conf */
+    int max_connections;
 };
 
 typedef int on_server(void *context, const char *dsn);

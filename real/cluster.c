@@ -245,6 +245,10 @@ static bool serve_as_asked(struct cluster *cluster, const struct cluster_options
 static bool fill_and_serve(struct cluster *cluster, const struct cluster_options *options,
                            struct cluster_fault *why)
 {
+    if (options->follows != NULL) {
+        return (cluster_standby_fill(cluster, options->follows, why) || with_log(cluster, why)) &&
+               serve_as_asked(cluster, options, why);
+    }
     bool copied = cluster_template_copy(cluster, options);
     if (copied && serve_as_asked(cluster, options, why)) {
         return true;

@@ -59,6 +59,7 @@ struct cluster_options {
     int max_connections;   /* 0: CLUSTER_CONNECTIONS */
     bool fsync;            /* survive a crash of the machine, too; slower */
     bool keep;             /* cluster_close() leaves the server running and the folder in place */
+    const struct cluster *follows; /* it is to be a hot standby of this one; NULL: it is not */
 };
 
 /* Zero is a cluster that was never started. */
@@ -99,6 +100,9 @@ void cluster_stop(struct cluster *cluster, enum cluster_stop how);
 /* Serves the same folder again; a server that still runs is stopped first (CLUSTER_FAST). False: it
  * is stopped, and *why has the end of its log. */
 bool cluster_restart(struct cluster *cluster, struct cluster_fault *why);
+
+/* A standby stops following and serves writers, too. Its primary must be gone. */
+bool cluster_promote(struct cluster *cluster, struct cluster_fault *why);
 
 /* The end of it: stops the server and removes the folder, or with `keep` leaves both. To be called
  * in a normal context, not in a signal handler. False: *why says what could not be removed. */

@@ -19,6 +19,11 @@ bool cluster_template_copy(const struct cluster *cluster, const struct cluster_o
 bool cluster_template_make(const struct cluster *cluster, const struct cluster_options *options,
                            struct cluster_fault *why);
 
+/* Fills the data folder, which is empty, with a copy of a cluster that serves, made to follow it.
+ */
+bool cluster_standby_fill(const struct cluster *cluster, const struct cluster *primary,
+                          struct cluster_fault *why);
+
 /* Removes a template that turned out to be of no use: the next start makes another. */
 void cluster_template_forget(const struct cluster *cluster, const struct cluster_options *options);
 

@@ -36,11 +36,19 @@ bool connection_schema_is_sound(const char *schema, struct store_pg_problem *pro
     return false;
 }
 
+/* A server that goes away says so in a notice, which libpq would print. */
+static void ignore_notice(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
 /* By hand, because only so can messages be asked to name the SQLSTATE: a refused connection has no
  * result to ask for it. */
 static PGconn *until_it_stands(PGconn *connection)
 {
     CHECK(connection != NULL);
+    PQsetNoticeProcessor(connection, ignore_notice, NULL);
     PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
     while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK &&

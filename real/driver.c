@@ -2,11 +2,13 @@
 
 #include "model/check.h"
 #include "real/part.h"
+#include "real/schema.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
-#define PAUSE_NS 1000000 /* between two looks when there was nothing to do */
+#define PAUSE_MS 1 /* between two looks when there was nothing to do */
 
 int64_t driver_now(void)
 {
@@ -22,16 +24,45 @@ struct station {
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
 };
 
-static bool open_station(const struct driver *driver, struct station *station,
+void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE])
+{
+    const struct role *role = protocol_role(driver->rules, actor);
+    snprintf(name, STORE_PG_NAME_SIZE, "%s %s %u.%u", driver->schema, role->name, actor,
+             driver->page->seats[actor].lives);
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* In storms the server may be away, and comes back. */
+static struct store_pg *open_as_caller(const struct driver *driver,
+                                       const struct store_pg_options *options,
+                                       struct store_pg_problem *problem)
+{
+    struct store_pg *store = store_pg_open(options, problem);
+    while (store == NULL && driver->storms && driver_now() < driver->give_up_at) {
+        pause_ms(PAUSE_MS);
+        store = store_pg_open(options, problem);
+    }
+    return store;
+}
+
+static bool open_station(const struct driver *driver, unsigned actor, struct station *station,
                          struct store_pg_problem *problem)
 {
+    char name[STORE_PG_NAME_SIZE];
+    driver_name(driver, actor, name);
     sabotage_primitives(driver->sabotage, station->primitives);
     struct store_pg_options options = {.dsn = driver->dsn,
                                        .schema = driver->schema,
                                        .primitives = station->primitives,
                                        .primitive_count = SABOTAGE_TABLE_SIZE,
-                                       .form = SQL_WHOLE};
-    station->as[PRINCIPAL_NONE] = store_pg_open(&options, problem);
+                                       .form = SQL_WHOLE,
+                                       .name = name,
+                                       .marks = driver->storms};
+    station->as[PRINCIPAL_NONE] = open_as_caller(driver, &options, problem);
     bool opened = station->as[PRINCIPAL_NONE] != NULL;
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         bool known =
@@ -58,33 +89,74 @@ static void failed(const struct station *station, struct store_pg_problem *probl
 }
 
 /* A connection of a principal lasts for one transaction. */
-static void let_in_others(const struct driver *driver, struct store_pg *store,
-                          const struct outcome *outcome)
+static void let_in_others(const struct station *station, struct seat *seat)
 {
-    store_pg_cut(store);
-    if (outcome->kind == OUTCOME_ABORTED && outcome->aborted == ABORT_CONNECTIONS) {
-        if (driver->turned_away != NULL) {
-            atomic_fetch_add(driver->turned_away, 1);
-        }
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    store_pg_cut(station->asked);
+    seat->backend = store_pg_backend(station->as[PRINCIPAL_NONE]);
+}
+
+/* A claim, or a lease. */
+static bool holds(const struct performer *performer)
+{
+    const struct role *role = performer->role;
+    return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
+}
+
+/* Whoever runs a task again may answer otherwise; only where its answer was taken up before does
+ * that mean anything. True: the bundle was made anew. */
+static bool answers_otherwise(const struct driver *driver, unsigned number, struct station *station,
+                              struct performer *performer, struct bundle *bundle)
+{
+    char query[120];
+    int64_t there = 0;
+    enum protocol_id protocol = (enum protocol_id)driver->rules->protocol;
+    enum row_table table;
+    int64_t answer = driver->storms ? part_answer(protocol, bundle, &table) : 0;
+    if (answer == 0) {
+        return false;
     }
+    snprintf(query, sizeof query, "SELECT count(*) FROM %s.%s WHERE id = %" PRId64, driver->schema,
+             schema_table(table), answer);
+    if (!store_pg_ask(station->as[PRINCIPAL_NONE], query, &there) || there == 0 ||
+        !seat_is_to_answer_otherwise(driver->page, number, bundle)) {
+        return false;
+    }
+    part_answer_otherwise(protocol, &performer->actor, true);
+    performer_next(performer, driver->rules, driver->sabotage, bundle);
+    return true;
 }
 
 /* One transaction. False: the store failed. */
-static bool step(const struct driver *driver, struct station *station, struct performer *performer)
+static bool step(const struct driver *driver, unsigned number, struct station *station,
+                 struct performer *performer)
 {
     struct bundle bundle;
     struct outcome outcome = {0};
+    struct seat *seat = &driver->page->seats[number];
+    bool was_idle = performer->role->is_idle(&performer->actor);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
+    bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
-    if (!store_pg_execute(station->asked, &bundle, driver_now(), &outcome)) {
+    if (!seat_execute(driver->page, number, station->asked, &bundle, driver_now(), &outcome)) {
         return false;
     }
     if (bundle.principal != PRINCIPAL_NONE) {
-        let_in_others(driver, station->asked, &outcome);
+        let_in_others(station, seat);
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
+    if (otherwise) {
+        part_answer_otherwise((enum protocol_id)driver->rules->protocol, &performer->actor, false);
+    }
+    seat->holds = holds(performer);
+    seat_keep(seat, &performer->actor);
+    if (!was_idle || !performer->role->is_idle(&performer->actor)) {
+        driver->page->progress++;
+    }
+    if (outcome.kind == OUTCOME_ABORTED &&
+        (outcome.aborted == ABORT_CONNECTION || outcome.aborted == ABORT_CONNECTIONS)) {
+        pause_ms(PAUSE_MS); /* nobody is there, or nobody has time */
+    }
     return true;
 }
 
@@ -92,29 +164,31 @@ static bool step(const struct driver *driver, struct station *station, struct pe
 static bool is_quiet(const struct driver *driver, struct station *station, bool *quiet)
 {
     char query[300];
-    int64_t left = 0;
+    int64_t left = 1;
+    if (driver->page->clients_left > 0) {
+        *quiet = false;
+        return true;
+    }
     part_left_query((enum protocol_id)driver->rules->protocol, driver->schema, query, sizeof query);
     station->asked = station->as[PRINCIPAL_NONE];
     bool asked = store_pg_ask(station->asked, query, &left);
-    *quiet = left == 0;
-    return asked;
+    *quiet = asked && left == 0;
+    return asked || driver->storms;
 }
 
-static enum driver_end act(const struct driver *driver, unsigned number, struct station *station,
-                           uint64_t *transactions)
+static enum driver_end act(const struct driver *driver, unsigned number, struct station *station)
 {
     struct performer performer;
     const struct role *role = protocol_role(driver->rules, number);
-    performer_begin(&performer, driver->rules, number);
+    seat_take_place(&driver->page->seats[number], &performer, driver->rules, number);
     while (driver_now() < driver->give_up_at) {
         if (role->is_done != NULL && role->is_done(&performer.actor)) {
             return DRIVER_QUIET;
         }
         bool was_idle = role->is_idle(&performer.actor), quiet = false;
-        if (!step(driver, station, &performer)) {
+        if (!step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
-        (*transactions)++;
         if (!was_idle || !role->is_idle(&performer.actor) || performer.memory.stage != 0) {
             continue;
         }
@@ -124,21 +198,20 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
         if (quiet && role->is_done == NULL) {
             return DRIVER_QUIET;
         }
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        pause_ms(PAUSE_MS);
     }
     return DRIVER_LATE;
 }
 
-enum driver_end driver_act(const struct driver *driver, unsigned actor, uint64_t *transactions,
+enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem)
 {
     struct station station;
-    *transactions = 0;
-    if (!open_station(driver, &station, problem)) {
+    if (!open_station(driver, actor, &station, problem)) {
         close_station(&station);
-        return DRIVER_FAILED;
+        return driver->storms ? DRIVER_LATE : DRIVER_FAILED;
     }
-    enum driver_end end = act(driver, actor, &station, transactions);
+    enum driver_end end = act(driver, actor, &station);
     if (end == DRIVER_FAILED) {
         failed(&station, problem);
     }

@@ -1,5 +1,6 @@
 /* An actor on PostgreSQL: the engines of model/, unchanged, in front of store.h. One that serves is
- * meant to be a process of its own; who starts it, stops it and kills it is the caller's business.
+ * meant to be a process of its own; who starts it, stops it and kills it is the business of
+ * chaos.h.
  *
  * It has one connection as the caller, for good. As a principal it connects for one transaction at
  * a time, so that others get their turn where connections are few; where none is free (53300) it
@@ -9,18 +10,16 @@
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
-#include "faults/performer.h"
-#include "real/store.h"
-
-#include <stdatomic.h>
+#include "real/seat.h"
 
 struct driver {
     const char *dsn, *schema;
     const struct roles *roles;       /* as whom principals connect; NULL: the protocol has none */
-    _Atomic uint64_t *turned_away;   /* counts 53300, of all processes; NULL: nobody asks */
     const struct rules *rules;       /* ticks are milliseconds */
     const struct sabotage *sabotage; /* NULL: none */
     int64_t give_up_at;              /* by driver_now() */
+    struct seat_page *page;          /* where everybody sits */
+    bool storms;                     /* the server may go away, and comes back */
 };
 
 enum driver_end {
@@ -32,8 +31,12 @@ enum driver_end {
 
 int64_t driver_now(void);
 
-/* Plays one actor of the cast until it is done, or, if it serves, until nothing is left to do. */
-enum driver_end driver_act(const struct driver *driver, unsigned actor, uint64_t *transactions,
+/* An actor's name on the server: the run, who it is, and which of its lives this is. */
+void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE]);
+
+/* Plays one actor of the cast, in its seat, until it is done, or, if it serves, until nothing is
+ * left to do. */
+enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem);
 
 #endif

@@ -66,12 +66,18 @@ void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCR
     struct page page = {.text = script};
     put(&page,
         "CREATE TABLE %s.history (seq bigserial PRIMARY KEY, xid bigint NOT NULL, tab bigint NOT "
-        "NULL, kind bigint NOT NULL",
+        "NULL, kind bigint NOT NULL, backend bigint NOT NULL DEFAULT pg_backend_pid()",
         schema);
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         put(&page, ", c%d bigint NOT NULL DEFAULT 0", c);
     }
     put(&page, ");\n");
+    put(&page,
+        "CREATE FUNCTION %s.mark_from() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
+        "$$ SELECT nextval('%s.history_seq_seq') $$;\n"
+        "CREATE FUNCTION %s.mark() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
+        "$$ SELECT currval('%s.history_seq_seq') $$;\n",
+        schema, schema, schema, schema);
     for (int table = 0; table < TABLE_COUNT; table++) {
         if (table_in(tables, (enum row_table)table)) {
             put_trigger(&page, schema, (enum row_table)table);

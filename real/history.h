@@ -17,7 +17,7 @@
 #define HISTORY_SCRIPT_SIZE 32768
 
 /* Makes the history table and the triggers in a schema that store_pg_make_schema made of these
- * tables. */
+ * tables; and functions that mark a transaction with its last change (store_pg_mark). */
 void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCRIPT_SIZE]);
 
 /* One row as a transaction left it, or found it if it deleted it. */

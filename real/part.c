@@ -15,15 +15,52 @@ static const struct real_part *const parts[PROTOCOL_COUNT] = {
 #undef PROTOCOL
 };
 
+/* ---- activity -------------------------------------------------------------------------------- */
+
+/* The GUID of an answer. */
+static int64_t answer_of(const struct bundle *bundle)
+{
+    return bundle->name == BUNDLE_ANSWER
+               ? bundle->params[bundle->calls[0].params + 1 + MESSAGE_GUID]
+               : 0;
+}
+
+static void answer_otherwise(struct actor *actor, bool on)
+{
+    actor->is.worker.changed = on;
+}
+
+/* ---- what is left ---------------------------------------------------------------------------- */
+
 /* No message is left, visible or not. */
-const struct real_part real_part_activity = {.left = "%s.message"};
+const struct real_part real_part_activity = {.left = "%s.message",
+                                             .answer = answer_of,
+                                             .answered = TABLE_GUID,
+                                             .otherwise = answer_otherwise};
 const struct real_part real_part_inbox = {.left = "%s.message"};
-const struct real_part real_part_legacy = {.left = "%s.message"};
+const struct real_part real_part_legacy = {.left = "%s.message", .delicate = true};
 const struct real_part real_part_key = {.left = "%s.message"};
 const struct real_part real_part_pipeline = {.left = "%s.message"};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)"};
+
+int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked)
+{
+    *asked = parts[protocol]->answered;
+    return parts[protocol]->answer == NULL ? 0 : parts[protocol]->answer(bundle);
+}
+
+void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool on)
+{
+    CHECK(parts[protocol]->otherwise != NULL);
+    parts[protocol]->otherwise(actor, on);
+}
+
+bool part_bears_faults(enum protocol_id protocol)
+{
+    return !parts[protocol]->delicate;
+}
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)
 {

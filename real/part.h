@@ -9,7 +9,23 @@ struct real_part {
     /* SQL that counts what is left to do, now or later: FROM and WHERE of a SELECT count(*), with
      * %s for the schema. 0 ends those who serve. */
     const char *left;
+    /* It takes it for granted that nobody is ever late or dies at a bad moment: on a real machine
+     * no fault can be let loose on it and spare that. */
+    bool delicate;
+    /* An answer that can be given otherwise (E-ACL-21); NULL: there is none. */
+    int64_t (*answer)(const struct bundle *bundle);
+    enum row_table answered; /* the row of that key is there once it was taken up */
+    void (*otherwise)(struct actor *actor, bool on);
 };
+
+/* The row that is there once the answer in this bundle was given and taken up before, in the table
+ * of *asked; 0: the bundle is no such answer. */
+int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked);
+/* The actor's next answer is another one, or not any more. */
+void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool on);
+
+/* Whether real faults may befall runs of the protocol. */
+bool part_bears_faults(enum protocol_id protocol);
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
 

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-#define FLIGHT_MAX (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 3)
-#define NO_CALL    255 /* a command of the flight that belongs to no call */
+#define FLIGHT_MAX   (BUNDLE_CALLS_MAX * CONNECTION_STATEMENTS_MAX + 4)
+#define NO_CALL      255 /* a command of the flight that belongs to no call */
+#define MARK_CALL    254 /* ... the one that marks the transaction */
+#define COMMENT_SIZE 128
 
 /* One command that is under way, in the order in which results come back. */
 struct command {
@@ -23,8 +26,9 @@ struct store_pg {
     struct store_pg_options options;
     char *dsn;
     char schema[SCHEMA_NAME_SIZE];
-    PGconn *connection;                  /* NULL: none */
-    struct connection_program *programs; /* by primitive and mode */
+    char name[STORE_PG_NAME_SIZE];
+    PGconn *connection;                                     /* NULL: none */
+    struct connection_program *programs[BUNDLE_NAME_COUNT]; /* by primitive and mode; NULL: none */
     struct store_pg_problem problem;
 
     /* the flight: what was sent and not answered yet */
@@ -34,7 +38,13 @@ struct store_pg {
     size_t command_count;
     size_t preparations; /* commands in front of it: what is ended, what is prepared */
     struct answer answer;
-    size_t error_at; /* the command that failed */
+    size_t error_at;        /* the command that failed */
+    size_t received;        /* commands that were answered */
+    struct outcome outcome; /* what those answered, if COMMIT was sent apart */
+    struct store_pg_mark mark;
+    int64_t marked; /* where this connection's last mark stood */
+    bool stale;     /* ... or not: a transaction that failed drew numbers, too */
+    bool preparing; /* what is received now stands in front of the transaction */
 };
 
 bool store_pg_is_there(void)
@@ -134,6 +144,35 @@ static bool prepare_alone(PGconn *connection, const char *name, const char *text
     return done;
 }
 
+/* Names the connection. */
+static bool introduce(struct store_pg *store)
+{
+    char text[COMMENT_SIZE];
+    if (store->options.name == NULL) {
+        return true;
+    }
+    snprintf(text, sizeof text, "SET application_name = '%s'", store->options.name);
+    return connection_run(store->connection, text);
+}
+
+/* A mark is the history's last number that this session drew; so it draws one to begin with. */
+static bool prepare_marks(struct store_pg *store)
+{
+    char text[COMMENT_SIZE];
+    if (!store->options.marks) {
+        return true;
+    }
+    snprintf(text, sizeof text, "SELECT %s.mark_from()", store->schema);
+    PGresult *result = PQexecParams(store->connection, text, 0, NULL, NULL, NULL, NULL, 1);
+    bool done = PQresultStatus(result) == PGRES_TUPLES_OK;
+    store->marked = done ? connection_number(result, 0, 0) : 0;
+    store->stale = false;
+    PQclear(result);
+    snprintf(text, sizeof text, "SELECT coalesce(txid_current_if_assigned(), 0), %s.mark()",
+             store->schema);
+    return done && prepare_alone(store->connection, "mark", text);
+}
+
 static bool connect_store(struct store_pg *store)
 {
     char settings[SQL_SETTINGS_SIZE];
@@ -142,8 +181,8 @@ static bool connect_store(struct store_pg *store)
         store->options.role == NULL
             ? connection_open(store->options.dsn)
             : connection_open_as(store->options.dsn, store->options.role, store->options.password);
-    if (PQstatus(store->connection) == CONNECTION_OK &&
-        connection_run(store->connection, settings) &&
+    if (PQstatus(store->connection) == CONNECTION_OK && introduce(store) &&
+        connection_run(store->connection, settings) && prepare_marks(store) &&
         prepare_alone(store->connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED") &&
         prepare_alone(store->connection, "begin_serializable",
                       "BEGIN ISOLATION LEVEL SERIALIZABLE") &&
@@ -161,8 +200,16 @@ void store_pg_cut(struct store_pg *store)
         PQfinish(store->connection);
     }
     store->connection = NULL;
-    for (size_t i = 0; i < store->options.primitive_count * CONNECTION_MODES; i++) {
-        store->programs[i].count = 0;
+    for (size_t b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        free(store->programs[b]);
+        store->programs[b] = NULL;
+    }
+}
+
+void store_pg_break(struct store_pg *store)
+{
+    if (store->connection != NULL) {
+        (void)shutdown(PQsocket(store->connection), SHUT_RDWR);
     }
 }
 
@@ -176,11 +223,15 @@ struct store_pg *store_pg_open(const struct store_pg_options *options,
     CHECK(store != NULL);
     store->options = *options;
     store->dsn = strdup(options->dsn);
-    store->programs = calloc(options->primitive_count * CONNECTION_MODES, sizeof *store->programs);
-    CHECK(store->dsn != NULL && store->programs != NULL);
+    CHECK(store->dsn != NULL);
     memcpy(store->schema, options->schema, strlen(options->schema));
     store->options.dsn = store->dsn;
     store->options.schema = store->schema;
+    if (options->name != NULL) {
+        CHECK(strlen(options->name) < STORE_PG_NAME_SIZE && strpbrk(options->name, "*/'") == NULL);
+        snprintf(store->name, sizeof store->name, "%s", options->name);
+        store->options.name = store->name;
+    }
     if (!options->lazily && !connect_store(store)) {
         *problem = store->problem;
         store_pg_close(store);
@@ -193,7 +244,6 @@ void store_pg_close(struct store_pg *store)
 {
     if (store != NULL) {
         store_pg_cut(store);
-        free(store->programs);
         free(store->dsn);
         free(store);
     }
@@ -211,10 +261,21 @@ int store_pg_backend(const struct store_pg *store)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static struct connection_program *program_of(const struct store_pg *store, const struct call *call)
+/* Statements with a comment are prepared for each bundle that has them. */
+static size_t bundle_of(const struct store_pg *store)
+{
+    return store->options.name == NULL ? 0 : store->bundle.name;
+}
+
+static struct connection_program *program_of(struct store_pg *store, const struct call *call)
 {
     CHECK(call->primitive < store->options.primitive_count && call->mode < CONNECTION_MODES);
-    return &store->programs[call->primitive * CONNECTION_MODES + call->mode];
+    struct connection_program **programs = &store->programs[bundle_of(store)];
+    if (*programs == NULL) {
+        *programs = calloc(store->options.primitive_count * CONNECTION_MODES, sizeof **programs);
+        CHECK(*programs != NULL);
+    }
+    return &(*programs)[call->primitive * CONNECTION_MODES + call->mode];
 }
 
 static bool prepare_statement(struct store_pg *store, const struct call *call, int index,
@@ -229,7 +290,16 @@ static bool prepare_statement(struct store_pg *store, const struct call *call, i
         options->edit(options->edit_context, primitive, mode, &statement);
     }
     connection_remember(prepared, &statement, call, index);
-    return PQsendPrepare(store->connection, prepared->name, statement.text, statement.params,
+    if (options->name == NULL) {
+        return PQsendPrepare(store->connection, prepared->name, statement.text, statement.params,
+                             connection_types);
+    }
+    char text[SQL_TEXT_SIZE + COMMENT_SIZE];
+    snprintf(text, sizeof text, "/* %s, %s */ %s", options->name,
+             bundle_name_text((enum bundle_name)store->bundle.name), statement.text);
+    snprintf(prepared->name, sizeof prepared->name, "b%u_p%u_%u_%d", store->bundle.name,
+             call->primitive, call->mode, index);
+    return PQsendPrepare(store->connection, prepared->name, text, statement.params,
                          connection_types);
 }
 
@@ -241,6 +311,16 @@ static bool end_failed(struct store_pg *store)
     }
     store->preparations++;
     return PQsendQueryParams(store->connection, "ROLLBACK", 0, NULL, NULL, NULL, NULL, 1);
+}
+
+/* Where do the marks stand? */
+static bool mark_anew(struct store_pg *store)
+{
+    if (!store->options.marks || !store->stale) {
+        return true;
+    }
+    store->preparations++;
+    return PQsendQueryPrepared(store->connection, "mark", 0, NULL, NULL, NULL, 1);
 }
 
 /* What this connection has not prepared yet. */
@@ -273,9 +353,9 @@ static void under_way(struct store_pg *store, const struct connection_statement 
     store->commands[store->command_count++] = (struct command){statement, call};
 }
 
-static bool send_command(struct store_pg *store, const char *name)
+static bool send_command(struct store_pg *store, const char *name, uint8_t call)
 {
-    under_way(store, NULL, NO_CALL);
+    under_way(store, NULL, call);
     return PQsendQueryPrepared(store->connection, name, 0, NULL, NULL, NULL, 1);
 }
 
@@ -300,10 +380,11 @@ static bool send_call(struct store_pg *store, uint8_t number)
  * the transaction is to choose its isolation level before that. */
 static bool send_statements(struct store_pg *store)
 {
-    if (!end_failed(store) || !prepare_missing(store) ||
+    if (!end_failed(store) || !mark_anew(store) || !prepare_missing(store) ||
         !(store->preparations == 0 || PQpipelineSync(store->connection)) ||
         !send_command(store,
-                      store->bundle.isolation == SERIALIZABLE ? "begin_serializable" : "begin")) {
+                      store->bundle.isolation == SERIALIZABLE ? "begin_serializable" : "begin",
+                      NO_CALL)) {
         return false;
     }
     for (uint8_t i = 0; i < store->bundle.count; i++) {
@@ -311,7 +392,8 @@ static bool send_statements(struct store_pg *store)
             return false;
         }
     }
-    return true;
+    store->stale = true;
+    return !store->options.marks || send_command(store, "mark", MARK_CALL);
 }
 
 /* A connection that broke while it was idle is found out before anything is sent on it: then it is
@@ -340,23 +422,41 @@ static bool reconnect(struct store_pg *store)
     return false;
 }
 
-void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t now)
+/* Everything but COMMIT is on its way. False: nothing is, and nothing happened. */
+static bool begin_flight(struct store_pg *store, const struct bundle *bundle, int64_t now)
 {
     store->bundle = *bundle;
     store->now = now;
     store->command_count = 0;
     store->preparations = 0;
+    store->received = 0;
+    store->mark = (struct store_pg_mark){0};
     store->answer = (struct answer){.bound = bundle->principal != PRINCIPAL_NONE};
     if (store->connection == NULL && !reconnect(store)) {
-        return;
+        return false;
     }
     if (!is_well(store) || !send_statements(store)) {
         store_pg_cut(store);
+        return false;
+    }
+    return true;
+}
+
+void store_pg_send_commit(struct store_pg *store)
+{
+    if (store->connection == NULL) {
         return;
     }
     store->answer.sent = true; /* from here on COMMIT may arrive */
-    if (!send_command(store, "commit") || !PQpipelineSync(store->connection)) {
+    if (!send_command(store, "commit", NO_CALL) || !PQpipelineSync(store->connection)) {
         store_pg_cut(store);
+    }
+}
+
+void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t now)
+{
+    if (begin_flight(store, bundle, now)) {
+        store_pg_send_commit(store);
     }
 }
 
@@ -392,6 +492,26 @@ static void take_row(struct store_pg *store, const struct command *command, cons
     }
 }
 
+/* No change since the last mark: it made none. */
+static void take_mark(struct store_pg *store, const PGresult *result)
+{
+    int64_t change = connection_number(result, 0, 1);
+    if (store->preparing) {
+        store->marked = change;
+        return;
+    }
+    store->stale = false;
+    store->mark = (struct store_pg_mark){.transaction = connection_number(result, 0, 0),
+                                         .change = change == store->marked ? 0 : change,
+                                         .backend = PQbackendPID(store->connection)};
+    store->marked = change;
+}
+
+struct store_pg_mark store_pg_mark(const struct store_pg *store)
+{
+    return store->mark;
+}
+
 static void take_error(struct store_pg *store, size_t at, const PGresult *result)
 {
     struct answer *answer = &store->answer;
@@ -400,7 +520,8 @@ static void take_error(struct store_pg *store, size_t at, const PGresult *result
     }
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-    answer->place = at + 1 == store->command_count ? ANSWER_AT_COMMIT : ANSWER_BEFORE_COMMIT;
+    answer->place =
+        answer->sent && at + 1 == store->command_count ? ANSWER_AT_COMMIT : ANSWER_BEFORE_COMMIT;
     answer->fatal = severity != NULL && strcmp(severity, "ERROR") != 0;
     if (sqlstate != NULL && strlen(sqlstate) == 5) {
         memcpy(answer->sqlstate, sqlstate, 6);
@@ -415,10 +536,14 @@ static void take_result(struct store_pg *store, size_t at, const PGresult *resul
 {
     switch (PQresultStatus(result)) {
     case PGRES_TUPLES_OK:
-        take_row(store, &store->commands[at], result, outcome);
+        if (store->preparing || store->commands[at].call == MARK_CALL) {
+            take_mark(store, result);
+        } else {
+            take_row(store, &store->commands[at], result, outcome);
+        }
         break;
     case PGRES_COMMAND_OK:
-        if (at + 1 == store->command_count) {
+        if (store->answer.sent && at + 1 == store->command_count) {
             bool committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
             store->answer.commit = committed ? ANSWER_COMMIT_DONE : ANSWER_COMMIT_ROLLED_BACK;
         }
@@ -468,34 +593,53 @@ static bool receive_preparations(struct store_pg *store)
     struct outcome none = {.kind = OUTCOME_NONE};
     size_t count = store->preparations;
     store->preparations = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!receive_command(store, 0, &none)) {
-            return false;
-        }
+    store->preparing = true;
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++) {
+        done = receive_command(store, 0, &none);
     }
-    return count == 0 || receive_sync(store);
+    store->preparing = false;
+    return done && (count == 0 || receive_sync(store));
 }
 
-static bool receive_flight(struct store_pg *store, struct outcome *outcome)
+/* What was sent so far. */
+static bool receive_commands(struct store_pg *store, struct outcome *outcome)
 {
     if (!receive_preparations(store)) {
         return false;
     }
-    for (size_t i = 0; i < store->command_count; i++) {
-        if (!receive_command(store, i, outcome)) {
+    for (; store->received < store->command_count; store->received++) {
+        if (!receive_command(store, store->received, outcome)) {
             return false;
         }
     }
-    return receive_sync(store);
+    return true;
+}
+
+bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now)
+{
+    if (!begin_flight(store, bundle, now)) {
+        return false;
+    }
+    store->outcome = (struct outcome){.now = now};
+    if (!PQsendFlushRequest(store->connection) || !receive_commands(store, &store->outcome)) {
+        store_pg_cut(store); /* COMMIT was not sent: it is certain that nothing happened */
+        return false;
+    }
+    return store->answer.place == ANSWER_NO_ERROR;
 }
 
 bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
 {
+    if (store->received > 0) {
+        *outcome = store->outcome;
+    } else {
+        outcome->skipped = 0;
+        outcome->now = store->now;
+        memset(outcome->values, 0, sizeof outcome->values);
+    }
     outcome->kind = OUTCOME_NONE;
-    outcome->skipped = 0;
-    outcome->now = store->now;
-    memset(outcome->values, 0, sizeof outcome->values);
-    if (store->connection != NULL && !receive_flight(store, outcome)) {
+    if (store->connection != NULL && !(receive_commands(store, outcome) && receive_sync(store))) {
         store->answer.lost = true;
         store_pg_cut(store);
     }

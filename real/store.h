@@ -32,6 +32,8 @@ struct store_pg_problem {
 typedef void store_pg_editor(void *context, const struct primitive *primitive, enum call_mode mode,
                              struct sql_statement *statement);
 
+#define STORE_PG_NAME_SIZE 64
+
 struct store_pg_options {
     const char *dsn;                    /* as libpq takes it */
     const char *role, *password;        /* instead of the DSN's; NULL: those. Must stay */
@@ -42,6 +44,10 @@ struct store_pg_options {
     enum sql_form form;
     store_pg_editor *edit; /* NULL: none */
     void *edit_context;
+    /* Who this is, for people who look at the server: the connection's application_name, and with
+     * the bundle's name a comment in front of each of its statements. No '*' or '/'; NULL: none. */
+    const char *name;
+    bool marks; /* every transaction is marked; the schema has a history (history.h) */
 };
 
 /* True if this build can talk to PostgreSQL. */
@@ -77,6 +83,26 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome);
 
 /* Closes the connection without a word: what was sent is executed or not. */
 void store_pg_cut(struct store_pg *store);
+
+/* store_pg_send in its two halves, for whoever wants something to happen in between: everything but
+ * COMMIT, executed when it returns; COMMIT. It takes a second round trip. True: the transaction is
+ * open and none of its statements failed. */
+bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
+void store_pg_send_commit(struct store_pg *store);
+
+/* The line goes dead: what the socket was given before arrives, nothing else does, and no answer
+ * comes back. The store finds out by itself. */
+void store_pg_break(struct store_pg *store);
+
+/* What names a transaction on the server for good: its id (txid_current), the last change that the
+ * history has of it, and the server's process. 0: it was given none, or changed nothing. A server
+ * that crashed gives ids and numbers of changes again that did not get to its log; its processes
+ * are others. */
+struct store_pg_mark {
+    int64_t transaction, change, backend;
+};
+/* Of the last bundle, once its statements were answered. */
+struct store_pg_mark store_pg_mark(const struct store_pg *store);
 
 /* The server's process for this connection, to wait for or to kill; 0: there is no connection. */
 int store_pg_backend(const struct store_pg *store);

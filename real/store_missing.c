@@ -104,6 +104,30 @@ void store_pg_cut(struct store_pg *store)
     CHECK(store != NULL && false);
 }
 
+bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now)
+{
+    (void)bundle;
+    (void)now;
+    CHECK(store != NULL && false);
+    return false;
+}
+
+void store_pg_send_commit(struct store_pg *store)
+{
+    CHECK(store != NULL && false);
+}
+
+void store_pg_break(struct store_pg *store)
+{
+    CHECK(store != NULL && false);
+}
+
+struct store_pg_mark store_pg_mark(const struct store_pg *store)
+{
+    CHECK(store != NULL && false);
+    return (struct store_pg_mark){0};
+}
+
 int store_pg_backend(const struct store_pg *store)
 {
     CHECK(store != NULL && false);

@@ -49,23 +49,23 @@ run 64 real tree-3 --sabotage none && says 'assay list sabotages'
 run 64 real ceilings && says 'only the simulation can do'
 run 69 real tree-3 --dsn 'host=/nonexistent' && says '/nonexistent'
 
-if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 >"$scratch/out" 2>"$scratch/err"; then
+if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
     echo "skipped the rest: $(cat "$scratch/err")"
     exit $((failures > 0))
 fi
 
 # ---- the same data as in the simulation ----
-run 0 real tree-7 cycle pending --seeds 20
+run 0 real tree-7 cycle pending --seeds 20 --no-faults
 says 'tree-7: 20 runs on PostgreSQL, 1720 commits judged: every promise held'
 says 'cycle: 20 runs'
 nothing_left
-run 0 real tree-3 --json && says '"type":"real"' && says '"commits":38'
+run 0 real tree-3 --no-faults --json && says '"type":"real"' && says '"commits":38'
 
 # ---- principals: their own roles, grants and connections ----
-run 0 real pipeline-crowd
+run 0 real pipeline-crowd --no-faults
 says 'pipeline-crowd: 1 run on PostgreSQL, '
 says '(53300): every promise held'
-run 0 real pipeline --seeds 3 --json && says '"turned_away":'
+run 0 real pipeline --no-faults --seeds 3 --json && says '"turned_away":'
 nothing_left
 run 0 real tree-3 --keep
 sed -n "s/^  connect  psql '\(.*\)'$/\1/p" "$scratch/err" >"$scratch/dsn"
@@ -81,7 +81,7 @@ run 0 real tree-3 --dsn "$dsn user=plain" # has no principals
 run 0 real pipeline-pair --seeds 2 --dsn "$dsn" # two at a time
 checks=$((checks + 1))
 wait $! || fail "the other one: $(cat "$scratch/other")"
-run 1 real pipeline-pair --sabotage pipeline-verifier-is-executor --dsn "$dsn"
+run 1 real pipeline-pair --no-faults --sabotage pipeline-verifier-is-executor --dsn "$dsn"
 left=$(psql "$dsn" -Atc "SELECT rolname FROM pg_roles WHERE rolname LIKE 'assay\_%'")
 checks=$((checks + 1))
 [ -z "$left" ] || fail "roles left behind: $left"
@@ -90,9 +90,9 @@ nothing_left
 
 # ---- planted bugs, found by the same promises ----
 while read -r scenario bug clause; do
-    run 1 real "$scenario" --sabotage "$bug"
+    run 1 real "$scenario" --no-faults --sabotage "$bug"
     says "breaks  $clause,"
-    run 0 real "$scenario" --sabotage "$bug" --expect-finding
+    run 0 real "$scenario" --no-faults --sabotage "$bug" --expect-finding
 done <<END
 tree-3 unbundled-step2 ACL-17
 tree-3 lost-snapshot ACL-21

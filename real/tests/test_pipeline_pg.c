@@ -18,6 +18,7 @@
 
 static struct store_pg *owner;
 static struct roles roles;
+static struct seat_page *page;
 
 static uint64_t tables(void)
 {
@@ -76,6 +77,8 @@ static void make(void)
                                                      .primitive_count = PRIMITIVE_COUNT},
                           &problem);
     cr_assert_not_null(owner, "%s", problem.text);
+    page = seat_page_make();
+    cr_assert_not_null(page);
     await_connections(PRINCIPAL_EXEC, 0);
     await_connections(PRINCIPAL_VERIFY, 0);
 }
@@ -90,6 +93,7 @@ static void unmake(void)
     cr_expect(store_pg_drop_roles(server_dsn(), &roles, &problem), "%s", problem.text);
     cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%'"), 0);
     store_pg_close(owner);
+    seat_page_free(page);
 }
 
 TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
@@ -113,22 +117,23 @@ static const struct rules rules = {
                                      .decisions = {DECISION_APPROVE},
                                      .outcomes = {VERIFIED_FAIL}}}}}};
 
-static _Atomic uint64_t turned_away;
-
 /* Plays both actors, one after the other, for as long as that. */
 static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
 {
     struct store_pg_problem problem = {""};
-    uint64_t transactions;
     struct driver driver = {.dsn = server_dsn(),
                             .schema = SCHEMA,
                             .roles = &roles,
-                            .turned_away = &turned_away,
                             .rules = &rules,
+                            .page = page,
                             .sabotage = sabotage,
                             .give_up_at = driver_now() + ms};
-    enum driver_end end = driver_act(&driver, 0, &transactions, &problem);
-    end = end == DRIVER_QUIET ? driver_act(&driver, 1, &transactions, &problem) : end;
+    seat_page_begin(page, &rules);
+    enum driver_end end = driver_act(&driver, 0, &problem);
+    if (end == DRIVER_QUIET) {
+        page->clients_left--;
+        end = driver_act(&driver, 1, &problem);
+    }
     cr_expect_neq(end, DRIVER_FAILED, "%s", problem.text);
     return end;
 }
@@ -161,13 +166,46 @@ Test(pipeline_pg, who_finds_no_connection_waits_for_one)
     SETTLES(ERRATUM_CUT_15);
     struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
     cr_expect_eq(play(NULL, 200), DRIVER_LATE);
-    cr_expect_gt(turned_away, (uint64_t)PIPELINE_TRIES_MAX + 1);
+    cr_expect_gt(page->turned_away, (uint64_t)PIPELINE_TRIES_MAX + 1);
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".entry"), 0);
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".sweep_log"), 0);
     store_pg_close(first);
     cr_expect_eq(play(NULL, PATIENCE_MS), DRIVER_QUIET, "one is enough");
     store_pg_close(second);
     expect_done();
+}
+
+/* One that holds something finds no connection: a fault only where a rival took them. */
+Test(pipeline_pg, who_is_turned_away_by_its_own_limit_is_no_victim)
+{
+    struct store_pg_problem problem;
+    struct outcome outcome;
+    struct bundle bundle;
+    struct store_pg *third =
+        store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
+                                                 .schema = SCHEMA,
+                                                 .role = roles.names[PRINCIPAL_EXEC],
+                                                 .password = roles.password,
+                                                 .lazily = true,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT},
+                      &problem);
+    struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
+    bundle_begin(&bundle, BUNDLE_READ);
+    bundle.principal = PRINCIPAL_EXEC;
+    seat_page_begin(page, &rules);
+    page->seats[0].holds = true;
+    for (unsigned long crowd = 0; crowd <= 1; crowd++) {
+        page->crowd = crowd == 1;
+        page->seats[0].crowded = false;
+        cr_assert(seat_execute(page, 0, third, &bundle, 1, &outcome));
+        cr_expect_eq(outcome.aborted, ABORT_CONNECTIONS);
+        cr_expect_eq(page->turned_away, 1UL);
+        cr_expect_eq(page->seats[0].aborted[ABORT_CONNECTIONS], crowd);
+    }
+    store_pg_close(first);
+    store_pg_close(second);
+    store_pg_close(third);
 }
 
 Test(pipeline_pg, a_phase_of_the_wrong_principal_is_refused_and_left_to_people)

@@ -1,0 +1,290 @@
+#include "cli/real_tell.h"
+
+#include "cli/cli.h"
+#include "cli/results.h"
+#include "sim/campaign.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct {
+    enum seat_moment moment;
+    const char *text;
+} sides[SWEEP_SIDES] = {{SEAT_BEFORE_BEGIN, "before begin"},
+                        {SEAT_BEFORE_COMMIT, "before commit"},
+                        {SEAT_AFTER_COMMIT, "after commit"}};
+
+uint64_t real_tell_counted(const struct chaos_report *report)
+{
+    uint64_t sum = 0;
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        sum += report->counted[k];
+    }
+    return sum;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_count(json_t *counts, const char *name, uint64_t more)
+{
+    json_int_t before = json_integer_value(json_object_get(counts, name));
+    json_object_set_new(counts, name, json_integer(before + (json_int_t)more));
+}
+
+static json_t *kinds_of(const struct chaos_report *report)
+{
+    json_t *kinds = json_object();
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        add_count(kinds, chaos_kind_get((enum chaos_kind)k)->name, report->counted[k]);
+    }
+    return kinds;
+}
+
+/* At a named point: by its side. Where a transaction was begun every one counts; before that, those
+ * that are left. */
+static void add_kills(json_t *fired, const struct chaos_report *report)
+{
+    uint64_t inside = 0, after = 0;
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        inside += report->points[b][SEAT_BEFORE_COMMIT];
+        after += report->points[b][SEAT_AFTER_COMMIT];
+    }
+    add_count(fired, fault_get(FAULT_CRASH_BEFORE_BEGIN)->name,
+              report->counted[CHAOS_KILL_AT_POINT] - inside - after);
+    add_count(fired, fault_get(FAULT_CRASH_BEFORE_COMMIT)->name, inside);
+    add_count(fired, fault_get(FAULT_CRASH_AFTER_COMMIT)->name, after);
+}
+
+/* The same by the names of the simulation, for whoever shows both. A kill at any instant has none
+ * there. */
+static json_t *fired_of(const struct chaos_report *report)
+{
+    json_t *fired = json_object();
+    add_kills(fired, report);
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        const struct chaos_kind_text *kind = chaos_kind_get((enum chaos_kind)k);
+        if (k != CHAOS_KILL_AT_POINT) {
+            add_count(fired, k == CHAOS_KILL ? kind->name : fault_get(kind->allowed_by)->name,
+                      report->counted[k]);
+        }
+    }
+    return fired;
+}
+
+/* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
+static json_t *crash_points_of(const struct chaos_report *report)
+{
+    json_t *list = json_array();
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (int s = 0; s < SWEEP_SIDES; s++) {
+            uint64_t count = report->points[b][sides[s].moment];
+            if (count > 0) {
+                json_array_append_new(list, json_pack("[s, s, i, I]",
+                                                      bundle_name_text((enum bundle_name)b),
+                                                      sides[s].text, 1, (json_int_t)count));
+            }
+        }
+    }
+    return list;
+}
+
+/* A crash point: where, and how often it was hit in the simulation and on PostgreSQL. */
+static json_t *points_of(const struct real_result *result)
+{
+    json_t *points = json_array();
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (int s = 0; s < SWEEP_SIDES && result->profile.sent[b] > 0; s++) {
+            json_array_append_new(
+                points, json_pack("{s:s, s:s, s:I, s:I}", "bundle",
+                                  bundle_name_text((enum bundle_name)b), "side", sides[s].text,
+                                  "simulated", (json_int_t)result->profile.crashed[b][s], "real",
+                                  (json_int_t)result->chaos.points[b][sides[s].moment]));
+        }
+    }
+    return points;
+}
+
+static json_t *line_of(const struct real_result *result, const struct oracle *oracle)
+{
+    bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type", "real",
+        "scenario", result->scenario, "protocol", protocol_get(result->protocol)->name, "sabotage",
+        result->sabotage, "runs", (json_int_t)result->runs, "commits", (json_int_t)result->commits,
+        "changes", (json_int_t)result->changes, "turned_away",
+        (json_int_t)result->chaos.turned_away, "status", result->status, "clause",
+        broken ? clause_get(result->verdict.breach.clause)->id : NULL, "why",
+        broken ? result->verdict.breach.why : NULL, "evaluated",
+        results_evaluated(oracle->evaluated), "seen", results_seen(oracle->seen));
+    if (result->storms) {
+        const struct fates *fates = &result->fates;
+        json_object_update_new(
+            line,
+            json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}",
+                      "kinds", kinds_of(&result->chaos), "fired", fired_of(&result->chaos),
+                      "crash_points", crash_points_of(&result->chaos), "counted",
+                      (json_int_t)real_tell_counted(&result->chaos), "missed",
+                      (json_int_t)result->chaos.missed, "acknowledged",
+                      (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
+                      "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
+                      (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
+                      (json_int_t)fates->contradictions, "jobs", (json_int_t)result->jobs,
+                      "seconds", result->seconds, "points", points_of(result)));
+    }
+    return line;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static const char *words(const struct real_result *result)
+{
+    switch (result->status) {
+    case CLI_OK:
+        return "every promise held, data as in the simulation";
+    case CLI_NO_PROGRESS:
+        return "the work did not end";
+    case CLI_BROKEN:
+        return "the server lost what it had acknowledged";
+    default:
+        return "not complete";
+    }
+}
+
+static void write_fates(const struct real_result *result)
+{
+    const struct fates *fates = &result->fates;
+    printf("  %" PRIu64 " real faults hit, %" PRIu64 " of the plan did not; %" PRIu64
+           " commits acknowledged, %" PRIu64 " of them forgotten\n",
+           real_tell_counted(&result->chaos), result->chaos.missed, fates->acknowledged,
+           fates->forgotten);
+    printf("  answers to COMMIT lost: %" PRIu64 "; %" PRIu64 " had committed, %" PRIu64
+           " had not; pg_xact_status %s the %" PRIu64 " it was asked about\n",
+           fates->committed + fates->lost, fates->committed, fates->lost,
+           fates->contradictions == 0 ? "agrees on" : "contradicts", fates->asked);
+    if (result->seconds > 0) {
+        printf("  %" PRIu64 " jobs in %.1f s, judging not counted: %.0f jobs/s, %.0f commits/s\n",
+               result->jobs, result->seconds, (double)result->jobs / result->seconds,
+               (double)result->commits / result->seconds);
+    }
+}
+
+static void write_text(const struct real_result *result)
+{
+    if (result->status == CLI_BROKEN && result->verdict.breach.broken) {
+        const struct oracle_verdict *breach = &result->verdict.breach;
+        printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
+               "committed history\n",
+               result->scenario, result->runs, breach->why, clause_get(breach->clause)->id,
+               campaign_oracle_name(result->verdict.oracle));
+    } else {
+        printf("%s: %" PRIu64 " run%s on PostgreSQL, %" PRIu64 " commits judged", result->scenario,
+               result->runs, result->runs == 1 ? "" : "s", result->commits);
+        if (result->chaos.turned_away > 0) {
+            printf(", turned away %" PRIu64 " time%s (53300)", result->chaos.turned_away,
+                   result->chaos.turned_away == 1 ? "" : "s");
+        }
+        printf(": %s\n", words(result));
+    }
+    if (result->storms) {
+        write_fates(result);
+    } else if (result->spared) {
+        printf("  without faults: the protocol takes for granted that nobody is late, or dies at a "
+               "bad moment\n");
+    }
+    fflush(stdout);
+}
+
+void real_tell_result(const struct real_result *result, const struct oracle *oracle,
+                      struct artefacts *results)
+{
+    artefacts_line(results, line_of(result, oracle));
+    if (results->echo == NULL) {
+        write_text(result);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void write_kinds(const struct real_result *results, size_t count)
+{
+    uint64_t all = 0;
+    printf("\n%-14s", "faults that hit");
+    for (size_t i = 0; i < count; i++) {
+        printf(" %10.10s", results[i].scenario);
+    }
+    printf(" %8s\n", "all");
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        uint64_t sum = 0;
+        printf("%-15s", chaos_kind_get((enum chaos_kind)k)->name);
+        for (size_t i = 0; i < count; i++) {
+            sum += results[i].chaos.counted[k];
+            printf(" %10" PRIu64, results[i].chaos.counted[k]);
+        }
+        printf(" %8" PRIu64 "  %s\n", sum, chaos_kind_get((enum chaos_kind)k)->about);
+        all += sum;
+    }
+    printf("%" PRIu64 " in all. A seed fixes workload and fault plan; who runs when is up to the "
+           "machine.\n",
+           all);
+}
+
+/* Of all scenarios of a protocol together. */
+static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+{
+    uint64_t simulated[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
+    uint64_t real[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
+    uint64_t points = 0, hit = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int b = 0; b < BUNDLE_NAME_COUNT && results[i].protocol == protocol; b++) {
+            for (int s = 0; s < SWEEP_SIDES; s++) {
+                simulated[b][s] += results[i].profile.crashed[b][s];
+                real[b][s] += results[i].chaos.points[b][sides[s].moment];
+            }
+        }
+    }
+    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol_get(protocol)->name, 7, "",
+           sides[0].text, 7, "", sides[1].text, 7, "", sides[2].text);
+    printf("%-14s", "killed at");
+    for (int s = 0; s < SWEEP_SIDES; s++) {
+        printf(" %10s %11s", "simulated", "PostgreSQL");
+    }
+    printf("\n");
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        uint64_t any = 0;
+        for (int s = 0; s < SWEEP_SIDES; s++) {
+            any += simulated[b][s] + real[b][s];
+            points += simulated[b][s] > 0;
+            hit += simulated[b][s] > 0 && real[b][s] > 0;
+        }
+        if (any > 0) {
+            printf("%-14s", bundle_name_text((enum bundle_name)b));
+            for (int s = 0; s < SWEEP_SIDES; s++) {
+                printf(" %10" PRIu64 " %11" PRIu64, simulated[b][s], real[b][s]);
+            }
+            printf("\n");
+        }
+    }
+    printf("%" PRIu64 " of %" PRIu64 " points of the simulation were hit on PostgreSQL\n", hit,
+           points);
+}
+
+void real_tell_faults(const struct real_result *results, size_t count)
+{
+    bool storms = false;
+    for (size_t i = 0; i < count; i++) {
+        storms = storms || results[i].storms;
+    }
+    if (!storms) {
+        return;
+    }
+    write_kinds(results, count);
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        bool there = false;
+        for (size_t i = 0; i < count; i++) {
+            there = there || (results[i].protocol == (enum protocol_id)p && results[i].storms);
+        }
+        if (there) {
+            write_points(results, count, (enum protocol_id)p);
+        }
+    }
+}

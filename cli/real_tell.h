@@ -1,0 +1,36 @@
+/* What `assay real` says: text for people, JSON lines for scripts. */
+#ifndef CLI_REAL_TELL_H
+#define CLI_REAL_TELL_H
+
+#include "cli/real_judge.h"
+#include "cli/real_plan.h"
+#include "real/fates.h"
+#include "reports/artefacts.h"
+
+/* What came of a scenario's runs. */
+struct real_result {
+    char scenario[SCENARIO_NAME_SIZE];
+    const char *sabotage; /* NULL: none */
+    enum protocol_id protocol;
+    uint64_t runs, jobs, commits, changes;
+    double seconds;
+    bool storms; /* faults were let loose */
+    bool spared; /* they were asked for, but the protocol is not made for them */
+    int status;  /* enum cli_status */
+    struct real_verdict verdict;
+    struct chaos_report chaos;
+    struct fates fates;
+    struct real_profile profile;
+};
+
+/* To people, unless the lines go to stdout; and a line to `results`. `oracle` has judged. */
+void real_tell_result(const struct real_result *result, const struct oracle *oracle,
+                      struct artefacts *results);
+
+/* After all of them, for people: faults by kind, and crash points beside the simulation's. */
+void real_tell_faults(const struct real_result *results, size_t count);
+
+/* Faults that counted. */
+uint64_t real_tell_counted(const struct chaos_report *report);
+
+#endif

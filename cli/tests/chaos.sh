@@ -1,0 +1,98 @@
+#!/bin/sh
+# `assay real` under faults as a script sees it: every kind of fault hits, nothing is lost or doubled,
+# bugs that only a fault can show are found, and everything is gone afterwards.
+#
+# usage: chaos.sh ASSAY
+set -eu
+assay=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+TMPDIR=$scratch
+export TMPDIR
+chmod 711 "$scratch" # the server runs as another user when we are root
+checks=0 failures=0
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    sed 's/^/    stdout: /' "$scratch/out" | head -n 60
+    sed 's/^/    stderr: /' "$scratch/err" | head -n 20
+}
+run() { # wanted status, arguments
+    wanted=$1
+    shift
+    checks=$((checks + 1))
+    status=0
+    "$assay" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ $status -eq "$wanted" ] || fail "assay $*: status $status, wanted $wanted"
+}
+says() {
+    checks=$((checks + 1))
+    grep -qE -e "$1" "$scratch/out" "$scratch/err" || fail "nothing says '$1'"
+}
+# The sum of a number over all lines.
+sum() {
+    grep -o "\"$1\":[0-9]*" "$scratch/out" | cut -d: -f2 | awk '{ s += $1 } END { print s + 0 }'
+}
+at_least() { # what, number
+    checks=$((checks + 1))
+    [ "$(sum "$1")" -ge "$2" ] || fail "$1: $(sum "$1"), wanted at least $2"
+}
+exactly() {
+    checks=$((checks + 1))
+    [ "$(sum "$1")" -eq "$2" ] || fail "$1: $(sum "$1"), wanted $2"
+}
+
+run 64 real tree-3 --seeds 2 --time 5s && says 'exclude each other'
+run 64 real tree-3 --time soon && says 'whole number with its unit'
+run 64 real tree-3 --jobs 0 && says 'it is a number'
+run 64 real tree-7 --jobs 10000 --workers 17 && says 'it is a number'
+
+if ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
+    echo "skipped the rest: $(cat "$scratch/err")"
+    exit $((failures > 0))
+fi
+
+# ---- every kind, every protocol that is asked for ----
+run 0 real tree-7 cycle pending pipeline pipeline-race seq --seeds 4 --json
+exactly runs 24
+at_least counted 60
+exactly forgotten 0
+exactly contradictions 0
+at_least unknown_committed 5
+at_least unknown_lost 5
+for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backend restart failover \
+    40001 40P01 53300; do
+    at_least $kind 1
+done
+checks=$((checks + 1))
+[ "$(grep -c '"status":0' "$scratch/out")" -eq 6 ] || fail "a scenario's status is not 0"
+
+# ---- for people ----
+run 0 real inbox --seeds 2 --out "$scratch/inbox"
+says 'who runs when is up to the machine'
+says 'killed at +simulated +PostgreSQL'
+says 'points of the simulation were hit on PostgreSQL'
+says ' 0 of them forgotten'
+checks=$((checks + 2))
+grep -q '"fired":{"crash-before-begin":' "$scratch/inbox/results.jsonl" || fail 'no faults for the report'
+grep -q '"crash_points":\[\["' "$scratch/inbox/results.jsonl" || fail 'no crash points for the report'
+run 0 real tree-3 --jobs 6 --workers 4 --time 2s && says 'jobs/s'
+run 0 real legacy && says 'every promise held' && says 'without faults'
+
+# ---- bugs that only a fault shows ----
+while read -r scenario bug clause; do
+    run 0 real "$scenario" --no-faults --sabotage "$bug" --seeds 2
+    run 0 real "$scenario" --sabotage "$bug" --seeds 100 --expect-finding
+    says "breaks  $clause-[0-9]+,"
+done <<END
+tree-3 assume-committed ACL
+tree-3 reset-on-retry ACL
+tree-3 fresh-guid ACL
+END
+
+checks=$((checks + 1))
+left=$(find "$scratch" -maxdepth 1 -name 'assay-cluster-*')
+[ -z "$left" ] || fail "left behind: $left"
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

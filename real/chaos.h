@@ -1,0 +1,94 @@
+/* Whoever works on PostgreSQL is a process; this starts them, watches over them, lets befall them
+ * what a plan says, and starts anew who dies. It does not judge: what is left is in the server.
+ *
+ * A run has the two phases of the simulation. *Weather*: the faults of the plan fall, until nothing
+ * is left to do. *Settling*: faults stop, every actor is started anew, claims lapse, and what is
+ * left must be done in time.
+ *
+ * A fault of the plan waits, from a number of transactions on, for a process that comes to its
+ * point (seat.h), which then stands still while it happens; or it falls at any instant, as soon as
+ * that number is reached.
+ *
+ * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit.
+ * (CH2) Only processes that were started here are signalled, and processes of the server that was
+ *       given to be harmed.
+ * (CH3) When chaos_run returns nobody that it started is left. */
+#ifndef REAL_CHAOS_H
+#define REAL_CHAOS_H
+
+#include "faults/catalogue.h"
+#include "real/chaos_server.h"
+#include "real/driver.h"
+
+#include <signal.h>
+
+enum chaos_kind {
+    CHAOS_KILL_AT_POINT, /* SIGKILL at a named point */
+    CHAOS_KILL,          /* SIGKILL at any instant */
+    CHAOS_STOP,          /* SIGSTOP, and SIGCONT when its claim has lapsed */
+    CHAOS_CUT_LATE,      /* the connection cut after COMMIT was sent and before its answer */
+    CHAOS_CUT_EARLY,     /* the same, and COMMIT did not get through */
+    CHAOS_TERMINATE,     /* pg_terminate_backend */
+    CHAOS_KILL_BACKEND,  /* SIGKILL of a backend: the server starts over */
+    CHAOS_RESTART,       /* immediate stop of the server, and restart */
+    CHAOS_FAILOVER,      /* the primary killed, its synchronous standby promoted */
+    CHAOS_SERIALIZATION, /* 40001 */
+    CHAOS_DEADLOCK,      /* 40P01 */
+    CHAOS_CONNECTIONS,   /* 53300 */
+    CHAOS_ANSWER,        /* who runs a task again answers otherwise */
+    CHAOS_KINDS
+};
+
+struct chaos_kind_text {
+    const char *name;           /* "kill-at-point" */
+    enum fault_kind allowed_by; /* a scenario that has this fault may have it */
+    bool server;                /* it needs a server that may be harmed */
+    const char *about;
+};
+const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind);
+
+struct chaos_fault {
+    uint8_t kind;    /* enum chaos_kind */
+    uint8_t bundle;  /* where: enum bundle_name, or SEAT_ANY */
+    uint8_t moment;  /* ... and when: enum seat_moment */
+    uint32_t from;   /* transactions of all actors before it may fall */
+    uint32_t amount; /* CHAOS_STOP: milliseconds; CHAOS_KILL: whom */
+};
+
+struct chaos_plan {
+    const struct chaos_fault *faults; /* in the order of `from` */
+    size_t count;
+    bool storms; /* there is weather at all; else nothing befalls anybody */
+};
+
+struct chaos_report {
+    uint64_t counted[CHAOS_KINDS];                    /* (CH1) */
+    uint64_t missed;                                  /* that never fell, or hit nothing */
+    uint64_t points[BUNDLE_NAME_COUNT][SEAT_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
+    uint64_t turned_away;                             /* 53300 of principals, by their own limits */
+    uint64_t transactions;
+    uint64_t lives;   /* processes that were started */
+    uint64_t crashes; /* of the server */
+};
+
+struct chaos {
+    struct driver driver; /* what every process needs */
+    struct chaos_server *server;
+    const struct chaos_plan *plan;
+    const volatile sig_atomic_t *interrupted; /* not 0: ends early */
+    int64_t weather_ms, settle_ms;            /* until it is given up */
+};
+
+enum chaos_end {
+    CHAOS_QUIET, /* nothing is left to do */
+    CHAOS_LATE,  /* something is, and the time is up */
+    CHAOS_INTERRUPTED,
+    CHAOS_FAILED, /* a process or the server failed: *problem says why */
+    CHAOS_END_COUNT
+};
+
+/* One run. Adds to *report. Leaves driver.page as the run left it. */
+enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
+                         struct store_pg_problem *problem);
+
+#endif

@@ -1,0 +1,150 @@
+#include "real/chaos_server.h"
+
+#include "model/check.h"
+#include "real/rival.h"
+#include "real/store.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_OF_(number) #number
+#define TEXT_OF(number)  TEXT_OF_(number)
+#define SYNC_TRIES       5000 /* of 2 ms, until the standby is a synchronous one */
+#define SYNC_MS          2
+
+/* No commit waits for a disc: nothing here loses what the operating system has been given. */
+const char chaos_server_settings[] = "deadlock_timeout = " TEXT_OF(RIVAL_DEADLOCK_MS) "ms\n";
+
+const char *chaos_server_dsn(struct chaos_server *server)
+{
+    if (server->foreign_dsn != NULL) {
+        return server->foreign_dsn;
+    }
+    if (server->standby.folder[0] == '\0') {
+        return cluster_dsn(server->cluster);
+    }
+    int length = snprintf(server->dsn, sizeof server->dsn,
+                          "host=%s/socket,%s/socket port=5432,5432 user=" CLUSTER_ROLE
+                          " dbname=postgres target_session_attrs=read-write",
+                          server->cluster->folder, server->standby.folder);
+    CHECK(length > 0 && (size_t)length < sizeof server->dsn);
+    return server->dsn;
+}
+
+bool chaos_server_is_ours(const struct chaos_server *server)
+{
+    return server->foreign_dsn == NULL;
+}
+
+/* Held first, then looked at: a pid alone proves nothing. */
+bool chaos_server_kill_backend(struct chaos_server *server, int backend)
+{
+    struct process process;
+    struct process_state state;
+    CHECK(chaos_server_is_ours(server));
+    if (backend <= 0 || !process_hold(&process, backend)) {
+        return false;
+    }
+    bool ours = process_state(backend, &state) && state.parent == server->cluster->server.pid;
+    bool killed = ours && process_signal(&process, SIGKILL);
+    process_release(&process);
+    return killed;
+}
+
+void chaos_server_stop(struct chaos_server *server)
+{
+    CHECK(chaos_server_is_ours(server));
+    cluster_stop(server->cluster, CLUSTER_IMMEDIATE);
+}
+
+bool chaos_server_start(struct chaos_server *server, struct cluster_fault *why)
+{
+    return cluster_restart(server->cluster, why);
+}
+
+/* ---- the standby ----------------------------------------------------------------------------- */
+
+static struct store_pg *open_primary(const struct chaos_server *server, struct cluster_fault *why)
+{
+    struct store_pg_problem problem;
+    struct store_pg *store =
+        store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(server->cluster),
+                                                 .schema = "public",
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT,
+                                                 .name = "assay"},
+                      &problem);
+    if (store == NULL) {
+        (void)cluster_fault_set(why, "%s", problem.text);
+    }
+    return store;
+}
+
+/* Commits wait for whoever follows, or for nobody. */
+static bool wait_for(const struct chaos_server *server, const char *names,
+                     struct cluster_fault *why)
+{
+    char text[100];
+    struct store_pg *store = open_primary(server, why);
+    if (store == NULL) {
+        return false;
+    }
+    snprintf(text, sizeof text, "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
+    int64_t synchronous = 0;
+    bool done = store_pg_run(store, text) && store_pg_run(store, "SELECT pg_reload_conf()");
+    for (int i = 0; done && names[0] != '\0' && synchronous == 0 && i < SYNC_TRIES; i++) {
+        (void)poll(NULL, 0, SYNC_MS);
+        done = store_pg_ask(store,
+                            "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'",
+                            &synchronous);
+    }
+    if (!done || (names[0] != '\0' && synchronous == 0)) {
+        done = cluster_fault_set(why, "the standby does not follow: %s", store_pg_why_not(store));
+    }
+    store_pg_close(store);
+    return done;
+}
+
+bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why)
+{
+    CHECK(chaos_server_is_ours(server) && server->standby.folder[0] == '\0');
+    const struct cluster_options options = {.settings = chaos_server_settings,
+                                            .max_connections = CHAOS_SERVER_CONNECTIONS,
+                                            .keep = server->cluster->keep,
+                                            .follows = server->cluster};
+    return cluster_start(&server->standby, &options, why) && wait_for(server, "*", why);
+}
+
+void chaos_server_kill(struct chaos_server *server)
+{
+    CHECK(server->standby.folder[0] != '\0');
+    cluster_stop(server->cluster, CLUSTER_CRASH);
+}
+
+static bool discard(struct cluster *cluster, struct cluster_fault *why)
+{
+    cluster->keep = false;
+    return cluster_close(cluster, why);
+}
+
+bool chaos_server_promote(struct chaos_server *server, struct cluster_fault *why)
+{
+    if (!cluster_promote(&server->standby, why)) {
+        return false;
+    }
+    struct cluster old = *server->cluster;
+    *server->cluster = server->standby;
+    server->standby = (struct cluster){.lock = -1, .server.fd = -1};
+    return discard(&old, why);
+}
+
+bool chaos_server_unfollow(struct chaos_server *server, struct cluster_fault *why)
+{
+    if (server->standby.folder[0] == '\0') {
+        return true;
+    }
+    bool ok = wait_for(server, "", why);
+    return discard(&server->standby, why) && ok;
+}

@@ -1,0 +1,90 @@
+#include "real/fates.h"
+
+#include "model/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The last change of every transaction, in the order of changes. */
+struct book {
+    struct store_pg_mark *marks;
+    size_t count, capacity;
+};
+
+static void note(void *context, const int64_t *row)
+{
+    struct book *book = context;
+    if (book->count == book->capacity) {
+        book->capacity = book->capacity == 0 ? 1024 : 2 * book->capacity;
+        book->marks = realloc(book->marks, book->capacity * sizeof *book->marks);
+        CHECK(book->marks != NULL);
+    }
+    book->marks[book->count++] =
+        (struct store_pg_mark){.transaction = row[0], .change = row[1], .backend = row[2]};
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct store_pg_mark *a = one, *b = other;
+    return (a->change > b->change) - (a->change < b->change);
+}
+
+static bool is_known(const struct book *book, struct store_pg_mark mark)
+{
+    const struct store_pg_mark *found =
+        book->count == 0 ? NULL : bsearch(&mark, book->marks, book->count, sizeof mark, compare);
+    return found != NULL && found->transaction == mark.transaction &&
+           found->backend == mark.backend;
+}
+
+/* PostgreSQL's own record. False: it could not be asked. */
+static bool ask_status(struct store_pg *store, int64_t transaction, bool *committed, bool *over)
+{
+    char text[200];
+    int64_t status = 0;
+    snprintf(text, sizeof text,
+             "SELECT CASE pg_xact_status('%" PRId64 "'::xid8) WHEN 'committed' THEN 1 WHEN "
+             "'aborted' THEN 2 ELSE 3 END::bigint",
+             transaction);
+    bool asked = store_pg_ask(store, text, &status);
+    *committed = status == 1;
+    *over = status != 3;
+    return asked;
+}
+
+static bool look_up_cut(struct store_pg *store, const struct book *book, const struct seat_cut *cut,
+                        bool ids_stand, struct fates *fates)
+{
+    bool known = is_known(book, cut->mark), committed = known, over = true;
+    if (ids_stand && !ask_status(store, cut->mark.transaction, &committed, &over)) {
+        return false;
+    }
+    fates->asked += ids_stand;
+    fates->committed += known;
+    fates->lost += !known;
+    fates->contradictions += !over || committed != known || (known && cut->how == SEAT_CUTS_EARLY);
+    return true;
+}
+
+bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,
+                   bool ids_stand, struct fates *fates)
+{
+    char text[200];
+    struct book book = {0};
+    unsigned long acks = page->ack_count < SEAT_ACKS_MAX ? page->ack_count : SEAT_ACKS_MAX;
+    unsigned cuts = page->cut_count < SEAT_CUTS_MAX ? page->cut_count : SEAT_CUTS_MAX;
+    snprintf(text, sizeof text,
+             "SELECT xid, max(seq), max(backend) FROM %s.history GROUP BY xid ORDER BY max(seq)",
+             schema);
+    bool done = store_pg_query(store, text, note, &book);
+    for (unsigned long i = 0; i < acks && done; i++) {
+        fates->acknowledged++;
+        fates->forgotten += !is_known(&book, page->acks[i]);
+    }
+    for (unsigned i = 0; i < cuts && done; i++) {
+        done = look_up_cut(store, &book, &page->cuts[i], ids_stand, fates);
+    }
+    free(book.marks);
+    return done;
+}

@@ -1,0 +1,23 @@
+/* What became of transactions, as the server knows it: those that it acknowledged, and those whose
+ * answer nobody heard. */
+#ifndef REAL_FATES_H
+#define REAL_FATES_H
+
+#include "real/seat.h"
+
+struct fates {
+    uint64_t acknowledged;    /* commits that were answered and changed something */
+    uint64_t forgotten;       /* ... of which the history has no trace */
+    uint64_t committed, lost; /* commits whose answer was lost: what became of them */
+    uint64_t asked;           /* ... how many of those pg_xact_status was asked for, too */
+    uint64_t contradictions;  /* ... where it and the history say different things; or that
+                                 committed and cannot have */
+};
+
+/* Looks up everything that a run noted in its page; adds to *fates. `ids_stand`: the server did not
+ * crash. One that did gives ids again that never got to its log, and pg_xact_status then speaks of
+ * another transaction. False: store_pg_why_not. */
+bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,
+                   bool ids_stand, struct fates *fates);
+
+#endif

@@ -1,0 +1,138 @@
+#include "real/rival.h"
+
+#include "real/schema.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#define TEXT_SIZE   400
+#define WAITS_TRIES 150 /* of a millisecond, until the victim has connected and waits */
+#define CROWD_MAX   256
+#define CROWD_MS    15 /* for which there is no connection to be had */
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static struct store_pg *connect_as(const struct rival *rival, const char *name)
+{
+    struct store_pg_problem ignored; /* a rival that does not come in does no harm */
+    return store_pg_open(&(struct store_pg_options){.dsn = rival->dsn,
+                                                    .schema = rival->schema,
+                                                    .primitives = primitive_table,
+                                                    .primitive_count = PRIMITIVE_COUNT,
+                                                    .name = name},
+                         &ignored);
+}
+
+static void go_on(const struct rival *rival)
+{
+    (void)kill(rival->victim, SIGCONT);
+}
+
+/* True as soon as the victim waits for a lock. */
+static bool waits(const struct rival *rival, struct store_pg *observer)
+{
+    char text[TEXT_SIZE];
+    int64_t waiting = 0;
+    snprintf(text, sizeof text,
+             "SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND "
+             "wait_event_type = 'Lock'",
+             rival->name);
+    for (int i = 0; i < WAITS_TRIES && waiting == 0; i++) {
+        pause_ms(1);
+        if (!store_pg_ask(observer, text, &waiting)) {
+            return false;
+        }
+    }
+    return waiting > 0;
+}
+
+/* With two connections: one that has a transaction open, one that looks on. */
+static void contend(const struct rival *rival,
+                    void (*how)(const struct rival *, struct store_pg *, struct store_pg *))
+{
+    struct store_pg *holder = connect_as(rival, "assay rival");
+    struct store_pg *observer = connect_as(rival, "assay rival looking on");
+    if (holder != NULL && observer != NULL) {
+        how(rival, holder, observer);
+    } else {
+        go_on(rival);
+    }
+    store_pg_close(observer);
+    store_pg_close(holder);
+}
+
+/* The victim has written something, and with it a row of the history; it waits for a row that the
+ * rival holds. Then the rival asks for the history. */
+static void deadlock(const struct rival *rival, struct store_pg *holder, struct store_pg *observer)
+{
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text,
+             "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL deadlock_timeout = '30s'; "
+             "SELECT FROM %s.%s FOR UPDATE",
+             rival->schema, schema_table(rival->table));
+    bool held = store_pg_run(holder, text);
+    go_on(rival);
+    if (held && waits(rival, observer)) {
+        snprintf(text, sizeof text, "LOCK TABLE %s.history IN ACCESS EXCLUSIVE MODE",
+                 rival->schema);
+        (void)store_pg_run(holder, text);
+    }
+    (void)store_pg_run(holder, "ROLLBACK");
+}
+
+void rival_deadlock(const struct rival *rival)
+{
+    contend(rival, deadlock);
+}
+
+/* Every row as it was, in a new version, which its history does not mention. */
+static void serialization(const struct rival *rival, struct store_pg *holder,
+                          struct store_pg *observer)
+{
+    char text[TEXT_SIZE];
+    const char *column = schema_column(rival->table, 0);
+    snprintf(text, sizeof text,
+             "BEGIN; SET LOCAL lock_timeout = '300ms'; SET LOCAL session_replication_role = "
+             "replica; UPDATE %s.%s SET %s = %s",
+             rival->schema, schema_table(rival->table), column, column);
+    bool held = store_pg_run(holder, text);
+    go_on(rival);
+    if (held) {
+        (void)waits(rival, observer);
+    }
+    (void)store_pg_run(holder, held ? "COMMIT" : "ROLLBACK");
+}
+
+void rival_serialization(const struct rival *rival)
+{
+    contend(rival, serialization);
+}
+
+void rival_crowd(const struct rival *rival)
+{
+    struct store_pg *crowd[CROWD_MAX];
+    struct store_pg *first = connect_as(rival, "assay rival");
+    size_t count = 0;
+    if (first == NULL) {
+        go_on(rival);
+        return;
+    }
+    if (rival->backend != 0) {
+        char text[TEXT_SIZE];
+        snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, 1000)", rival->backend);
+        (void)store_pg_run(first, text);
+    }
+    while (count < CROWD_MAX && (crowd[count] = connect_as(rival, "assay crowd")) != NULL) {
+        count++;
+    }
+    go_on(rival);
+    pause_ms(CROWD_MS);
+    while (count > 0) {
+        store_pg_close(crowd[--count]);
+    }
+    store_pg_close(first);
+}

@@ -1,0 +1,127 @@
+/* Where an actor's process sits: memory that it shares with whoever watches over it (chaos.h). It
+ * says there what it is doing before it does it, finds there what is to befall it, and leaves there
+ * what its role keeps over a crash.
+ *
+ * Every transaction passes four moments:
+ *
+ *      begin ......... statements ......... COMMIT ......... answer
+ *        ^ before begin          ^ before commit ^ sent        ^ after commit
+ *
+ * A snare is set for a bundle and a moment. The first process that gets there springs it, alone,
+ * and stops itself (SIGSTOP): whoever watches sees that, and knows exactly where it stands. Or it
+ * cuts its own connection around COMMIT, so that the answer is lost.
+ *
+ * (SE1) A snare is sprung by one process, once.
+ * (SE2) `before commit` means that all statements were executed and none failed: a transaction is
+ *       open. `after commit` that COMMIT was answered and its actor does not know yet.
+ * (SE3) Every commit that the server has acknowledged is noted before anything else is done. */
+#ifndef REAL_SEAT_H
+#define REAL_SEAT_H
+
+#include "faults/performer.h"
+#include "real/store.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SEAT_SNARES   16
+#define SEAT_CUTS_MAX 4096      /* of one run */
+#define SEAT_ACKS_MAX (1 << 21) /* of one run */
+#define SEAT_ANY      BUNDLE_NAME_COUNT
+
+enum seat_moment {
+    SEAT_BEFORE_BEGIN,
+    SEAT_BEFORE_COMMIT,
+    SEAT_SENT,
+    SEAT_AFTER_COMMIT,
+    SEAT_AT_REST, /* in no transaction; no snare is set here */
+    SEAT_MOMENTS = SEAT_AT_REST
+};
+
+enum seat_act {
+    SEAT_STOPS,      /* stops itself, and is told when to go on */
+    SEAT_CUTS_EARLY, /* the line breaks just before COMMIT leaves */
+    SEAT_CUTS_LATE,  /* ... just after */
+    SEAT_ANSWERS     /* answers otherwise than the task was answered before */
+};
+
+enum seat_snare_state {
+    SEAT_SNARE_FREE,
+    SEAT_SNARE_SET,
+    SEAT_SNARE_SPRUNG,
+    SEAT_SNARE_WAITS /* it is no snare: something that falls by itself, later */
+};
+
+struct seat_snare {
+    atomic_int state;  /* enum seat_snare_state */
+    uint8_t act;       /* enum seat_act */
+    uint8_t bundle;    /* enum bundle_name, or SEAT_ANY */
+    uint8_t moment;    /* enum seat_moment; of a cut: not looked at */
+    uint64_t from;     /* progress before which it does nothing */
+    bool held;         /* only one that holds a claim or has a transaction open */
+    bool serializable; /* only at a transaction of that level */
+    bool writes_twice; /* only at one that changes rows of two tables: it can be locked out */
+};
+
+/* A commit whose answer was lost. */
+struct seat_cut {
+    struct store_pg_mark mark;
+    uint8_t bundle;
+    uint8_t how; /* enum seat_act; SEAT_STOPS: it was waiting while the server went away */
+};
+
+struct seat {
+    /* what its process says */
+    atomic_int moment;     /* enum seat_moment */
+    atomic_int bundle;     /* enum bundle_name */
+    atomic_bool holds;     /* a claim or a lease */
+    atomic_int backend;    /* the server's process; 0: none */
+    atomic_int snare;      /* that it sprang and stands still in; -1: none */
+    atomic_int last_table; /* that the bundle changes rows of: where it can be made to wait */
+    atomic_ulong aborted[ABORT_CONNECTION + 1]; /* transactions, by enum abort_class */
+    bool crowded; /* the last one found no connection: to ask again is no new fault */
+    atomic_ulong transactions;
+    /* what stays when it dies */
+    struct actor actor[2]; /* written in turn, */
+    atomic_int actor_now;  /* and this one is whole; -1: there is none yet */
+    uint32_t lives;        /* how often it was started */
+};
+
+struct seat_page {
+    atomic_int clients_left;  /* who has not begun all that there is to begin */
+    atomic_ulong progress;    /* transactions that were about something */
+    atomic_bool crowd;        /* a rival has taken every connection that there was */
+    atomic_ulong turned_away; /* 53300 without one: a principal had no connection left */
+    struct seat_snare snares[SEAT_SNARES];
+    struct seat seats[PROTOCOL_ACTORS_MAX];
+    atomic_uint cut_count;
+    struct seat_cut cuts[SEAT_CUTS_MAX];
+    atomic_ulong ack_count;
+    struct store_pg_mark acks[SEAT_ACKS_MAX]; /* (SE3) */
+};
+
+/* Memory that processes started from here share. NULL: there is none. */
+struct seat_page *seat_page_make(void);
+void seat_page_free(struct seat_page *page);
+/* Everything as at the beginning of a run. */
+void seat_page_begin(struct seat_page *page, const struct rules *rules);
+
+/* ---- for the process that sits there ----------------------------------------------------------
+ */
+
+/* The actor as it is after a crash, or as it begins. */
+void seat_take_place(struct seat *seat, struct performer *performer, const struct rules *rules,
+                     unsigned number);
+/* What stays of it. */
+void seat_keep(struct seat *seat, const struct actor *actor);
+
+/* An actor that is about to answer again what was answered before is to answer otherwise. */
+bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
+                                 const struct bundle *bundle);
+
+/* store_pg_execute, with whatever befalls it. */
+bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *store,
+                  const struct bundle *bundle, int64_t now, struct outcome *outcome);
+
+#endif

@@ -1,0 +1,488 @@
+/* What real faults are made of, one by one: a transaction in two halves, lines that go dead around
+ * COMMIT, marks and fates, snares, what stays when a process dies, and a server that is killed,
+ * followed and replaced. */
+#include "real/chaos.h"
+#include "real/fates.h"
+#include "real/history.h"
+#include "real/tests/server.h"
+#include "real/views.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SCHEMA "assay_chaos"
+#define NAME   "assay_chaos worker 1.1"
+
+static struct seat_page *page;
+static struct rules rules;
+
+static void must_run(struct store_pg *store, const char *script)
+{
+    cr_assert(store_pg_run(store, script), "%s", store_pg_why_not(store));
+}
+
+static struct store_pg *open_at(const char *dsn)
+{
+    struct store_pg_problem problem;
+    struct store_pg *store =
+        store_pg_open(&(struct store_pg_options){.dsn = dsn,
+                                                 .schema = SCHEMA,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT,
+                                                 .name = NAME,
+                                                 .marks = true},
+                      &problem);
+    cr_assert_not_null(store, "%s", problem.text);
+    return store;
+}
+
+/* The tables, the history and the views. */
+static void add_history(const char *dsn)
+{
+    static char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
+    struct store_pg_problem problem;
+    struct store_pg *store =
+        store_pg_open(&(struct store_pg_options){.dsn = dsn,
+                                                 .schema = SCHEMA,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT},
+                      &problem);
+    cr_assert_not_null(store, "%s", problem.text);
+    history_script(SCHEMA, UINT64_MAX, script);
+    must_run(store, script);
+    views_script(SCHEMA, UINT64_MAX, script);
+    must_run(store, script);
+    store_pg_close(store);
+}
+
+/* Two clients and a worker, as far as seats care. */
+static void make(void)
+{
+    server_make_schema(SCHEMA);
+    add_history(server_dsn());
+    rules = (struct rules){.protocol = PROTOCOL_SEQ,
+                           .actors = 2,
+                           .cast = {SEQ_DISPATCHER, SEQ_WORKER},
+                           .jobs = 3,
+                           .timeout = 100,
+                           .put_back = 5,
+                           .of.seq = {.fate_count = 1}};
+    page = seat_page_make();
+    cr_assert_not_null(page);
+    seat_page_begin(page, &rules);
+}
+
+static void unmake(void)
+{
+    seat_page_free(page);
+}
+
+TestSuite(chaos, .init = make, .fini = unmake, .timeout = 120);
+
+static struct bundle create_job(int64_t job)
+{
+    struct bundle bundle;
+    bundle_begin(&bundle, BUNDLE_CREATE);
+    int64_t *params = bundle_append(&bundle, PRIMITIVE_CREATE_JOB, CALL_UNLESS_DONE, 0);
+    params[0] = job;
+    params[1] = 0;
+    params[2] = 7;
+    return bundle;
+}
+
+static struct bundle read_job(int64_t job)
+{
+    struct bundle bundle;
+    bundle_begin(&bundle, BUNDLE_READ);
+    bundle_append(&bundle, PRIMITIVE_READ_INPUT, CALL_PLAIN, 0)[0] = job;
+    return bundle;
+}
+
+static int64_t ask(struct store_pg *store, const char *query)
+{
+    int64_t number = -1;
+    cr_assert(store_pg_ask(store, query, &number), "%s", store_pg_why_not(store));
+    return number;
+}
+
+static int64_t jobs(struct store_pg *store)
+{
+    return ask(store, "SELECT count(*) FROM " SCHEMA ".job");
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+Test(chaos, a_transaction_is_open_between_its_statements_and_commit)
+{
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    cr_expect(store_pg_send_open(store, &bundle, 0));
+    cr_expect_eq(ask(other, "SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL "
+                            "AND application_name = '" NAME "'"),
+                 1);
+    cr_expect_eq(jobs(other), 0);
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &outcome));
+    cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
+    cr_expect_eq(jobs(other), 1);
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+Test(chaos, both_halves_answer_what_the_whole_does)
+{
+    struct store_pg *store = open_at(server_dsn());
+    struct bundle create = create_job(1), read = read_job(1);
+    struct outcome whole = {0}, halves = {0};
+    cr_expect(store_pg_execute(store, &create, 0, &whole));
+    cr_expect(store_pg_send_open(store, &create, 0)); /* skipped: it is there */
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &halves));
+    cr_expect_eq(halves.kind, OUTCOME_COMMITTED);
+    cr_expect_eq(halves.skipped, 1);
+    cr_expect(store_pg_execute(store, &read, 0, &whole));
+    cr_expect(store_pg_send_open(store, &read, 0));
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &halves));
+    cr_expect_eq(whole.values[0], 7);
+    cr_expect_arr_eq(whole.values, halves.values, sizeof whole.values);
+    store_pg_close(store);
+}
+
+Test(chaos, a_statement_says_who_and_what_it_is)
+{
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct store_pg *observer = open_at(server_dsn()); /* in no transaction: it looks anew */
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    must_run(other, "BEGIN; LOCK TABLE " SCHEMA ".job IN ACCESS EXCLUSIVE MODE");
+    store_pg_send(store, &bundle, 0);
+    int64_t told = 0;
+    for (int i = 0; i < 5000 && told == 0; i++) {
+        told = ask(observer, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '/* " NAME
+                             ", create job */%' AND wait_event_type = 'Lock'");
+        usleep(1000);
+    }
+    cr_expect_eq(told, 1);
+    must_run(other, "ROLLBACK");
+    cr_expect(store_pg_receive(store, &outcome));
+    store_pg_close(store);
+    store_pg_close(other);
+    store_pg_close(observer);
+}
+
+Test(chaos, a_mark_is_of_its_own_transaction_alone)
+{
+    struct store_pg *store = open_at(server_dsn());
+    struct bundle create = create_job(1), read = read_job(1), orphan;
+    struct outcome outcome = {0};
+    char query[200];
+    cr_expect(store_pg_execute(store, &create, 0, &outcome));
+    struct store_pg_mark mark = store_pg_mark(store);
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM " SCHEMA ".history WHERE xid = %" PRId64 " AND seq = %" PRId64
+             " AND backend = %" PRId64,
+             mark.transaction, mark.change, mark.backend);
+    cr_expect_eq(ask(store, query), 1);
+    /* one that changes nothing */
+    cr_expect(store_pg_execute(store, &read, 0, &outcome));
+    cr_expect_eq(store_pg_mark(store).change, 0);
+    /* one that fails after it drew a number of the history */
+    bundle_begin(&orphan, BUNDLE_CREATE);
+    memcpy(bundle_append(&orphan, PRIMITIVE_CREATE_JOB, CALL_PLAIN, 0), (int64_t[]){2, 0, 7}, 24);
+    memcpy(bundle_append(&orphan, PRIMITIVE_CREATE_JOB, CALL_REQUIRE, 0), (int64_t[]){1, 0, 7}, 24);
+    cr_expect(store_pg_execute(store, &orphan, 0, &outcome));
+    cr_expect_eq(outcome.kind, OUTCOME_REFUSED);
+    cr_expect(store_pg_execute(store, &read, 0, &outcome));
+    cr_expect_eq(store_pg_mark(store).change, 0);
+    store_pg_close(store);
+}
+
+/* ---- snares ---------------------------------------------------------------------------------- */
+
+static void set_snare(int number, enum seat_act act, enum bundle_name bundle,
+                      enum seat_moment moment)
+{
+    struct seat_snare *snare = &page->snares[number];
+    snare->act = (uint8_t)act;
+    snare->bundle = (uint8_t)bundle;
+    snare->moment = (uint8_t)moment;
+    snare->state = SEAT_SNARE_SET;
+}
+
+/* In a process of its own; returns how waitpid sees it stop or end. */
+static pid_t execute_apart(const struct bundle *bundle, int *status)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct outcome outcome = {0};
+        struct store_pg *store = open_at(server_dsn());
+        bool told = seat_execute(page, 1, store, bundle, 0, &outcome);
+        _exit(told && outcome.kind == OUTCOME_COMMITTED ? 0 : 1);
+    }
+    cr_assert(pid > 0);
+    cr_assert_eq(waitpid(pid, status, WUNTRACED), pid);
+    return pid;
+}
+
+static void finish(pid_t pid, int signal, int *status)
+{
+    kill(pid, signal);
+    cr_assert_eq(waitpid(pid, status, 0), pid);
+}
+
+Test(chaos, a_process_stands_still_at_the_point_of_its_snare_and_nowhere_else)
+{
+    static const struct {
+        enum seat_moment moment;
+        bool there; /* what a killed one leaves */
+    } points[] = {{SEAT_BEFORE_BEGIN, false},
+                  {SEAT_BEFORE_COMMIT, false},
+                  {SEAT_SENT, true},
+                  {SEAT_AFTER_COMMIT, true}};
+    struct store_pg *other = open_at(server_dsn());
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        struct bundle bundle = create_job((int64_t)(100 + i));
+        char query[100];
+        int status = 0;
+        set_snare(0, SEAT_STOPS, BUNDLE_CREATE, points[i].moment);
+        set_snare(1, SEAT_STOPS, BUNDLE_CLAIM, points[i].moment);
+        pid_t pid = execute_apart(&bundle, &status);
+        cr_assert(WIFSTOPPED(status), "point %zu", i);
+        cr_expect_eq(page->seats[1].moment, (int)points[i].moment);
+        cr_expect_eq(page->seats[1].snare, 0);
+        cr_expect_eq(page->snares[0].state, SEAT_SNARE_SPRUNG);
+        cr_expect_eq(page->snares[1].state, SEAT_SNARE_SET);
+        finish(pid, SIGKILL, &status);
+        snprintf(query, sizeof query, "SELECT count(*) FROM " SCHEMA ".job WHERE id = %zu",
+                 100 + i);
+        for (int t = 0; t < 5000 && ask(other, query) != points[i].there; t++) {
+            usleep(1000); /* SEAT_SENT: the server is about to commit it */
+        }
+        cr_expect_eq(ask(other, query), (int64_t)points[i].there, "point %zu", i);
+    }
+    store_pg_close(other);
+}
+
+Test(chaos, a_snare_is_sprung_once_and_not_before_its_time)
+{
+    struct bundle bundle = create_job(1);
+    int status = 0;
+    set_snare(0, SEAT_STOPS, BUNDLE_CREATE, SEAT_BEFORE_COMMIT);
+    page->snares[0].from = 1;
+    execute_apart(&bundle, &status);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "progress is 0");
+    page->progress = 1;
+    pid_t pid = execute_apart(&bundle, &status);
+    cr_assert(WIFSTOPPED(status));
+    int second = 0;
+    execute_apart(&bundle, &second);
+    cr_expect(WIFEXITED(second) && WEXITSTATUS(second) == 0, "it was sprung by another");
+    finish(pid, SIGCONT, &status);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ---- lost answers, and fates ----------------------------------------------------------------- */
+
+static struct outcome execute_with(struct store_pg *store, enum seat_act act, int64_t job)
+{
+    struct bundle bundle = create_job(job);
+    struct outcome outcome = {0};
+    set_snare(0, act, BUNDLE_CREATE, SEAT_SENT);
+    cr_expect(seat_execute(page, 1, store, &bundle, 0, &outcome));
+    cr_expect_eq(page->snares[0].state, SEAT_SNARE_SPRUNG);
+    return outcome;
+}
+
+Test(chaos, an_answer_is_lost_with_either_fate_and_the_server_knows_which)
+{
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct fates fates = {0};
+    cr_expect_eq(execute_with(store, SEAT_CUTS_EARLY, 1).kind, OUTCOME_UNKNOWN);
+    cr_expect_eq(execute_with(store, SEAT_CUTS_LATE, 2).kind, OUTCOME_UNKNOWN);
+    for (int t = 0; t < 5000 && jobs(other) < 1; t++) {
+        usleep(1000);
+    }
+    cr_expect_eq(ask(other, "SELECT count(*) FROM " SCHEMA ".job WHERE id = 2"), 1);
+    cr_expect_eq(jobs(other), 1);
+    cr_expect(fates_look_up(other, SCHEMA, page, true, &fates), "%s", store_pg_why_not(other));
+    cr_expect_eq(fates.committed, 1);
+    cr_expect_eq(fates.lost, 1);
+    cr_expect_eq(fates.asked, 2);
+    cr_expect_eq(fates.contradictions, 0);
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+Test(chaos, fates_that_cannot_be_are_found_out)
+{
+    struct store_pg *store = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    struct fates fates = {0};
+    cr_expect(seat_execute(page, 1, store, &bundle, 0, &outcome));
+    cr_assert_eq(page->ack_count, 1);
+    /* committed, though COMMIT never left */
+    page->cuts[0] = (struct seat_cut){.mark = page->acks[0], .how = SEAT_CUTS_EARLY};
+    page->cut_count = 1;
+    cr_expect(fates_look_up(store, SCHEMA, page, true, &fates));
+    cr_expect_eq(fates.contradictions, 1);
+    cr_expect_eq(fates.forgotten, 0);
+    /* committed, and the history does not know it; acknowledged, too */
+    must_run(store, "DELETE FROM " SCHEMA ".history");
+    page->cuts[0].how = SEAT_CUTS_LATE;
+    fates = (struct fates){0};
+    cr_expect(fates_look_up(store, SCHEMA, page, true, &fates));
+    cr_expect_eq(fates.contradictions, 1);
+    cr_expect_eq(fates.acknowledged, 1);
+    cr_expect_eq(fates.forgotten, 1);
+    store_pg_close(store);
+}
+
+/* ---- what stays ------------------------------------------------------------------------------ */
+
+Test(chaos, whoever_comes_back_is_another_incarnation_and_goes_on_where_it_was)
+{
+    struct performer performer;
+    seat_take_place(&page->seats[1], &performer, &rules, 1);
+    uint32_t first = performer.actor.is.seq.incarnation;
+    performer.actor.is.seq.target = 2;
+    seat_keep(&page->seats[1], &performer.actor);
+    seat_take_place(&page->seats[1], &performer, &rules, 1);
+    cr_expect_eq(performer.actor.is.seq.incarnation, first + 1);
+    cr_expect_eq(performer.actor.is.seq.target, 0, "a worker knows nothing any more");
+    seat_take_place(&page->seats[1], &performer, &rules, 1);
+    cr_expect_eq(performer.actor.is.seq.incarnation, first + 2);
+    seat_take_place(&page->seats[0], &performer, &rules, 0);
+    performer.actor.is.seq.at = 2;
+    seat_keep(&page->seats[0], &performer.actor);
+    seat_take_place(&page->seats[0], &performer, &rules, 0);
+    cr_expect_eq(performer.actor.is.seq.at, 2, "who hands out seqs knows how far it is");
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+Test(chaos, views_say_what_digits_mean)
+{
+    struct store_pg *store = open_at(server_dsn());
+    must_run(store, "INSERT INTO " SCHEMA ".job VALUES (1, 1, 0, 0, 0, 7); INSERT INTO " SCHEMA
+                    ".activity VALUES (2, 1, 0, 12111000000034, 0)");
+    cr_expect_eq(ask(store, "SELECT leg1_entries * 1000000 + leg1_complete * 100000 + work_done * "
+                            "10000 + children_spawned * 1000 + job_tasks_done * 100 + leg2_entries "
+                            "FROM " SCHEMA ".activity_ledgers WHERE digits = '012111000000034'"),
+                 12111034);
+    cr_expect_eq(ask(store, "SELECT count(*) FROM " SCHEMA ".changes WHERE was = 'inserted' AND "
+                            "row_of = 'job' AND became->>'semaphore' = '1'"),
+                 1);
+    store_pg_close(store);
+}
+
+/* ---- a server that is harmed ----------------------------------------------------------------- */
+
+static struct cluster own;
+
+static struct chaos_server start_own(void)
+{
+    struct cluster_fault why;
+    struct store_pg_problem problem;
+    cr_assert(cluster_start(&own,
+                            &(struct cluster_options){.settings = chaos_server_settings,
+                                                      .max_connections = CHAOS_SERVER_CONNECTIONS},
+                            &why),
+              "%s", why.text);
+    cr_assert(store_pg_make_schema(cluster_dsn(&own), SCHEMA, UINT64_MAX, &problem), "%s",
+              problem.text);
+    add_history(cluster_dsn(&own));
+    return (struct chaos_server){.cluster = &own, .standby.lock = -1};
+}
+
+static void execute(struct store_pg *store, int64_t job)
+{
+    struct bundle bundle = create_job(job);
+    struct outcome outcome = {0};
+    cr_assert(seat_execute(page, 1, store, &bundle, 0, &outcome), "%s", store_pg_why_not(store));
+    cr_assert_eq(outcome.kind, OUTCOME_COMMITTED);
+}
+
+static struct fates look_up(const char *dsn)
+{
+    struct fates fates = {0};
+    struct store_pg *store = open_at(dsn);
+    cr_assert(fates_look_up(store, SCHEMA, page, false, &fates), "%s", store_pg_why_not(store));
+    store_pg_close(store);
+    return fates;
+}
+
+Test(chaos, a_promoted_standby_has_all_that_was_acknowledged)
+{
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    cr_assert(chaos_server_follow(&server, &why), "%s", why.text);
+    struct store_pg *store = open_at(chaos_server_dsn(&server));
+    for (int64_t job = 1; job <= 20; job++) {
+        execute(store, job);
+    }
+    chaos_server_kill(&server);
+    cr_assert(chaos_server_promote(&server, &why), "%s", why.text);
+    struct fates fates = look_up(chaos_server_dsn(&server));
+    cr_expect_eq(fates.acknowledged, 20);
+    cr_expect_eq(fates.forgotten, 0);
+    store_pg_close(store);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* The planted bug: a standby that nobody waits for, and that has stopped listening. */
+Test(chaos, a_failover_that_forgets_is_found_out)
+{
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    cr_assert(chaos_server_follow(&server, &why), "%s", why.text);
+    struct store_pg *primary = open_at(cluster_dsn(&own));
+    must_run(primary, "ALTER SYSTEM SET synchronous_standby_names = ''");
+    must_run(primary, "SELECT pg_reload_conf()");
+    struct store_pg_problem problem;
+    struct store_pg *standby =
+        store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(&server.standby),
+                                                 .schema = SCHEMA,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT},
+                      &problem);
+    cr_assert_not_null(standby, "%s", problem.text);
+    must_run(standby, "ALTER SYSTEM SET primary_conninfo = ''");
+    must_run(standby, "SELECT pg_reload_conf()");
+    for (int t = 0; t < 5000 && ask(primary, "SELECT count(*) FROM pg_stat_replication") > 0; t++) {
+        usleep(2000);
+    }
+    store_pg_close(standby);
+    execute(primary, 1);
+    chaos_server_kill(&server);
+    cr_assert(chaos_server_promote(&server, &why), "%s", why.text);
+    cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 1);
+    store_pg_close(primary);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+Test(chaos, only_the_servers_own_processes_are_killed)
+{
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    struct store_pg *store = open_at(cluster_dsn(&own));
+    pid_t bystander = fork();
+    if (bystander == 0) {
+        pause();
+        _exit(0);
+    }
+    cr_expect_not(chaos_server_kill_backend(&server, bystander));
+    cr_expect_not(chaos_server_kill_backend(&server, 0));
+    cr_expect_eq(waitpid(bystander, NULL, WNOHANG), 0, "it lives");
+    cr_expect(chaos_server_kill_backend(&server, store_pg_backend(store)));
+    kill(bystander, SIGKILL);
+    waitpid(bystander, NULL, 0);
+    store_pg_close(store);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
