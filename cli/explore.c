@@ -1,6 +1,7 @@
 /* assay explore: every schedule within bounds. */
 #include "cli/explore_table.h"
 #include "cli/one_run.h"
+#include "cli/results.h"
 #include "cli/search.h"
 #include "reports/json_line.h"
 #include "sim/bench/spin/peer.h"
@@ -18,6 +19,7 @@ static const char help[] =
     "                     [--aborts N] [--workers N] [--level transaction|statement] [--jobs J]\n"
     "                     [--memory SIZE] [--no-reduction] [--shortest] [--sabotage NAME]\n"
     "                     [--without CLAUSE] [--every-sabotage] [--expect-finding] [--json]\n"
+    "                     [--out DIR]\n"
     "\n"
     "Visits every state that a small scenario can reach while no more goes wrong than the bounds\n"
     "allow, with all oracles on, and says \"complete\" only if it did. There is no clock: a claim\n"
@@ -42,6 +44,7 @@ static const char help[] =
     "  --without CLAUSE  is not judged; may be given several times\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"summary\"\n"
+    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 complete, and every promise held; 1 a promise was broken; 2 from some state\n"
     "nothing can come to rest; 4 bounded.\n"
@@ -51,12 +54,13 @@ static const char help[] =
 
 struct request {
     const char *scenario, *crashes, *duplicates, *lapses, *unknowns, *aborts, *workers, *level,
-        *jobs, *memory, *sabotage;
+        *jobs, *memory, *sabotage, *out;
     bool no_reduction, shortest, every_sabotage, json, expect_finding;
     bool without[CLAUSE_COUNT];
     struct explore_plan plan;
     struct sabotage planted;
     struct scenario *loaded;
+    struct artefacts *results;
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -160,6 +164,7 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--jobs", &request->jobs, NULL},
                                          {"--memory", &request->memory, NULL},
                                          {"--sabotage", &request->sabotage, NULL},
+                                         {"--out", &request->out, NULL},
                                          {"--no-reduction", NULL, &request->no_reduction},
                                          {"--shortest", NULL, &request->shortest},
                                          {"--every-sabotage", NULL, &request->every_sabotage},
@@ -427,7 +432,31 @@ static void write_json(const struct request *request, const struct search_result
             json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)as_spin));
         }
     }
-    json_line_write(stdout, summary);
+    artefacts_line(request->results, summary);
+}
+
+/* What a report is made of: how often each promise was put to the test, and what was found. */
+static void write_evidence(const struct request *request, const struct explore_report *report)
+{
+    const char *name = request->loaded->name;
+    char command[400];
+    if (report->verdict == EXPLORE_BROKEN && request->sabotage == NULL) {
+        write_command(request, command, sizeof command);
+        artefacts_note(
+            request->results,
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding", "scenario",
+                      name, "clause", clause_get(report->result.breach.clause)->id, "oracle",
+                      oracle_name_text(report->result.oracle), "kind",
+                      request->loaded->breaks ? "expected" : "new", "why",
+                      report->result.breach.why, "runs", (json_int_t)1, "again", command));
+    }
+    artefacts_note(request->results, json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:o, s:o}", "type",
+                                               "explore", "scenario", name, "protocol",
+                                               protocol_get(request->loaded->protocol)->name,
+                                               "sabotage", request->sabotage, "runs", (json_int_t)1,
+                                               "steps", (json_int_t)report->transitions,
+                                               "evaluated", results_evaluated(report->evaluated),
+                                               "seen", results_seen(report->seen)));
 }
 
 static void show_progress(uint64_t states, double seconds)
@@ -501,9 +530,9 @@ static int explore_it(struct request *request)
     if (isatty(STDERR_FILENO)) {
         fputs("\r\033[K", stderr);
     }
-    if (request->json) {
-        write_json(request, &result);
-    } else {
+    write_evidence(request, result.report);
+    write_json(request, &result);
+    if (!request->json) {
         if (verdict == EXPLORE_BROKEN) {
             tell(request, result.report);
         } else if (verdict == EXPLORE_STUCK) {
@@ -515,6 +544,25 @@ static int explore_it(struct request *request)
     return status_of(request, verdict);
 }
 
+static int explore_asked(struct request *request)
+{
+    struct artefacts results;
+    int status = load(request);
+    if (status != CLI_OK) {
+        return status;
+    }
+    if (request->every_sabotage) {
+        return explore_table(request->loaded, request->plan.jobs, request->plan.memory,
+                             request->json);
+    }
+    status = results_open(&results, &(struct results_plan){.verb = &cli_explore,
+                                                           .folder = request->out,
+                                                           .json = request->json,
+                                                           .jobs = request->plan.jobs});
+    request->results = &results;
+    return status != CLI_OK ? status : results_close(&results, &cli_explore, explore_it(request));
+}
+
 static int run_verb(int argc, char **argv)
 {
     struct request *request = calloc(1, sizeof *request);
@@ -523,14 +571,7 @@ static int run_verb(int argc, char **argv)
     if (request != NULL && scenario != NULL) {
         request->loaded = scenario;
         status = read_request(argc, argv, request);
-        if (status == CLI_OK) {
-            status = load(request);
-        }
-        if (status == CLI_OK) {
-            status = request->every_sabotage ? explore_table(scenario, request->plan.jobs,
-                                                             request->plan.memory, request->json)
-                                             : explore_it(request);
-        }
+        status = status == CLI_OK ? explore_asked(request) : status;
     } else {
         fputs("assay explore: not enough memory\n", stderr);
     }

@@ -20,6 +20,7 @@ static const struct {
     {"tests", "the unit tests that prove promises and settle errata pass"},
     {"campaign", "random schedules with faults, every scenario, every gate met"},
     {"sweep", "the same run crashed at every point, and again inside every recovery"},
+    {"explore", "every schedule of small scopes within bounds, to the last state"},
     {"sabotage", "every planted bug is found, or listed as equivalent with its reason"},
     {"conform", "the simulated store does what PostgreSQL does, statement by statement"},
     {"real", "the same engines on PostgreSQL, judged by the same oracles"},

@@ -804,6 +804,12 @@ static void add_up(struct explore *explore)
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
         const struct explorer *one = &explore->explorers[j];
         report->transitions += one->transitions;
+        for (int c = 0; c < CLAUSE_COUNT; c++) {
+            report->evaluated[c] += one->walk.run.oracle.evaluated[c];
+        }
+        for (int s = 0; s < SIGHT_COUNT; s++) {
+            report->seen[s] += one->walk.run.oracle.seen[s];
+        }
         report->rests += one->rests;
         report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
     }

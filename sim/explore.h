@@ -78,7 +78,9 @@ struct explore_report {
     struct run_result result; /* BROKEN */
     struct walk_move *path;   /* BROKEN, or to the target: the way there; freed by explore_free */
     size_t path_length;
-    uint64_t stuck; /* STUCK: one of the states */
+    uint64_t stuck;                   /* STUCK: one of the states */
+    uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
+    uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
 };
 
 struct explore; /* explore.c */

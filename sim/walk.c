@@ -32,6 +32,9 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
         walk_free(walk);
         return false;
     }
+    /* what the run without faults has shown is not the walk's */
+    memset(walk->run.oracle.evaluated, 0, sizeof walk->run.oracle.evaluated);
+    memset(walk->run.oracle.seen, 0, sizeof walk->run.oracle.seen);
     walk_begin(walk);
     return true;
 }
