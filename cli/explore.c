@@ -499,7 +499,9 @@ static bool search_well(struct request *request, struct search_result *result)
         plan->walk.reductions &= ~drop;
         searched = search_once(request, result);
     }
-    if (searched && result->report->verdict == EXPLORE_BROKEN && plan->jobs > 1) {
+    bool found = searched && (result->report->verdict == EXPLORE_BROKEN ||
+                              result->report->verdict == EXPLORE_STUCK);
+    if (found && plan->jobs > 1) {
         explore_free(result->explore);
         plan->jobs = 1;
         searched = search_once(request, result);

@@ -664,16 +664,15 @@ static bool take_boat(struct explorer *one)
     return false;
 }
 
-/* Every thread begins at the root; each goes its own way from there, and where one has been another
- * does not go. What the others do at the root is not counted again. */
+/* Every thread begins at the root, which was added when the search was made; each goes its own way
+ * from there, and where one has been another does not go. What is done at the root counts once. */
 static void begin(struct explorer *one, unsigned job)
 {
-    if (job == 0) {
-        visit(one);
-        return;
-    }
     one->backwards = job % 2 == 1;
-    expand(one, walk_state(&one->walk));
+    one->counts = job == 0;
+    if (!stopped(one->explore)) {
+        expand(one, walk_state(&one->walk));
+    }
 }
 
 void explore_join(struct explore *explore, unsigned job)
@@ -766,7 +765,13 @@ struct explore *explore_make(const struct explore_plan *plan)
         explore_free(explore);
         return NULL;
     }
+    bool known;
+    uint64_t root = walk_state(&explore->explorers[0].walk);
     atomic_flag_clear(&explore->lock);
+    atomic_store(&explore->states, 1);
+    if (visited_add(&explore->visited, root, &known) == VISITED_FULL) {
+        finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
+    }
     atomic_store(&explore->busy, plan->jobs);
     return explore;
 }
@@ -953,10 +958,8 @@ void explore_shortest(struct explore *explore)
 {
     struct breadth breadth = {.one = &explore->explorers[0]};
     struct walk *walk = &breadth.one->walk;
-    bool known;
     breadth.one->counts = true;
     CHECK((walk->plan.reductions & REDUCE_ORDER) == 0);
-    visited_add(&explore->visited, walk_state(walk), &known);
     bool room = add_node(&breadth, 0, (struct walk_move){0});
     for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
         look_around(&breadth, (uint32_t)node);
