@@ -48,8 +48,9 @@ struct explorer {
     struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
     struct walk_move *prefix; /* the way to where the walk began */
     size_t prefix_length;
-    bool backwards; /* it tries the moves of a state from the last one on */
-    bool counts;    /* transitions are counted: the state was new to all threads */
+    bool backwards;              /* it tries the moves of a state from the last one on */
+    bool counts;                 /* transitions are counted: the state was new to all threads */
+    atomic_uint_fast64_t states; /* that it visited first; others look at it */
     uint64_t transitions, rests;
     unsigned deepest;
     struct words notes; /* of states not known to rest: count of successors, state, successors */
@@ -66,7 +67,6 @@ struct explore {
     atomic_uint busy;   /* threads at work and boats that are full */
     atomic_uint hungry; /* threads with nothing to do */
     atomic_bool stop;
-    atomic_uint_fast64_t states;
     atomic_flag lock; /* of what follows */
     uint64_t ends[ENDS_MAX];
     uint64_t end_count, end_sum;
@@ -622,7 +622,9 @@ static bool visit(struct explorer *one)
         }
         return rests;
     }
-    atomic_fetch_add_explicit(&explore->states, 1, memory_order_relaxed);
+    atomic_store_explicit(&one->states,
+                          atomic_load_explicit(&one->states, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     if (state == explore->plan.target) {
         finish_as(explore, EXPLORE_STUCK, NULL);
         keep_path(one);
@@ -696,7 +698,11 @@ void explore_join(struct explore *explore, unsigned job)
 
 uint64_t explore_states(const struct explore *explore)
 {
-    return atomic_load_explicit(&explore->states, memory_order_relaxed);
+    uint64_t states = 0;
+    for (unsigned j = 0; j < explore->plan.jobs; j++) {
+        states += atomic_load_explicit(&explore->explorers[j].states, memory_order_relaxed);
+    }
+    return states;
 }
 
 void explore_stop(struct explore *explore)
@@ -768,7 +774,7 @@ struct explore *explore_make(const struct explore_plan *plan)
     bool known;
     uint64_t root = walk_state(&explore->explorers[0].walk);
     atomic_flag_clear(&explore->lock);
-    atomic_store(&explore->states, 1);
+    atomic_store(&explore->explorers[0].states, 1);
     if (visited_add(&explore->visited, root, &known) == VISITED_FULL) {
         finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
     }
@@ -963,7 +969,7 @@ void explore_shortest(struct explore *explore)
     bool room = add_node(&breadth, 0, (struct walk_move){0});
     for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
         look_around(&breadth, (uint32_t)node);
-        atomic_store_explicit(&explore->states, breadth.count, memory_order_relaxed);
+        atomic_store_explicit(&breadth.one->states, breadth.count, memory_order_relaxed);
     }
     free(breadth.nodes);
 }
