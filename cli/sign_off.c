@@ -47,7 +47,6 @@ static const struct step {
     {"explore-peer-7", {"explore", "peer-7", "--crashes", "2", "--duplicates", "1"}},
     {"explore-tree-3", {"explore", "tree-3", "--crashes", "1", "--duplicates", "1"}},
     {"explore-pipeline", {"explore", "pipeline-pair", "--crashes", "1", "--duplicates", "1"}},
-    {"explore-inbox", {"explore", "inbox", "--crashes", "1", "--duplicates", "0"}},
     {"sabotage", {"sabotage"}},
     {"conform", {"conform", "--seeds", "500"}},
     {"conform-errors", {"conform", "--errors"}},
