@@ -192,6 +192,18 @@ static json_t *sightings(enum clause_id id, const struct list_coverage *coverage
     return object;
 }
 
+/* How often it was put to the test; a path that only sightings tell, as often as it was seen. */
+static json_int_t tested(enum clause_id id, const struct list_coverage *coverage)
+{
+    json_int_t times = covered(coverage, "evaluated", clause_get(id)->id);
+    for (int i = 0; times == 0 && i < SIGHT_COUNT; i++) {
+        if (oracle_sighting_clause((enum oracle_sighting)i) == id) {
+            times = covered(coverage, "seen", oracle_sighting_text((enum oracle_sighting)i));
+        }
+    }
+    return times;
+}
+
 static void write_promise_json(FILE *out, enum clause_id id, const struct list_coverage *coverage)
 {
     const struct clause *clause = clause_get(id);
@@ -200,8 +212,7 @@ static void write_promise_json(FILE *out, enum clause_id id, const struct list_c
                                judged(clause));
     json_t *seen = sightings(id, coverage);
     if (coverage != NULL) {
-        json_object_set_new(object, "evaluated",
-                            json_integer(covered(coverage, "evaluated", clause->id)));
+        json_object_set_new(object, "evaluated", json_integer(tested(id, coverage)));
     }
     if (json_object_size(seen) > 0) {
         json_object_set(object, "seen", seen);
@@ -219,8 +230,7 @@ static void write_promise(FILE *out, enum format_kind format, enum clause_id id,
     format_wrapped(out, clause->promise, 15);
     fprintf(out, "%-14s %s", "", judged(clause));
     if (coverage != NULL) {
-        fprintf(out, ": %" JSON_INTEGER_FORMAT " times",
-                covered(coverage, "evaluated", clause->id));
+        fprintf(out, ": %" JSON_INTEGER_FORMAT " times", tested(id, coverage));
     }
     fputc('\n', out);
     json_t *seen = sightings(id, coverage);
