@@ -21,7 +21,10 @@
  *   other message about that place is anywhere, then nobody can come in its way, now or later: it
  *   goes first, and nobody else's move is looked at in this state. That transactions name no rows
  *   of another place that is there already is not taken for granted: each is looked at, and one
- *   that does ends the search. A claim is never such a step, so none is put off for ever.
+ *   that does ends the search. A claim goes first only together with all that its worker does until
+ *   it is idle again, if every step of that is local; the states in between are not kept. None is
+ *   put off for ever: such steps use messages up, or put them back until time moves on, which is
+ *   looked at with everything else.
  *
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
