@@ -36,7 +36,7 @@ static bool explore_scope(struct scope scope, unsigned reductions, unsigned jobs
                                          .reductions = reductions},
                                 .memory = MEMORY,
                                 .jobs = jobs};
-    if (!loaded || !search(&plan, NULL, &result)) {
+    if (!loaded || !search(&plan, false, &result)) {
         free(scenario);
         return false;
     }

@@ -1,5 +1,6 @@
 /* assay explore: every schedule within bounds. */
 #include "cli/explore_table.h"
+#include "cli/interrupt.h"
 #include "cli/one_run.h"
 #include "cli/results.h"
 #include "cli/search.h"
@@ -301,7 +302,7 @@ static void tell_stuck(const struct request *request, const struct explore_repor
     struct search_result found;
     plan.jobs = 1;
     plan.target = report->stuck;
-    if (!search(&plan, NULL, &found)) {
+    if (!search(&plan, false, &found)) {
         return;
     }
     puts("from here nothing can come to rest:");
@@ -459,14 +460,6 @@ static void write_evidence(const struct request *request, const struct explore_r
                                                "seen", results_seen(report->seen)));
 }
 
-static void show_progress(uint64_t states, double seconds)
-{
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%" PRIu64 " states, %.0f a second ", states, (double)states / seconds);
-        fflush(stderr);
-    }
-}
-
 /* ---- searching ------------------------------------------------------------------------------- */
 
 /* The reduction without which a search that ended for this reason can be done; 0: none. */
@@ -481,7 +474,7 @@ static unsigned in_the_way(const char *why)
 static bool search_once(const struct request *request, struct search_result *result)
 {
     return request->shortest ? search_shortest(&request->plan, result)
-                             : search(&request->plan, show_progress, result);
+                             : search(&request->plan, true, result);
 }
 
 /* Some searches are done again: without a reduction that turned out not to apply; and by one thread
@@ -529,9 +522,6 @@ static int explore_it(struct request *request)
         return CLI_UNAVAILABLE;
     }
     enum explore_verdict verdict = result.report->verdict;
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
     write_evidence(request, result.report);
     write_json(request, &result);
     if (!request->json) {
@@ -562,6 +552,7 @@ static int explore_asked(struct request *request)
                                                            .json = request->json,
                                                            .jobs = request->plan.jobs});
     request->results = &results;
+    interrupt_watch();
     return status != CLI_OK ? status : results_close(&results, &cli_explore, explore_it(request));
 }
 

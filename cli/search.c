@@ -1,26 +1,12 @@
 #include "cli/search.h"
 
+#include "cli/interrupt.h"
+#include "cli/live.h"
+
+#include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
-
-#define PROGRESS_NS 200000000
-
-static atomic_bool interrupted; /* lock-free, so a handler may set it */
-
-static void note_interrupt(int signal_number)
-{
-    (void)signal_number;
-    atomic_store(&interrupted, true);
-}
-
-static double now_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 struct helper {
     struct explore *explore;
@@ -43,25 +29,23 @@ static void *help(void *context)
 }
 
 /* Until every thread is done; meanwhile somebody may want to know how far it is, or stop it. */
-static void watch(struct helper *helpers, unsigned count, double start,
-                  void (*progress)(uint64_t states, double seconds))
+static void watch(struct helper *helpers, unsigned count, struct live *live, bool tells)
 {
     struct explore *explore = helpers[0].explore;
     const struct timespec moment = {.tv_nsec = 2000000};
-    double told = start;
     bool done = false;
     while (!done) {
         done = true;
         for (unsigned h = 0; h < count; h++) {
             done = done && atomic_load(&helpers[h].done);
         }
-        if (atomic_load(&interrupted)) {
+        if (interrupt_seen()) {
             explore_stop(explore);
         }
-        double now = now_seconds();
-        if (progress != NULL && now - told > PROGRESS_NS / 1e9) {
-            progress(explore_states(explore), now - start);
-            told = now;
+        if (tells && live_is_due(live)) {
+            uint64_t states = explore_states(explore);
+            live_say(live, "%" PRIu64 " states, %.0f a second", states,
+                     (double)states / live_seconds(live));
         }
         if (!done) {
             nanosleep(&moment, NULL);
@@ -69,19 +53,16 @@ static void watch(struct helper *helpers, unsigned count, double start,
     }
 }
 
-static bool run(const struct explore_plan *plan, bool alone,
-                void (*progress)(uint64_t states, double seconds), struct search_result *result)
+static bool run(const struct explore_plan *plan, bool alone, bool tells,
+                struct search_result *result)
 {
     struct helper helpers[EXPLORE_JOBS_MAX];
-    struct sigaction action = {.sa_handler = note_interrupt}, before;
     *result = (struct search_result){.explore = explore_make(plan)};
     if (result->explore == NULL) {
         return false;
     }
     unsigned count = 0;
-    atomic_store(&interrupted, false);
-    sigaction(SIGINT, &action, &before);
-    double start = now_seconds();
+    struct live live = live_begin();
     for (; count < plan->jobs; count++) {
         helpers[count] = (struct helper){.explore = result->explore, .job = count, .alone = alone};
         if (pthread_create(&helpers[count].thread, NULL, help, &helpers[count]) != 0) {
@@ -89,25 +70,24 @@ static bool run(const struct explore_plan *plan, bool alone,
         }
     }
     if (count > 0) {
-        watch(helpers, count, start, progress);
+        watch(helpers, count, &live, tells);
     }
     for (unsigned h = 0; h < count; h++) {
         pthread_join(helpers[h].thread, NULL);
     }
-    sigaction(SIGINT, &before, NULL);
     if (count == 0) {
         explore_free(result->explore);
         return false;
     }
     result->report = explore_finish(result->explore);
-    result->seconds = now_seconds() - start;
+    result->seconds = live_seconds(&live);
+    live_end(&live);
     return true;
 }
 
-bool search(const struct explore_plan *plan, void (*progress)(uint64_t states, double seconds),
-            struct search_result *result)
+bool search(const struct explore_plan *plan, bool tells, struct search_result *result)
 {
-    return run(plan, false, progress, result);
+    return run(plan, false, tells, result);
 }
 
 bool search_shortest(const struct explore_plan *plan, struct search_result *result)
@@ -115,5 +95,5 @@ bool search_shortest(const struct explore_plan *plan, struct search_result *resu
     struct explore_plan alone = *plan;
     alone.jobs = 1;
     alone.walk.reductions &= ~(unsigned)REDUCE_ORDER;
-    return run(&alone, true, NULL, result);
+    return run(&alone, true, false, result);
 }

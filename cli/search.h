@@ -11,10 +11,9 @@ struct search_result {
     double seconds;
 };
 
-/* `progress` is called now and then with the number of states so far; NULL: never. An interrupt
- * (SIGINT) ends the search as BOUNDED. False: no memory. */
-bool search(const struct explore_plan *plan, void (*progress)(uint64_t states, double seconds),
-            struct search_result *result);
+/* `tells`: says now and then how far it is (live.h). Ctrl-C ends the search as BOUNDED. False: no
+ * memory. */
+bool search(const struct explore_plan *plan, bool tells, struct search_result *result);
 
 /* One thread, breadth first. */
 bool search_shortest(const struct explore_plan *plan, struct search_result *result);
