@@ -35,14 +35,16 @@ function exactly(key, value, context) {
 
 // ---- links ------------------------------------------------------------------------------------------
 
-/** Puts the link to what is shown into the address, when the reader has stopped stepping. */
+/** Puts the link to what is shown into the address, when the reader has stopped stepping. A link that the reader
+    followed meanwhile is in the address before anybody is told of it: it stays. */
 function linkLater() {
     let timer = null;
     let isFirst = true; // what is shown at the start is nobody's choice
     return (link) => {
         if (isFirst) { isFirst = false; return; }
         clearTimeout(timer);
-        timer = setTimeout(() => history.replaceState(null, '', link), LINK_DELAY_MS);
+        const address = location.href;
+        timer = setTimeout(() => { if (location.href === address) history.replaceState(null, '', link); }, LINK_DELAY_MS);
     };
 }
 

@@ -53,7 +53,9 @@ async function visit(browser, name, { hash = '', ...options }, act) {
 const textOf = (page, selector) => page.locator(selector).first().innerText();
 const currentStep = (page) => textOf(page, '.step-row.current .step-number').then(Number);
 const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
-const linkOf = (page, words) => page.waitForFunction((wanted) => location.hash.includes(wanted), words);
+/** Asks by the clock, not by the frames that the page draws: a page that is not in sight may draw none. */
+const until = (page, condition, given) => page.waitForFunction(condition, given, { polling: 50 });
+const linkOf = (page, words) => until(page, (wanted) => location.hash.includes(wanted), words);
 
 async function assertSound(page, about) {
     assert.deepEqual(await contrastProblems(page), [], about);
@@ -160,14 +162,19 @@ const tests = {
             await press(page, 'ArrowDown'); // the diagram has the focus
             assert.equal(await currentStep(page), 8);
             await page.evaluate(() => { location.hash = '#finding=tree-7-ACL-33-data&step=40'; });
-            await page.waitForFunction(() => document.querySelector('.viewer-header').textContent.includes('ACL-33'));
+            await until(page, () => document.querySelector('.viewer-header').textContent.includes('ACL-33'));
             assert.equal(await currentStep(page), 40);
-            await page.evaluate(() => { location.hash = '#finding=no-schedule'; });
-            await page.waitForFunction(() => document.querySelector('.viewer-header').textContent.includes('No schedule'));
+            await page.evaluate(() => { window.setTimeout = (act) => { window.due = act; }; });
+            await press(page, 'ArrowDown');
+            await page.evaluate(() => { // the link to this step is due just when another one is followed
+                location.hash = '#finding=no-schedule';
+                window.due();
+            });
+            await until(page, () => document.querySelector('.viewer-header').textContent.includes('No schedule'));
             assert.ok(!await page.locator('.stage').isVisible());
             await press(page, 'j', 'n', ']');
             await page.evaluate(() => { location.hash = '#finding=tree-7-ACL-33-data&step=3'; });
-            await page.waitForFunction(() => document.querySelector('.step-row.current .step-number')?.textContent === '3');
+            await until(page, () => document.querySelector('.step-row.current .step-number')?.textContent === '3');
             await page.evaluate(() => { location.hash = '#finding=unknown&step=-3'; });
             await page.evaluate(() => { location.hash = '#kills'; });
         });
@@ -203,7 +210,7 @@ const tests = {
             const middle = await currentStep(page);
             assert.ok(middle > LONG / 4 && middle < (LONG * 3) / 4);
             await page.locator('.diagram').evaluate((box) => { box.scrollTop = 1000 * 42; });
-            await page.waitForFunction(() => document.querySelector('#step-1003'));
+            await until(page, () => document.querySelector('#step-1003'));
             assert.ok(await rows() < ROWS_MAX);
             assert.ok(await page.locator('.lines *').count() < 40 * ROWS_MAX);
             await press(page, 'n');
@@ -222,7 +229,7 @@ const tests = {
             assert.equal(await textOf(page, '.viewer-header h3'), hostile.findings[0].sentence);
             await press(page, ...new Array(BREACH_STEP).fill('k'), 'j');
             await page.locator('.findings a').click(); // a name that is no word of a link
-            await page.waitForFunction(() => location.hash.startsWith('#finding=a'));
+            await until(page, () => location.hash.startsWith('#finding=a'));
             assert.equal(await currentStep(page), BREACH_STEP);
         });
     },
