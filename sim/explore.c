@@ -8,25 +8,13 @@
 #include <string.h>
 #include <threads.h>
 
-#define BOATS_MAX  64        /* states on their way from one thread to another */
 #define ENDS_MAX   (1 << 16) /* different ends that are told apart, a power of two */
-#define PATIENCE   8         /* states for each level deeper that something is handed over from */
-#define BOATS_EACH 2         /* for each thread but one */
 #define IDLE_NS    20000     /* until a thread with nothing to do looks again */
+#define CACHE_LINE 64
 
 #define NO_MEMORY "memory for the states seen ran out"
 #define TOO_LONG  "a schedule was too long"
 #define TOO_MUCH  "too much could happen at once"
-
-/* A state that is handed over. */
-enum boat_state { BOAT_FREE, BOAT_BUSY, BOAT_FULL };
-
-struct boat {
-    atomic_int state; /* enum boat_state */
-    struct walk walk;
-    struct walk_move *path;
-    size_t length;
-};
 
 /* Numbers that grow. */
 struct words {
@@ -34,40 +22,64 @@ struct words {
     size_t count, capacity;
 };
 
-/* What a state on the way can go on to. Not on the stack: a way may be WALK_DEPTH_MAX long. */
+enum dying { NOBODY_DIES, MOVER_DIES, ANYBODY_DIES };
+
+/* What may go wrong right after a move: messages come twice, somebody dies. */
+struct trouble {
+    bool open;            /* nobody has seen to it */
+    uint32_t first, last; /* slots of the messages */
+    enum dying dies;
+};
+
+/* What is left to try at a place of the way. Not on the stack: a way may be WALK_DEPTH_MAX long. */
 struct level {
     struct walk_move moves[WALK_MOVES_MAX];
     uint64_t successors[WALK_MOVES_MAX];
+    size_t next, end;    /* those of the moves that nobody has taken */
+    size_t sound;        /* so many are without a fault */
+    uint64_t state;      /* that they lead on from */
+    struct trouble kind; /* open: they are this trouble, one by one */
+    struct trouble trouble;
+    bool has_variants; /* of the next move on the way, with something wrong with it */
+};
+
+/* Something to try, and the way to where it is. */
+enum errand_kind { ERRAND_MOVE, ERRAND_MISHAP, ERRAND_TROUBLE, ERRAND_VARIANTS };
+
+struct errand {
+    enum errand_kind kind;
+    struct walk_move move;
+    struct trouble trouble;
+    bool sound;     /* MOVE: it is without a fault, */
+    uint64_t state; /* and what it leads to counts for this state */
+    unsigned length;
+    struct walk_move way[WALK_DEPTH_MAX];
 };
 
 /* One thread's part of a search. */
 struct explorer {
-    struct explore *explore;
+    _Alignas(CACHE_LINE) struct explore *explore;
     struct walk walk;
-    struct level *levels;     /* by depth of the walk */
-    struct sameness ends;     /* rows alone, all that is exchangeable exchanged */
-    struct walk_move *prefix; /* the way to where the walk began */
-    size_t prefix_length;
-    bool backwards;              /* it tries the moves of a state from the last one on */
-    bool counts;                 /* transitions are counted: the state was new to all threads */
+    struct level *levels;        /* by depth of the walk */
+    struct sameness ends;        /* rows alone, all that is exchangeable exchanged */
     atomic_uint_fast64_t states; /* that it visited first; others look at it */
     uint64_t transitions, rests;
     unsigned deepest;
-    struct words notes; /* of states not known to rest: count of successors, state, successors */
-    uint64_t state;     /* of the state that was visited last */
-    unsigned patience;  /* states visited since another thread began to wait for work */
+    struct words notes;   /* of states not known to rest: count of successors, state, successors */
+    uint64_t state;       /* of the state that was visited last */
+    struct errand errand; /* that it was given */
 };
 
 struct explore {
     struct explore_plan plan;
     struct visited visited;
     struct explorer explorers[EXPLORE_JOBS_MAX];
-    struct boat boats[BOATS_MAX];
-    int boat_count;
-    atomic_uint busy;   /* threads at work and boats that are full */
-    atomic_uint hungry; /* threads with nothing to do */
-    atomic_bool stop;
-    atomic_flag lock; /* of what follows */
+    _Alignas(CACHE_LINE) atomic_bool stop;
+    atomic_uint wanted;                    /* errands, by threads with nothing to do */
+    _Alignas(CACHE_LINE) atomic_uint busy; /* threads at work and errands that lie here */
+    atomic_flag lock;                      /* of what follows */
+    struct errand *errands;
+    unsigned errand_count;
     uint64_t ends[ENDS_MAX];
     uint64_t end_count, end_sum;
     struct explore_report report;
@@ -101,13 +113,12 @@ static void finish_as(struct explore *explore, enum explore_verdict verdict, con
 static void keep_path(struct explorer *one)
 {
     struct explore_report *report = &one->explore->report;
-    size_t length = one->prefix_length + one->walk.depth;
+    size_t length = one->walk.depth;
     free(report->path);
     report->path = malloc((length + 1) * sizeof *report->path);
     CHECK(report->path != NULL);
-    memcpy(report->path, one->prefix, one->prefix_length * sizeof *report->path);
-    for (unsigned d = 0; d < one->walk.depth; d++) {
-        report->path[one->prefix_length + d] = one->walk.frames[d].move;
+    for (size_t d = 0; d < length; d++) {
+        report->path[d] = one->walk.frames[d].move;
     }
     report->path_length = length;
 }
@@ -183,7 +194,7 @@ static bool settle_notes(struct explore *explore, struct words *notes)
     size_t kept = 0, at = 0;
     while (at < notes->count) {
         size_t count = notes->items[at], size = 2 + count;
-        bool rests = false;
+        bool rests = visited_rests(&explore->visited, notes->items[at + 1]);
         for (size_t i = 0; i < count && !rests; i++) {
             rests = visited_rests(&explore->visited, notes->items[at + 2 + i]);
         }
@@ -200,100 +211,197 @@ static bool settle_notes(struct explore *explore, struct words *notes)
     return changed;
 }
 
-/* ---- the search ------------------------------------------------------------------------------ */
+/* ---- what others can do ---------------------------------------------------------------------- */
 
-static bool visit(struct explorer *one);
+/* Takes from the level what others may do as well. False: there is nothing. */
+static bool give(struct level *level, struct walk_move next, struct errand *errand)
+{
+    if (level->next < level->end) {
+        level->end--;
+        errand->kind = level->kind.open ? ERRAND_MISHAP : ERRAND_MOVE;
+        errand->move = level->moves[level->end];
+        errand->trouble = level->kind;
+        errand->sound = level->end < level->sound;
+        errand->state = level->state;
+    } else if (level->trouble.open) {
+        errand->kind = ERRAND_TROUBLE;
+        errand->trouble = level->trouble;
+        level->trouble.open = false;
+    } else if (level->has_variants) {
+        errand->kind = ERRAND_VARIANTS;
+        errand->move = next;
+        level->has_variants = false;
+    } else {
+        return false;
+    }
+    return true;
+}
 
-/* Puts the walk's state where a thread that has nothing to do finds it. False: enough lies there.
- */
-static bool hand_over(struct explorer *one)
+/* What lies nearest to the root, for there is most behind it. */
+static void give_away(struct explorer *one, struct errand *errand)
+{
+    const struct walk_frame *frames = one->walk.frames;
+    for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
+        struct walk_move next =
+            depth < one->walk.depth ? frames[depth].move : (struct walk_move){0};
+        if (give(&one->levels[depth], next, errand)) {
+            errand->length = depth;
+            for (unsigned d = 0; d < depth; d++) {
+                errand->way[d] = frames[d].move;
+            }
+            atomic_fetch_sub(&one->explore->wanted, 1);
+            atomic_fetch_add(&one->explore->busy, 1);
+            one->explore->errand_count++;
+            return;
+        }
+    }
+}
+
+/* If another thread has nothing to do, it is given something. */
+static void share(struct explorer *one)
 {
     struct explore *explore = one->explore;
-    if (atomic_load_explicit(&explore->hungry, memory_order_relaxed) == 0) {
-        one->patience = 0;
-        return false;
-    }
-    if (one->walk.depth > one->patience++ / PATIENCE) {
-        return false; /* what lies deep is soon done: rather something nearer to the root */
-    }
-    one->patience = 0;
-    if (one->prefix_length + one->walk.depth > EXPLORE_PATH_MAX) {
-        return false;
-    }
-    for (int b = 0; b < explore->boat_count; b++) {
-        struct boat *boat = &explore->boats[b];
-        int expected = BOAT_FREE;
-        if (atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
-            walk_copy(&boat->walk, &one->walk);
-            boat->length = one->prefix_length + one->walk.depth;
-            memcpy(boat->path, one->prefix, one->prefix_length * sizeof *boat->path);
-            for (unsigned d = 0; d < one->walk.depth; d++) {
-                boat->path[one->prefix_length + d] = one->walk.frames[d].move;
-            }
-            atomic_fetch_add(&explore->busy, 1);
-            atomic_store(&boat->state, BOAT_FULL);
-            return true;
+    if (atomic_load_explicit(&explore->wanted, memory_order_relaxed) > 0) {
+        lock(explore);
+        if (atomic_load(&explore->wanted) > 0) {
+            give_away(one, &explore->errands[explore->errand_count]);
         }
-    }
-    return false;
-}
-
-/* Copies of the messages in slots `first` to `last`, as many as may be, in every combination. */
-static void with_duplicates(struct explorer *one, uint32_t first, uint32_t last)
-{
-    struct walk *walk = &one->walk;
-    for (uint32_t slot = first; slot < last && walk->left.duplicates > 0 && !stopped(one->explore);
-         slot++) {
-        one->transitions += one->counts;
-        if (!walk_do(walk, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot})) {
-            found(one);
-        } else {
-            visit(one);
-            with_duplicates(one, slot, last);
-        }
-        walk_undo(walk);
+        unlock(explore);
     }
 }
 
-/* It dies. */
-static void with_crash(struct explorer *one, unsigned actor, uint32_t first, uint32_t last)
+/* ---- trouble --------------------------------------------------------------------------------- */
+
+static bool visit(struct explorer *one);
+static bool follow(struct explorer *one, struct walk_move move);
+
+static void add_move(struct explorer *one, struct level *level, struct walk_move move)
 {
-    struct walk *walk = &one->walk;
-    one->transitions += one->counts;
-    if (!walk_do(walk, (struct walk_move){
-                           .kind = WALK_CRASH, .actor = (uint8_t)actor, .slot = WALK_NO_SLOT})) {
-        found(one);
+    if (level->end == WALK_MOVES_MAX) {
+        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
     } else {
-        visit(one);
-        with_duplicates(one, first, last);
+        level->moves[level->end++] = move;
     }
-    walk_undo(walk);
+}
+
+static bool dies_of(const struct walk *walk, enum dying dies, unsigned actor)
+{
+    bool mover = walk->depth > 0 && walk->frames[walk->depth - 1].move.actor == actor;
+    return walk->left.crashes > 0 && (dies == ANYBODY_DIES || (dies == MOVER_DIES && mover)) &&
+           walk_can_crash(walk, actor);
+}
+
+static struct trouble trouble_of(const struct walk *walk, uint32_t first, uint32_t last,
+                                 enum dying dies)
+{
+    struct trouble trouble = {.first = first, .last = last, .dies = dies};
+    trouble.open = walk->left.duplicates > 0 && first < last;
+    for (unsigned a = 0; a < walk->run.actor_count && !trouble.open; a++) {
+        trouble.open = dies_of(walk, dies, a);
+    }
+    return trouble;
+}
+
+/* The state that a move led to, and what may go wrong right after the move. True: it can rest. */
+static bool arrive(struct explorer *one, struct trouble trouble);
+
+/* One thing goes wrong, and others after it: of messages those that come later, for they may come
+ * twice in any order. */
+static void have_mishap(struct explorer *one, struct walk_move move, struct trouble trouble)
+{
+    uint32_t first = move.kind == WALK_DUPLICATE ? move.slot : trouble.first;
+    one->transitions++;
+    if (walk_do(&one->walk, move)) {
+        arrive(one, trouble_of(&one->walk, first, trouble.last, NOBODY_DIES));
+    } else {
+        found(one);
+    }
+    walk_undo(&one->walk);
+}
+
+/* Tries what the level lists. True: it leads to a state that can rest. */
+static bool try_all(struct explorer *one, struct level *level, size_t *known)
+{
+    bool rests = false;
+    *known = 0;
+    while (level->next < level->end && !stopped(one->explore)) {
+        size_t at = level->next++;
+        if (level->kind.open) {
+            have_mishap(one, level->moves[at], level->kind);
+        } else {
+            bool rested = follow(one, level->moves[at]);
+            if (at < level->sound) {
+                rests = rests || rested;
+                level->successors[(*known)++] = one->state;
+            }
+        }
+    }
+    level->next = level->end = 0;
+    return rests;
+}
+
+static void have_trouble(struct explorer *one, struct trouble trouble)
+{
+    struct walk *walk = &one->walk;
+    struct level *level = &one->levels[walk->depth];
+    size_t known;
+    level->next = level->end = level->sound = 0;
+    level->kind = trouble;
+    for (uint32_t slot = trouble.first; slot < trouble.last && walk->left.duplicates > 0; slot++) {
+        add_move(one, level, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot});
+    }
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        if (dies_of(walk, trouble.dies, a)) {
+            add_move(
+                one, level,
+                (struct walk_move){.kind = WALK_CRASH, .actor = (uint8_t)a, .slot = WALK_NO_SLOT});
+        }
+    }
+    try_all(one, level, &known);
 }
 
 /* Everything that may go wrong right after the move that was done last, in one go with it. A claim
  * that is lost at once was no claim, and costs a crash. When time has moved on, anybody may die of
  * it and anything come twice: earlier, it would have had something to do, and time would have stood
  * still. */
-static void with_trouble(struct explorer *one)
+static struct trouble trouble_after(const struct walk *walk)
 {
-    struct walk *walk = &one->walk;
     const struct walk_frame *frame = &walk->frames[walk->depth - 1];
-    uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
     struct walk_move move = frame->move;
     bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
     bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
-    uint32_t first = later ? 0 : frame->messages;
-    if ((walk->plan.reductions & REDUCE_ORDER) == 0 || stopped(one->explore)) {
-        return;
+    if ((walk->plan.reductions & REDUCE_ORDER) == 0) {
+        return (struct trouble){0};
     }
-    with_duplicates(one, first, last);
-    for (unsigned a = 0; a < walk->run.actor_count && !stopped(one->explore); a++) {
-        if (walk->left.crashes > 0 && (later || (a == move.actor && !claims)) &&
-            walk_can_crash(walk, a)) {
-            with_crash(one, a, first, last);
-        }
+    return trouble_of(walk, later ? 0 : frame->messages,
+                      walk->run.world.rows.table[TABLE_MESSAGE].used,
+                      later    ? ANYBODY_DIES
+                      : claims ? NOBODY_DIES
+                               : MOVER_DIES);
+}
+
+/* Trouble that is still open is seen to. */
+static void finish_trouble(struct explorer *one)
+{
+    struct level *level = &one->levels[one->walk.depth];
+    if (level->trouble.open && !stopped(one->explore)) {
+        struct trouble trouble = level->trouble;
+        level->trouble.open = false;
+        have_trouble(one, trouble);
     }
 }
+
+static bool arrive(struct explorer *one, struct trouble trouble)
+{
+    one->levels[one->walk.depth].trouble = trouble;
+    bool rests = visit(one);
+    uint64_t state = one->state;
+    finish_trouble(one);
+    one->state = state;
+    return rests;
+}
+
+/* ---- moves ----------------------------------------------------------------------------------- */
 
 /* Places that matter to the order of moves. */
 static bool is_ordered(const struct explorer *one)
@@ -337,7 +445,7 @@ static bool look_after(struct explorer *one, struct look look)
 static bool make_move(struct explorer *one, struct walk_move move)
 {
     struct look look = look_before(one, move);
-    one->transitions += one->counts;
+    one->transitions++;
     if (!walk_do(&one->walk, move)) {
         found(one);
         return false;
@@ -348,13 +456,7 @@ static bool make_move(struct explorer *one, struct walk_move move)
 /* Does a move and everything behind it. True: the state it leads to can rest. */
 static bool follow(struct explorer *one, struct walk_move move)
 {
-    bool rests = false;
-    if (make_move(one, move)) {
-        rests = visit(one);
-        uint64_t state = one->state;
-        with_trouble(one);
-        one->state = state;
-    }
+    bool rests = make_move(one, move) && arrive(one, trouble_after(&one->walk));
     walk_undo(&one->walk);
     return rests;
 }
@@ -432,6 +534,7 @@ static bool step_locally(struct explorer *one, struct walk_move move)
     if (walk_do(walk, move) &&
         hooks->stayed(&walk->same, &walk->run.bundle, place, logged, look.rows) &&
         look_after(one, look)) {
+        one->levels[walk->depth].trouble = trouble_after(walk);
         return true;
     }
     walk_undo(walk);
@@ -456,10 +559,14 @@ static bool claim_locally(struct explorer *one, struct walk_move claim)
     bool local = place != 0 && !walk_is_deep(walk) &&
                  walk->run.part->sameness->promises_locality(&walk->same, claim.slot) &&
                  !has_company(one, claim.actor, claim.slot, place) && walk_do(walk, claim);
+    if (local) {
+        one->levels[walk->depth].trouble = trouble_after(walk);
+    }
     while (local && !worker->role->is_idle(&worker->actor)) {
         local = step_locally(one, step);
     }
     while (!local && walk->depth > depth) {
+        one->levels[walk->depth].trouble.open = false;
         walk_undo(walk);
     }
     return local;
@@ -523,15 +630,18 @@ static bool go_first(struct explorer *one)
 }
 
 /* The step that was taken back, with something wrong with it. */
-static void with_variants(struct explorer *one, struct walk_move step)
+static void try_variants(struct explorer *one, struct walk_move step)
 {
-    struct walk_move moves[WALK_MOVES_MAX];
-    size_t sound, count = list_moves(one, moves, &sound);
-    for (size_t m = sound; m < count && !stopped(one->explore); m++) {
-        if (moves[m].actor == step.actor && moves[m].slot == step.slot) {
-            follow(one, moves[m]);
+    struct level *level = &one->levels[one->walk.depth];
+    size_t sound, known, count = list_moves(one, level->moves, &sound);
+    level->kind.open = false;
+    level->next = level->end = level->sound = 0;
+    for (size_t m = sound; m < count; m++) {
+        if (level->moves[m].actor == step.actor && level->moves[m].slot == step.slot) {
+            add_move(one, level, level->moves[m]);
         }
     }
+    try_all(one, level, &known);
 }
 
 /* If there is a move that may go first it is taken instead of all others. States within a claim and
@@ -540,20 +650,23 @@ static bool follow_first(struct explorer *one, bool *rests)
 {
     struct walk *walk = &one->walk;
     unsigned depth = walk->depth;
-    if (!is_ordered(one) || walk->left.lapses > 0) {
+    if (!is_ordered(one) || walk->left.lapses > 0 || !go_first(one)) {
         return false;
     }
-    if (!go_first(one)) {
-        return false;
+    for (unsigned d = depth; d < walk->depth; d++) {
+        one->levels[d].has_variants = walk_has_variants(walk);
     }
     *rests = visit(one);
     uint64_t state = one->state;
     while (walk->depth > depth) {
         struct walk_move move = walk->frames[walk->depth - 1].move;
-        one->transitions += one->counts;
-        with_trouble(one);
+        one->transitions++;
+        finish_trouble(one);
         walk_undo(walk);
-        with_variants(one, move);
+        if (one->levels[walk->depth].has_variants) {
+            one->levels[walk->depth].has_variants = false;
+            try_variants(one, move);
+        }
     }
     one->state = state;
     return true;
@@ -563,8 +676,7 @@ static bool follow_first(struct explorer *one, bool *rests)
 
 static void note_depth(struct explorer *one)
 {
-    unsigned depth = (unsigned)one->prefix_length + one->walk.depth;
-    one->deepest = depth > one->deepest ? depth : one->deepest;
+    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
 }
 
 /* Nothing but faults can happen. */
@@ -582,28 +694,22 @@ static bool judge_rest(struct explorer *one)
 
 static bool expand(struct explorer *one, uint64_t state)
 {
-    struct walk_move *moves = one->levels[one->walk.depth].moves;
-    uint64_t *successors = one->levels[one->walk.depth].successors;
-    size_t sound, known = 0;
+    struct level *level = &one->levels[one->walk.depth];
+    size_t known = 1;
     bool rests = false;
     if (follow_first(one, &rests)) {
-        successors[known++] = one->state;
+        level->successors[0] = one->state;
     } else {
-        size_t count = list_moves(one, moves, &sound);
-        rests = sound == 0 && judge_rest(one);
-        for (size_t i = 0; i < count && !stopped(one->explore); i++) {
-            size_t m = one->backwards ? count - 1 - i : i;
-            bool rested = follow(one, moves[m]);
-            if (m < sound) {
-                rests = rests || rested;
-                successors[known++] = one->state;
-            }
-        }
+        level->next = 0;
+        level->end = list_moves(one, level->moves, &level->sound);
+        level->state = state;
+        level->kind.open = false;
+        rests = (level->sound == 0 && judge_rest(one)) | try_all(one, level, &known);
     }
     if (rests) {
         visited_set_rests(&one->explore->visited, state);
     } else if (!stopped(one->explore)) {
-        note_unrested(one, state, successors, known);
+        note_unrested(one, state, level->successors, known);
     }
     return rests;
 }
@@ -636,64 +742,89 @@ static bool visit(struct explorer *one)
     if (one->walk.same.saturated) {
         finish_as(explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
     }
-    if (stopped(explore) || hand_over(one)) {
+    if (stopped(explore)) {
         return false;
     }
-    bool counts = one->counts;
-    one->counts = true;
+    share(one);
     rests = expand(one, state);
-    one->counts = counts;
     one->state = state;
     return rests;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static bool take_boat(struct explorer *one)
+/* To where the errand is; what is evaluated on the way was counted when it was first gone. */
+static void go_to_errand(struct explorer *one)
+{
+    struct oracle *oracle = &one->walk.run.oracle;
+    uint64_t evaluated[CLAUSE_COUNT], seen[SIGHT_COUNT];
+    memcpy(evaluated, oracle->evaluated, sizeof evaluated);
+    memcpy(seen, oracle->seen, sizeof seen);
+    walk_go(&one->walk, one->errand.way, one->errand.length);
+    memcpy(oracle->evaluated, evaluated, sizeof evaluated);
+    memcpy(oracle->seen, seen, sizeof seen);
+}
+
+static bool take_errand(struct explorer *one)
 {
     struct explore *explore = one->explore;
-    for (int b = 0; b < explore->boat_count; b++) {
-        struct boat *boat = &explore->boats[b];
-        int expected = BOAT_FULL;
-        if (atomic_compare_exchange_strong(&boat->state, &expected, BOAT_BUSY)) {
-            walk_copy(&one->walk, &boat->walk);
-            memcpy(one->prefix, boat->path, boat->length * sizeof *one->prefix);
-            one->prefix_length = boat->length;
-            atomic_store(&boat->state, BOAT_FREE);
-            return true;
-        }
+    lock(explore);
+    bool there = explore->errand_count > 0;
+    if (there) {
+        const struct errand *errand = &explore->errands[--explore->errand_count];
+        memcpy(&one->errand, errand, offsetof(struct errand, way));
+        memcpy(one->errand.way, errand->way, errand->length * sizeof *errand->way);
     }
-    return false;
+    unlock(explore);
+    return there;
 }
 
-/* Every thread begins at the root, which was added when the search was made; each goes its own way
- * from there, and where one has been another does not go. What is done at the root counts once. */
-static void begin(struct explorer *one, unsigned job)
+static void run_errand(struct explorer *one)
 {
-    one->backwards = job % 2 == 1;
-    one->counts = job == 0;
-    if (!stopped(one->explore)) {
-        expand(one, walk_state(&one->walk));
+    const struct errand *errand = &one->errand;
+    go_to_errand(one);
+    switch (errand->kind) {
+    case ERRAND_MOVE: {
+        bool rests = follow(one, errand->move);
+        if (errand->sound && rests) {
+            visited_set_rests(&one->explore->visited, errand->state);
+        } else if (errand->sound) {
+            note_unrested(one, errand->state, &one->state, 1);
+        }
+        break;
+    }
+    case ERRAND_MISHAP:
+        have_mishap(one, errand->move, errand->trouble);
+        break;
+    case ERRAND_TROUBLE:
+        have_trouble(one, errand->trouble);
+        break;
+    case ERRAND_VARIANTS:
+        try_variants(one, errand->move);
+        break;
     }
 }
 
+/* The first thread begins at the root, which was added when the search was made. */
 void explore_join(struct explore *explore, unsigned job)
 {
     struct explorer *one = &explore->explorers[job];
-    begin(one, job);
-    atomic_fetch_sub(&explore->busy, 1);
-    atomic_fetch_add(&explore->hungry, 1);
-    while (atomic_load(&explore->busy) > 0 && !stopped(explore)) {
-        if (take_boat(one)) {
-            atomic_fetch_sub(&explore->hungry, 1);
-            one->counts = true;
-            expand(one, walk_state(&one->walk));
+    if (job == 0 && !stopped(explore)) {
+        expand(one, walk_state(&one->walk));
+    }
+    bool working = job == 0;
+    do {
+        if (working) {
+            atomic_fetch_add(&explore->wanted, 1);
             atomic_fetch_sub(&explore->busy, 1);
-            atomic_fetch_add(&explore->hungry, 1);
+        }
+        working = take_errand(one);
+        if (working) {
+            run_errand(one);
         } else {
             thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         }
-    }
+    } while (atomic_load(&explore->busy) > 0 && !stopped(explore));
 }
 
 uint64_t explore_states(const struct explore *explore)
@@ -715,19 +846,12 @@ void explore_stop(struct explore *explore)
 static bool make_explorer(struct explore *explore, struct explorer *one)
 {
     one->explore = explore;
-    one->prefix = malloc(EXPLORE_PATH_MAX * sizeof *one->prefix);
-    one->levels = malloc(WALK_DEPTH_MAX * sizeof *one->levels);
-    if (one->prefix == NULL || one->levels == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
+    one->levels = calloc(WALK_DEPTH_MAX + 1, sizeof *one->levels);
+    if (one->levels == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
         !sameness_make(&one->ends, &one->walk.run, REDUCE_ALL)) {
         return false;
     }
     return true;
-}
-
-static bool make_boat(struct explore *explore, struct boat *boat)
-{
-    boat->path = malloc(EXPLORE_PATH_MAX * sizeof *boat->path);
-    return boat->path != NULL && walk_make(&boat->walk, &explore->plan.walk);
 }
 
 /* Those that may be made. What is open names rows and actors as they are. A named bug may go by a
@@ -750,7 +874,10 @@ static unsigned sound_reductions(const struct walk_plan *plan)
 
 struct explore *explore_make(const struct explore_plan *plan)
 {
-    struct explore *explore = calloc(1, sizeof *explore);
+    struct explore *explore = aligned_alloc(CACHE_LINE, sizeof *explore);
+    if (explore != NULL) {
+        memset(explore, 0, sizeof *explore);
+    }
     if (explore == NULL || !visited_make(&explore->visited, plan->memory)) {
         free(explore);
         return NULL;
@@ -759,13 +886,10 @@ struct explore *explore_make(const struct explore_plan *plan)
     explore->plan.walk.reductions = sound_reductions(&plan->walk);
     explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
-    bool made = true;
+    explore->errands = calloc(plan->jobs, sizeof *explore->errands);
+    bool made = explore->errands != NULL;
     for (unsigned j = 0; made && j < plan->jobs; j++) {
         made = make_explorer(explore, &explore->explorers[j]);
-    }
-    unsigned boats = BOATS_EACH * (plan->jobs - 1);
-    for (unsigned b = 0; made && b < boats && b < BOATS_MAX; b++) {
-        made = make_boat(explore, &explore->boats[explore->boat_count++]);
     }
     if (!made) {
         explore_free(explore);
@@ -778,7 +902,8 @@ struct explore *explore_make(const struct explore_plan *plan)
     if (visited_add(&explore->visited, root, &known) == VISITED_FULL) {
         finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
     }
-    atomic_store(&explore->busy, plan->jobs);
+    atomic_store(&explore->busy, 1);
+    atomic_store(&explore->wanted, plan->jobs - 1);
     return explore;
 }
 
@@ -789,15 +914,9 @@ void explore_free(struct explore *explore)
         walk_free(&one->walk);
         sameness_free(&one->ends);
         free(one->levels);
-        free(one->prefix);
         free(one->notes.items);
     }
-    for (int b = 0; b < explore->boat_count; b++) {
-        if (explore->boats[b].path != NULL) {
-            walk_free(&explore->boats[b].walk);
-            free(explore->boats[b].path);
-        }
-    }
+    free(explore->errands);
     visited_free(&explore->visited);
     free(explore->report.path);
     free(explore);
@@ -891,22 +1010,11 @@ static void go_to(struct breadth *breadth, size_t node)
 {
     struct walk *walk = &breadth->one->walk;
     struct walk_move way[WALK_DEPTH_MAX];
-    unsigned length = 0, common = 0;
+    unsigned length = 0;
     for (size_t n = node; n != 0; n = breadth->nodes[n].parent) {
         way[WALK_DEPTH_MAX - ++length] = breadth->nodes[n].move;
     }
-    const struct walk_move *moves = &way[WALK_DEPTH_MAX - length];
-    while (common < length && common < walk->depth &&
-           memcmp(&moves[common], &walk->frames[common].move, sizeof *moves) == 0) {
-        common++;
-    }
-    while (walk->depth > common) {
-        walk_undo(walk);
-    }
-    while (walk->depth < length) {
-        bool held = walk_do(walk, moves[walk->depth]);
-        CHECK(held);
-    }
+    walk_go(walk, &way[WALK_DEPTH_MAX - length], length);
 }
 
 /* The state that the move led to. */
@@ -950,7 +1058,7 @@ static void look_around(struct breadth *breadth, uint32_t node)
         judge_rest(one);
     }
     for (size_t m = 0; m < count && !stopped(one->explore); m++) {
-        one->transitions += one->counts;
+        one->transitions++;
         if (!walk_do(&one->walk, moves[m])) {
             found(one);
         } else {
@@ -964,7 +1072,6 @@ void explore_shortest(struct explore *explore)
 {
     struct breadth breadth = {.one = &explore->explorers[0]};
     struct walk *walk = &breadth.one->walk;
-    breadth.one->counts = true;
     CHECK((walk->plan.reductions & REDUCE_ORDER) == 0);
     bool room = add_node(&breadth, 0, (struct walk_move){0});
     for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
@@ -995,13 +1102,6 @@ static bool rests_from_here(struct walk *walk)
     return false;
 }
 
-static void back_to(struct walk *walk, unsigned depth)
-{
-    while (walk->depth > depth) {
-        walk_undo(walk);
-    }
-}
-
 bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t length,
                      struct walk_move *passing, size_t *passing_length)
 {
@@ -1012,7 +1112,7 @@ bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t len
         walk_do(walk, path[i]);
     }
     for (size_t part = length; part-- > 0;) {
-        back_to(walk, (unsigned)part);
+        walk_back_to(walk, (unsigned)part);
         walk_moves(walk, moves, &sound);
         for (size_t m = 0; m < sound; m++) {
             if (memcmp(&moves[m], &path[part], sizeof *moves) != 0 && walk_do(walk, moves[m]) &&
@@ -1023,7 +1123,7 @@ bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t len
                 }
                 return true;
             }
-            back_to(walk, (unsigned)part);
+            walk_back_to(walk, (unsigned)part);
         }
     }
     return false;

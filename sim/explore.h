@@ -29,13 +29,13 @@
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
  * without a fault can. Depth first, that is known when a state is left; where it is not (there is a
- * cycle, or another thread is at work on the successor) the state and its successors are noted, and
+ * cycle, or another thread is at work on a successor) the state and its successors are noted, and
  * settled at the end by going over those notes until nothing changes. What is left cannot rest.
  *
- * Threads: explore_join is called by as many threads as the search was made for. Each begins at the
- * root and goes its own way, every other one backwards; where one has been another does not go. One
- * that has nothing left to do is given a state by another. Counts do not depend on how many there
- * are.
+ * Threads: explore_join is called by as many threads as the search was made for. The first begins
+ * at the root; one that has nothing to do is given, by another, what nobody has tried of that one's
+ * way, as near to the root as there is something, and goes there by itself. Counts do not depend on
+ * how many there are.
  *
  * (EX1) The answer is "complete" only if every state within the bounds was visited.
  * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
@@ -47,7 +47,6 @@
 #include "sim/walk.h"
 
 #define EXPLORE_JOBS_MAX 64
-#define EXPLORE_PATH_MAX (1 << 16)
 
 /* Why a search with REDUCE_ORDER, or with REDUCE_COUNTERS, ends as BOUNDED: without that reduction
  * it can be done. */

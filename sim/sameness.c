@@ -253,21 +253,6 @@ void sameness_begin(struct sameness *same)
     same->logged = 0;
 }
 
-void sameness_copy(struct sameness *to, const struct sameness *from)
-{
-    for (int t = 0; t < TABLE_COUNT; t++) { /* what lies beyond is renewed when it is inserted */
-        size_t slots = from->run->world.rows.table[t].used;
-        memcpy(to->shares[t], from->shares[t], slots * sizeof *to->shares[t]);
-        size_t others = to->run->world.rows.table[t].capacity - slots;
-        memset(to->shares[t] + slots, 0, others * sizeof *to->shares[t]);
-    }
-    memcpy(to->shares[TABLE_COUNT], from->shares[TABLE_COUNT],
-           entry_count(from) * sizeof *to->shares[TABLE_COUNT]);
-    memcpy(to->sums, from->sums, sizeof to->sums);
-    to->saturated = from->saturated;
-    to->logged = 0;
-}
-
 /* ---- actors ---------------------------------------------------------------------------------- */
 
 static uint64_t mix_message(const struct sameness *same, uint64_t hash, const int64_t *message)

@@ -115,9 +115,6 @@ void sameness_free(struct sameness *same);
 /* Afresh, from all rows and memories. */
 void sameness_begin(struct sameness *same);
 
-/* As another's, of the same plan, whose rows and ghosts were copied; nothing to take back. */
-void sameness_copy(struct sameness *to, const struct sameness *from);
-
 /* Rows and ghosts changed: the world's log from `mark` on, and so many writes of ghosts. */
 void sameness_note(struct sameness *same, size_t mark, const struct ghost_write *writes,
                    size_t count);

@@ -253,11 +253,22 @@ static void add_crashes(const struct walk *walk, struct list *list)
     }
 }
 
+static bool tears(const struct walk *walk)
+{
+    return walk->plan.sabotage != NULL && sabotage_tears(walk->plan.sabotage) &&
+           walk->left.crashes > 0;
+}
+
+bool walk_has_variants(const struct walk *walk)
+{
+    return !walk->plan.by_statement &&
+           (walk->left.unknowns > 0 || walk->left.aborts > 0 || tears(walk));
+}
+
 /* The steps so far, with something wrong with them. */
 static void add_variants(const struct walk *walk, struct list *list, size_t steps)
 {
-    bool tears = walk->plan.sabotage != NULL && sabotage_tears(walk->plan.sabotage);
-    for (size_t i = 0; i < steps && !walk->plan.by_statement; i++) {
+    for (size_t i = 0; i < steps && walk_has_variants(walk); i++) {
         struct walk_move move = list->moves[i];
         uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
         if (move.kind == WALK_STEP && walk->left.unknowns > 0) {
@@ -267,7 +278,7 @@ static void add_variants(const struct walk *walk, struct list *list, size_t step
         if (move.kind == WALK_STEP && walk->left.aborts > 0) {
             add(list, WALK_ABORT, move.actor, slot);
         }
-        if (move.kind == WALK_STEP && tears && walk->left.crashes > 0) {
+        if (move.kind == WALK_STEP && tears(walk)) {
             add(list, WALK_TEAR, move.actor, slot);
         }
     }
@@ -490,6 +501,27 @@ void walk_undo(struct walk *walk)
     walk_bring_sessions_back(walk, frame);
 }
 
+void walk_back_to(struct walk *walk, unsigned depth)
+{
+    while (walk->depth > depth) {
+        walk_undo(walk);
+    }
+}
+
+void walk_go(struct walk *walk, const struct walk_move *way, unsigned length)
+{
+    unsigned common = 0;
+    while (common < length && common < walk->depth &&
+           memcmp(&way[common], &walk->frames[common].move, sizeof *way) == 0) {
+        common++;
+    }
+    walk_back_to(walk, common);
+    while (walk->depth < length) {
+        bool held = walk_do(walk, way[walk->depth]);
+        CHECK(held);
+    }
+}
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 uint64_t walk_state(struct walk *walk)
@@ -516,22 +548,6 @@ bool walk_settled(struct walk *walk)
         run_broke(run, verdict);
     }
     return !verdict.broken;
-}
-
-void walk_copy(struct walk *to, const struct walk *from)
-{
-    struct run *run = &to->run;
-    world_copy(&run->world, &from->run.world);
-    memcpy(run->ghosts, from->run.ghosts, from->run.oracle.ghosts.count * sizeof *run->ghosts);
-    memcpy(run->actors, from->run.actors, sizeof run->actors);
-    run->copies = from->run.copies;
-    to->watched = from->watched;
-    run->oracle.ghosts.logged = 0;
-    run->result.verdict = RUN_HELD;
-    to->left = from->left;
-    to->depth = 0;
-    walk_copy_sessions(to, from);
-    sameness_copy(&to->same, &from->same);
 }
 
 const char *walk_kind_text(enum walk_kind kind)

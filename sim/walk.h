@@ -106,9 +106,19 @@ void walk_begin(struct walk *walk);
  * REDUCE_ORDER no crashes and duplicates are among them: see explore.h. */
 size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound);
 
+/* Whether a step could go wrong in a way of its own: a lost answer, an abort, a torn commit. */
+bool walk_has_variants(const struct walk *walk);
+
 /* False: a promise is broken, and walk->run.result says which; or the store is full. */
 bool walk_do(struct walk *walk, struct walk_move move);
 void walk_undo(struct walk *walk);
+
+/* To where the walk was at this depth. */
+void walk_back_to(struct walk *walk, unsigned depth);
+
+/* To the end of a way that was gone before, by this walk or by another of the same plan: back to
+ * where its own way parts from that one, and on. */
+void walk_go(struct walk *walk, const struct walk_move *way, unsigned length);
 
 /* Does it and shows it to walk->run.observer as a step of a run. */
 bool walk_show(struct walk *walk, struct walk_move move);
@@ -123,9 +133,6 @@ bool walk_can_crash(const struct walk *walk, unsigned actor);
 
 /* Nothing can happen any more but faults: the live promises. False: one is broken. */
 bool walk_settled(struct walk *walk);
-
-/* The other walk, of the same plan, goes to the state of this one; its way there is not kept. */
-void walk_copy(struct walk *to, const struct walk *from);
 
 const char *walk_kind_text(enum walk_kind kind);
 

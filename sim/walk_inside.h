@@ -23,7 +23,6 @@ void walk_note_sessions(struct walk *walk, size_t mark);
 
 void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
 void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
-void walk_copy_sessions(struct walk *to, const struct walk *from);
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
 
 /* Of walk.c: what stays of a transaction is judged; the actor hears of it. */

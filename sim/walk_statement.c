@@ -180,19 +180,6 @@ void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame)
     }
 }
 
-void walk_copy_sessions(struct walk *to, const struct walk *from)
-{
-    if (!to->plan.by_statement) {
-        return;
-    }
-    size_t size = copy_sessions(sessions_of(from), NULL, false);
-    void *copy = malloc(size);
-    CHECK(copy != NULL);
-    copy_sessions(sessions_of(from), copy, false);
-    copy_sessions(sessions_of(to), copy, true);
-    free(copy);
-}
-
 /* ---- what of it makes a difference ----------------------------------------------------------- */
 
 static uint64_t mix_words(uint64_t hash, const int64_t *words, size_t count)

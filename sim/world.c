@@ -88,21 +88,6 @@ void world_reset(struct world *world)
     world->fingerprint = (struct world_fingerprint){0, 0};
 }
 
-void world_copy(struct world *to, const struct world *from)
-{
-    CHECK(to->block_size == from->block_size);
-    size_t log =
-        (size_t)((const unsigned char *)from->changes - (const unsigned char *)from->block);
-    memcpy(to->block, from->block, log); /* the log is the last of the block */
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        to->rows.table[t].used = from->rows.table[t].used;
-    }
-    to->queue_count = from->queue_count;
-    to->now = from->now;
-    to->fingerprint = from->fingerprint;
-    to->change_count = 0;
-}
-
 /* ---- fingerprint ----------------------------------------------------------------------------- */
 
 static uint64_t scramble(uint64_t x)

@@ -66,9 +66,6 @@ static inline void world_keep(struct world *world)
     world->change_count = 0;
 }
 
-/* The rows, the queue and the clock of another world of the same capacities; the log is empty. */
-void world_copy(struct world *to, const struct world *from);
-
 /* The message that is due next: its slot and since when it is visible; ROW_NONE: there is none. */
 uint32_t world_next_message(const struct world *world, int64_t *visible_at);
 
