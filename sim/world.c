@@ -85,66 +85,6 @@ void world_reset(struct world *world)
     world->change_count = 0;
     world->queue_count = 0;
     world->now = 0;
-    world->fingerprint = (struct world_fingerprint){0, 0};
-}
-
-/* ---- fingerprint ----------------------------------------------------------------------------- */
-
-static uint64_t scramble(uint64_t x)
-{
-    x ^= x >> 32;
-    x *= UINT64_C(0xE9846AF9B1A615D);
-    x ^= x >> 32;
-    x *= UINT64_C(0xE9846AF9B1A615D);
-    return x ^ (x >> 28);
-}
-
-/* The share of one cell; a row that is there has its key as cell -1. Two halves that start from
- * different constants, so that together they are 128 bits. */
-static struct world_fingerprint share(int table, int64_t key, int column, int64_t value)
-{
-    uint64_t place = scramble((uint64_t)key + (uint64_t)(table * 32 + column + 1));
-    return (struct world_fingerprint){
-        .high = scramble(place ^ ((uint64_t)value * UINT64_C(0x9E3779B97F4A7C15))),
-        .low = scramble(place + UINT64_C(0x632BE59BD9B4E019) + (uint64_t)value),
-    };
-}
-
-static void count_in(struct world_fingerprint *sum, struct world_fingerprint part)
-{
-    sum->high += part.high;
-    sum->low += part.low;
-}
-
-static void count_out(struct world_fingerprint *sum, struct world_fingerprint part)
-{
-    sum->high -= part.high;
-    sum->low -= part.low;
-}
-
-static struct world_fingerprint row_share(const struct world *world, int table, uint32_t slot)
-{
-    const struct row_area *area = &world->rows.table[table];
-    const int64_t *row = &area->cells[(size_t)slot * area->stride];
-    struct world_fingerprint sum = share(table, row[0], -1, 1);
-    for (uint32_t c = 0; c + 1 < area->stride; c++) {
-        count_in(&sum, share(table, row[0], (int)c, row[1 + c]));
-    }
-    return sum;
-}
-
-struct world_fingerprint world_fingerprint_afresh(const struct world *world)
-{
-    struct world_fingerprint sum = {0, 0};
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        for (uint32_t slot = 0; slot < world->rows.table[t].used; slot++) {
-            int64_t key = row_key(&world->rows, (enum row_table)t, slot);
-            if (row_find(&world->rows, (enum row_table)t, key) == slot) {
-                count_in(&sum, row_share(world, t, slot));
-            }
-        }
-    }
-    return sum;
 }
 
 /* ---- the queue ------------------------------------------------------------------------------- */
@@ -296,9 +236,6 @@ uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
     if (table == TABLE_MESSAGE) {
         enqueue(world, slot);
     }
-    if (world->fingerprinted) {
-        count_in(&world->fingerprint, row_share(world, (int)table, slot));
-    }
     return slot;
 }
 
@@ -306,10 +243,6 @@ static void write_cell(struct world *world, int table, uint32_t slot, int column
 {
     struct row_area *area = &world->rows.table[table];
     int64_t *row = &area->cells[(size_t)slot * area->stride];
-    if (world->fingerprinted) {
-        count_out(&world->fingerprint, share(table, row[0], column, row[1 + column]));
-        count_in(&world->fingerprint, share(table, row[0], column, value));
-    }
     row[1 + column] = value;
     if (table == TABLE_MESSAGE && column == MESSAGE_VISIBLE_AT) {
         requeue(world, slot);
@@ -342,9 +275,6 @@ void world_delete(struct world *world, enum row_table table, uint32_t slot)
     if (table == TABLE_MESSAGE) {
         dequeue(world, slot);
     }
-    if (world->fingerprinted) {
-        count_out(&world->fingerprint, row_share(world, (int)table, slot));
-    }
 }
 
 /* ---- taking back ----------------------------------------------------------------------------- */
@@ -353,9 +283,6 @@ static void undo_insert(struct world *world, const struct row_change *change)
 {
     struct row_area *area = &world->rows.table[change->table];
     CHECK(change->slot + 1 == area->used); /* the newest goes first */
-    if (world->fingerprinted) {
-        count_out(&world->fingerprint, row_share(world, change->table, change->slot));
-    }
     if (change->table == TABLE_MESSAGE) {
         dequeue(world, change->slot);
     }
@@ -369,9 +296,6 @@ static void undo_delete(struct world *world, const struct row_change *change)
     world->rows.table[change->table].index[change->before] = change->slot + 1;
     if (change->table == TABLE_MESSAGE) {
         enqueue(world, change->slot);
-    }
-    if (world->fingerprinted) {
-        count_in(&world->fingerprint, row_share(world, change->table, change->slot));
     }
 }
 

@@ -2,25 +2,19 @@
  * queue, and a log of what the open transaction changed.
  *
  * Every write goes through world_insert, world_set and world_delete. Each appends to the log what
- * undoes it, and, if asked, keeps a 128-bit fingerprint of all rows up to date: a commutative sum
- * of keyed hashes of cells, so that two worlds with equal rows have equal fingerprints whichever
- * order they were written in.
+ * undoes it.
  *
  * Owns no policy: which operation does what is store.h's business, who runs when is run.h's.
  * Allocates once, in world_make; nothing while it runs.
  *
- * (W1) world_undo(mark) brings back every cell, the index, the queue and the fingerprint as they
- *      were when world_mark gave that mark.
- * (W2) The queue holds exactly the messages that are there, ordered by (visible at, key).
- * (W3) A reset costs in proportion to the tables' capacities, not to what other scenarios use. */
+ * (W1) world_undo(mark) brings back every cell, the index and the queue as they were when
+ * world_mark gave that mark. (W2) The queue holds exactly the messages that are there, ordered by
+ * (visible at, key). (W3) A reset costs in proportion to the tables' capacities, not to what other
+ * scenarios use. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
 #include "model/rows.h"
-
-struct world_fingerprint {
-    uint64_t high, low;
-};
 
 struct world {
     struct rows rows;
@@ -30,8 +24,6 @@ struct world {
     uint32_t *place; /* by message slot: 1 + where it is in the heap; 0: not there */
     uint32_t queue_count;
     int64_t now; /* the store's clock */
-    bool fingerprinted;
-    struct world_fingerprint fingerprint;
     void *block;
     size_t block_size;
 };
@@ -72,8 +64,5 @@ uint32_t world_next_message(const struct world *world, int64_t *visible_at);
 /* The messages that may be claimed now, at most `limit` of them, the one due first first. */
 #define WORLD_VISIBLE_MAX 64
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots);
-
-/* The fingerprint computed afresh from all rows: must equal world->fingerprint. */
-struct world_fingerprint world_fingerprint_afresh(const struct world *world);
 
 #endif

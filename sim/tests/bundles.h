@@ -25,7 +25,6 @@ static inline struct world bundles_world(uint32_t rows)
         capacity.rows[t] = rows;
     }
     cr_assert(world_make(&world, &capacity));
-    world.fingerprinted = true;
     world.now = NOW;
     world_insert(&world, TABLE_JOB, JOB, (int64_t[JOB_COLUMNS]){5, 0, 0, 0, 1000});
     world_insert(&world, TABLE_ACTIVITY, ACTIVITY,

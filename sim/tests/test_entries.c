@@ -7,6 +7,7 @@
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 #include "sim/store.h"
+#include "sim/tests/print.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -30,7 +31,6 @@ static void make(void)
         capacity.rows[t] = 4;
     }
     cr_assert(world_make(&world, &capacity));
-    world.fingerprinted = true;
 }
 
 static void unmake(void)
@@ -176,7 +176,7 @@ static enum refusal refusal_of(enum ledger_decision decision, bool known)
 
 static void agree_on_leg2(const struct ledger_leg2_entry *decided, bool known, int64_t before)
 {
-    struct world_fingerprint print = world.fingerprint;
+    uint64_t print = print_of(&world);
     struct outcome outcome = enter_leg2(7, 8);
     long long shown = (long long)before;
     cr_assert_eq(outcome.refusal, refusal_of(decided->decision, known), "%015lld: %s", shown,
@@ -184,7 +184,7 @@ static void agree_on_leg2(const struct ledger_leg2_entry *decided, bool known, i
     cr_assert_eq(cell(TABLE_ACTIVITY, ACTIVITY, ACTIVITY_LEDGER), decided->activity, "%015lld",
                  shown);
     if (outcome.kind == OUTCOME_REFUSED) {
-        cr_assert_eq(world.fingerprint.low, print.low, "%015lld: a refusal wrote", shown);
+        cr_assert_eq(print_of(&world), print, "%015lld: a refusal wrote", shown);
         return;
     }
     cr_assert_eq(cell(TABLE_GUID, GUID, GUID_LEDGER), decided->guid, "%015lld", shown);

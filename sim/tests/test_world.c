@@ -1,10 +1,11 @@
-/* The world's rows, queue, log and fingerprint (W1)-(W3), by random walks beside a plain list of
+/* The world's rows, queue and log (W1)-(W3), by random walks beside a plain list of
  * rows that knows nothing of slots, indexes, heaps and hashes. */
 #include "sim/world.h"
 
 #include "model/identity.h"
 #include "model/table.h"
 #include "model/tests/random.h"
+#include "sim/tests/print.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -29,13 +30,7 @@ static struct world make(uint32_t rows)
         capacity.rows[t] = rows;
     }
     cr_assert(world_make(&world, &capacity));
-    world.fingerprinted = true;
     return world;
-}
-
-static bool same_print(struct world_fingerprint a, struct world_fingerprint b)
-{
-    return a.high == b.high && a.low == b.low;
 }
 
 /* ---- the plain list -------------------------------------------------------------------------- */
@@ -56,7 +51,7 @@ struct walk {
     struct world world;
     struct plain now;
     struct plain marked[MARKS_MAX];
-    struct world_fingerprint prints[MARKS_MAX];
+    uint64_t prints[MARKS_MAX];
     size_t marks[MARKS_MAX];
     int mark_count;
     uint64_t random;
@@ -129,7 +124,7 @@ static void walk_mark(struct walk *walk)
 {
     if (walk->mark_count < MARKS_MAX) {
         walk->marked[walk->mark_count] = walk->now;
-        walk->prints[walk->mark_count] = walk->world.fingerprint;
+        walk->prints[walk->mark_count] = print_of(&walk->world);
         walk->marks[walk->mark_count++] = world_mark(&walk->world);
     }
 }
@@ -144,7 +139,7 @@ static void walk_undo(struct walk *walk)
     world_undo(&walk->world, walk->marks[to]);
     walk->now = walk->marked[to];
     walk->mark_count = to;
-    cr_assert(same_print(walk->world.fingerprint, walk->prints[to]), "W1: the fingerprint");
+    cr_assert_eq(print_of(&walk->world), walk->prints[to], "W1: rows");
 }
 
 /* ---- what must hold -------------------------------------------------------------------------- */
@@ -275,15 +270,13 @@ static void end_walk(struct walk *walk)
     free(walk);
 }
 
-Test(world, a_walk_of_writes_and_undos_keeps_rows_index_queue_and_fingerprint)
+Test(world, a_walk_of_writes_and_undos_keeps_rows_index_and_queue)
 {
     int filled = 0;
     for (uint64_t seed = 1; seed <= WALKS; seed++) {
         struct walk *walk = begin_walk(seed);
         for (int step = 0; step < STEPS; step++) {
             take_a_step(walk);
-            cr_assert(same_print(walk->world.fingerprint, world_fingerprint_afresh(&walk->world)),
-                      "walk %d, step %d: the fingerprint", (int)seed, step);
             if (step % 4 == 0) {
                 check_rows(walk);
                 check_queue(walk);
@@ -318,108 +311,12 @@ Test(world, undoing_everything_leaves_nothing)
         walk->now = (struct plain){.count = 0};
         check_rows(walk);
         check_queue(walk);
-        cr_assert(same_print(walk->world.fingerprint, (struct world_fingerprint){0, 0}));
+        cr_assert_eq(print_of(&walk->world), 0U);
         for (int t = 0; t < TABLE_COUNT; t++) {
             cr_assert_eq(walk->world.rows.table[t].used, 0U, "slots come back, too");
         }
         end_walk(walk);
     }
-}
-
-/* ---- the fingerprint ------------------------------------------------------------------------- */
-
-/* Writes that commute: inserts of different rows, writes of different cells, deletes. */
-static void write_in_order(struct world *world, const int *order, int count, uint64_t seed)
-{
-    for (int i = 0; i < count; i++) {
-        enum row_table table = (enum row_table)(order[i] % TABLE_COUNT);
-        int64_t columns[ROW_COLUMNS_MAX];
-        for (int c = 0; c < ROW_COLUMNS_MAX; c++) {
-            columns[c] = identity_mint(order[i], c + (int64_t)seed) % 1000;
-        }
-        world_insert(world, table, identity_mint(order[i], 77), columns);
-    }
-    for (int i = count - 1; i >= 0; i--) {
-        enum row_table table = (enum row_table)(order[i] % TABLE_COUNT);
-        uint32_t slot = row_find(&world->rows, table, identity_mint(order[i], 77));
-        world_set(world, table, slot, order[i] % columns_of((int)table), order[i]);
-        if (order[i] % 5 == 0) {
-            world_delete(world, table, slot);
-        }
-    }
-}
-
-Test(world, writes_that_commute_give_equal_fingerprints)
-{
-    for (uint64_t seed = 1; seed <= 50; seed++) {
-        struct world one = make(16), other = make(16);
-        int order[100];
-        uint64_t random = seed;
-        for (int i = 0; i < 100; i++) {
-            order[i] = i;
-        }
-        write_in_order(&one, order, 100, seed);
-        for (int i = 99; i > 0; i--) {
-            int j = (int)random_below(&random, (uint64_t)i + 1), kept = order[i];
-            order[i] = order[j];
-            order[j] = kept;
-        }
-        write_in_order(&other, order, 100, seed);
-        cr_assert(same_print(one.fingerprint, other.fingerprint), "seed %d", (int)seed);
-        world_free(&one);
-        world_free(&other);
-    }
-}
-
-/* Both halves see it: each is good for 64 bits. */
-Test(world, one_cell_or_one_row_more_is_another_fingerprint)
-{
-    struct world world = make(ROWS_MAX);
-    int64_t columns[ROW_COLUMNS_MAX] = {0};
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        struct world_fingerprint before = world.fingerprint;
-        uint32_t slot = world_insert(&world, (enum row_table)t, 4711, columns);
-        cr_expect_neq(world.fingerprint.high, before.high, "table %d", t);
-        cr_expect_neq(world.fingerprint.low, before.low, "table %d", t);
-        for (int c = 0; c < columns_of(t); c++) {
-            before = world.fingerprint;
-            world_set(&world, (enum row_table)t, slot, c, 1);
-            cr_expect_neq(world.fingerprint.high, before.high, "table %d, column %d", t, c);
-            cr_expect_neq(world.fingerprint.low, before.low, "table %d, column %d", t, c);
-        }
-    }
-    world_free(&world);
-}
-
-Test(world, the_same_values_in_other_places_are_another_fingerprint)
-{
-    struct world one = make(4), other = make(4);
-    int64_t ab[JOB_COLUMNS] = {1, 2, 0, 0, 0}, ba[JOB_COLUMNS] = {2, 1, 0, 0, 0};
-    world_insert(&one, TABLE_JOB, 100, ab);
-    world_insert(&other, TABLE_JOB, 100, ba);
-    cr_expect_not(same_print(one.fingerprint, other.fingerprint), "columns swapped");
-    world_insert(&one, TABLE_JOB, 900, ba);
-    world_insert(&other, TABLE_JOB, 900, ab);
-    cr_expect_not(same_print(one.fingerprint, other.fingerprint), "rows swapped");
-    world_reset(&one);
-    world_reset(&other);
-    world_insert(&one, TABLE_ACTIVITY, 100, ab);
-    world_insert(&other, TABLE_TASK, 100, ab);
-    cr_expect_not(same_print(one.fingerprint, other.fingerprint), "another table");
-    world_free(&one);
-    world_free(&other);
-}
-
-Test(world, nothing_is_fingerprinted_unless_asked)
-{
-    struct world world = make(4);
-    int64_t columns[JOB_COLUMNS] = {1, 0, 0, 0, 5};
-    world.fingerprinted = false;
-    uint32_t slot = world_insert(&world, TABLE_JOB, 1, columns);
-    world_set(&world, TABLE_JOB, slot, JOB_SEMAPHORE, 3);
-    world_delete(&world, TABLE_JOB, slot);
-    cr_expect(same_print(world.fingerprint, (struct world_fingerprint){0, 0}));
-    world_free(&world);
 }
 
 /* ---- the log --------------------------------------------------------------------------------- */
@@ -459,11 +356,11 @@ Test(world, a_full_table_gives_row_none_and_changes_nothing)
     for (int64_t key = 1; key <= 3; key++) {
         cr_assert_neq(world_insert(&world, TABLE_MESSAGE, key, columns), ROW_NONE);
     }
-    struct world_fingerprint before = world.fingerprint;
+    uint64_t before = print_of(&world);
     cr_expect_eq(world_insert(&world, TABLE_MESSAGE, 4, columns), ROW_NONE);
     cr_expect_eq(world_mark(&world), 3U);
     cr_expect_eq(world.queue_count, 3U);
-    cr_expect(same_print(world.fingerprint, before));
+    cr_expect_eq(print_of(&world), before);
     cr_expect_eq(row_find(&world.rows, TABLE_MESSAGE, 4), ROW_NONE);
     world_delete(&world, TABLE_MESSAGE, row_find(&world.rows, TABLE_MESSAGE, 2));
     cr_expect_eq(world_insert(&world, TABLE_MESSAGE, 4, columns), ROW_NONE,
@@ -514,7 +411,7 @@ Test(world, a_world_that_was_reset_is_like_a_new_one)
     for (int step = 0; step < STEPS; step++) {
         take_a_step(walk);
         take_a_step(fresh);
-        cr_assert(same_print(walk->world.fingerprint, fresh->world.fingerprint), "step %d", step);
+        cr_assert(print_of(&walk->world) == print_of(&fresh->world), "step %d", step);
         cr_assert_eq(walk->world.queue_count, fresh->world.queue_count);
     }
     check_rows(walk);
