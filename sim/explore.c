@@ -147,6 +147,11 @@ static bool stopped(const struct explore *explore)
     return atomic_load_explicit(&explore->stop, memory_order_relaxed);
 }
 
+static bool has_bug(const struct explorer *one, enum explore_bug bug)
+{
+    return one->explore->plan.bug == bug;
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void note_end(struct explorer *one)
@@ -364,20 +369,22 @@ static void have_trouble(struct explorer *one, struct trouble trouble)
  * that is lost at once was no claim, and costs a crash. When time has moved on, anybody may die of
  * it and anything come twice: earlier, it would have had something to do, and time would have stood
  * still. */
-static struct trouble trouble_after(const struct walk *walk)
+static struct trouble trouble_after(const struct explorer *one)
 {
+    const struct walk *walk = &one->walk;
     const struct walk_frame *frame = &walk->frames[walk->depth - 1];
     struct walk_move move = frame->move;
     bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
     bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
+    uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
     if ((walk->plan.reductions & REDUCE_ORDER) == 0) {
         return (struct trouble){0};
     }
-    return trouble_of(walk, later ? 0 : frame->messages,
-                      walk->run.world.rows.table[TABLE_MESSAGE].used,
-                      later    ? ANYBODY_DIES
-                      : claims ? NOBODY_DIES
-                               : MOVER_DIES);
+    if (later) {
+        return trouble_of(walk, 0, last, ANYBODY_DIES);
+    }
+    return trouble_of(walk, has_bug(one, BUG_COPIES) ? last : frame->messages, last,
+                      claims || has_bug(one, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES);
 }
 
 /* Trouble that is still open is seen to. */
@@ -456,7 +463,7 @@ static bool make_move(struct explorer *one, struct walk_move move)
 /* Does a move and everything behind it. True: the state it leads to can rest. */
 static bool follow(struct explorer *one, struct walk_move move)
 {
-    bool rests = make_move(one, move) && arrive(one, trouble_after(&one->walk));
+    bool rests = make_move(one, move) && arrive(one, trouble_after(one));
     walk_undo(&one->walk);
     return rests;
 }
@@ -469,6 +476,9 @@ static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint
 {
     const struct run *run = &one->walk.run;
     uint64_t near = one->walk.same.places[place].near | 1; /* what is nowhere may be anywhere */
+    if (has_bug(one, BUG_COMPANY)) {
+        return false;
+    }
     for (uint32_t q = 0; q < run->world.queue_count; q++) {
         uint32_t slot = run->world.queue[q];
         if (slot != own && (near >> one->walk.same.shares[TABLE_MESSAGE][slot].place & 1) != 0) {
@@ -534,7 +544,7 @@ static bool step_locally(struct explorer *one, struct walk_move move)
     if (walk_do(walk, move) &&
         hooks->stayed(&walk->same, &walk->run.bundle, place, logged, look.rows) &&
         look_after(one, look)) {
-        one->levels[walk->depth].trouble = trouble_after(walk);
+        one->levels[walk->depth].trouble = trouble_after(one);
         return true;
     }
     walk_undo(walk);
@@ -560,7 +570,7 @@ static bool claim_locally(struct explorer *one, struct walk_move claim)
                  walk->run.part->sameness->promises_locality(&walk->same, claim.slot) &&
                  !has_company(one, claim.actor, claim.slot, place) && walk_do(walk, claim);
     if (local) {
-        one->levels[walk->depth].trouble = trouble_after(walk);
+        one->levels[walk->depth].trouble = trouble_after(one);
     }
     while (local && !worker->role->is_idle(&worker->actor)) {
         local = step_locally(one, step);
@@ -706,7 +716,7 @@ static bool expand(struct explorer *one, uint64_t state)
         level->kind.open = false;
         rests = (level->sound == 0 && judge_rest(one)) | try_all(one, level, &known);
     }
-    if (rests) {
+    if (rests || has_bug(one, BUG_REST)) {
         visited_set_rests(&one->explore->visited, state);
     } else if (!stopped(one->explore)) {
         note_unrested(one, state, level->successors, known);
@@ -819,7 +829,7 @@ void explore_join(struct explore *explore, unsigned job)
             atomic_fetch_sub(&explore->busy, 1);
         }
         working = take_errand(one);
-        if (working) {
+        if (working && !has_bug(one, BUG_ERRAND)) {
             run_errand(one);
         } else {
             thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
@@ -883,7 +893,8 @@ struct explore *explore_make(const struct explore_plan *plan)
         return NULL;
     }
     explore->plan = *plan;
-    explore->plan.walk.reductions = sound_reductions(&plan->walk);
+    explore->plan.walk.reductions =
+        plan->bug == BUG_TRUST ? plan->walk.reductions : sound_reductions(&plan->walk);
     explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
     explore->errands = calloc(plan->jobs, sizeof *explore->errands);

@@ -53,11 +53,23 @@
 #define EXPLORE_REACHES_OUT  "a transaction names rows of another place"
 #define EXPLORE_NEAR_CEILING "a counter came near its ceiling"
 
+/* Planted bugs of the search itself: its comparison with the unreduced one has to notice each. */
+enum explore_bug {
+    BUG_NONE,
+    BUG_COMPANY, /* a step is local whoever else is about its place */
+    BUG_DEATH,   /* nobody dies right after a transaction of its own */
+    BUG_COPIES,  /* no message comes twice as soon as it is there */
+    BUG_TRUST,   /* reductions are made whatever bug is planted in the protocol */
+    BUG_REST,    /* a state can rest when all is done that can be done from there */
+    BUG_ERRAND,  /* a thread forgets what it was given */
+};
+
 struct explore_plan {
     struct walk_plan walk;
     size_t memory; /* bytes for the states seen */
     unsigned jobs;
     uint64_t target; /* a state that is looked for: the way there ends the search; 0: none */
+    enum explore_bug bug;
 };
 
 enum explore_verdict {

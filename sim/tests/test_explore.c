@@ -331,6 +331,55 @@ Test(explore, reductions_change_no_answer_in_larger_scopes)
     }
 }
 
+/* ---- bugs of the search itself --------------------------------------------------------------- */
+
+/* Whether the search with this bug differs from the unreduced one about a planted bug, or none. */
+static bool differs(enum explore_bug bug, struct walk_bounds bounds,
+                    const struct sabotage *sabotage)
+{
+    struct explore_plan plan = plan_of(bounds, 0);
+    plan.walk.sabotage = sabotage;
+    struct explore_report whole = search(&plan);
+    plan.bug = bug;
+    plan.walk.reductions = REDUCE_ALL;
+    struct explore_report reduced = search_well(plan);
+    return !agree(&whole, &reduced);
+}
+
+/* ... about some bug of the protocol, with a crash or with a message that comes twice. */
+static bool is_noticed(enum explore_bug bug)
+{
+    static const struct walk_bounds weathers[] = {{.crashes = 1}, {.duplicates = 1}};
+    for (size_t s = 0; s < sabotage_count(); s++) {
+        struct sabotage sabotage;
+        sabotage_get(s, &sabotage);
+        for (size_t w = 0; w < 2 && sabotage.protocol == scenario.protocol; w++) {
+            if (differs(bug, weathers[w], &sabotage)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+Test(explore, a_bug_of_the_search_itself_changes_an_answer)
+{
+    read(SCOPE_TRIGGER);
+    for (int bug = BUG_NONE + 1; bug < BUG_ERRAND; bug++) {
+        cr_expect(is_noticed((enum explore_bug)bug), "bug %d", bug);
+    }
+}
+
+Test(explore, a_thread_that_forgets_what_it_was_given_changes_a_count)
+{
+    read("peer-3");
+    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, REDUCE_ALL);
+    struct explore_report alone = search(&plan);
+    plan.jobs = 2;
+    plan.bug = BUG_ERRAND;
+    cr_expect_lt(search(&plan).states, alone.states);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 Test(explore, counts_do_not_depend_on_the_number_of_threads)
