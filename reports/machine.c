@@ -51,9 +51,7 @@ static const struct cell legacy_cells[] = {
     {3, 1, SIGHT_LEGACY_TURNED_AWAY},
 };
 
-#define STATUSES                                                                                   \
-    "nothing", "marked", "reviewed_approve", "reviewed_reject", "cut_applied",                     \
-        "verified_complete", "verify_failed_escalated"
+#define STATUS_TEXT(id, name) name,
 
 static const struct cell status_cells[] = {
 #define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to},
@@ -88,8 +86,8 @@ static const struct machine machines[] = {
      .columns = {"before its ack", "after its ack"},
      CELLS(replay_cells)},
     {.name = "pipeline: from status (row) to status (column)",
-     .rows = {STATUSES},
-     .columns = {STATUSES},
+     .rows = {ENTRY_STATUSES(STATUS_TEXT)},
+     .columns = {ENTRY_STATUSES(STATUS_TEXT)},
      CELLS(status_cells)},
     {.name = "collation key: from digit (row) to digit (column)",
      .rows = {KEY_DIGITS},

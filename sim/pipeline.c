@@ -82,13 +82,11 @@ static const char *phase_text(int64_t phase)
 
 static const char *status_text(int64_t status)
 {
-    static const char *const texts[STATUS_COUNT] = {[STATUS_NONE] = "nothing",
-                                                    [STATUS_MARKED] = "marked",
-                                                    [STATUS_APPROVED] = "reviewed_approve",
-                                                    [STATUS_REJECTED] = "reviewed_reject",
-                                                    [STATUS_CUT] = "cut_applied",
-                                                    [STATUS_COMPLETE] = "verified_complete",
-                                                    [STATUS_ESCALATED] = "verify_failed_escalated"};
+    static const char *const texts[STATUS_COUNT] = {
+#define STATUS(id, name) name,
+        ENTRY_STATUSES(STATUS)
+#undef STATUS
+    };
     return status >= 0 && status < STATUS_COUNT ? texts[status] : "no status";
 }
 
