@@ -402,6 +402,11 @@ static void tell_history(const struct story_telling *telling)
     }
 }
 
+static const char *value_name(enum row_table table, int column, int64_t value)
+{
+    return table == TABLE_ENTRY && column == ENTRY_STATUS ? status_text(value) : NULL;
+}
+
 const struct sim_part sim_part_pipeline = {.applies = applies,
                                            .twist = twist,
                                            .can_see = can_see,
@@ -412,5 +417,6 @@ const struct sim_part sim_part_pipeline = {.applies = applies,
                                            .sent = tell_sent,
                                            .changes = tell_changes,
                                            .kind = phase_text,
+                                           .value = value_name,
                                            .ledgers = tell_history,
                                            .dump = dump};

@@ -43,6 +43,17 @@ run 0 run tree-3 --seed 1 --json --out run && has run $files && valid run
 run 1 run tree-3 --seed 2 --sabotage trust-stale-read --out broken && has broken $files && valid broken
 finding=broken/findings/tree-3-ACL-16-ledger
 has $finding schedule.json shrunk.json trace.txt words.txt finding.json
+# What changed is told in words, in every protocol that has any.
+tells() { # scenario, sabotage, a change as finding.json has it
+    rm -rf told && run 1 campaign "$1" --sabotage "$2" --max-findings 1 --out told
+    grep -q -- "$3" told/findings/*/finding.json || fail "the finding of $2 does not tell $3"
+}
+tells tree-3 trust-stale-read '"name":"work done","before":"yes","after":"neither 0 nor 1"'
+tells tree-3 job-state-first '"column":"state","before":"active","after":"complete"'
+tells legacy legacy-parent-resets '"name":"Leg1 entry status","before":"not yet","after":"once"'
+tells quick-fox blind-decrement '"name":"activity 1","before":"pending","after":"started"'
+tells pipeline pipeline-status-without-cas '"before":"marked","after":"reviewed_approve"'
+tells seq late-result-accepted '"column":"state","before":"UNSEEN","after":"DISPATCHED"'
 run 1 replay $finding/shrunk.json && says 'breaks     ACL-16'
 run 1 replay $finding && says 'breaks     ACL-16'
 run 1 replay $finding/schedule.json && says 'ACL-16'

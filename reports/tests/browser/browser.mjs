@@ -246,6 +246,7 @@ const tests = {
                 const last = await currentStep(page);
                 assert.equal(await page.locator('.step-row.breach').count(), 1);
                 assert.ok(await page.locator('.values mark').count() > 0);
+                assert.match(await textOf(page, '.fields tr.changed'), /work done\s+yes → neither 0 nor 1/);
                 await press(page, 'k');
                 assert.equal(await currentStep(page), last - 1);
                 await press(page, ']', ']');
