@@ -166,6 +166,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
 static void add_runs(struct evidence *evidence, enum evidence_world world, const json_t *line)
 {
     evidence->measured[world] = true;
+    json_object_set_new(evidence->protocols, evidence_text(line, "protocol"), json_true());
     add_evaluated(evidence, world, json_object_get(line, "evaluated"));
     add_seen(evidence, world, json_object_get(line, "seen"));
     add_counts(evidence->fired[world], json_object_get(line, "fired"));
@@ -273,7 +274,8 @@ static void add_line(struct evidence *evidence, json_t *line)
 
 void evidence_begin(struct evidence *evidence)
 {
-    *evidence = (struct evidence){.lines = json_array(), .suites = json_object()};
+    *evidence = (struct evidence){
+        .lines = json_array(), .protocols = json_object(), .suites = json_object()};
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         evidence->fired[world] = json_object();
     }
@@ -336,6 +338,7 @@ void evidence_end(struct evidence *evidence)
 void evidence_free(struct evidence *evidence)
 {
     json_decref(evidence->lines);
+    json_decref(evidence->protocols);
     json_decref(evidence->suites);
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         json_decref(evidence->fired[world]);

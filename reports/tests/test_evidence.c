@@ -132,6 +132,37 @@ static json_t *status_of(const json_t *report, const char *id)
     return NULL;
 }
 
+/* A cell of the machine whose name begins so. */
+static const json_t *cell_of(const json_t *report, const char *name, size_t row, size_t column)
+{
+    size_t i;
+    json_t *machine;
+    json_array_foreach(json_object_get(report, "machines"), i, machine)
+    {
+        if (strncmp(evidence_text(machine, "name"), name, strlen(name)) == 0) {
+            return json_array_get(json_array_get(json_object_get(machine, "cells"), row), column);
+        }
+    }
+    return NULL;
+}
+
+Test(evidence, of_machines_tells_never_from_not_watched_and_impossible)
+{
+    cr_assert(add("{\"type\":\"run\",\"protocol\":\"activity\"}\n"
+                  "{\"type\":\"run\",\"protocol\":\"seq\",\"sabotage\":\"x\",\"seen\":{\"move 1, 0 "
+                  "-> 1\":3}}\n"));
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect(json_is_null(cell_of(report, "seq", 0, 1)), "only runs with a planted bug");
+    cr_expect(json_is_integer(cell_of(report, "Leg2", 0, 0)));
+    cr_expect(json_is_false(cell_of(report, "Leg2", 0, 1)));
+    json_decref(report);
+    cr_assert(add("{\"type\":\"run\",\"protocol\":\"seq\",\"seen\":{\"move 1, 0 -> 1\":3}}\n"));
+    report = report_make(&evidence, NULL);
+    cr_expect_eq(json_integer_value(cell_of(report, "seq", 0, 1)), 3);
+    cr_expect_eq(json_integer_value(cell_of(report, "seq", 1, 2)), 0);
+    json_decref(report);
+}
+
 Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
 {
     cr_assert(add(campaign));

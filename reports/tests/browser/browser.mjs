@@ -85,6 +85,10 @@ const tests = {
             assert.match(await textOf(page, '#kills'), /0 findings in 205,000 seeds/);
             assert.match(await textOf(page, '#repeat'), new RegExp(passing.provenance.commit));
             assert.equal(await page.locator('#speed a').getAttribute('href'), 'coverage/index.html');
+            assert.match(await textOf(page, '#machines .map:last-child'), /not run\s+No run of its protocol was watched/);
+            const cells = passing.machines[0].cells.flat();
+            assert.equal(await page.locator('#machines .heat.impossible').count(), cells.filter((cell) => cell === false).length);
+            assert.equal(await page.locator('#machines .heat.zero').count(), cells.filter((cell) => cell === 0).length);
             await press(page, 'j', '?'); // no viewer, so no key does anything
         });
     },

@@ -231,9 +231,10 @@ function pointMaps(program) {
 function machineMaps() {
     const rows = ['UNSEEN', 'DISPATCHED', 'IN_FLIGHT', 'RETRY_WAIT', 'CANCELLING', 'DONE', 'FAILED', 'HALTED'];
     const columns = ['dispatch', 'take', 'heartbeat', 'result', 'lapse', 'retry', 'cancel', 'illegal'];
-    const cell = (row, column) => (made(`${row}/${column}`, 3) === 0 ? null : made(`${row}|${column}`, 12) === 0 ? 0 : made(`${column}.${row}`, 20000) + 1);
+    const cell = (row, column) => (made(`${row}/${column}`, 3) === 0 ? false : made(`${row}|${column}`, 12) === 0 ? 0 : made(`${column}.${row}`, 20000) + 1);
     return [{ name: 'seq', rows, columns, cells: rows.map((row) => columns.map((column) => cell(row, column))) },
-        { name: 'two-leg activity', rows: rows.slice(0, 4), columns: columns.slice(0, 5), cells: rows.slice(0, 4).map((row) => columns.slice(0, 5).map((column) => made(row + column, 700) + 1)) }];
+        { name: 'two-leg activity', rows: rows.slice(0, 4), columns: columns.slice(0, 5), cells: rows.slice(0, 4).map((row) => columns.slice(0, 5).map((column) => made(row + column, 700) + 1)) },
+        { name: 'not run', rows: rows.slice(0, 2), columns: columns.slice(0, 2), cells: [[null, false], [false, null]] }];
 }
 
 function killRows(program) {
