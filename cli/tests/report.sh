@@ -38,7 +38,12 @@ run 0 campaign tree-3 legacy-replay --out campaign && has campaign $files && val
 grep -q '<testcase classname="tree-3" name="ACL-5 ' campaign/junit.xml || fail "no case for tree-3 and ACL-5"
 grep -q 'failures="0" errors="0"' campaign/junit.xml || fail "what is to break is a failure"
 run 0 sweep tree-3 --seed 1 --out sweep && has sweep $files && valid sweep
-run 0 sabotage lost-snapshot --out sabotage && has sabotage $files && valid sabotage
+run 0 sabotage lost-snapshot trust-stale-read step-2/repeat --base-seeds 3 --out sabotage &&
+    has sabotage $files && valid sabotage
+for kill in '"sabotage":"trust-stale-read",[^}]*"tries":3,"found":3,"median":14,"most":37,' \
+    '"sabotage":"step-2/repeat",[^}]*"tries":1,"found":0,"median":null,"most":null,'; do
+    grep -q "{$kill" sabotage/report.json || fail "the report of a hunt lacks $kill"
+done
 run 0 run tree-3 --seed 1 --json --out run && has run $files && valid run
 run 1 run tree-3 --seed 2 --sabotage trust-stale-read --out broken && has broken $files && valid broken
 finding=broken/findings/tree-3-ACL-16-ledger

@@ -364,12 +364,18 @@ function killsSection(data) {
             { title: 'Found by', cell: (row) => textOr(row.clause, 'no promise'), by: (row) => row.clause },
             { title: 'Oracle', cell: (row) => textOr(row.oracle, 'no oracle'), by: (row) => row.oracle },
             { title: 'Scenario', cell: (row) => textOr(row.scenario, 'none'), by: (row) => row.scenario },
-            number('Median', 'median', 'schedules needed, median over base seeds'),
-            number('Most', 'most', 'schedules needed, the most over base seeds'),
+            number('Median', 'median', 'schedules needed to find it, median over the tries'),
+            number('Most', 'most', 'schedules needed to find it, the most over the tries'),
+            { title: 'Tries', about: 'how often it was hunted, each time from another base seed', number: true, cell: triesOf, by: (row) => row.tries },
             { title: 'Status', cell: (row) => status(row.status), by: (row) => row.status },
             { title: 'Why', wide: true, cell: (row) => textOr(row.why, 'no reason is given') },
         ],
     }));
+}
+
+/** How often it was hunted; and how often found, if not every time. */
+function triesOf(row) {
+    return isMissing(row.found) || row.found === row.tries || row.status === 'equivalent' ? figure(row.tries) : `${row.found} of ${row.tries}`;
 }
 
 function killSummary(rows) {

@@ -244,9 +244,9 @@ function killRows(program) {
         about: 'a guard of the bundle is left out', equivalent: number % 5 === 0 ? 'another guard refuses the same' : null }));
     return [...named, ...enumerated].map((line) => {
         const median = Math.max(1, Math.round(10 ** (made(line.name, 3500) / 1000) / 4));
-        return line.equivalent ? { sabotage: line.name, clause: null, oracle: null, scenario: line.scenario, runs: null, median: null, most: null, status: 'equivalent', why: line.equivalent }
+        return line.equivalent ? { sabotage: line.name, clause: null, oracle: null, scenario: line.scenario, tries: 1, found: 0, median: null, most: null, status: 'equivalent', why: line.equivalent }
             : { sabotage: line.name, clause: clauses[made(line.name, clauses.length)], oracle: ['ledger', 'semaphore', 'data'][made(line.name, 3)], scenario: line.scenario,
-                runs: median, median, most: median * 3, status: 'found', why: line.about };
+                tries: 5, found: 5, median, most: median * 3, status: 'found', why: line.about };
     });
 }
 
