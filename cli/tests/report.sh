@@ -37,6 +37,8 @@ valid() {
 run 0 campaign tree-3 legacy-replay --out campaign && has campaign $files && valid campaign
 grep -q '<testcase classname="tree-3" name="ACL-5 ' campaign/junit.xml || fail "no case for tree-3 and ACL-5"
 grep -q 'failures="0" errors="0"' campaign/junit.xml || fail "what is to break is a failure"
+hash=$(sha256sum "$assay" | cut -d ' ' -f 1)
+grep -q "\"binary_hash\":\"$hash\"" campaign/results.jsonl || fail "binary_hash is not what sha256sum says"
 run 0 sweep tree-3 --seed 1 --out sweep && has sweep $files && valid sweep
 run 0 sabotage lost-snapshot trust-stale-read step-2/repeat --base-seeds 3 --out sabotage &&
     has sabotage $files && valid sabotage

@@ -3,7 +3,6 @@
 #include "reports/junit.h"
 #include "reports/proofs.h"
 #include "reports/report.h"
-#include "reports/sha256.h"
 #include "reports/sign_off.h"
 
 #include <criterion/criterion.h>
@@ -340,23 +339,4 @@ Test(proofs, are_read_from_the_sources_of_the_tests)
     cr_expect_not(proofs_names("E-ACL-1 ", "ACL-1"));
     cr_expect(proofs_names("Sabotage `early-ack`: x", "early-ack"));
     cr_expect_not(proofs_names("Sabotage `no-early-ack`", "early-ack"));
-}
-
-Test(sha256, is_that_of_the_standard)
-{
-    static const struct {
-        const char *text, *hash;
-    } cases[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
-    };
-    char text[SHA256_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sha256_text(cases[i].text, strlen(cases[i].text), text);
-        cr_expect_str_eq(text, cases[i].hash);
-    }
 }
