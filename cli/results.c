@@ -2,6 +2,7 @@
 
 #include "faults/catalogue.h"
 #include "model/identity.h"
+#include "real/store.h"
 #include "sim/schedule.h"
 
 #include <openssl/evp.h>
@@ -120,6 +121,16 @@ void results_note_end(struct artefacts *results, int status)
 {
     artefacts_note(results, json_pack("{s:s, s:i, s:f}", "type", "end", "status", status, "seconds",
                                       artefacts_seconds(results)));
+}
+
+void results_note_server(struct artefacts *results, const char *dsn)
+{
+    char version[STORE_PG_VERSION_SIZE];
+    struct store_pg_problem problem;
+    /* one that does not answer is told by whoever needs it next */
+    if (results->folder != NULL && store_pg_version(dsn, version, &problem)) {
+        artefacts_note(results, json_pack("{s:s, s:s}", "type", "server", "postgresql", version));
+    }
 }
 
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status)

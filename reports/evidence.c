@@ -249,6 +249,19 @@ static void add_begin(struct evidence *evidence, json_t *line)
     }
 }
 
+static void add_server(struct evidence *evidence, const json_t *line)
+{
+    const char *server = evidence_text(line, "postgresql");
+    size_t used = strlen(evidence->servers);
+    char all[sizeof evidence->servers + 4], one[sizeof all];
+    snprintf(all, sizeof all, ", %s, ", evidence->servers);
+    snprintf(one, sizeof one, ", %.190s, ", server);
+    if (strstr(all, one) == NULL) {
+        snprintf(evidence->servers + used, sizeof evidence->servers - used, "%s%s",
+                 used == 0 ? "" : ", ", server);
+    }
+}
+
 static const struct {
     const char *type;
     bool planted; /* said of runs with a planted bug, too */
@@ -257,6 +270,7 @@ static const struct {
     {"scenario", false, add_scenario}, {"sweep", false, add_sim},  {"run", false, add_sim},
     {"explore", false, add_sim},       {"real", false, add_real},  {"finding", true, add_finding},
     {"sabotage", true, add_kill},      {"suite", true, add_suite}, {"end", true, add_end},
+    {"server", true, add_server},
 };
 
 static void add_line(struct evidence *evidence, json_t *line)

@@ -45,6 +45,7 @@ struct evidence_point {
 struct evidence {
     json_t *lines;           /* all of them; each knows its session's verb as "verb" */
     json_t *begin;           /* the first "begin", borrowed; NULL: none */
+    char servers[200];       /* the PostgreSQL that was run on, each once; "": none */
     size_t sessions, killed; /* killed: without an end */
     int status;              /* the worst of all sessions, by what it says */
     bool measured[EVIDENCE_WORLDS];

@@ -38,6 +38,9 @@ static json_t *provenance(const struct evidence *evidence)
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
     }
     json_object_set_new(object, "seeds", number(evidence->seeds));
+    json_object_set_new(object, "postgresql",
+                        evidence->servers[0] == '\0' ? json_null()
+                                                     : json_string(evidence->servers));
     return object;
 }
 

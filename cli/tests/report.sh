@@ -75,6 +75,11 @@ run 0 real tree-3 --out real && has real $files && valid real
 grep -q '{"id":"ACL-30",[^}]*"sim":null,"real":[1-9]' real/report.json ||
     fail "what ran on PostgreSQL alone counts for the simulation, or not at all"
 run 0 conform --seeds 20 --out conform && has conform $files && valid conform
+for folder in real conform; do
+    grep -q '"postgresql":"[1-9][0-9]*\.[0-9]' $folder/report.json || fail "$folder: which PostgreSQL was it?"
+    grep -q '^PostgreSQL [1-9]' $folder/summary.md || fail "$folder: summary.md does not name PostgreSQL"
+done
+grep -q '"postgresql":null' sweep/report.json || fail "a sweep names a PostgreSQL"
 bad 'nothing is written over' real tree-3 --out sweep
 bad 'nothing is written over' conform --out sweep
 bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep

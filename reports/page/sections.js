@@ -433,7 +433,7 @@ function localLink(link) {
 
 const PROVENANCE = [
     ['assay', 'Assay'], ['commit', 'Commit'], ['dirty', 'Tree'], ['compiler', 'Compiler'], ['flags', 'Flags'],
-    ['system', 'System'], ['base_seed', 'Base seed'], ['seeds', 'Seeds'], ['jobs', 'Threads'],
+    ['system', 'System'], ['postgresql', 'PostgreSQL'], ['base_seed', 'Base seed'], ['seeds', 'Seeds'], ['jobs', 'Threads'],
     ['clauses_hash', 'Clauses'], ['errata_hash', 'Errata'], ['binary_hash', 'Program'],
 ];
 

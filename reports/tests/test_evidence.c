@@ -65,6 +65,16 @@ Test(evidence, of_runs_on_a_server_is_kept_apart)
     cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
 }
 
+Test(evidence, names_every_server_once)
+{
+    cr_assert(add("{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"
+                  "{\"type\":\"server\",\"postgresql\":\"15.1\"}\n"
+                  "{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"));
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect(evidence_is(json_object_get(report, "provenance"), "postgresql", "15.18, 15.1"));
+    json_decref(report);
+}
+
 Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
 {
     cr_assert(add("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"

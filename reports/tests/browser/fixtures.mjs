@@ -182,7 +182,7 @@ function passingReport(program) {
     return {
         version: 1, title: 'campaign of 4 scenarios', made: '2026-11-16T15:00:00Z', verdict: { status: 0, words: 'every promise held' },
         provenance: { assay: '0.2.0', commit: 'bce0c62f2ab94a6ce76c0b7d9c01b3a8b9ed3f54', dirty: false, compiler: 'gcc 12.2.0', flags: '-O3 -g -std=c17',
-            clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64',
+            clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64', postgresql: '15.18 (Debian 15.18-0+deb12u1)',
             command: 'assay campaign tree-3 tree-7 cycle pending --seeds 500 --out results', base_seed: 1, seeds: 500, jobs: summary.jobs },
         runs: scenarios.map((line) => ({ kind: 'campaign', scenario: line.scenario, seeds: 500, runs: line.runs, steps: line.steps,
             seconds: line.runs / 10000, findings: line.findings, digest: line.digest, status: 'held', sabotage: null }))
