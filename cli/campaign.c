@@ -377,7 +377,8 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
                           .reproduce = again,
                           .quiet = quiet,
                           .results = &campaign->results,
-                          .kept = name};
+                          .kept = name,
+                          .noted = true};
     finding_name(name, schedule.scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     memcpy(one.without, plan->off, sizeof one.without);
@@ -468,7 +469,8 @@ static int tell(struct campaign *campaign, const struct campaign_report *report)
 static int carry_out(struct campaign *campaign)
 {
     if (campaign->plan.sabotage == NULL) { /* what was found once must not come back */
-        int replayed = regressions_replay(&cli_campaign, campaign->options.json);
+        int replayed = regressions_replay(&cli_campaign, builtin_regressions,
+                                          builtin_regressions_count, &campaign->results);
         if (replayed != CLI_OK) {
             return replayed;
         }

@@ -515,6 +515,7 @@ static int conform(void *context, const char *dsn)
 {
     struct bench *bench = context;
     const struct request *request = bench->request;
+    results_note_server(request->results, dsn);
     if (request->scenarios.count > 0) {
         return follow_named(request, dsn);
     }

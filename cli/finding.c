@@ -84,7 +84,7 @@ static enum reading_kind kind_of(enum row_table table)
                                     : READING_ACTIVITY;
 }
 
-/* The fields of a ledger before and after; null if either is none. */
+/* The fields of a ledger and what each says before and after; null if either is none. */
 static json_t *digits_json(enum reading_kind kind, const char *before, const char *after)
 {
     static struct reading was, is;
@@ -97,10 +97,14 @@ static json_t *digits_json(enum reading_kind kind, const char *before, const cha
     json_t *list = json_array();
     for (int i = 0; i < is.parts[0].field_count; i++) {
         const struct reading_field *old = &was.parts[0].fields[i], *now = &is.parts[0].fields[i];
-        json_array_append_new(list,
-                              json_pack("{s:i, s:I, s:s, s:s, s:s}", "from", now->first, "length",
-                                        (json_int_t)strlen(now->digits), "name", now->name,
-                                        "before", old->digits, "after", now->digits));
+        char name[40];
+        int named = snprintf(name, sizeof name, "%s", now->name);
+        if (kind == READING_KEY) { /* every digit is an activity */
+            snprintf(name + named, sizeof name - (size_t)named, " %d", i + 1);
+        }
+        json_array_append_new(list, json_pack("{s:i, s:I, s:s, s:s, s:s}", "from", now->first,
+                                              "length", (json_int_t)strlen(now->digits), "name",
+                                              name, "before", old->meaning, "after", now->meaning));
     }
     return list;
 }
@@ -115,23 +119,35 @@ static bool is_ledger(const struct scenario *scenario, enum row_table table, int
     return quote.is_ledger && quote.column == column;
 }
 
+/* A cell's value: digits, a name or a number. */
+static struct name value_name(const struct names *names, const struct row_change *change,
+                              int64_t value)
+{
+    enum row_table table = (enum row_table)change->table;
+    const struct sim_part *part = part_of(names->scenario->protocol);
+    const char *called = part->value == NULL ? NULL : part->value(table, change->column, value);
+    struct name name = {""};
+    if (is_ledger(names->scenario, table, change->column)) {
+        names_append(&name, "%s", trace_ledger(value).text);
+    } else if (called != NULL) {
+        names_append(&name, "%s", called);
+    } else {
+        names_append(&name, "%" PRId64, value);
+    }
+    return name;
+}
+
 static json_t *updated_json(const struct names *names, const struct row_change *change)
 {
     enum row_table table = (enum row_table)change->table;
     int64_t now = row_get(names->rows, table, change->slot, change->column);
-    char before[24], after[24];
+    struct name before = value_name(names, change, change->before),
+                after = value_name(names, change, now);
     bool ledger = is_ledger(names->scenario, table, change->column);
-    if (ledger) {
-        snprintf(before, sizeof before, "%s", trace_ledger(change->before).text);
-        snprintf(after, sizeof after, "%s", trace_ledger(now).text);
-    } else {
-        snprintf(before, sizeof before, "%" PRId64, change->before);
-        snprintf(after, sizeof after, "%" PRId64, now);
-    }
     return json_pack("{s:s, s:s, s:s, s:s, s:o}", "row", names_row(names, table, change->slot).text,
-                     "column", table_get(table)->column_names[change->column], "before", before,
-                     "after", after, "digits",
-                     ledger ? digits_json(kind_of(table), before, after) : json_null());
+                     "column", table_get(table)->column_names[change->column], "before",
+                     before.text, "after", after.text, "digits",
+                     ledger ? digits_json(kind_of(table), before.text, after.text) : json_null());
 }
 
 static json_t *changes_json(const struct names *names, const struct run_event *event)

@@ -325,7 +325,6 @@ static void keep_finding(const struct one_run *one, const struct smaller *small,
     free(words);
 }
 
-/* The finding as a line, unless whoever asked has one of his own. */
 static void note_finding(const struct one_run *one, const char *name)
 {
     const struct run_result *result = &one->result;
@@ -358,9 +357,10 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
     if (keeps) {
         finding_name(name, one->schedule->scenario->name, one->result.breach.clause,
                      campaign_oracle_name(one->result.oracle));
-        keep_finding(one, &small, one->kept == NULL ? name : one->kept);
-        if (one->kept == NULL) {
-            note_finding(one, name);
+        const char *kept = one->kept == NULL ? name : one->kept;
+        keep_finding(one, &small, kept);
+        if (!one->noted) {
+            note_finding(one, kept);
         }
     }
     free_smaller(&small);

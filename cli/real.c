@@ -475,7 +475,7 @@ static int run_each(struct request *request)
 static int run_all(void *context, const char *dsn)
 {
     struct request *request = context;
-    (void)dsn;
+    results_note_server(request->results, dsn);
     int status = run_each(request);
     if (!request->json && !request->no_faults && request->told_count > 0) {
         real_tell_faults(request->told, request->told_count);
@@ -507,7 +507,7 @@ static int hunt_all(void *context, const char *dsn)
 {
     struct request *request = context;
     int worst = CLI_OK;
-    (void)dsn;
+    results_note_server(request->results, dsn);
     for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
         request->sabotage = request->hunted[i];
         request->sabotage_name = request->sabotage.name;

@@ -1,18 +1,33 @@
 #include "cli/regressions.h"
 
+#include "cli/finding.h"
 #include "cli/one_run.h"
-#include "reports/json_line.h"
-#include "scenarios/builtin.h"
 
 #include <stdlib.h>
 
+static void tell(const struct cli_verb *verb, const struct builtin *file, struct schedule *schedule,
+                 struct artefacts *results)
+{
+    char title[200], again[200], name[FINDING_NAME_SIZE];
+    int status = CLI_OK;
+    snprintf(title, sizeof title, "regression %s", file->name);
+    snprintf(again, sizeof again, "assay replay scenarios/regressions/%s.json", file->name);
+    snprintf(name, sizeof name, "regression-%.80s", file->name);
+    struct one_run one = {.verb = verb,
+                          .schedule = schedule,
+                          .title = title,
+                          .reproduce = again,
+                          .json = results->echo != NULL,
+                          .results = results,
+                          .kept = name};
+    one_run(&one, &status);
+}
+
 /* True: it holds. What breaks is told. */
 static bool holds(const struct cli_verb *verb, const struct builtin *file,
-                  struct schedule *schedule, bool json)
+                  struct schedule *schedule, struct artefacts *results)
 {
-    char title[200], again[200];
     struct schedule_fault fault;
-    int status = CLI_OK;
     if (!schedule_parse((const char *)file->text, file->size, file->name, false, schedule,
                         &fault)) {
         fprintf(stderr, "assay %s: regression %s\n", verb->name, fault.text);
@@ -26,17 +41,14 @@ static bool holds(const struct cli_verb *verb, const struct builtin *file,
         run_free(run);
     }
     free(run);
-    if (!held && !json) {
-        snprintf(title, sizeof title, "regression %s", file->name);
-        snprintf(again, sizeof again, "assay replay scenarios/regressions/%s.json", file->name);
-        struct one_run one = {
-            .verb = verb, .schedule = schedule, .title = title, .reproduce = again};
-        one_run(&one, &status);
+    if (!held) {
+        tell(verb, file, schedule, results);
     }
     return held;
 }
 
-int regressions_replay(const struct cli_verb *verb, bool json)
+int regressions_replay(const struct cli_verb *verb, const struct builtin *files, size_t count,
+                       struct artefacts *results)
 {
     size_t broken = 0;
     struct schedule schedule;
@@ -44,17 +56,16 @@ int regressions_replay(const struct cli_verb *verb, bool json)
         fprintf(stderr, "assay %s: not enough memory\n", verb->name);
         return CLI_UNAVAILABLE;
     }
-    for (size_t i = 0; i < builtin_regressions_count; i++) {
-        broken += !holds(verb, &builtin_regressions[i], &schedule, json);
+    for (size_t i = 0; i < count; i++) {
+        broken += !holds(verb, &files[i], &schedule, results);
     }
     schedule_free(&schedule);
-    if (json && broken > 0) { /* a campaign's summary says how many there were */
-        json_line_write(stdout, json_pack("{s:s, s:I, s:I}", "type", "regressions", "replayed",
-                                          (json_int_t)builtin_regressions_count, "broken",
-                                          (json_int_t)broken));
-    } else if (!json) {
-        printf("%zu regressions replayed: %s\n", builtin_regressions_count,
-               broken == 0 ? "all hold" : "NOT ALL HOLD");
+    if (broken > 0) { /* a campaign's summary says how many there were */
+        artefacts_line(results, json_pack("{s:s, s:I, s:I}", "type", "regressions", "replayed",
+                                          (json_int_t)count, "broken", (json_int_t)broken));
+    }
+    if (results->echo == NULL) {
+        printf("%zu regressions replayed: %s\n", count, broken == 0 ? "all hold" : "NOT ALL HOLD");
     }
     return broken == 0 ? CLI_OK : CLI_BROKEN;
 }

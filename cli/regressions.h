@@ -4,9 +4,12 @@
 #define CLI_REGRESSIONS_H
 
 #include "cli/cli.h"
+#include "reports/artefacts.h"
+#include "scenarios/builtin.h"
 
-/* Replays them all; says how many there were, and tells the story of each that breaks again.
- * CLI_OK, CLI_BROKEN, or CLI_UNAVAILABLE. */
-int regressions_replay(const struct cli_verb *verb, bool json);
+/* Replays them; says how many there were, tells the story of each that breaks again, and keeps that
+ * as a finding, regression-NAME. CLI_OK, CLI_BROKEN, or CLI_UNAVAILABLE. */
+int regressions_replay(const struct cli_verb *verb, const struct builtin *files, size_t count,
+                       struct artefacts *results);
 
 #endif

@@ -2,9 +2,10 @@
 
 #include "faults/catalogue.h"
 #include "model/identity.h"
-#include "reports/sha256.h"
+#include "real/store.h"
 #include "sim/schedule.h"
 
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -29,15 +30,20 @@ void results_begin(const struct results_build *build, int argc, char **argv)
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-static void hash_program(char text[SHA256_TEXT_SIZE])
+/* As sha256sum of the program says it. */
+static json_t *program_hash(void)
 {
-    size_t length = 0;
+    size_t length = 0, size = 0;
     char *bytes = artefacts_read("/proc/self/exe", &length);
-    text[0] = '\0';
-    if (bytes != NULL) {
-        sha256_text(bytes, length, text);
+    unsigned char hash[EVP_MAX_MD_SIZE];
+    char text[2 * EVP_MAX_MD_SIZE + 1] = "";
+    if (bytes != NULL && EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, hash, &size) == 1) {
+        for (size_t i = 0; i < size; i++) {
+            snprintf(&text[2 * i], 3, "%02x", hash[i]);
+        }
     }
     free(bytes);
+    return json_string(text);
 }
 
 static json_t *system_name(void)
@@ -74,15 +80,13 @@ static json_t *fault_groups(void)
 static json_t *begin_line(const struct results_plan *plan)
 {
     const struct results_build *build = &program.build;
-    char binary[SHA256_TEXT_SIZE];
-    hash_program(binary);
     json_t *line =
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "type",
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "type",
                   "begin", "verb", plan->verb->name, "command", program.command, "made", moment(),
                   "assay", build->version, "commit", build->commit, "dirty", build->dirty,
                   "compiler", build->compiler, "flags", build->flags, "clauses_hash",
-                  build->clauses_hash, "errata_hash", build->errata_hash, "binary_hash", binary,
-                  "system", system_name(), "fault_groups", fault_groups());
+                  build->clauses_hash, "errata_hash", build->errata_hash, "binary_hash",
+                  program_hash(), "system", system_name(), "fault_groups", fault_groups());
     json_object_set_new(line, "versions",
                         json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
                                   FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
@@ -117,6 +121,16 @@ void results_note_end(struct artefacts *results, int status)
 {
     artefacts_note(results, json_pack("{s:s, s:i, s:f}", "type", "end", "status", status, "seconds",
                                       artefacts_seconds(results)));
+}
+
+void results_note_server(struct artefacts *results, const char *dsn)
+{
+    char version[STORE_PG_VERSION_SIZE];
+    struct store_pg_problem problem;
+    /* one that does not answer is told by whoever needs it next */
+    if (results->folder != NULL && store_pg_version(dsn, version, &problem)) {
+        artefacts_note(results, json_pack("{s:s, s:s}", "type", "server", "postgresql", version));
+    }
 }
 
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status)

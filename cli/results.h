@@ -34,6 +34,9 @@ int results_open(struct artefacts *results, const struct results_plan *plan);
 void results_note_begin(struct artefacts *results, const struct cli_verb *verb);
 void results_note_end(struct artefacts *results, int status);
 
+/* What the verb works on, for its folder: which PostgreSQL this is. */
+void results_note_server(struct artefacts *results, const char *dsn);
+
 /* The verb ends with `status`. Returns it, or CLI_UNAVAILABLE after it has said what could not be
  * written. */
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status);

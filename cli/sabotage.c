@@ -28,7 +28,9 @@ static const char help[] =
     "  --schedules N     how many to try for a named one (default 1000); ten times as many for "
     "an\n"
     "                    enumerated one\n"
-    "  --base-seeds N    hunt N times from different seeds; shows the median and the most\n"
+    "  --base-seeds N    hunt N times from different seeds; shows the median and the most. What "
+    "is\n"
+    "                    listed as equivalent is hunted once\n"
     "  --strategy S      how schedules are drawn (assay campaign --help): random, pct, or both, "
     "which\n"
     "                    shows them side by side; of both, the named ones unless others are NAMEd\n"
@@ -69,7 +71,8 @@ struct trial {
     struct choice_strategy strategy;
     struct kill kills[BASE_SEEDS_MAX];
     bool done;
-    uint32_t found;        /* of the base seeds */
+    uint64_t bases;        /* from how many base seeds it is hunted */
+    uint32_t found;        /* of those */
     uint32_t median, most; /* schedules; of those where it was found */
 };
 
@@ -183,18 +186,18 @@ static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
                                                    [FATE_NOT_EQUIVALENT] =
                                                        "LISTED AS EQUIVALENT, AND FOUND"};
 
-static enum fate fate_of(const struct trial *trial, uint64_t bases)
+static enum fate fate_of(const struct trial *trial)
 {
     if (trial->sabotage.equivalent != NULL) {
         return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
     }
-    return trial->found == bases ? FATE_FOUND : FATE_SURVIVED;
+    return trial->found == trial->bases ? FATE_FOUND : FATE_SURVIVED;
 }
 
 /* The first base seed that found it. */
-static const struct kill *first_kill(const struct trial *trial, uint64_t bases)
+static const struct kill *first_kill(const struct trial *trial)
 {
-    for (uint64_t b = 0; b < bases; b++) {
+    for (uint64_t b = 0; b < trial->bases; b++) {
         if (trial->kills[b].found) {
             return &trial->kills[b];
         }
@@ -202,16 +205,15 @@ static const struct kill *first_kill(const struct trial *trial, uint64_t bases)
     return NULL;
 }
 
-static json_t *trial_line(const struct request *request, const struct trial *trial)
+static json_t *trial_line(const struct trial *trial)
 {
-    const struct kill *kill = first_kill(trial, request->bases);
+    const struct kill *kill = first_kill(trial);
     char strategy[CHOICE_STRATEGY_SIZE];
     choice_strategy_text(&trial->strategy, strategy);
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                  trial->sabotage.name, "about", trial->sabotage.about, "strategy", strategy,
-                  "fate", fate_names[fate_of(trial, request->bases)], "base_seeds",
-                  (json_int_t)request->bases, "found", (json_int_t)trial->found);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
+                             trial->sabotage.name, "about", trial->sabotage.about, "strategy",
+                             strategy, "fate", fate_names[fate_of(trial)], "base_seeds",
+                             (json_int_t)trial->bases, "found", (json_int_t)trial->found);
     if (trial->sabotage.equivalent != NULL) {
         json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
     }
@@ -235,10 +237,10 @@ static int by_number(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void sum_up(struct trial *trial, uint64_t bases)
+static void sum_up(struct trial *trial)
 {
     uint32_t schedules[BASE_SEEDS_MAX];
-    for (uint64_t b = 0; b < bases; b++) {
+    for (uint64_t b = 0; b < trial->bases; b++) {
         if (trial->kills[b].found) {
             schedules[trial->found++] = trial->kills[b].schedules;
         }
@@ -255,7 +257,7 @@ static void hunt_one(struct hunt *hunt, struct trial *trial)
     const struct request *request = hunt->request;
     uint64_t most =
         request->schedules_max * (is_enumerated(&trial->sabotage) ? ENUMERATED_MORE : 1);
-    for (uint64_t b = 0; b < request->bases; b++) {
+    for (uint64_t b = 0; b < trial->bases; b++) {
         struct kill_hunting hunting = {.base_seed = 1 + b * BASE_SEED_STEP,
                                        .schedules_max = (uint32_t)most,
                                        .strategy = trial->strategy,
@@ -265,7 +267,7 @@ static void hunt_one(struct hunt *hunt, struct trial *trial)
             return;
         }
     }
-    sum_up(trial, request->bases);
+    sum_up(trial);
 }
 
 static void show_progress(struct hunt *hunt)
@@ -289,7 +291,7 @@ static void save_so_far(struct hunt *hunt)
     }
     for (size_t i = 0; i < hunt->count; i++) {
         if (hunt->trials[i].done) {
-            json_line_write(out, trial_line(hunt->request, &hunt->trials[i]));
+            json_line_write(out, trial_line(&hunt->trials[i]));
         }
     }
     if (fclose(out) == 0) {
@@ -338,8 +340,8 @@ static void hunt_all(struct hunt *hunt)
 static void write_trial(const struct request *request, const struct trial *trial)
 {
     const struct sabotage *sabotage = &trial->sabotage;
-    const struct kill *kill = first_kill(trial, request->bases);
-    enum fate fate = fate_of(trial, request->bases);
+    const struct kill *kill = first_kill(trial);
+    enum fate fate = fate_of(trial);
     printf("%-40s ", sabotage->name);
     if (kill == NULL) {
         printf("%s%s%s\n", fate_names[fate], fate == FATE_EQUIVALENT ? ": " : "",
@@ -354,7 +356,7 @@ static void write_trial(const struct request *request, const struct trial *trial
     printf("  %-12s %s", kill->scenario, kill->breach.why);
     if (fate != FATE_FOUND) {
         printf(" (%s: %" PRIu32 " of %" PRIu64 " times)", fate_names[fate], trial->found,
-               request->bases);
+               trial->bases);
     }
     putchar('\n');
 }
@@ -380,8 +382,8 @@ static struct summary sum_up_all(const struct hunt *hunt)
         if (!trial->done) {
             continue; /* interrupted before */
         }
-        summary.fates[fate_of(trial, hunt->request->bases)]++;
-        for (uint64_t b = 0; b < hunt->request->bases; b++) {
+        summary.fates[fate_of(trial)]++;
+        for (uint64_t b = 0; b < trial->bases; b++) {
             if (trial->kills[b].found && !counted[trial->kills[b].breach.clause]) {
                 counted[trial->kills[b].breach.clause] = true;
                 summary.kills[trial->kills[b].breach.clause]++;
@@ -442,14 +444,14 @@ static void write_summary_line(const struct hunt *hunt, const struct summary *su
 
 /* ---- two strategies side by side ------------------------------------------------------------- */
 
-static void write_schedules(const struct request *request, const struct trial *trial)
+static void write_schedules(const struct trial *trial)
 {
     char median[12] = "-", most[12] = "-", found[40];
     if (trial->found > 0) {
         snprintf(median, sizeof median, "%" PRIu32, trial->median);
         snprintf(most, sizeof most, "%" PRIu32, trial->most);
     }
-    snprintf(found, sizeof found, "%" PRIu32 " of %" PRIu64, trial->found, request->bases);
+    snprintf(found, sizeof found, "%" PRIu32 " of %" PRIu64, trial->found, trial->bases);
     printf("  %6s %6s %9s", median, most, found);
 }
 
@@ -471,8 +473,8 @@ static void write_pairs(const struct hunt *hunt)
            "median", "most", "found", "median", "most", "found");
     for (size_t i = 0; i + 1 < hunt->count; i += 2) {
         printf("%-40s", hunt->trials[i].sabotage.name);
-        write_schedules(request, &hunt->trials[i]);
-        write_schedules(request, &hunt->trials[i + 1]);
+        write_schedules(&hunt->trials[i]);
+        write_schedules(&hunt->trials[i + 1]);
         putchar('\n');
         sooner[1 + compare_trials(&hunt->trials[i], &hunt->trials[i + 1])]++;
     }
@@ -497,7 +499,7 @@ static void write_all(const struct hunt *hunt, const struct summary *summary)
     }
     for (size_t i = 0; i < hunt->count; i++) {
         if (hunt->trials[i].done) {
-            artefacts_line(request->results, trial_line(request, &hunt->trials[i]));
+            artefacts_line(request->results, trial_line(&hunt->trials[i]));
             if (!request->json) {
                 write_trial(request, &hunt->trials[i]);
             }
@@ -515,8 +517,11 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
         struct sabotage sabotage;
         sabotage_get(i, &sabotage);
         for (size_t s = 0; is_wanted(request, &sabotage) && s < request->strategy_count; s++) {
+            /* what nobody can see takes no number of schedules that could be measured */
             hunt->trials[hunt->count++] =
-                (struct trial){.sabotage = sabotage, .strategy = request->strategies[s]};
+                (struct trial){.sabotage = sabotage,
+                               .strategy = request->strategies[s],
+                               .bases = sabotage.equivalent == NULL ? request->bases : 1};
         }
     }
     hunt_all(hunt);

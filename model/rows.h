@@ -242,15 +242,16 @@ enum entry_column {
     ENTRY_COLUMNS
 };
 enum entry_kind { ENTRY_WORK = 1, ENTRY_ESCALATION }; /* nobody works on an escalation (E-CUT-20) */
+/* Statuses as the specification names them; "nothing": before MARK. */
+#define ENTRY_STATUSES(status)                                                                     \
+    status(NONE, "nothing") status(MARKED, "marked") status(APPROVED, "reviewed_approve")          \
+        status(REJECTED, "reviewed_reject") status(CUT, "cut_applied")                             \
+            status(COMPLETE, "verified_complete") status(ESCALATED, "verify_failed_escalated")
 enum entry_status {
-    STATUS_NONE, /* before MARK */
-    STATUS_MARKED,
-    STATUS_APPROVED,  /* reviewed_approve */
-    STATUS_REJECTED,  /* reviewed_reject */
-    STATUS_CUT,       /* cut_applied */
-    STATUS_COMPLETE,  /* verified_complete */
-    STATUS_ESCALATED, /* verify_failed_escalated */
-    STATUS_COUNT
+#define STATUS(id, name) STATUS_##id,
+    ENTRY_STATUSES(STATUS)
+#undef STATUS
+        STATUS_COUNT
 };
 
 enum past_column {

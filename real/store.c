@@ -52,6 +52,21 @@ bool store_pg_is_there(void)
     return true;
 }
 
+bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
+                      struct store_pg_problem *problem)
+{
+    PGconn *connection = connection_open(dsn);
+    bool stands = PQstatus(connection) == CONNECTION_OK;
+    if (stands) {
+        snprintf(version, STORE_PG_VERSION_SIZE, "%s",
+                 PQparameterStatus(connection, "server_version"));
+    } else {
+        connection_explain(problem, "cannot connect", PQerrorMessage(connection));
+    }
+    PQfinish(connection);
+    return stands;
+}
+
 /* ---- connections ----------------------------------------------------------------------------- */
 
 static bool run_alone(const char *dsn, const char *script, const char *what,

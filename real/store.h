@@ -53,6 +53,12 @@ struct store_pg_options {
 /* True if this build can talk to PostgreSQL. */
 bool store_pg_is_there(void);
 
+#define STORE_PG_VERSION_SIZE 64
+
+/* What the server says that it is: "15.18 (Debian 15.18-0+deb12u1)". */
+bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
+                      struct store_pg_problem *problem);
+
 /* The schema and its tables. Making one that is there already fails and leaves it alone. */
 bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
                           struct store_pg_problem *problem);

@@ -16,6 +16,15 @@ bool store_pg_is_there(void)
     return false;
 }
 
+bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
+                      struct store_pg_problem *problem)
+{
+    (void)dsn;
+    version[0] = '\0';
+    say(problem);
+    return false;
+}
+
 bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
                           struct store_pg_problem *problem)
 {

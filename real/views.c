@@ -85,13 +85,11 @@ static const char *digit_name(int digit)
 
 static const char *status_name(int status)
 {
-    static const char *const names[STATUS_COUNT] = {[STATUS_NONE] = "none",
-                                                    [STATUS_MARKED] = "marked",
-                                                    [STATUS_APPROVED] = "reviewed_approve",
-                                                    [STATUS_REJECTED] = "reviewed_reject",
-                                                    [STATUS_CUT] = "cut_applied",
-                                                    [STATUS_COMPLETE] = "verified_complete",
-                                                    [STATUS_ESCALATED] = "verify_failed_escalated"};
+    static const char *const names[STATUS_COUNT] = {
+#define STATUS(id, name) name,
+        ENTRY_STATUSES(STATUS)
+#undef STATUS
+    };
     return names[status];
 }
 

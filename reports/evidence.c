@@ -166,6 +166,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
 static void add_runs(struct evidence *evidence, enum evidence_world world, const json_t *line)
 {
     evidence->measured[world] = true;
+    json_object_set_new(evidence->protocols, evidence_text(line, "protocol"), json_true());
     add_evaluated(evidence, world, json_object_get(line, "evaluated"));
     add_seen(evidence, world, json_object_get(line, "seen"));
     add_counts(evidence->fired[world], json_object_get(line, "fired"));
@@ -248,6 +249,19 @@ static void add_begin(struct evidence *evidence, json_t *line)
     }
 }
 
+static void add_server(struct evidence *evidence, const json_t *line)
+{
+    const char *server = evidence_text(line, "postgresql");
+    size_t used = strlen(evidence->servers);
+    char all[sizeof evidence->servers + 4], one[sizeof all];
+    snprintf(all, sizeof all, ", %s, ", evidence->servers);
+    snprintf(one, sizeof one, ", %.190s, ", server);
+    if (strstr(all, one) == NULL) {
+        snprintf(evidence->servers + used, sizeof evidence->servers - used, "%s%s",
+                 used == 0 ? "" : ", ", server);
+    }
+}
+
 static const struct {
     const char *type;
     bool planted; /* said of runs with a planted bug, too */
@@ -256,6 +270,7 @@ static const struct {
     {"scenario", false, add_scenario}, {"sweep", false, add_sim},  {"run", false, add_sim},
     {"explore", false, add_sim},       {"real", false, add_real},  {"finding", true, add_finding},
     {"sabotage", true, add_kill},      {"suite", true, add_suite}, {"end", true, add_end},
+    {"server", true, add_server},
 };
 
 static void add_line(struct evidence *evidence, json_t *line)
@@ -273,7 +288,8 @@ static void add_line(struct evidence *evidence, json_t *line)
 
 void evidence_begin(struct evidence *evidence)
 {
-    *evidence = (struct evidence){.lines = json_array(), .suites = json_object()};
+    *evidence = (struct evidence){
+        .lines = json_array(), .protocols = json_object(), .suites = json_object()};
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         evidence->fired[world] = json_object();
     }
@@ -336,6 +352,7 @@ void evidence_end(struct evidence *evidence)
 void evidence_free(struct evidence *evidence)
 {
     json_decref(evidence->lines);
+    json_decref(evidence->protocols);
     json_decref(evidence->suites);
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         json_decref(evidence->fired[world]);

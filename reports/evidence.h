@@ -45,9 +45,11 @@ struct evidence_point {
 struct evidence {
     json_t *lines;           /* all of them; each knows its session's verb as "verb" */
     json_t *begin;           /* the first "begin", borrowed; NULL: none */
+    char servers[200];       /* the PostgreSQL that was run on, each once; "": none */
     size_t sessions, killed; /* killed: without an end */
     int status;              /* the worst of all sessions, by what it says */
     bool measured[EVIDENCE_WORLDS];
+    json_t *protocols; /* whose runs were watched, in either world: the set of their names */
     struct evidence_clause clauses[CLAUSE_COUNT];
     uint64_t seen[EVIDENCE_WORLDS][SIGHT_COUNT];
     json_t *fired[EVIDENCE_WORLDS]; /* by kind of fault */

@@ -1,5 +1,7 @@
 #include "reports/machine.h"
 
+#include "model/seq_rules.h"
+
 #define ROWS_MAX    8
 #define COLUMNS_MAX 8
 
@@ -10,15 +12,17 @@ struct cell {
 };
 
 struct machine {
-    const char *name;
+    const char *name, *protocol;
     const char *rows[ROWS_MAX], *columns[COLUMNS_MAX]; /* NULL: no more */
+    const char *(*state)(int index); /* rows and columns alike, if they are not listed */
     const struct cell *cells;
     size_t cell_count;
 };
 
-#define SEQ_STATES                                                                                 \
-    "UNSEEN", "DISPATCHED", "IN_FLIGHT", "TERMINAL_OK", "TERMINAL_SKIP", "TERMINAL_FAIL",          \
-        "CANCELLED", "COMMITTED"
+static const char *seq_state(int index)
+{
+    return index < SEQ_STATES ? seq_rules_state_name((enum seq_state)index) : NULL;
+}
 
 /* The moves of the contract, the pairs that halt Stage1, and the one that changes nothing. */
 static const struct cell seq_cells[] = {
@@ -51,9 +55,7 @@ static const struct cell legacy_cells[] = {
     {3, 1, SIGHT_LEGACY_TURNED_AWAY},
 };
 
-#define STATUSES                                                                                   \
-    "nothing", "marked", "reviewed_approve", "reviewed_reject", "cut_applied",                     \
-        "verified_complete", "verify_failed_escalated"
+#define STATUS_TEXT(id, name) name,
 
 static const struct cell status_cells[] = {
 #define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to},
@@ -75,37 +77,60 @@ static const struct cell key_cells[] = {
 
 static const struct machine machines[] = {
     {.name = "seq: from state (row) to state (column); 12 moves are legal, 51 halt Stage1",
-     .rows = {SEQ_STATES},
-     .columns = {SEQ_STATES},
+     .protocol = "seq",
+     .state = seq_state,
      CELLS(seq_cells)},
     {.name = "Leg2: where a GUID stood when it was entered again",
+     .protocol = "activity",
      .rows = {"nothing done", "work done", "children spawned, job open",
               "children spawned, job closed", "all done"},
      .columns = {"entered again", "Step 3 ran"},
      CELLS(leg2_cells)},
     {.name = "activity: replays of a finished message",
+     .protocol = "activity",
      .rows = {"Leg1", "Leg2"},
      .columns = {"before its ack", "after its ack"},
      CELLS(replay_cells)},
     {.name = "pipeline: from status (row) to status (column)",
-     .rows = {STATUSES},
-     .columns = {STATUSES},
+     .protocol = "pipeline",
+     .rows = {ENTRY_STATUSES(STATUS_TEXT)},
+     .columns = {ENTRY_STATUSES(STATUS_TEXT)},
      CELLS(status_cells)},
     {.name = "collation key: from digit (row) to digit (column)",
+     .protocol = "key",
      .rows = {KEY_DIGITS},
      .columns = {KEY_DIGITS},
      CELLS(key_cells)},
     {.name = "earlier ledger: where an activity stood when it was entered",
+     .protocol = "legacy",
      .rows = {"Leg1 had crashed", "Leg1 had ended", "Leg2 open", "Leg2 closed"},
      .columns = {"Leg1 again", "Leg2 call"},
      CELLS(legacy_cells)},
 };
 
-static json_t *names(const char *const list[], int most)
+/* The name of a row or a column; NULL: there are no more. */
+static const char *name_of(const struct machine *machine, const char *const listed[], int most,
+                           int index)
+{
+    return index == most ? NULL : machine->state != NULL ? machine->state(index) : listed[index];
+}
+
+static const char *row_of(const struct machine *machine, int row)
+{
+    return name_of(machine, machine->rows, ROWS_MAX, row);
+}
+
+static const char *column_of(const struct machine *machine, int column)
+{
+    return name_of(machine, machine->columns, COLUMNS_MAX, column);
+}
+
+static json_t *names(const struct machine *machine,
+                     const char *(*name)(const struct machine *machine, int index))
 {
     json_t *array = json_array();
-    for (int i = 0; i < most && list[i] != NULL; i++) {
-        json_array_append_new(array, json_string(list[i]));
+    for (int i = 0; name(machine, i) != NULL; i++) {
+        json_array_append_new(array, json_string(name(machine, i)));
     }
     return array;
 }
@@ -116,19 +141,21 @@ static json_t *seen(const struct evidence *evidence, const struct machine *machi
     for (size_t i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
         if (cell->row == row && cell->column == column) {
-            return json_integer((json_int_t)evidence->seen[EVIDENCE_SIM][cell->sight] +
-                                (json_int_t)evidence->seen[EVIDENCE_REAL][cell->sight]);
+            bool watched = json_object_get(evidence->protocols, machine->protocol) != NULL;
+            return watched ? json_integer((json_int_t)evidence->seen[EVIDENCE_SIM][cell->sight] +
+                                          (json_int_t)evidence->seen[EVIDENCE_REAL][cell->sight])
+                           : json_null();
         }
     }
-    return json_null();
+    return json_false();
 }
 
 static json_t *cells(const struct evidence *evidence, const struct machine *machine)
 {
     json_t *rows = json_array();
-    for (int r = 0; r < ROWS_MAX && machine->rows[r] != NULL; r++) {
+    for (int r = 0; row_of(machine, r) != NULL; r++) {
         json_t *row = json_array();
-        for (int c = 0; c < COLUMNS_MAX && machine->columns[c] != NULL; c++) {
+        for (int c = 0; column_of(machine, c) != NULL; c++) {
             json_array_append_new(row, seen(evidence, machine, r, c));
         }
         json_array_append_new(rows, row);
@@ -142,8 +169,8 @@ json_t *machine_all(const struct evidence *evidence)
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
         const struct machine *machine = &machines[i];
         json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "name", machine->name, "rows",
-                                              names(machine->rows, ROWS_MAX), "columns",
-                                              names(machine->columns, COLUMNS_MAX), "cells",
+                                              names(machine, row_of), "columns",
+                                              names(machine, column_of), "cells",
                                               cells(evidence, machine)));
     }
     return list;

@@ -6,7 +6,7 @@
 #include "reports/evidence.h"
 
 /* A list of machines, each {"name", "rows", "columns", "cells"}: how often each move was seen in
- * both worlds; null: no run can show it. */
+ * both worlds; null: no run of its protocol was watched; false: no run can show it. */
 json_t *machine_all(const struct evidence *evidence);
 
 #endif

@@ -38,6 +38,9 @@ static json_t *provenance(const struct evidence *evidence)
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
     }
     json_object_set_new(object, "seeds", number(evidence->seeds));
+    json_object_set_new(object, "postgresql",
+                        evidence->servers[0] == '\0' ? json_null()
+                                                     : json_string(evidence->servers));
     return object;
 }
 
@@ -294,6 +297,7 @@ static const char *fate_of(const json_t *line)
                                                      : "survived";
 }
 
+/* Each with the schedules that it took: median and most over the tries that found it. */
 static json_t *kills(const struct evidence *evidence)
 {
     json_t *list = json_array();
@@ -304,13 +308,14 @@ static json_t *kills(const struct evidence *evidence)
         if (evidence_is(line, "type", "sabotage")) {
             json_t *why = json_object_get(line, "why");
             json_array_append_new(
-                list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
-                                evidence_text(line, "name"), "clause", member(line, "clause"),
-                                "oracle", member(line, "oracle"), "scenario",
-                                member(line, "scenario"), "runs", member(line, "schedules_median"),
-                                "median", member(line, "schedules_median"), "most",
-                                member(line, "schedules_max"), "status", fate_of(line), "why",
-                                why == NULL ? member(line, "equivalent") : json_incref(why)));
+                list,
+                json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
+                          evidence_text(line, "name"), "clause", member(line, "clause"), "oracle",
+                          member(line, "oracle"), "scenario", member(line, "scenario"), "tries",
+                          member(line, "base_seeds"), "found", member(line, "found"), "median",
+                          member(line, "schedules_median"), "most", member(line, "schedules_max"),
+                          "status", fate_of(line), "why",
+                          why == NULL ? member(line, "equivalent") : json_incref(why)));
         }
     }
     return list;

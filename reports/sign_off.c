@@ -344,17 +344,20 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
 static void write_markdown(FILE *out, const struct sign_off *page)
 {
     const json_t *begin = page->evidence->begin;
+    const char *servers = page->evidence->servers;
     fputs("# Sign-off\n\n**", out);
     write_sum(out, page);
-    fprintf(out,
-            "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. sha256 of the binary `%s`, of the "
-            "clauses `%s`, of the errata `%s`.\n",
-            evidence_text(begin, "assay"), evidence_text(begin, "commit"),
-            json_is_true(json_object_get(begin, "dirty")) ? " with changes" : "",
-            evidence_text(begin, "compiler"), evidence_text(begin, "flags"),
-            evidence_text(begin, "system"), evidence_text(begin, "made"),
-            evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
-            evidence_text(begin, "errata_hash"));
+    fprintf(
+        out,
+        "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. %s%s%ssha256 of the binary `%s`, of the "
+        "clauses `%s`, of the errata `%s`.\n",
+        evidence_text(begin, "assay"), evidence_text(begin, "commit"),
+        json_is_true(json_object_get(begin, "dirty")) ? " with changes" : "",
+        evidence_text(begin, "compiler"), evidence_text(begin, "flags"),
+        evidence_text(begin, "system"), evidence_text(begin, "made"),
+        servers[0] == '\0' ? "" : "PostgreSQL ", servers, servers[0] == '\0' ? "" : ". ",
+        evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
+        evidence_text(begin, "errata_hash"));
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
     for (size_t i = 0; i < STEP_COUNT; i++) {
         fprintf(out, "| %s | %s | **%s** |\n", steps[i].verb, steps[i].shows,

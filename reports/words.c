@@ -198,6 +198,10 @@ static void write_provenance(FILE *out, enum format_kind format, const json_t *r
             evidence_text(provenance, "compiler"), evidence_text(provenance, "flags"),
             evidence_text(provenance, "system"), evidence_text(provenance, "binary_hash"),
             evidence_text(provenance, "clauses_hash"), evidence_text(provenance, "errata_hash"));
+    if (evidence_text(provenance, "postgresql")[0] != '\0') {
+        fprintf(out, is_markdown(format) ? "\nPostgreSQL %s\n" : "  PostgreSQL %s\n",
+                evidence_text(provenance, "postgresql"));
+    }
 }
 
 void report_write(FILE *out, enum format_kind format, const struct evidence *evidence,

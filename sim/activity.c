@@ -127,6 +127,7 @@ const struct sim_part sim_part_activity = {
     .skip_reason = activity_skip_reason,
     .remark = activity_remark,
     .kind = activity_kind_text,
+    .value = activity_value_text,
     .quoted = activity_quoted,
     .also = activity_tell_also,
     .ledgers = activity_tell_ledgers,

@@ -486,6 +486,16 @@ const char *activity_kind_text(int64_t kind)
     return legs[kind];
 }
 
+static const char *state_text(int64_t state)
+{
+    return state == JOB_COMPLETE ? "complete" : "active";
+}
+
+const char *activity_value_text(enum row_table table, int column, int64_t value)
+{
+    return table == TABLE_JOB && column == JOB_STATE ? state_text(value) : NULL;
+}
+
 /* ---- stories --------------------------------------------------------------------------------- */
 
 /* The column of a table that a sentence quotes; -1: none. */
@@ -674,7 +684,7 @@ static void show_job(const struct story_telling *telling, uint32_t slot)
     fprintf(telling->out, "%" PRId64 ", threshold %" PRId64 ", %s\n",
             row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
             row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
-            row_get(rows, TABLE_JOB, slot, JOB_STATE) == JOB_COMPLETE ? "complete" : "active");
+            state_text(row_get(rows, TABLE_JOB, slot, JOB_STATE)));
 }
 
 static void show_ledger(const struct story_telling *telling, enum row_table table, uint32_t slot)
@@ -716,7 +726,7 @@ void activity_dump(FILE *out, const struct names *names)
                 names_row(names, TABLE_JOB, slot).text,
                 row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
                 row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
-                row_get(rows, TABLE_JOB, slot, JOB_STATE) == JOB_COMPLETE ? "complete" : "active");
+                state_text(row_get(rows, TABLE_JOB, slot, JOB_STATE)));
     }
     for (uint32_t slot = 0; slot < rows->table[TABLE_ACTIVITY].used; slot++) {
         fprintf(out, "  %-40s %s\n", names_row(names, TABLE_ACTIVITY, slot).text,

@@ -19,6 +19,7 @@ void activity_tell_changes(const struct trace_effect *effect);
 const char *activity_skip_reason(enum bundle_name name);
 const char *activity_remark(const struct run_event *event);
 const char *activity_kind_text(int64_t kind);
+const char *activity_value_text(enum row_table table, int column, int64_t value);
 void activity_quoted(enum row_table table, struct story_quote *quote);
 void activity_tell_also(const struct story_telling *telling, char *out, size_t size);
 void activity_tell_ledgers(const struct story_telling *telling);

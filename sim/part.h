@@ -59,6 +59,9 @@ struct sim_part {
     const char *(*remark)(const struct run_event *event);
     /* A kind of message, where a story tells several steps together. NULL: "message". */
     const char *(*kind)(int64_t kind);
+    /* What a value of this column is called, such as a state; NULL: it is only a number. The hook
+     * may be NULL, too. */
+    const char *(*value)(enum row_table table, int column, int64_t value);
     /* How a finding's sentence quotes a row of the table. NULL: it only names the row. */
     void (*quoted)(enum row_table table, struct story_quote *quote);
     /* What else the breaking step moved, " and the semaphore from 2 to 1", into an empty `out`.

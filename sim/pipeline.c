@@ -82,13 +82,11 @@ static const char *phase_text(int64_t phase)
 
 static const char *status_text(int64_t status)
 {
-    static const char *const texts[STATUS_COUNT] = {[STATUS_NONE] = "nothing",
-                                                    [STATUS_MARKED] = "marked",
-                                                    [STATUS_APPROVED] = "reviewed_approve",
-                                                    [STATUS_REJECTED] = "reviewed_reject",
-                                                    [STATUS_CUT] = "cut_applied",
-                                                    [STATUS_COMPLETE] = "verified_complete",
-                                                    [STATUS_ESCALATED] = "verify_failed_escalated"};
+    static const char *const texts[STATUS_COUNT] = {
+#define STATUS(id, name) name,
+        ENTRY_STATUSES(STATUS)
+#undef STATUS
+    };
     return status >= 0 && status < STATUS_COUNT ? texts[status] : "no status";
 }
 
@@ -404,6 +402,11 @@ static void tell_history(const struct story_telling *telling)
     }
 }
 
+static const char *value_name(enum row_table table, int column, int64_t value)
+{
+    return table == TABLE_ENTRY && column == ENTRY_STATUS ? status_text(value) : NULL;
+}
+
 const struct sim_part sim_part_pipeline = {.applies = applies,
                                            .twist = twist,
                                            .can_see = can_see,
@@ -414,5 +417,6 @@ const struct sim_part sim_part_pipeline = {.applies = applies,
                                            .sent = tell_sent,
                                            .changes = tell_changes,
                                            .kind = phase_text,
+                                           .value = value_name,
                                            .ledgers = tell_history,
                                            .dump = dump};

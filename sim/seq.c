@@ -268,6 +268,13 @@ static const char *skip_reason(enum bundle_name bundle)
                                                                         : "overtaken";
 }
 
+static const char *value_name(enum row_table table, int column, int64_t value)
+{
+    bool is_state = (table == TABLE_SEQ && column == SEQ_STATE) ||
+                    (table == TABLE_STAGE && (column == STAGE_PRIOR || column == STAGE_ATTEMPTED));
+    return is_state ? state_text(value) : NULL;
+}
+
 static void quoted(enum row_table table, struct story_quote *quote)
 {
     quote->column = table == TABLE_SEQ ? SEQ_STATE : -1;
@@ -298,6 +305,7 @@ const struct sim_part sim_part_seq = {
     .sent = tell_sent,
     .changes = tell_changes,
     .skip_reason = skip_reason,
+    .value = value_name,
     .quoted = quoted,
     .dump = dump,
 };

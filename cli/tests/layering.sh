@@ -85,6 +85,11 @@ if grep -rnE '#include "\.\./' "$source" --include='*.[ch]' --exclude-dir=build;
     echo "relative includes leave the layer"
     status=1
 fi
+# What hashes for a report is nobody else's: the protocols under test hash by themselves.
+if grep -rnE '#include <openssl/' "$source" --include='*.[ch]' --exclude-dir=build | grep -v "^$source/cli/"; then
+    echo "libcrypto is used outside of cli/"
+    status=1
+fi
 echo "$claims claims about what is visible, $refusals includes refused"
 [ $claims -gt 100 ] && [ $refusals -gt 20 ] || { echo "too few"; status=1; }
 exit $status

@@ -37,12 +37,30 @@ valid() {
 run 0 campaign tree-3 legacy-replay --out campaign && has campaign $files && valid campaign
 grep -q '<testcase classname="tree-3" name="ACL-5 ' campaign/junit.xml || fail "no case for tree-3 and ACL-5"
 grep -q 'failures="0" errors="0"' campaign/junit.xml || fail "what is to break is a failure"
+hash=$(sha256sum "$assay" | cut -d ' ' -f 1)
+grep -q "\"binary_hash\":\"$hash\"" campaign/results.jsonl || fail "binary_hash is not what sha256sum says"
 run 0 sweep tree-3 --seed 1 --out sweep && has sweep $files && valid sweep
-run 0 sabotage lost-snapshot --out sabotage && has sabotage $files && valid sabotage
+run 0 sabotage lost-snapshot trust-stale-read step-2/repeat --base-seeds 3 --out sabotage &&
+    has sabotage $files && valid sabotage
+for kill in '"sabotage":"trust-stale-read",[^}]*"tries":3,"found":3,"median":14,"most":37,' \
+    '"sabotage":"step-2/repeat",[^}]*"tries":1,"found":0,"median":null,"most":null,'; do
+    grep -q "{$kill" sabotage/report.json || fail "the report of a hunt lacks $kill"
+done
 run 0 run tree-3 --seed 1 --json --out run && has run $files && valid run
 run 1 run tree-3 --seed 2 --sabotage trust-stale-read --out broken && has broken $files && valid broken
 finding=broken/findings/tree-3-ACL-16-ledger
 has $finding schedule.json shrunk.json trace.txt words.txt finding.json
+# What changed is told in words, in every protocol that has any.
+tells() { # scenario, sabotage, a change as finding.json has it
+    rm -rf told && run 1 campaign "$1" --sabotage "$2" --max-findings 1 --out told
+    grep -q -- "$3" told/findings/*/finding.json || fail "the finding of $2 does not tell $3"
+}
+tells tree-3 trust-stale-read '"name":"work done","before":"yes","after":"neither 0 nor 1"'
+tells tree-3 job-state-first '"column":"state","before":"active","after":"complete"'
+tells legacy legacy-parent-resets '"name":"Leg1 entry status","before":"not yet","after":"once"'
+tells quick-fox blind-decrement '"name":"activity 1","before":"pending","after":"started"'
+tells pipeline pipeline-status-without-cas '"before":"marked","after":"reviewed_approve"'
+tells seq late-result-accepted '"column":"state","before":"UNSEEN","after":"DISPATCHED"'
 run 1 replay $finding/shrunk.json && says 'breaks     ACL-16'
 run 1 replay $finding && says 'breaks     ACL-16'
 run 1 replay $finding/schedule.json && says 'ACL-16'
@@ -57,6 +75,11 @@ run 0 real tree-3 --out real && has real $files && valid real
 grep -q '{"id":"ACL-30",[^}]*"sim":null,"real":[1-9]' real/report.json ||
     fail "what ran on PostgreSQL alone counts for the simulation, or not at all"
 run 0 conform --seeds 20 --out conform && has conform $files && valid conform
+for folder in real conform; do
+    grep -q '"postgresql":"[1-9][0-9]*\.[0-9]' $folder/report.json || fail "$folder: which PostgreSQL was it?"
+    grep -q '^PostgreSQL [1-9]' $folder/summary.md || fail "$folder: summary.md does not name PostgreSQL"
+done
+grep -q '"postgresql":null' sweep/report.json || fail "a sweep names a PostgreSQL"
 bad 'nothing is written over' real tree-3 --out sweep
 bad 'nothing is written over' conform --out sweep
 bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep

@@ -129,7 +129,7 @@ function pointsTile(data) {
 
 function machinesTile(data) {
     const cells = listOf(data.machines).flatMap((machine) => listOf(machine.cells).flat())
-        .filter((cell) => !isMissing(cell));
+        .filter((cell) => Number.isInteger(cell));
     return coverageTile('machines', 'States × events', cells, { all: 'every pair was seen', some: 'not seen' });
 }
 
@@ -255,9 +255,14 @@ function bar(count, most) {
 
 // ---- heat maps --------------------------------------------------------------------------------------
 
+const NOT_MEASURED = 'not measured here';
+const IMPOSSIBLE = 'impossible';
+
 /** A cell of a heat map: its number, on a ground that grows with the number's logarithm. */
-function heatCell(count, most, absentWords) {
-    if (isMissing(count)) return element('td', { class: 'heat absent' }, notMeasured(absentWords));
+function heatCell(count, most) {
+    if (isMissing(count)) return element('td', { class: 'heat absent' }, notMeasured(NOT_MEASURED));
+    if (count === false) return element('td', { class: 'heat impossible', title: IMPOSSIBLE },
+        element('span', { 'aria-hidden': 'true' }, '·'), element('span', { class: 'unseen' }, IMPOSSIBLE));
     if (count === 0) return element('td', { class: 'heat zero', title: 'never' }, '0');
     const cell = element('td', { class: 'heat' }, formatNumber(count));
     cell.style.setProperty('--level', `${Math.round(8 + (52 * Math.log1p(count)) / Math.log1p(most))}%`);
@@ -268,10 +273,10 @@ function largest(counts) {
     return counts.reduce((most, count) => Math.max(most, count ?? 0), 1);
 }
 
-function legend(absentWords) {
+function legend(...more) {
     return element('p', { class: 'aside legend' },
         element('span', { class: 'swatch zero' }, '0'), ' never; ', element('span', { class: 'swatch ramp' }, 'few … many'),
-        '; ', element('span', { class: 'swatch absent' }, '–'), ` ${absentWords}`);
+        '; ', element('span', { class: 'swatch absent' }, '–'), ` ${NOT_MEASURED}`, more);
 }
 
 function pointsSection(data) {
@@ -279,7 +284,7 @@ function pointsSection(data) {
     if (all.length === 0) return section('points', 'Crash points', notice('Crash points were not counted in this report.'));
     return section('points', 'Crash points',
         element('p', { class: 'aside' }, 'How often a process died at each point: phase of the protocol, side of the commit, ',
-            'and depth (2: died again while it recovered).'), legend('not measured here'), all.map(pointMap));
+            'and depth (2: died again while it recovered).'), legend(), all.map(pointMap));
 }
 
 const WORLDS = [['sim', 'Simulation'], ['real', 'PostgreSQL']];
@@ -300,7 +305,7 @@ function pointMap(points) {
             element('th', { scope: 'col', class: index === sides.length - 1 ? 'edge' : null }, side))))));
     const body = listOf(points.phases).map((phase, row) => element('tr', {}, element('th', { scope: 'row' }, phase),
         columns.map((column) => {
-            const cell = heatCell(at.get(`${row} ${column.side} ${column.depth}`)?.[column.key], column.most, 'not measured here');
+            const cell = heatCell(at.get(`${row} ${column.side} ${column.depth}`)?.[column.key], column.most);
             cell.classList.toggle('edge', column.last);
             return cell;
         })));
@@ -317,7 +322,7 @@ function machinesSection(data) {
     const all = listOf(data.machines);
     if (all.length === 0) return section('machines', 'State machines', notice('No state machine was watched in this report.'));
     return section('machines', 'State machines',
-        element('p', { class: 'aside' }, 'How often each event came in each state.'), legend('impossible or illegal'),
+        element('p', { class: 'aside' }, 'How often each event came in each state.'), legend('; ', element('span', { class: 'swatch impossible' }, '·'), ` ${IMPOSSIBLE}`),
         all.map(machineMap));
 }
 
@@ -328,11 +333,14 @@ function breakable(name) {
 
 function machineMap(machine) {
     const cells = listOf(machine.cells);
+    if (cells.flat().every((cell) => cell === false || isMissing(cell))) {
+        return element('div', { class: 'map' }, element('h3', {}, machine.name), notice('No run of its protocol was watched in this report.'));
+    }
     const most = largest(cells.flat());
     const head = element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'State'),
         listOf(machine.columns).map((column) => element('th', { scope: 'col' }, breakable(column)))));
     const body = listOf(machine.rows).map((state, row) => element('tr', {}, element('th', { scope: 'row' }, state),
-        listOf(machine.columns).map((_, column) => heatCell(cells[row]?.[column], most, 'impossible or illegal'))));
+        listOf(machine.columns).map((_, column) => heatCell(cells[row]?.[column], most))));
     return heatTable(machine.name, `States and events of ${machine.name}`, head, body);
 }
 
@@ -356,12 +364,18 @@ function killsSection(data) {
             { title: 'Found by', cell: (row) => textOr(row.clause, 'no promise'), by: (row) => row.clause },
             { title: 'Oracle', cell: (row) => textOr(row.oracle, 'no oracle'), by: (row) => row.oracle },
             { title: 'Scenario', cell: (row) => textOr(row.scenario, 'none'), by: (row) => row.scenario },
-            number('Median', 'median', 'schedules needed, median over base seeds'),
-            number('Most', 'most', 'schedules needed, the most over base seeds'),
+            number('Median', 'median', 'schedules needed to find it, median over the tries'),
+            number('Most', 'most', 'schedules needed to find it, the most over the tries'),
+            { title: 'Tries', about: 'how often it was hunted, each time from another base seed', number: true, cell: triesOf, by: (row) => row.tries },
             { title: 'Status', cell: (row) => status(row.status), by: (row) => row.status },
             { title: 'Why', wide: true, cell: (row) => textOr(row.why, 'no reason is given') },
         ],
     }));
+}
+
+/** How often it was hunted; and how often found, if not every time. */
+function triesOf(row) {
+    return isMissing(row.found) || row.found === row.tries || row.status === 'equivalent' ? figure(row.tries) : `${row.found} of ${row.tries}`;
 }
 
 function killSummary(rows) {
@@ -419,7 +433,7 @@ function localLink(link) {
 
 const PROVENANCE = [
     ['assay', 'Assay'], ['commit', 'Commit'], ['dirty', 'Tree'], ['compiler', 'Compiler'], ['flags', 'Flags'],
-    ['system', 'System'], ['base_seed', 'Base seed'], ['seeds', 'Seeds'], ['jobs', 'Threads'],
+    ['system', 'System'], ['postgresql', 'PostgreSQL'], ['base_seed', 'Base seed'], ['seeds', 'Seeds'], ['jobs', 'Threads'],
     ['clauses_hash', 'Clauses'], ['errata_hash', 'Errata'], ['binary_hash', 'Program'],
 ];
 

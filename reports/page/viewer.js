@@ -240,8 +240,10 @@ function valueLines(change) {
         element('dt', {}, 'after'), element('dd', {}, shown(after, 'gone')));
 }
 
+/** Which digits of a number are others than before; null: one of them is no number, or of another length. */
 function changedPlaces(before, after) {
-    if (before === null || after === null || before.length !== after.length) return null;
+    const isNumber = (value) => value !== null && /^\d+$/.test(value);
+    if (!isNumber(before) || !isNumber(after) || before.length !== after.length) return null;
     return [...after].map((digit, place) => digit !== before[place]);
 }
 
@@ -255,9 +257,11 @@ function digitTable(change, isChange) {
     const fields = listOf(change.digits);
     if (fields.length === 0) return null;
     const value = change.after ?? change.before ?? '';
+    const placesOf = (ledger, field) => String(ledger ?? '').slice(field.from, field.from + field.length);
     return element('table', { class: 'fields' }, element('caption', { class: 'unseen' }, `Digits of ${change.row}`),
         element('tbody', {}, fields.map((field) => {
-            const isChanged = isChange && field.before !== field.after;
+            // Two digits may be called the same: what is neither of two is neither.
+            const isChanged = isChange && placesOf(change.before, field) !== placesOf(change.after, field);
             return element('tr', { class: isChanged ? 'changed' : null },
                 element('td', { class: 'digits' }, placedDigits(String(value), field)), element('th', { scope: 'row' }, field.name),
                 element('td', {}, isChanged && !isMissing(field.before) ? [`${field.before} `, element('span', { class: 'becomes' }, '→'), ' '] : null,

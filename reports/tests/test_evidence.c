@@ -3,7 +3,6 @@
 #include "reports/junit.h"
 #include "reports/proofs.h"
 #include "reports/report.h"
-#include "reports/sha256.h"
 #include "reports/sign_off.h"
 
 #include <criterion/criterion.h>
@@ -64,6 +63,16 @@ Test(evidence, of_runs_on_a_server_is_kept_apart)
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 9U);
     cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
+}
+
+Test(evidence, names_every_server_once)
+{
+    cr_assert(add("{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"
+                  "{\"type\":\"server\",\"postgresql\":\"15.1\"}\n"
+                  "{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"));
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect(evidence_is(json_object_get(report, "provenance"), "postgresql", "15.18, 15.1"));
+    json_decref(report);
 }
 
 Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
@@ -130,6 +139,37 @@ static json_t *status_of(const json_t *report, const char *id)
         }
     }
     return NULL;
+}
+
+/* A cell of the machine whose name begins so. */
+static const json_t *cell_of(const json_t *report, const char *name, size_t row, size_t column)
+{
+    size_t i;
+    json_t *machine;
+    json_array_foreach(json_object_get(report, "machines"), i, machine)
+    {
+        if (strncmp(evidence_text(machine, "name"), name, strlen(name)) == 0) {
+            return json_array_get(json_array_get(json_object_get(machine, "cells"), row), column);
+        }
+    }
+    return NULL;
+}
+
+Test(evidence, of_machines_tells_never_from_not_watched_and_impossible)
+{
+    cr_assert(add("{\"type\":\"run\",\"protocol\":\"activity\"}\n"
+                  "{\"type\":\"run\",\"protocol\":\"seq\",\"sabotage\":\"x\",\"seen\":{\"move 1, 0 "
+                  "-> 1\":3}}\n"));
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect(json_is_null(cell_of(report, "seq", 0, 1)), "only runs with a planted bug");
+    cr_expect(json_is_integer(cell_of(report, "Leg2", 0, 0)));
+    cr_expect(json_is_false(cell_of(report, "Leg2", 0, 1)));
+    json_decref(report);
+    cr_assert(add("{\"type\":\"run\",\"protocol\":\"seq\",\"seen\":{\"move 1, 0 -> 1\":3}}\n"));
+    report = report_make(&evidence, NULL);
+    cr_expect_eq(json_integer_value(cell_of(report, "seq", 0, 1)), 3);
+    cr_expect_eq(json_integer_value(cell_of(report, "seq", 1, 2)), 0);
+    json_decref(report);
 }
 
 Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
@@ -309,23 +349,4 @@ Test(proofs, are_read_from_the_sources_of_the_tests)
     cr_expect_not(proofs_names("E-ACL-1 ", "ACL-1"));
     cr_expect(proofs_names("Sabotage `early-ack`: x", "early-ack"));
     cr_expect_not(proofs_names("Sabotage `no-early-ack`", "early-ack"));
-}
-
-Test(sha256, is_that_of_the_standard)
-{
-    static const struct {
-        const char *text, *hash;
-    } cases[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
-    };
-    char text[SHA256_TEXT_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sha256_text(cases[i].text, strlen(cases[i].text), text);
-        cr_expect_str_eq(text, cases[i].hash);
-    }
 }

@@ -87,6 +87,10 @@ const tests = {
             assert.match(await textOf(page, '#kills'), /0 findings in 205,000 seeds/);
             assert.match(await textOf(page, '#repeat'), new RegExp(passing.provenance.commit));
             assert.equal(await page.locator('#speed a').getAttribute('href'), 'coverage/index.html');
+            assert.match(await textOf(page, '#machines .map:last-child'), /not run\s+No run of its protocol was watched/);
+            const cells = passing.machines[0].cells.flat();
+            assert.equal(await page.locator('#machines .heat.impossible').count(), cells.filter((cell) => cell === false).length);
+            assert.equal(await page.locator('#machines .heat.zero').count(), cells.filter((cell) => cell === 0).length);
             await press(page, 'j', '?'); // no viewer, so no key does anything
         });
     },
@@ -253,6 +257,7 @@ const tests = {
                 const last = await currentStep(page);
                 assert.equal(await page.locator('.step-row.breach').count(), 1);
                 assert.ok(await page.locator('.values mark').count() > 0);
+                assert.match(await textOf(page, '.fields tr.changed'), /work done\s+yes → neither 0 nor 1/);
                 await press(page, 'k');
                 assert.equal(await currentStep(page), last - 1);
                 await press(page, ']', ']');

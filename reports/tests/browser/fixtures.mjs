@@ -182,7 +182,7 @@ function passingReport(program) {
     return {
         version: 1, title: 'campaign of 4 scenarios', made: '2026-11-16T15:00:00Z', verdict: { status: 0, words: 'every promise held' },
         provenance: { assay: '0.2.0', commit: 'bce0c62f2ab94a6ce76c0b7d9c01b3a8b9ed3f54', dirty: false, compiler: 'gcc 12.2.0', flags: '-O3 -g -std=c17',
-            clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64',
+            clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64', postgresql: '15.18 (Debian 15.18-0+deb12u1)',
             command: 'assay campaign tree-3 tree-7 cycle pending --seeds 500 --out results', base_seed: 1, seeds: 500, jobs: summary.jobs },
         runs: scenarios.map((line) => ({ kind: 'campaign', scenario: line.scenario, seeds: 500, runs: line.runs, steps: line.steps,
             seconds: line.runs / 10000, findings: line.findings, digest: line.digest, status: 'held', sabotage: null }))
@@ -231,9 +231,10 @@ function pointMaps(program) {
 function machineMaps() {
     const rows = ['UNSEEN', 'DISPATCHED', 'IN_FLIGHT', 'RETRY_WAIT', 'CANCELLING', 'DONE', 'FAILED', 'HALTED'];
     const columns = ['dispatch', 'take', 'heartbeat', 'result', 'lapse', 'retry', 'cancel', 'illegal'];
-    const cell = (row, column) => (made(`${row}/${column}`, 3) === 0 ? null : made(`${row}|${column}`, 12) === 0 ? 0 : made(`${column}.${row}`, 20000) + 1);
+    const cell = (row, column) => (made(`${row}/${column}`, 3) === 0 ? false : made(`${row}|${column}`, 12) === 0 ? 0 : made(`${column}.${row}`, 20000) + 1);
     return [{ name: 'seq', rows, columns, cells: rows.map((row) => columns.map((column) => cell(row, column))) },
-        { name: 'two-leg activity', rows: rows.slice(0, 4), columns: columns.slice(0, 5), cells: rows.slice(0, 4).map((row) => columns.slice(0, 5).map((column) => made(row + column, 700) + 1)) }];
+        { name: 'two-leg activity', rows: rows.slice(0, 4), columns: columns.slice(0, 5), cells: rows.slice(0, 4).map((row) => columns.slice(0, 5).map((column) => made(row + column, 700) + 1)) },
+        { name: 'not run', rows: rows.slice(0, 2), columns: columns.slice(0, 2), cells: [[null, false], [false, null]] }];
 }
 
 function killRows(program) {
@@ -243,9 +244,9 @@ function killRows(program) {
         about: 'a guard of the bundle is left out', equivalent: number % 5 === 0 ? 'another guard refuses the same' : null }));
     return [...named, ...enumerated].map((line) => {
         const median = Math.max(1, Math.round(10 ** (made(line.name, 3500) / 1000) / 4));
-        return line.equivalent ? { sabotage: line.name, clause: null, oracle: null, scenario: line.scenario, runs: null, median: null, most: null, status: 'equivalent', why: line.equivalent }
+        return line.equivalent ? { sabotage: line.name, clause: null, oracle: null, scenario: line.scenario, tries: 1, found: 0, median: null, most: null, status: 'equivalent', why: line.equivalent }
             : { sabotage: line.name, clause: clauses[made(line.name, clauses.length)], oracle: ['ledger', 'semaphore', 'data'][made(line.name, 3)], scenario: line.scenario,
-                runs: median, median, most: median * 3, status: 'found', why: line.about };
+                tries: 5, found: 5, median, most: median * 3, status: 'found', why: line.about };
     });
 }
 
