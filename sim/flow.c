@@ -114,7 +114,16 @@ static const char *only_ground(enum bundle_name bundle)
     return bundle == BUNDLE_PAUSE_KEY ? "key-pause" : NULL;
 }
 
+static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+{
+    const struct flow_worker *one = &actor->is.flow;
+    hash = sameness_mix(hash, (uint64_t)(one->step << 16 | one->tries << 8 | one->change));
+    return sameness_mix_message(same, sameness_mix_words(hash, one->flow, FLOW_COLUMNS),
+                                one->message);
+}
+
 const struct sim_part sim_part_key = {
+    .knows = knows,
     .can_see = can_see,
     .grounds = grounds,
     .only_ground = only_ground,

@@ -380,7 +380,16 @@ static void dump(FILE *out, const struct names *names)
 /* All hold without a planted bug. */
 static const char *const grounds[] = {"legacy", "legacy-ceilings", "legacy-one-death", NULL};
 
+static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+{
+    const struct legacy_worker *one = &actor->is.legacy;
+    hash = sameness_mix(hash, (uint64_t)(one->state << 8 | one->unsure));
+    hash = sameness_mix(hash, (uint64_t)one->ledger);
+    return sameness_mix_message(same, hash, one->message);
+}
+
 const struct sim_part sim_part_legacy = {
+    .knows = knows,
     .applies = applies,
     .has_presets = has_presets,
     .preset = apply_preset,

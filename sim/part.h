@@ -31,6 +31,9 @@ struct sim_part {
 
     /* What makes two states the same. NULL: every row as it stands (sameness.h). */
     const struct sameness_hooks *sameness;
+    /* What an actor that is no client knows, into a hash: field by field, for what lies between
+     * fields is nobody's. NULL: it is a consumer's (protocol.h), or `sameness` sees to it. */
+    uint64_t (*knows)(const struct sameness *same, uint64_t hash, const struct actor *actor);
 
     /* ---- hunting ---- */
 

@@ -407,7 +407,17 @@ static const char *value_name(enum row_table table, int column, int64_t value)
     return table == TABLE_ENTRY && column == ENTRY_STATUS ? status_text(value) : NULL;
 }
 
-const struct sim_part sim_part_pipeline = {.applies = applies,
+static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+{
+    const struct pipeline_worker *one = &actor->is.pipeline;
+    hash = sameness_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
+                                  (uint64_t)one->refusal << 8 | one->why);
+    hash = sameness_mix(hash, (uint64_t)one->follows << 1 | one->flipped);
+    return sameness_mix_message(same, sameness_mix(hash, (uint64_t)one->found), one->message);
+}
+
+const struct sim_part sim_part_pipeline = {.knows = knows,
+                                           .applies = applies,
                                            .twist = twist,
                                            .can_see = can_see,
                                            .grounds = grounds,

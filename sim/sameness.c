@@ -126,14 +126,6 @@ static bool normal_data(const struct sameness *same, int memory, const int64_t *
     return true;
 }
 
-static uint64_t mix_words(uint64_t hash, const int64_t *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        hash = sameness_mix(hash, (uint64_t)words[i]);
-    }
-    return hash;
-}
-
 static struct sameness_share share_of_memory(struct sameness *same, int memory,
                                              const int64_t *cells)
 {
@@ -152,7 +144,7 @@ static struct sameness_share share_of_memory(struct sameness *same, int memory,
         share.place = 0;
     }
     uint64_t hash = sameness_mix(UINT64_C(0x60605) + (uint64_t)known, (uint64_t)memory);
-    share.hash = sameness_finish(mix_words(hash, judged, GHOST_CELLS));
+    share.hash = sameness_finish(sameness_mix_words(hash, judged, GHOST_CELLS));
     return share;
 }
 
@@ -255,52 +247,22 @@ void sameness_begin(struct sameness *same)
 
 /* ---- actors ---------------------------------------------------------------------------------- */
 
-static uint64_t mix_message(const struct sameness *same, uint64_t hash, const int64_t *message)
+uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const int64_t *message)
 {
-    hash = mix_words(hash, message, 1 + MESSAGE_VISIBLE_AT);
+    hash = sameness_mix_words(hash, message, 1 + MESSAGE_VISIBLE_AT);
     hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, message[1 + MESSAGE_VISIBLE_AT]));
     return sameness_mix(hash, (uint64_t)message[1 + MESSAGE_EPOCH]);
 }
 
-static uint64_t mix_seq(const struct sameness *same, uint64_t hash, const struct seq_actor *one)
-{
-    const struct seq_misstep *misstep = &one->misstep;
-    const struct seq_fatal *fatal = &one->fatal;
-    int64_t since =
-        one->seen > 8 ? one->seen - same->run->world.now : one->seen; /* state or time */
-    const int64_t words[] = {
-        one->number,      one->sends,       one->sent,     one->beats,      one->halted,
-        one->incarnation, one->at,          one->target,   one->attempt,    since,
-        misstep->there,   misstep->from,    misstep->to,   misstep->number, fatal->there,
-        fatal->prior,     fatal->attempted, fatal->number, fatal->owner,    fatal->moves};
-    return mix_words(hash, words, sizeof words / sizeof *words);
-}
-
-/* Field by field: what lies between fields is nobody's. */
+/* What an actor knows, by its protocol's hook or as a consumer's. */
 static uint64_t mix_actor(const struct sameness *same, uint64_t hash, const struct actor *one)
 {
     const struct consumer *consumer = &one->is.consumer;
-    const struct legacy_worker *legacy = &one->is.legacy;
-    const struct flow_worker *flow = &one->is.flow;
-    const struct pipeline_worker *pipeline = &one->is.pipeline;
-    switch (same->run->rules.protocol) {
-    case PROTOCOL_LEGACY:
-        hash = sameness_mix(hash, (uint64_t)(legacy->state << 8 | legacy->unsure));
-        hash = sameness_mix(hash, (uint64_t)legacy->ledger);
-        return mix_message(same, hash, legacy->message);
-    case PROTOCOL_KEY:
-        hash = sameness_mix(hash, (uint64_t)(flow->step << 16 | flow->tries << 8 | flow->change));
-        return mix_message(same, mix_words(hash, flow->flow, FLOW_COLUMNS), flow->message);
-    case PROTOCOL_PIPELINE:
-        hash =
-            sameness_mix(hash, (uint64_t)pipeline->state << 24 | (uint64_t)pipeline->tries << 16 |
-                                   (uint64_t)pipeline->refusal << 8 | pipeline->why);
-        hash = sameness_mix(hash, (uint64_t)pipeline->follows << 1 | pipeline->flipped);
-        return mix_message(same, sameness_mix(hash, (uint64_t)pipeline->found), pipeline->message);
-    default:
-        hash = sameness_mix(hash, (uint64_t)(consumer->state << 8 | consumer->tries));
-        return mix_message(same, hash, consumer->message);
+    if (same->run->part->knows != NULL) {
+        return same->run->part->knows(same, hash, one);
     }
+    hash = sameness_mix(hash, (uint64_t)(consumer->state << 8 | consumer->tries));
+    return sameness_mix_message(same, hash, consumer->message);
 }
 
 /* What a planted bug keeps is exchanged with nobody else's. */
@@ -310,7 +272,7 @@ static uint64_t mix_sabotage(uint64_t hash, const struct performer *one)
     hash = sameness_mix(hash, (uint64_t)memory->stage << 2 | (uint64_t)memory->has_stale << 1 |
                                   memory->flag);
     hash = sameness_mix(hash, (uint64_t)memory->stale);
-    return mix_words(hash, memory->held, BUNDLE_VALUES_MAX);
+    return sameness_mix_words(hash, memory->held, BUNDLE_VALUES_MAX);
 }
 
 bool sameness_keeps_nothing(const struct performer *one)
@@ -356,7 +318,7 @@ struct sameness_share sameness_actor(struct sameness *same, unsigned actor)
     } else if (one->role->is_done != NULL) {
         share.hash = sameness_mix(share.hash, one->actor.is.client.job);
     } else {
-        share.hash = mix_seq(same, share.hash, &one->actor.is.seq);
+        share.hash = mix_actor(same, share.hash, &one->actor);
     }
     if (!many || (same->reductions & REDUCE_WORKERS) == 0) {
         share.hash = sameness_mix(share.hash, actor + 1);

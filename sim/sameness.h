@@ -144,6 +144,14 @@ static inline uint64_t sameness_mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 32);
 }
 
+static inline uint64_t sameness_mix_words(uint64_t hash, const int64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hash = sameness_mix(hash, (uint64_t)words[i]);
+    }
+    return hash;
+}
+
 /* Every bit reaches every bit; never 0. */
 static inline uint64_t sameness_finish(uint64_t hash)
 {
@@ -159,6 +167,9 @@ static inline int64_t sameness_ahead(const struct sameness *same, int64_t moment
 {
     return moment > same->run->world.now ? moment - same->run->world.now : 0;
 }
+
+/* A message that an actor holds, key first. */
+uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const int64_t *message);
 
 /* The row as it stands, exchanged with no other. */
 struct sameness_share sameness_raw_row(const struct sameness *same, enum row_table table,

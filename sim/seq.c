@@ -295,7 +295,23 @@ static void dump(FILE *out, const struct names *names)
     }
 }
 
+static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+{
+    const struct seq_actor *one = &actor->is.seq;
+    const struct seq_misstep *misstep = &one->misstep;
+    const struct seq_fatal *fatal = &one->fatal;
+    int64_t since =
+        one->seen > 8 ? one->seen - same->run->world.now : one->seen; /* state or time */
+    const int64_t words[] = {
+        one->number,      one->sends,       one->sent,     one->beats,      one->halted,
+        one->incarnation, one->at,          one->target,   one->attempt,    since,
+        misstep->there,   misstep->from,    misstep->to,   misstep->number, fatal->there,
+        fatal->prior,     fatal->attempted, fatal->number, fatal->owner,    fatal->moves};
+    return sameness_mix_words(hash, words, sizeof words / sizeof *words);
+}
+
 const struct sim_part sim_part_seq = {
+    .knows = knows,
     .applies = applies,
     .misstep = misstep,
     .can_see = can_see,

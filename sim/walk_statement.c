@@ -182,14 +182,6 @@ void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame)
 
 /* ---- what of it makes a difference ----------------------------------------------------------- */
 
-static uint64_t mix_words(uint64_t hash, const int64_t *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        hash = sameness_mix(hash, (uint64_t)words[i]);
-    }
-    return hash;
-}
-
 /* A row by its key, and whether it is the one that has the key now. */
 static uint64_t mix_row(const struct walk *walk, uint64_t hash, uint8_t table, uint32_t slot)
 {
@@ -216,11 +208,11 @@ static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct 
         const struct session_write *write = &one->writes[w];
         const int64_t words[] = {write->kind,      write->column, write->insert, write->replaces,
                                  write->statement, write->key,    write->value};
-        hash = mix_row(walk, mix_words(hash, words, sizeof words / sizeof *words), write->table,
-                       write->slot);
+        hash = mix_row(walk, sameness_mix_words(hash, words, sizeof words / sizeof *words),
+                       write->table, write->slot);
     }
     for (uint8_t i = 0; i < one->insert_count; i++) {
-        hash = mix_words(hash, one->inserts[i], ROW_COLUMNS_MAX);
+        hash = sameness_mix_words(hash, one->inserts[i], ROW_COLUMNS_MAX);
     }
     return hash;
 }
@@ -231,7 +223,7 @@ static uint64_t mix_locks(const struct walk *walk, uint64_t hash, const struct s
         hash = sameness_mix(hash, (uint64_t)one->locks[l].mode << 32 | one->locks[l].since);
         hash = mix_row(walk, hash, one->locks[l].table, one->locks[l].slot);
     }
-    return mix_words(hash, one->advisory, one->advisory_count);
+    return sameness_mix_words(hash, one->advisory, one->advisory_count);
 }
 
 static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct session *one)
@@ -253,15 +245,15 @@ static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct
     if (one->state == SESSION_CLOSED) {
         return hash;
     }
-    hash = mix_words(hash, words, sizeof words / sizeof *words);
+    hash = sameness_mix_words(hash, words, sizeof words / sizeof *words);
     if (one->state == SESSION_WAITS) {
         hash = sameness_mix(hash, (uint64_t)one->wait_kind << 8 | one->wait_mode);
         hash = sameness_mix(mix_row(walk, hash, one->wait_table, one->wait_slot),
                             (uint64_t)one->wait_key);
     }
     hash = mix_row(walk, hash, TABLE_MESSAGE, one->picked);
-    hash = mix_words(hash, one->bundle.params, one->bundle.param_count);
-    hash = mix_words(hash, one->outcome.values, BUNDLE_VALUES_MAX);
+    hash = sameness_mix_words(hash, one->bundle.params, one->bundle.param_count);
+    hash = sameness_mix_words(hash, one->outcome.values, BUNDLE_VALUES_MAX);
     hash = mix_locks(walk, mix_writes(walk, hash, one), one);
     return mix_items(hash, one->reads, one->read_count);
 }
