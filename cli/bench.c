@@ -6,7 +6,8 @@
 #include <time.h>
 
 static const char help[] =
-    "usage: assay bench [seq] [sim] [--max SEQS] [--seeds N] [--json]\n"
+    "usage: assay bench [seq] [sim] [real] [--max SEQS] [--seeds N] [--seconds N] [--peers DIR]\n"
+    "                   [--json]\n"
     "\n"
     "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
     "in\n"
@@ -17,9 +18,20 @@ static const char help[] =
     "beside\n"
     "       the transitions per second of a SPIN verifier of the same protocol; cost per activity\n"
     "       and per job as they grow; memory\n"
+    "  real the engines on a private PostgreSQL with fsync on: whole Leg2 messages per second of "
+    "1, "
+    "4\n"
+    "       and 16 workers beside pgbench with the same statements in the same transactions, and\n"
+    "       beside the least SQL that the protocol can be written in; jobs of three activities "
+    "per\n"
+    "       second beside DBOS, graphile-worker and pg-boss; what a job costs\n"
     "\n"
     "  --max SEQS  seq: the largest ledger (default 100000000: 2 GB and about a minute)\n"
     "  --seeds N   sim: runs of a measurement (default 20000)\n"
+    "  --seconds N real: of a measurement (default 3; all of it takes some minutes)\n"
+    "  --peers DIR real: a folder in which npm has installed the peers; without it they are "
+    "installed\n"
+    "              into a temporary one, which takes npm and a registry\n"
     "  --json      one JSON object a line\n"
     "\n"
     "Without a name, all of them. Each figure is the best of some samples; the machine should be\n"
@@ -63,7 +75,7 @@ void bench_note(bool json, const char *what, double figure)
 static const struct {
     const char *name;
     int (*run)(const struct bench_options *options);
-} benches[] = {{"seq", bench_seq}, {"sim", bench_sim}};
+} benches[] = {{"seq", bench_seq}, {"sim", bench_sim}, {"real", bench_real}};
 #define BENCHES (sizeof benches / sizeof *benches)
 
 static bool is_wanted(const struct cli_arguments *arguments, const char *name)
@@ -84,7 +96,7 @@ static int check_names(const struct cli_arguments *arguments)
             known = known || strcmp(arguments->positional[i], benches[b].name) == 0;
         }
         if (!known) {
-            return cli_usage_error(&cli_bench, "'%s' is no benchmark: there are seq and sim",
+            return cli_usage_error(&cli_bench, "'%s' is no benchmark: there are seq, sim and real",
                                    cli_quote(arguments->positional[i]).text);
         }
     }
@@ -94,11 +106,16 @@ static int check_names(const struct cli_arguments *arguments)
 static int run(int argc, char **argv)
 {
     const char *max = NULL, *seeds = NULL;
-    struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000};
-    const struct cli_option options[] = {
-        {"--max", &max, NULL}, {"--seeds", &seeds, NULL}, {"--json", NULL, &wanted.json}};
+    const char *seconds = NULL;
+    struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000, .seconds = 3};
+    const struct cli_option options[] = {{"--max", &max, NULL},
+                                         {"--seeds", &seeds, NULL},
+                                         {"--seconds", &seconds, NULL},
+                                         {"--peers", &wanted.peers, NULL},
+                                         {"--json", NULL, &wanted.json}};
     struct cli_arguments arguments;
-    int status = cli_parse(&cli_bench, argc, argv, options, 3, &arguments);
+    int status =
+        cli_parse(&cli_bench, argc, argv, options, sizeof options / sizeof *options, &arguments);
     status = status != CLI_OK ? status : check_names(&arguments);
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_bench, "--max", max, 1000, BENCH_SEQS_MAX,
@@ -106,6 +123,9 @@ static int run(int argc, char **argv)
     status = status != CLI_OK
                  ? status
                  : cli_number_option(&cli_bench, "--seeds", seeds, 1, 10000000, &wanted.seeds);
+    status = status != CLI_OK
+                 ? status
+                 : cli_number_option(&cli_bench, "--seconds", seconds, 1, 60, &wanted.seconds);
     for (size_t b = 0; b < BENCHES && status != CLI_USAGE && status != CLI_UNAVAILABLE; b++) {
         if (is_wanted(&arguments, benches[b].name)) {
             int ended = benches[b].run(&wanted);

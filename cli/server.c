@@ -28,7 +28,9 @@ int server_use(const struct server_request *request, on_server *what, void *cont
     if (request->dsn != NULL) {
         return what(context, request->dsn);
     }
-    if (!cluster_start(&cluster, &(struct cluster_options){.keep = request->keep}, &why)) {
+    const struct cluster_options options = {
+        .keep = request->keep, .fsync = request->fsync, .settings = request->settings};
+    if (!cluster_start(&cluster, &options, &why)) {
         fprintf(stderr, "assay %s: %s\n", request->verb, why.text);
         return CLI_UNAVAILABLE;
     }

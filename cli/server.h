@@ -5,9 +5,11 @@
 #include <stdbool.h>
 
 struct server_request {
-    const char *verb; /* "real", for messages */
-    const char *dsn;  /* NULL: a private one */
-    bool keep;        /* leave the private one, and say how to connect */
+    const char *verb;     /* "real", for messages */
+    const char *dsn;      /* NULL: a private one */
+    bool keep;            /* leave the private one, and say how to connect */
+    bool fsync;           /* the private one survives a crash of the machine, too; slower */
+    const char *settings; /* more lines for the private one's postgresql.conf; NULL: none */
 };
 
 typedef int on_server(void *context, const char *dsn);
