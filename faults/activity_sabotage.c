@@ -501,7 +501,8 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
 /* Bundles of a message that is not acked yet. */
 static bool owes_ack(enum bundle_name bundle)
 {
-    return (bundle >= BUNDLE_ENTER_LEG1 && bundle <= BUNDLE_STEP3) || bundle == BUNDLE_READ;
+    return (bundle >= BUNDLE_ENTER_LEG1 && bundle <= BUNDLE_STEP3) || bundle == BUNDLE_READ ||
+           (bundle >= BUNDLE_LEG1_ACK && bundle <= BUNDLE_STEP3_ACK);
 }
 
 static const struct sabotage_shape shapes[] = {

@@ -55,6 +55,12 @@ static const char *const name_texts[BUNDLE_NAME_COUNT] = {
     [BUNDLE_SEQ_ATTEMPT] = "attempt",
     [BUNDLE_SEQ_HALT] = "halt",
     [BUNDLE_SEQ_READ] = "read seq",
+    /* activity with merged commits */
+    [BUNDLE_LEG1_ACK] = "Leg1 and ack",
+    [BUNDLE_ANSWER_ACK] = "answer and ack",
+    [BUNDLE_STEPS_ACK] = "steps and ack",
+    [BUNDLE_STEP3_ACK] = "Step 3 and ack",
+    [BUNDLE_ACK_CLAIM] = "ack and claim",
 };
 
 static const char *const refusal_texts[REFUSAL_COUNT] = {

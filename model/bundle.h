@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define BUNDLE_CALLS_MAX  40
+#define BUNDLE_CALLS_MAX  44
 #define BUNDLE_PARAMS_MAX 340
 #define BUNDLE_VALUES_MAX 16
 
@@ -75,6 +75,12 @@ enum bundle_name {
     BUNDLE_SEQ_ATTEMPT,  /* an illegal move */
     BUNDLE_SEQ_HALT,     /* Stage1 has failed: the latch (E-SEQ-15) */
     BUNDLE_SEQ_READ,     /* where does this seq stand, after an unknown outcome (E-SEQ-11) */
+    /* activity with merged commits: each ends its message, and takes the next one along */
+    BUNDLE_LEG1_ACK,   /* Leg1's work */
+    BUNDLE_ANSWER_ACK, /* a task's closing answer */
+    BUNDLE_STEPS_ACK,  /* Steps 1 and 2; its message stays if it closed the job */
+    BUNDLE_STEP3_ACK,  /* Step 3 */
+    BUNDLE_ACK_CLAIM,  /* nothing was left to do */
     BUNDLE_NAME_COUNT
 };
 
@@ -168,6 +174,14 @@ static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id pr
     bundle->param_count = (uint16_t)(bundle->param_count + primitive_table[primitive].params);
     CHECK(bundle->param_count <= BUNDLE_PARAMS_MAX);
     return &bundle->params[call->params];
+}
+
+/* It takes a message, or would if there were one. */
+static inline bool bundle_claims(const struct bundle *bundle)
+{
+    return bundle->name == BUNDLE_CLAIM ||
+           (bundle->count > 0 &&
+            bundle->calls[bundle->count - 1].primitive == PRIMITIVE_CLAIM_NEXT);
 }
 
 const char *bundle_name_text(enum bundle_name name);

@@ -279,6 +279,10 @@ enum primitive_id {
                                  latch is free */
     PRIMITIVE_SEQ_LOOK,       /* seq -> state, heartbeat, cancel at */
     PRIMITIVE_SEQ_READ,       /* seq -> owner, attempts, state */
+    /* activity with merged commits */
+    PRIMITIVE_HOLD,       /* message, epoch; guard: the epoch stands. Its row is locked */
+    PRIMITIVE_STAYS_OPEN, /* guid, weight; guard: this GUID did not close the job */
+    PRIMITIVE_CLAIM_NEXT, /* timeout -> the message, if there is one */
     PRIMITIVE_COUNT
 };
 

@@ -50,6 +50,20 @@ static bool read_hop(struct reader *reader, void *context)
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
 }
 
+static bool read_commits(struct reader *reader, void *context)
+{
+    static const char right[] = "it is literal or merged";
+    struct loading *loading = context;
+    struct reader_text text;
+    char quoted[READER_QUOTED_SIZE];
+    if (!reader_scalar(reader, right, &text)) {
+        return false;
+    }
+    loading->scenario->merged = strcmp(text.text, "merged") == 0;
+    return loading->scenario->merged || strcmp(text.text, "literal") == 0 ||
+           reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
 static bool read_graph(struct reader *reader, void *context)
 {
     struct loading *loading = context;
@@ -75,7 +89,7 @@ static bool read_preset(struct reader *reader, void *context)
 static const struct reader_field fields[] = {
     {"threshold", read_threshold}, {"timeout", part_read_timeout}, {"hop", read_hop},
     {"graph", read_graph},         {"pending", read_pending},      {"cycles", read_cycles},
-    {"preset", read_preset},
+    {"preset", read_preset},       {"commits", read_commits},
 };
 
 /* ---- what is needed -------------------------------------------------------------------------- */
@@ -124,7 +138,8 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
                                  .timeout = rules->timeout,
                                  .put_back = rules->put_back,
                                  .threshold_count = (uint32_t)scenario->threshold_count,
-                                 .direct = scenario->direct};
+                                 .direct = scenario->direct,
+                                 .merged = scenario->merged};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }
 
@@ -272,6 +287,9 @@ void part_put_graph(struct page *page, const struct graph *graph, const bool *go
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
+    if (scenario->merged) {
+        page_put(page, "commits: merged\n");
+    }
     put_thresholds(page, scenario);
     part_put_graph(page, &scenario->graph, gone);
 }

@@ -53,6 +53,7 @@ struct scenario {
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
     bool direct;                /* Leg1's work publishes the answer itself: no task hop (peer-*) */
+    bool merged;                /* commits: merged (model/engine.h) */
     struct graph graph;         /* of every job */
     struct inbox_rules inbox;   /* inbox */
     struct legacy_rules legacy; /* legacy; its graph is the one above */

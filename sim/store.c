@@ -166,6 +166,7 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->aborted = ABORT_NONE;
     outcome->skipped = 0;
     outcome->now = world->now;
+    outcome->message[0] = 0;
     memset(outcome->values, 0, sizeof outcome->values);
     const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
     for (uint8_t i = 0; i < bundle->count; i++) {

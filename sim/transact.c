@@ -420,7 +420,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     uint32_t length = session_length(run->sessions, &run->bundle);
     bool interleaves = run->interleaves && !run->calm && !run->settling && length > 0;
     one->stop = interleaves ? choice_stop(run->source, actor, one->transactions, length) : 0;
-    uint32_t picked = run->bundle.name == BUNDLE_CLAIM ? pick_claim(run, actor, fault) : ROW_NONE;
+    uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
     if (run->mirror == NULL && one->stop == 0 && sessions_open(run->sessions) == 0) {
         transact_whole(run, actor, fault, picked);
     } else {

@@ -239,6 +239,9 @@ static void add_calls(struct text *text, const struct recording *recording,
     for (uint8_t c = 0; c < bundle->count; c++) {
         const struct call *call = &bundle->calls[c];
         const struct primitive *primitive = &primitive_table[call->primitive];
+        if (call->primitive == PRIMITIVE_CLAIM_NEXT) {
+            continue; /* the next run of the script begins with its own claim */
+        }
         enum call_mode mode = (enum call_mode)call->mode;
         int count = sql_statement_count(primitive, mode, SQL_WHOLE);
         for (int s = 0; s < count; s++) {
@@ -265,11 +268,12 @@ static void write_script(struct recording *recording, const char *schema, char *
     }
 }
 
-/* One message from its claim to the moment when the worker is idle again. */
+/* One message from its claim to its ack. */
 static bool take_one_through(struct store_pg *store, const struct rules *rules,
                              struct recording *recording)
 {
     struct performer performer;
+    int64_t message = 0;
     performer_begin(&performer, rules, 1);
     do {
         struct outcome outcome = {0};
@@ -282,9 +286,11 @@ static bool take_one_through(struct store_pg *store, const struct rules *rules,
         }
         if (bundle->name == BUNDLE_CLAIM) {
             remember_message(recording, outcome.message);
+            message = outcome.message[0];
         }
         performer_take(&performer, rules, NULL, bundle, &outcome, NULL);
-    } while (!performer.role->is_idle(&performer.actor));
+    } while (!performer.role->is_idle(&performer.actor) &&
+             performer.role->message(&performer.actor)[0] == message);
     return true;
 }
 

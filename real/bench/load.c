@@ -51,7 +51,7 @@ static void count(struct board *board, const struct bundle *sent, const struct o
 {
     if (outcome->kind == OUTCOME_COMMITTED) {
         atomic_fetch_add(&board->commits, 1);
-        if (sent->name == BUNDLE_STEP3) {
+        if (sent->name == BUNDLE_STEP3 || sent->name == BUNDLE_STEP3_ACK) {
             atomic_fetch_add(&board->ended, 1);
         }
     } else if (was_idle) {
