@@ -69,7 +69,8 @@ static const struct {
     {"name: s\ngraph: {t: []}\ncases: 2\n",
      "s.yaml:3: another protocol's key \"cases\"; known: name, about, protocol, jobs, workers, "
      "connections, level, "
-     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+     "threshold, timeout, hop, graph, pending, cycles, preset, commits, faults, limits, "
+     "reaches, expect"},
 };
 
 Test(flow_text, what_is_wrong_is_said_in_one_line_with_its_place)

@@ -322,7 +322,8 @@ static const struct {
     {START "\ncolour: red\n",
      "s.yaml:4: unknown key \"colour\"; known: name, about, protocol, jobs, workers, connections, "
      "level, threshold, "
-     "timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+     "timeout, hop, graph, pending, cycles, preset, commits, faults, limits, reaches, "
+     "expect"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
     {START "about: &a x\n", "s.yaml:3: an anchor, alias or tag; write the value itself"},
@@ -364,7 +365,8 @@ static const struct {
     {"accounts: 2\nname: s\ngraph: {t: []}\n",
      "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
      "connections, level, "
-     "threshold, timeout, hop, graph, pending, cycles, preset, faults, limits, reaches, expect"},
+     "threshold, timeout, hop, graph, pending, cycles, preset, commits, faults, limits, "
+     "reaches, expect"},
     {"name: s\nprotocol: inbox\n", "s.yaml:1: the key accounts is missing; it is a number"},
     {"reaches: [ACL-1]\nname: s\naccounts: 1\nprotocol: inbox\n",
      "s.yaml:1: reaches: ACL-1 is a clause of another protocol; those of inbox are BOX-1 and so "
