@@ -22,6 +22,7 @@
 #define RATE_MAX    6000 /* Leg2 messages a second that a queue must last for */
 #define CONCURRENCY 16
 #define JOBS        200 /* for each second of a measurement */
+#define WARM_JOBS   64
 #define JOBS_MS_MAX 240000
 #define RATIO_LEAST 0.85
 
@@ -212,29 +213,39 @@ static unsigned job_count(const struct bench *bench)
 static const char chain_scenario[] = "name: chain\njobs: %u\nworkers: %d\ncommits: %s\n"
                                      "graph: {trigger: [second], second: [third]}\n";
 
+/* Jobs a second, and what each took. */
+struct cost {
+    double rate, commits, round_trips; /* round trips 0: not known */
+};
+
 static bool measure_jobs(struct bench *bench, enum commits commits, struct load_figures *figures)
 {
     struct load load = {.dsn = bench->dsn,
                         .schema = SCHEMA,
                         .rules = &bench->rules,
                         .workers = CONCURRENCY,
-                        .jobs = job_count(bench),
+                        .jobs = WARM_JOBS + job_count(bench),
+                        .warm = WARM_JOBS,
                         .ms = JOBS_MS_MAX};
-    use_scenario(bench, chain_scenario, job_count(bench), CONCURRENCY, commits_names[commits]);
+    use_scenario(bench, chain_scenario, load.jobs, CONCURRENCY, commits_names[commits]);
     return store_pg_make_schema(bench->dsn, SCHEMA, protocol_get(PROTOCOL_ACTIVITY)->tables,
                                 &bench->problem) &&
            load_run(&load, figures, &bench->problem) && drop(bench);
 }
 
+/* Of a peer only the server knows what it cost. */
 static void write_jobs(const struct bench *bench, const char *name, const char *commits,
-                       double rate, double cost)
+                       const struct cost *cost)
 {
+    char trips[24] = "";
     if (bench->options->json) {
+        snprintf(trips, sizeof trips, cost->round_trips > 0 ? "%.1f" : "null", cost->round_trips);
         printf("{\"type\":\"bench\",\"name\":\"real_jobs\",\"of\":\"%s%s%s\",\"jobs_per_second\":"
-               "%.1f,\"commits_of_a_job\":%.1f}\n",
-               name, commits[0] == '\0' ? "" : ", ", commits, rate, cost);
+               "%.1f,\"commits_of_a_job\":%.1f,\"round_trips_of_a_job\":%s}\n",
+               name, commits[0] == '\0' ? "" : ", ", commits, cost->rate, cost->commits, trips);
     } else {
-        printf("  %-16s %-8s %8.1f %15.1f\n", name, commits, rate, cost);
+        snprintf(trips, sizeof trips, cost->round_trips > 0 ? "%.1f" : "", cost->round_trips);
+        printf("  %-16s %-8s %8.1f %15.1f %14s\n", name, commits, cost->rate, cost->commits, trips);
     }
     fflush(stdout);
 }
@@ -265,9 +276,13 @@ static bool measure_own(struct bench *bench, double *merged)
         if (!measure_jobs(bench, (enum commits)c, &figures)) {
             return false;
         }
-        double jobs = (double)figures.ended, rate = jobs / figures.seconds;
-        write_jobs(bench, "Assay", commits_names[c], rate, (double)figures.commits / jobs);
-        *merged = c == MERGED ? rate : *merged;
+        double jobs = (double)figures.ended;
+        uint64_t trips = figures.commits + figures.refused + figures.waits;
+        struct cost cost = {.rate = jobs / figures.seconds,
+                            .commits = (double)figures.commits / jobs,
+                            .round_trips = (double)trips / jobs};
+        write_jobs(bench, "Assay", commits_names[c], &cost);
+        *merged = c == MERGED ? cost.rate : *merged;
     }
     return true;
 }
@@ -279,13 +294,15 @@ static bool measure_peers(struct bench *bench, const struct peers *peers, double
         .dsn = bench->dsn, .jobs = job_count(bench), .concurrency = CONCURRENCY};
     *best = 0;
     for (size_t i = 0; peers != NULL && i < peers_count(); i++) {
-        double rate = 0, before = commits_so_far(bench);
-        if (!peers_run(peers, i, &load, &rate, bench->problem.text, sizeof bench->problem.text)) {
+        struct cost cost = {0};
+        double before = commits_so_far(bench);
+        if (!peers_run(peers, i, &load, &cost.rate, bench->problem.text,
+                       sizeof bench->problem.text)) {
             return false;
         }
-        write_jobs(bench, peers_name(i), "", rate,
-                   (commits_so_far(bench) - before) / job_count(bench));
-        *best = rate > *best ? rate : *best;
+        cost.commits = (commits_so_far(bench) - before) / job_count(bench);
+        write_jobs(bench, peers_name(i), "", &cost);
+        *best = cost.rate > *best ? cost.rate : *best;
     }
     return true;
 }
@@ -308,7 +325,7 @@ static int bench_jobs(struct bench *bench)
     bool json = bench->options->json;
     if (!json) {
         printf("\n%u jobs of three activities, %d at a time\n"
-               "                   commits    jobs/s  commits of a job\n",
+               "                   commits    jobs/s  commits of a job  round trips\n",
                job_count(bench), CONCURRENCY);
         fflush(stdout);
     }

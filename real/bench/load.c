@@ -23,6 +23,7 @@ struct board {
     atomic_bool go;
     _Atomic int64_t until; /* by driver_now() */
     _Atomic uint64_t commits, refused, waits, ended;
+    _Atomic double began;            /* the clock's start, by now_s() */
     struct store_pg_problem problem; /* of one that failed */
 };
 
@@ -62,6 +63,18 @@ static void count(struct board *board, const struct bundle *sent, const struct o
     }
 }
 
+/* The client, between the jobs that warm up and those that are measured. */
+static void start_clock(const struct load *load, struct board *board)
+{
+    while (atomic_load(&board->ended) < load->warm && !is_over(load, board)) {
+        pause_a_moment();
+    }
+    atomic_store(&board->commits, 0);
+    atomic_store(&board->refused, 0);
+    atomic_store(&board->waits, 0);
+    atomic_store(&board->began, now_s());
+}
+
 /* False: the store failed. */
 static bool act(const struct load *load, struct board *board, struct store_pg *store,
                 struct performer *performer)
@@ -71,6 +84,10 @@ static bool act(const struct load *load, struct board *board, struct store_pg *s
         struct bundle bundle;
         struct outcome outcome = {0};
         bool was_idle = role->is_idle(&performer->actor);
+        if (role->is_done != NULL && load->warm != 0 &&
+            performer->actor.is.client.job == load->warm) {
+            start_clock(load, board);
+        }
         performer_next(performer, load->rules, NULL, &bundle);
         if (!store_pg_execute(store, &bundle, driver_now(), &outcome)) {
             return false;
@@ -127,16 +144,18 @@ static void let_go(const struct load *load, struct board *board, unsigned count)
         pause_a_moment();
     }
     atomic_store(&board->until, driver_now() + load->ms);
+    atomic_store(&board->began, now_s());
     atomic_store(&board->go, true);
 }
 
-static void tell(const struct board *board, double seconds, struct load_figures *figures)
+static void tell(const struct board *board, double seconds, uint32_t warm,
+                 struct load_figures *figures)
 {
     *figures = (struct load_figures){.seconds = seconds,
                                      .commits = board->commits,
                                      .refused = board->refused,
                                      .waits = board->waits,
-                                     .ended = board->ended};
+                                     .ended = board->ended - warm};
 }
 
 bool load_run(const struct load *load, struct load_figures *figures,
@@ -160,16 +179,15 @@ bool load_run(const struct load *load, struct load_figures *figures,
         }
     }
     let_go(load, board, count);
-    double began = now_s();
     for (unsigned i = 0; i < count; i++) {
         waitpid(pids[i], NULL, 0);
     }
-    tell(board, now_s() - began, figures);
+    tell(board, now_s() - atomic_load(&board->began), load->warm, figures);
     bool done = atomic_load(&board->failed) == 0;
     if (!done) {
         snprintf(problem->text, sizeof problem->text, "a worker failed: %.480s",
                  board->problem.text);
-    } else if (load->jobs != 0 && figures->ended < load->jobs) {
+    } else if (load->jobs != 0 && figures->ended + load->warm < load->jobs) {
         snprintf(problem->text, sizeof problem->text, "the jobs did not end in time");
         done = false;
     }

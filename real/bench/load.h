@@ -2,7 +2,8 @@
  * the time is up or all jobs have ended. What `assay bench real` measures.
  *
  * Every process has one connection and plays one actor with the engines of model/; nothing is
- * simulated, injected, recorded or judged. The clock starts when all of them are connected. */
+ * simulated, injected, recorded or judged. The clock starts when all of them are connected and the
+ * jobs that warm them up have ended. */
 #ifndef REAL_BENCH_LOAD_H
 #define REAL_BENCH_LOAD_H
 
@@ -14,6 +15,7 @@ struct load {
     const struct rules *rules; /* of the activity protocol; its actor 0 is the client */
     unsigned workers;
     uint32_t jobs; /* the client creates so many meanwhile, and all must end; 0: no client */
+    uint32_t warm; /* so many of them come first, and are not measured: statements get prepared */
     int64_t ms;    /* how long at most */
 };
 
