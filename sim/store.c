@@ -98,7 +98,7 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
     if (slot == STORE_PICKS_ITSELF && world_visible(world, 1, &slot) == 0) {
         slot = ROW_NONE;
     }
-    if (slot == ROW_NONE || world->place[slot] == 0) {
+    if (slot >= world->rows.table[TABLE_MESSAGE].used || world->place[slot] == 0) {
         return EFFECT_MISSED; /* none, or acked by an earlier call */
     }
     int64_t epoch = row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
