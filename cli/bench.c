@@ -6,7 +6,8 @@
 #include <time.h>
 
 static const char help[] =
-    "usage: assay bench [seq] [sim] [explore] [--max SEQS] [--seeds N] [--long] [--json]\n"
+    "usage: assay bench [seq] [sim] [explore] [real] [--max SEQS] [--seeds N] [--long]\n"
+    "                   [--seconds N] [--peers DIR] [--json]\n"
     "\n"
     "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
     "in\n"
@@ -20,11 +21,19 @@ static const char help[] =
     "  explore  exhaustive search beside SPIN's verifier of the same protocol: equal numbers of\n"
     "       states over twelve scopes; seconds and bytes for the same questions; two cores beside\n"
     "       one; some minutes\n"
+    "  real the engines on a private PostgreSQL with fsync on: whole Leg2 messages per second of\n"
+    "       1, 4 and 16 workers beside pgbench with the same statements in the same transactions,\n"
+    "       and beside the least SQL that the protocol can be written in; jobs of three "
+    "activities\n"
+    "       per second beside DBOS, graphile-worker and pg-boss; what a job costs\n"
     "\n"
     "  --max SEQS  seq: the largest ledger (default 100000000: 2 GB and about a minute)\n"
     "  --seeds N   sim: runs of a measurement (default 20000)\n"
     "  --long      explore: also the scope that SPIN cannot finish in 8 GB, which takes it many\n"
     "              minutes to find out\n"
+    "  --seconds N real: of a measurement (default 3; all of it takes some minutes)\n"
+    "  --peers DIR real: a folder in which npm has installed the peers; without it they are\n"
+    "              installed into a temporary one, which takes npm and a registry\n"
     "  --json      one JSON object a line\n"
     "\n"
     "Without a name, all of them. Each figure is the best of some samples; the machine should be\n"
@@ -68,7 +77,8 @@ void bench_note(bool json, const char *what, double figure)
 static const struct {
     const char *name;
     int (*run)(const struct bench_options *options);
-} benches[] = {{"seq", bench_seq}, {"sim", bench_sim}, {"explore", bench_explore}};
+} benches[] = {
+    {"seq", bench_seq}, {"sim", bench_sim}, {"explore", bench_explore}, {"real", bench_real}};
 #define BENCHES (sizeof benches / sizeof *benches)
 
 static bool is_wanted(const struct cli_arguments *arguments, const char *name)
@@ -90,7 +100,7 @@ static int check_names(const struct cli_arguments *arguments)
         }
         if (!known) {
             return cli_usage_error(&cli_bench,
-                                   "'%s' is no benchmark: there are seq, sim and explore",
+                                   "'%s' is no benchmark: there are seq, sim, explore and real",
                                    cli_quote(arguments->positional[i]).text);
         }
     }
@@ -100,10 +110,13 @@ static int check_names(const struct cli_arguments *arguments)
 static int run(int argc, char **argv)
 {
     const char *max = NULL, *seeds = NULL;
-    struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000};
+    const char *seconds = NULL;
+    struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000, .seconds = 3};
     const struct cli_option options[] = {{"--max", &max, NULL},
                                          {"--seeds", &seeds, NULL},
                                          {"--long", NULL, &wanted.long_one},
+                                         {"--seconds", &seconds, NULL},
+                                         {"--peers", &wanted.peers, NULL},
                                          {"--json", NULL, &wanted.json}};
     struct cli_arguments arguments;
     int status =
@@ -115,6 +128,9 @@ static int run(int argc, char **argv)
     status = status != CLI_OK
                  ? status
                  : cli_number_option(&cli_bench, "--seeds", seeds, 1, 10000000, &wanted.seeds);
+    status = status != CLI_OK
+                 ? status
+                 : cli_number_option(&cli_bench, "--seconds", seconds, 1, 60, &wanted.seconds);
     for (size_t b = 0; b < BENCHES && status != CLI_USAGE && status != CLI_UNAVAILABLE; b++) {
         if (is_wanted(&arguments, benches[b].name)) {
             int ended = benches[b].run(&wanted);

@@ -14,12 +14,15 @@ struct bench_options {
     uint64_t seqs_max; /* seq: the largest ledger */
     uint64_t seeds;    /* sim: runs of a measurement */
     bool long_one;     /* explore: also what takes SPIN many minutes */
+    uint64_t seconds;  /* real: of a measurement */
+    const char *peers; /* real: a folder that has the peers; NULL: they are installed */
 };
 
 /* Each returns an exit status: CLI_INCOMPLETE if a bar was missed. */
 int bench_seq(const struct bench_options *options);
 int bench_sim(const struct bench_options *options);
 int bench_explore(const struct bench_options *options);
+int bench_real(const struct bench_options *options);
 
 double bench_now_ns(void);
 

@@ -65,9 +65,9 @@ static void add_queue(struct drawing *drawing, const struct names *names,
             acks = message_id(drawing, names, message_at(event, change->slot));
         }
     }
-    if (event->committed && event->turn == RUN_TRANSACTION && event->bundle->name == BUNDLE_CLAIM &&
-        trace_is_about_message(event)) {
-        claims = message_id(drawing, names, event->message);
+    if (event->committed && event->turn == RUN_TRANSACTION && bundle_claims(event->bundle) &&
+        event->outcome->message[0] != 0) {
+        claims = message_id(drawing, names, event->outcome->message);
     }
     json_object_set_new(object, "claims", claims);
     json_object_set_new(object, "acks", acks);

@@ -70,7 +70,8 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
     const struct chaos_kind_text *text = chaos_kind_get(kind);
     return drawing->request->run->scenario->faults.rate[text->allowed_by].times > 0 &&
            (drawing->request->ours || !text->server) &&
-           (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable);
+           (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable) &&
+           (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0);
 }
 
 /* One more, within the limits; NULL: there is no room, neither there nor in memory. */
@@ -112,7 +113,7 @@ static uint32_t stop_ms(struct drawing *drawing)
     return claim / 2 + pcg_below(&drawing->pcg, claim + claim / 2);
 }
 
-/* Who runs a task again answers otherwise: somebody must have answered and died. */
+/* Who runs a task again answers otherwise: somebody must have answered and died before the ack. */
 static void add_answer(struct drawing *drawing)
 {
     struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);

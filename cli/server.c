@@ -30,6 +30,7 @@ int server_use(const struct server_request *request, on_server *what, void *cont
     }
     if (!cluster_start(cluster,
                        &(struct cluster_options){.keep = request->keep,
+                                                 .fsync = request->fsync,
                                                  .settings = request->settings,
                                                  .max_connections = request->max_connections},
                        &why)) {

@@ -10,6 +10,7 @@ struct server_request {
     const char *verb; /* "real", for messages */
     const char *dsn;  /* NULL: a private one */
     bool keep;        /* leave the private one, and say how to connect */
+    bool fsync;       /* the private one survives a crash of the machine, too; slower */
     /* For whoever does more with the private one than connect; NULL, 0: nobody does. */
     struct cluster *cluster; /* where it is held; may be another when `what` returns */
     const char *settings;    /* more lines for postgresql.conf */

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define BUNDLE_CALLS_MAX  40
+#define BUNDLE_CALLS_MAX  44
 #define BUNDLE_PARAMS_MAX 340
 #define BUNDLE_VALUES_MAX 16
 
@@ -138,6 +138,20 @@ static inline int64_t *bundle_publish(struct bundle *bundle, enum call_mode mode
     p[0] = key;
     p[1 + MESSAGE_KIND] = kind;
     return p;
+}
+
+/* It ends a message, unless its message is needed further (STEPS_ACK). */
+static inline bool bundle_acks(enum bundle_name name)
+{
+    return name == BUNDLE_ACK || (name >= BUNDLE_LEG1_ACK && name <= BUNDLE_ACK_CLAIM);
+}
+
+/* It takes a message, or would if there were one. */
+static inline bool bundle_claims(const struct bundle *bundle)
+{
+    return bundle->name == BUNDLE_CLAIM ||
+           (bundle->count > 0 &&
+            bundle->calls[bundle->count - 1].primitive == PRIMITIVE_CLAIM_NEXT);
 }
 
 const char *bundle_name_text(enum bundle_name name);

@@ -85,6 +85,16 @@ static void claimed(struct worker *worker, const struct outcome *last)
     }
 }
 
+/* Its message is acked. A bundle that was skipped claimed nothing. */
+static void went_on(struct worker *worker, const struct outcome *last)
+{
+    *worker = worker_begin();
+    worker->now = last->now;
+    if (last->skipped == 0 && last->message[0] != 0) {
+        claimed(worker, last);
+    }
+}
+
 static void entered_leg1(struct worker *worker, const struct outcome *last)
 {
     if (ledger_get(last->values[LEG1_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1) {
@@ -115,11 +125,32 @@ static void entered_leg2(struct worker *worker, const struct outcome *last)
     }
 }
 
-static void answered(struct worker *worker, const struct engine_rules *rules)
+static void answered(struct worker *worker, const struct engine_rules *rules,
+                     const struct outcome *last)
 {
     worker->answered++;
-    if (worker->answered > rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
+    if (worker->answered <= rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
+        return;
+    }
+    if (rules->merged) {
+        went_on(worker, last);
+    } else {
         worker->state = WORKER_ACK;
+    }
+}
+
+/* The GUID's ledger as it now is, also if the step was skipped (E-ACL-26). Steps 1 and 2 that were
+ * not skipped anywhere have acked their message. */
+static void stepped(struct worker *worker, const struct engine_rules *rules,
+                    const struct outcome *last)
+{
+    bool acked =
+        worker->state == WORKER_STEP3 || (worker->state == WORKER_STEP1 && last->skipped == 0);
+    if (rules->merged && acked) {
+        went_on(worker, last);
+    } else {
+        worker->ledger = last->values[STEP_LEDGER];
+        resume(worker);
     }
 }
 
@@ -145,7 +176,12 @@ static void committed(struct worker *worker, const struct engine_rules *rules,
         entered_leg1(worker, last);
         break;
     case WORKER_LEG1:
-        worker->state = WORKER_ACK;
+    case WORKER_ACK:
+        if (rules->merged) {
+            went_on(worker, last);
+        } else {
+            worker->state = worker->state == WORKER_LEG1 ? WORKER_ACK : WORKER_IDLE;
+        }
         break;
     case WORKER_READ_LEG1:
         worker->state = ledger_get(last->values[READ_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1
@@ -153,7 +189,7 @@ static void committed(struct worker *worker, const struct engine_rules *rules,
                             : WORKER_LEG1;
         break;
     case WORKER_ANSWER:
-        answered(worker, rules);
+        answered(worker, rules, last);
         break;
     case WORKER_ENTER_LEG2:
         entered_leg2(worker, last);
@@ -161,13 +197,11 @@ static void committed(struct worker *worker, const struct engine_rules *rules,
     case WORKER_STEP1:
     case WORKER_STEP2:
     case WORKER_STEP3:
-        worker->ledger = last->values[STEP_LEDGER]; /* as it now is, also if skipped (E-ACL-26) */
-        resume(worker);
+        stepped(worker, rules, last);
         break;
     case WORKER_READ_LEG2:
         read_leg2(worker, last);
         break;
-    case WORKER_ACK:
     case WORKER_ESCALATE:
     case WORKER_PUT_BACK:
     case WORKER_STATE_COUNT:
@@ -214,11 +248,16 @@ static void refused_answer(struct worker *worker, enum refusal refusal)
 
 static void refused(struct worker *worker, enum refusal refusal)
 {
+    if (refusal == REFUSED_EPOCH) {
+        worker->state = WORKER_IDLE; /* the claim is lost (E-ACL-11) */
+        return;
+    }
     switch ((enum worker_state)worker->state) {
     case WORKER_ENTER_LEG1:
     case WORKER_ENTER_LEG2:
         refused_entry(worker, refusal);
         break;
+    case WORKER_STEP1:
     case WORKER_STEP2:
         escalate(worker, refusal == REFUSED_NEGATIVE ? ESCALATED_SEMAPHORE_REFUSED
                                                      : ESCALATED_CONFLICT); /* E-ACL-19 */
@@ -227,7 +266,6 @@ static void refused(struct worker *worker, enum refusal refusal)
         refused_answer(worker, refusal);
         break;
     case WORKER_LEG1:
-    case WORKER_STEP1:
     case WORKER_STEP3:
     case WORKER_READ_LEG1:
     case WORKER_READ_LEG2:
@@ -350,6 +388,24 @@ static void append_ack(const struct worker *worker, struct bundle *next)
                 column(worker, MESSAGE_EPOCH));
 }
 
+/* What merged bundles end with. */
+static void append_claim_next(const struct engine_rules *rules, struct bundle *next)
+{
+    if (rules->merged) {
+        BUNDLE_CALL(next, PRIMITIVE_CLAIM_NEXT, CALL_PLAIN, 0, rules->timeout);
+    }
+}
+
+/* A bundle that ends its message by whatever it finds, under either of its names. */
+static void begin_last(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next, enum bundle_name literal, enum bundle_name merged)
+{
+    bundle_begin(next, rules->merged ? merged : literal);
+    if (rules->merged) {
+        append_ack(worker, next);
+    }
+}
+
 /* The data that came along the edge: the job's input, or what the source stored in the dimension
  * that the message names. */
 static void append_read_input(const struct worker *worker, struct bundle *next, int values)
@@ -431,7 +487,7 @@ static void append_answer(const struct worker *worker, const struct engine_rules
 static void next_leg1(const struct worker *worker, const struct engine_rules *rules,
                       struct bundle *next)
 {
-    bundle_begin(next, BUNDLE_LEG1);
+    begin_last(worker, rules, next, BUNDLE_LEG1, BUNDLE_LEG1_ACK);
     append_mark_activity(worker, next, ACTIVITY_LEG1_COMPLETE, CALL_UNLESS_DONE, LEG1_LEDGER);
     BUNDLE_CALL(next, PRIMITIVE_RECORD_TASK, CALL_PLAIN, 0, task_id(worker),
                 column(worker, MESSAGE_ACTIVITY), worker->input);
@@ -446,13 +502,21 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
                                     identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
         p[MESSAGE_CONTENT] = worker->input;
     }
+    append_claim_next(rules, next);
 }
 
 static void next_answer(const struct worker *worker, const struct engine_rules *rules,
                         struct bundle *next)
 {
-    bundle_begin(next, BUNDLE_ANSWER);
-    append_answer(worker, rules, next, column(worker, MESSAGE_CONTENT), worker->answered);
+    int64_t input = column(worker, MESSAGE_CONTENT);
+    if (worker->answered < rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
+        bundle_begin(next, BUNDLE_ANSWER);
+        append_answer(worker, rules, next, input, worker->answered);
+        return;
+    }
+    begin_last(worker, rules, next, BUNDLE_ANSWER, BUNDLE_ANSWER_ACK);
+    append_answer(worker, rules, next, input, worker->answered);
+    append_claim_next(rules, next);
 }
 
 /* A closing answer waits for its pending answers, uncounted: a refusal takes the entry back
@@ -492,9 +556,8 @@ static int64_t output(const struct worker *worker)
                : column(worker, MESSAGE_CONTENT);
 }
 
-static void next_step1(const struct worker *worker, struct bundle *next)
+static void append_step1(const struct worker *worker, struct bundle *next)
 {
-    bundle_begin(next, BUNDLE_STEP1);
     append_mark_activity(worker, next, ACTIVITY_WORK_DONE, CALL_PLAIN, STEP_ACTIVITY);
     append_mark_guid(worker, next, GUID_WORK_DONE);
     BUNDLE_CALL(
@@ -575,11 +638,10 @@ static int64_t append_children(const struct worker *worker, const struct engine_
     return children;
 }
 
-static void next_step2(const struct worker *worker, const struct engine_rules *rules,
-                       struct bundle *next)
+static void append_step2(const struct worker *worker, const struct engine_rules *rules,
+                         struct bundle *next)
 {
     bool pending = column(worker, MESSAGE_ANSWER) > 0;
-    bundle_begin(next, BUNDLE_STEP2);
     append_mark_activity(worker, next, ACTIVITY_CHILDREN_SPAWNED, CALL_PLAIN, STEP_ACTIVITY);
     int64_t *p = bundle_append(next, PRIMITIVE_COLLATE, CALL_UNLESS_DONE, STEP_LEDGER);
     p[0] = column(worker, MESSAGE_GUID);
@@ -593,14 +655,50 @@ static void next_step2(const struct worker *worker, const struct engine_rules *r
     p[2] = semaphore_delta(append_children(worker, rules, next), pending);
 }
 
-static void next_step3(const struct worker *worker, struct bundle *next)
+/* Steps 1 and 2 in one transaction. Whoever closed the job owes Step 3 and keeps the message; who
+ * did not acks it. */
+static void next_steps(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next)
 {
-    bundle_begin(next, BUNDLE_STEP3);
+    bundle_begin(next, BUNDLE_STEPS_ACK);
+    BUNDLE_CALL(next, PRIMITIVE_HOLD, CALL_REQUIRE, 0, worker->message[0],
+                column(worker, MESSAGE_EPOCH));
+    append_step1(worker, next);
+    append_step2(worker, rules, next);
+    BUNDLE_CALL(next, PRIMITIVE_STAYS_OPEN, CALL_UNLESS_DONE, 0, column(worker, MESSAGE_GUID),
+                weight(GUID_JOB_CLOSED));
+    append_ack(worker, next);
+    append_claim_next(rules, next);
+}
+
+static void next_step1(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next)
+{
+    if (rules->merged) {
+        next_steps(worker, rules, next);
+    } else {
+        bundle_begin(next, BUNDLE_STEP1);
+        append_step1(worker, next);
+    }
+}
+
+static void next_step2(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_STEP2);
+    append_step2(worker, rules, next);
+}
+
+static void next_step3(const struct worker *worker, const struct engine_rules *rules,
+                       struct bundle *next)
+{
+    begin_last(worker, rules, next, BUNDLE_STEP3, BUNDLE_STEP3_ACK);
     append_mark_activity(worker, next, ACTIVITY_JOB_TASKS_DONE, CALL_PLAIN, STEP_ACTIVITY);
     append_mark_guid(worker, next, GUID_JOB_TASKS_DONE);
     BUNDLE_CALL(next, PRIMITIVE_RECORD_COMPLETION, CALL_PLAIN, 0,
                 identity_mint(column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID)),
                 column(worker, MESSAGE_JOB), column(worker, MESSAGE_GUID));
+    append_claim_next(rules, next);
 }
 
 /* What is given up must still be owed: the ceiling was seen by another transaction (E-ACL-31). */
@@ -677,20 +775,21 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
         next_enter_leg2(worker, next);
         break;
     case WORKER_STEP1:
-        next_step1(worker, next);
+        next_step1(worker, rules, next);
         break;
     case WORKER_STEP2:
         next_step2(worker, rules, next);
         break;
     case WORKER_STEP3:
-        next_step3(worker, next);
+        next_step3(worker, rules, next);
         break;
     case WORKER_READ_LEG2:
         next_read(next, PRIMITIVE_READ_GUID, column(worker, MESSAGE_GUID));
         break;
     case WORKER_ACK:
-        bundle_begin(next, BUNDLE_ACK);
+        bundle_begin(next, rules->merged ? BUNDLE_ACK_CLAIM : BUNDLE_ACK);
         append_ack(worker, next);
+        append_claim_next(rules, next);
         break;
     case WORKER_ESCALATE:
         next_escalate(worker, next);

@@ -9,6 +9,17 @@
  *      Leg1   enter (counted) -> work and +100B -> ack
  *      task   answer: pending answers, then the closing one -> ack
  *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
+ * With merged commits, what ends a message acks it in the same transaction and claims the next one
+ * there, if there is one:
+ *      Leg1   enter (counted) -> work and +100B, ack, claim
+ *      task   pending answers; the closing one, ack, claim
+ *      Leg2   enter (counted) -> Step 1, Step 2, and unless this GUID closed the job ack, claim
+ *                             -> else Step 3, ack, claim
+ * An entry stays apart from what it enters, else a message that kills its worker would never be
+ * counted (ACL-9). An ack in the transaction of a step ties the step to the claim: a worker that
+ * lost it is refused as a whole, which is more than the markers ask for. A claim comes last, since
+ * no value feeds another call of its bundle (B2): it rides with the ack before it and not with the
+ * entry after it, which is as many transactions.
  * The GUID ledger alone says where Leg2 goes on (Rule C); every step's transaction tests its marker
  * again and returns the ledger as it now is (E-ACL-5, E-ACL-26).
  *
@@ -36,6 +47,7 @@ struct engine_rules {
     int64_t thresholds[8]; /* job j has threshold j mod count */
     uint32_t threshold_count;
     bool direct; /* Leg1's work publishes the answers itself: no task hop */
+    bool merged; /* fewer commits: see above */
 };
 
 /* The roles: see protocol.h. */

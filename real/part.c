@@ -20,8 +20,9 @@ static const struct real_part *const parts[PROTOCOL_COUNT] = {
 /* The GUID of an answer. */
 static int64_t answer_of(const struct bundle *bundle)
 {
-    return bundle->name == BUNDLE_ANSWER
-               ? bundle->params[bundle->calls[0].params + 1 + MESSAGE_GUID]
+    bool acks = bundle->name == BUNDLE_ANSWER_ACK; /* first of all */
+    return acks || bundle->name == BUNDLE_ANSWER
+               ? bundle->params[bundle->calls[acks].params + 1 + MESSAGE_GUID]
                : 0;
 }
 

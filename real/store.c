@@ -487,7 +487,8 @@ static void take_values(const struct connection_statement *statement, const stru
             outcome->values[place] = connection_number(result, 0, i + 1);
         }
     }
-    for (int i = 0; statement->message && i <= MESSAGE_COLUMNS; i++) {
+    bool claimed = statement->message && !PQgetisnull(result, 0, 1);
+    for (int i = 0; claimed && i <= MESSAGE_COLUMNS; i++) {
         outcome->message[i] = connection_number(result, 0, i + 1);
     }
 }
@@ -651,6 +652,7 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
     } else {
         outcome->skipped = 0;
         outcome->now = store->now;
+        outcome->message[0] = 0;
         memset(outcome->values, 0, sizeof outcome->values);
     }
     outcome->kind = OUTCOME_NONE;

@@ -3,6 +3,7 @@
 #include "scenarios/shape_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define THRESHOLD_MAX 1000000
@@ -36,18 +37,28 @@ static bool read_threshold(struct reader *reader, void *context)
     return scenario->threshold_count > 0 || reader_fail(reader, line, "an empty list; %s", right);
 }
 
-static bool read_hop(struct reader *reader, void *context)
+/* One of two words. */
+static bool read_either(struct reader *reader, const char *no, const char *yes, bool *is_yes)
 {
-    static const char right[] = "it is task or none";
-    struct loading *loading = context;
     struct reader_text text;
-    char quoted[READER_QUOTED_SIZE];
+    char quoted[READER_QUOTED_SIZE], right[64];
+    snprintf(right, sizeof right, "it is %s or %s", no, yes);
     if (!reader_scalar(reader, right, &text)) {
         return false;
     }
-    loading->scenario->direct = strcmp(text.text, "none") == 0;
-    return loading->scenario->direct || strcmp(text.text, "task") == 0 ||
+    *is_yes = strcmp(text.text, yes) == 0;
+    return *is_yes || strcmp(text.text, no) == 0 ||
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
+}
+
+static bool read_hop(struct reader *reader, void *context)
+{
+    return read_either(reader, "task", "none", &((struct loading *)context)->scenario->direct);
+}
+
+static bool read_commits(struct reader *reader, void *context)
+{
+    return read_either(reader, "literal", "merged", &((struct loading *)context)->scenario->merged);
 }
 
 static bool read_cycles(struct reader *reader, void *context)
@@ -58,6 +69,7 @@ static bool read_cycles(struct reader *reader, void *context)
 static const struct reader_field fields[] = {
     {"threshold", read_threshold},  {"hop", read_hop},       {"graph", part_read_graph},
     {"pending", part_read_pending}, {"cycles", read_cycles}, {"preset", part_read_preset},
+    {"commits", read_commits},
 };
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
@@ -69,7 +81,8 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
                                  .timeout = rules->timeout,
                                  .put_back = rules->put_back,
                                  .threshold_count = (uint32_t)scenario->threshold_count,
-                                 .direct = scenario->direct};
+                                 .direct = scenario->direct,
+                                 .merged = scenario->merged};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }
 
@@ -217,6 +230,7 @@ void part_put_graph(struct page *page, const struct graph *graph, const bool *go
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
+    page_put(page, "commits: %s\n", scenario->merged ? "merged" : "literal");
     put_thresholds(page, scenario);
     part_put_graph(page, &scenario->graph, gone);
 }

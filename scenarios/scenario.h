@@ -52,6 +52,7 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
+    bool merged;            /* commits: merged (model/engine.h) */
     bool direct;            /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;     /* of every job */
     struct flow_book flows; /* key */

@@ -8,24 +8,32 @@
 /* The task ran before, and its answer under this GUID was entered: E-ACL-21 is about this one. */
 static bool answered_before(const struct run *run)
 {
-    int64_t guid = run->bundle.params[run->bundle.calls[0].params + 1 + MESSAGE_GUID];
+    const struct bundle *bundle = &run->bundle;
+    uint8_t publish = bundle->calls[0].primitive == PRIMITIVE_PUBLISH ? 0 : 1; /* after an ack */
+    int64_t guid = bundle->params[bundle->calls[publish].params + 1 + MESSAGE_GUID];
     return row_find(&run->world.rows, TABLE_GUID, guid) != ROW_NONE;
+}
+
+static bool publishes(enum bundle_name name)
+{
+    return name == BUNDLE_STEP2 || name == BUNDLE_LEG1 || name == BUNDLE_ANSWER ||
+           (name >= BUNDLE_LEG1_ACK && name <= BUNDLE_STEPS_ACK);
 }
 
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     switch ((int)kind) {
     case FAULT_CRASH_BEFORE_ACK:
-        return run->bundle.name == BUNDLE_ACK;
+        return bundle_acks((enum bundle_name)run->bundle.name);
     case FAULT_PAUSE:
         return run->rules.cast[actor] != ENGINE_CLIENT;
     case FAULT_REORDER:
-        return run->bundle.name == BUNDLE_CLAIM;
+        return bundle_claims(&run->bundle);
     case FAULT_DELAY:
-        return run->bundle.name == BUNDLE_STEP2 || run->bundle.name == BUNDLE_LEG1 ||
-               run->bundle.name == BUNDLE_ANSWER;
+        return publishes((enum bundle_name)run->bundle.name);
     case FAULT_ANSWER_CHANGED:
-        return run->bundle.name == BUNDLE_ANSWER && answered_before(run);
+        return (run->bundle.name == BUNDLE_ANSWER || run->bundle.name == BUNDLE_ANSWER_ACK) &&
+               answered_before(run);
     default:
         return true;
     }
@@ -100,9 +108,10 @@ static const char *const grounds[] = {"tree-3",   "crowd",      "cycle", "pendin
 
 /* Bundles that are sent in some scenarios only. */
 static const char *const only_where[BUNDLE_NAME_COUNT] = {
-    [BUNDLE_ESCALATE] = "last-chance",
-    [BUNDLE_EXTEND] = "short-claims",
-    [BUNDLE_PUT_BACK] = "overtaking",
+    [BUNDLE_ESCALATE] = "last-chance",     [BUNDLE_EXTEND] = "short-claims",
+    [BUNDLE_PUT_BACK] = "overtaking",      [BUNDLE_LEG1_ACK] = "tree-3-merged",
+    [BUNDLE_ANSWER_ACK] = "tree-3-merged", [BUNDLE_STEPS_ACK] = "thresholds-merged",
+    [BUNDLE_STEP3_ACK] = "tree-3-merged",  [BUNDLE_ACK_CLAIM] = "tree-3-merged",
 };
 
 static const char *only_ground(enum bundle_name bundle)

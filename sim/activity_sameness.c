@@ -491,10 +491,10 @@ static bool asks_job(const struct sameness *same, const struct bundle *bundle)
     return false;
 }
 
-/* A Step 2 with children and threshold 0. It cannot be the one that ends its job, in whatever
- * order: until then its own obligation is open, and from then on its children's are. Nor does it
- * decide whether another one is. That the semaphore is the number of open obligations is judged at
- * every commit. */
+/* A Step 2, perhaps with Step 1 and an ack around it, that has children, and threshold 0. It cannot
+ * be the one that ends its job, in whatever order: until then its own obligation is open, and from
+ * then on its children's are. Nor does it decide whether another one is. That the semaphore is the
+ * number of open obligations is judged at every commit. */
 static bool only_adds(const struct sameness *same, const struct bundle *bundle)
 {
     const struct engine_rules *rules = &same->run->rules.of.activity;
@@ -502,8 +502,8 @@ static bool only_adds(const struct sameness *same, const struct bundle *bundle)
     for (unsigned c = 0; c < bundle->count; c++) {
         children = children || bundle->calls[c].child != 0;
     }
-    return bundle->name == BUNDLE_STEP2 && children && rules->threshold_count == 1 &&
-           rules->thresholds[0] == 0;
+    return (bundle->name == BUNDLE_STEP2 || bundle->name == BUNDLE_STEPS_ACK) && children &&
+           rules->threshold_count == 1 && rules->thresholds[0] == 0;
 }
 
 /* An ack comes in nobody's way but of who would publish the same message: that a step, whose marker
@@ -622,7 +622,7 @@ static bool reaches_out(const struct sameness *same, const struct bundle *bundle
             bool keyed =
                 op->kind < OP_LET_EQUAL && OPERAND_ARRAY(op->key) == OPERAND_ARRAY(OPERAND_PARAM);
             bool publishes = keyed && op->kind == OP_INSERT && op->table == TABLE_MESSAGE &&
-                             bundle->name != BUNDLE_ANSWER;
+                             bundle->name != BUNDLE_ANSWER && bundle->name != BUNDLE_ANSWER_ACK;
             if (keyed &&
                 (names_other(same, op, params, place, rows) ||
                  (publishes && was_published(same, params[OPERAND_PLACE(op->key)], messages)))) {

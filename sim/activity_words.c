@@ -453,9 +453,16 @@ void activity_tell_sent(const struct trace_effect *effect)
                       subject.text);
         }
         break;
+    case BUNDLE_LEG1_ACK:
+    case BUNDLE_ANSWER_ACK:
+    case BUNDLE_STEPS_ACK:
+    case BUNDLE_STEP3_ACK:
+        trace_add(list, "", "%s of %s", name, subject.text);
+        break;
     case BUNDLE_CLAIM:
     case BUNDLE_EXTEND:
     case BUNDLE_ACK:
+    case BUNDLE_ACK_CLAIM:
     case BUNDLE_ESCALATE:
     case BUNDLE_PUT_BACK:
     case BUNDLE_READ:
@@ -468,9 +475,9 @@ void activity_tell_sent(const struct trace_effect *effect)
 
 const char *activity_skip_reason(enum bundle_name name)
 {
-    return name == BUNDLE_CREATE   ? "the job is there"
-           : name == BUNDLE_ANSWER ? "published before"
-                                   : "already marked";
+    return name == BUNDLE_CREATE                                ? "the job is there"
+           : name == BUNDLE_ANSWER || name == BUNDLE_ANSWER_ACK ? "published before"
+                                                                : "already marked";
 }
 
 const char *activity_remark(const struct run_event *event)

@@ -374,7 +374,8 @@ static struct trouble trouble_after(const struct explorer *one)
     const struct walk *walk = &one->walk;
     const struct walk_frame *frame = &walk->frames[walk->depth - 1];
     struct walk_move move = frame->move;
-    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT;
+    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT &&
+                  !walk_rides(move, &frame->performer);
     bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
     uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
     if ((walk->plan.reductions & REDUCE_ORDER) == 0) {
@@ -428,7 +429,8 @@ static struct look look_before(struct explorer *one, struct walk_move move)
 {
     struct walk *walk = &one->walk;
     const struct row_area *tables = walk->run.world.rows.table;
-    if (!is_ordered(one) || move.slot != WALK_NO_SLOT || move.kind == WALK_CRASH) {
+    bool rides = walk_rides(move, &walk->run.actors[move.actor].performer);
+    if (!is_ordered(one) || (move.slot != WALK_NO_SLOT && !rides) || move.kind == WALK_CRASH) {
         return (struct look){0};
     }
     return (struct look){.place = sameness_actor(&walk->same, move.actor).place,
@@ -517,6 +519,9 @@ static uint32_t local_place(struct explorer *one, unsigned actor)
         return 0;
     }
     performer_next(&peek, &run->rules, run->sabotage, &run->bundle);
+    if (one->walk.left.unknowns > 0 && bundle_claims(&run->bundle)) {
+        return 0; /* if its answer is lost, so is a message of anywhere that it claimed */
+    }
     switch (run->part->sameness->locality(&one->walk.same, &run->bundle)) {
     case LOCAL_ANYWAY:
         return place;

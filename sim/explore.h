@@ -26,6 +26,10 @@
  *   put off for ever: such steps use messages up, or put them back until time moves on, which is
  *   looked at with everything else.
  *
+ * - Claims that ride with other work. The state is the one that the same work and then the claim
+ *   lead to, with nothing in between, so they are claimed apart; but not where the answer is lost:
+ *   then nobody knows what was claimed. Work that could lose a claim so is no local step.
+ *
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
  * without a fault can. Depth first, that is known when a state is left; where it is not (there is a

@@ -65,6 +65,7 @@ void session_begin(struct sessions *all, unsigned who, const struct bundle *bund
     one->outcome.aborted = ABORT_NONE;
     one->outcome.skipped = 0;
     one->outcome.now = one->now;
+    one->outcome.message[0] = 0;
     memset(one->outcome.values, 0, sizeof one->outcome.values);
     find_next(all, one);
 }

@@ -35,6 +35,7 @@
 #define SIM_SESSION_H
 
 #include "model/bundle.h"
+#include "sim/store.h"
 #include "sim/world.h"
 
 #define SESSIONS_MAX         20
@@ -45,7 +46,7 @@
 #define SESSION_READS_MAX    96
 #define SESSION_VERSIONS_MAX 4096
 #define SESSION_HISTORY_MAX  12
-#define SESSION_PICKS_ITSELF (UINT32_MAX - 1) /* a claim takes the message that is due first */
+#define SESSION_PICKS_ITSELF STORE_PICKS_ITSELF
 #define SESSION_NO_SNAPSHOT  UINT32_MAX
 
 enum session_state {

@@ -484,6 +484,28 @@ static void pick_message(struct doing *doing, struct seen *best)
     }
 }
 
+/* The message in a slot, or, of those not in use yet, one of the session's own new ones. */
+static void look_up(struct doing *doing, uint32_t slot, struct seen *row)
+{
+    const struct world *world = doing->all->world;
+    const struct session *one = doing->one;
+    uint32_t used = world->rows.table[TABLE_MESSAGE].used;
+    if (slot < used) {
+        if (world->place[slot] != 0) {
+            see(doing, TABLE_MESSAGE, row_key(&world->rows, TABLE_MESSAGE, slot), false, row);
+        }
+        return;
+    }
+    uint32_t before = slot - used;
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->kind == SESSION_INSERTS && write->table == TABLE_MESSAGE && before-- == 0) {
+            see(doing, TABLE_MESSAGE, write->key, false, row);
+            return;
+        }
+    }
+}
+
 static enum effect claim(struct doing *doing)
 {
     struct session *one = doing->one;
@@ -491,9 +513,8 @@ static enum effect claim(struct doing *doing)
     doing->reason = REFUSED_NO_MESSAGE;
     if (one->picked == SESSION_PICKS_ITSELF) {
         pick_message(doing, &row);
-    } else if (one->picked != ROW_NONE && doing->all->world->place[one->picked] != 0) {
-        see(doing, TABLE_MESSAGE, row_key(&doing->all->world->rows, TABLE_MESSAGE, one->picked),
-            false, &row);
+    } else if (one->picked != ROW_NONE) {
+        look_up(doing, one->picked, &row);
     }
     if (!row.there) {
         return EFFECT_MISSED; /* none, or acked by an earlier call */

@@ -93,11 +93,14 @@ static enum effect insert(const struct execution *run, const struct op *op, enum
 static enum effect claim(const struct execution *run, const struct op *op, enum refusal *reason)
 {
     struct world *world = run->world;
+    uint32_t slot = run->picked;
     *reason = REFUSED_NO_MESSAGE;
-    if (run->picked == ROW_NONE || world->place[run->picked] == 0) {
+    if (slot == STORE_PICKS_ITSELF && world_visible(world, 1, &slot) == 0) {
+        slot = ROW_NONE;
+    }
+    if (slot >= world->rows.table[TABLE_MESSAGE].used || world->place[slot] == 0) {
         return EFFECT_MISSED; /* none, or acked by an earlier call */
     }
-    uint32_t slot = run->picked;
     int64_t epoch = row_get(&world->rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
     int64_t until = world->now + meaning_operand(&run->frame, op->value);
     world_set(world, TABLE_MESSAGE, slot, MESSAGE_EPOCH, epoch + 1);
@@ -166,6 +169,7 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->aborted = ABORT_NONE;
     outcome->skipped = 0;
     outcome->now = world->now;
+    outcome->message[0] = 0;
     memset(outcome->values, 0, sizeof outcome->values);
     const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
     for (uint8_t i = 0; i < bundle->count; i++) {

@@ -12,7 +12,10 @@
 #include "model/bundle.h"
 #include "sim/world.h"
 
-/* `picked` is the message slot that a claim takes; ROW_NONE: there is none. */
+/* `picked` is the message slot that a claim takes; ROW_NONE: there is none; STORE_PICKS_ITSELF: the
+ * message that is due first when the claim comes to it, the bundle's own included. Slots that are
+ * not in use yet are those of the messages that the bundle will have published, in their order. */
+#define STORE_PICKS_ITSELF (UINT32_MAX - 1)
 void store_execute(struct world *world, const struct primitive *primitives,
                    const struct bundle *bundle, uint32_t picked, struct outcome *outcome);
 

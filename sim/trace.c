@@ -79,6 +79,11 @@ void trace_tell_message(const struct trace_effect *effect, const struct row_chan
         trace_add(effect->list, "; ", "%s%sacked",
                   own ? "" : names_row(&effect->names, TABLE_MESSAGE, change->slot).text,
                   own ? "" : " ");
+    } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT &&
+               event->bundle->name != BUNDLE_CLAIM && bundle_claims(event->bundle)) {
+        trace_add(effect->list, "; ", "claimed %s, held until t=%" PRId64,
+                  names_row(&effect->names, TABLE_MESSAGE, change->slot).text,
+                  trace_now(effect, change));
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT) {
         trace_add(effect->list, "; ",
                   is_held(event) ? "held until t=%" PRId64 : "visible from t=%" PRId64,

@@ -40,7 +40,8 @@ static uint32_t pick_claim(struct run *run, unsigned actor, enum fault_kind faul
 {
     uint32_t slots[REORDER_WINDOW], kept = 0;
     bool others = sessions_open(run->sessions) != 0;
-    if (others && fault != FAULT_REORDER) {
+    bool rides = run->bundle.name != BUNDLE_CLAIM; /* what its bundle published counts, too */
+    if ((others || rides) && fault != FAULT_REORDER) {
         return SESSION_PICKS_ITSELF;
     }
     uint32_t count = world_visible(&run->world, fault == FAULT_REORDER ? REORDER_WINDOW : 1, slots);
@@ -92,7 +93,8 @@ static void delay_published(struct run *run, unsigned actor, size_t mark)
     size_t count = world->change_count;
     for (size_t i = mark; i < count; i++) {
         struct row_change change = world->changes[i];
-        if (change.table == TABLE_MESSAGE && change.kind == ROW_INSERTED) {
+        if (change.table == TABLE_MESSAGE && change.kind == ROW_INSERTED &&
+            row_get(&world->rows, TABLE_MESSAGE, change.slot, MESSAGE_EPOCH) == 0) {
             world_set(world, TABLE_MESSAGE, change.slot, MESSAGE_VISIBLE_AT, world->now + delay);
         }
     }
@@ -420,7 +422,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     uint32_t length = session_length(run->sessions, &run->bundle);
     bool interleaves = run->interleaves && !run->calm && !run->settling && length > 0;
     one->stop = interleaves ? choice_stop(run->source, actor, one->transactions, length) : 0;
-    uint32_t picked = run->bundle.name == BUNDLE_CLAIM ? pick_claim(run, actor, fault) : ROW_NONE;
+    uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
     if (run->mirror == NULL && one->stop == 0 && sessions_open(run->sessions) == 0) {
         transact_whole(run, actor, fault, picked);
     } else {

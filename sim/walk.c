@@ -151,7 +151,8 @@ static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t
 }
 
 /* A claim takes any message that is visible; one of several that are alike. */
-static void add_claims(const struct walk *walk, struct list *list, unsigned actor)
+static void add_claims(const struct walk *walk, struct list *list, enum walk_kind kind,
+                       unsigned actor)
 {
     const struct run *run = &walk->run;
     uint32_t slots[VISIBLE_MAX];
@@ -164,7 +165,59 @@ static void add_claims(const struct walk *walk, struct list *list, unsigned acto
             repeated = repeated || are_alike(walk, slots[before], slots[i]);
         }
         if (!repeated) {
-            add(list, WALK_STEP, actor, slots[i]);
+            add(list, kind, actor, slots[i]);
+        }
+    }
+}
+
+/* A claim that rides may also take what its bundle publishes, or nothing. */
+static void add_rides(const struct walk *walk, struct list *list, enum walk_kind kind,
+                      unsigned actor, const struct bundle *bundle)
+{
+    uint32_t slot = walk->run.world.rows.table[TABLE_MESSAGE].used;
+    add_claims(walk, list, kind, actor);
+    for (uint8_t c = 0; c < bundle->count; c++) {
+        const struct op *op = &walk->run.primitives[bundle->calls[c].primitive].ops[0];
+        if (op->kind == OP_INSERT && op->table == TABLE_MESSAGE) {
+            add(list, kind, actor, slot++);
+        }
+    }
+}
+
+/* What an actor is about to send. */
+static const struct bundle *peek(struct walk *walk, unsigned actor)
+{
+    struct run *run = &walk->run;
+    struct performer one = *performer_of(walk, actor);
+    performer_next(&one, &run->rules, run->sabotage, &run->bundle);
+    return &run->bundle;
+}
+
+bool walk_rides(struct walk_move move, const struct performer *before)
+{
+    return (move.kind == WALK_STEP || move.kind == WALK_UNSURE) && move.slot != WALK_NO_SLOT &&
+           !before->role->is_idle(&before->actor);
+}
+
+/* The next transaction of an actor that is not idle. */
+static void add_work(struct walk *walk, struct list *list, unsigned actor)
+{
+    add(list, WALK_STEP, actor, ROW_NONE);
+    if (walk->plan.scenario->merged && (walk->plan.reductions & REDUCE_ORDER) == 0) {
+        const struct bundle *bundle = peek(walk, actor);
+        if (walk->plan.by_statement ? walk_begins_with_claim(walk, bundle)
+                                    : bundle_claims(bundle)) {
+            add_rides(walk, list, WALK_STEP, actor, bundle);
+        }
+    }
+}
+
+static void add_operation(const struct walk *walk, struct list *list, unsigned actor)
+{
+    if (walk_can_operate(walk, actor)) {
+        add(list, WALK_OPERATE, actor, ROW_NONE);
+        if (walk_comes_to_claim(walk, actor)) {
+            add_rides(walk, list, WALK_OPERATE, actor, &walk->run.sessions->each[actor].bundle);
         }
     }
 }
@@ -186,15 +239,13 @@ static void add_steps(struct walk *walk, struct list *list)
     struct glance glance = run_glance(&walk->run);
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
         if (walk_has_open(walk, a)) {
-            if (walk_can_operate(walk, a)) {
-                add(list, WALK_OPERATE, a, ROW_NONE);
-            }
+            add_operation(walk, list, a);
         } else if (run_able_from(&walk->run, a, &glance) > glance.now) {
             continue;
         } else if (!is_idle_worker(walk, a)) {
-            add(list, WALK_STEP, a, ROW_NONE);
+            add_work(walk, list, a);
         } else if ((walk->plan.reductions & REDUCE_WORKERS) == 0 || is_first_idle(walk, a)) {
-            add_claims(walk, list, a);
+            add_claims(walk, list, WALK_STEP, a);
         }
     }
 }
@@ -265,15 +316,30 @@ bool walk_has_variants(const struct walk *walk)
            (walk->left.unknowns > 0 || walk->left.aborts > 0 || tears(walk));
 }
 
-/* The steps so far, with something wrong with them. */
-static void add_variants(const struct walk *walk, struct list *list, size_t steps)
+/* Its answer is lost, and so is what it claimed. */
+static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
+{
+    if (walk->plan.scenario->merged && !is_idle_worker(walk, actor)) {
+        const struct bundle *bundle = peek(walk, actor);
+        if (bundle_claims(bundle)) {
+            add_rides(walk, list, WALK_UNSURE, actor, bundle);
+        }
+    }
+}
+
+/* The steps so far, with something wrong with them; what is rolled back took nothing along. */
+static void add_variants(struct walk *walk, struct list *list, size_t steps)
 {
     for (size_t i = 0; i < steps && walk_has_variants(walk); i++) {
         struct walk_move move = list->moves[i];
         uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
+        if (walk_rides(move, performer_of(walk, move.actor))) {
+            continue;
+        }
         if (move.kind == WALK_STEP && walk->left.unknowns > 0) {
             add(list, WALK_UNSURE, move.actor, slot);
             add(list, WALK_LOST, move.actor, slot);
+            add_lost_rides(walk, list, move.actor);
         }
         if (move.kind == WALK_STEP && walk->left.aborts > 0) {
             add(list, WALK_ABORT, move.actor, slot);
@@ -438,7 +504,7 @@ static void act(struct walk *walk, struct walk_move move)
         move_on(walk);
         break;
     case WALK_OPERATE:
-        walk_operate(walk, move.actor);
+        walk_operate(walk, move);
         return;
     default:
         if (walk->plan.by_statement) {

@@ -30,7 +30,8 @@ struct walk_bounds {
 };
 
 enum walk_kind {
-    WALK_STEP,      /* an actor's next transaction, whole; a claim takes the message in `slot` */
+    WALK_STEP,      /* an actor's next transaction, whole; a claim takes the message in `slot`, one
+                       that rides with other work the one in `slot`, or none */
     WALK_WAIT,      /* nobody can do anything: time moves on */
     WALK_CRASH,     /* the actor dies and is back */
     WALK_TEAR,      /* ... inside its transaction, of which a torn store keeps half */
@@ -39,7 +40,7 @@ enum walk_kind {
     WALK_UNSURE,    /* a step whose answer is lost: it committed */
     WALK_LOST,      /* ... it did not */
     WALK_ABORT,     /* a step that is given up */
-    WALK_OPERATE,   /* statement level: the next operation of an open transaction */
+    WALK_OPERATE, /* statement level: the next operation of an open transaction; a claim as above */
     WALK_KIND_COUNT
 };
 
@@ -103,7 +104,8 @@ void walk_begin(struct walk *walk);
 
 /* Everything that can happen, or as much of it as there is room for (crowded). Moves without a
  * fault come first, *sound many. With REDUCE_WORKERS one idle worker claims for all. With
- * REDUCE_ORDER no crashes and duplicates are among them: see explore.h. */
+ * REDUCE_ORDER no crashes and duplicates are among them, and claims ride only where the answer is
+ * lost: see explore.h. */
 size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound);
 
 /* Whether a step could go wrong in a way of its own: a lost answer, an abort, a torn commit. */
@@ -127,6 +129,9 @@ bool walk_show(struct walk *walk, struct walk_move move);
 bool walk_is_deep(const struct walk *walk);
 
 uint64_t walk_state(struct walk *walk);
+
+/* Whether the move is a transaction with a claim that rides with it; `before` is its actor. */
+bool walk_rides(struct walk_move move, const struct performer *before);
 
 /* Whether the actor has something to lose in a crash. */
 bool walk_can_crash(const struct walk *walk, unsigned actor);

@@ -8,12 +8,16 @@
 /* The actor has a transaction open. */
 bool walk_has_open(const struct walk *walk, unsigned actor);
 
+/* The next operation of an open transaction, or the first of one, is a claim. */
+bool walk_comes_to_claim(const struct walk *walk, unsigned actor);
+bool walk_begins_with_claim(const struct walk *walk, const struct bundle *bundle);
+
 /* It need not wait with its next operation. */
 bool walk_can_operate(const struct walk *walk, unsigned actor);
 
 /* A transaction is begun, with its first operation; goes on with its next one. */
 void walk_open(struct walk *walk, struct walk_move move);
-void walk_operate(struct walk *walk, unsigned actor);
+void walk_operate(struct walk *walk, struct walk_move move);
 
 /* It dies with its transaction. */
 void walk_drop(struct walk *walk, unsigned actor);

@@ -22,6 +22,23 @@ bool walk_can_operate(const struct walk *walk, unsigned actor)
     return one->state != SESSION_WAITS || session_waits_for(sessions_of(walk), actor) == 0;
 }
 
+static bool is_claim(const struct walk *walk, const struct bundle *bundle, uint8_t call, uint8_t op)
+{
+    const struct primitive *primitive = &walk->run.primitives[bundle->calls[call].primitive];
+    return primitive->ops[op].kind == OP_CLAIM;
+}
+
+bool walk_comes_to_claim(const struct walk *walk, unsigned actor)
+{
+    const struct session *one = &sessions_of(walk)->each[actor];
+    return one->state == SESSION_OPEN && is_claim(walk, &one->bundle, one->call, one->op);
+}
+
+bool walk_begins_with_claim(const struct walk *walk, const struct bundle *bundle)
+{
+    return bundle->count > 0 && is_claim(walk, bundle, 0, 0);
+}
+
 /* ---- doing ----------------------------------------------------------------------------------- */
 
 /* It is over, one way or another, and the actor hears of it. */
@@ -54,10 +71,12 @@ static bool reckons(const struct walk *walk, const struct session *one)
 
 /* The next operation, with those behind it that nobody could notice. Who fails hears of it at once:
  * it holds nothing any more. */
-void walk_operate(struct walk *walk, unsigned actor)
+void walk_operate(struct walk *walk, struct walk_move move)
 {
     struct sessions *all = sessions_of(walk);
+    unsigned actor = move.actor;
     struct session *one = &all->each[actor];
+    one->picked = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
     if (one->state == SESSION_DONE) {
         end_session(walk, actor);
         return;
@@ -80,9 +99,8 @@ void walk_open(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
     performer_next(&run->actors[move.actor].performer, &run->rules, run->sabotage, &run->bundle);
-    session_begin(run->sessions, move.actor, &run->bundle,
-                  move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot);
-    walk_operate(walk, move.actor);
+    session_begin(run->sessions, move.actor, &run->bundle, ROW_NONE);
+    walk_operate(walk, move);
 }
 
 void walk_drop(struct walk *walk, unsigned actor)

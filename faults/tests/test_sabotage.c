@@ -31,6 +31,8 @@ static struct graph graph = {
 };
 static const struct engine_rules rules = {
     .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1};
+static const struct engine_rules merged_rules = {
+    .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1, .merged = true};
 
 static struct worker worker_at(enum worker_state state, enum message_kind kind)
 {
@@ -49,7 +51,7 @@ static struct worker worker_at(enum worker_state state, enum message_kind kind)
 static struct sending {
     struct worker worker;
     struct bundle bundle;
-    bool by_client;
+    bool by_client, merged;
 } sendings[24];
 static size_t sending_count;
 
@@ -57,6 +59,12 @@ static struct worker *add(enum worker_state state, enum message_kind kind)
 {
     sendings[sending_count].worker = worker_at(state, kind);
     return &sendings[sending_count++].worker;
+}
+
+static void add_merged(enum worker_state state, enum message_kind kind)
+{
+    add(state, kind);
+    sendings[sending_count - 1].merged = true;
 }
 
 static void make_sendings(void)
@@ -83,6 +91,11 @@ static void make_sendings(void)
     add(WORKER_ESCALATE, MESSAGE_LEG1)->reason = ESCALATED_LEG1_CEILING;
     add(WORKER_ESCALATE, MESSAGE_LEG2)->reason = ESCALATED_ATTEMPTS_CEILING;
     add(WORKER_PUT_BACK, MESSAGE_LEG2);
+    add_merged(WORKER_LEG1, MESSAGE_LEG1);
+    add_merged(WORKER_ANSWER, MESSAGE_TASK);
+    add_merged(WORKER_STEP1, MESSAGE_LEG2);
+    add_merged(WORKER_STEP3, MESSAGE_LEG2);
+    add_merged(WORKER_ACK, MESSAGE_LEG2);
     cr_assert_leq(sending_count, COUNT(sendings));
     const struct client client = {.count = 1};
     for (size_t i = 0; i < sending_count; i++) {
@@ -90,7 +103,8 @@ static void make_sendings(void)
         if (sending->by_client) {
             client_next(&client, &rules, &sending->bundle);
         } else {
-            worker_next(&sending->worker, &rules, &sending->bundle);
+            worker_next(&sending->worker, sending->merged ? &merged_rules : &rules,
+                        &sending->bundle);
         }
     }
 }

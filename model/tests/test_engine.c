@@ -550,6 +550,87 @@ Test(engine, every_state_sends_its_bundle)
     }
 }
 
+Test(engine, merged_commits_ack_with_what_ends_the_message_and_claim_last)
+{
+    PROVES(CLAUSE_ACL_9, CLAUSE_ACL_28);
+    SETTLES(ERRATUM_ACL_28);
+    static const struct {
+        uint8_t state;
+        uint16_t node;
+        const char *bundle;
+    } cases[] = {
+        {WORKER_IDLE, 0, "claim: claim"},
+        {WORKER_ENTER_LEG1, ODD, "enter Leg1: enter Leg1, read input"},
+        {WORKER_LEG1, ODD, "Leg1 and ack: ack!, mark activity?, record task, publish!, claim next"},
+        {WORKER_ANSWER, ODD, "answer and ack: ack!, publish?, claim next"},
+        {WORKER_ANSWER, HEAD, "answer: publish?"}, /* pending: the task goes on */
+        {WORKER_ENTER_LEG2, ODD, "enter Leg2: enter Leg2, read task"},
+        {WORKER_STEP1, ODD,
+         "steps and ack: hold message!, mark activity, mark GUID?, record output, mark activity, "
+         "collate?, close task!, stays open?, ack!, claim next"},
+        {WORKER_STEP2, ODD, "Step 2: mark activity, collate?, close task!"},
+        {WORKER_STEP3, ODD,
+         "Step 3 and ack: ack!, mark activity, mark GUID?, record completion, claim next"},
+        {WORKER_ACK, ODD, "ack and claim: ack!, claim next"},
+        {WORKER_PUT_BACK, ODD, "put back: put back!"},
+    };
+    rules.merged = true;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum worker_state state = (enum worker_state)cases[i].state;
+        struct worker worker = worker_at(state, kind_for(state), cases[i].node);
+        struct bundle bundle;
+        cr_expect_str_eq(sent_by(&worker, &bundle), cases[i].bundle, "%s", text_of(&bundle));
+        cr_expect_eq(bundle_claims(&bundle),
+                     state == WORKER_IDLE || strstr(cases[i].bundle, "claim next") != NULL);
+    }
+}
+
+/* What a merged bundle's outcome means: the next message, none, or its own still. */
+Test(engine, a_merged_bundle_that_acked_goes_on_with_the_message_that_it_claimed)
+{
+    PROVES(CLAUSE_ACL_25, CLAUSE_ACL_30);
+    static const struct {
+        uint8_t state, kind, refusal, skipped;
+        int64_t ledger, claimed;
+        uint8_t next;
+    } cases[] = {
+        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 0, 0, 901, WORKER_ENTER_LEG1},
+        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 0, 0, 0, WORKER_IDLE},
+        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 2, 0, 901, WORKER_IDLE}, /* skipped: no claim */
+        {WORKER_ANSWER, OUTCOME_COMMITTED, 0, 0, 0, 901, WORKER_ENTER_LEG1},
+        {WORKER_STEP1, OUTCOME_COMMITTED, 0, 0, AT_OPEN, 901, WORKER_ENTER_LEG1},
+        {WORKER_STEP1, OUTCOME_COMMITTED, 0, 0, AT_OPEN, 0, WORKER_IDLE},
+        {WORKER_STEP1, OUTCOME_COMMITTED, 0, 8, AT_CLOSED, 0, WORKER_STEP3}, /* still its own */
+        {WORKER_STEP1, OUTCOME_COMMITTED, 0, 3, AT_OPEN, 0, WORKER_ACK},     /* done before */
+        {WORKER_STEP3, OUTCOME_COMMITTED, 0, 0, AT_DONE, 901, WORKER_ENTER_LEG1},
+        {WORKER_STEP3, OUTCOME_COMMITTED, 0, 3, AT_DONE, 0, WORKER_IDLE},
+        {WORKER_ACK, OUTCOME_COMMITTED, 0, 0, 0, 901, WORKER_ENTER_LEG1},
+        {WORKER_ACK, OUTCOME_COMMITTED, 0, 0, 0, 0, WORKER_IDLE},
+        {WORKER_LEG1, OUTCOME_REFUSED, REFUSED_EPOCH, 1, 0, 0, WORKER_IDLE},
+        {WORKER_ANSWER, OUTCOME_REFUSED, REFUSED_EPOCH, 1, 0, 0, WORKER_IDLE},
+        {WORKER_STEP1, OUTCOME_REFUSED, REFUSED_EPOCH, 1, 0, 0, WORKER_IDLE},
+        {WORKER_STEP3, OUTCOME_REFUSED, REFUSED_EPOCH, 1, 0, 0, WORKER_IDLE},
+        {WORKER_STEP1, OUTCOME_REFUSED, REFUSED_NEGATIVE, 6, 0, 0, WORKER_ESCALATE},
+        {WORKER_LEG1, OUTCOME_UNKNOWN, 0, 0, 0, 0, WORKER_READ_LEG1},
+        {WORKER_STEP1, OUTCOME_UNKNOWN, 0, 0, 0, 0, WORKER_READ_LEG2},
+        {WORKER_ACK, OUTCOME_UNKNOWN, 0, 0, 0, 0, WORKER_ACK},
+    };
+    rules.merged = true;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum worker_state state = (enum worker_state)cases[i].state;
+        struct worker worker = worker_at(state, kind_for(state), ODD);
+        struct outcome outcome = outcome_of((enum outcome_kind)cases[i].kind);
+        outcome.refusal = cases[i].refusal;
+        outcome.skipped = cases[i].skipped;
+        outcome.values[0] = cases[i].ledger;
+        outcome.message[0] = cases[i].claimed;
+        outcome.message[1 + MESSAGE_KIND] = MESSAGE_LEG1;
+        worker_take(&worker, &rules, &outcome);
+        cr_expect_eq(worker.state, cases[i].next, "case %zu: %s", i, state_names[worker.state]);
+        cr_expect(worker.state != WORKER_ENTER_LEG1 || worker.message[0] == 901, "case %zu", i);
+    }
+}
+
 /* The parameters of the first call of a primitive. */
 static const int64_t *params_of(const struct bundle *bundle, enum primitive_id primitive)
 {

@@ -62,8 +62,8 @@ static inline void pair_outcomes(struct pair *both, const struct bundle *bundle,
             pair_tell(both, bundle, "a value", simulated->values[v], real->values[v]);
         }
     }
-    bool claims = bundle->calls[0].primitive == PRIMITIVE_CLAIM;
-    for (int i = 0; claims && simulated->kind == OUTCOME_COMMITTED && i <= MESSAGE_COLUMNS; i++) {
+    bool claimed = simulated->message[0] != 0 || real->message[0] != 0;
+    for (int i = 0; claimed && simulated->kind == OUTCOME_COMMITTED && i <= MESSAGE_COLUMNS; i++) {
         if (simulated->message[i] != real->message[i]) {
             pair_tell(both, bundle, "claimed message", simulated->message[i], real->message[i]);
         }

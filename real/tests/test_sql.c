@@ -91,7 +91,7 @@ Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
         sql_statement(primitive, CALL_UNLESS_DONE, SQL_WHOLE, first, "s", &statement);
         const char *text = statement.text;
         const char *lock =
-            strstr(text, primitive->ops[0].kind == OP_DELETE            ? " FOR UPDATE"
+            strstr(text, op_lock_of(&primitive->ops[0]) == LOCK_UPDATE  ? " FOR UPDATE"
                          : op_lock_of(&primitive->ops[0]) == LOCK_SHARE ? " FOR SHARE"
                                                                         : " FOR NO KEY UPDATE");
         cr_assert_not_null(lock, "%s", text);

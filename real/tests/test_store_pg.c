@@ -96,6 +96,9 @@ static const char *const signatures[PRIMITIVE_COUNT] = {
     [PRIMITIVE_RECORD_COMPLETION] = "503",
     [PRIMITIVE_RECORD_ESCALATION] = "607n",
     [PRIMITIVE_PUBLISH] = "7n01nnnnnnnnnn",
+    [PRIMITIVE_HOLD] = "7e",
+    [PRIMITIVE_STAYS_OPEN] = "3w",
+    [PRIMITIVE_CLAIM_NEXT] = "d",
     [PRIMITIVE_OPEN_ACCOUNT] = "8",
     [PRIMITIVE_REMEMBER] = "98n",
     [PRIMITIVE_CREDIT] = "8n",
@@ -208,8 +211,7 @@ static int64_t draw(uint64_t *random, char what, int64_t ceiling)
 
 static void append_random(uint64_t *random, struct bundle *bundle)
 {
-    uint8_t first = bundle->count == 0 ? PRIMITIVE_CLAIM : PRIMITIVE_EXTEND; /* claims come first */
-    uint8_t id = (uint8_t)(first + random_below(random, PRIMITIVE_COUNT - first));
+    uint8_t id = (uint8_t)random_below(random, PRIMITIVE_COUNT);
     if (signatures[id] == NULL) {
         return;
     }
@@ -275,10 +277,7 @@ static void random_lockstep(struct pair *both, const struct primitive *simulated
         struct outcome outcome;
         random_bundle(&random, &bundle);
         world.now = (int64_t)random_below(&random, 6);
-        int64_t visible_at = 0;
-        uint32_t due = world_next_message(&world, &visible_at);
-        due = due != ROW_NONE && visible_at <= world.now ? due : ROW_NONE;
-        store_execute(&world, simulated, &bundle, due, &outcome);
+        store_execute(&world, simulated, &bundle, STORE_PICKS_ITSELF, &outcome);
         world_keep(&world);
         pair_execute(both, &bundle, &outcome);
         if (i % 8 == 7 && !pair_differs(both)) {

@@ -70,7 +70,8 @@ static const struct {
      "s.yaml:4: flows: a: 10000 jobs of 15 activities; all jobs together make at most 131072"},
     {"name: s\ngraph: {t: []}\ncases: 2\n",
      "s.yaml:3: another protocol's key \"cases\"; known: name, about, protocol, jobs, workers, "
-     "connections, threshold, hop, graph, pending, cycles, preset, level, timeout, faults, "
+     "connections, threshold, hop, graph, pending, cycles, preset, commits, level, timeout, "
+     "faults, "
      "limits, reaches, expect"},
 };
 

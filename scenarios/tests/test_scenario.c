@@ -322,7 +322,8 @@ static const struct {
      "s.yaml:1: the key name is missing; a scenario of activity has name and graph"},
     {START "\ncolour: red\n",
      "s.yaml:4: unknown key \"colour\"; known: name, about, protocol, jobs, workers, connections, "
-     "threshold, hop, graph, pending, cycles, preset, level, timeout, faults, limits, reaches, "
+     "threshold, hop, graph, pending, cycles, preset, commits, level, timeout, faults, limits, "
+     "reaches, "
      "expect"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
@@ -363,7 +364,8 @@ static const struct {
      "connections, accounts, level, timeout, faults, limits, reaches, expect"},
     {"accounts: 2\nname: s\ngraph: {t: []}\n",
      "s.yaml:1: another protocol's key \"accounts\"; known: name, about, protocol, jobs, workers, "
-     "connections, threshold, hop, graph, pending, cycles, preset, level, timeout, faults, "
+     "connections, threshold, hop, graph, pending, cycles, preset, commits, level, timeout, "
+     "faults, "
      "limits, reaches, expect"},
     {"name: s\nprotocol: inbox\n",
      "s.yaml:1: the key accounts is missing; a scenario of inbox has name and accounts"},

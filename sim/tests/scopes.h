@@ -13,7 +13,8 @@
     "name: " name "\nabout: a small scope\nprotocol: " protocol "\n" rest                          \
     "faults: {}\nreaches: []\nexpect: pass\n"
 
-#define SCOPE_ACTIVITY(name, rest) SCOPE(name, "activity", "workers: 2\n" rest)
+#define SCOPE_ACTIVITY(name, rest) SCOPE(name, "activity", "workers: 2\ncommits: literal\n" rest)
+#define SCOPE_MERGED(name, rest)   SCOPE(name, "activity", "workers: 2\ncommits: merged\n" rest)
 
 #define SCOPE_TRIGGER SCOPE_ACTIVITY("trigger", "graph: {trigger: []}\n")
 #define SCOPE_CHAIN   SCOPE_ACTIVITY("chain", "graph: {chain: 2}\n")
@@ -24,6 +25,11 @@
 #define SCOPE_CYCLE                                                                                \
     SCOPE_ACTIVITY("cycle", "graph: {trigger: [step]}\ncycles: {step: {to: trigger, rounds: "      \
                             "1}}\n")
+#define SCOPE_MERGED_TRIGGER SCOPE_MERGED("merged-trigger", "graph: {trigger: []}\n")
+#define SCOPE_MERGED_CHAIN   SCOPE_MERGED("merged-chain", "graph: {chain: 2}\n")
+#define SCOPE_MERGED_FORK    SCOPE_MERGED("merged-fork", "graph: {trigger: [left, right]}\n")
+#define SCOPE_MERGED_PENDING                                                                       \
+    SCOPE_MERGED("merged-pending", "graph: {trigger: []}\npending: {trigger: [[remind]]}\n")
 #define SCOPE_LEGACY SCOPE("legacy", "legacy", "workers: 2\ngraph: {trigger: [child]}\n")
 #define SCOPE_AGAIN                                                                                \
     SCOPE("again", "legacy", "workers: 2\ngraph: {trigger: []}\nagain: {trigger: 1}\n")

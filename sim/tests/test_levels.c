@@ -149,6 +149,12 @@ Test(levels, a_job_ends_the_same)
         {"trigger, a crash", SCOPE_TRIGGER, {.crashes = 1}, 3},
         {"trigger, anything twice and a crash", SCOPE_TRIGGER, {.crashes = 1, .lapses = 1}, 6},
         {"two children", SCOPE_FORK, {.lapses = 0}, 2},
+        {"merged trigger, a crash", SCOPE_MERGED_TRIGGER, {.crashes = 1}, 3},
+        {"merged trigger, anything twice and a crash",
+         SCOPE_MERGED_TRIGGER,
+         {.crashes = 1, .lapses = 1},
+         6},
+        {"merged: two children", SCOPE_MERGED_FORK, {.lapses = 0}, 2},
     };
     compare_levels(&twice);
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {

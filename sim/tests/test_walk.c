@@ -17,6 +17,8 @@ static const struct {
     {"pair without hop", SCOPE_PAIR, NULL},
     {"pending", SCOPE_PENDING, NULL},
     {"cycle", SCOPE_CYCLE, NULL},
+    {"merged fork", SCOPE_MERGED_FORK, NULL},
+    {"merged pending", SCOPE_MERGED_PENDING, NULL},
     {"legacy", SCOPE_LEGACY, NULL},
     {"called again", SCOPE_AGAIN, NULL},
     {"key", SCOPE_KEY, NULL},

@@ -1,0 +1,29 @@
+// DBOS: a workflow of three steps; as many under way at a time as asked for, each awaited.
+const { DBOS } = require('@dbos-inc/dbos-sdk');
+
+async function main(url, jobs, concurrency) {
+  DBOS.setConfig({
+    name: 'assay-peer', systemDatabaseUrl: url, systemDatabasePoolSize: concurrency + 4,
+    logLevel: 'error', runAdminServer: false,
+  });
+  const job = DBOS.registerWorkflow(async (n) => {
+    for (let step = 1; step <= 3; step++)
+      n = await DBOS.runStep(async () => n + 1, { name: `step${step}` });
+    return n;
+  }, { name: 'job' });
+  await DBOS.launch();
+  for (let k = 0; k < concurrency; k++) await job(k); // warm
+  let begun = 0, ended = 0;
+  const start = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, async () => {
+    while (begun < jobs) {
+      const n = ++begun;
+      if (await job(n) === n + 3) ended++;
+    }
+  }));
+  return ended / (performance.now() - start) * 1000;
+}
+
+main(process.env.PEER_URL, +process.argv[2], +process.argv[3]).then(
+  (rate) => { console.log(`jobs_per_second ${rate}`); process.exit(0); },
+  (error) => { console.error(error); process.exit(1); });
