@@ -371,6 +371,18 @@ static void add_rate(json_t *list, const json_t *line, const char *key, const ch
     }
 }
 
+/* What a benchmark measured, most of them ratios, and the bar that it was held against. */
+static void add_figure(json_t *list, const json_t *line)
+{
+    bool has_bar = evidence_is(line, "type", "bar");
+    char bar[80];
+    snprintf(bar, sizeof bar, "a bar of %.4g: %s", json_number_value(json_object_get(line, "bar")),
+             json_is_true(json_object_get(line, "met")) ? "met" : "MISSED");
+    json_array_append_new(
+        list, json_pack("{s:s, s:o, s:n, s:n, s:s?}", "name", evidence_text(line, "what"), "value",
+                        member(line, "figure"), "unit", "ratio", "against", has_bar ? bar : NULL));
+}
+
 static json_t *throughput(const struct evidence *evidence)
 {
     static const struct {
@@ -386,6 +398,9 @@ static json_t *throughput(const struct evidence *evidence)
         bool counts = evidence_is(line, "type", "summary") || evidence_is(line, "type", "explore");
         for (size_t r = 0; counts && r < sizeof rates / sizeof rates[0]; r++) {
             add_rate(list, line, rates[r].key, rates[r].unit);
+        }
+        if (evidence_is(line, "type", "bar") || evidence_is(line, "type", "figure")) {
+            add_figure(list, line);
         }
     }
     return list;
