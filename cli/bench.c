@@ -1,13 +1,15 @@
 /* assay bench: the benchmarks. */
 #include "cli/bench.h"
 
+#include "cli/results.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 static const char help[] =
     "usage: assay bench [seq] [sim] [explore] [real] [--max SEQS] [--seeds N] [--long]\n"
-    "                   [--seconds N] [--peers DIR] [--json]\n"
+    "                   [--seconds N] [--peers DIR] [--json] [--out DIR]\n"
     "\n"
     "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
     "in\n"
@@ -35,6 +37,7 @@ static const char help[] =
     "  --peers DIR real: a folder in which npm has installed the peers; without it they are\n"
     "              installed into a temporary one, which takes npm and a registry\n"
     "  --json      one JSON object a line\n"
+    "  --out DIR   keep figures and bars, and a report of them, there; DIR must be empty or new\n"
     "\n"
     "Without a name, all of them. Each figure is the best of some samples; the machine should be\n"
     "otherwise idle. A caller that knows its next seqs can hint them with seq_prefetch, or have "
@@ -50,11 +53,16 @@ double bench_now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
+/* What the benchmarks say, for --out. */
+static struct artefacts results;
+
 static bool judge(bool json, const char *what, double figure, double bar, bool met)
 {
     printf(json ? "{\"type\":\"bar\",\"what\":\"%s\",\"figure\":%.2f,\"bar\":%.2f,\"met\":%s}\n"
                 : "  %s: %.2f, bar %.2f: %s\n",
            what, figure, bar, json ? (met ? "true" : "false") : (met ? "met" : "MISSED"));
+    artefacts_note(&results, json_pack("{s:s, s:s, s:f, s:f, s:b}", "type", "bar", "what", what,
+                                       "figure", figure, "bar", bar, "met", met));
     return met;
 }
 
@@ -72,6 +80,8 @@ void bench_note(bool json, const char *what, double figure)
 {
     printf(json ? "{\"type\":\"figure\",\"what\":\"%s\",\"figure\":%.2f}\n" : "  %s: %.2f\n", what,
            figure);
+    artefacts_note(&results,
+                   json_pack("{s:s, s:s, s:f}", "type", "figure", "what", what, "figure", figure));
 }
 
 static const struct {
@@ -109,15 +119,13 @@ static int check_names(const struct cli_arguments *arguments)
 
 static int run(int argc, char **argv)
 {
-    const char *max = NULL, *seeds = NULL;
-    const char *seconds = NULL;
+    const char *max = NULL, *seeds = NULL, *seconds = NULL, *out = NULL;
     struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000, .seconds = 3};
-    const struct cli_option options[] = {{"--max", &max, NULL},
-                                         {"--seeds", &seeds, NULL},
-                                         {"--long", NULL, &wanted.long_one},
-                                         {"--seconds", &seconds, NULL},
-                                         {"--peers", &wanted.peers, NULL},
-                                         {"--json", NULL, &wanted.json}};
+    const struct cli_option options[] = {
+        {"--max", &max, NULL},         {"--seeds", &seeds, NULL},
+        {"--out", &out, NULL},         {"--long", NULL, &wanted.long_one},
+        {"--seconds", &seconds, NULL}, {"--peers", &wanted.peers, NULL},
+        {"--json", NULL, &wanted.json}};
     struct cli_arguments arguments;
     int status =
         cli_parse(&cli_bench, argc, argv, options, sizeof options / sizeof *options, &arguments);
@@ -131,13 +139,20 @@ static int run(int argc, char **argv)
     status = status != CLI_OK
                  ? status
                  : cli_number_option(&cli_bench, "--seconds", seconds, 1, 60, &wanted.seconds);
+    status =
+        status != CLI_OK
+            ? status
+            : results_open(&results, &(struct results_plan){.verb = &cli_bench, .folder = out});
+    if (status != CLI_OK) {
+        return status;
+    }
     for (size_t b = 0; b < BENCHES && status != CLI_USAGE && status != CLI_UNAVAILABLE; b++) {
         if (is_wanted(&arguments, benches[b].name)) {
             int ended = benches[b].run(&wanted);
             status = ended == CLI_OK ? status : ended; /* a bar that is missed stops nothing */
         }
     }
-    return status;
+    return results_close(&results, &cli_bench, status);
 }
 
 const struct cli_verb cli_bench = {

@@ -322,8 +322,7 @@ static int bench_reclaim(const struct bench *bench)
 
 static int bench_threads(const struct bench *bench)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t cores = online < 1 ? 1 : online > WALKERS_MAX ? WALKERS_MAX : (uint32_t)online;
+    uint32_t cores = cli_cores(WALKERS_MAX);
     double rate = 0;
     if (!bench->json) {
         puts("\nthreads on one ledger, each in a window of its own\n"

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: assay campaign [SCENARIO...] [OPTION...]\n"
@@ -538,17 +537,10 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
     return status;
 }
 
-static unsigned cores(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1                        ? 1
-           : online > CAMPAIGN_WORK_JOBS_MAX ? CAMPAIGN_WORK_JOBS_MAX
-                                             : (unsigned)online;
-}
-
 static int run(int argc, char **argv)
 {
-    struct campaign campaign = {.plan = {.base_seed = 1, .shards = 1, .jobs = cores()}};
+    struct campaign campaign = {
+        .plan = {.base_seed = 1, .shards = 1, .jobs = cli_cores(CAMPAIGN_WORK_JOBS_MAX)}};
     struct options *o = &campaign.options;
     const struct cli_option options[] = {
         {"--seeds", &o->seeds, NULL},

@@ -75,6 +75,9 @@ int cli_number_option(const struct cli_verb *verb, const char *option, const cha
 int cli_time_option(const struct cli_verb *verb, const char *option, const char *text,
                     double *seconds);
 
+/* How many cores there are; at most `most`. */
+unsigned cli_cores(unsigned most);
+
 /* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
 enum format_kind cli_text_format(void);
 

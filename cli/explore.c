@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MEMORY_MIN (UINT64_C(1) << 20) /* with less, not even the first states fit */
 
@@ -115,16 +114,10 @@ static int read_bounds(struct request *request)
     return CLI_OK;
 }
 
-static unsigned cores(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : online > EXPLORE_JOBS_MAX ? EXPLORE_JOBS_MAX : (unsigned)online;
-}
-
 static int read_rest(struct request *request)
 {
     struct explore_plan *plan = &request->plan;
-    uint64_t jobs = cores();
+    uint64_t jobs = cli_cores(EXPLORE_JOBS_MAX);
     int status = read_bounds(request);
     if (status == CLI_OK) {
         status =
@@ -283,11 +276,7 @@ static void tell(const struct request *request, const struct explore_report *rep
     write_command(request, command, sizeof command);
     snprintf(about, sizeof about, "%zu steps%s", report->path_length,
              request->shortest ? ", and none is shorter" : "");
-    enum format_kind format = cli_text_format();
-    struct story_style style = {.strong = format_strong(format),
-                                .alarm = format_alarm(format),
-                                .plain = format_plain(format),
-                                .wrapped = format_wrapped};
+    struct story_style style = one_run_style(cli_text_format());
     struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
     story_tell(stdout, &style, &telling->walk.run, &story);
     putchar('\n');

@@ -20,7 +20,7 @@ struct watcher {
     enum format_kind format;
 };
 
-static struct story_style style_of(enum format_kind format)
+struct story_style one_run_style(enum format_kind format)
 {
     return (struct story_style){.strong = format_strong(format),
                                 .alarm = format_alarm(format),
@@ -212,7 +212,7 @@ static bool tell(FILE *out, const struct one_run *one, enum format_kind format,
                  const struct schedule *schedule, const struct choice_list *passing,
                  const char *about)
 {
-    struct story_style style = style_of(format);
+    struct story_style style = one_run_style(format);
     struct story story = {.choices = &schedule->choices,
                           .passing = passing,
                           .reproduce = one->reproduce,

@@ -7,6 +7,7 @@
 #include "reports/artefacts.h"
 #include "sim/run.h"
 #include "sim/schedule.h"
+#include "sim/story.h"
 
 struct one_run {
     const struct cli_verb *verb;
@@ -34,6 +35,9 @@ struct one_run {
 /* Runs it and says what came of it; true if it ran at all, else *status. Afterwards `result` says
  * how it ended, and the schedule names the promise that it broke. */
 bool one_run(struct one_run *one, int *status);
+
+/* How stories look in a format. */
+struct story_style one_run_style(enum format_kind format);
 
 /* The exit status of a verdict; `expects_finding` swaps 0 and 1. */
 int one_run_status(enum run_verdict verdict, bool expects_finding);

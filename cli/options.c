@@ -18,6 +18,12 @@ int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
     return CLI_USAGE;
 }
 
+unsigned cli_cores(unsigned most)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online < 1 ? 1 : online > (long)most ? most : (unsigned)online;
+}
+
 enum format_kind cli_text_format(void)
 {
     const char *no_color = getenv("NO_COLOR");

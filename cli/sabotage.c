@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "usage: assay sabotage [NAME...] [OPTION...]\n"
@@ -121,8 +120,7 @@ static int read_request(int argc, char **argv, struct request *request)
     request->anything_off = without.count > 0;
     request->schedules_max = 1000;
     request->bases = 1;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    request->job_count = cores < 1 ? 1 : cores > JOBS_MAX ? JOBS_MAX : (uint64_t)cores;
+    request->job_count = cli_cores(JOBS_MAX);
     if (status == CLI_OK) {
         status = cli_number_option(&cli_sabotage, "--schedules", request->schedules, 1, 1000000,
                                    &request->schedules_max);

@@ -54,6 +54,7 @@ static const struct step {
      {"real", "tree-3", "tree-7", "cycle", "pending", "thresholds", "key-branches", "seq", "legacy",
       "pipeline", "--seeds", "5"}},
     {"sabotage-real", {"sabotage", "--real"}},
+    {"bench-sim", {"bench", "sim", "--seeds", "500"}},
 };
 #define STEP_COUNT (sizeof steps / sizeof steps[0])
 

@@ -236,8 +236,11 @@ static void add_suite(struct evidence *evidence, const json_t *line)
 
 static void add_end(struct evidence *evidence, const json_t *line)
 {
+    int status = (int)evidence_number(line, "status");
     evidence->killed -= evidence->killed > 0;
-    note_status(evidence, (int)evidence_number(line, "status"));
+    if (!evidence_is(line, "verb", "bench") || status != 4) { /* (EV2) */
+        note_status(evidence, status);
+    }
 }
 
 static void add_begin(struct evidence *evidence, json_t *line)

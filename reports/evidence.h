@@ -7,7 +7,9 @@
  * after the other are the evidence of all of them, whatever order they come in.
  *
  * (EV1) Runs with a planted bug say nothing about a promise: they count as kills, or as runs that
- *       broke, never as evaluations. */
+ *       broke, never as evaluations.
+ * (EV2) Neither does how fast something is: a bar that a benchmark missed is told as such, and
+ * leaves the verdict alone. */
 #ifndef REPORTS_EVIDENCE_H
 #define REPORTS_EVIDENCE_H
 

@@ -191,6 +191,21 @@ static void add_planted_error(struct cases *cases, const struct session *session
     }
 }
 
+/* bench: a figure and its bar. */
+static void add_bar(struct cases *cases, const struct session *session, const json_t *line)
+{
+    (void)session;
+    char text[100];
+    if (json_is_true(json_object_get(line, "met"))) {
+        add_passed(cases, "bench", evidence_text(line, "what"));
+        return;
+    }
+    snprintf(text, sizeof text, "%.4g, and the bar is %.4g",
+             json_number_value(json_object_get(line, "figure")),
+             json_number_value(json_object_get(line, "bar")));
+    add_failed(cases, "bench", evidence_text(line, "what"), "bar", "a bar was missed", text);
+}
+
 static void add_gates(struct cases *cases, const struct session *session, const json_t *line)
 {
     (void)session;
@@ -223,7 +238,8 @@ static const struct {
     {"scenario", add_scenario}, {"sweep", add_scenario},        {"run", add_scenario},
     {"real", add_scenario},     {"explore", add_scenario},      {"sabotage", add_sabotage},
     {"suite", add_suite},       {"difference", add_difference}, {"error", add_planted_error},
-    {"summary", add_gates},     {"gates", add_gates},           {"end", add_end},
+    {"summary", add_gates},     {"gates", add_gates},           {"bar", add_bar},
+    {"end", add_end},
 };
 
 static void add_session(struct cases *cases, const struct session *session)

@@ -13,6 +13,7 @@
 #define FINDINGS_DRAWN_MAX 20          /* findings whose schedules are in the document */
 #define CONFIDENCE         0.95        /* of the bound */
 #define FINDING_SIZE_MAX   (200 << 10) /* of one finding's schedules, as text */
+#define FINDINGS_SIZE_MAX  (2 << 20) /* ... and of all that are drawn: the page stays below 3 MB */
 
 static json_t *number(uint64_t value)
 {
@@ -371,6 +372,18 @@ static void add_rate(json_t *list, const json_t *line, const char *key, const ch
     }
 }
 
+/* What a benchmark measured, most of them ratios, and the bar that it was held against. */
+static void add_figure(json_t *list, const json_t *line)
+{
+    bool has_bar = evidence_is(line, "type", "bar");
+    char bar[80];
+    snprintf(bar, sizeof bar, "a bar of %.4g: %s", json_number_value(json_object_get(line, "bar")),
+             json_is_true(json_object_get(line, "met")) ? "met" : "MISSED");
+    json_array_append_new(
+        list, json_pack("{s:s, s:o, s:n, s:n, s:s?}", "name", evidence_text(line, "what"), "value",
+                        member(line, "figure"), "unit", "ratio", "against", has_bar ? bar : NULL));
+}
+
 static json_t *throughput(const struct evidence *evidence)
 {
     static const struct {
@@ -386,6 +399,9 @@ static json_t *throughput(const struct evidence *evidence)
         bool counts = evidence_is(line, "type", "summary") || evidence_is(line, "type", "explore");
         for (size_t r = 0; counts && r < sizeof rates / sizeof rates[0]; r++) {
             add_rate(list, line, rates[r].key, rates[r].unit);
+        }
+        if (evidence_is(line, "type", "bar") || evidence_is(line, "type", "figure")) {
+            add_figure(list, line);
         }
     }
     return list;
@@ -407,14 +423,16 @@ static json_t *coverage(const struct evidence *evidence)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-/* Schedules and where they part, as findings/NAME/finding.json has them. */
-static void add_schedules(json_t *finding, const char *folder, const char *name)
+/* Schedules and where they part, as findings/NAME/finding.json has them, if there is room. */
+static void add_schedules(json_t *finding, const char *folder, const char *name, size_t *room)
 {
     char path[ARTEFACTS_PATH_SIZE];
     size_t length = 0;
     snprintf(path, sizeof path, "%s/findings/%s/finding.json", folder, name);
     char *text = artefacts_read(path, &length);
-    json_t *drawn = text == NULL || length > FINDING_SIZE_MAX ? NULL : json_loads(text, 0, NULL);
+    bool fits = text != NULL && length <= FINDING_SIZE_MAX && length <= *room;
+    json_t *drawn = fits ? json_loads(text, 0, NULL) : NULL;
+    *room -= fits ? length : 0;
     json_t *sentence = json_object_get(drawn, "sentence");
     json_object_set_new(finding, "schedules", member(drawn, "schedules"));
     json_object_set_new(finding, "parts_at", member(drawn, "parts_at"));
@@ -441,7 +459,7 @@ static json_t *finding_row(const json_t *line)
 static json_t *findings(const struct evidence *evidence, const char *folder)
 {
     json_t *list = json_array();
-    size_t i;
+    size_t i, room = FINDINGS_SIZE_MAX;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
@@ -451,7 +469,7 @@ static json_t *findings(const struct evidence *evidence, const char *folder)
         json_t *row = finding_row(line);
         const char *name = evidence_text(line, "name");
         if (folder != NULL && name[0] != '\0' && json_array_size(list) < FINDINGS_DRAWN_MAX) {
-            add_schedules(row, folder, name);
+            add_schedules(row, folder, name, &room);
         }
         json_array_append_new(list, row);
     }

@@ -4,40 +4,11 @@
 # usage: campaign.sh ASSAY
 set -u
 assay=$1
-failures=0 checks=0
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "FAILED: $1"
-    sed 's/^/    stdout: /' "$scratch/out" | head -n 20
-    sed 's/^/    stderr: /' "$scratch/err" | head -n 20
-    failures=$((failures + 1))
-}
-# run WANTED_STATUS ARGUMENT...
-run() {
-    wanted=$1
-    shift
-    "$assay" "$@" >"$scratch/out" 2>"$scratch/err"
-    status=$?
-    checks=$((checks + 1))
-    last="assay $*"
-    [ $status -eq "$wanted" ] || fail "$last: status $status, wanted $wanted"
-}
-says() { grep -qF -- "$1" "$scratch/out" || fail "$last does not print '$1'"; }
-says_not() { ! grep -qF -- "$1" "$scratch/out" || fail "$last prints '$1'"; }
-bad() { # what it must say, then the arguments: status 64, one line, nothing on stdout
-    message=$1
-    shift
-    run 64 "$@"
-    [ ! -s "$scratch/out" ] || fail "$last printed something"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
-    grep -qF -- "$message" "$scratch/err" || fail "$last does not complain '$message'"
-}
+. "$(dirname "$0")/check.sh"
 # The value of a field in the last line of JSON, without its quotes.
 field() { tail -n 1 "$scratch/out" | sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
-only_json() { # lines of JSON, the summary last
-    ! grep -qv '^{"type":"[a-z]*",.*}$' "$scratch/out" || fail "$last prints more than JSON lines"
+only_summary() { # lines of JSON, the summary last
+    only_json
     tail -n 1 "$scratch/out" | grep -q '^{"type":"summary",' || fail "$last ends with no summary"
 }
 expect() { # what it is about, value, wanted
@@ -49,7 +20,7 @@ expect() { # what it is about, value, wanted
 run 0 campaign --help && says "example: assay campaign"
 run 0 campaign tree-3
 says 'tree-3' && says '1,000 seeds, 1,016 runs' && says 'Every promise held' && says 'digest '
-run 0 campaign tree-3 --json && only_json
+run 0 campaign tree-3 --json && only_summary
 says '"type":"scenario","scenario":"tree-3","runs":1000'
 for name in seeds runs steps seconds findings digest seeds_per_second steps_per_second; do
     [ -n "$(field $name)" ] || fail "the summary has no $name"
@@ -86,11 +57,11 @@ expect "steps of all shards" $sum_steps "$steps"
 
 # ---- too few seeds to have seen everything ----
 run 4 campaign tree-3 --seeds 5 && says 'gates not met' && says 'is allowed and never fell'
-run 4 campaign tree-3 --seeds 5 --json && only_json && says 'is allowed and never fell'
+run 4 campaign tree-3 --seeds 5 --json && only_summary && says 'is allowed and never fell'
 run 0 campaign tree-3 --seeds 5 --no-gates && says 'No gate was judged: --no-gates'
 
 # ---- a scenario that is there to break a promise ----
-run 0 campaign lossy-failover --json && only_json && says '"kind":"expected"'
+run 0 campaign lossy-failover --json && only_summary && says '"kind":"expected"'
 expect findings "$(field findings)" 0
 run 4 campaign lossy-failover --seeds 1 && says 'is to be broken, and held'
 
@@ -122,7 +93,7 @@ bug='--sabotage lost-snapshot'
     clause=$(sed -n 's/^  breaks     \([A-Z]*-[0-9]*\).*/\1/p' "$scratch/out" | head -n 1)
     run 0 campaign tree-3 $bug --expect-finding
     run 1 campaign tree-3 --expect-finding
-    run 1 campaign tree-3 $bug --json && only_json && says '"type":"finding"' && says '"kind":"new"'
+    run 1 campaign tree-3 $bug --json && only_summary && says '"type":"finding"' && says '"kind":"new"'
     grep '"type":"finding"' "$scratch/out" |
         sed 's/.*"scenario":"\([^"]*\)","clause":"\([^"]*\)","oracle":"\([^"]*\)".*/\1 \2 \3 # known/' \
             >"$scratch/known"

@@ -5,10 +5,6 @@
 set -u
 assay=$1 source=$2
 . "$(dirname "$0")/check.sh"
-in_one_line() { # bad input: nothing on stdout, one line on stderr
-    [ ! -s "$scratch/out" ] || fail "$last printed something"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
-}
 
 # ---- good input ----
 run 0 decode 001111000000002 && says 'activity ledger' && says 'Leg2 entries       2 of 99,999,999'

@@ -6,15 +6,7 @@
 set -u
 assay=$1
 . "$(dirname "$0")/check.sh"
-TMPDIR=$scratch
-export TMPDIR
-chmod 711 "$scratch" # the server runs as another user when we are root
-
-nothing_left() {
-    checks=$((checks + 1))
-    left=$(find "$scratch" -maxdepth 1 -name 'assay-cluster-*')
-    [ -z "$left" ] || fail "left behind: $left"
-}
+servers_in_scratch
 # Every line of standard output is a JSON object; a program without jq judges the outline only.
 is_json_lines() {
     checks=$((checks + 1))

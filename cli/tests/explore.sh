@@ -5,15 +5,6 @@
 set -u
 assay=$1
 . "$(dirname "$0")/check.sh"
-only_json() { ! grep -qv '^{.*}$' "$scratch/out" || fail "$last prints more than JSON"; }
-bad() { # what it must say, then the arguments: status 64, nothing on stdout, one line on stderr
-    message=$1
-    shift
-    run 64 "$@"
-    [ ! -s "$scratch/out" ] || fail "$last printed something"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$last did not complain in one line"
-    complains "$message"
-}
 field() { sed -n 's/.*"'"$1"'":\("[^"]*"\|[^,}]*\).*/\1/p' "$scratch/out"; } # of the summary
 
 run 0 explore --help && says 'example: assay explore' && says 'Exit status: 0 complete'

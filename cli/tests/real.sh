@@ -5,49 +5,20 @@
 # usage: real.sh ASSAY
 set -eu
 assay=$1
-checks=0 failures=0
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-TMPDIR=$scratch
-export TMPDIR
-chmod 711 "$scratch" # the server runs as another user when we are root
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-    sed 's/^/    stdout: /' "$scratch/out" | head -n 20
-    sed 's/^/    stderr: /' "$scratch/err" | head -n 20
-}
-run() { # wanted status, arguments
-    wanted=$1
-    shift
-    checks=$((checks + 1))
-    status=0
-    "$assay" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
-    [ $status -eq "$wanted" ] || fail "assay $*: status $status, wanted $wanted"
-}
-says() {
-    checks=$((checks + 1))
-    grep -qF -e "$1" "$scratch/out" "$scratch/err" || fail "nothing says '$1'"
-}
-nothing_left() {
-    checks=$((checks + 1))
-    left=$(find "$scratch" -maxdepth 1 -name 'assay-cluster-*')
-    [ -z "$left" ] || fail "left behind: $left"
-}
+. "$(dirname "$0")/check.sh"
+servers_in_scratch
 
 # ---- without a server, or the wrong words ----
-status=0
-ASSAY_POSTGRES=/nonexistent "$assay" real tree-3 >"$scratch/out" 2>"$scratch/err" || status=$?
-checks=$((checks + 1))
-[ $status -eq 69 ] || fail "without a server: status $status, wanted 69"
-says 'Debian package'
-run 64 real && says 'a SCENARIO is needed'
+ASSAY_POSTGRES=/nonexistent
+export ASSAY_POSTGRES
+run 69 real tree-3 && complains 'Debian package'
+unset ASSAY_POSTGRES
+run 64 real && complains 'a SCENARIO is needed'
 run 64 real no-such-scenario --seeds 1
-run 64 real tree-3 --seeds none && says 'it is a number'
-run 64 real tree-3 --sabotage none && says 'assay list sabotages'
-run 64 real ceilings && says 'only the simulation can do'
-run 69 real tree-3 --dsn 'host=/nonexistent' && says '/nonexistent'
+run 64 real tree-3 --seeds none && complains 'it is a number'
+run 64 real tree-3 --sabotage none && complains 'assay list sabotages'
+run 64 real ceilings && complains 'only the simulation can do'
+run 69 real tree-3 --dsn 'host=/nonexistent' && complains '/nonexistent'
 
 if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
     echo "skipped the rest: $(cat "$scratch/err")"
@@ -72,10 +43,10 @@ sed -n "s/^  connect  psql '\(.*\)'$/\1/p" "$scratch/err" >"$scratch/dsn"
 sed -n 's/^  end      //p' "$scratch/err" >"$scratch/end"
 dsn=$(cat "$scratch/dsn")
 psql "$dsn" -qc 'CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE postgres TO plain'
-run 69 real pipeline-pair --dsn "$dsn user=plain" && says 'which takes CREATEROLE'
+run 69 real pipeline-pair --dsn "$dsn user=plain" && complains 'which takes CREATEROLE'
 checks=$((checks + 1))
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail 'more than a line'
-run 69 conform pipeline-pair --seeds 1 --dsn "$dsn user=plain" && says 'which takes CREATEROLE'
+run 69 conform pipeline-pair --seeds 1 --dsn "$dsn user=plain" && complains 'which takes CREATEROLE'
 run 0 real tree-3 --dsn "$dsn user=plain" # has no principals
 "$assay" real pipeline-pair --seeds 2 --dsn "$dsn" >"$scratch/other" 2>&1 &
 run 0 real pipeline-pair --seeds 2 --dsn "$dsn" # two at a time

@@ -6,12 +6,6 @@ set -u
 assay=$1 source=$2
 . "$(dirname "$0")/check.sh"
 cd "$scratch" || exit 1
-bad() { # what it must say, then the arguments
-    message=$1
-    shift
-    run 64 "$@"
-    complains "$message"
-}
 has() { # folder, names
     folder=$1
     shift
@@ -80,6 +74,8 @@ for folder in real conform; do
     grep -q '^PostgreSQL [1-9]' $folder/summary.md || fail "$folder: summary.md does not name PostgreSQL"
 done
 grep -q '"postgresql":null' sweep/report.json || fail "a sweep names a PostgreSQL"
+run 0 bench seq --max 1000 --out bench && has bench $files && valid bench
+bad 'nothing is written over' bench seq --out sweep
 bad 'nothing is written over' real tree-3 --out sweep
 bad 'nothing is written over' conform --out sweep
 bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep

@@ -135,7 +135,7 @@ function machinesTile(data) {
 
 function killsTile(data) {
     const kills = listOf(data.kills);
-    if (kills.length === 0) return tile('kills', 'Planted bugs found', notMeasured(), 'none was planted here');
+    if (kills.length === 0) return tile('kills', 'Planted bugs found', notMeasured(), 'none was hunted here');
     const found = countOf(kills, (kill) => kill.status === 'found');
     const equivalent = countOf(kills, (kill) => kill.status === 'equivalent');
     const survived = countOf(kills, (kill) => kill.status === 'survived');
@@ -349,7 +349,7 @@ function machineMap(machine) {
 function killsSection(data) {
     const rows = listOf(data.kills);
     if (rows.length === 0) {
-        return section('kills', 'Planted bugs', notice('No bug was planted in this report.'), boundOf(data.bound));
+        return section('kills', 'Planted bugs', notice('No planted bug was hunted in this report.'), boundOf(data.bound));
     }
     const number = (title, key, about) => ({ title, about, number: true, cell: (row) => figure(row[key]), by: (row) => row[key] });
     return section('kills', 'Planted bugs', killSummary(rows), boundOf(data.bound), needed(rows), table({

@@ -135,3 +135,27 @@ Test(artefacts, a_file_that_cannot_be_written_is_told_at_the_end)
     cr_expect(strstr(artefacts.problem, "junit.xml could not be written") != NULL, "%s",
               artefacts.problem);
 }
+
+Test(artefacts, the_page_is_small_however_much_was_found)
+{
+    enum { SIZE = 190 << 10, COUNT = 20 };
+    static char text[SIZE];
+    memset(text, 'x', sizeof text);
+    memcpy(text, "{\"schedules\":\"", 14);
+    memcpy(text + SIZE - 2, "\"}", 2);
+    cr_assert(artefacts_open(&artefacts, folder, NULL));
+    for (int i = 0; i < COUNT; i++) {
+        char name[40], path[80];
+        snprintf(name, sizeof name, "found-%d", i);
+        snprintf(path, sizeof path, "findings/%s/finding.json", name);
+        cr_assert(artefacts_put(&artefacts, path, text, sizeof text));
+        artefacts_note(&artefacts, json_pack("{s:s, s:s, s:s}", "type", "finding", "name", name,
+                                             "kind", "new"));
+    }
+    cr_assert(artefacts_close(&artefacts));
+    char *page = content("report.html");
+    cr_assert_not_null(page);
+    cr_expect_lt(strlen(page), 3000000U);
+    cr_expect_gt(strlen(page), 10U * SIZE, "those that fit are drawn");
+    free(page);
+}

@@ -65,6 +65,30 @@ Test(evidence, of_runs_on_a_server_is_kept_apart)
     cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
 }
 
+Test(evidence, of_benchmarks_is_told_and_leaves_the_verdict_alone)
+{
+    static const char lines[] = BEGIN(
+        "bench") "{\"type\":\"bar\",\"what\":\"this over that\",\"figure\":2.5,\"bar\":2.0,"
+                 "\"met\":false}\n{\"type\":\"figure\",\"what\":\"steps\",\"figure\":7.5}\n" END(4);
+    char *text = NULL;
+    size_t length;
+    cr_assert(add(campaign) && add(lines));
+    evidence_end(&evidence);
+    cr_expect_eq(evidence.status, 0);
+    json_t *report = report_make(&evidence, NULL);
+    const json_t *figures = json_object_get(report, "throughput");
+    cr_assert_eq(json_array_size(figures), 2U);
+    cr_expect(evidence_is(json_array_get(figures, 0), "name", "this over that"));
+    cr_expect(evidence_is(json_array_get(figures, 0), "against", "a bar of 2: MISSED"));
+    cr_expect_eq(json_real_value(json_object_get(json_array_get(figures, 1), "value")), 7.5);
+    json_decref(report);
+    FILE *out = open_memstream(&text, &length);
+    junit_write(out, &evidence);
+    fclose(out);
+    cr_expect(strstr(text, "2.5, and the bar is 2<") != NULL, "%s", text);
+    free(text);
+}
+
 Test(evidence, names_every_server_once)
 {
     cr_assert(add("{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"

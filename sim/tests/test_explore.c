@@ -242,7 +242,16 @@ static unsigned compare_sets(const struct sabotage *sabotage, struct walk_bounds
     return whole.verdict == EXPLORE_BROKEN;
 }
 
-/* Every sabotage of the scenario's protocol, the enumerated ones or not. */
+/* Whether the scenario can send the bundle that the sabotage spoils: not merged ones unless it says
+ * so. */
+static bool can_show(const struct sabotage *sabotage)
+{
+    bool merged = sabotage->kind != SABOTAGE_NAMED && sabotage->bundle >= BUNDLE_LEG1_ACK &&
+                  sabotage->bundle <= BUNDLE_ACK_CLAIM;
+    return sabotage->protocol == scenario.protocol && (scenario.merged || !merged);
+}
+
+/* Every sabotage that the scenario can show, the enumerated ones or not. */
 static unsigned compare_all(struct walk_bounds bounds, const unsigned *sets, size_t count,
                             bool enumerated)
 {
@@ -251,7 +260,7 @@ static unsigned compare_all(struct walk_bounds bounds, const unsigned *sets, siz
     for (size_t s = 0; s < last; s += s < sabotage_named_count() ? 1 : STRIDE) {
         struct sabotage sabotage;
         sabotage_get(s, &sabotage);
-        if (sabotage.protocol == scenario.protocol) {
+        if (can_show(&sabotage)) {
             broken += compare_sets(&sabotage, bounds, sets, count);
         }
     }
@@ -374,7 +383,7 @@ static bool is_noticed(enum explore_bug bug)
     for (size_t s = 0; s < sabotage_count(); s++) {
         struct sabotage sabotage;
         sabotage_get(s, &sabotage);
-        for (size_t w = 0; w < 2 && sabotage.protocol == scenario.protocol; w++) {
+        for (size_t w = 0; w < 2 && can_show(&sabotage); w++) {
             if (differs(bug, weathers[w], &sabotage)) {
                 return true;
             }
