@@ -90,9 +90,12 @@ static double measure_calm(struct ground *ground, int samples)
 static int bench_growth(const struct bench_options *options)
 {
     char tree[160], jobs[200];
-    snprintf(tree, sizeof tree, "name: large\ngraph: {binary: %d}\n", LARGE_LEVELS);
+    snprintf(tree, sizeof tree, "name: large\ncommits: literal\ngraph: {binary: %d}\n",
+             LARGE_LEVELS);
     snprintf(jobs, sizeof jobs,
-             "name: many\njobs: %d\ngraph: {trigger: [a, b], a: [c, d], b: [e, f]}\n", LARGE_JOBS);
+             "name: many\ncommits: literal\njobs: %d\n"
+             "graph: {trigger: [a, b], a: [c, d], b: [e, f]}\n",
+             LARGE_JOBS);
     struct ground *small = ground_new("tree-7", NULL);
     struct ground *large = ground_new("large", tree);
     struct ground *many = ground_new("many", jobs);

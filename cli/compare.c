@@ -43,7 +43,7 @@ struct design {
 };
 
 static const struct design designs[] = {
-    {PROTOCOL_ACTIVITY, "activity ledger", "hop: none\n", NULL},
+    {PROTOCOL_ACTIVITY, "activity ledger", "hop: none\ncommits: literal\n", NULL},
     {PROTOCOL_LEGACY, "earlier ledger", "", "leg2-is-spared: [crash]\n"},
 };
 #define DESIGNS (sizeof designs / sizeof *designs)

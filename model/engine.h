@@ -9,8 +9,8 @@
  *      Leg1   enter (counted) -> work and +100B -> ack
  *      task   answer: pending answers, then the closing one -> ack
  *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
- * With merged commits, what ends a message acks it in the same transaction and claims the next one
- * there, if there is one:
+ * With merged commits, which are the usual ones, what ends a message acks it in the same
+ * transaction and claims the next one there, if there is one:
  *      Leg1   enter (counted) -> work and +100B, ack, claim
  *      task   pending answers; the closing one, ack, claim
  *      Leg2   enter (counted) -> Step 1, Step 2, and unless this GUID closed the job ack, claim

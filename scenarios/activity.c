@@ -58,7 +58,8 @@ static bool read_hop(struct reader *reader, void *context)
 
 static bool read_commits(struct reader *reader, void *context)
 {
-    return read_either(reader, "literal", "merged", &((struct loading *)context)->scenario->merged);
+    return read_either(reader, "merged", "literal",
+                       &((struct loading *)context)->scenario->literal);
 }
 
 static bool read_cycles(struct reader *reader, void *context)
@@ -82,7 +83,7 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
                                  .put_back = rules->put_back,
                                  .threshold_count = (uint32_t)scenario->threshold_count,
                                  .direct = scenario->direct,
-                                 .merged = scenario->merged};
+                                 .merged = !scenario->literal};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }
 
@@ -230,7 +231,7 @@ void part_put_graph(struct page *page, const struct graph *graph, const bool *go
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
-    page_put(page, "commits: %s\n", scenario->merged ? "merged" : "literal");
+    page_put(page, "commits: %s\n", scenario->literal ? "literal" : "merged");
     put_thresholds(page, scenario);
     part_put_graph(page, &scenario->graph, gone);
 }

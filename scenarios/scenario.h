@@ -7,6 +7,7 @@
  *      jobs: 1
  *      workers: 2
  *      level: statement            (the default; or transaction: each whole, one after the other)
+ *      commits: literal            (a transaction a step, as specified; the default is merged)
  *      graph: {trigger: [left, right]}
  *      faults: {crash: 1/20, duplicate: 1/50, pause: 1/100}
  *      limits: {crashes: 3, duplicates: 2}
@@ -52,7 +53,7 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    bool merged;            /* commits: merged (model/engine.h) */
+    bool literal;           /* commits: literal, not merged (model/engine.h) */
     bool direct;            /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;     /* of every job */
     struct flow_book flows; /* key */

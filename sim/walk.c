@@ -184,6 +184,12 @@ static void add_rides(const struct walk *walk, struct list *list, enum walk_kind
     }
 }
 
+static bool claims_ride(const struct walk *walk)
+{
+    const struct scenario *scenario = walk->plan.scenario;
+    return scenario->protocol == PROTOCOL_ACTIVITY && !scenario->literal;
+}
+
 /* What an actor is about to send. */
 static const struct bundle *peek(struct walk *walk, unsigned actor)
 {
@@ -203,7 +209,7 @@ bool walk_rides(struct walk_move move, const struct performer *before)
 static void add_work(struct walk *walk, struct list *list, unsigned actor)
 {
     add(list, WALK_STEP, actor, ROW_NONE);
-    if (walk->plan.scenario->merged && (walk->plan.reductions & REDUCE_ORDER) == 0) {
+    if (claims_ride(walk) && (walk->plan.reductions & REDUCE_ORDER) == 0) {
         const struct bundle *bundle = peek(walk, actor);
         if (walk->plan.by_statement ? walk_begins_with_claim(walk, bundle)
                                     : bundle_claims(bundle)) {
@@ -319,7 +325,7 @@ bool walk_has_variants(const struct walk *walk)
 /* Its answer is lost, and so is what it claimed. */
 static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
 {
-    if (walk->plan.scenario->merged && !is_idle_worker(walk, actor)) {
+    if (claims_ride(walk) && !is_idle_worker(walk, actor)) {
         const struct bundle *bundle = peek(walk, actor);
         if (bundle_claims(bundle)) {
             add_rides(walk, list, WALK_UNSURE, actor, bundle);

@@ -104,6 +104,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
     cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);
     cr_expect_eq(scenario.timeout, SCENARIO_TIMEOUT_USUAL);
     cr_expect_not(scenario.direct);
+    cr_expect_not(scenario.literal);
     cr_expect_eq(scenario.reaches_count, 0U);
     cr_expect_not(scenario.breaks);
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
@@ -112,6 +113,21 @@ Test(scenario, what_is_not_said_has_its_usual_value)
     for (int group = 0; group < FAULT_GROUP_COUNT; group++) {
         cr_expect_eq(scenario.faults.budget[group],
                      fault_group_get((enum fault_group)group)->limit_usual);
+    }
+}
+
+Test(scenario, commits_are_merged_unless_they_are_to_be_literal)
+{
+    static const struct {
+        const char *text;
+        bool merged;
+    } cases[] = {
+        {START, true}, {START "commits: merged\n", true}, {START "commits: literal\n", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rules rules;
+        must_parse(cases[i].text);
+        scenario_rules(&scenario, 60, 7, &rules);
+        cr_expect_eq(rules.of.activity.merged, cases[i].merged, "%s", cases[i].text);
     }
 }
 
@@ -325,6 +341,7 @@ static const struct {
      "threshold, hop, graph, pending, cycles, preset, commits, level, timeout, faults, limits, "
      "reaches, "
      "expect"},
+    {START "commits: few\n", "s.yaml:3: commits: \"few\"; it is merged or literal"},
     {START "name: t\n", "s.yaml:3: the key name again; a key stands once"},
     {START "---\nname: t\n", "s.yaml:3: a second document; a file holds one scenario"},
     {START "about: &a x\n", "s.yaml:3: an anchor, alias or tag; write the value itself"},

@@ -270,7 +270,7 @@ Test(kill, literal_markers_break_acl_5_at_the_second_guid_and_without_it_acl_8_a
 {
     PROVES(CLAUSE_ACL_5, CLAUSE_ACL_8);
     SETTLES(ERRATUM_ACL_2);
-    static const char text[] = "name: round\ngraph: {trigger: []}\n"
+    static const char text[] = "name: round\ncommits: literal\ngraph: {trigger: []}\n"
                                "cycles: {trigger: {to: trigger, rounds: 12}}\n";
     static const struct {
         bool off;

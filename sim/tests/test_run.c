@@ -404,8 +404,9 @@ enum {
 };
 enum { SLOT_LEG1, SLOT_TASK, SLOT_LEG2 }; /* its messages, in the order they are published */
 
-static const char alone[] = "name: alone\nabout: one activity\nworkers: 1\ngraph: {trigger: []}\n"
-                            "faults: {lossy-failover: 1/100}\nexpect: pass\n";
+static const char alone[] =
+    "name: alone\nabout: one activity\ncommits: literal\nworkers: 1\ngraph: {trigger: []}\n"
+    "faults: {lossy-failover: 1/100}\nexpect: pass\n";
 
 /* What was seen from the fault on, told in a few words an event. */
 struct heard {
@@ -678,7 +679,7 @@ Test(run, a_delay_a_jump_and_a_fall_of_the_clock_have_the_amount_that_was_chosen
 Test(run, a_reordered_claim_takes_another_message)
 {
     static const char twins[] =
-        "name: twins\nabout: two children\nworkers: 1\ngraph: {trigger: [a, b]}\n"
+        "name: twins\nabout: two children\ncommits: literal\nworkers: 1\ngraph: {trigger: [a, b]}\n"
         "expect: pass\n";
     struct stage stage = begin_text(twins);
     int64_t taken[2];
@@ -700,8 +701,8 @@ Test(run, a_reordered_claim_takes_another_message)
 Test(run, a_pause_makes_a_zombie)
 {
     SETTLES(ERRATUM_ACL_11);
-    static const char pair[] =
-        "name: pair\nabout: one activity\nworkers: 2\ngraph: {trigger: []}\nexpect: pass\n";
+    static const char pair[] = "name: pair\nabout: one activity\ncommits: literal\nworkers: "
+                               "2\ngraph: {trigger: []}\nexpect: pass\n";
     struct stage stage = begin_text(pair);
     struct choice items[] = {{CHOICE_FAULT, 1, STEP_2, FAULT_PAUSE},
                              {CHOICE_AMOUNT, 1, STEP_2, 99}};
@@ -834,7 +835,8 @@ Test(run, a_closing_answer_does_not_wait_for_a_pending_one_that_was_escalated)
 {
     PROVES(CLAUSE_ACL_7, CLAUSE_ACL_28);
     SETTLES(ERRATUM_ACL_10, ERRATUM_ACL_20);
-    holds("name: pending-ceiling\nabout: pending answers at the ceiling\ngraph: {trigger: []}\n"
+    holds("name: pending-ceiling\nabout: pending answers at the ceiling\ncommits: literal\ngraph: "
+          "{trigger: []}\n"
           "pending: {trigger: [[], []]}\npreset: {trigger: {leg2: 99999998}}\n"
           "faults: {crash: 1/20, duplicate: 1/20, delay: 1/10, reorder: 1/10}\nexpect: pass\n");
 }
@@ -843,7 +845,8 @@ Test(run, a_closing_answer_does_not_wait_for_a_pending_one_that_was_escalated)
 Test(run, without_the_task_hop_pending_answers_are_closed_as_well)
 {
     PROVES(CLAUSE_ACL_29);
-    holds("name: pending-direct\nabout: pending answers without a hop\nhop: none\n"
-          "graph: {trigger: [a]}\npending: {trigger: [[b], []]}\n"
-          "faults: {crash: 1/20, unknown: 1/20, duplicate: 1/20, delay: 1/10}\nexpect: pass\n");
+    holds(
+        "name: pending-direct\nabout: pending answers without a hop\ncommits: literal\nhop: none\n"
+        "graph: {trigger: [a]}\npending: {trigger: [[b], []]}\n"
+        "faults: {crash: 1/20, unknown: 1/20, duplicate: 1/20, delay: 1/10}\nexpect: pass\n");
 }

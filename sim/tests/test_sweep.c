@@ -97,10 +97,10 @@ Test(sweep, at_depth_2_every_point_after_a_crash_is_crashed_again)
 {
     PROVES(CLAUSE_ACL_28, CLAUSE_ACL_29);
     static const char *const texts[] = {
-        "name: one\ngraph: {trigger: []}\n",
-        "name: one\nhop: none\ngraph: {trigger: []}\n",
-        "name: one\nworkers: 1\ngraph: {trigger: []}\n",
-        "name: one\ngraph: {trigger: []}\npending: {trigger: [[]]}\n",
+        "name: one\ncommits: literal\ngraph: {trigger: []}\n",
+        "name: one\ncommits: literal\nhop: none\ngraph: {trigger: []}\n",
+        "name: one\ncommits: literal\nworkers: 1\ngraph: {trigger: []}\n",
+        "name: one\ncommits: literal\ngraph: {trigger: []}\npending: {trigger: [[]]}\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         parse(texts[i]);
@@ -117,7 +117,7 @@ Test(sweep, at_depth_2_every_point_after_a_crash_is_crashed_again)
 
 Test(sweep, depth_3_is_as_deep_as_it_goes)
 {
-    parse("name: one\nhop: none\nworkers: 1\ngraph: {trigger: []}\n");
+    parse("name: one\ncommits: literal\nhop: none\nworkers: 1\ngraph: {trigger: []}\n");
     make(NULL);
     cr_assert(sweep(&run, 7, 3, &report, NULL, NULL));
     cr_expect_not(report.broken, "%s", report.breach.breach.why);
@@ -157,7 +157,7 @@ static bool ask(void *context, const struct sweep_report *so_far)
 Test(sweep, it_can_be_ended_early_and_says_so)
 {
     struct asked never = {.stop_at = -1}, second = {.stop_at = 2};
-    parse("name: one\ngraph: {trigger: []}\n");
+    parse("name: one\ncommits: literal\ngraph: {trigger: []}\n");
     make(NULL);
     cr_assert(sweep(&run, 7, 2, &report, ask, &never));
     uint64_t runs = report.runs;
@@ -172,7 +172,7 @@ Test(sweep, it_can_be_ended_early_and_says_so)
 /* Far too many points to sweep, but no reason to fall over. */
 Test(sweep, a_run_that_is_too_long_to_sweep_is_not_swept)
 {
-    parse("name: many\njobs: 6000\ngraph: {trigger: []}\n");
+    parse("name: many\ncommits: literal\njobs: 6000\ngraph: {trigger: []}\n");
     make(NULL);
     cr_expect_not(sweep(&run, 1, 1, &report, NULL, NULL));
     cr_expect_not(report.broken);
@@ -270,7 +270,7 @@ Test(sweep, lost_snapshot_shows_before_any_crash_to_five_promises_in_turn)
 
 Test(sweep, a_retry_is_enough_for_some_and_others_take_a_race)
 {
-    parse("name: one\ngraph: {trigger: []}\n");
+    parse("name: one\ncommits: literal\ngraph: {trigger: []}\n");
     make("dimension-from-counter");
     cr_assert(sweep(&run, 1, 1, &report, NULL, NULL));
     cr_expect(report.broken);

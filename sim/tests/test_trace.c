@@ -141,7 +141,7 @@ static void shows(const struct example *example)
     stage_end(&stage);
 }
 
-#define ALONE "name: alone\nworkers: 1\ngraph: {trigger: []}\n"
+#define ALONE "name: alone\ncommits: literal\nworkers: 1\ngraph: {trigger: []}\n"
 
 /* ---- the worked examples --------------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ Test(trace, example_18_2_leg2_resumes_at_step_2_after_a_crash)
 {
     PROVES(CLAUSE_ACL_13, CLAUSE_ACL_24, CLAUSE_ACL_36, CLAUSE_ACL_42);
     shows(&(struct example){
-        .scenario = "name: parent\nworkers: 1\ngraph: {trigger: [child]}\n",
+        .scenario = "name: parent\ncommits: literal\nworkers: 1\ngraph: {trigger: [child]}\n",
         .choices = {{CHOICE_FAULT, 1, STEP_2, FAULT_CRASH_BEFORE_BEGIN}},
         .count = 1,
         .golden = "18.2.txt",
@@ -202,7 +202,7 @@ Test(trace, example_18_3_two_children_raise_the_semaphore_from_5_to_6)
 {
     PROVES(CLAUSE_ACL_17, CLAUSE_ACL_20, CLAUSE_ACL_21, CLAUSE_ACL_37);
     shows(&(struct example){
-        .scenario = "name: fan\nworkers: 1\n"
+        .scenario = "name: fan\ncommits: literal\nworkers: 1\n"
                     "graph: {trigger: [a, b, c, d, e], a: [x, y]}\n",
         .golden = "18.3.txt",
         .phrases = {"job semaphore 1 -> 5", "job semaphore 5 -> 6",
@@ -390,9 +390,10 @@ static char *story_of(struct stage *stage, uint64_t seed)
 
 Test(story, a_lost_snapshot_is_told_whole)
 {
-    struct stage stage = stage_begin("name: alone\nworkers: 2\ngraph: {trigger: []}\n"
-                                     "faults: {crash: 1/20}\n",
-                                     "lost-snapshot");
+    struct stage stage =
+        stage_begin("name: alone\ncommits: literal\nworkers: 2\ngraph: {trigger: []}\n"
+                    "faults: {crash: 1/20}\n",
+                    "lost-snapshot");
     char *text = story_of(&stage, 1);
     cr_assert_not_null(text);
     equals_golden(text, "story.txt");
