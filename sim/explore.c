@@ -719,7 +719,8 @@ static bool expand(struct explorer *one, uint64_t state)
         level->end = list_moves(one, level->moves, &level->sound);
         level->state = state;
         level->kind.open = false;
-        rests = (level->sound == 0 && judge_rest(one)) | try_all(one, level, &known);
+        rests = level->sound == 0 && judge_rest(one);
+        rests = try_all(one, level, &known) || rests;
     }
     if (rests || has_bug(one, BUG_REST)) {
         visited_set_rests(&one->explore->visited, state);

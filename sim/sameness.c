@@ -212,7 +212,7 @@ void sameness_note_time(struct sameness *same)
     static const enum row_table timed[] = {TABLE_MESSAGE, TABLE_SEQ};
     for (size_t t = 0; t < sizeof timed / sizeof *timed; t++) {
         for (uint32_t slot = 0; slot < same->run->world.rows.table[timed[t]].used; slot++) {
-            renew(same, timed[t], slot);
+            renew(same, (int)timed[t], slot);
         }
     }
 }
