@@ -12,7 +12,7 @@ skip() {
     exit 77
 }
 for program in chromium node npm; do
-    command -v $program >/dev/null || skip "there is no $program (.ci/packages, group browser)"
+    command -v $program >/dev/null || skip "there is no $program (.ci/packages, groups browser and node)"
 done
 
 mkdir -p "$folder"
