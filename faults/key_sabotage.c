@@ -14,7 +14,9 @@ enum {
     ERROR_WITHOUT_SKIP,
     PAUSED_IS_COMPLETE,
     AWAIT_DOES_NOT_WAIT,
-    JOIN_FOR_EACH_PARENT
+    JOIN_FOR_EACH_PARENT,
+    HOLD_COMPLETES,
+    ERROR_COMPLETES
 };
 
 static const struct sabotage named[] = {
@@ -49,6 +51,12 @@ static const struct sabotage named[] = {
     [JOIN_FOR_EACH_PARENT] = {.name = "join-for-each-parent",
                               .about = "a join is ready as soon as one of its parents is done",
                               .scenario = "key-branches"},
+    [HOLD_COMPLETES] = {.name = "hold-completes",
+                        .about = "work that is finished and to be held counts as completed",
+                        .scenario = "key-pause"},
+    [ERROR_COMPLETES] = {.name = "error-completes",
+                         .about = "work that failed counts as completed",
+                         .scenario = "quick-fox"},
     {.name = "judge-outside-lock",
      .about = "skips and joins are judged on a key that may have moved since (E-KEY-5)",
      .scenario = "key-branches",
@@ -177,6 +185,18 @@ static void publish_children(const struct sabotage_memory *memory, const struct 
     }
 }
 
+/* What ended so counts as completed. */
+static void complete_instead(struct bundle *bundle, enum key_change was)
+{
+    int64_t *event = params_of(bundle, find_call(bundle, PRIMITIVE_RECORD_EVENT));
+    int64_t *change = params_of(bundle, find_call(bundle, PRIMITIVE_CHANGE_KEY));
+    int position = (int)event[2];
+    if (event[3] == was + 1) {
+        event[3] = FLOW_COMPLETED;
+        change[DELTA] += key_delta(KEY_CHANGE_COMPLETE, position) - key_delta(was, position);
+    }
+}
+
 static void change_finish(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
@@ -191,6 +211,10 @@ static void change_finish(const struct sabotage *sabotage, struct sabotage_memor
         decide_early(actor, bundle, &bundle->calls[change]);
     } else if (sabotage->which == PAUSED_IS_COMPLETE) {
         params_of(bundle, change)[ACTIVE] = 98;
+    } else if (sabotage->which == HOLD_COMPLETES) {
+        complete_instead(bundle, KEY_CHANGE_HOLD);
+    } else if (sabotage->which == ERROR_COMPLETES) {
+        complete_instead(bundle, KEY_CHANGE_ERROR);
     } else if (sabotage->which == JOIN_FOR_EACH_PARENT) {
         publish_children(memory, actor, bundle);
     } else if (sabotage->which == SPLIT_COMPLETION && memory->stage == 1) {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define BUNDLE_CALLS_MAX  44
-#define BUNDLE_PARAMS_MAX 340
+#define BUNDLE_PARAMS_MAX 368
 #define BUNDLE_VALUES_MAX 16
 
 /* BUNDLE_CREATE, ... */

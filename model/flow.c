@@ -154,6 +154,14 @@ static void record(struct bundle *next, enum primitive_id primitive, int64_t flo
                 change + 1, untaken);
 }
 
+/* What the work of an activity comes to in a case, if nothing that it awaits fails. */
+static enum key_change work_of(const struct flow_activity *activity, int number)
+{
+    return has(activity->errors, number)  ? KEY_CHANGE_ERROR
+           : has(activity->holds, number) ? KEY_CHANGE_HOLD
+                                          : KEY_CHANGE_COMPLETE;
+}
+
 /* Who begins a flow, and for whom. */
 struct begun {
     int64_t flow;
@@ -170,7 +178,9 @@ static void begin_flow(const struct flow_book *book, const struct begun *begun, 
                 begun->number, begun->parent, begun->awaiter);
     for (int i = 0; i < shape->graph.count; i++) {
         BUNDLE_CALL(next, PRIMITIVE_ADD_PLACE, CALL_REQUIRE, 0, place_id(begun->flow, i),
-                    begun->flow, i, shape->graph.next[i], shape->at[i].awaits != 0);
+                    begun->flow, i, shape->graph.next[i], shape->at[i].awaits != 0,
+                    work_of(&shape->at[i], begun->number) + 1,
+                    flow_untaken(shape, i, begun->number));
     }
     for (int i = 0; i < shape->graph.count; i++) {
         if (flow_parents(shape, i) == 0) {
@@ -376,12 +386,9 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
 static enum key_change finish(const struct flow_worker *worker,
                               const struct flow_activity *activity)
 {
-    int number = (int)worker->flow[FLOW_CASE];
     bool failed = worker->message[1 + MESSAGE_KIND] == FLOW_RESUME &&
                   key_in_error(worker->message[1 + MESSAGE_CONTENT]);
-    return failed || has(activity->errors, number) ? KEY_CHANGE_ERROR
-           : has(activity->holds, number)          ? KEY_CHANGE_HOLD
-                                                   : KEY_CHANGE_COMPLETE;
+    return failed ? KEY_CHANGE_ERROR : work_of(activity, (int)worker->flow[FLOW_CASE]);
 }
 
 /* What the message asks for, if the digit still asks for it. */

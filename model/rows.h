@@ -198,6 +198,8 @@ enum flow_place_column {
     FLOW_PLACE_POSITION, /* 0 to 14 */
     FLOW_PLACE_NEXT,     /* its children, a bit a position */
     FLOW_PLACE_AWAITS,   /* 1: it is suspended while a flow of its own runs */
+    FLOW_PLACE_ENDS,     /* enum flow_event: what its work will come to; what it awaits may fail */
+    FLOW_PLACE_LEAVES,   /* the children that it will decide against, a bit a position */
     FLOW_PLACE_COLUMNS
 };
 

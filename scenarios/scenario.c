@@ -163,11 +163,10 @@ static bool read_reached(struct reader *reader, void *context)
         return false;
     }
     enum clause_kind kind = clause_get(clause)->kind;
-    if (kind != CLAUSE_KIND_PATH && kind != CLAUSE_KIND_LIMIT && kind != CLAUSE_KIND_SAFE &&
-        kind != CLAUSE_KIND_LIVE) {
+    if (kind == CLAUSE_KIND_GOLDEN) {
         return reader_fail(reader, text.line,
                            "%s is of kind %s, which no run shows; reached are clauses of kind "
-                           "path, limit, safe and live",
+                           "path, limit, safe, live and fmt",
                            clause_get(clause)->id, clause_kind_name(kind));
     }
     for (size_t i = 0; i < scenario->reaches_count; i++) {

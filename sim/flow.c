@@ -91,13 +91,51 @@ static bool shape_shows(const struct flow_shape *shape, const struct fate *fate,
     return false;
 }
 
+/* Whether a digit can make this move (KEY-3). */
+static bool makes_move(const struct flow_activity *activity, bool errors, bool skipped, int number,
+                       enum oracle_sighting sight)
+{
+    bool ends = !errors && !skipped;
+    bool holds = ends && (activity->holds >> number & 1) != 0;
+    bool pauses = ends && !holds && (activity->pauses >> number & 1) != 0;
+    switch ((int)sight) {
+    case SIGHT_KEY_STARTED:
+        return !skipped;
+    case SIGHT_KEY_ERRORED:
+        return errors;
+    case SIGHT_KEY_COMPLETED:
+        return ends && !holds;
+    case SIGHT_KEY_PAUSED:
+        return pauses;
+    case SIGHT_KEY_HELD:
+        return holds;
+    case SIGHT_KEY_RELEASED:
+        return holds || pauses;
+    default: /* SIGHT_KEY_SKIPPED */
+        return skipped;
+    }
+}
+
+static bool shape_moves(const struct flow_shape *shape, const struct fate *fate, int number,
+                        enum oracle_sighting sight)
+{
+    for (int i = 0; i < shape->graph.count; i++) {
+        if (makes_move(&shape->at[i], fate->errors[i], fate->skipped[i], number, sight)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 {
     const struct flow_book *book = &scenario->flows;
+    bool moves = sight >= SIGHT_KEY_STARTED && sight <= SIGHT_KEY_SKIPPED;
     for (int shape = 0; shape < book->shapes; shape++) {
         for (int number = 0; number < book->cases && number < (int)scenario->jobs; number++) {
             struct fate fate = fate_of(book, shape, number);
-            if (shape_shows(&book->shape[shape], &fate, sight)) {
+            if (moves ? shape_moves(&book->shape[shape], &fate, number, sight)
+                      : shape_shows(&book->shape[shape], &fate, sight)) {
                 return true;
             }
         }

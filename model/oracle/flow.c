@@ -5,7 +5,8 @@
  *      KEY-9          a new flow is nines
  *      KEY-8, KEY-3   the key moved by changes that exist, and by one that is no skip; nothing
  *                     happened twice
- *      KEY-2, KEY-1   the key is one; each digit says what the events say
+ *      KEY-2, KEY-1   the key is one; each digit says what the events say, and these say what the
+ *                     work of each activity came to, which stands in its place from the beginning
  *      KEY-8          nothing started before it was reached; who awaits a flow stays 8 until it
  *                     has ended, and then ends as it did (E-KEY-9)
  *      KEY-5          exactly those are skipped that nothing can reach any more
@@ -29,6 +30,8 @@ struct told {
     int places;                              /* how many it has */
     uint16_t next[POSITIONS];                /* a bit a child */
     bool awaits[POSITIONS];                  /* a flow of its own */
+    int64_t ends[POSITIONS];                 /* what its work comes to */
+    int64_t leaves[POSITIONS];               /* the children that its work decides against */
     int64_t runs[POSITIONS][EVENT_LAST + 1]; /* how often each happened */
     bool fresh[POSITIONS][EVENT_LAST + 1];   /* it happened in this commit */
     uint16_t untaken[POSITIONS];             /* children decided against */
@@ -56,6 +59,8 @@ static void tell_places(const struct rows *rows, struct told *told)
         told->places++;
         told->next[at] = (uint16_t)row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_NEXT);
         told->awaits[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_AWAITS) != 0;
+        told->ends[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_ENDS);
+        told->leaves[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_LEAVES);
     }
 }
 
@@ -165,6 +170,26 @@ static void judge_digits(struct judge *judge, const struct told *told)
         if (digit_of(told->key, i) != true_digit(told, i)) {
             breach(judge, ORACLE_KEY, CLAUSE_KEY_1, told,
                    "a digit does not say what happened to its activity");
+        }
+    }
+}
+
+/* What the work came to is known from the beginning; only an activity that awaits a flow may fail
+ * instead, and judge_awaiter says when. */
+static void judge_work(struct judge *judge, const struct told *told)
+{
+    static const enum flow_event results[] = {FLOW_ERRORED, FLOW_COMPLETED, FLOW_HELD};
+    for (int i = 0; i < told->places; i++) {
+        for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+            bool failed_below = results[r] == FLOW_ERRORED && told->awaits[i];
+            if (happened(told, i, results[r]) && told->ends[i] != results[r] && !failed_below) {
+                breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, told,
+                       "an activity ended otherwise than its work did");
+            }
+        }
+        if (finished(told, i) && told->untaken[i] != told->leaves[i]) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, told,
+                   "an activity took other branches than its work decided for");
         }
     }
 }
@@ -310,10 +335,17 @@ static void judge_awaiter(struct judge *judge, const struct told *told, int posi
     if (!has_end(judge->rows, row_key(judge->rows, TABLE_FLOW, awaited), &end)) {
         breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
                "an activity went on while the flow that it awaits was active");
-    } else if (oracle_key_in_error(row_get(judge->rows, TABLE_FLOW_END, end, FLOW_END_KEY)) &&
-               finished(told, position)) {
+        return;
+    }
+    bool in_error = oracle_key_in_error(row_get(judge->rows, TABLE_FLOW_END, end, FLOW_END_KEY));
+    if (in_error && finished(told, position)) {
         breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
                "an activity completed although the flow that it awaits ended in error");
+    }
+    if (!in_error && told->ends[position] != FLOW_ERRORED &&
+        happened(told, position, FLOW_ERRORED)) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_8, told,
+               "an activity failed although the flow that it awaits did not");
     }
 }
 
@@ -332,6 +364,7 @@ static void judge_state(struct judge *judge, const struct told *told)
 {
     judge_once(judge, told);
     judge_digits(judge, told);
+    judge_work(judge, told);
     judge_reached(judge, told);
     judge_awaiters(judge, told);
     judge_skips(judge, told);

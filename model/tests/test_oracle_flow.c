@@ -122,13 +122,26 @@ static void put_flow(int64_t flow, int64_t key, int64_t parent, int64_t awaiter)
 static void put_place(int64_t flow, int position, int64_t next, int64_t awaits)
 {
     put(TABLE_FLOW_PLACE, flow + position + 1,
-        (int64_t[FLOW_PLACE_COLUMNS]){flow, position, next, awaits});
+        (int64_t[FLOW_PLACE_COLUMNS]){flow, position, next,
+                                      awaits, [FLOW_PLACE_ENDS] = FLOW_COMPLETED});
+}
+
+/* What the work of an activity comes to. */
+static void plan(int64_t flow, int64_t position, int64_t ends, int64_t leaves)
+{
+    if (row_find(&told->rows, TABLE_FLOW_PLACE, flow + position + 1) != ROW_NONE) {
+        set(TABLE_FLOW_PLACE, flow + position + 1, FLOW_PLACE_ENDS, ends);
+        set(TABLE_FLOW_PLACE, flow + position + 1, FLOW_PLACE_LEAVES, leaves);
+    }
 }
 
 static void event(int64_t flow, int64_t position, int64_t change, int64_t untaken)
 {
     put(TABLE_FLOW_EVENT, flow + 100 + position * 10 + change,
         (int64_t[FLOW_EVENT_COLUMNS]){flow, position, change, untaken, 1});
+    if (change == FLOW_ERRORED || change == FLOW_COMPLETED || change == FLOW_HELD) {
+        plan(flow, position, change, untaken); /* as its work had it */
+    }
 }
 
 static void move(int64_t flow, int64_t delta)
@@ -270,6 +283,42 @@ Test(oracle_flow, a_digit_that_moves_alone_and_an_event_that_comes_alone_break_k
     begin_fork();
     put_place(FLOW, 15, 0, 0); /* is nowhere, so nothing depends on it */
     expect_fine("a place past the end");
+}
+
+Test(oracle_flow, an_end_or_a_branch_that_the_work_did_not_come_to_breaks_key_1)
+{
+    PROVES(CLAUSE_KEY_1);
+    SETTLES(ERRATUM_KEY_2);
+    static const int64_t ends[] = {FLOW_ERRORED, FLOW_COMPLETED, FLOW_HELD};
+    static const int64_t digits[] = {1, 2, 3};
+    for (size_t i = 0; i < COUNT(ends) * COUNT(ends); i++) {
+        size_t happens = i % COUNT(ends), planned = i / COUNT(ends);
+        begin();
+        put_flow(FLOW, AT(0, 9), 0, 0);
+        put_place(FLOW, 0, 0, 0);
+        expect_fine("a flow of one");
+        start(0);
+        expect_fine("a start");
+        event(FLOW, 0, ends[happens], 0);
+        move(FLOW, AT(0, -digits[happens]));
+        plan(FLOW, 0, ends[planned], 0);
+        if (ends[happens] != FLOW_HELD) {
+            end(FLOW);
+        }
+        if (happens == planned) {
+            expect_fine("as planned");
+        } else {
+            expect_breach(CLAUSE_KEY_1, "an activity ended otherwise than its work did");
+        }
+    }
+    begin_fork();
+    start(0);
+    expect_fine("a start");
+    complete(0, 1 << 1);
+    skip(1);
+    skip(4);
+    plan(FLOW, 0, FLOW_COMPLETED, 1 << 2);
+    expect_breach(CLAUSE_KEY_1, "an activity took other branches than its work decided for");
 }
 
 Test(oracle_flow, what_no_digit_stands_for_breaks_key_1)

@@ -196,3 +196,25 @@ Test(flow_trace, a_path_that_a_scenario_cannot_take_is_not_asked_for)
         run_free(&run);
     }
 }
+
+Test(flow_trace, moves_of_a_digit_are_asked_for_where_they_can_be_seen)
+{
+    PROVES(CLAUSE_KEY_3);
+    static const struct {
+        const char *scenario;
+        bool moves[SIGHT_KEY_SKIPPED - SIGHT_KEY_STARTED + 1]; /* in the order of enum flow_event */
+    } expected[] = {{"quick-fox", {true, true, true, false, true, true, true}},
+                    {"key-branches", {true, false, true, false, false, false, true}},
+                    {"key-pause", {true, false, true, true, true, true, true}},
+                    {"key-error", {true, true, true, false, false, false, true}},
+                    {"key-await", {true, true, true, true, true, true, true}}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        make(expected[i].scenario);
+        for (int sight = SIGHT_KEY_STARTED; sight <= SIGHT_KEY_SKIPPED; sight++) {
+            cr_expect_eq(run.part->can_see(&scenario, (enum oracle_sighting)sight),
+                         expected[i].moves[sight - SIGHT_KEY_STARTED], "%s: %s",
+                         expected[i].scenario, oracle_sighting_text((enum oracle_sighting)sight));
+        }
+        run_free(&run);
+    }
+}

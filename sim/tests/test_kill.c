@@ -100,6 +100,8 @@ static const struct killer {
     {"paused-is-complete", {CLAUSE_KEY_10}, 1},
     {"await-does-not-wait", {CLAUSE_KEY_8}, 1},
     {"join-for-each-parent", {CLAUSE_KEY_8}, 1},
+    {"hold-completes", {CLAUSE_KEY_1}, 1},
+    {"error-completes", {CLAUSE_KEY_1, CLAUSE_KEY_5}, 2},
     {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
     {"pipeline-review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
     {"pipeline-status-without-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2},
