@@ -1,6 +1,7 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
 #include "cli/cli.h"
-#include "cli/mirror.h"
+#include "cli/conform_runs.h"
+#include "cli/lockstep.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "sim/script.h"
@@ -25,9 +26,10 @@ static const char help[] =
     "transaction of a deadlock is given up, a cautious 40001) is taken over from it. A difference\n"
     "is made small and printed side by side.\n"
     "\n"
-    "  --seeds N      random scripts (default 500), and a tenth as many runs; with SCENARIOs, runs "
-    "of\n"
-    "                 each; for planted errors, scripts at most for each (3000)\n"
+    "  --seeds N      random scripts (default 500), and a tenth as many runs, and more until "
+    "every\n"
+    "                 primitive of every protocol was compared; with SCENARIOs, runs of each; for\n"
+    "                 planted errors, scripts at most for each (3000)\n"
     "  --base-seed N  the first seed (default 1)\n"
     "  --errors       the proof that it would notice: plants each deliberate error into the\n"
     "                 simulated store and says after how many seeds it was found\n"
@@ -41,9 +43,8 @@ static const char help[] =
     "  --out DIR      keep results and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 no difference (with --errors or --error: each planted one was found); 1 a\n"
-    "difference; 4 a planted error that was not found, or interrupted; 69 no server, or no package "
-    "to\n"
-    "make or reach one.\n"
+    "difference; 4 a planted error that was not found, a primitive that was never compared, or\n"
+    "interrupted; 69 no server, or no package to make or reach one.\n"
     "\n"
     "example: assay conform --seeds 2000\n";
 
@@ -349,119 +350,6 @@ static int on_schema(struct bench *bench, const char *dsn)
     return status;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------ */
-
-static void tell_parted(const struct request *request, const struct scenario *scenario,
-                        uint64_t seed, const char *difference)
-{
-    artefacts_line(request->results,
-                   json_pack("{s:s, s:s, s:I, s:s}", "type", "difference", "scenario",
-                             scenario->name, "seed", (json_int_t)seed, "what", difference));
-    if (!request->json) {
-        printf("%s, seed %" PRIu64 ": %s\n", scenario->name, seed, difference);
-    }
-}
-
-/* Runs of a scenario, PostgreSQL following; their counts go to `sum`. */
-static int follow_scenario(const struct request *request, const char *dsn,
-                           const struct scenario *scenario, uint64_t seeds, struct lockstep *sum)
-{
-    struct run *run = calloc(1, sizeof *run);
-    struct mirror mirror;
-    struct store_pg_problem problem;
-    int status = CLI_OK;
-    if (run == NULL || !run_make(run, scenario, NULL)) {
-        fprintf(stderr, "assay conform: not enough memory for %s\n", scenario->name);
-        free(run);
-        return CLI_UNAVAILABLE;
-    }
-    if (!mirror_open(&mirror, dsn, run, &problem)) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
-        status = CLI_UNAVAILABLE;
-        seeds = 0;
-    }
-    for (uint64_t n = 0; n < seeds && status == CLI_OK && !interrupted; n++) {
-        uint64_t seed = request->first_seed + n;
-        struct fault_plan plan = scenario->faults;
-        plan.rate[FAULT_REORDER].times = 0; /* PostgreSQL claims what is due first */
-        struct choice_source source = choice_random(seed, &plan);
-        mirror_run(&mirror, &source);
-        if (lockstep_differs(&mirror.both)) {
-            tell_parted(request, scenario, seed, mirror.both.difference);
-            status = mirror.both.failed ? CLI_UNAVAILABLE : CLI_BROKEN;
-        }
-    }
-    sum->statements += mirror.both.statements;
-    sum->waits += mirror.both.waits;
-    sum->deadlocks += mirror.both.deadlocks;
-    sum->commits += mirror.both.commits;
-    sum->rows += mirror.both.rows;
-    if (mirror.both.stepper != NULL) {
-        mirror_close(&mirror, dsn);
-    }
-    run_free(run);
-    free(run);
-    return status;
-}
-
-static void tell_followed(const struct request *request, const struct lockstep *sum, uint64_t runs,
-                          int status)
-{
-    artefacts_line(request->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "runs", "runs",
-                             (json_int_t)runs, "statements", (json_int_t)sum->statements, "waits",
-                             (json_int_t)sum->waits, "deadlocks", (json_int_t)sum->deadlocks,
-                             "commits", (json_int_t)sum->commits, "rows", (json_int_t)sum->rows,
-                             "differs", status != CLI_OK));
-    if (!request->json) {
-        printf("%" PRIu64 " runs, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
-               " deadlocks, %" PRIu64 " commits, %" PRIu64 " final rows: %s\n",
-               runs, sum->statements, sum->waits, sum->deadlocks, sum->commits, sum->rows,
-               status == CLI_OK ? "no difference" : "they differ");
-    }
-}
-
-static int follow_named(const struct request *request, const char *dsn)
-{
-    struct lockstep sum = {0};
-    int status = CLI_OK;
-    uint64_t runs = 0;
-    for (int i = 0; i < request->scenarios.count && status == CLI_OK; i++) {
-        static struct scenario scenario;
-        struct scenario_fault fault;
-        if (!scenario_load(request->scenarios.positional[i], &scenario, &fault)) {
-            return cli_usage_error(&cli_conform, "%s", fault.text);
-        }
-        const char *why = mirror_refuses(&scenario);
-        if (why != NULL) {
-            return cli_usage_error(&cli_conform, "%s: %s", scenario.name, why);
-        }
-        status = follow_scenario(request, dsn, &scenario, request->seed_count, &sum);
-        runs += request->seed_count;
-    }
-    tell_followed(request, &sum, runs, status);
-    return status;
-}
-
-/* A few runs of every scenario that can be followed. */
-static int follow_all(const struct request *request, const char *dsn)
-{
-    struct lockstep sum = {0};
-    uint64_t runs = 0, each = request->seed_count / 10 / scenario_count() + 1;
-    int status = CLI_OK;
-    for (size_t i = 0; i < scenario_count() && status == CLI_OK && !interrupted; i++) {
-        static struct scenario scenario;
-        struct scenario_fault fault;
-        if (scenario_load(scenario_name(i), &scenario, &fault) &&
-            mirror_refuses(&scenario) == NULL) {
-            status = follow_scenario(request, dsn, &scenario, each, &sum);
-            runs += each;
-        }
-    }
-    tell_followed(request, &sum, runs, status);
-    return status;
-}
-
 /* ---- on a server ----------------------------------------------------------------------------- */
 
 static int conform_scripts(struct bench *bench, const char *dsn)
@@ -516,12 +404,18 @@ static int conform(void *context, const char *dsn)
     struct bench *bench = context;
     const struct request *request = bench->request;
     results_note_server(request->results, dsn);
+    struct conform_runs runs = {.results = request->results,
+                                .json = request->json,
+                                .dsn = dsn,
+                                .first_seed = request->first_seed,
+                                .seeds = request->seed_count,
+                                .interrupted = &interrupted};
     if (request->scenarios.count > 0) {
-        return follow_named(request, dsn);
+        return conform_follow_named(&runs, &request->scenarios);
     }
     int status = conform_scripts(bench, dsn);
-    return status == CLI_OK && !request->errors && request->error == NULL ? follow_all(request, dsn)
-                                                                          : status;
+    bool hunts = request->errors || request->error != NULL;
+    return status == CLI_OK && !hunts ? conform_follow_all(&runs) : status;
 }
 
 static int run_verb(int argc, char **argv)

@@ -352,6 +352,10 @@ void lockstep_statement(struct lockstep *both, unsigned who)
     struct place at = place_of(all, who);
     uint32_t answered = 0;
     both->statements++;
+    uint8_t primitive = all->each[who].bundle.calls[at.call].primitive;
+    if (primitive < PRIMITIVE_COUNT) {
+        both->followed[primitive]++;
+    }
     if (!send(both, who, &at)) {
         fail(both);
         return;

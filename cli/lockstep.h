@@ -31,7 +31,8 @@ struct lockstep {
     bool failed;                   /* the server failed, which is no difference */
     /* what was compared */
     uint64_t statements, waits, deadlocks, commits, rows;
-    uint64_t aborts; /* 40001 that PostgreSQL chose */
+    uint64_t aborts;                    /* 40001 that PostgreSQL chose */
+    uint64_t followed[PRIMITIVE_COUNT]; /* statements of each primitive, by its id */
 };
 
 static inline bool lockstep_differs(const struct lockstep *both)

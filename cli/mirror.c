@@ -8,14 +8,10 @@
 
 const char *mirror_refuses(const struct scenario *scenario)
 {
-    const struct sim_part *part = part_of(scenario->protocol);
     struct rules rules;
     scenario_rules(scenario, 1, 1, &rules);
     if (rules.actors > STEPPER_CONNECTIONS_MAX) {
         return "it has more actors than connections are made";
-    }
-    if (part->has_presets != NULL && part->has_presets(scenario)) {
-        return "it presets rows, which nobody's statement does";
     }
     if (scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0) {
         return "it loses commits, which PostgreSQL does not do when it is asked to";

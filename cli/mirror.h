@@ -2,7 +2,7 @@
  * lockstep.h). What no session does (a duplicate put into the queue, a message delayed) is copied.
  *
  * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL claims what is due
- *       first, loses no commit when asked to, and its rows are not preset by a scenario. */
+ *       first, and loses no commit when asked to. */
 #ifndef CLI_MIRROR_H
 #define CLI_MIRROR_H
 

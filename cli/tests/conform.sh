@@ -19,7 +19,7 @@ is_json_lines() {
 
 # ---- without a server, or the wrong words ----
 run 64 conform no-such-scenario && complains 'no-such-scenario'
-run 64 conform ceilings && complains 'presets rows'
+run 64 conform lossy-failover && complains 'loses commits'
 run 64 replay "$scratch/none.json" --real
 run 64 conform --seeds none && complains 'it is a number'
 run 64 conform --seeds 0
@@ -43,6 +43,7 @@ fi
 # ---- the same on both sides ----
 run 0 conform --seeds 120
 says '120 scripts, '
+grep -qE '^([0-9]+) of \1 primitives' "$scratch/out" || fail 'a primitive was never compared'
 says ' waits, '
 says ': no difference'
 run 0 conform --seeds 20 --base-seed 5000 --json
