@@ -206,19 +206,35 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
     }
 }
 
+/* The five facts of the latch (SEQ-4). */
+static void facts(const struct rows *rows, uint32_t slot, char *out, size_t size)
+{
+    snprintf(out, size, "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
+             row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) - 1,
+             state_text(row_get(rows, TABLE_STAGE, slot, STAGE_PRIOR)),
+             state_text(row_get(rows, TABLE_STAGE, slot, STAGE_ATTEMPTED)),
+             row_get(rows, TABLE_STAGE, slot, STAGE_OWNER),
+             row_get(rows, TABLE_STAGE, slot, STAGE_WALL));
+}
+
 static void tell_stage(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct rows *rows = effect->names.rows;
-    if (change->kind != ROW_UPDATED || change->column != STAGE_SEQ) {
-        return;
+    char text[TRACE_HALT_SIZE];
+    if (change->kind == ROW_UPDATED && change->column == STAGE_SEQ) {
+        facts(effect->names.rows, change->slot, text, sizeof text);
+        trace_add(effect->list, "; ", "Stage1 halts: %s", text);
     }
-    trace_add(effect->list, "; ",
-              "Stage1 halts: seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_SEQ) - 1,
-              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_PRIOR)),
-              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_ATTEMPTED)),
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_OWNER),
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_WALL));
+}
+
+/* Stage1 has failed: an end that is expected where illegal moves are attempted (E-SEQ-15). */
+static bool halted(const struct rows *rows, char *out, size_t size)
+{
+    if (rows->table[TABLE_STAGE].used == 0 || row_get(rows, TABLE_STAGE, 0, STAGE_SEQ) == 0) {
+        return false;
+    }
+    int length = snprintf(out, size, "Stage1 HALTED: ");
+    facts(rows, 0, out + length, size - (size_t)length);
+    return true;
 }
 
 static void tell_tally(const struct trace_effect *effect, const struct row_change *change)
@@ -314,4 +330,5 @@ const struct sim_part sim_part_seq = {
     .value = value_name,
     .quoted = quoted,
     .dump = dump,
+    .halted = halted,
 };
