@@ -245,7 +245,9 @@ static void write_jobs(const struct bench *bench, const char *name, const char *
                "%.1f,\"commits_of_a_job\":%.1f,\"round_trips_of_a_job\":%s}\n",
                name, commits[0] == '\0' ? "" : ", ", commits, cost->rate, cost->commits, trips);
     } else {
-        snprintf(trips, sizeof trips, cost->round_trips > 0 ? "%.1f" : "", cost->round_trips);
+        if (cost->round_trips > 0) {
+            snprintf(trips, sizeof trips, "%.1f", cost->round_trips);
+        }
         printf("  %-16s %-8s %8.1f %15.1f %14s\n", name, commits, cost->rate, cost->commits, trips);
     }
     fflush(stdout);

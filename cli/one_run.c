@@ -118,6 +118,26 @@ static void write_summary(const struct one_run *one, const struct run *run)
            expected ? ", as the scenario expects" : "", result->steps);
     write_faults(result);
     printf("; %d clauses put to the test)\n", clauses_tested(run));
+    char why[TRACE_HALT_SIZE];
+    if (trace_halted(scenario, &run->world.rows, why)) {
+        printf("%s\n", why);
+    }
+}
+
+/* How it ended: all was done, the protocol stopped for good, or the run was not gone through with.
+ */
+static void write_end(json_t *line, const struct run *run, const struct run_result *result)
+{
+    char why[TRACE_HALT_SIZE];
+    bool halted = trace_halted(run->scenario, &run->world.rows, why);
+    bool ended = result->verdict == RUN_HELD;
+    json_object_set_new(line, "end",
+                        json_string(!ended   ? "stopped"
+                                    : halted ? "halted"
+                                             : "settled"));
+    if (halted) {
+        json_object_set_new(line, "halted", json_string(why));
+    }
 }
 
 /* On stdout with --json, and in results.jsonl. */
@@ -148,6 +168,7 @@ static void write_run_line(const struct one_run *one, const struct run *run)
         "why", broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
         "transactions", (json_int_t)result->transactions, "digest", digest, "faults", faults,
         "clauses", clauses_tested(run));
+    write_end(line, run, result);
     if (one->results == NULL) {
         if (one->json) {
             json_line_write(stdout, line);

@@ -129,6 +129,11 @@ static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabot
     return true;
 }
 
+static bool is_elsewhere(const struct sabotage_book *book, uint8_t bundle, uint8_t primitive)
+{
+    return book->once != NULL && book->once->primitive == primitive && book->once->bundle != bundle;
+}
+
 /* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
 static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape, uint8_t part)
 {
@@ -155,7 +160,8 @@ static bool visit_shape(struct walk *walk, const struct sabotage_shape *shape)
         bool last = i + 1 == shape->count;
         if (visit(walk, SABOTAGE_DROP, shape, part, 0) ||
             (!last && visit(walk, SABOTAGE_SPLIT, shape, part, 0)) ||
-            visit_ops(walk, shape, part)) {
+            (!is_elsewhere(books[walk->protocol], shape->bundle, part) &&
+             visit_ops(walk, shape, part))) {
             return true;
         }
     }

@@ -30,6 +30,12 @@ struct sabotage_shape {
         bundle, true, SHAPE_PARTS(__VA_ARGS__)                                                     \
     }
 
+/* A primitive of many bundles whose operations are enumerated in one of them, where all of them
+ * come to pass; in the others it is enumerated as a whole. */
+struct sabotage_once {
+    uint8_t primitive, bundle;
+};
+
 /* An enumerated sabotage that breaks no promise, by its whole name, and why. */
 struct sabotage_reason {
     const char *name, *reason;
@@ -40,6 +46,7 @@ struct sabotage_book {
     size_t named_count;
     const struct sabotage_shape *shapes;
     size_t shape_count;
+    const struct sabotage_once *once; /* NULL: there is none */
     const struct sabotage_reason *equivalents;
     size_t equivalent_count;
     /* Changes primitives in place, or puts a copy at SABOTAGE_COPY for `bundle` to call. */

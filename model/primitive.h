@@ -156,7 +156,7 @@ static inline enum op_lock op_lock_of(const struct op *op)
                                                            : LOCK_NO_KEY_UPDATE;
 }
 
-#define PRIMITIVE_OPS_MAX    14
+#define PRIMITIVE_OPS_MAX    18
 #define PRIMITIVE_PARAMS_MAX 14
 #define PRIMITIVE_VALUES_MAX 6
 

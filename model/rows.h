@@ -388,9 +388,14 @@ enum seq_tally_column {
     SEQ_TALLY_IN_FLIGHT,
     SEQ_TALLY_TERMINAL,
     SEQ_TALLY_COMMITTED,
-    SEQ_TALLY_STALE,    /* refused because the token or the expectation was overtaken (E-SEQ-3) */
+    SEQ_TALLY_STALE,    /* refused because the state was not the expected one (E-SEQ-8) */
     SEQ_TALLY_REPEATED, /* COMMITTED again: no-ops (SEQ-7) */
-    SEQ_TALLY_ILLEGAL,  /* illegal moves that were attempted on purpose */
+    SEQ_TALLY_ILLEGAL,  /* illegal moves that the contract refused: each fails Stage1 */
+    SEQ_TALLY_LATE,     /* refused because the token no longer stands (E-SEQ-3) */
+    SEQ_TALLY_RESULTS,  /* ... and it was the result of a run, not a heartbeat */
+    SEQ_TALLY_OF,       /* the seq of the last that was refused as stale or late, */
+    SEQ_TALLY_AS,       /* ... and the state that was expected, or the attempt of the token */
+    SEQ_TALLY_DRILLS,   /* illegal moves that were attempted on purpose */
     SEQ_TALLY_COLUMNS
 };
 

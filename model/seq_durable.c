@@ -9,15 +9,14 @@
 #define TICKS_CANCEL 8 /* of one that somebody wants cancelled */
 #define ANY          INT64_MAX
 
-/* Where the values of a bundle's calls are. */
+/* Where the values of a bundle's calls are; those of a look begin at 0. */
 enum value_place {
-    VALUE_GUARD = 0, /* EXPECT, HOLD, EXPIRED, GRACE */
-    VALUE_RETRIED,   /* FAIL and COMMIT begin here */
-    VALUE_STATE,     /* what the contract was asked about: FAIL, COMMIT and MOVE end here */
-    VALUE_ATTEMPTS,  /* LEASE */
-    VALUE_OWNER,     /* WITNESS */
-    VALUE_ENDED_BY,
-    VALUE_MOVES,
+    VALUE_GUARD = 0,                   /* EXPECT, HOLD, EXPIRED, GRACE, AGAIN */
+    VALUE_RETRIED,                     /* FAIL */
+    VALUE_BEAT,                        /* BEAT */
+    VALUE_ATTEMPTS,                    /* LEASE */
+    VALUE_CONTRACT,                    /* CONTRACT begins here, */
+    VALUE_HALTED = VALUE_CONTRACT + 4, /* ... and says here whether it failed Stage1 */
 };
 
 /* ---- identities and decisions ---------------------------------------------------------------- */
@@ -66,15 +65,10 @@ struct seq_result_of_run seq_plan_result(const struct seq_plan *plan, uint32_t n
     return (struct seq_result_of_run){fate == SEQ_FATE_SKIP ? SEQ_SKIP : SEQ_SUCCESS, 0};
 }
 
-uint32_t seq_plan_retryable(void)
-{
-    return 1U << SEQ_CLASS_LEASE_EXPIRED | 1U << SEQ_CLASS_TRANSIENT;
-}
-
 /* The largest number of attempts at which one is granted, plus 1. */
 uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class)
 {
-    const struct seq_policy policy = {.retryable_classes = seq_plan_retryable(),
+    const struct seq_policy policy = {.retryable_classes = plan->retryable,
                                       .retry_budget = plan->budget};
     uint32_t retries = 0;
     while (seq_rules_retry(&policy, fail_class, retries)) {
@@ -83,13 +77,13 @@ uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class)
     return retries;
 }
 
-/* Where a move to this state may come from. A retry belongs to the failure (E-SEQ-2). */
+/* Where a move to this state may come from. A retry is among them, but a failure that rests has its
+ * event out and is final (E-SEQ-2): see call_contract. */
 static int64_t sources(enum seq_state to)
 {
     int64_t set = 0;
     for (int from = 0; from < SEQ_STATES; from++) {
-        enum seq_move move = seq_rules_move((enum seq_state)from, to);
-        if (move != SEQ_MOVE_NONE && move != SEQ_MOVE_RETRY) {
+        if (seq_rules_move((enum seq_state)from, to) != SEQ_MOVE_NONE) {
             set |= INT64_C(1) << from;
         }
     }
@@ -110,17 +104,29 @@ static void call_expect(struct bundle *next, const struct seq_actor *self, uint3
                 state, stripe_id(self->number));
 }
 
-static void call_hold(struct bundle *next, const struct seq_actor *self)
+static void call_hold(struct bundle *next, const struct seq_actor *self, bool result)
 {
     BUNDLE_CALL(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD,
                 seq_durable_id(self->target), owner_id(self), self->attempt,
-                stripe_id(self->number));
+                stripe_id(self->number), result);
 }
 
-static void call_move(struct bundle *next, uint32_t number, enum seq_state to)
+/* A move, if the contract allows it. Only a seq that is to be COMMITTED has its event out
+ * (E-SEQ-2).
+ */
+static void call_contract(struct bundle *next, const struct seq_actor *self, uint32_t number,
+                          enum seq_state to)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_MOVE, CALL_UNLESS_DONE, VALUE_STATE, seq_durable_id(number), to,
-                sources(to));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_CONTRACT, CALL_UNLESS_DONE, VALUE_CONTRACT, seq_durable_stage(),
+                seq_durable_id(number), to, sources(to), event_id(number), to == SEQ_COMMITTED,
+                (int64_t)number + 1, stripe_id(self->number));
+}
+
+static void call_move(struct bundle *next, const struct seq_actor *self, uint32_t number,
+                      enum seq_state to)
+{
+    call_contract(next, self, number, to);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_MOVE, CALL_REQUIRE, VALUE_GUARD, seq_durable_id(number), to);
 }
 
 static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
@@ -138,10 +144,10 @@ static void call_event(struct bundle *next, const struct seq_actor *self, enum s
 static void call_fail(struct bundle *next, const struct seq_actor *self,
                       const struct seq_plan *plan, uint32_t fail_class)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_UNLESS_DONE, VALUE_RETRIED,
-                seq_durable_id(self->target), SEQ_FAIL, sources(SEQ_FAIL), fail_class,
-                seq_plan_retries(plan, fail_class), ANY, stripe_id(self->number),
-                event_id(self->target));
+    call_contract(next, self, self->target, SEQ_FAIL);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_REQUIRE, VALUE_RETRIED, seq_durable_id(self->target),
+                SEQ_FAIL, fail_class, seq_plan_retries(plan, fail_class), ANY,
+                stripe_id(self->number), event_id(self->target));
 }
 
 /* ---- bundles --------------------------------------------------------------------------------- */
@@ -150,7 +156,8 @@ static void build_admit(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
     BUNDLE_CALL(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0, seq_durable_stage(), rules->timeout,
-                rules->put_back, seq_plan_retryable(), rules->of.seq.budget, rules->of.seq.drill);
+                rules->put_back, rules->of.seq.retryable, rules->of.seq.budget,
+                rules->of.seq.drill);
     for (unsigned a = 0; a < rules->actors; a++) {
         BUNDLE_CALL(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0, stripe_id(a));
     }
@@ -178,7 +185,7 @@ static void build_look(const struct seq_actor *self, const struct rules *rules, 
 static void build_take(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_DISPATCHED);
-    call_move(next, self->target, SEQ_IN_FLIGHT);
+    call_move(next, self, self->target, SEQ_IN_FLIGHT);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS,
                 seq_durable_id(self->target), owner_id(self));
     call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
@@ -187,8 +194,8 @@ static void build_take(const struct seq_actor *self, struct bundle *next)
 
 static void build_beat(const struct seq_actor *self, struct bundle *next)
 {
-    call_hold(next, self);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_STATE, seq_durable_id(self->target),
+    call_hold(next, self, false);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_BEAT, seq_durable_id(self->target),
                 owner_id(self), self->attempt, ANY);
 }
 
@@ -202,8 +209,8 @@ static void build_finish(const struct seq_actor *self, const struct seq_plan *pl
                          struct bundle *next)
 {
     enum seq_state state = seq_plan_result(plan, self->target, self->attempt).state;
-    call_hold(next, self);
-    call_move(next, self->target, state);
+    call_hold(next, self, true);
+    call_move(next, self, self->target, state);
     call_end(next, self);
     call_event(next, self, state);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
@@ -213,7 +220,7 @@ static void build_finish(const struct seq_actor *self, const struct seq_plan *pl
 static void build_fail(const struct seq_actor *self, const struct seq_plan *plan,
                        struct bundle *next)
 {
-    call_hold(next, self);
+    call_hold(next, self, true);
     call_fail(next, self, plan, seq_plan_result(plan, self->target, self->attempt).fail_class);
     call_end(next, self);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
@@ -233,7 +240,7 @@ static void build_reclaim(const struct seq_actor *self, const struct rules *rule
 static void build_cancel(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_DISPATCHED);
-    call_move(next, self->target, SEQ_CANCEL);
+    call_move(next, self, self->target, SEQ_CANCEL);
     call_event(next, self, SEQ_CANCEL);
     call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
     call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
@@ -251,8 +258,8 @@ static void build_force(const struct seq_actor *self, const struct rules *rules,
 {
     call_expect(next, self, self->target, SEQ_IN_FLIGHT);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target), self->seen, rules->put_back - 1, ANY);
-    call_move(next, self->target, SEQ_CANCEL);
+                seq_durable_id(self->target), self->asked, rules->put_back - 1, ANY);
+    call_move(next, self, self->target, SEQ_CANCEL);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
                 seq_durable_id(self->target));
     call_event(next, self, SEQ_CANCEL);
@@ -262,40 +269,30 @@ static void build_force(const struct seq_actor *self, const struct rules *rules,
 
 static void build_commit(const struct seq_actor *self, struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_COMMIT, CALL_UNLESS_DONE, VALUE_RETRIED,
-                seq_durable_id(self->target), SEQ_COMMITTED, sources(SEQ_COMMITTED),
-                stripe_id(self->number), event_id(self->target));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_AGAIN, CALL_UNLESS_DONE, VALUE_GUARD,
+                seq_durable_id(self->target), SEQ_COMMITTED, stripe_id(self->number));
+    call_move(next, self, self->target, SEQ_COMMITTED);
+    call_count(next, self, PRIMITIVE_SEQ_TERMINAL, -1);
+    call_count(next, self, PRIMITIVE_SEQ_COMMITTED, 1);
 }
 
 static void build_attempt(const struct seq_actor *self, struct bundle *next)
 {
     const struct seq_misstep *misstep = &self->misstep;
     call_expect(next, self, misstep->number, (enum seq_state)misstep->from);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_WITNESS, CALL_PLAIN, VALUE_OWNER,
-                seq_durable_id(misstep->number), stripe_id(self->number));
-    call_move(next, misstep->number, (enum seq_state)misstep->to);
-}
-
-static void build_halt(const struct seq_actor *self, struct bundle *next)
-{
-    const struct seq_fatal *fatal = &self->fatal;
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_HALT, CALL_UNLESS_DONE, 0, seq_durable_stage(),
-                (int64_t)fatal->number + 1, fatal->prior, fatal->attempted, fatal->owner,
-                fatal->wall, fatal->moves);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_DRILL, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number));
+    call_move(next, self, misstep->number, (enum seq_state)misstep->to);
 }
 
 /* What it sends next. */
 static enum bundle_name sends(const struct seq_actor *self)
 {
-    return self->fatal.there     ? BUNDLE_SEQ_HALT
-           : self->misstep.there ? BUNDLE_SEQ_ATTEMPT
-                                 : (enum bundle_name)self->sends;
+    return self->misstep.there ? BUNDLE_SEQ_ATTEMPT : (enum bundle_name)self->sends;
 }
 
 static bool moves(enum bundle_name name)
 {
-    return name != BUNDLE_SEQ_ADMIT && name != BUNDLE_SEQ_LOOK && name != BUNDLE_SEQ_READ &&
-           name != BUNDLE_SEQ_HALT;
+    return name != BUNDLE_SEQ_ADMIT && name != BUNDLE_SEQ_LOOK && name != BUNDLE_SEQ_READ;
 }
 
 static void next_of(struct actor *actor, const struct rules *rules, struct bundle *next)
@@ -313,7 +310,7 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         break;
     case BUNDLE_SEQ_DISPATCH:
         call_expect(next, self, self->target, SEQ_UNSEEN);
-        call_move(next, self->target, SEQ_DISPATCHED);
+        call_move(next, self, self->target, SEQ_DISPATCHED);
         call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, 1);
         break;
     case BUNDLE_SEQ_TAKE:
@@ -345,9 +342,6 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         break;
     case BUNDLE_SEQ_ATTEMPT:
         build_attempt(self, next);
-        break;
-    case BUNDLE_SEQ_HALT:
-        build_halt(self, next);
         break;
     case BUNDLE_SEQ_READ:
         BUNDLE_CALL(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0, seq_durable_id(self->target));
@@ -444,7 +438,7 @@ static void choose(struct actor *actor, const struct rules *rules, const struct 
         if (name != BUNDLE_SEQ_LOOK && from <= last->now) {
             self->sends = (uint8_t)name;
             self->target = sight.number;
-            self->seen = name == BUNDLE_SEQ_COMMIT ? sight.state : sight.cancel_at;
+            self->asked = sight.cancel_at;
             return;
         }
     }
@@ -519,73 +513,17 @@ static void dispatch(struct seq_actor *self, const struct rules *rules, const st
 
 /* ---- the end of Stage1 ----------------------------------------------------------------------- */
 
-/* Which call of a bundle asks the contract, and about which move. */
-struct question {
-    uint8_t call; /* counted from 1; 0: none */
-    uint8_t prior, attempted;
-};
-
-static struct question asked(const struct seq_actor *self, const struct seq_plan *plan)
+/* It is told that Stage1 has failed, or its own transaction failed it (E-SEQ-15). */
+static bool is_over(const struct seq_actor *self, const struct outcome *last)
 {
-    enum seq_state result = seq_plan_result(plan, self->target, self->attempt).state;
-    switch (self->sent) {
-    case BUNDLE_SEQ_DISPATCH:
-        return (struct question){3, SEQ_UNSEEN, SEQ_DISPATCHED};
-    case BUNDLE_SEQ_TAKE:
-        return (struct question){3, SEQ_DISPATCHED, SEQ_IN_FLIGHT};
-    case BUNDLE_SEQ_FINISH:
-    case BUNDLE_SEQ_FAIL:
-        return (struct question){3, SEQ_IN_FLIGHT, (uint8_t)result};
-    case BUNDLE_SEQ_RECLAIM:
-        return (struct question){3, SEQ_IN_FLIGHT, SEQ_FAIL};
-    case BUNDLE_SEQ_CANCEL:
-        return (struct question){3, SEQ_DISPATCHED, SEQ_CANCEL};
-    case BUNDLE_SEQ_FORCE:
-        return (struct question){4, SEQ_IN_FLIGHT, SEQ_CANCEL};
-    case BUNDLE_SEQ_COMMIT:
-        return (struct question){2, (uint8_t)self->seen, SEQ_COMMITTED};
-    case BUNDLE_SEQ_ATTEMPT:
-        return (struct question){4, self->misstep.from, self->misstep.to};
-    default:
-        return (struct question){0, 0, 0};
-    }
-}
-
-static int64_t owner_on_record(const struct outcome *last)
-{
-    int64_t owner = last->values[VALUE_OWNER];
-    return owner != 0 ? owner : last->values[VALUE_ENDED_BY];
-}
-
-/* Outside the contract, or a second terminal event: fatal (SEQ-3, SEQ-6). True: it is. */
-static bool is_fatal(struct seq_actor *self, const struct seq_plan *plan,
-                     const struct outcome *last)
-{
-    struct question question = asked(self, plan);
-    bool illegal =
-        last->kind == OUTCOME_COMMITTED && question.call != 0 && last->skipped == question.call;
-    bool refused = last->kind == OUTCOME_REFUSED && last->refusal != REFUSED_HALTED;
-    if (!illegal && !refused) {
-        return false;
-    }
-    bool missed = self->sent == BUNDLE_SEQ_ATTEMPT;
-    self->fatal = (struct seq_fatal){
-        .there = true,
-        .prior = illegal ? (uint8_t)last->values[VALUE_STATE] : question.prior,
-        .attempted = question.attempted,
-        .number = missed ? self->misstep.number : self->target,
-        .owner = missed ? owner_on_record(last) : 0,
-        .wall = last->now,
-        .moves = missed ? last->values[VALUE_MOVES] : 0,
-    };
-    self->misstep.there = false;
-    return true;
+    bool failed = last->kind == OUTCOME_COMMITTED && moves((enum bundle_name)self->sent) &&
+                  last->values[VALUE_HALTED] != 0;
+    return failed || (last->kind == OUTCOME_REFUSED && last->refusal == REFUSED_HALTED);
 }
 
 /* Whatever it held is nobody's business any more. */
 static void halt(struct seq_actor *self)
 {
-    self->halted = true;
     self->misstep.there = false;
     become_idle(self);
 }
@@ -593,14 +531,9 @@ static void halt(struct seq_actor *self)
 static void take(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
     struct seq_actor *self = &actor->is.seq;
-    const struct seq_plan *plan = &rules->of.seq;
     bool committed = last->kind == OUTCOME_COMMITTED;
-    if (last->kind == OUTCOME_REFUSED && last->refusal == REFUSED_HALTED) {
+    if (is_over(self, last)) {
         halt(self);
-    } else if (is_fatal(self, plan, last)) {
-        return;
-    } else if (self->sent == BUNDLE_SEQ_HALT) {
-        self->fatal.there = !committed;
     } else if (self->sent == BUNDLE_SEQ_ATTEMPT) {
         self->misstep.there = !committed; /* overtaken */
     } else if (self->sends == BUNDLE_SEQ_LOOK && committed) {
@@ -610,7 +543,7 @@ static void take(struct actor *actor, const struct rules *rules, const struct ou
     } else if (actor->role == SEQ_DISPATCHER) {
         dispatch(self, rules, last);
     } else if (actor->role == SEQ_WORKER) {
-        work(self, plan, last);
+        work(self, &rules->of.seq, last);
     } else {
         serve(self, last);
     }
@@ -628,21 +561,15 @@ static void begin(struct actor *actor, const struct rules *rules, unsigned numbe
     }
 }
 
-/* All is lost but which incarnation it is; how far a dispatcher was, because who hands it the seqs
- * knows (whether the last one was dispatched it has to read); and the report of an illegal move,
- * which is written down before anything else: Stage1 has failed, whatever becomes of the process.
+/* All is lost but which incarnation it is, and how far a dispatcher was, because who hands it the
+ * seqs knows; whether the last one was dispatched, and whether Stage1 has failed, it has to read.
  */
 static void restart(struct actor *actor, const struct rules *rules, unsigned number)
 {
     struct seq_actor *self = &actor->is.seq;
     *self = (struct seq_actor){.incarnation = self->incarnation + 1,
-                               .halted = self->halted,
-                               .fatal = self->fatal,
                                .at = actor->role == SEQ_DISPATCHER ? self->at : 0};
     begin(actor, rules, number);
-    if (self->halted) {
-        become_idle(self);
-    }
 }
 
 /* Every seq is dispatched, or Stage1 has failed. */

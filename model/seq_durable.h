@@ -10,9 +10,9 @@
  *
  * Whoever looks may find the seq moved on by the time it acts: every move names the token or the
  * state that it expects, and one that was overtaken is refused and counted (E-SEQ-3, E-SEQ-8). What
- * the contract does not allow changes nothing; a second transaction sets the latch, and from then
- * on every move is refused (E-SEQ-15). An outcome that is not known is resolved by looking again
- * (E-SEQ-11); the commit, which may be repeated, by sending it again (SEQ-7).
+ * the contract does not allow moves nothing and sets the latch, in the transaction that finds it
+ * out; from then on every move is refused (E-SEQ-15). An outcome that is not known is resolved by
+ * looking again (E-SEQ-11); the commit, which may be repeated, by sending it again (SEQ-7).
  *
  * What a run of a seq comes to is a function of the seq and the attempt: its fate. */
 #ifndef MODEL_SEQ_DURABLE_H
@@ -40,18 +40,11 @@ enum seq_fail_class { SEQ_CLASS_TRANSIENT = 1, SEQ_CLASS_PERMANENT = 2 };
 
 /* What the engines of a run share. The lease lasts rules->timeout ticks, grace rules->put_back. */
 struct seq_plan {
-    uint32_t budget; /* retries of one seq (E-SEQ-14) */
-    bool drill;      /* illegal moves are attempted on purpose */
+    uint32_t retryable; /* bit c: fail class c may be retried */
+    uint32_t budget;    /* retries of one seq (E-SEQ-14) */
+    bool drill;         /* illegal moves are attempted on purpose */
     uint32_t fate_count;
     uint8_t fates[SEQ_FATES_MAX]; /* enum seq_fate; seqs have them in turn */
-};
-
-/* The five facts of SEQ-4, and how many moves the seq had made when they were found. */
-struct seq_fatal {
-    bool there;
-    uint8_t prior, attempted; /* enum seq_state */
-    uint32_t number;          /* of the seq */
-    int64_t owner, wall, moves;
 };
 
 /* A move that an actor is about to make and should not. */
@@ -64,17 +57,15 @@ struct seq_misstep {
 /* One engine, in any of the roles. */
 struct seq_actor {
     uint8_t number; /* of the actor */
-    uint8_t sends;  /* enum bundle_name: what is next, but for a misstep or a fatal */
+    uint8_t sends;  /* enum bundle_name: what is next, but for a misstep */
     uint8_t sent;   /* enum bundle_name: what was last */
     uint8_t beats;  /* worker: progress ticks of this run */
-    bool halted;    /* it was told that Stage1 has failed */
     uint32_t incarnation;
     uint32_t at;     /* dispatcher: how far it is; else the first seq of the next look */
     uint32_t target; /* the number of the seq that it is about */
     int64_t attempt; /* worker: of its token */
-    int64_t seen;    /* committer: the state it saw; canceller: when the run was asked to end */
+    int64_t asked;   /* canceller: when the run was asked to end */
     struct seq_misstep misstep;
-    struct seq_fatal fatal;
 };
 
 struct seq_result_of_run {
@@ -89,8 +80,8 @@ struct seq_result_of_run seq_plan_result(const struct seq_plan *plan, uint32_t n
 /* How many retries a failure of this class may have; the policy, as a store tests it. */
 uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class);
 
-/* Bit c: fail class c may be retried. */
-uint32_t seq_plan_retryable(void);
+/* The usual classes that may be retried. */
+#define SEQ_PLAN_RETRYABLE (1U << SEQ_CLASS_LEASE_EXPIRED | 1U << SEQ_CLASS_TRANSIENT)
 
 int64_t seq_durable_id(uint32_t number);
 int64_t seq_durable_stage(void);

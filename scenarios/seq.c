@@ -65,6 +65,7 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
     static const uint8_t others[] = {SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER};
     (void)scenario;
+    rules->of.seq.retryable = SEQ_PLAN_RETRYABLE;
     memcpy(&rules->cast[rules->actors], others, sizeof others);
     rules->actors = (uint8_t)(rules->actors + sizeof others);
 }

@@ -74,6 +74,9 @@ struct sim_part {
     void (*ledgers)(const struct story_telling *telling);
     /* All that a debugger would show at a breakpoint. NULL: every row. */
     void (*dump)(FILE *out, const struct names *names);
+    /* Whether the protocol has stopped for good before all was done, by these rows, and why, in one
+     * line into `out`. NULL: it never does. */
+    bool (*halted)(const struct rows *rows, char *out, size_t size);
 };
 
 const struct sim_part *part_of(enum protocol_id protocol);

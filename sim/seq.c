@@ -9,13 +9,15 @@
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
-/* The 51 pairs that are neither legal nor a no-op. */
+/* The 51 pairs that are neither legal nor a no-op, and the retry of a failure that rests
+ * (E-SEQ-2). */
 static uint32_t illegal_pairs(uint8_t pairs[SEQ_STATES * SEQ_STATES][2])
 {
     uint32_t count = 0;
     for (uint8_t from = 0; from < SEQ_STATES; from++) {
         for (uint8_t to = 0; to < SEQ_STATES; to++) {
-            if (seq_rules_pair((enum seq_state)from, (enum seq_state)to) == SEQ_PAIR_ILLEGAL) {
+            if (seq_rules_pair((enum seq_state)from, (enum seq_state)to) == SEQ_PAIR_ILLEGAL ||
+                seq_rules_move((enum seq_state)from, (enum seq_state)to) == SEQ_MOVE_RETRY) {
                 pairs[count][0] = from;
                 pairs[count++][1] = to;
             }
@@ -62,18 +64,10 @@ static bool misstep(struct run *run, unsigned actor, uint32_t ordinal)
     return true;
 }
 
-/* Who attempted an illegal move learns what came of it: the latch is a second transaction, and
- * E-SEQ-15 knows nobody else who would send it. */
-static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
-{
-    bool hides = kind == FAULT_CRASH_AFTER_COMMIT || kind == FAULT_UNKNOWN_COMMITTED;
-    return part_applies(run, kind, actor) && !(hides && run->bundle.name == BUNDLE_SEQ_ATTEMPT);
-}
-
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 {
     bool illegal = (sight >= SIGHT_SEQ_ILLEGAL_00 && sight < SIGHT_SEQ_COMMIT_AGAIN) ||
-                   sight == SIGHT_SEQ_COMMIT_EARLY;
+                   sight == SIGHT_SEQ_COMMIT_EARLY || sight == SIGHT_SEQ_FINAL;
     return !illegal || scenario->faults.rate[FAULT_ILLEGAL_MOVE].times > 0;
 }
 
@@ -85,7 +79,6 @@ static const char *only_ground(enum bundle_name bundle)
 {
     switch ((int)bundle) {
     case BUNDLE_SEQ_ATTEMPT:
-    case BUNDLE_SEQ_HALT:
         return "seq-illegal";
     case BUNDLE_SEQ_ASK:
     case BUNDLE_SEQ_FORCE:
@@ -161,9 +154,7 @@ static void tell_sent(const struct trace_effect *effect)
     const struct bundle *bundle = effect->event->bundle;
     const char *text = bundle_name_text((enum bundle_name)bundle->name);
     uint32_t slot = about(&effect->names, bundle);
-    if (bundle->name == BUNDLE_SEQ_HALT) {
-        trace_add(effect->list, "", "halt Stage1");
-    } else if (bundle->name == BUNDLE_SEQ_LOOK || slot == ROW_NONE) {
+    if (bundle->name == BUNDLE_SEQ_LOOK || slot == ROW_NONE) {
         trace_add(effect->list, "", "%s", text);
     } else {
         trace_add(effect->list, "", "%s %s", text, seq_name(&effect->names, slot).text);
@@ -171,9 +162,10 @@ static void tell_sent(const struct trace_effect *effect)
     if (bundle->name == BUNDLE_SEQ_ATTEMPT) {
         trace_add(effect->list, "", ": %s -> %s",
                   state_text(parameter(bundle, PRIMITIVE_SEQ_EXPECT, 1)),
-                  state_text(parameter(bundle, PRIMITIVE_SEQ_MOVE, 1)));
+                  state_text(parameter(bundle, PRIMITIVE_SEQ_CONTRACT, 2)));
     } else if (bundle->name == BUNDLE_SEQ_FINISH) {
-        trace_add(effect->list, "", " as %s", state_text(parameter(bundle, PRIMITIVE_SEQ_MOVE, 1)));
+        trace_add(effect->list, "", " as %s",
+                  state_text(parameter(bundle, PRIMITIVE_SEQ_CONTRACT, 2)));
     }
 }
 
@@ -214,25 +206,43 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
     }
 }
 
+/* The five facts of the latch (SEQ-4). */
+static void facts(const struct rows *rows, uint32_t slot, char *out, size_t size)
+{
+    snprintf(out, size, "seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
+             row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) - 1,
+             state_text(row_get(rows, TABLE_STAGE, slot, STAGE_PRIOR)),
+             state_text(row_get(rows, TABLE_STAGE, slot, STAGE_ATTEMPTED)),
+             row_get(rows, TABLE_STAGE, slot, STAGE_OWNER),
+             row_get(rows, TABLE_STAGE, slot, STAGE_WALL));
+}
+
 static void tell_stage(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct rows *rows = effect->names.rows;
-    if (change->kind != ROW_UPDATED || change->column != STAGE_SEQ) {
-        return;
+    char text[TRACE_HALT_SIZE];
+    if (change->kind == ROW_UPDATED && change->column == STAGE_SEQ) {
+        facts(effect->names.rows, change->slot, text, sizeof text);
+        trace_add(effect->list, "; ", "Stage1 halts: %s", text);
     }
-    trace_add(effect->list, "; ",
-              "Stage1 halts: seq %" PRId64 ", %s -> %s attempted, owner %" PRId64 ", t=%" PRId64,
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_SEQ) - 1,
-              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_PRIOR)),
-              state_text(row_get(rows, TABLE_STAGE, change->slot, STAGE_ATTEMPTED)),
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_OWNER),
-              row_get(rows, TABLE_STAGE, change->slot, STAGE_WALL));
+}
+
+/* Stage1 has failed: an end that is expected where illegal moves are attempted (E-SEQ-15). */
+static bool halted(const struct rows *rows, char *out, size_t size)
+{
+    if (rows->table[TABLE_STAGE].used == 0 || row_get(rows, TABLE_STAGE, 0, STAGE_SEQ) == 0) {
+        return false;
+    }
+    int length = snprintf(out, size, "Stage1 HALTED: ");
+    facts(rows, 0, out + length, size - (size_t)length);
+    return true;
 }
 
 static void tell_tally(const struct trace_effect *effect, const struct row_change *change)
 {
     if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_STALE) {
         trace_add(effect->list, "; ", "overtaken: refused and counted");
+    } else if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_LATE) {
+        trace_add(effect->list, "; ", "its token no longer stands: refused and counted");
     } else if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_REPEATED) {
         trace_add(effect->list, "; ", "committed before: a no-op");
     }
@@ -264,7 +274,7 @@ static const char *skip_reason(enum bundle_name bundle)
 {
     return bundle == BUNDLE_SEQ_ATTEMPT                                 ? "not allowed here"
            : bundle == BUNDLE_SEQ_RECLAIM || bundle == BUNDLE_SEQ_FORCE ? "not due any more"
-           : bundle == BUNDLE_SEQ_ADMIT || bundle == BUNDLE_SEQ_HALT    ? "done before"
+           : bundle == BUNDLE_SEQ_ADMIT                                 ? "done before"
                                                                         : "overtaken";
 }
 
@@ -299,20 +309,16 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
 {
     const struct seq_actor *one = &actor->is.seq;
     const struct seq_misstep *misstep = &one->misstep;
-    const struct seq_fatal *fatal = &one->fatal;
-    int64_t since =
-        one->seen > 8 ? one->seen - same->run->world.now : one->seen; /* state or time */
+    int64_t since = one->asked == 0 ? 0 : one->asked - same->run->world.now;
     const int64_t words[] = {
-        one->number,      one->sends,       one->sent,     one->beats,      one->halted,
-        one->incarnation, one->at,          one->target,   one->attempt,    since,
-        misstep->there,   misstep->from,    misstep->to,   misstep->number, fatal->there,
-        fatal->prior,     fatal->attempted, fatal->number, fatal->owner,    fatal->moves};
+        one->number,   one->sends,  one->sent,      one->beats, one->incarnation,
+        one->at,       one->target, one->attempt,   since,      misstep->there,
+        misstep->from, misstep->to, misstep->number};
     return sameness_mix_words(hash, words, sizeof words / sizeof *words);
 }
 
 const struct sim_part sim_part_seq = {
     .knows = knows,
-    .applies = applies,
     .misstep = misstep,
     .can_see = can_see,
     .grounds = grounds,
@@ -324,4 +330,5 @@ const struct sim_part sim_part_seq = {
     .value = value_name,
     .quoted = quoted,
     .dump = dump,
+    .halted = halted,
 };

@@ -527,3 +527,10 @@ void trace_free(struct trace *trace)
     free(trace->records);
     *trace = (struct trace){.scenario = trace->scenario};
 }
+
+bool trace_halted(const struct scenario *scenario, const struct rows *rows,
+                  char why[TRACE_HALT_SIZE])
+{
+    const struct sim_part *part = part_of(scenario->protocol);
+    return part->halted != NULL && part->halted(rows, why, TRACE_HALT_SIZE);
+}

@@ -57,6 +57,11 @@ void trace_write(FILE *out, const struct trace_line *line, const char *alarm, co
 /* Every ledger, or every row, as it stands. */
 void trace_dump(FILE *out, const struct names *names);
 
+/* Whether the protocol of the scenario has stopped for good by these rows, and why, in one line. */
+#define TRACE_HALT_SIZE 192
+bool trace_halted(const struct scenario *scenario, const struct rows *rows,
+                  char why[TRACE_HALT_SIZE]);
+
 /* A digit string of a ledger, or the bare number if it is none. */
 struct trace_digits {
     char text[24];

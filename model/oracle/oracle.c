@@ -92,10 +92,14 @@ static const struct {
     [SIGHT_SEQ_KEPT] = {CLAUSE_SEQ_9, "heartbeats kept a lease beyond its first term"},
     [SIGHT_SEQ_RECLAIM_RETRY] = {CLAUSE_SEQ_10, "an expired lease was reclaimed for a retry"},
     [SIGHT_SEQ_RECLAIM_FAIL] = {CLAUSE_SEQ_10, "an expired lease was reclaimed as a failure"},
-    [SIGHT_SEQ_LATE] = {CLAUSE_SEQ_12, "somebody who was overtaken was refused and counted"},
+    [SIGHT_SEQ_LATE] = {CLAUSE_SEQ_12, "a token that no longer stood was refused and counted"},
     [SIGHT_SEQ_EXHAUSTED] = {CLAUSE_SEQ_14, "retries were exhausted"},
     [SIGHT_SEQ_CANCEL_EARLY] = {CLAUSE_SEQ_15, "a seq was cancelled before work began"},
     [SIGHT_SEQ_CANCEL_FORCED] = {CLAUSE_SEQ_15, "a run was cancelled after the grace period"},
+    [SIGHT_SEQ_FINAL] = {CLAUSE_SEQ_3, "5 -> 1 of a failure that rests halted Stage1"},
+    [SIGHT_SEQ_LATE_RESULT] = {CLAUSE_SEQ_12, "a late result was refused"},
+    [SIGHT_SEQ_RECLAIM_WON] = {CLAUSE_SEQ_12, "a result came after its run was reclaimed"},
+    [SIGHT_SEQ_LATE_BEAT] = {CLAUSE_SEQ_19, "a late heartbeat was refused"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

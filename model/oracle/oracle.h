@@ -123,10 +123,14 @@ enum oracle_sighting {
     SIGHT_SEQ_KEPT,             /* SEQ-9: a run outlived its first lease */
     SIGHT_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED */
     SIGHT_SEQ_RECLAIM_FAIL,     /* SEQ-10: to TERMINAL_FAIL */
-    SIGHT_SEQ_LATE,             /* SEQ-12: somebody who was overtaken was refused and counted */
+    SIGHT_SEQ_LATE,             /* SEQ-12: whose token no longer stood was refused and counted */
     SIGHT_SEQ_EXHAUSTED,        /* SEQ-14: a retryable failure beyond the budget */
     SIGHT_SEQ_CANCEL_EARLY,     /* SEQ-15: before work began */
     SIGHT_SEQ_CANCEL_FORCED,    /* SEQ-15: after the grace period */
+    SIGHT_SEQ_FINAL,       /* SEQ-3: 5>1 of a failure that rests: told by the latch (E-SEQ-2) */
+    SIGHT_SEQ_LATE_RESULT, /* SEQ-12: what was late was the result of a run */
+    SIGHT_SEQ_RECLAIM_WON, /* SEQ-12: ... of one that had been reclaimed */
+    SIGHT_SEQ_LATE_BEAT,   /* SEQ-19: it was a heartbeat */
     SIGHT_COUNT
 };
 

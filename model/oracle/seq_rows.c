@@ -11,10 +11,11 @@
 #include "model/oracle/judge.h"
 #include "model/oracle/seq.h"
 
-#define MEMORY_SEQS    0  /* by id: flags, then */
-#define MEMO_TAKEN     2  /* the heartbeat with which the run in flight began */
-#define FLAG_EVENT     1  /* its terminal event is out */
-#define FLAG_STATE     2  /* << state: it has been in that state */
+#define MEMORY_SEQS    0 /* by id: flags, then */
+#define MEMO_TAKEN     2 /* the heartbeat with which the run in flight began */
+#define FLAG_EVENT     1 /* its terminal event is out */
+#define FLAG_RECLAIMED 2 /* << attempt: that run was reclaimed, of those below */
+#define RUNS_MAX       60
 #define DECISIONS      16 /* attempts of which decisions are remembered */
 #define DECISION_CELLS ((size_t)ORACLE_SEQ_CLASSES * DECISIONS)
 #define MOVES_MAX      4 /* of one seq in one commit: more are as illegal as four */
@@ -377,6 +378,9 @@ static void see_step(struct telling *told, uint32_t slot, const struct oracle_se
     if (reclaims) {
         judge_see(&told->judge, fails ? SIGHT_SEQ_RECLAIM_FAIL : SIGHT_SEQ_RECLAIM_RETRY);
     }
+    if (reclaims && found->attempt < RUNS_MAX) {
+        memory_flag(&told->judge, MEMORY_SEQS, id, (int64_t)FLAG_RECLAIMED << found->attempt);
+    }
     if (fails && (policy.retryable >> class & 1) != 0 && found->attempt >= policy.budget) {
         judge_see(&told->judge, SIGHT_SEQ_EXHAUSTED);
     }
@@ -386,11 +390,10 @@ static void see_step(struct telling *told, uint32_t slot, const struct oracle_se
 
 static void remember(struct telling *told, uint32_t slot, const struct path *path, bool event)
 {
-    int64_t id = row_key(told->judge.rows, TABLE_SEQ, slot), flags = event ? FLAG_EVENT : 0;
-    for (size_t i = 0; i <= path->moves; i++) {
-        flags |= (int64_t)FLAG_STATE << path->states[i];
+    int64_t id = row_key(told->judge.rows, TABLE_SEQ, slot);
+    if (event) {
+        memory_flag(&told->judge, MEMORY_SEQS, id, FLAG_EVENT);
     }
-    memory_flag(&told->judge, MEMORY_SEQS, id, flags);
     if (path->moves > 0 && path->states[path->moves] == ORACLE_SEQ_IN_FLIGHT) {
         memory_set(&told->judge, MEMORY_SEQS, id, MEMO_TAKEN,
                    after(told, TABLE_SEQ, slot, SEQ_HEARTBEAT));
@@ -531,24 +534,97 @@ static void judge_counters(struct telling *told)
     }
 }
 
-/* What was refused and counted changed nothing (SEQ-12), and a no-op changed nothing (SEQ-7). */
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void tally_breach(struct telling *told, enum clause_id clause, uint32_t slot,
+                         const char *why)
+{
+    judge_breach(&told->judge, ORACLE_SEQ_COUNTERS, clause, TABLE_SEQ_TALLY, slot, why);
+}
+
+/* How much the commit added to a counter of the stripe. */
+static int64_t counted(const struct telling *told, uint32_t slot, int column)
+{
+    return after(told, TABLE_SEQ_TALLY, slot, column) - before(told, TABLE_SEQ_TALLY, slot, column);
+}
+
+/* An expectation that was overtaken (SEQ-5): it was, and is told. */
+static void judge_stale(struct telling *told, uint32_t stripe, uint32_t seq)
+{
+    int64_t expected = after(told, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS);
+    judge_held(&told->judge, CLAUSE_SEQ_5);
+    if (seq == ROW_NONE || after(told, TABLE_SEQ, seq, SEQ_STATE) == expected) {
+        tally_breach(told, CLAUSE_SEQ_5, stripe, "a move was refused that nobody had overtaken");
+    }
+}
+
+/* A token that no longer stands (SEQ-12): its run is over. An attempt is one run, so the run goes
+ * on if this attempt is in flight. */
+static void judge_late(struct telling *told, uint32_t stripe, uint32_t seq)
+{
+    int64_t run = after(told, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS);
+    bool result = counted(told, stripe, SEQ_TALLY_RESULTS) != 0;
+    judge_held(&told->judge, CLAUSE_SEQ_12);
+    if (seq == ROW_NONE || (after(told, TABLE_SEQ, seq, SEQ_STATE) == ORACLE_SEQ_IN_FLIGHT &&
+                            after(told, TABLE_SEQ, seq, SEQ_ATTEMPTS) == run)) {
+        tally_breach(told, CLAUSE_SEQ_12, stripe, "the token of a run that goes on was refused");
+        return;
+    }
+    int64_t flags = memory_get(&told->judge, MEMORY_SEQS, row_key(told->judge.rows, TABLE_SEQ, seq),
+                               JUDGE_MEMO_FLAGS);
+    judge_see(&told->judge, SIGHT_SEQ_LATE);
+    judge_see(&told->judge, result ? SIGHT_SEQ_LATE_RESULT : SIGHT_SEQ_LATE_BEAT);
+    if (result && run >= 0 && run < RUNS_MAX && (flags & (int64_t)FLAG_RECLAIMED << run) != 0) {
+        judge_see(&told->judge, SIGHT_SEQ_RECLAIM_WON);
+    }
+}
+
+/* What was refused is counted once, and told; and it changed nothing, as a no-op did (SEQ-5, SEQ-7,
+ * SEQ-12). */
+static void judge_stripe(struct telling *told, uint32_t slot, bool wrote)
+{
+    int64_t stale = counted(told, slot, SEQ_TALLY_STALE),
+            late = counted(told, slot, SEQ_TALLY_LATE);
+    int64_t again = counted(told, slot, SEQ_TALLY_REPEATED);
+    uint32_t seq =
+        row_find(told->judge.rows, TABLE_SEQ, after(told, TABLE_SEQ_TALLY, slot, SEQ_TALLY_OF));
+    bool named = changed(told, TABLE_SEQ_TALLY, slot, SEQ_TALLY_OF) ||
+                 changed(told, TABLE_SEQ_TALLY, slot, SEQ_TALLY_AS) ||
+                 counted(told, slot, SEQ_TALLY_RESULTS) != 0;
+    if (stale != 0) {
+        judge_stale(told, slot, seq);
+    }
+    if (late != 0) {
+        judge_late(told, slot, seq);
+    }
+    if (again != 0) {
+        judge_held(&told->judge, CLAUSE_SEQ_7);
+        judge_see(&told->judge, SIGHT_SEQ_COMMIT_AGAIN);
+    }
+    if (named && stale + late != 1) {
+        tally_breach(told, CLAUSE_SEQ_12, slot, "a move was refused, and not counted");
+    }
+    if (wrote && (stale != 0 || late != 0 || again != 0)) {
+        tally_breach(told,
+                     again != 0  ? CLAUSE_SEQ_7
+                     : late != 0 ? CLAUSE_SEQ_12
+                                 : CLAUSE_SEQ_5,
+                     slot, "a move that was refused or a no-op changed a seq");
+    }
+}
+
+/* Each stripe that the commit wrote, once. */
 static void judge_refusals(struct telling *told, bool wrote)
 {
     for (size_t i = 0; i < told->count; i++) {
         const struct row_change *change = &told->changes[i];
-        if (change->table != TABLE_SEQ_TALLY || change->kind != ROW_UPDATED) {
-            continue;
+        bool seen = change->table != TABLE_SEQ_TALLY || change->kind != ROW_UPDATED;
+        for (size_t j = 0; j < i && !seen; j++) {
+            seen =
+                told->changes[j].table == TABLE_SEQ_TALLY && told->changes[j].slot == change->slot;
         }
-        bool stale = change->column == SEQ_TALLY_STALE;
-        if (!stale && change->column != SEQ_TALLY_REPEATED) {
-            continue;
-        }
-        enum clause_id clause = stale ? CLAUSE_SEQ_12 : CLAUSE_SEQ_7;
-        judge_held(&told->judge, clause);
-        judge_see(&told->judge, stale ? SIGHT_SEQ_LATE : SIGHT_SEQ_COMMIT_AGAIN);
-        if (wrote) {
-            judge_breach(&told->judge, ORACLE_SEQ_COUNTERS, clause, TABLE_SEQ_TALLY, change->slot,
-                         "a move that was refused or a no-op changed a seq");
+        if (!seen) {
+            judge_stripe(told, change->slot, wrote);
         }
     }
 }
@@ -571,23 +647,36 @@ static uint32_t numbered(const struct rows *rows, int64_t number)
     return ROW_NONE;
 }
 
-/* Whether the report is true of the seq: of what it is, if it has not moved since the attempt, else
- * of what it was once. */
+/* Whether the report is true of the seq as it stands: the attempt that it tells is this commit's.
+ */
 static bool is_true(const struct telling *told, uint32_t slot)
 {
-    const struct rows *rows = told->judge.rows;
-    int64_t moves = policy_cell(told, STAGE_MOVE), prior = policy_cell(told, STAGE_PRIOR);
-    int64_t now = row_get(rows, TABLE_SEQ, slot, SEQ_MOVE_COUNT);
-    int64_t holds = row_get(rows, TABLE_SEQ, slot, SEQ_OWNER);
-    int64_t owner = holds != 0 ? holds : row_get(rows, TABLE_SEQ, slot, SEQ_ENDED_BY);
-    if (moves == now) {
-        return prior == row_get(rows, TABLE_SEQ, slot, SEQ_STATE) &&
-               policy_cell(told, STAGE_OWNER) == owner;
+    int64_t holds = after(told, TABLE_SEQ, slot, SEQ_OWNER);
+    int64_t owner = holds != 0 ? holds : after(told, TABLE_SEQ, slot, SEQ_ENDED_BY);
+    return policy_cell(told, STAGE_PRIOR) == after(told, TABLE_SEQ, slot, SEQ_STATE) &&
+           policy_cell(told, STAGE_MOVE) == after(told, TABLE_SEQ, slot, SEQ_MOVE_COUNT) &&
+           policy_cell(told, STAGE_OWNER) == owner;
+}
+
+/* Whether the contract forbids it: by its pairs; or because the terminal event of the seq is out,
+ * and only a commit may follow (SEQ-6, E-SEQ-2). */
+static bool is_illegal(const struct telling *told, uint32_t slot, int64_t from, int64_t to)
+{
+    int64_t flags = memory_get(&told->judge, MEMORY_SEQS,
+                               row_key(told->judge.rows, TABLE_SEQ, slot), JUDGE_MEMO_FLAGS);
+    bool final = (flags & FLAG_EVENT) != 0 && to != ORACLE_SEQ_COMMITTED;
+    return final || oracle_seq_pair((enum oracle_seq_state)from, (enum oracle_seq_state)to) ==
+                        ORACLE_SEQ_ILLEGAL;
+}
+
+/* How much the commit added to a counter, over all stripes. */
+static int64_t counted_in_all(const struct telling *told, int column)
+{
+    int64_t all = 0;
+    for (uint32_t slot = 0; slot < told->judge.rows->table[TABLE_SEQ_TALLY].used; slot++) {
+        all += counted(told, slot, column);
     }
-    int64_t flags =
-        memory_get(&told->judge, MEMORY_SEQS, row_key(rows, TABLE_SEQ, slot), JUDGE_MEMO_FLAGS);
-    return moves < now && (moves == 0) == (prior == ORACLE_SEQ_UNSEEN) &&
-           (flags & (int64_t)FLAG_STATE << prior) != 0;
+    return all;
 }
 
 static void see_pair(struct telling *told, int64_t from, int64_t to)
@@ -605,6 +694,9 @@ static void see_pair(struct telling *told, int64_t from, int64_t to)
     if (to == ORACLE_SEQ_COMMITTED) {
         judge_see(&told->judge, SIGHT_SEQ_COMMIT_EARLY);
     }
+    if (from == ORACLE_SEQ_FAIL && to == ORACLE_SEQ_DISPATCHED) {
+        judge_see(&told->judge, SIGHT_SEQ_FINAL);
+    }
 }
 
 /* Stage1 fails: for an illegal move, and with the five facts of it (SEQ-3, SEQ-4). */
@@ -612,25 +704,43 @@ static void judge_latch(struct telling *told)
 {
     int64_t prior = policy_cell(told, STAGE_PRIOR), attempted = policy_cell(told, STAGE_ATTEMPTED);
     uint32_t slot = numbered(told->judge.rows, policy_cell(told, STAGE_SEQ) - 1);
-    judge_held(&told->judge, CLAUSE_SEQ_3);
     judge_held(&told->judge, CLAUSE_SEQ_4);
     if (slot == ROW_NONE || !is_state(prior) || !is_state(attempted) ||
         policy_cell(told, STAGE_WALL) <= 0) {
         latch_breach(told, CLAUSE_SEQ_4, "the report of an illegal move lacks one of its facts");
         return;
     }
-    bool retries = prior == ORACLE_SEQ_FAIL && attempted == ORACLE_SEQ_DISPATCHED;
-    if (!retries && oracle_seq_pair((enum oracle_seq_state)prior,
-                                    (enum oracle_seq_state)attempted) != ORACLE_SEQ_ILLEGAL) {
+    if (!is_illegal(told, slot, prior, attempted)) {
         latch_breach(told, CLAUSE_SEQ_3, "Stage1 was halted for a move that is legal");
     }
     if (policy_cell(told, STAGE_DRILL) == 0) {
-        latch_breach(told, CLAUSE_SEQ_3, "an illegal move was attempted, and not on purpose");
+        latch_breach(told, CLAUSE_SEQ_3, "an illegal move was attempted where nobody drills");
     }
     if (!is_true(told, slot)) {
         latch_breach(told, CLAUSE_SEQ_4, "the report of an illegal move is not true of its seq");
     }
     see_pair(told, prior, attempted);
+}
+
+/* An illegal move, on purpose or not, is counted and fails Stage1 in one commit (E-SEQ-15). */
+static void judge_attempt(struct telling *told, bool latched)
+{
+    int64_t refused = counted_in_all(told, SEQ_TALLY_ILLEGAL);
+    int64_t drills = counted_in_all(told, SEQ_TALLY_DRILLS);
+    if (refused != 0 || drills != 0) {
+        judge_held(&told->judge, CLAUSE_SEQ_3);
+    }
+    if (refused < drills) {
+        latch_breach(told, CLAUSE_SEQ_3,
+                     "an illegal move was attempted, and the contract not asked");
+    } else if (refused != 0 && policy_cell(told, STAGE_SEQ) == 0) {
+        latch_breach(told, CLAUSE_SEQ_3, "an illegal move was attempted, and Stage1 did not fail");
+    } else if (refused > drills) {
+        latch_breach(told, CLAUSE_SEQ_3, "an illegal move was attempted, and not on purpose");
+    }
+    if (latched && refused != 1) {
+        latch_breach(told, CLAUSE_SEQ_3, "Stage1 failed, and no illegal move was attempted");
+    }
 }
 
 static void judge_stage(struct telling *told)
@@ -644,10 +754,12 @@ static void judge_stage(struct telling *told)
     if (policy) {
         latch_breach(told, CLAUSE_SEQ_11, "the policy changed under the decisions made by it");
     }
+    bool again = latched && ghost_get(&told->judge.oracle->ghosts, CELL_HALTED) != 0;
+    judge_attempt(told, latched && !again);
     if (!latched) {
         return;
     }
-    if (ghost_get(&told->judge.oracle->ghosts, CELL_HALTED) != 0) {
+    if (again) {
         latch_breach(told, CLAUSE_SEQ_20,
                      "the first illegal move is no longer the one that is told");
     } else {
@@ -670,6 +782,17 @@ static bool is_halted(const struct oracle *oracle)
     return ghost_get(&oracle->ghosts, CELL_HALTED) != 0;
 }
 
+/* Whether the commit wrote a stripe of the counters. */
+static bool counts(const struct telling *told)
+{
+    for (size_t i = 0; i < told->count; i++) {
+        if (told->changes[i].table == TABLE_SEQ_TALLY && told->changes[i].kind == ROW_UPDATED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count)
 {
@@ -684,8 +807,13 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         judge_held(&told.judge, CLAUSE_SEQ_20);
     }
     if (halted && wrote) {
-        judge_breach(&told.judge, ORACLE_SEQ_LATCH, CLAUSE_SEQ_20, TABLE_STAGE, 0,
-                     "a seq moved after Stage1 had failed");
+        latch_breach(&told, CLAUSE_SEQ_20, "a seq moved after Stage1 had failed");
+    }
+    if (halted && counts(&told)) { /* all of it would be refused, with what it counted */
+        latch_breach(&told, CLAUSE_SEQ_20, "somebody went on after Stage1 had failed");
+    }
+    if (!halted && wrote && counted_in_all(&told, SEQ_TALLY_ILLEGAL) != 0) {
+        latch_breach(&told, CLAUSE_SEQ_3, "an illegal move changed a seq");
     }
     judge_refusals(&told, wrote);
     judge_counters(&told);
@@ -722,9 +850,6 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
                    rests(state) ? "a seq that ended was never committed"
                                 : "a seq was never brought to its end");
         }
-    }
-    if (sum(rows, SEQ_TALLY_ILLEGAL) != 0) {
-        latch_breach(&told, CLAUSE_SEQ_3, "an illegal move was attempted, and Stage1 did not fail");
     }
     if (!quiet) {
         breach(&told, CLAUSE_SEQ_2, ROW_NONE, "the work does not come to an end");

@@ -22,7 +22,8 @@ static const struct rules rules = {
     .jobs = 6,
     .timeout = 20,
     .put_back = 7,
-    .of = {.seq = {.budget = 2,
+    .of = {.seq = {.retryable = SEQ_PLAN_RETRYABLE,
+                   .budget = 2,
                    .fate_count = 6,
                    .fates = {SEQ_FATE_SUCCESS, SEQ_FATE_SKIP, SEQ_FATE_RETRY, SEQ_FATE_EXHAUST,
                              SEQ_FATE_FATAL, SEQ_FATE_CANCEL}}}};
@@ -53,29 +54,6 @@ Test(seq_durable, what_a_run_comes_to_is_a_function_of_the_seq_and_the_attempt)
             seq_plan_result(&rules.of.seq, cases[i].number, cases[i].attempt);
         cr_expect_eq(run.state, cases[i].state, "case %zu", i);
         cr_expect_eq(run.fail_class, cases[i].fail_class, "case %zu", i);
-    }
-}
-
-/* The number that a store compares attempts with says what the contract says, for every input. */
-Test(seq_durable, equal_inputs_are_decided_equally_and_as_the_contract_decides)
-{
-    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
-    SETTLES(ERRATUM_SEQ_13, ERRATUM_SEQ_14);
-    uint64_t random = 4;
-    for (int i = 0; i < 3000000; i++) {
-        const struct seq_plan plan = {.budget = (uint32_t)random_below(&random, 9)};
-        uint32_t class = (uint32_t)random_below(&random, 4),
-                 attempts = (uint32_t)random_below(&random, 12);
-        const struct seq_policy policy = {.lease_ms = 1 + (uint32_t)random_below(&random, 40),
-                                          .retryable_classes = seq_plan_retryable(),
-                                          .retry_budget = plan.budget};
-        uint32_t heartbeat = (uint32_t)random_below(&random, 100),
-                 now = heartbeat + (uint32_t)random_below(&random, 80);
-        bool retried = attempts < seq_plan_retries(&plan, class);
-        bool expired = (int64_t)heartbeat < (int64_t)now - ((int64_t)policy.lease_ms - 1);
-        cr_assert_eq(retried, seq_rules_retry(&policy, class, attempts));
-        cr_assert_eq(retried, attempts < seq_plan_retries(&plan, class));
-        cr_assert_eq(expired, seq_rules_lease_expired(&policy, heartbeat, now));
     }
 }
 
@@ -262,7 +240,7 @@ Test(seq_durable, a_worker_that_does_not_know_reads_whose_the_lease_is)
     actor.is.seq.at = 0;
     sees(0, SEQ_DISPATCHED, 0, 0);
     cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
-    cr_expect_neq(sent.params[sent.calls[3].params + 1], own, "another incarnation");
+    cr_expect_neq(sent.params[sent.calls[4].params + 1], own, "another incarnation");
     answer(skipped(2));
     cr_expect(is_idle());
 }
@@ -324,12 +302,31 @@ Test(seq_durable, who_serves_looks_again_and_a_commit_is_repeated)
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
-static int64_t param(int call, int index)
+/* A parameter of the first call of the primitive. */
+static int64_t param(enum primitive_id primitive, int index)
 {
-    return sent.params[sent.calls[call].params + index];
+    for (int i = 0; i < sent.count; i++) {
+        if (sent.calls[i].primitive == primitive) {
+            return sent.params[sent.calls[i].params + index];
+        }
+    }
+    cr_assert_fail("%s is not there", primitive_table[primitive].name);
+    return 0;
 }
 
-Test(seq_durable, an_illegal_move_is_reported_with_its_five_facts_and_ends_all_work)
+/* The answer of a transaction in which the contract failed Stage1. */
+static struct outcome failed(void)
+{
+    struct outcome outcome = skipped(sent.count - 1);
+    for (int i = 0; i < sent.count; i++) {
+        if (sent.calls[i].primitive == PRIMITIVE_SEQ_CONTRACT) {
+            outcome.values[sent.calls[i].values + 4] = 1;
+        }
+    }
+    return outcome;
+}
+
+Test(seq_durable, an_illegal_move_is_one_transaction_that_asks_the_contract_with_its_facts)
 {
     PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_15);
@@ -337,33 +334,27 @@ Test(seq_durable, an_illegal_move_is_reported_with_its_five_facts_and_ends_all_w
     seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
     cr_expect_not(is_idle());
     cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
-    cr_expect_eq(param(3, 1), SEQ_SKIP);
-    cr_expect_eq(param(3, 2), 1 << SEQ_IN_FLIGHT, "where a skip may come from");
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), SEQ_SKIP);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), 1 << SEQ_IN_FLIGHT,
+                 "where a skip may come from");
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 5), 0, "only what is committed has its event out");
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 6), 4, "the seq, plus 1");
     answer(kind(OUTCOME_ABORTED));
     cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
-    struct outcome illegal = skipped(4);
-    illegal.values[2] = SEQ_SUCCESS;
-    illegal.values[5] = 77; /* ended by */
-    illegal.values[6] = 3;  /* moves */
-    answer(illegal);
-    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
-    protocol_restart(&actor, &rules, SEQ_COMMITTER); /* the report is not lost with the process */
-    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
-    static const int64_t facts[] = {4, SEQ_SUCCESS, SEQ_SKIP, 77, 100, 3};
-    for (int i = 0; i < 6; i++) {
-        cr_expect_eq(param(0, 1 + i), facts[i], "fact %d", i);
-    }
     answer(kind(OUTCOME_UNKNOWN));
-    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
-    answer(kind(OUTCOME_COMMITTED));
-    cr_expect(is_idle());
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    answer(failed());
+    cr_expect(is_idle(), "nothing is left to be told");
     seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
     cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
-    answer(skipped(2)); /* overtaken: no report */
+    answer(skipped(2)); /* overtaken */
     cr_expect(is_idle());
+    seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    protocol_restart(&actor, &rules, SEQ_COMMITTER);
+    cr_expect_eq(next(), BUNDLE_SEQ_LOOK, "nothing is remembered");
 }
 
-Test(seq_durable, whoever_is_told_that_stage1_has_failed_stops)
+Test(seq_durable, whoever_is_told_that_stage1_has_failed_stops_and_remembers_nothing)
 {
     PROVES(CLAUSE_SEQ_20);
     holds(0);
@@ -379,57 +370,55 @@ Test(seq_durable, whoever_is_told_that_stage1_has_failed_stops)
     answer(refused(REFUSED_HALTED));
     cr_expect(protocol_role(&rules, 0)->is_done(&actor));
     protocol_restart(&actor, &rules, 0);
-    cr_expect(protocol_role(&rules, 0)->is_done(&actor), "for good");
+    cr_assert_eq(next(), BUNDLE_SEQ_READ, "who comes back has to find it out");
+    answer(kind(OUTCOME_COMMITTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
 }
 
-/* A second terminal event, or a contract that says no to a move that should be legal: fatal, and
- * told as what was meant. */
-Test(seq_durable, whatever_else_is_refused_is_fatal)
+/* Every move asks the contract, and ends the work of who made it if the contract says no. */
+Test(seq_durable, no_move_goes_past_the_contract)
 {
-    PROVES(CLAUSE_SEQ_6);
+    PROVES(CLAUSE_SEQ_3);
     static const struct {
         enum seq_role role;
         uint32_t place;
         enum seq_state state;
-        int64_t asked;
-        int call;
-        int64_t prior, attempted;
+        int64_t asked, to, from;
     } cases[] = {
-        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, 3, SEQ_DISPATCHED, SEQ_IN_FLIGHT},
-        {SEQ_RECLAIMER, 0, SEQ_IN_FLIGHT, 0, 3, SEQ_IN_FLIGHT, SEQ_FAIL},
-        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, 3, SEQ_DISPATCHED, SEQ_CANCEL},
-        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 1, 4, SEQ_IN_FLIGHT, SEQ_CANCEL},
-        {SEQ_COMMITTER, 0, SEQ_CANCEL, 0, 2, SEQ_CANCEL, SEQ_COMMITTED},
+        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, SEQ_IN_FLIGHT, 1 << SEQ_DISPATCHED},
+        {SEQ_RECLAIMER, 0, SEQ_IN_FLIGHT, 0, SEQ_FAIL, 1 << SEQ_IN_FLIGHT},
+        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 1, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_COMMITTER, 0, SEQ_CANCEL, 0, SEQ_COMMITTED, 15 << SEQ_SUCCESS},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        for (int illegal = 0; illegal < 2; illegal++) {
-            begin_role(cases[i].role);
-            actor.is.seq.at = 1;
-            sees(cases[i].place, cases[i].state, 1, cases[i].asked);
-            next();
-            struct outcome outcome = illegal ? skipped(cases[i].call) : refused(REFUSED_EXISTS);
-            outcome.values[2] = SEQ_COMMITTED; /* what the contract was asked about */
-            answer(outcome);
-            cr_assert_eq(next(), BUNDLE_SEQ_HALT, "case %zu", i);
-            cr_expect_eq(param(0, 2), illegal ? SEQ_COMMITTED : cases[i].prior, "case %zu", i);
-            cr_expect_eq(param(0, 3), cases[i].attempted, "case %zu", i);
-        }
+        begin_role(cases[i].role);
+        actor.is.seq.at = 1;
+        sees(cases[i].place, cases[i].state, 1, cases[i].asked);
+        next();
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), cases[i].to, "case %zu", i);
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), cases[i].from, "case %zu", i);
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 5), cases[i].to == SEQ_COMMITTED);
+        answer(failed());
+        cr_expect(is_idle(), "case %zu", i);
     }
     holds(0);
     beats(2);
-    next();
-    answer(refused(REFUSED_EXISTS));
-    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
-    cr_expect_eq(param(0, 3), SEQ_SUCCESS);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), SEQ_SUCCESS);
+    answer(failed());
+    cr_expect(is_idle());
     begin_role(SEQ_DISPATCHER);
     for (uint32_t i = 0; i < rules.jobs; i++) {
         next();
         answer(kind(OUTCOME_COMMITTED));
     }
-    next();
-    answer(skipped(3));
-    cr_assert_eq(next(), BUNDLE_SEQ_HALT);
-    cr_expect_eq(param(0, 3), SEQ_DISPATCHED);
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), 1 << SEQ_UNSEEN | 1 << SEQ_FAIL);
+    answer(failed());
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
 }
 
 /* ---- rows by hand ---------------------------------------------------------------------------- */
@@ -616,6 +605,22 @@ static void fail_and_retry(int64_t class)
     move(SEQ_DISPATCHED);
 }
 
+/* What a stripe says of a token that no longer stands, and of an expectation that was overtaken. */
+static void late(int64_t run, int64_t result)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_LATE, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_RESULTS, result);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_AS, run);
+}
+
+static void stale(int64_t expected)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_AS, expected);
+}
+
 /* ---- monitors -------------------------------------------------------------------------------- */
 
 Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
@@ -647,7 +652,11 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     cr_assert_eq(tell(), FINE);
     take_lease(OWNER + 1, 51);
     cr_assert_eq(tell(), FINE);
-    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1); /* the first owner wakes up */
+    for (int result = 0; result < 2; result++) { /* the first owner wakes up */
+        late(0, result);
+        cr_assert_eq(tell(), FINE);
+    }
+    stale(SEQ_DISPATCHED); /* somebody else wanted it, too */
     cr_assert_eq(tell(), FINE);
     move(SEQ_FAIL);
     revoke(71);
@@ -664,8 +673,9 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     emit(SEQ_CANCEL);
     cr_assert_eq(tell(), FINE);
     for (int i = SIGHT_SEQ_MOVE_1; i < SIGHT_COUNT; i++) {
-        bool illegal = i >= SIGHT_SEQ_ILLEGAL_00 && i < SIGHT_SEQ_COMMIT_AGAIN;
-        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal || i == SIGHT_SEQ_COMMIT_EARLY, "%s",
+        bool illegal = (i >= SIGHT_SEQ_ILLEGAL_00 && i < SIGHT_SEQ_COMMIT_AGAIN) ||
+                       i == SIGHT_SEQ_COMMIT_EARLY || i == SIGHT_SEQ_FINAL;
+        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal, "%s",
                   oracle_sighting_text((enum oracle_sighting)i));
     }
 }
@@ -678,6 +688,8 @@ static void latch(int64_t prior, int64_t attempted, int64_t owner)
     set(TABLE_STAGE, STAGE_OWNER, owner);
     set(TABLE_STAGE, STAGE_WALL, 40);
     set(TABLE_STAGE, STAGE_MOVE, cell(TABLE_SEQ, SEQ_MOVE_COUNT));
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, 1);
 }
 
 static int64_t on_record(void)
@@ -701,6 +713,7 @@ Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made
             enum clause_id clause = tell();
             cr_expect_eq(clause, legal && !retries ? CLAUSE_SEQ_3 : FINE, "%d>%d", (int)from,
                          (int)to);
+            cr_expect_eq(oracle.seen[SIGHT_SEQ_FINAL], retries);
             if (legal || from == to) {
                 continue;
             }
@@ -721,12 +734,11 @@ Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
         int64_t value;
         enum clause_id clause;
     } cases[] = {
-        {STAGE_SEQ, 9, CLAUSE_SEQ_4},    {STAGE_PRIOR, -1, CLAUSE_SEQ_4},
-        {STAGE_PRIOR, 3, CLAUSE_SEQ_4},  {STAGE_ATTEMPTED, 8, CLAUSE_SEQ_4},
-        {STAGE_OWNER, 0, CLAUSE_SEQ_4},  {STAGE_WALL, 0, CLAUSE_SEQ_4},
-        {STAGE_MOVE, 9, CLAUSE_SEQ_4},   {STAGE_MOVE, 0, CLAUSE_SEQ_4},
-        {STAGE_MOVE, 1, FINE}, /* it moved since the attempt, and was in flight once */
-        {STAGE_LEASE, 9, CLAUSE_SEQ_11},
+        {STAGE_SEQ, 9, CLAUSE_SEQ_4},   {STAGE_PRIOR, -1, CLAUSE_SEQ_4},
+        {STAGE_PRIOR, 3, CLAUSE_SEQ_4}, {STAGE_ATTEMPTED, 8, CLAUSE_SEQ_4},
+        {STAGE_OWNER, 0, CLAUSE_SEQ_4}, {STAGE_WALL, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 9, CLAUSE_SEQ_4},  {STAGE_MOVE, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 1, CLAUSE_SEQ_4},  {STAGE_LEASE, 9, CLAUSE_SEQ_11},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         reach(SEQ_IN_FLIGHT);
@@ -743,6 +755,72 @@ Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
 }
 
+Test(seq_rows, an_illegal_move_is_counted_and_fails_stage1_in_one_commit)
+{
+    PROVES(CLAUSE_SEQ_3);
+    SETTLES(ERRATUM_SEQ_15);
+    static const struct {
+        int illegal, drills;
+        bool latched, moved;
+        enum clause_id clause;
+    } cases[] = {
+        {1, 1, true, false, FINE},
+        {1, 1, false, false, CLAUSE_SEQ_3}, /* Stage1 does not fail */
+        {0, 1, false, false, CLAUSE_SEQ_3}, /* it passed */
+        {1, 0, true, false, CLAUSE_SEQ_3},  /* nobody drilled */
+        {0, 0, true, false, CLAUSE_SEQ_3},  /* for nothing */
+        {1, 1, true, true, CLAUSE_SEQ_3},   /* and it was made */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_UNSEEN);
+        if (cases[i].moved) {
+            move(SEQ_DISPATCHED);
+        }
+        if (cases[i].latched) {
+            latch(cell(TABLE_SEQ, SEQ_STATE), SEQ_SKIP, 0);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, -1);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, -1);
+        }
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, cases[i].illegal);
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, cases[i].drills);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+}
+
+Test(seq_rows, a_refusal_is_counted_once_and_true_of_its_seq)
+{
+    PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_12);
+    SETTLES(ERRATUM_SEQ_3, ERRATUM_SEQ_8);
+    reach(SEQ_IN_FLIGHT);
+    stale(SEQ_IN_FLIGHT);
+    cr_expect_eq(tell(), CLAUSE_SEQ_5, "it is as expected");
+    reach(SEQ_IN_FLIGHT);
+    late(0, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "the run goes on");
+    for (int is_late = 0; is_late < 2; is_late++) {
+        reach(SEQ_SUCCESS);
+        if (is_late) {
+            late(0, 0);
+        } else {
+            stale(SEQ_DISPATCHED);
+        }
+        set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, 0);
+        cr_expect_eq(tell(), is_late ? CLAUSE_SEQ_12 : CLAUSE_SEQ_5, "of no seq");
+    }
+    reach(SEQ_SUCCESS);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "not counted");
+    reach(SEQ_SUCCESS);
+    late(0, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "counted twice");
+    reach(SEQ_SUCCESS);
+    late(0, 1);
+    cr_expect_eq(tell(), FINE);
+    cr_expect_eq(oracle.seen[SIGHT_SEQ_LATE_RESULT], 1U);
+    cr_expect_eq(oracle.seen[SIGHT_SEQ_RECLAIM_WON], 0U, "nobody reclaimed it");
+}
+
 Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
 {
     PROVES(CLAUSE_SEQ_20);
@@ -756,6 +834,8 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_expect_not(monitors_seq.settled(&oracle, &rows, false, NULL).broken, "HALTED is an end");
     set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20, "who looks no further goes on");
     take_lease(OWNER, 10);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
 }
@@ -874,7 +954,7 @@ static void refused_and_moved(void)
 {
     success_without_event();
     emit(SEQ_SUCCESS);
-    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    late(0, 1);
 }
 
 static void another_seq(void)
@@ -1063,11 +1143,6 @@ Test(seq_rows, what_is_left_over_is_a_breach)
             monitors_seq.settled(&oracle, &rows, cases[i].quiet, i == 0 ? NULL : &rows);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
     }
-    reach(SEQ_COMMITTED);
-    more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, 1);
-    cr_assert_eq(tell(), FINE);
-    cr_expect_eq(monitors_seq.settled(&oracle, &rows, true, NULL).clause, CLAUSE_SEQ_3,
-                 "attempted, and Stage1 did not fail");
 }
 
 /* ---- when there is something to do ----------------------------------------------------------- */

@@ -137,6 +137,8 @@ static const struct killer {
     {"reclaim-trusts-look", {CLAUSE_SEQ_10}, 1},
     {"cancel-without-grace", {CLAUSE_SEQ_15}, 1},
     {"illegal-accepted", {CLAUSE_SEQ_3, CLAUSE_SEQ_8, CLAUSE_SEQ_6}, 3},
+    {"latch-forgotten", {CLAUSE_SEQ_3}, 1}, /* E-SEQ-15 */
+    {"fact-forgotten", {CLAUSE_SEQ_4}, 1},
     {"work-after-halt", {CLAUSE_SEQ_20}, 1},
 };
 
