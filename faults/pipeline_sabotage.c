@@ -23,7 +23,7 @@ enum {
 
 static const struct sabotage named[] = {
     [NO_ENTRY_WRITE] =
-        {.name = "pipeline-review-without-entry-write",
+        {.name = "review-without-entry-write",
          .about = "a re-review that leaves the status as it is does not write the entry's row",
          .scenario =
              "pipeline-race"}, /* CUT then commits on a superseded decision, with no 40001 */

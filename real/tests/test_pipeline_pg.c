@@ -368,7 +368,7 @@ Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
     SETTLES(ERRATUM_CUT_11);
     struct sabotage sabotage;
     char sqlstate[6];
-    cr_assert(sabotage_find("pipeline-review-without-entry-write", &sabotage));
+    cr_assert(sabotage_find("review-without-entry-write", &sabotage));
     race_on_server(&sabotage, sqlstate);
     cr_expect_str_empty(sqlstate);
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set AS c JOIN " SCHEMA

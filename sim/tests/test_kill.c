@@ -101,7 +101,7 @@ static const struct killer {
     {"await-does-not-wait", {CLAUSE_KEY_8}, 1},
     {"join-for-each-parent", {CLAUSE_KEY_8}, 1},
     {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
-    {"pipeline-review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
+    {"review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
     {"pipeline-status-without-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2},
     {"pipeline-guard-outside-transaction", {CLAUSE_CUT_8}, 1},
     {"pipeline-superseded-twice", {CLAUSE_CUT_7}, 1}, /* E-CUT-9 */
@@ -191,7 +191,7 @@ Test(kill, pct_finds_sabotages_of_every_protocol_and_what_is_told_can_be_run_aga
         "trust-stale-read",        "job-state-first",
         "close-overtakes",         "inbox-check-then-insert",
         "legacy-parent-resets",    "release-without-pause",
-        "complete-from-stale-key", "pipeline-review-without-entry-write",
+        "complete-from-stale-key", "review-without-entry-write",
         "reclaim-trusts-look",     "late-result-accepted"};
     struct kill_hunting hunting = {.schedules_max = WITHIN,
                                    .strategy = {.depth = CHOICE_DEPTH_USUAL}};

@@ -169,7 +169,7 @@ Test(pipeline, a_rereview_that_does_not_write_the_entry_lets_cut_commit_on_what_
     PROVES(CLAUSE_CUT_8);
     SETTLES(ERRATUM_CUT_11);
     struct oracle_verdict verdict = oracle_fine();
-    make("pipeline-review-without-entry-write");
+    make("review-without-entry-write");
     struct outcome outcome = race_cut_against_rereview(&verdict);
     cr_expect_eq(outcome.kind, OUTCOME_COMMITTED, "no 40001");
     cr_expect_eq(verdict.clause, CLAUSE_CUT_8, "%s", verdict.why);
