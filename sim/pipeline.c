@@ -265,9 +265,10 @@ static void tell_note(const struct trace_effect *effect, uint32_t slot)
         [SWEEP_OTHER_LOAD] = "needs a human: the same key with another payload",
         [SWEEP_CONFLICT] = "needs a human: a key is taken (23505)",
         [SWEEP_EXHAUSTED] = "given up for now: the sweep owns it",
-        [SWEEP_FORBIDDEN] = "needs a human: the principal may not do it (42501)"};
+        [SWEEP_FORBIDDEN] = "needs a human: the principal may not do it (42501)",
+        [SWEEP_UNCLASSIFIED] = "needs a human: an error that nobody has classified"};
     int64_t why = row_get(effect->event->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
-    if (why > SWEEP_MARKED && why <= SWEEP_FORBIDDEN) {
+    if (why > SWEEP_MARKED && why <= SWEEP_UNCLASSIFIED) {
         trace_add(effect->list, "; ", "%s", texts[why]);
     }
 }

@@ -197,7 +197,7 @@ Test(pipeline, phases_of_one_entry_wait_for_each_other)
 /* What runs of a scenario came to, without what was made to happen. */
 struct tally {
     uint32_t commits, refused, forbidden;
-    uint32_t aborts[ABORT_CONNECTION + 1];
+    uint32_t aborts[ABORT_CLASS_COUNT];
     uint32_t most[PRINCIPAL_COUNT]; /* connections that were in use at a time */
 };
 
