@@ -18,7 +18,10 @@ enum {
     STAMPS_SET,
     FORGETS_FROM,
     REOPENS,
-    VERIFIES_UNDO
+    VERIFIES_UNDO,
+    DROPS_REREVIEW,
+    DROPS_REVERIFY,
+    NO_LOCK_NO_CAS
 };
 
 static const struct sabotage named[] = {
@@ -70,6 +73,16 @@ static const struct sabotage named[] = {
     [VERIFIES_UNDO] = {.name = "pipeline-verify-compensation",
                        .about = "VERIFY takes the newest change set, a compensating one as well",
                        .scenario = "pipeline"},
+    [DROPS_REREVIEW] = {.name = "pipeline-drops-rereview",
+                        .about = "a re-review is stopped without a look, and its request acked",
+                        .scenario = "pipeline"},
+    [DROPS_REVERIFY] = {.name = "pipeline-drops-reverify",
+                        .about = "a re-verify is stopped without a look, and its request acked",
+                        .scenario = "pipeline"},
+    [NO_LOCK_NO_CAS] = {.name = "pipeline-neither-lock-nor-cas",
+                        .about = "phases take no lock; a status is read, and then set whatever it "
+                                 "has become",
+                        .scenario = "pipeline-race"}, /* either of the two would hold (E-CUT-5) */
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -110,6 +123,12 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         break;
     case NO_CAS:
         table[PRIMITIVE_MOVE] = *copy;
+        break;
+    case NO_LOCK_NO_CAS:
+        table[PRIMITIVE_MOVE].ops[1] = copy->ops[0];
+        table[PRIMITIVE_MOVE].ops[0].kind = OP_TEST;
+        table[PRIMITIVE_MOVE].ops[0].lock = LOCK_NONE;
+        table[PRIMITIVE_MOVE].op_count = 2;
         break;
     case STAMPS_AGAIN:
         table[PRIMITIVE_SUPERSEDE].ops[0].test = TEST_NONE;
@@ -281,6 +300,24 @@ static void delete_instead(const struct actor *actor, struct bundle *bundle)
     }
 }
 
+static void leave_out_lock(struct bundle *bundle)
+{
+    for (int i = bundle->count - 1; i >= 0; i--) {
+        if (bundle->calls[i].primitive == PRIMITIVE_LOCK_ENTRY) {
+            leave_out(bundle, i);
+        }
+    }
+}
+
+/* Nothing but the lock is sent of one that comes after another. */
+#define STOPPED 1
+static void stop_again(const struct actor *actor, struct bundle *bundle)
+{
+    if (actor->is.pipeline.message[1 + MESSAGE_SPAWNED_BY] != 0) {
+        bundle->count = STOPPED;
+    }
+}
+
 static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct actor *actor, struct bundle *bundle)
 {
@@ -288,6 +325,11 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
     bool verifies = bundle->name == BUNDLE_VERIFY;
     if (sabotage->which == EARLY_GUARDS && cuts) {
         trust_guards(memory, bundle);
+    } else if ((sabotage->which == DROPS_REREVIEW && reviews) ||
+               (sabotage->which == DROPS_REVERIFY && verifies)) {
+        stop_again(actor, bundle);
+    } else if (sabotage->which == NO_LOCK_NO_CAS) {
+        leave_out_lock(bundle);
     } else if (sabotage->which == NO_ENTRY_WRITE && reviews) {
         leave_entry_alone(bundle);
     } else if ((sabotage->which == SECOND_REVIEW && reviews) ||
@@ -318,6 +360,11 @@ static bool believe(const struct sabotage *sabotage, struct sabotage_memory *mem
     (void)memory;
     if (sabotage->which == ASSUMES_COMMIT && is_phase(sent) && outcome->kind == OUTCOME_UNKNOWN) {
         outcome->kind = OUTCOME_COMMITTED;
+    }
+    bool drops = sabotage->which == DROPS_REREVIEW || sabotage->which == DROPS_REVERIFY;
+    if (drops && is_phase(sent) && sent->count == STOPPED && outcome->kind == OUTCOME_COMMITTED) {
+        outcome->kind = OUTCOME_REFUSED;
+        outcome->refusal = REFUSED_STATUS;
     }
     return true;
 }
