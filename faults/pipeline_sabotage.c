@@ -21,7 +21,8 @@ enum {
     VERIFIES_UNDO,
     DROPS_REREVIEW,
     DROPS_REVERIFY,
-    NO_LOCK_NO_CAS
+    NO_LOCK_NO_CAS,
+    REVIEWS_ESCALATION
 };
 
 static const struct sabotage named[] = {
@@ -83,6 +84,10 @@ static const struct sabotage named[] = {
                         .about = "phases take no lock; a status is read, and then set whatever it "
                                  "has become",
                         .scenario = "pipeline-race"}, /* either of the two would hold (E-CUT-5) */
+    [REVIEWS_ESCALATION] = {.name = "pipeline-reviews-escalation",
+                            .about = "REVIEW takes the newest entry that is marked, an escalation "
+                                     "as well",
+                            .scenario = "pipeline-crowd"}, /* E-CUT-20 */
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -179,12 +184,27 @@ static int64_t compensating_set(const struct rows *rows)
     return 0;
 }
 
+/* The last one that nobody has touched; 0: there is none. */
+static int64_t marked_escalation(const struct rows *rows)
+{
+    for (uint32_t slot = rows->table[TABLE_ENTRY].used; slot > 0; slot--) {
+        if (row_get(rows, TABLE_ENTRY, slot - 1, ENTRY_KIND) == ENTRY_ESCALATION &&
+            row_get(rows, TABLE_ENTRY, slot - 1, ENTRY_STATUS) == STATUS_MARKED) {
+            return row_key(rows, TABLE_ENTRY, slot - 1);
+        }
+    }
+    return 0;
+}
+
 /* The look, a moment before. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
     if (sabotage->which == VERIFIES_UNDO && next->name == BUNDLE_VERIFY) {
         memory->stale = compensating_set(rows);
+    }
+    if (sabotage->which == REVIEWS_ESCALATION && next->name == BUNDLE_REVIEW) {
+        memory->stale = marked_escalation(rows);
     }
     if (sabotage->which != EARLY_GUARDS || next->name != BUNDLE_CUT) {
         return;
@@ -276,6 +296,18 @@ static void verify_found(const struct sabotage_memory *memory, struct bundle *bu
     }
 }
 
+/* Only a first review can be of something that is marked. */
+static void review_found(const struct sabotage_memory *memory, const struct actor *actor,
+                         struct bundle *bundle)
+{
+    const int64_t *message = actor->is.pipeline.message;
+    bool first = message[1 + MESSAGE_SPAWNED_BY] == 0 && memory->stale != 0;
+    for (uint16_t p = 0; first && p < bundle->param_count; p++) {
+        bundle->params[p] =
+            bundle->params[p] == message[1 + MESSAGE_ACTIVITY] ? memory->stale : bundle->params[p];
+    }
+}
+
 static void sign_as_executor(struct bundle *bundle)
 {
     bundle->principal = PRINCIPAL_EXEC;
@@ -328,6 +360,8 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
     } else if ((sabotage->which == DROPS_REREVIEW && reviews) ||
                (sabotage->which == DROPS_REVERIFY && verifies)) {
         stop_again(actor, bundle);
+    } else if (sabotage->which == REVIEWS_ESCALATION && reviews) {
+        review_found(memory, actor, bundle);
     } else if (sabotage->which == NO_LOCK_NO_CAS) {
         leave_out_lock(bundle);
     } else if (sabotage->which == NO_ENTRY_WRITE && reviews) {

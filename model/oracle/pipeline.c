@@ -237,6 +237,8 @@ static void judge_status(struct commit *commit, const struct subject *row)
                   brought(commit, TABLE_VERIFY, VERIFY_OUTCOME, VERIFIED_FAIL, -1, 0) == 1,
               27, "an entry left verified_complete without a failing re-verify");
     }
+    TRAIL(of(commit, row, ENTRY_KIND) == ENTRY_WORK, 29,
+          "an escalation was worked on, which is for people");
     held(commit, CLAUSE_CUT_15);
     TRAIL(may_follow(from, to), 15, "a status was set that does not follow the one before it");
     held(commit, CLAUSE_CUT_25);
@@ -522,6 +524,9 @@ static void judge_signature(struct commit *commit, const struct subject *row)
                 row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_PRIOR) == prior;
     }
     PHASE(same == 1, 16, "two phases of an entry signed without seeing each other");
+    PHASE(prior == 0 || (cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_ENTRY) == entry &&
+                         cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_LANE) == lane),
+          26, "the signature before this one is none of its entry and lane");
     PHASE(brought(commit, TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE, row->key, -1, 0) +
                   brought(commit, TABLE_VERIFY, VERIFY_VERIFIER, row->key, -1, 0) >=
               1,
@@ -565,15 +570,15 @@ static void judge_failure(struct commit *commit, const struct subject *row)
 
 static void judge_verify(struct commit *commit, const struct subject *row)
 {
-    int64_t set = of(commit, row, VERIFY_SET);
+    int64_t set = of(commit, row, VERIFY_SET), prior = of(commit, row, VERIFY_PRIOR);
     bool passed = of(commit, row, VERIFY_OUTCOME) == VERIFIED_PASS;
     judge_pair(commit, row);
     held_serial(commit, cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY));
-    expect_serial(commit,
-                  stored(commit, TABLE_VERIFY, VERIFY_SET, set, VERIFY_PRIOR,
-                         of(commit, row, VERIFY_PRIOR)) == 1,
+    expect_serial(commit, stored(commit, TABLE_VERIFY, VERIFY_SET, set, VERIFY_PRIOR, prior) == 1,
                   row, "two workers verified a change set side by side");
     held(commit, CLAUSE_CUT_10);
+    PHASE(prior == 0 || cell(commit, TABLE_VERIFY, prior, VERIFY_SET) == set, 10,
+          "the verify result before this one is none of its change set");
     PHASE(is_new(commit, TABLE_SIGNATURE, of(commit, row, VERIFY_VERIFIER)), 10,
           "a verify result came without its verifier's signature");
     PHASE(moved_to(commit, cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY),

@@ -609,6 +609,20 @@ Test(oracle_pipeline, signatures_of_a_lane_are_a_chain)
     expect(CLAUSE_CUT_16, "two without a prior");
 }
 
+/* References that are no foreign keys of the schema (E-CUT-1). */
+Test(oracle_pipeline, what_comes_after_another_names_one_of_its_own_kind)
+{
+    PROVES(CLAUSE_CUT_10, CLAUSE_CUT_26);
+    SETTLES(ERRATUM_CUT_1, ERRATUM_CUT_19);
+    reach(VERIFIED);
+    verify(100, 2, VERIFIED_PASS, 4711);
+    expect(CLAUSE_CUT_10, "a result that is nowhere");
+    verify(100, 3, VERIFIED_PASS, 100 + VERIFY_OF + 2);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 8, SIGNATURE_PRIOR, 100 + SIGNED + 1);
+    count--;
+    expect(CLAUSE_CUT_26, "a signature of the other lane");
+}
+
 Test(oracle_pipeline, a_verify_result_has_a_signature_of_its_own)
 {
     PROVES(CLAUSE_CUT_10);
@@ -656,6 +670,17 @@ Test(oracle_pipeline, a_failure_raises_one_escalation_that_is_marked_and_about_i
 }
 
 /* ---- the trail ------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, nobody_works_on_an_escalation)
+{
+    PROVES(CLAUSE_CUT_29);
+    SETTLES(ERRATUM_CUT_20);
+    reach(CUT);
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "VERIFY");
+    past(1, 100 + RAISED_OF + 1, STATUS_APPROVED);
+    expect(CLAUSE_CUT_29, "as if it had been reviewed");
+}
 
 Test(oracle_pipeline, a_status_follows_the_graph)
 {

@@ -353,6 +353,36 @@ static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
     stepper_close(stepper);
 }
 
+/* The lock has two keys: a class, and the hash of the entry's id as text. */
+Test(pipeline_pg, the_lock_of_an_entry_is_a_class_and_the_hash_of_its_id)
+{
+    PROVES(CLAUSE_CUT_16);
+    SETTLES(ERRATUM_CUT_17);
+    struct bundle rereview, cut;
+    struct store_pg_problem problem;
+    char query[300];
+    reach_race(&rereview, &cut);
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitive_table,
+                                               .primitive_count = PRIMITIVE_COUNT,
+                                               .connections = 2,
+                                               .principals = roles.principals},
+                     &problem);
+    cr_assert_not_null(stepper, "%s", problem.text);
+    send_lock(stepper, 0, &rereview);
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND "
+             "classid::bigint::bit(32)::int = hashtext('%s') AND "
+             "objid::bigint::bit(32)::int = hashtext('%" PRId64 "')",
+             SCHEMA, pipeline_entry_id(0, 0));
+    cr_expect_eq(ask(query), 1);
+    cr_expect_eq(ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 1,
+                 "one lock a phase");
+    stepper_close(stepper);
+}
+
 Test(pipeline_pg, a_cut_that_waited_for_a_rereview_fails_with_40001)
 {
     PROVES(CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_17);

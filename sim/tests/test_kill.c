@@ -125,6 +125,7 @@ static const struct killer {
     {"pipeline-drops-rereview", {CLAUSE_CUT_2}, 1},
     {"pipeline-drops-reverify", {CLAUSE_CUT_2}, 1},
     {"pipeline-neither-lock-nor-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2}, /* E-CUT-5 */
+    {"pipeline-reviews-escalation", {CLAUSE_CUT_29}, 1},                  /* E-CUT-20 */
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
