@@ -18,12 +18,16 @@ enum {
     STAMPS_SET,
     FORGETS_FROM,
     REOPENS,
-    VERIFIES_UNDO
+    VERIFIES_UNDO,
+    DROPS_REREVIEW,
+    DROPS_REVERIFY,
+    NO_LOCK_NO_CAS,
+    REVIEWS_ESCALATION
 };
 
 static const struct sabotage named[] = {
     [NO_ENTRY_WRITE] =
-        {.name = "pipeline-review-without-entry-write",
+        {.name = "review-without-entry-write",
          .about = "a re-review that leaves the status as it is does not write the entry's row",
          .scenario =
              "pipeline-race"}, /* CUT then commits on a superseded decision, with no 40001 */
@@ -70,6 +74,20 @@ static const struct sabotage named[] = {
     [VERIFIES_UNDO] = {.name = "pipeline-verify-compensation",
                        .about = "VERIFY takes the newest change set, a compensating one as well",
                        .scenario = "pipeline"},
+    [DROPS_REREVIEW] = {.name = "pipeline-drops-rereview",
+                        .about = "a re-review is stopped without a look, and its request acked",
+                        .scenario = "pipeline"},
+    [DROPS_REVERIFY] = {.name = "pipeline-drops-reverify",
+                        .about = "a re-verify is stopped without a look, and its request acked",
+                        .scenario = "pipeline"},
+    [NO_LOCK_NO_CAS] = {.name = "pipeline-neither-lock-nor-cas",
+                        .about = "phases take no lock; a status is read, and then set whatever it "
+                                 "has become",
+                        .scenario = "pipeline-race"}, /* either of the two would hold (E-CUT-5) */
+    [REVIEWS_ESCALATION] = {.name = "pipeline-reviews-escalation",
+                            .about = "REVIEW takes the newest entry that is marked, an escalation "
+                                     "as well",
+                            .scenario = "pipeline-crowd"}, /* E-CUT-20 */
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -110,6 +128,12 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         break;
     case NO_CAS:
         table[PRIMITIVE_MOVE] = *copy;
+        break;
+    case NO_LOCK_NO_CAS:
+        table[PRIMITIVE_MOVE].ops[1] = copy->ops[0];
+        table[PRIMITIVE_MOVE].ops[0].kind = OP_TEST;
+        table[PRIMITIVE_MOVE].ops[0].lock = LOCK_NONE;
+        table[PRIMITIVE_MOVE].op_count = 2;
         break;
     case STAMPS_AGAIN:
         table[PRIMITIVE_SUPERSEDE].ops[0].test = TEST_NONE;
@@ -160,12 +184,27 @@ static int64_t compensating_set(const struct rows *rows)
     return 0;
 }
 
+/* The last one that nobody has touched; 0: there is none. */
+static int64_t marked_escalation(const struct rows *rows)
+{
+    for (uint32_t slot = rows->table[TABLE_ENTRY].used; slot > 0; slot--) {
+        if (row_get(rows, TABLE_ENTRY, slot - 1, ENTRY_KIND) == ENTRY_ESCALATION &&
+            row_get(rows, TABLE_ENTRY, slot - 1, ENTRY_STATUS) == STATUS_MARKED) {
+            return row_key(rows, TABLE_ENTRY, slot - 1);
+        }
+    }
+    return 0;
+}
+
 /* The look, a moment before. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
     if (sabotage->which == VERIFIES_UNDO && next->name == BUNDLE_VERIFY) {
         memory->stale = compensating_set(rows);
+    }
+    if (sabotage->which == REVIEWS_ESCALATION && next->name == BUNDLE_REVIEW) {
+        memory->stale = marked_escalation(rows);
     }
     if (sabotage->which != EARLY_GUARDS || next->name != BUNDLE_CUT) {
         return;
@@ -257,6 +296,18 @@ static void verify_found(const struct sabotage_memory *memory, struct bundle *bu
     }
 }
 
+/* Only a first review can be of something that is marked. */
+static void review_found(const struct sabotage_memory *memory, const struct actor *actor,
+                         struct bundle *bundle)
+{
+    const int64_t *message = actor->is.pipeline.message;
+    bool first = message[1 + MESSAGE_SPAWNED_BY] == 0 && memory->stale != 0;
+    for (uint16_t p = 0; first && p < bundle->param_count; p++) {
+        bundle->params[p] =
+            bundle->params[p] == message[1 + MESSAGE_ACTIVITY] ? memory->stale : bundle->params[p];
+    }
+}
+
 static void sign_as_executor(struct bundle *bundle)
 {
     bundle->principal = PRINCIPAL_EXEC;
@@ -281,6 +332,24 @@ static void delete_instead(const struct actor *actor, struct bundle *bundle)
     }
 }
 
+static void leave_out_lock(struct bundle *bundle)
+{
+    for (int i = bundle->count - 1; i >= 0; i--) {
+        if (bundle->calls[i].primitive == PRIMITIVE_LOCK_ENTRY) {
+            leave_out(bundle, i);
+        }
+    }
+}
+
+/* Nothing but the lock is sent of one that comes after another. */
+#define STOPPED 1
+static void stop_again(const struct actor *actor, struct bundle *bundle)
+{
+    if (actor->is.pipeline.message[1 + MESSAGE_SPAWNED_BY] != 0) {
+        bundle->count = STOPPED;
+    }
+}
+
 static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct actor *actor, struct bundle *bundle)
 {
@@ -288,6 +357,13 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
     bool verifies = bundle->name == BUNDLE_VERIFY;
     if (sabotage->which == EARLY_GUARDS && cuts) {
         trust_guards(memory, bundle);
+    } else if ((sabotage->which == DROPS_REREVIEW && reviews) ||
+               (sabotage->which == DROPS_REVERIFY && verifies)) {
+        stop_again(actor, bundle);
+    } else if (sabotage->which == REVIEWS_ESCALATION && reviews) {
+        review_found(memory, actor, bundle);
+    } else if (sabotage->which == NO_LOCK_NO_CAS) {
+        leave_out_lock(bundle);
     } else if (sabotage->which == NO_ENTRY_WRITE && reviews) {
         leave_entry_alone(bundle);
     } else if ((sabotage->which == SECOND_REVIEW && reviews) ||
@@ -318,6 +394,11 @@ static bool believe(const struct sabotage *sabotage, struct sabotage_memory *mem
     (void)memory;
     if (sabotage->which == ASSUMES_COMMIT && is_phase(sent) && outcome->kind == OUTCOME_UNKNOWN) {
         outcome->kind = OUTCOME_COMMITTED;
+    }
+    bool drops = sabotage->which == DROPS_REREVIEW || sabotage->which == DROPS_REVERIFY;
+    if (drops && is_phase(sent) && sent->count == STOPPED && outcome->kind == OUTCOME_COMMITTED) {
+        outcome->kind = OUTCOME_REFUSED;
+        outcome->refusal = REFUSED_STATUS;
     }
     return true;
 }

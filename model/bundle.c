@@ -32,14 +32,16 @@ static const char *const refusal_texts[REFUSAL_COUNT] = {
     [REFUSED_STALE] = "overtaken",
     [REFUSED_ILLEGAL] = "an illegal transition",
     [REFUSED_FORBIDDEN] = "a right is missing (42501)",
+    [REFUSED_UNCLASSIFIED] = "an error that nobody has classified",
 };
 
-static const char *const abort_texts[] = {
+static const char *const abort_texts[ABORT_CLASS_COUNT] = {
     [ABORT_NONE] = "not aborted",
     [ABORT_SERIALIZATION] = "40001",
     [ABORT_DEADLOCK] = "40P01",
     [ABORT_CONNECTIONS] = "53300",
     [ABORT_CONNECTION] = "connection lost",
+    [ABORT_TIMEOUT] = "55P03 or 57014",
 };
 
 const char *bundle_name_text(enum bundle_name name)

@@ -66,7 +66,9 @@ enum abort_class {
     ABORT_SERIALIZATION, /* 40001 */
     ABORT_DEADLOCK,      /* 40P01 */
     ABORT_CONNECTIONS,   /* 53300 */
-    ABORT_CONNECTION     /* 08006, 57P01: the connection is gone, and was before COMMIT */
+    ABORT_CONNECTION,    /* 08xxx, 57P01-03, 25P03: the connection is gone, and was before COMMIT */
+    ABORT_TIMEOUT, /* 55P03, 57014: a lock was waited for too long, or a statement cancelled */
+    ABORT_CLASS_COUNT
 };
 
 struct outcome {

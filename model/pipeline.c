@@ -537,17 +537,23 @@ static int64_t stores(const struct pipeline_worker *worker)
                                                         : VERIFIED_FAIL;
 }
 
+/* The stop that a refusal is, if it is one that people must look at (CUT-14, E-CUT-16). */
+static enum sweep_reason for_people(const struct outcome *last)
+{
+    static const uint8_t reasons[REFUSAL_COUNT] = {[REFUSED_NO_PARENT] = SWEEP_NO_PARENT,
+                                                   [REFUSED_NULL] = SWEEP_NULL,
+                                                   [REFUSED_FORBIDDEN] = SWEEP_FORBIDDEN,
+                                                   [REFUSED_UNCLASSIFIED] = SWEEP_UNCLASSIFIED};
+    return last->kind == OUTCOME_REFUSED ? (enum sweep_reason)reasons[last->refusal] : SWEEP_MARKED;
+}
+
 static void take_phase(struct pipeline_worker *worker, const struct outcome *last)
 {
     bool refused = last->kind == OUTCOME_REFUSED;
     if (last->kind == OUTCOME_COMMITTED) {
         hand_on(worker, true, stores(worker), SWEEP_MARKED);
-    } else if (refused && last->refusal == REFUSED_NO_PARENT) { /* CUT-14 */
-        hand_on(worker, false, 0, SWEEP_NO_PARENT);
-    } else if (refused && last->refusal == REFUSED_NULL) {
-        hand_on(worker, false, 0, SWEEP_NULL);
-    } else if (refused && last->refusal == REFUSED_FORBIDDEN) { /* E-CUT-16: all else */
-        hand_on(worker, false, 0, SWEEP_FORBIDDEN);
+    } else if (for_people(last) != SWEEP_MARKED) {
+        hand_on(worker, false, 0, for_people(last));
     } else if (refused || last->kind == OUTCOME_UNKNOWN) {
         worker->state = PIPELINE_READ;
         worker->refusal = refused ? last->refusal : REFUSED_NOTHING;
@@ -578,7 +584,9 @@ static void take_read(struct pipeline_worker *worker, const struct outcome *last
 {
     int64_t phase = column(worker, MESSAGE_KIND), status = last->values[0];
     int64_t found = last->values[2];
-    if (last->kind != OUTCOME_COMMITTED) {
+    if (for_people(last) != SWEEP_MARKED) {
+        hand_on(worker, false, 0, for_people(last));
+    } else if (last->kind != OUTCOME_COMMITTED) {
         if (!may_try_again(worker, last)) {
             give_up(worker);
         }

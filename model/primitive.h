@@ -78,31 +78,32 @@ enum op_miss {
 
 /* Why a bundle was refused. */
 enum refusal {
-    REFUSED_NOTHING,    /* it was not */
-    REFUSED_NO_ROW,     /* the row is not there */
-    REFUSED_EXISTS,     /* a row with this key is there: 23505 */
-    REFUSED_NO_PARENT,  /* the row that it refers to is not there: 23503 */
-    REFUSED_DONE,       /* the marker is set */
-    REFUSED_CEILING,    /* the counter is full */
-    REFUSED_ATTEMPTS,   /* the GUID's attempts are full and it owes a step */
-    REFUSED_TOO_EARLY,  /* Leg1 is not complete, or a pending answer not through */
-    REFUSED_NEGATIVE,   /* the semaphore would fall below 0 */
-    REFUSED_EPOCH,      /* the claim is no longer held */
-    REFUSED_CLOSED,     /* another answer closed the task */
-    REFUSED_NO_MESSAGE, /* nothing to claim */
-    REFUSED_STORE_FULL, /* the simulated store has no room: the run cannot go on */
-    REFUSED_NULL,       /* a column that must hold something is given nothing: 23502 */
-    REFUSED_DIGIT,      /* the key's digit is not the one that the change expects (E-KEY-3) */
-    REFUSED_KEY_MOVED,  /* the key is not the one that the change was judged on (E-KEY-5) */
-    REFUSED_STATUS,     /* the entry's status is another */
-    REFUSED_UNAPPROVED, /* no decision approves it */
-    REFUSED_SUPERSEDED, /* another decision took its place */
-    REFUSED_BLOCKED,    /* what it depends on is not complete */
-    REFUSED_UNSIGNED,   /* no change set that the executor signed */
-    REFUSED_HALTED,     /* seq: Stage1 has failed, and nothing moves any more (SEQ-20) */
-    REFUSED_STALE,      /* seq: the token or the expectation was overtaken (E-SEQ-3, E-SEQ-8) */
-    REFUSED_ILLEGAL,    /* seq: outside the transition contract (SEQ-3) */
-    REFUSED_FORBIDDEN,  /* the principal lacks a right: 42501 (rights.h) */
+    REFUSED_NOTHING,      /* it was not */
+    REFUSED_NO_ROW,       /* the row is not there */
+    REFUSED_EXISTS,       /* a row with this key is there: 23505 */
+    REFUSED_NO_PARENT,    /* the row that it refers to is not there: 23503 */
+    REFUSED_DONE,         /* the marker is set */
+    REFUSED_CEILING,      /* the counter is full */
+    REFUSED_ATTEMPTS,     /* the GUID's attempts are full and it owes a step */
+    REFUSED_TOO_EARLY,    /* Leg1 is not complete, or a pending answer not through */
+    REFUSED_NEGATIVE,     /* the semaphore would fall below 0 */
+    REFUSED_EPOCH,        /* the claim is no longer held */
+    REFUSED_CLOSED,       /* another answer closed the task */
+    REFUSED_NO_MESSAGE,   /* nothing to claim */
+    REFUSED_STORE_FULL,   /* the simulated store has no room: the run cannot go on */
+    REFUSED_NULL,         /* a column that must hold something is given nothing: 23502 */
+    REFUSED_DIGIT,        /* the key's digit is not the one that the change expects (E-KEY-3) */
+    REFUSED_KEY_MOVED,    /* the key is not the one that the change was judged on (E-KEY-5) */
+    REFUSED_STATUS,       /* the entry's status is another */
+    REFUSED_UNAPPROVED,   /* no decision approves it */
+    REFUSED_SUPERSEDED,   /* another decision took its place */
+    REFUSED_BLOCKED,      /* what it depends on is not complete */
+    REFUSED_UNSIGNED,     /* no change set that the executor signed */
+    REFUSED_HALTED,       /* seq: Stage1 has failed, and nothing moves any more (SEQ-20) */
+    REFUSED_STALE,        /* seq: the token or the expectation was overtaken (E-SEQ-3, E-SEQ-8) */
+    REFUSED_ILLEGAL,      /* seq: outside the transition contract (SEQ-3) */
+    REFUSED_FORBIDDEN,    /* the principal lacks a right: 42501 (rights.h) */
+    REFUSED_UNCLASSIFIED, /* a principal met an SQLSTATE that nobody has classified (E-CUT-16) */
     REFUSAL_COUNT
 };
 

@@ -273,13 +273,14 @@ enum sweep_column {
 };
 enum pipeline_phase { PHASE_MARK = 1, PHASE_REVIEW, PHASE_CUT, PHASE_VERIFY, PHASE_END };
 enum sweep_reason {
-    SWEEP_MARKED,     /* MARK's own row */
-    SWEEP_NO_PARENT,  /* NEEDS_HUMAN: 23503 (CUT-14) */
-    SWEEP_NULL,       /* NEEDS_HUMAN: 23502 (CUT-14) */
-    SWEEP_OTHER_LOAD, /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
-    SWEEP_CONFLICT,   /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
-    SWEEP_EXHAUSTED,  /* transient errors for too long: the sweep owns it (E-CUT-16) */
-    SWEEP_FORBIDDEN   /* NEEDS_HUMAN: 42501, which no phase of a sound pipeline gets (CUT-11) */
+    SWEEP_MARKED,      /* MARK's own row */
+    SWEEP_NO_PARENT,   /* NEEDS_HUMAN: 23503 (CUT-14) */
+    SWEEP_NULL,        /* NEEDS_HUMAN: 23502 (CUT-14) */
+    SWEEP_OTHER_LOAD,  /* NEEDS_HUMAN: the same key with another payload (E-CUT-2) */
+    SWEEP_CONFLICT,    /* NEEDS_HUMAN: a 23505 of no key that means a replay (E-CUT-13) */
+    SWEEP_EXHAUSTED,   /* transient errors for too long: the sweep owns it (E-CUT-16) */
+    SWEEP_FORBIDDEN,   /* NEEDS_HUMAN: 42501, which no phase of a sound pipeline gets (CUT-11) */
+    SWEEP_UNCLASSIFIED /* NEEDS_HUMAN: an SQLSTATE that nobody has classified (E-CUT-16) */
 };
 
 enum envelope_column { ENVELOPE_SCOPE, ENVELOPE_HASH, ENVELOPE_COLUMNS };

@@ -48,10 +48,11 @@ static bool farewell(const struct answer *answer, struct outcome *outcome)
 static bool ends_session(const struct answer *answer)
 {
     return answer->fatal || starts(answer, "08") || is(answer, "57P01") || is(answer, "57P02") ||
-           is(answer, "57P03") || is(answer, "53300");
+           is(answer, "57P03") || is(answer, "25P03") || is(answer, "53300");
 }
 
-static bool error(const struct answer *answer, struct outcome *outcome)
+/* It may be tried again. */
+static bool transient(const struct answer *answer, struct outcome *outcome)
 {
     if (ends_session(answer)) {
         return farewell(answer, outcome);
@@ -62,6 +63,14 @@ static bool error(const struct answer *answer, struct outcome *outcome)
     if (is(answer, "40P01")) {
         return aborted(outcome, ABORT_DEADLOCK);
     }
+    if (is(answer, "55P03") || is(answer, "57014")) { /* E-CUT-16 */
+        return aborted(outcome, ABORT_TIMEOUT);
+    }
+    return false;
+}
+
+static bool refusal(const struct answer *answer, struct outcome *outcome)
+{
     if (is(answer, "23505")) {
         return refused(outcome, REFUSED_EXISTS);
     }
@@ -76,7 +85,10 @@ static bool error(const struct answer *answer, struct outcome *outcome)
     }
     bool private = starts(answer, SCHEMA_REFUSAL_CLASS);
     long reason = private ? strtol(answer->sqlstate + strlen(SCHEMA_REFUSAL_CLASS), NULL, 10) : -1;
-    return reason >= 0 && reason < REFUSAL_COUNT && refused(outcome, (enum refusal)reason);
+    if (reason >= 0 && reason < REFUSAL_COUNT) {
+        return refused(outcome, (enum refusal)reason);
+    }
+    return answer->bound && refused(outcome, REFUSED_UNCLASSIFIED);
 }
 
 bool answer_outcome(const struct answer *answer, struct outcome *outcome)
@@ -91,7 +103,7 @@ bool answer_outcome(const struct answer *answer, struct outcome *outcome)
         return true;
     }
     if (answer->place != ANSWER_NO_ERROR && answer->sqlstate[0] != '\0') {
-        return error(answer, outcome);
+        return transient(answer, outcome) || refusal(answer, outcome);
     }
     if (answer->commit == ANSWER_COMMIT_ROLLED_BACK) {
         return aborted(outcome, ABORT_SERIALIZATION); /* nothing happened, it may be tried again */

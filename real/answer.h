@@ -30,7 +30,7 @@ enum answer_place {
 };
 
 struct answer {
-    bool bound;                /* sent by a principal: a right that is missing is an outcome */
+    bool bound;                /* sent by a principal: whatever is refused is an outcome */
     bool sent;                 /* COMMIT may have left this process */
     bool lost;                 /* the connection is gone */
     enum answer_commit commit; /* how COMMIT was answered */
@@ -40,7 +40,9 @@ struct answer {
 };
 
 /* True: kind, refusal and aborted of the outcome are filled in. False: the answer is an error that
- * no outcome stands for (a table that is missing, a number out of range). */
+ * no outcome stands for (a table that is missing, a number out of range): Assay's own statements
+ * are wrong. What a principal is told is never that: somebody else made its database, and an error
+ * that nobody has classified is for people (E-CUT-16). */
 bool answer_outcome(const struct answer *answer, struct outcome *outcome);
 
 #endif

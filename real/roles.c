@@ -118,6 +118,10 @@ void roles_script(const struct roles *roles, const char *schema, char script[ROL
             text_add(&text,
                      "CREATE ROLE %s LOGIN CONNECTION LIMIT %u PASSWORD '%s' ROLE CURRENT_USER;\n",
                      roles->names[p], roles->connections[p], roles->password);
+            text_add(&text, "ALTER ROLE %s SET lock_timeout = %d;\n", roles->names[p],
+                     ROLES_LOCK_TIMEOUT_MS);
+            text_add(&text, "ALTER ROLE %s SET idle_in_transaction_session_timeout = %d;\n",
+                     roles->names[p], ROLES_IDLE_TIMEOUT_MS);
             text_add(&text, "GRANT USAGE ON SCHEMA %s TO %s;\n", schema, roles->names[p]);
             grant_tables(&text, rights_get((enum principal)p), schema, roles->names[p]);
         }

@@ -12,6 +12,11 @@
 
 #include "model/rights.h"
 
+/* What a principal waits for is bounded (E-CUT-16), and so far away that no run that goes on gets
+ * there: a lock, the next statement of an open transaction. */
+#define ROLES_LOCK_TIMEOUT_MS 60000
+#define ROLES_IDLE_TIMEOUT_MS 120000
+
 #define ROLES_NAME_SIZE   48
 #define ROLES_SCRIPT_SIZE 8192
 

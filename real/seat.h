@@ -79,7 +79,7 @@ struct seat {
     atomic_int backend;    /* the server's process; 0: none */
     atomic_int snare;      /* that it sprang and stands still in; -1: none */
     atomic_int last_table; /* that the bundle changes rows of: where it can be made to wait */
-    atomic_ulong aborted[ABORT_CONNECTION + 1]; /* transactions, by enum abort_class */
+    atomic_ulong aborted[ABORT_CLASS_COUNT]; /* transactions, by enum abort_class */
     bool crowded; /* the last one found no connection: to ask again is no new fault */
     atomic_ulong transactions;
     /* what stays when it dies */

@@ -54,8 +54,9 @@ static const char *const templates[] = {
                  "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN taken.id IS NULL THEN {failed}\n"
                  "            ELSE 0::bigint END, taken.*\n"
                  "  FROM (SELECT) AS one LEFT JOIN taken ON true",
-    [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN\n"
-                    "  0 * length(pg_advisory_xact_lock({key})::text)::bigint END",
+    /* One class of keys a schema (E-CUT-17). Where two ids share a hash one waits for nothing. */
+    [OP_ADVISORY] = "SELECT CASE WHEN {gate} THEN 0 * length(pg_advisory_xact_lock(\n"
+                    "  hashtext('{class}'), hashtext({key}::text))::text)::bigint END",
     [OP_LET_EQUAL] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
     [OP_LET_SUM] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
     [OP_LET_MODULO] = "SELECT CASE WHEN {gate} THEN 0::bigint END{values}",
@@ -491,6 +492,11 @@ static void fill_key(const struct filling *fill)
     add_operand(fill, fill->op->key);
 }
 
+static void fill_class(const struct filling *fill)
+{
+    text_add(fill->text, "%s", fill->schema);
+}
+
 static void fill_value(const struct filling *fill)
 {
     add_operand(fill, fill->op->value);
@@ -520,7 +526,7 @@ static const struct {
     {"value", fill_value},     {"now", fill_now},        {"test", add_test},
     {"lock", add_lock},        {"absent", add_absent},   {"failed", fill_failed},
     {"values", add_values},    {"columns", add_columns}, {"row", add_row},
-    {"last", fill_last},
+    {"last", fill_last},       {"class", fill_class},
 };
 
 static void fill_word(const struct filling *fill, const char *word)

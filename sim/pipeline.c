@@ -45,10 +45,84 @@ static bool has_reverify(const struct scenario *scenario)
     return false;
 }
 
+/* ---- which moves of a status the plan of a scenario has -------------------------------------- */
+
+static const struct pipeline_entry *planned(const struct scenario *scenario, uint32_t node)
+{
+    return &scenario->of.pipeline.entries[node];
+}
+
+static bool is_marked(const struct pipeline_entry *entry)
+{
+    return entry->flaw != FLAW_NO_PAYLOAD && entry->flaw != FLAW_NO_BLOCKER;
+}
+
+static int64_t decided(const struct pipeline_entry *entry, int review)
+{
+    return entry->decisions[review] == DECISION_APPROVE ? STATUS_APPROVED : STATUS_REJECTED;
+}
+
+static bool reviews_so(const struct pipeline_entry *entry, int64_t from, int64_t to)
+{
+    bool found = from == STATUS_MARKED && decided(entry, 0) == to;
+    for (int r = 1; r < entry->reviews; r++) {
+        found = found || (decided(entry, r - 1) == from && decided(entry, r) == to);
+    }
+    return found;
+}
+
+/* Its last decision approves, and what it needs ends complete. Blockers come before it. */
+static bool is_cut(const struct scenario *scenario, const struct pipeline_entry *entry)
+{
+    bool may = is_marked(entry) && decided(entry, entry->reviews - 1) == STATUS_APPROVED;
+    for (int b = 0; b < entry->blocker_count && may; b++) {
+        const struct pipeline_entry *blocker = planned(scenario, entry->blockers[b]);
+        may = is_cut(scenario, blocker) && blocker->outcomes[0] == VERIFIED_PASS;
+    }
+    return may;
+}
+
+static bool verifies_so(const struct pipeline_entry *entry, int64_t from, int64_t to)
+{
+    uint8_t outcome = to == STATUS_COMPLETE ? VERIFIED_PASS : VERIFIED_FAIL;
+    bool found = from == STATUS_CUT && entry->outcomes[0] == outcome;
+    for (int v = 1; v < entry->verifies && entry->outcomes[v - 1] == VERIFIED_PASS; v++) {
+        found = found || (from == STATUS_COMPLETE && entry->outcomes[v] == outcome);
+    }
+    return found;
+}
+
+static bool makes_move(const struct scenario *scenario, int64_t from, int64_t to)
+{
+    for (uint32_t node = 0; node < scenario->of.pipeline.entry_count; node++) {
+        const struct pipeline_entry *entry = planned(scenario, node);
+        bool cut = is_cut(scenario, entry);
+        if ((from == STATUS_NONE && is_marked(entry)) ||
+            (is_marked(entry) && reviews_so(entry, from, to)) ||
+            (cut && (to == STATUS_CUT || verifies_so(entry, from, to)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_move(const struct scenario *scenario, enum oracle_sighting sight)
+{
+    static const struct {
+        uint8_t from, to;
+    } moves[] = {
+#define MOVE(from, to) {STATUS_##from, STATUS_##to},
+        ORACLE_STATUS_MOVES(MOVE)
+#undef MOVE
+    };
+    const size_t at = (size_t)(sight - SIGHT_STATUS_NONE_MARKED);
+    return makes_move(scenario, moves[at].from, moves[at].to);
+}
+
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 {
-    if (sight > SIGHT_STATUS_NONE_MARKED && sight <= SIGHT_STATUS_COMPLETE_ESCALATED) {
-        return false; /* counted: its entries and the weather say which others a run makes */
+    if (sight >= SIGHT_STATUS_NONE_MARKED && sight <= SIGHT_STATUS_COMPLETE_ESCALATED) {
+        return can_move(scenario, sight);
     }
     switch ((int)sight) {
     case SIGHT_HUMAN_PARENT:
@@ -265,9 +339,10 @@ static void tell_note(const struct trace_effect *effect, uint32_t slot)
         [SWEEP_OTHER_LOAD] = "needs a human: the same key with another payload",
         [SWEEP_CONFLICT] = "needs a human: a key is taken (23505)",
         [SWEEP_EXHAUSTED] = "given up for now: the sweep owns it",
-        [SWEEP_FORBIDDEN] = "needs a human: the principal may not do it (42501)"};
+        [SWEEP_FORBIDDEN] = "needs a human: the principal may not do it (42501)",
+        [SWEEP_UNCLASSIFIED] = "needs a human: an error that nobody has classified"};
     int64_t why = row_get(effect->event->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
-    if (why > SWEEP_MARKED && why <= SWEEP_FORBIDDEN) {
+    if (why > SWEEP_MARKED && why <= SWEEP_UNCLASSIFIED) {
         trace_add(effect->list, "; ", "%s", texts[why]);
     }
 }

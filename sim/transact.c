@@ -126,6 +126,18 @@ static bool loses(enum fault_kind fault)
            fault == FAULT_CONNECTION_CUT;
 }
 
+/* No row says who is connected: the oracles hear it from the store. Who commits has its connection
+ * until it has ended. */
+static void tell_connections(struct run *run)
+{
+    uint32_t principals = protocol_get(run->scenario->protocol)->principals;
+    for (int p = PRINCIPAL_NONE + 1; principals != 0 && p < PRINCIPAL_COUNT; p++) {
+        uint32_t now = sessions_connected(run->sessions, (enum principal)p);
+        uint32_t *most = &run->oracle.connected[p];
+        *most = now > *most ? now : *most;
+    }
+}
+
 /* ---- how a transaction ends ------------------------------------------------------------------ */
 
 /* What was executed and not refused stays, or not. True: it committed. */
@@ -141,6 +153,7 @@ static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, 
     if (fault == FAULT_DELAY) {
         delay_published(run, actor, mark);
     }
+    tell_connections(run);
     run_judge_commit(run, mark);
     return true;
 }

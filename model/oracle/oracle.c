@@ -1,5 +1,7 @@
 #include "model/oracle/judge.h"
 
+#include <string.h>
+
 static const char *const names[ORACLE_NAME_COUNT] = {
 #define ORACLE(id, text) [ORACLE_##id] = text,
 #include "model/oracle/names.def"
@@ -145,6 +147,7 @@ void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const 
 {
     oracle->monitors = monitors;
     oracle->ghosts = (struct ghosts){.cells = cells, .count = oracle_cells(monitors, rows)};
+    memset(oracle->connected, 0, sizeof oracle->connected);
     oracle->spoke = ORACLE_NAME_COUNT;
     oracle->table = TABLE_COUNT;
     oracle->slot = ROW_NONE;

@@ -1,9 +1,10 @@
 /* Oracles: what the monitors of all protocols have in common, and the seam through which a run asks
  * those of its protocol without knowing them.
  *
- * A monitor sees rows and nothing else: what the store committed, in the store's order. It never
- * sees an engine, a bundle, a worker or a fault. What it must remember of the past it keeps in
- * ghost cells beside the rows (ghosts.h), so that a search can take a commit back.
+ * A monitor sees rows and nothing else: what the store committed, in the store's order; and,
+ * because no row has it, how many connections the store gave. It never sees an engine, a bundle, a
+ * worker or a fault. What it must remember of the past it keeps in ghost cells beside the rows
+ * (ghosts.h), so that a search can take a commit back.
  *
  * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
  *
@@ -173,8 +174,11 @@ struct oracle {
     bool silent[ORACLE_NAME_COUNT];   /* an oracle that may report nothing: --without */
     uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
     uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
-    enum oracle_name spoke;           /* who reported the last breach */
-    uint8_t table;                    /* the row it is about: enum row_table, slot */
+    /* the most connections that each principal has had at a time in this run, as the store says;
+     * 0: it does not say */
+    uint32_t connected[PRINCIPAL_COUNT];
+    enum oracle_name spoke; /* who reported the last breach */
+    uint8_t table;          /* the row it is about: enum row_table, slot */
     uint32_t slot;
 };
 

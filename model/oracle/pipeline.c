@@ -6,7 +6,8 @@
  * new rows; then the commit as a whole. */
 #include "model/oracle/judge.h"
 
-#define TRIES_MAX 3 /* how often a phase is retried: what "bounded" is here */
+#define TRIES_MAX   3 /* how often a phase is retried: what "bounded" is here */
+#define CONNECTIONS 2 /* of a principal (CUT-18) */
 
 /* ---- the status graph, once more ------------------------------------------------------------- */
 
@@ -130,6 +131,20 @@ static int stored(const struct commit *commit, enum row_table table, int column,
     return found;
 }
 
+/* How many requests are in the queue that ask for this phase, and say this in a column; 0: for any
+ * phase. */
+static int asked(const struct commit *commit, int64_t phase, int column, int64_t value)
+{
+    int found = 0;
+    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_MESSAGE].used; slot++) {
+        found +=
+            row_get(commit->rows, TABLE_MESSAGE, slot, column) == value &&
+            (phase == 0 || row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_KIND) == phase) &&
+            row_is_there(commit->rows, TABLE_MESSAGE, slot);
+    }
+    return found;
+}
+
 /* What an entry's status was before this commit. */
 static int64_t status_before(const struct commit *commit, int64_t entry)
 {
@@ -169,6 +184,38 @@ static void expect(struct commit *commit, bool fine, enum oracle_name who, enum 
     }
 }
 
+/* A principal has had all its connections in use: where guards must hold for more workers than that
+ * (CUT-18). Who has connections is not in any row: the store says so. */
+static bool is_crowded(const struct commit *commit)
+{
+    for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
+        if (commit->judge.oracle->connected[p] >= CONNECTIONS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A phase of an entry. That phases are serialised (CUT-16) is put to the test only where another
+ * request of the entry is under way, too. */
+static void held_serial(struct commit *commit, int64_t entry)
+{
+    if (asked(commit, 0, MESSAGE_ACTIVITY, entry) > 1) {
+        held(commit, CLAUSE_CUT_16);
+    }
+    if (is_crowded(commit)) {
+        held(commit, CLAUSE_CUT_18);
+    }
+}
+
+/* Two phases that did not see each other. */
+static void expect_serial(struct commit *commit, bool alone, const struct subject *row,
+                          const char *why)
+{
+    expect(commit, alone, ORACLE_PHASE, is_crowded(commit) ? CLAUSE_CUT_18 : CLAUSE_CUT_16, row,
+           why);
+}
+
 #define PHASE(fine, clause, why) expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
 #define TRAIL(fine, clause, why) expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
 
@@ -190,6 +237,8 @@ static void judge_status(struct commit *commit, const struct subject *row)
                   brought(commit, TABLE_VERIFY, VERIFY_OUTCOME, VERIFIED_FAIL, -1, 0) == 1,
               27, "an entry left verified_complete without a failing re-verify");
     }
+    TRAIL(of(commit, row, ENTRY_KIND) == ENTRY_WORK, 29,
+          "an escalation was worked on, which is for people");
     held(commit, CLAUSE_CUT_15);
     TRAIL(may_follow(from, to), 15, "a status was set that does not follow the one before it");
     held(commit, CLAUSE_CUT_25);
@@ -319,9 +368,9 @@ static void judge_chain(struct commit *commit, const struct subject *row)
 {
     int64_t prior = of(commit, row, REVIEW_PRIOR), entry = of(commit, row, REVIEW_ENTRY);
     bool alone = stored(commit, TABLE_REVIEW, REVIEW_ENTRY, entry, REVIEW_PRIOR, prior) == 1;
+    held_serial(commit, entry);
     if (prior == 0) {
-        held(commit, CLAUSE_CUT_16);
-        PHASE(alone, 16, "two reviews of an entry did not see each other");
+        expect_serial(commit, alone, row, "two reviews of an entry did not see each other");
         return;
     }
     held(commit, CLAUSE_CUT_7);
@@ -401,6 +450,7 @@ static void judge_guards(struct commit *commit, const struct subject *row)
           "an entry was cut on a decision that is superseded");
     PHASE(blockers_complete(commit, entry), 8,
           "an entry was cut before all that it depends on was verified complete");
+    held_serial(commit, entry);
     PHASE(live_sets(commit, entry, decision) == 1, 8,
           "an entry has two live change sets of one decision");
 }
@@ -467,7 +517,6 @@ static void judge_signature(struct commit *commit, const struct subject *row)
     PHASE(of(commit, row, SIGNATURE_PRINCIPAL) ==
               (lane == LANE_VERIFIER ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC),
           11, "a signature is another principal's than its lane's");
-    held(commit, CLAUSE_CUT_16);
     int same = 0;
     for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SIGNATURE].used; slot++) {
         same += row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_ENTRY) == entry &&
@@ -475,6 +524,9 @@ static void judge_signature(struct commit *commit, const struct subject *row)
                 row_get(commit->rows, TABLE_SIGNATURE, slot, SIGNATURE_PRIOR) == prior;
     }
     PHASE(same == 1, 16, "two phases of an entry signed without seeing each other");
+    PHASE(prior == 0 || (cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_ENTRY) == entry &&
+                         cell(commit, TABLE_SIGNATURE, prior, SIGNATURE_LANE) == lane),
+          26, "the signature before this one is none of its entry and lane");
     PHASE(brought(commit, TABLE_CHANGE_SET, CHANGE_SET_SIGNATURE, row->key, -1, 0) +
                   brought(commit, TABLE_VERIFY, VERIFY_VERIFIER, row->key, -1, 0) >=
               1,
@@ -518,14 +570,15 @@ static void judge_failure(struct commit *commit, const struct subject *row)
 
 static void judge_verify(struct commit *commit, const struct subject *row)
 {
-    int64_t set = of(commit, row, VERIFY_SET);
+    int64_t set = of(commit, row, VERIFY_SET), prior = of(commit, row, VERIFY_PRIOR);
     bool passed = of(commit, row, VERIFY_OUTCOME) == VERIFIED_PASS;
     judge_pair(commit, row);
-    held(commit, CLAUSE_CUT_18);
-    PHASE(stored(commit, TABLE_VERIFY, VERIFY_SET, set, VERIFY_PRIOR,
-                 of(commit, row, VERIFY_PRIOR)) == 1,
-          18, "two workers verified a change set side by side");
+    held_serial(commit, cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY));
+    expect_serial(commit, stored(commit, TABLE_VERIFY, VERIFY_SET, set, VERIFY_PRIOR, prior) == 1,
+                  row, "two workers verified a change set side by side");
     held(commit, CLAUSE_CUT_10);
+    PHASE(prior == 0 || cell(commit, TABLE_VERIFY, prior, VERIFY_SET) == set, 10,
+          "the verify result before this one is none of its change set");
     PHASE(is_new(commit, TABLE_SIGNATURE, of(commit, row, VERIFY_VERIFIER)), 10,
           "a verify result came without its verifier's signature");
     PHASE(moved_to(commit, cell(commit, TABLE_CHANGE_SET, set, CHANGE_SET_ENTRY),
@@ -551,19 +604,104 @@ static judge_row *const judges[TABLE_COUNT] = {
     [TABLE_VERIFY] = judge_verify,
 };
 
-/* A MARK was answered: its entry is there, or people were told why not. */
-static void judge_answer(struct commit *commit, uint32_t slot)
+/* A message that was acked. */
+static int64_t asked_for(const struct commit *commit, uint32_t slot, enum message_column column)
 {
-    int64_t entry = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
-    int64_t payload = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_SOURCE);
+    return row_get(commit->rows, TABLE_MESSAGE, slot, column);
+}
+
+/* Stops of this phase of an entry that people were told of. */
+static int notes_for_people(const struct commit *commit, int64_t entry, int64_t phase)
+{
+    int notes = 0;
+    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SWEEP_LOG].used; slot++) {
+        int64_t why = row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
+        notes += row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_ENTRY) == entry &&
+                 row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_PHASE) == phase &&
+                 why != SWEEP_MARKED && why != SWEEP_EXHAUSTED;
+    }
+    return notes;
+}
+
+/* Could this review be made? Whatever forbids it once forbids it for good: another decision
+ * superseded the prior one, or the entry was cut on it. */
+static bool could_review(const struct commit *commit, int64_t entry, int64_t prior)
+{
+    int64_t status = cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
+    if (prior == 0) {
+        return status == STATUS_MARKED;
+    }
+    return is_there(commit, TABLE_REVIEW, prior) &&
+           cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == 0 &&
+           (status == STATUS_APPROVED || status == STATUS_REJECTED);
+}
+
+/* Could this change set be verified once more? Not one that was undone, and that is for good. */
+static bool could_verify(const struct commit *commit, int64_t set, int64_t prior)
+{
+    return is_there(commit, TABLE_CHANGE_SET, set) &&
+           (prior == 0 || is_there(commit, TABLE_VERIFY, prior)) &&
+           stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, set, -1, 0) == 0;
+}
+
+/* Whoever made the last thing that a CUT waited for asks for it anew, and has not done so yet. */
+static bool is_cut_under_way(const struct commit *commit, int64_t entry, int64_t set,
+                             int64_t decision)
+{
+    const struct rows *rows = commit->rows;
+    bool asks = asked(commit, PHASE_CUT, MESSAGE_GUID, set) > 0 ||
+                asked(commit, PHASE_REVIEW, MESSAGE_GUID, decision) > 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
+        asks = asks || (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
+                        asked(commit, PHASE_VERIFY, MESSAGE_ACTIVITY,
+                              row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO)) > 0);
+    }
+    return asks;
+}
+
+/* Could this CUT be made, and is nobody about to? A decision may come, and a blocker complete,
+ * after it was stopped. */
+static bool could_cut(const struct commit *commit, int64_t entry, int64_t set, int64_t decision)
+{
+    return cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS) == STATUS_APPROVED &&
+           cell(commit, TABLE_REVIEW, decision, REVIEW_DECISION) == DECISION_APPROVE &&
+           cell(commit, TABLE_REVIEW, decision, REVIEW_BY) == 0 &&
+           blockers_complete(commit, entry) && !is_cut_under_way(commit, entry, set, decision);
+}
+
+static bool could_go_on(const struct commit *commit, uint32_t slot)
+{
+    int64_t entry = asked_for(commit, slot, MESSAGE_ACTIVITY);
+    int64_t source = asked_for(commit, slot, MESSAGE_SOURCE);
+    int64_t prior = asked_for(commit, slot, MESSAGE_SPAWNED_BY);
+    switch (asked_for(commit, slot, MESSAGE_KIND)) {
+    case PHASE_REVIEW:
+        return could_review(commit, entry, prior);
+    case PHASE_CUT:
+        return could_cut(commit, entry, asked_for(commit, slot, MESSAGE_GUID), source);
+    default:
+        return could_verify(commit, source, prior);
+    }
+}
+
+/* A request was answered: what it asked for is there, or people were told why not, or what is
+ * stored does not allow it. */
+static void judge_answer(struct commit *commit, uint32_t slot, bool done)
+{
+    int64_t entry = asked_for(commit, slot, MESSAGE_ACTIVITY);
+    int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
     const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
-    int notes =
-        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, -1, 0) -
-        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_EXHAUSTED) -
-        stored(commit, TABLE_SWEEP_LOG, SWEEP_LOG_ENTRY, entry, SWEEP_LOG_WHY, SWEEP_MARKED);
-    held(commit, CLAUSE_CUT_14);
-    PHASE(cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) == payload || notes > 0, 14,
-          "a request that no entry answers was dropped without a word to people");
+    bool told = notes_for_people(commit, entry, phase) > 0;
+    if (phase == PHASE_MARK) {
+        held(commit, CLAUSE_CUT_14);
+        PHASE(told || cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) ==
+                          asked_for(commit, slot, MESSAGE_SOURCE),
+              14, "a request that no entry answers was dropped without a word to people");
+    } else if (!done) {
+        held(commit, CLAUSE_CUT_2);
+        PHASE(told || !could_go_on(commit, slot), 2,
+              "a request was acked whose phase could go on from what is stored, and nobody did it");
+    }
 }
 
 /* A request was acked: another one than the first that found this row there is a replay that was
@@ -571,21 +709,21 @@ static void judge_answer(struct commit *commit, uint32_t slot)
 static void see_ack(struct commit *commit, uint32_t slot)
 {
     static const struct {
-        int memory;
+        enum row_table table;
+        int memory; /* -1: nothing is to be seen */
         enum oracle_sighting sighting;
-    } seen[PHASE_END] = {[PHASE_MARK] = {OF_MARK, SIGHT_MARK_AGAIN},
-                         [PHASE_CUT] = {OF_CUT, SIGHT_CUT_AGAIN},
-                         [PHASE_VERIFY] = {OF_VERIFY, SIGHT_VERIFY_AGAIN}};
-    int64_t phase = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_KIND);
-    int64_t id = row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
-    if (phase == PHASE_MARK) {
-        judge_answer(commit, slot);
-    }
-    if (phase < PHASE_MARK || phase > PHASE_VERIFY || phase == PHASE_REVIEW ||
-        !is_there(commit, remembered[seen[phase].memory], id)) {
+    } seen[PHASE_END] = {[PHASE_MARK] = {TABLE_ENTRY, OF_MARK, SIGHT_MARK_AGAIN},
+                         [PHASE_REVIEW] = {TABLE_REVIEW, -1, SIGHT_COUNT},
+                         [PHASE_CUT] = {TABLE_CHANGE_SET, OF_CUT, SIGHT_CUT_AGAIN},
+                         [PHASE_VERIFY] = {TABLE_VERIFY, OF_VERIFY, SIGHT_VERIFY_AGAIN}};
+    int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
+    int64_t id = asked_for(commit, slot, MESSAGE_GUID);
+    if (phase < PHASE_MARK || phase > PHASE_VERIFY) {
         return;
     }
-    if (memory_flag(&commit->judge, seen[phase].memory, id, 1)) {
+    bool done = is_there(commit, seen[phase].table, id);
+    judge_answer(commit, slot, done);
+    if (done && seen[phase].memory >= 0 && memory_flag(&commit->judge, seen[phase].memory, id, 1)) {
         judge_see(&commit->judge, seen[phase].sighting);
     }
 }
@@ -677,11 +815,50 @@ static bool is_stuck(const struct commit *all, uint32_t slot)
              blockers_complete(all, row_key(rows, TABLE_ENTRY, slot))));
 }
 
+static void judge_one_missing(struct commit *all, const struct rows *wanted, enum row_table table,
+                              bool (*could)(const struct commit *all, const struct rows *wanted,
+                                            uint32_t slot),
+                              const char *why)
+{
+    for (uint32_t slot = 0; slot < wanted->table[table].used; slot++) {
+        if (!is_there(all, table, row_key(wanted, table, slot)) && could(all, wanted, slot)) {
+            judge_breach(&all->judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE, why);
+        }
+    }
+}
+
+static bool is_work(const struct commit *all, const struct rows *wanted, uint32_t slot)
+{
+    (void)all;
+    return row_get(wanted, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK;
+}
+
+static bool is_review_left(const struct commit *all, const struct rows *wanted, uint32_t slot)
+{
+    return could_review(all, row_get(wanted, TABLE_REVIEW, slot, REVIEW_ENTRY),
+                        row_get(wanted, TABLE_REVIEW, slot, REVIEW_PRIOR));
+}
+
+static bool is_verify_left(const struct commit *all, const struct rows *wanted, uint32_t slot)
+{
+    return could_verify(all, row_get(wanted, TABLE_VERIFY, slot, VERIFY_SET),
+                        row_get(wanted, TABLE_VERIFY, slot, VERIFY_PRIOR));
+}
+
+/* What a run without faults has done, and this one could do and has not. */
+static void judge_missing(struct commit *all, const struct rows *wanted)
+{
+    judge_one_missing(all, wanted, TABLE_ENTRY, is_work, "an entry was asked for and never marked");
+    judge_one_missing(all, wanted, TABLE_REVIEW, is_review_left,
+                      "a review could be made, and never was");
+    judge_one_missing(all, wanted, TABLE_VERIFY, is_verify_left,
+                      "a change set could be verified once more, and never was");
+}
+
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
     struct commit all = {.judge = begin(oracle, rows), .rows = rows};
-    const struct rows *wanted = crash_free == NULL ? rows : crash_free;
     judge_quiet(&all.judge, quiet, ORACLE_PHASE, CLAUSE_CUT_2);
     for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
         held(&all, CLAUSE_CUT_2);
@@ -690,12 +867,8 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
                          "an entry could go on from its status, and nobody does");
         }
     }
-    for (uint32_t slot = 0; slot < wanted->table[TABLE_ENTRY].used; slot++) {
-        if (row_get(wanted, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK &&
-            !is_there(&all, TABLE_ENTRY, row_key(wanted, TABLE_ENTRY, slot))) {
-            judge_breach(&all.judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE,
-                         "an entry was asked for and never marked");
-        }
+    if (crash_free != NULL) {
+        judge_missing(&all, crash_free);
     }
     return all.judge.verdict;
 }

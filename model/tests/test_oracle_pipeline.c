@@ -552,11 +552,50 @@ Test(oracle_pipeline, what_is_verified_is_a_change_set_that_the_executor_signed)
 
 Test(oracle_pipeline, workers_side_by_side_verify_once)
 {
-    PROVES(CLAUSE_CUT_18);
+    PROVES(CLAUSE_CUT_16);
     SETTLES(ERRATUM_CUT_3, ERRATUM_CUT_19);
     reach(VERIFIED);
     verify(100, 2, VERIFIED_PASS, 0);
+    expect(CLAUSE_CUT_16, "a second result after none");
+}
+
+/* That guards hold for more workers than connections is said only where those ran out. */
+Test(oracle_pipeline, workers_who_wait_for_connections_are_judged_where_those_ran_out)
+{
+    PROVES(CLAUSE_CUT_18);
+    SETTLES(ERRATUM_CUT_15);
+    oracle.connected[PRINCIPAL_EXEC] = 1;
+    reach(CUT);
+    cr_expect_eq(oracle.evaluated[CLAUSE_CUT_18], 0U, "one of two");
+    oracle.connected[PRINCIPAL_EXEC] = 2;
+    verify(100, 1, VERIFIED_PASS, 0);
+    expect(FINE, "VERIFY");
+    cr_expect_eq(oracle.evaluated[CLAUSE_CUT_18], 1U, "two of two");
+    verify(100, 2, VERIFIED_PASS, 0);
     expect(CLAUSE_CUT_18, "a second result after none");
+}
+
+static void request(int64_t id, int64_t phase, int64_t entry, int64_t row)
+{
+    put(TABLE_MESSAGE, id,
+        (const int64_t[MESSAGE_COLUMNS]){
+            [MESSAGE_KIND] = phase, [MESSAGE_ACTIVITY] = entry, [MESSAGE_GUID] = row});
+    expect(FINE, "asked for");
+}
+
+/* That phases of an entry are serialised is put to the test only where two are under way. */
+Test(oracle_pipeline, phases_are_serialised_where_another_is_asked_for)
+{
+    PROVES(CLAUSE_CUT_16);
+    reach(MARKED);
+    request(1, PHASE_REVIEW, 100, 100 + REVIEW_OF + 1);
+    review(100, 1, DECISION_APPROVE, 0);
+    expect(FINE, "REVIEW");
+    cr_expect_eq(oracle.evaluated[CLAUSE_CUT_16], 0U, "nobody else asks for anything");
+    request(2, PHASE_CUT, 100, 100 + SET_OF + 1);
+    cut(100, 1);
+    expect(FINE, "CUT");
+    cr_expect_eq(oracle.evaluated[CLAUSE_CUT_16], 1U);
 }
 
 Test(oracle_pipeline, signatures_of_a_lane_are_a_chain)
@@ -568,6 +607,20 @@ Test(oracle_pipeline, signatures_of_a_lane_are_a_chain)
     set(TABLE_SIGNATURE, 100 + SIGNED + 7, SIGNATURE_PRIOR, 0);
     count--;
     expect(CLAUSE_CUT_16, "two without a prior");
+}
+
+/* References that are no foreign keys of the schema (E-CUT-1). */
+Test(oracle_pipeline, what_comes_after_another_names_one_of_its_own_kind)
+{
+    PROVES(CLAUSE_CUT_10, CLAUSE_CUT_26);
+    SETTLES(ERRATUM_CUT_1, ERRATUM_CUT_19);
+    reach(VERIFIED);
+    verify(100, 2, VERIFIED_PASS, 4711);
+    expect(CLAUSE_CUT_10, "a result that is nowhere");
+    verify(100, 3, VERIFIED_PASS, 100 + VERIFY_OF + 2);
+    set(TABLE_SIGNATURE, 100 + SIGNED + 8, SIGNATURE_PRIOR, 100 + SIGNED + 1);
+    count--;
+    expect(CLAUSE_CUT_26, "a signature of the other lane");
 }
 
 Test(oracle_pipeline, a_verify_result_has_a_signature_of_its_own)
@@ -617,6 +670,17 @@ Test(oracle_pipeline, a_failure_raises_one_escalation_that_is_marked_and_about_i
 }
 
 /* ---- the trail ------------------------------------------------------------------------------- */
+
+Test(oracle_pipeline, nobody_works_on_an_escalation)
+{
+    PROVES(CLAUSE_CUT_29);
+    SETTLES(ERRATUM_CUT_20);
+    reach(CUT);
+    verify(100, 1, VERIFIED_FAIL, 0);
+    expect(FINE, "VERIFY");
+    past(1, 100 + RAISED_OF + 1, STATUS_APPROVED);
+    expect(CLAUSE_CUT_29, "as if it had been reviewed");
+}
 
 Test(oracle_pipeline, a_status_follows_the_graph)
 {
@@ -738,6 +802,93 @@ Test(oracle_pipeline, a_request_that_nothing_answers_is_told_to_people)
     cr_expect_eq(oracle.seen[SIGHT_EXHAUSTED], 1U);
 }
 
+/* Asked for after another: a prior decision or result. */
+static void ack_after(int64_t id, int64_t phase, int64_t row, int64_t source, int64_t prior)
+{
+    put(TABLE_MESSAGE, id,
+        (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = phase,
+                                         [MESSAGE_ACTIVITY] = 100,
+                                         [MESSAGE_GUID] = row,
+                                         [MESSAGE_SOURCE] = source,
+                                         [MESSAGE_SPAWNED_BY] = prior});
+    expect(FINE, "asked for");
+    drop(TABLE_MESSAGE, id);
+}
+
+Test(oracle_pipeline, a_review_that_could_be_made_is_not_dropped)
+{
+    PROVES(CLAUSE_CUT_2);
+    reach(MARKED);
+    ack_after(1, PHASE_REVIEW, 100 + REVIEW_OF + 1, 0, 0);
+    expect(CLAUSE_CUT_2, "the first");
+    review(100, 1, DECISION_REJECT, 0);
+    expect(FINE, "REVIEW");
+    ack_after(2, PHASE_REVIEW, 100 + REVIEW_OF + 2, 0, 100 + REVIEW_OF + 1);
+    expect(CLAUSE_CUT_2, "a re-review");
+    ack_after(3, PHASE_REVIEW, 100 + REVIEW_OF + 2, 0, 100 + REVIEW_OF + 1);
+    PUT(SWEEP_LOG, 3, 100, PHASE_REVIEW, SWEEP_UNCLASSIFIED);
+    expect(FINE, "people were told");
+}
+
+Test(oracle_pipeline, a_review_that_came_too_late_is_stopped_rightly)
+{
+    reach(REVIEWED);
+    review(100, 2, DECISION_APPROVE, 100 + REVIEW_OF + 1);
+    expect(FINE, "the rival");
+    ack_after(1, PHASE_REVIEW, 100 + REVIEW_OF + 3, 0, 100 + REVIEW_OF + 1);
+    expect(FINE, "another superseded its prior");
+    cut(100, 2);
+    expect(FINE, "CUT");
+    ack_after(2, PHASE_REVIEW, 100 + REVIEW_OF + 4, 0, 100 + REVIEW_OF + 2);
+    expect(FINE, "the entry was cut on its prior");
+}
+
+Test(oracle_pipeline, a_verify_that_could_be_made_is_not_dropped)
+{
+    PROVES(CLAUSE_CUT_2);
+    SETTLES(ERRATUM_CUT_12);
+    reach(VERIFIED);
+    ack_after(1, PHASE_VERIFY, 100 + VERIFY_OF + 2, 100 + SET_OF + 1, 100 + VERIFY_OF + 1);
+    expect(CLAUSE_CUT_2, "a re-verify");
+    verify(100, 2, VERIFIED_FAIL, 100 + VERIFY_OF + 1);
+    expect(FINE, "it fails");
+    ack_after(2, PHASE_VERIFY, 100 + VERIFY_OF + 3, 100 + SET_OF + 1, 100 + VERIFY_OF + 2);
+    expect(FINE, "the set was undone");
+}
+
+Test(oracle_pipeline, a_cut_that_could_be_made_is_not_dropped_unless_it_is_asked_for_anew)
+{
+    PROVES(CLAUSE_CUT_2);
+    reach(REVIEWED);
+    ack_after(1, PHASE_CUT, 100 + SET_OF + 1, 100 + REVIEW_OF + 1, 0);
+    expect(CLAUSE_CUT_2, "nobody else is asked");
+    ack_after(2, PHASE_CUT, 4711, 4712, 0);
+    expect(FINE, "there is no such decision");
+    request(3, PHASE_REVIEW, 100, 100 + REVIEW_OF + 1);
+    ack_after(4, PHASE_CUT, 100 + SET_OF + 1, 100 + REVIEW_OF + 1, 0);
+    expect(FINE, "whoever decided asks for it when its request is acked");
+}
+
+Test(oracle_pipeline, a_cut_that_waits_for_a_blocker_is_stopped_rightly)
+{
+    reach(CUT);
+    mark(200, 100);
+    expect(FINE, "MARK");
+    review(200, 1, DECISION_APPROVE, 0);
+    expect(FINE, "REVIEW");
+    ack(1, PHASE_CUT, 200, 200 + SET_OF + 1, 200 + REVIEW_OF + 1);
+    expect(FINE, "its blocker is not complete");
+    request(2, PHASE_VERIFY, 100, 100 + VERIFY_OF + 1);
+    verify(100, 1, VERIFIED_PASS, 0);
+    expect(FINE, "VERIFY");
+    ack(3, PHASE_CUT, 200, 200 + SET_OF + 1, 200 + REVIEW_OF + 1);
+    expect(FINE, "who verified the blocker has not asked for it yet");
+    drop(TABLE_MESSAGE, 2);
+    expect(FINE, "nor does it");
+    ack(4, PHASE_CUT, 200, 200 + SET_OF + 1, 200 + REVIEW_OF + 1);
+    expect(CLAUSE_CUT_2, "and now nobody will");
+}
+
 /* ---- once all has settled -------------------------------------------------------------------- */
 
 static enum clause_id settled(bool quiet, const struct rows *wanted)
@@ -790,6 +941,55 @@ Test(oracle_pipeline, every_entry_that_was_asked_for_is_there)
     }
     oracle_begin(&oracle, &monitors_pipeline, &empty, ghosts);
     cr_expect_eq(monitors_pipeline.settled(&oracle, &empty, true, &rows).clause, CLAUSE_CUT_2);
+}
+
+/* A run without faults, that got so far; then the store begins anew. */
+static void without_faults(enum stage stage, struct rows *wanted)
+{
+    static int64_t kept[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
+    static uint32_t kept_index[TABLE_COUNT][INDEX];
+    reach(stage);
+    memcpy(kept, cells, sizeof kept);
+    memcpy(kept_index, indexes, sizeof kept_index);
+    *wanted = rows;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        wanted->table[t].cells = kept[t];
+        wanted->table[t].index = kept_index[t];
+    }
+    memset(cells, 0, sizeof cells);
+    memset(indexes, 0, sizeof indexes);
+    memset(ghosts, 0, sizeof ghosts);
+    begin();
+}
+
+Test(oracle_pipeline, every_reverify_that_was_asked_for_is_there_unless_the_set_was_undone)
+{
+    PROVES(CLAUSE_CUT_2);
+    static struct rows wanted;
+    without_faults(REVERIFIED, &wanted);
+    reach(VERIFIED);
+    cr_expect_eq(settled(true, NULL), FINE);
+    cr_expect_eq(settled(true, &wanted), CLAUSE_CUT_2, "one is missing");
+    verify(100, 2, VERIFIED_FAIL, 100 + VERIFY_OF + 1);
+    expect(FINE, "otherwise than planned");
+    cr_expect_eq(settled(true, &wanted), FINE);
+}
+
+Test(oracle_pipeline, every_rereview_that_was_asked_for_is_there)
+{
+    PROVES(CLAUSE_CUT_2);
+    static struct rows wanted;
+    reach(MARKED);
+    review(100, 1, DECISION_REJECT, 0);
+    expect(FINE, "REVIEW");
+    review(100, 2, DECISION_REJECT, 100 + REVIEW_OF + 1);
+    expect(FINE, "re-review");
+    without_faults(NOTHING, &wanted);
+    reach(MARKED);
+    review(100, 1, DECISION_REJECT, 0);
+    expect(FINE, "REVIEW");
+    cr_expect_eq(settled(true, NULL), FINE);
+    cr_expect_eq(settled(true, &wanted), CLAUSE_CUT_2, "one is missing");
 }
 
 Test(oracle_pipeline, every_sighting_has_a_path_clause_and_a_text)

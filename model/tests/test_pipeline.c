@@ -381,6 +381,10 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
          PIPELINE_HAND_ON,
          SWEEP_FORBIDDEN,
          0},
+        {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_UNCLASSIFIED},
+         PIPELINE_HAND_ON,
+         SWEEP_UNCLASSIFIED,
+         0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_EXISTS}, PIPELINE_READ, SWEEP_MARKED, 0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_STATUS}, PIPELINE_READ, SWEEP_MARKED, 0},
         {{.kind = OUTCOME_REFUSED, .refusal = REFUSED_BLOCKED}, PIPELINE_READ, SWEEP_MARKED, 0},
@@ -392,6 +396,7 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_DEADLOCK}, PIPELINE_PHASE, SWEEP_MARKED, 1},
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTION}, PIPELINE_PHASE, SWEEP_MARKED, 1},
         {{.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTIONS}, PIPELINE_PHASE, SWEEP_MARKED, 0},
+        {{.kind = OUTCOME_ABORTED, .aborted = ABORT_TIMEOUT}, PIPELINE_PHASE, SWEEP_MARKED, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin();
@@ -401,6 +406,18 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
         cr_expect_eq(actor.is.pipeline.why, cases[i].why, "case %zu", i);
         cr_expect_eq(actor.is.pipeline.tries, cases[i].tries, "case %zu", i);
     }
+}
+
+Test(pipeline, a_look_that_nobody_classified_an_error_of_is_for_people_too)
+{
+    SETTLES(ERRATUM_CUT_16);
+    hold(PHASE_CUT, 0);
+    take((struct outcome){.kind = OUTCOME_UNKNOWN});
+    cr_assert_eq(actor.is.pipeline.state, PIPELINE_READ);
+    take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_UNCLASSIFIED});
+    cr_expect_eq(actor.is.pipeline.state, PIPELINE_HAND_ON);
+    cr_expect_eq(actor.is.pipeline.why, SWEEP_UNCLASSIFIED);
+    cr_expect_not(actor.is.pipeline.follows);
 }
 
 Test(pipeline, transient_errors_are_retried_three_times_and_then_put_back_and_logged)

@@ -293,7 +293,7 @@ Test(primitive, bundles_refusals_and_aborts_have_names_of_their_own)
             cr_expect_str_neq(refusal_text((enum refusal)i), refusal_text((enum refusal)j));
         }
     }
-    for (int i = 0; i <= ABORT_CONNECTION; i++) {
+    for (int i = 0; i < ABORT_CLASS_COUNT; i++) {
         for (int j = 0; j < i; j++) {
             cr_expect_str_neq(abort_class_text((enum abort_class)i),
                               abort_class_text((enum abort_class)j));

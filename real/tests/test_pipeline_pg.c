@@ -353,6 +353,36 @@ static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
     stepper_close(stepper);
 }
 
+/* The lock has two keys: a class, and the hash of the entry's id as text. */
+Test(pipeline_pg, the_lock_of_an_entry_is_a_class_and_the_hash_of_its_id)
+{
+    PROVES(CLAUSE_CUT_16);
+    SETTLES(ERRATUM_CUT_17);
+    struct bundle rereview, cut;
+    struct store_pg_problem problem;
+    char query[300];
+    reach_race(&rereview, &cut);
+    struct stepper *stepper =
+        stepper_open(&(struct stepper_options){.dsn = server_dsn(),
+                                               .schema = SCHEMA,
+                                               .primitives = primitive_table,
+                                               .primitive_count = PRIMITIVE_COUNT,
+                                               .connections = 2,
+                                               .principals = roles.principals},
+                     &problem);
+    cr_assert_not_null(stepper, "%s", problem.text);
+    send_lock(stepper, 0, &rereview);
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND "
+             "classid::bigint::bit(32)::int = hashtext('%s') AND "
+             "objid::bigint::bit(32)::int = hashtext('%" PRId64 "')",
+             SCHEMA, pipeline_entry_id(0, 0));
+    cr_expect_eq(ask(query), 1);
+    cr_expect_eq(ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 1,
+                 "one lock a phase");
+    stepper_close(stepper);
+}
+
 Test(pipeline_pg, a_cut_that_waited_for_a_rereview_fails_with_40001)
 {
     PROVES(CLAUSE_CUT_15, CLAUSE_CUT_16, CLAUSE_CUT_17);
@@ -368,12 +398,195 @@ Test(pipeline_pg, a_rereview_that_does_not_write_the_entry_lets_it_commit)
     SETTLES(ERRATUM_CUT_11);
     struct sabotage sabotage;
     char sqlstate[6];
-    cr_assert(sabotage_find("pipeline-review-without-entry-write", &sabotage));
+    cr_assert(sabotage_find("review-without-entry-write", &sabotage));
     race_on_server(&sabotage, sqlstate);
     cr_expect_str_empty(sqlstate);
     cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set AS c JOIN " SCHEMA
                      ".review_decision AS r ON r.id = c.review WHERE r.superseded_by <> 0"),
                  1, "cut on a superseded decision");
+}
+
+/* ---- what is transient, and what is for people (E-CUT-16) --------------------------------------
+ */
+
+static const char *const locks_entry = "BEGIN; SELECT 1 FROM " SCHEMA ".entry FOR UPDATE";
+
+/* From the next connection on. */
+static void set_for_exec(const char *name, int ms)
+{
+    char text[160];
+    snprintf(text, sizeof text, "ALTER ROLE %s SET %s = %d", roles.names[PRINCIPAL_EXEC], name, ms);
+    cr_assert(store_pg_run(owner, text), "%s", store_pg_why_not(owner));
+}
+
+/* A worker that holds the re-review, which is ready to be sent. */
+static void hold_rereview(struct actor *worker, struct bundle *rereview)
+{
+    struct bundle cut;
+    reach_race(rereview, &cut);
+    protocol_begin(worker, &race, 1);
+    protocol_role(&race, 1)->take(worker, &race, &queue[taken]);
+}
+
+/* The engine hears the outcome of its re-review and is asked what it sends next. */
+static void hear(struct actor *worker, const struct outcome *outcome, struct bundle *next)
+{
+    protocol_role(&race, 1)->take(worker, &race, outcome);
+    protocol_role(&race, 1)->next(worker, &race, next);
+}
+
+/* It is tried again whole, and this time nothing is in the way. */
+static void expect_retried(struct store_pg *store, struct actor *worker, const struct outcome *last)
+{
+    struct bundle again;
+    struct outcome outcome;
+    hear(worker, last, &again);
+    cr_expect_eq(again.name, BUNDLE_REVIEW);
+    cr_assert(store_pg_execute(store, &again, 1, &outcome), "%s", store_pg_why_not(store));
+    cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
+    cr_expect_eq(ask("SELECT max(retries) FROM " SCHEMA ".entry_history"), 1);
+}
+
+Test(pipeline_pg, a_lock_that_is_not_to_be_had_in_time_is_55P03_and_tried_again)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_16);
+    struct actor worker;
+    struct bundle rereview;
+    struct outcome outcome;
+    hold_rereview(&worker, &rereview);
+    set_for_exec("lock_timeout", 30);
+    struct store_pg *store = must_open(PRINCIPAL_EXEC);
+    cr_assert(store_pg_run(owner, locks_entry), "%s", store_pg_why_not(owner));
+    cr_assert(store_pg_execute(store, &rereview, 1, &outcome), "%s", store_pg_why_not(store));
+    cr_expect_eq(outcome.kind, OUTCOME_ABORTED);
+    cr_expect_eq(outcome.aborted, ABORT_TIMEOUT);
+    cr_expect_not_null(strstr(store_pg_why_not(store), "55P03"), "%s", store_pg_why_not(store));
+    cr_assert(store_pg_run(owner, "ROLLBACK"));
+    expect_retried(store, &worker, &outcome);
+    store_pg_close(store);
+}
+
+static void await_waiting(int backend)
+{
+    char query[160];
+    snprintf(query, sizeof query,
+             "SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND wait_event_type = 'Lock'",
+             backend);
+    while (ask(query) == 0) {
+    }
+}
+
+static void signal_backend(const char *function, int backend)
+{
+    char query[100];
+    snprintf(query, sizeof query, "SELECT %s(%d)::int::bigint", function, backend);
+    cr_assert_eq(ask(query), 1);
+}
+
+/* What becomes of a re-review that waits for a lock when that is done to its session. */
+static struct outcome disturb(const char *function, const char *sqlstate, struct actor *worker,
+                              struct store_pg **store)
+{
+    struct bundle rereview;
+    struct outcome outcome;
+    struct store_pg_problem problem;
+    hold_rereview(worker, &rereview);
+    *store = must_open(PRINCIPAL_EXEC);
+    struct store_pg *rival =
+        store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
+                                                 .schema = SCHEMA,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT},
+                      &problem);
+    cr_assert_not_null(rival, "%s", problem.text);
+    cr_assert(store_pg_run(rival, locks_entry), "%s", store_pg_why_not(rival));
+    int backend = store_pg_backend(*store);
+    store_pg_send(*store, &rereview, 1);
+    await_waiting(backend);
+    signal_backend(function, backend);
+    cr_assert(store_pg_receive(*store, &outcome), "%s", store_pg_why_not(*store));
+    cr_expect_not_null(strstr(store_pg_why_not(*store), sqlstate), "%s", store_pg_why_not(*store));
+    cr_expect_eq(outcome.kind, OUTCOME_ABORTED);
+    store_pg_close(rival);
+    return outcome;
+}
+
+Test(pipeline_pg, a_statement_that_is_cancelled_is_57014_and_tried_again)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_16);
+    struct actor worker;
+    struct store_pg *store;
+    struct outcome outcome = disturb("pg_cancel_backend", "57014", &worker, &store);
+    cr_expect_eq(outcome.aborted, ABORT_TIMEOUT);
+    expect_retried(store, &worker, &outcome);
+    store_pg_close(store);
+}
+
+Test(pipeline_pg, a_session_that_is_ended_is_57P01_and_tried_again)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_16);
+    struct actor worker;
+    struct store_pg *store;
+    struct outcome outcome = disturb("pg_terminate_backend", "57P01", &worker, &store);
+    cr_expect_eq(outcome.aborted, ABORT_CONNECTION);
+    expect_retried(store, &worker, &outcome);
+    store_pg_close(store);
+}
+
+/* A bundle leaves in one flight and is never idle inside: what is, is a transaction that was begun
+ * and left. The server ends it, and whoever comes back finds that out before anything is sent. */
+Test(pipeline_pg, a_transaction_that_is_left_idle_is_ended_and_the_phase_tried_again)
+{
+    PROVES(CLAUSE_CUT_12);
+    SETTLES(ERRATUM_CUT_16);
+    struct actor worker;
+    struct bundle rereview;
+    struct outcome outcome;
+    hold_rereview(&worker, &rereview);
+    set_for_exec("idle_in_transaction_session_timeout", 30);
+    struct store_pg *store = must_open(PRINCIPAL_EXEC);
+    cr_assert(store_pg_run(store, "BEGIN"), "%s", store_pg_why_not(store));
+    await_connections(PRINCIPAL_EXEC, 0);
+    cr_assert(store_pg_execute(store, &rereview, 1, &outcome), "%s", store_pg_why_not(store));
+    cr_expect_eq(outcome.kind, OUTCOME_ABORTED);
+    cr_expect_eq(outcome.aborted, ABORT_CONNECTION);
+    expect_retried(store, &worker, &outcome);
+    store_pg_close(store);
+}
+
+/* Nothing that a run does comes near the bounds that the roles are made with. */
+Test(pipeline_pg, what_a_principal_waits_for_is_bounded)
+{
+    SETTLES(ERRATUM_CUT_16);
+    struct store_pg *store = must_open(PRINCIPAL_VERIFY);
+    int64_t ms = 0;
+    cr_assert(store_pg_ask(store,
+                           "SELECT setting::bigint FROM pg_settings WHERE name = "
+                           "'lock_timeout'",
+                           &ms));
+    cr_expect_eq(ms, ROLES_LOCK_TIMEOUT_MS);
+    cr_assert(store_pg_ask(store,
+                           "SELECT setting::bigint FROM pg_settings WHERE name = "
+                           "'idle_in_transaction_session_timeout'",
+                           &ms));
+    cr_expect_eq(ms, ROLES_IDLE_TIMEOUT_MS);
+    store_pg_close(store);
+}
+
+/* A number that does not fit is 22003, which nobody has classified. */
+Test(pipeline_pg, an_error_that_nobody_has_classified_is_left_to_people)
+{
+    PROVES(CLAUSE_CUT_14);
+    SETTLES(ERRATUM_CUT_16);
+    cr_assert(store_pg_run(owner, "ALTER TABLE " SCHEMA ".change_set ALTER review TYPE smallint"),
+              "%s", store_pg_why_not(owner));
+    cr_expect_eq(play(NULL, PATIENCE_MS), DRIVER_QUIET);
+    cr_expect_eq(ask("SELECT count(*) FROM " SCHEMA ".change_set"), 0);
+    cr_expect_eq(ask("SELECT why FROM " SCHEMA ".sweep_log WHERE why <> 0"), SWEEP_UNCLASSIFIED);
+    cr_expect_eq(ask("SELECT max(status) FROM " SCHEMA ".entry"), STATUS_APPROVED, "as it was");
 }
 
 /* ---- the matrix ------------------------------------------------------------------------------ */

@@ -57,7 +57,7 @@ static const struct run_result *run_seed(uint64_t seed)
 /* Which promises find it. Several where it depends on who comes first. */
 static const struct killer {
     const char *name;
-    enum clause_id clauses[4];
+    enum clause_id clauses[5];
     int count;
 } killers[] = {
     {"literal-markers", {CLAUSE_ACL_5}, 1}, /* E-ACL-2 */
@@ -103,7 +103,7 @@ static const struct killer {
     {"hold-completes", {CLAUSE_KEY_1}, 1},
     {"error-completes", {CLAUSE_KEY_1, CLAUSE_KEY_5}, 2},
     {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
-    {"pipeline-review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
+    {"review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
     {"pipeline-status-without-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2},
     {"pipeline-guard-outside-transaction", {CLAUSE_CUT_8}, 1},
     {"pipeline-superseded-twice", {CLAUSE_CUT_7}, 1}, /* E-CUT-9 */
@@ -114,12 +114,20 @@ static const struct killer {
     {"pipeline-assume-committed", {CLAUSE_CUT_2, CLAUSE_CUT_14}, 2}, /* E-CUT-16 */
     {"pipeline-torn-rollback", {CLAUSE_CUT_19}, 1},
     {"pipeline-delete-to-undo", {CLAUSE_CUT_21}, 1},
-    {"pipeline-second-review", {CLAUSE_CUT_16, CLAUSE_CUT_15, CLAUSE_CUT_27, CLAUSE_CUT_2}, 4},
-    {"pipeline-second-verify", {CLAUSE_CUT_18, CLAUSE_CUT_10}, 2}, /* E-CUT-3 */
+    {"pipeline-second-review",
+     {CLAUSE_CUT_18, CLAUSE_CUT_16, CLAUSE_CUT_15, CLAUSE_CUT_27, CLAUSE_CUT_2},
+     5},
+    {"pipeline-second-verify",
+     {CLAUSE_CUT_16, CLAUSE_CUT_18, CLAUSE_CUT_10, CLAUSE_CUT_2},
+     4}, /* E-CUT-3 */
     {"pipeline-verifier-stamps-set", {CLAUSE_CUT_24}, 1},
     {"pipeline-history-from-nothing", {CLAUSE_CUT_25}, 1},
     {"pipeline-reverify-reopens", {CLAUSE_CUT_27}, 1},    /* E-CUT-12 */
     {"pipeline-verify-compensation", {CLAUSE_CUT_28}, 1}, /* E-CUT-4 */
+    {"pipeline-drops-rereview", {CLAUSE_CUT_2}, 1},
+    {"pipeline-drops-reverify", {CLAUSE_CUT_2}, 1},
+    {"pipeline-neither-lock-nor-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2}, /* E-CUT-5 */
+    {"pipeline-reviews-escalation", {CLAUSE_CUT_29}, 1},                  /* E-CUT-20 */
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
@@ -191,12 +199,11 @@ Test(kill, what_is_told_of_a_kill_can_be_run_again)
 /* Of orders that are rare at random, and of what both find at once. */
 Test(kill, pct_finds_sabotages_of_every_protocol_and_what_is_told_can_be_run_again)
 {
-    static const char *const names[] = {
-        "trust-stale-read",        "job-state-first",
-        "close-overtakes",         "inbox-check-then-insert",
-        "legacy-parent-resets",    "release-without-pause",
-        "complete-from-stale-key", "pipeline-review-without-entry-write",
-        "reclaim-trusts-look",     "late-result-accepted"};
+    static const char *const names[] = {"trust-stale-read",        "job-state-first",
+                                        "close-overtakes",         "inbox-check-then-insert",
+                                        "legacy-parent-resets",    "release-without-pause",
+                                        "complete-from-stale-key", "review-without-entry-write",
+                                        "reclaim-trusts-look",     "late-result-accepted"};
     struct kill_hunting hunting = {.schedules_max = WITHIN,
                                    .strategy = {.depth = CHOICE_DEPTH_USUAL}};
     for (size_t i = 0; i < COUNT(names); i++) {
