@@ -531,7 +531,7 @@ function seedsOf(row) {
     const drawn = isMissing(row.seeds) ? null : `${formatNumber(row.seeds)} drawn`;
     const base = isMissing(row.base_seed) ? null : `base seed ${row.base_seed}`;
     const given = isMissing(row.seed) ? null : `seed ${row.seed}`;
-    return [drawn, base, given].filter(Boolean).join(', ') || notMeasured('it takes no seed');
+    return given ?? ([drawn, base].filter(Boolean).join(', ') || notMeasured('it takes no seed'));
 }
 
 function provenanceValue(key, value) {
