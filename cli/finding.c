@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_DRAWN_MAX 400 /* a longer run is in schedule.json, not in the page */
+#define EVENTS_DRAWN_MAX 5000 /* a longer run is in its file, not in the page */
 
 void finding_name(char name[FINDING_NAME_SIZE], const char *scenario, enum clause_id clause,
                   const char *oracle)
@@ -22,10 +22,33 @@ void finding_name(char name[FINDING_NAME_SIZE], const char *scenario, enum claus
 struct drawing {
     const struct run *run;
     json_t *events, *messages;
-    json_t *ids;     /* of messages: by key, as text */
-    FILE *text;      /* NULL, or where the lines of a trace go */
-    size_t too_many; /* events that were left out */
+    json_t *ids;             /* of messages: by key, as text */
+    json_t *texts, *indices; /* each text once; where it is, by the text */
+    json_t *ledgers;         /* by kind: the fields, each with what its digits mean */
+    FILE *text;              /* NULL, or where the lines of a trace go */
+    size_t too_many;         /* events that were left out */
 };
+
+/* A text as its place in the list of all: a run says the same again and again. */
+static json_t *text_id(struct drawing *drawing, const char *text)
+{
+    json_t *id = json_object_get(drawing->indices, text);
+    if (id == NULL) {
+        id = json_integer((json_int_t)json_array_size(drawing->texts));
+        json_object_set_new(drawing->indices, text, id);
+        json_array_append_new(drawing->texts, json_string(text));
+    }
+    return json_incref(id);
+}
+
+/* What is null or false is left out: whoever reads it knows. */
+static void set_if(json_t *object, const char *key, bool there, json_t *value)
+{
+    if (there) {
+        json_object_set(object, key, value);
+    }
+    json_decref(value);
+}
 
 static json_t *message_id(struct drawing *drawing, const struct names *names,
                           const int64_t *message)
@@ -69,9 +92,9 @@ static void add_queue(struct drawing *drawing, const struct names *names,
         event->outcome->message[0] != 0) {
         claims = message_id(drawing, names, event->outcome->message);
     }
-    json_object_set_new(object, "claims", claims);
-    json_object_set_new(object, "acks", acks);
-    json_object_set_new(object, "publishes", publishes);
+    set_if(object, "claims", !json_is_null(claims), claims);
+    set_if(object, "acks", !json_is_null(acks), acks);
+    set_if(object, "publishes", json_array_size(publishes) > 0, publishes);
 }
 
 /* ---- ledgers --------------------------------------------------------------------------------- */
@@ -84,89 +107,135 @@ static enum reading_kind kind_of(enum row_table table)
                                     : READING_ACTIVITY;
 }
 
-/* The fields of a ledger and what each says before and after; null if either is none. */
-static json_t *digits_json(enum reading_kind kind, const char *before, const char *after)
+/* The field of a kind of ledger, by its place among them; made if it was not met yet. */
+static json_t *field_of(json_t *fields, const struct reading *reading, int place)
 {
-    static struct reading was, is;
+    const struct reading_field *field = &reading->parts[0].fields[place];
+    json_t *known = json_array_get(fields, (size_t)place);
+    if (known != NULL) {
+        return known;
+    }
+    char name[40];
+    int named = snprintf(name, sizeof name, "%s", field->name);
+    if (reading->kind == READING_KEY) { /* every digit is an activity */
+        snprintf(name + named, sizeof name - (size_t)named, " %d", place + 1);
+    }
+    json_array_append_new(fields,
+                          json_pack("{s:s, s:i, s:I, s:{}}", "name", name, "from", field->first,
+                                    "length", (json_int_t)strlen(field->digits), "meanings"));
+    return json_array_get(fields, (size_t)place);
+}
+
+/* Notes what each digit of a ledger means, once for all ledgers of its kind: the meaning of a field
+ * follows from its digits alone. */
+static void note_meanings(struct drawing *drawing, enum reading_kind kind, const char *digits)
+{
+    static struct reading reading;
     struct text_fault fault;
-    if (!reading_make(before, strlen(before), kind, &was, &fault) ||
-        !reading_make(after, strlen(after), kind, &is, &fault) || was.part_count != 1 ||
-        is.part_count != 1 || was.parts[0].field_count != is.parts[0].field_count) {
-        return json_null();
+    json_t *fields = json_object_get(drawing->ledgers, reading_kind_name(kind));
+    if (!reading_make(digits, strlen(digits), kind, &reading, &fault) || reading.part_count != 1) {
+        return; /* a number that is no ledger has no fields */
     }
-    json_t *list = json_array();
-    for (int i = 0; i < is.parts[0].field_count; i++) {
-        const struct reading_field *old = &was.parts[0].fields[i], *now = &is.parts[0].fields[i];
-        char name[40];
-        int named = snprintf(name, sizeof name, "%s", now->name);
-        if (kind == READING_KEY) { /* every digit is an activity */
-            snprintf(name + named, sizeof name - (size_t)named, " %d", i + 1);
-        }
-        json_array_append_new(list, json_pack("{s:i, s:I, s:s, s:s, s:s}", "from", now->first,
-                                              "length", (json_int_t)strlen(now->digits), "name",
-                                              name, "before", old->meaning, "after", now->meaning));
+    if (fields == NULL) {
+        fields = json_array();
+        json_object_set_new(drawing->ledgers, reading_kind_name(kind), fields);
     }
-    return list;
+    for (int i = 0; i < reading.parts[0].field_count; i++) {
+        const struct reading_field *field = &reading.parts[0].fields[i];
+        json_object_set_new(json_object_get(field_of(fields, &reading, i), "meanings"),
+                            field->digits, json_string(field->meaning));
+    }
 }
 
-static bool is_ledger(const struct scenario *scenario, enum row_table table, int column)
+/* What is told of a row: a cell of it, or that it came or went. NULL: it was not there then. */
+struct told {
+    const char *row, *column;
+    const char *before, *after;
+    enum row_table table;
+    bool ledger;
+};
+
+static void add_change(struct drawing *drawing, const struct told *told, json_t *list)
 {
-    const struct sim_part *part = part_of(scenario->protocol);
-    struct story_quote quote = {.column = -1};
-    if (part->quoted != NULL) {
-        part->quoted(table, &quote);
+    json_t *change =
+        json_pack("{s:o, s:s}", "row", text_id(drawing, told->row), "column", told->column);
+    if (told->before != NULL) {
+        json_object_set_new(change, "before", json_string(told->before));
     }
-    return quote.is_ledger && quote.column == column;
+    if (told->after != NULL) {
+        json_object_set_new(change, "after", json_string(told->after));
+    }
+    if (told->ledger) {
+        enum reading_kind kind = kind_of(told->table);
+        json_object_set_new(change, "as", json_string(reading_kind_name(kind)));
+        note_meanings(drawing, kind, told->before == NULL ? told->after : told->before);
+        note_meanings(drawing, kind, told->after == NULL ? told->before : told->after);
+    }
+    json_array_append_new(list, change);
 }
 
-/* A cell's value: digits, a name or a number. */
-static struct name value_name(const struct names *names, const struct row_change *change,
-                              int64_t value)
-{
-    enum row_table table = (enum row_table)change->table;
-    const struct sim_part *part = part_of(names->scenario->protocol);
-    const char *called = part->value == NULL ? NULL : part->value(table, change->column, value);
-    struct name name = {""};
-    if (is_ledger(names->scenario, table, change->column)) {
-        names_append(&name, "%s", trace_ledger(value).text);
-    } else if (called != NULL) {
-        names_append(&name, "%s", called);
-    } else {
-        names_append(&name, "%" PRId64, value);
-    }
-    return name;
-}
-
-static json_t *updated_json(const struct names *names, const struct row_change *change)
+static void add_update(struct drawing *drawing, const struct names *names,
+                       const struct row_change *change, json_t *list)
 {
     enum row_table table = (enum row_table)change->table;
     int64_t now = row_get(names->rows, table, change->slot, change->column);
-    struct name before = value_name(names, change, change->before),
-                after = value_name(names, change, now);
-    bool ledger = is_ledger(names->scenario, table, change->column);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o}", "row", names_row(names, table, change->slot).text,
-                     "column", table_get(table)->column_names[change->column], "before",
-                     before.text, "after", after.text, "digits",
-                     ledger ? digits_json(kind_of(table), before.text, after.text) : json_null());
+    struct name row = names_row(names, table, change->slot),
+                before = story_value(names->scenario, table, change->column, change->before),
+                after = story_value(names->scenario, table, change->column, now);
+    add_change(drawing,
+               &(struct told){.row = row.text,
+                              .column = table_get(table)->column_names[change->column],
+                              .before = before.text,
+                              .after = after.text,
+                              .table = table,
+                              .ledger = story_is_ledger(names->scenario, table, change->column)},
+               list);
 }
 
-static json_t *changes_json(const struct names *names, const struct run_event *event)
+/* A row that came or went: its ledger and what else has more to say than a number, or only that. */
+static void add_row(struct drawing *drawing, const struct names *names,
+                    const struct row_change *change, json_t *list)
+{
+    enum row_table table = (enum row_table)change->table;
+    const struct sim_part *part = part_of(names->scenario->protocol);
+    struct name row = names_row(names, table, change->slot);
+    bool came = change->kind == ROW_INSERTED, any = false;
+    struct told told = {.row = row.text, .table = table};
+    for (uint32_t column = 0; column < table_get(table)->columns; column++) {
+        int64_t now = row_get(names->rows, table, change->slot, (int)column);
+        told.ledger = story_is_ledger(names->scenario, table, (int)column);
+        if (told.ledger || (part->value != NULL && part->value(table, (int)column, now) != NULL)) {
+            struct name value = story_value(names->scenario, table, (int)column, now);
+            told.column = table_get(table)->column_names[column];
+            told.before = came ? NULL : value.text;
+            told.after = came ? value.text : NULL;
+            add_change(drawing, &told, list);
+            any = true;
+        }
+    }
+    if (!any) {
+        told = (struct told){.row = row.text,
+                             .column = "row",
+                             .before = came ? NULL : "there",
+                             .after = came ? "there" : NULL};
+        add_change(drawing, &told, list);
+    }
+}
+
+static json_t *changes_json(struct drawing *drawing, const struct names *names,
+                            const struct run_event *event)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < event->change_count; i++) {
         const struct row_change *change = &event->changes[i];
-        enum row_table table = (enum row_table)change->table;
-        if (table == TABLE_MESSAGE || trace_is_repeated(event, i)) {
+        if (change->table == TABLE_MESSAGE || trace_is_repeated(event, i)) {
             continue;
         }
-        bool came = change->kind == ROW_INSERTED;
-        json_array_append_new(list,
-                              change->kind == ROW_UPDATED
-                                  ? updated_json(names, change)
-                                  : json_pack("{s:s, s:s, s:s?, s:s?, s:n}", "row",
-                                              names_row(names, table, change->slot).text, "column",
-                                              "row", "before", came ? NULL : "there", "after",
-                                              came ? "there" : NULL, "digits"));
+        if (change->kind == ROW_UPDATED) {
+            add_update(drawing, names, change, list);
+        } else {
+            add_row(drawing, names, change, list);
+        }
     }
     return list;
 }
@@ -183,7 +252,7 @@ static const char *outcome_name(const struct run_event *event)
     return sent ? names[event->outcome->kind] : NULL;
 }
 
-static void draw_event(void *context, const struct run_event *event)
+static const char *turn_name(const struct run_event *event)
 {
     static const char *const turns[] = {[RUN_TRANSACTION] = "transaction",
                                         [RUN_CRASH] = "crash",
@@ -192,10 +261,44 @@ static void draw_event(void *context, const struct run_event *event)
                                         [RUN_SETTLE] = "settle",
                                         [RUN_STOPS] = "stops",
                                         [RUN_WAITS] = "waits"};
-    struct drawing *drawing = context;
+    return turns[event->turn];
+}
+
+/* Its members that are not null, false or empty; a turn that is not told is a transaction. */
+static json_t *event_json(struct drawing *drawing, const struct run_event *event,
+                          const struct trace_line *line)
+{
     struct names names = {.scenario = drawing->run->scenario, .rows = event->rows};
+    unsigned lane = line->actor == CHOICE_NOBODY ? drawing->run->actor_count : line->actor;
+    const char *outcome = outcome_name(event);
+    json_t *object = json_pack("{s:I, s:I, s:I, s:o}", "step", (json_int_t)event->step, "now",
+                               (json_int_t)event->now, "lane", (json_int_t)lane, "what",
+                               text_id(drawing, line->what));
+    if (event->turn != RUN_TRANSACTION) {
+        json_object_set_new(object, "turn", json_string(turn_name(event)));
+    }
+    if (event->fault != FAULT_NONE) {
+        json_object_set_new(object, "fault", json_string(fault_get(event->fault)->name));
+    }
+    if (outcome != NULL) {
+        json_object_set_new(object, "outcome", json_string(outcome));
+    }
+    if (line->outcome[0] != '\0') {
+        json_object_set_new(object, "told", text_id(drawing, line->outcome));
+    }
+    set_if(object, "committed", event->committed, json_true());
+    set_if(object, "crashed", event->crashed, json_true());
+    add_queue(drawing, &names, event, object);
+    json_t *changes = changes_json(drawing, &names, event);
+    set_if(object, "changes", json_array_size(changes) > 0, changes);
+    return object;
+}
+
+static void draw_event(void *context, const struct run_event *event)
+{
+    struct drawing *drawing = context;
     struct trace_words words;
-    struct trace_line line = trace_describe(names.scenario, event, &words);
+    struct trace_line line = trace_describe(drawing->run->scenario, event, &words);
     if (drawing->text != NULL) {
         trace_write(drawing->text, &line, "", "");
     }
@@ -203,18 +306,7 @@ static void draw_event(void *context, const struct run_event *event)
         drawing->too_many++;
         return;
     }
-    unsigned world = drawing->run->actor_count;
-    json_t *object = json_pack("{s:I, s:I, s:I, s:s, s:s, s:s?, s:s?, s:s, s:b, s:b}", "step",
-                               (json_int_t)event->step, "now", (json_int_t)event->now, "lane",
-                               (json_int_t)(line.actor == CHOICE_NOBODY ? world : line.actor),
-                               "turn", turns[event->turn], "what", line.what, "fault",
-                               event->fault == FAULT_NONE ? NULL : fault_get(event->fault)->name,
-                               "outcome", outcome_name(event), "told", line.outcome, "committed",
-                               event->committed, "crashed", event->crashed);
-    add_queue(drawing, &names, event, object);
-    json_object_set_new(object, "changes", changes_json(&names, event));
-    json_object_set_new(object, "breach", json_null());
-    json_array_append_new(drawing->events, object);
+    json_array_append_new(drawing->events, event_json(drawing, event, &line));
 }
 
 static json_t *lanes_json(const struct run *run)
@@ -227,13 +319,16 @@ static json_t *lanes_json(const struct run *run)
     return lanes;
 }
 
-/* The run of a list of choices as data; null if it is too long to be drawn. */
+/* The run of a list of choices as data; of one that is too long, only its steps. */
 static json_t *draw_run(struct run *run, const struct choice_list *choices, FILE *text)
 {
     struct drawing drawing = {.run = run,
                               .events = json_array(),
                               .messages = json_array(),
                               .ids = json_object(),
+                              .texts = json_array(),
+                              .indices = json_object(),
+                              .ledgers = json_object(),
                               .text = text};
     struct choice_source source = choice_listed(choices);
     run->observer = draw_event;
@@ -245,17 +340,19 @@ static json_t *draw_run(struct run *run, const struct choice_list *choices, FILE
         json_object_set_new(json_array_get(drawing.events, count - 1), "breach",
                             json_string(clause_get(result->breach.clause)->id));
     }
-    json_t *drawn = json_pack("{s:o, s:o, s:o}", "lanes", lanes_json(run), "messages",
-                              drawing.messages, "events", drawing.events);
     json_decref(drawing.ids);
+    json_decref(drawing.indices);
+    json_t *drawn =
+        json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "steps", (json_int_t)(count + drawing.too_many),
+                  "lanes", lanes_json(run), "messages", drawing.messages, "texts", drawing.texts,
+                  "ledgers", drawing.ledgers, "events", drawing.events);
     if (drawing.too_many > 0) {
-        json_decref(drawn);
-        return json_null();
+        json_object_del(drawn, "events");
     }
     return drawn;
 }
 
-/* A list of choices on the schedule's scenario. */
+/* A list of choices on the schedule's scenario; null: there is no memory. */
 static json_t *draw(const struct finding *finding, const struct schedule *schedule,
                     const struct choice_list *choices, FILE *text)
 {
@@ -273,6 +370,16 @@ static json_t *draw(const struct finding *finding, const struct schedule *schedu
     return drawn;
 }
 
+static const char *text_of(const json_t *drawn, const json_t *event, const char *key)
+{
+    const json_t *index = json_object_get(event, key);
+    const char *text = index == NULL
+                           ? NULL
+                           : json_string_value(json_array_get(json_object_get(drawn, "texts"),
+                                                              (size_t)json_integer_value(index)));
+    return text == NULL ? "" : text;
+}
+
 /* The first step at which two runs do different things; null: one of them is not there. */
 static json_t *parting(const json_t *breaks, const json_t *passes)
 {
@@ -282,8 +389,8 @@ static json_t *parting(const json_t *breaks, const json_t *passes)
     for (size_t i = 0; other != NULL && i < count; i++) {
         const json_t *a = json_array_get(one, i), *b = json_array_get(other, i);
         if (b == NULL || !json_equal(json_object_get(a, "lane"), json_object_get(b, "lane")) ||
-            !json_equal(json_object_get(a, "what"), json_object_get(b, "what")) ||
-            !json_equal(json_object_get(a, "told"), json_object_get(b, "told"))) {
+            strcmp(text_of(breaks, a, "what"), text_of(passes, b, "what")) != 0 ||
+            strcmp(text_of(breaks, a, "told"), text_of(passes, b, "told")) != 0) {
             return json_incref(json_object_get(a, "step"));
         }
     }
@@ -323,18 +430,45 @@ static json_t *sentence(const char *words)
     return line;
 }
 
+/* The schedules that can be looked at; `left_out` says of every other why there is none, and in
+ * which file its run is. */
+static void add_schedule(json_t *drawn, const char *name, json_t *schedule, const char *file,
+                         const char *missing)
+{
+    char why[80];
+    bool is_there = json_is_object(schedule);
+    bool fits = json_object_get(schedule, "events") != NULL;
+    json_object_set(json_object_get(drawn, "schedules"), name, fits ? schedule : json_null());
+    snprintf(why, sizeof why, "it has more than %d steps", EVENTS_DRAWN_MAX);
+    if (!fits) {
+        json_t *steps = json_object_get(schedule, "steps");
+        json_array_append_new(json_object_get(drawn, "left_out"),
+                              json_pack("{s:s, s:s, s:O*, s:s*}", "schedule", name, "why",
+                                        is_there ? why : missing, "steps", steps, "file",
+                                        is_there ? file : NULL));
+    }
+    json_decref(schedule);
+}
+
 static json_t *draw_all(const struct finding *finding, FILE *text)
 {
     const struct schedule *small = finding->shrunk == NULL ? finding->full : finding->shrunk;
-    json_t *shrunk = draw(finding, small, &small->choices, text);
+    json_t *first = draw(finding, small, &small->choices, text);
     json_t *full = finding->shrunk == NULL
-                       ? json_null()
+                       ? json_incref(first)
                        : draw(finding, finding->full, &finding->full->choices, NULL);
     json_t *passing =
         finding->passing == NULL ? json_null() : draw(finding, small, finding->passing, NULL);
-    return json_pack("{s:o, s:{s:o, s:o, s:o}, s:o}", "parts_at", parting(shrunk, passing),
-                     "schedules", "shrunk", shrunk, "full", full, "passing", passing, "sentence",
-                     sentence(finding->words));
+    json_t *drawn = json_pack("{s:o, s:o, s:{}, s:[]}", "sentence", sentence(finding->words),
+                              "parts_at", parting(first, passing), "schedules", "left_out");
+    add_schedule(drawn, "shrunk", finding->shrunk == NULL ? json_null() : json_incref(first),
+                 "shrunk.json", "it was not made smaller");
+    add_schedule(drawn, "full", full, "schedule.json", "there was no memory to draw it");
+    add_schedule(drawn, "passing", passing, NULL,
+                 finding->shrunk == NULL ? "one is looked for where a schedule is made smaller"
+                                         : "none that differs by one choice was found");
+    json_decref(first);
+    return drawn;
 }
 
 bool finding_keep(struct artefacts *artefacts, const struct finding *finding)

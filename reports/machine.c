@@ -5,14 +5,22 @@
 #define ROWS_MAX    8
 #define COLUMNS_MAX 8
 
+/* What a cell shows: see machine.h. */
+enum kind { KIND_MOVE, KIND_REFUSED, KIND_SAME, KINDS };
+
+static const char *const kind_names[KINDS] = {"move", "refused", "same"};
+
 /* A cell that some run can show. */
 struct cell {
     int row, column;
     enum oracle_sighting sight;
+    enum kind kind;
 };
 
 struct machine {
     const char *name, *protocol;
+    const char *corner;      /* what a row is */
+    const char *seen[KINDS]; /* what is said of each kind after "12 of 12"; NULL: nothing */
     const char *rows[ROWS_MAX], *columns[COLUMNS_MAX]; /* NULL: no more */
     const char *(*state)(int index); /* rows and columns alike, if they are not listed */
     const struct cell *cells;
@@ -24,50 +32,74 @@ static const char *seq_state(int index)
     return index < SEQ_STATES ? seq_rules_state_name((enum seq_state)index) : NULL;
 }
 
+#define SEEN(from, to, which)                                                                      \
+    {                                                                                              \
+        from, to, SIGHT_SEQ_MOVE_##which, KIND_MOVE                                                \
+    }
+
 /* The moves of the contract, the pairs that halt Stage1, and the one that changes nothing. */
-static const struct cell seq_cells[] = {
-    {0, 1, SIGHT_SEQ_MOVE_1},       {1, 2, SIGHT_SEQ_MOVE_2},  {2, 3, SIGHT_SEQ_MOVE_3},
-    {2, 4, SIGHT_SEQ_MOVE_4},       {2, 5, SIGHT_SEQ_MOVE_5},  {1, 6, SIGHT_SEQ_MOVE_6},
-    {2, 6, SIGHT_SEQ_MOVE_7},       {3, 7, SIGHT_SEQ_MOVE_8},  {4, 7, SIGHT_SEQ_MOVE_9},
-    {5, 7, SIGHT_SEQ_MOVE_10},      {6, 7, SIGHT_SEQ_MOVE_11}, {5, 1, SIGHT_SEQ_MOVE_12},
-    {7, 7, SIGHT_SEQ_COMMIT_AGAIN},
-#define PAIR(from, to) {from, to, SIGHT_SEQ_ILLEGAL_##from##to},
-    ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
+static const struct cell seq_cells[] = {SEEN(0, 1, 1),
+                                        SEEN(1, 2, 2),
+                                        SEEN(2, 3, 3),
+                                        SEEN(2, 4, 4),
+                                        SEEN(2, 5, 5),
+                                        SEEN(1, 6, 6),
+                                        SEEN(2, 6, 7),
+                                        SEEN(3, 7, 8),
+                                        SEEN(4, 7, 9),
+                                        SEEN(5, 7, 10),
+                                        SEEN(6, 7, 11),
+                                        SEEN(5, 1, 12),
+                                        {7, 7, SIGHT_SEQ_COMMIT_AGAIN, KIND_SAME},
+#define PAIR(from, to) {from, to, SIGHT_SEQ_ILLEGAL_##from##to, KIND_REFUSED},
+                                        ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
 #undef PAIR
 };
 
-static const struct cell leg2_cells[] = {
-    {0, 0, SIGHT_RESUME_NOTHING}, {1, 0, SIGHT_RESUME_WORK}, {2, 0, SIGHT_RESUME_SPAWNED},
-    {3, 0, SIGHT_RESUME_CLOSED},  {4, 0, SIGHT_RESUME_DONE}, {3, 1, SIGHT_STEP3_AFTER_RESUME},
+/* Where a message's leg stood, and what came of the message there. Which resume point of Leg2 a
+ * message had that was claimed again after its end is not told apart: it is finished. */
+static const struct cell activity_cells[] = {
+    {0, 0, SIGHT_LEG1_ENTRY_APART, KIND_MOVE},
+    {1, 2, SIGHT_REPLAY_LEG1_BEFORE_ACK, KIND_MOVE},
+    {1, 3, SIGHT_REPLAY_LEG1_AFTER_ACK, KIND_MOVE},
+    {1, 4, SIGHT_LEG1_STALE, KIND_MOVE},
+    {2, 1, SIGHT_RESUME_NOTHING, KIND_MOVE},
+    {3, 1, SIGHT_RESUME_WORK, KIND_MOVE},
+    {4, 1, SIGHT_RESUME_SPAWNED, KIND_MOVE},
+    {5, 1, SIGHT_RESUME_CLOSED, KIND_MOVE},
+    {5, 5, SIGHT_STEP3_AFTER_RESUME, KIND_MOVE},
+    {6, 1, SIGHT_RESUME_DONE, KIND_MOVE},
+    {7, 2, SIGHT_REPLAY_LEG2_BEFORE_ACK, KIND_MOVE},
+    {7, 3, SIGHT_REPLAY_LEG2_AFTER_ACK, KIND_MOVE},
 };
 
-static const struct cell replay_cells[] = {
-    {0, 0, SIGHT_REPLAY_LEG1_BEFORE_ACK},
-    {0, 1, SIGHT_REPLAY_LEG1_AFTER_ACK},
-    {1, 0, SIGHT_REPLAY_LEG2_BEFORE_ACK},
-    {1, 1, SIGHT_REPLAY_LEG2_AFTER_ACK},
+static const struct cell threshold_cells[] = {
+    {0, 0, SIGHT_THRESHOLD_0, KIND_MOVE},
+    {1, 0, SIGHT_THRESHOLD_1, KIND_MOVE},
+    {2, 0, SIGHT_THRESHOLD_12, KIND_MOVE},
 };
 
 static const struct cell legacy_cells[] = {
-    {0, 0, SIGHT_LEGACY_RAN_AGAIN},
-    {1, 0, SIGHT_LEGACY_HAD_ENDED},
-    {2, 1, SIGHT_LEGACY_PENDING},
-    {3, 1, SIGHT_LEGACY_TURNED_AWAY},
+    {0, 0, SIGHT_LEGACY_RAN_AGAIN, KIND_MOVE},
+    {1, 0, SIGHT_LEGACY_HAD_ENDED, KIND_MOVE},
+    {2, 1, SIGHT_LEGACY_PENDING, KIND_MOVE},
+    {3, 1, SIGHT_LEGACY_TURNED_AWAY, KIND_MOVE},
 };
 
 #define STATUS_TEXT(id, name) name,
 
 static const struct cell status_cells[] = {
-#define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to},
+#define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to, KIND_MOVE},
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
 };
 
 /* From 9 down to 3, as the digits themselves. */
 static const struct cell key_cells[] = {
-    {0, 1, SIGHT_KEY_STARTED}, {1, 2, SIGHT_KEY_ERRORED}, {1, 3, SIGHT_KEY_COMPLETED},
-    {3, 4, SIGHT_KEY_PAUSED},  {1, 4, SIGHT_KEY_HELD},    {4, 5, SIGHT_KEY_RELEASED},
-    {0, 6, SIGHT_KEY_SKIPPED},
+    {0, 1, SIGHT_KEY_STARTED, KIND_MOVE},   {1, 2, SIGHT_KEY_ERRORED, KIND_MOVE},
+    {1, 3, SIGHT_KEY_COMPLETED, KIND_MOVE}, {3, 4, SIGHT_KEY_PAUSED, KIND_MOVE},
+    {1, 4, SIGHT_KEY_HELD, KIND_MOVE},      {4, 5, SIGHT_KEY_RELEASED, KIND_MOVE},
+    {0, 6, SIGHT_KEY_SKIPPED, KIND_MOVE},
 };
 
 #define KEY_DIGITS                                                                                 \
@@ -76,33 +108,50 @@ static const struct cell key_cells[] = {
 #define CELLS(array) .cells = (array), .cell_count = sizeof(array) / sizeof(*(array))
 
 static const struct machine machines[] = {
-    {.name = "seq: from state (row) to state (column); 12 moves are legal, 51 halt Stage1",
+    {.name = "seq: from state (row) to state (column)",
      .protocol = "seq",
+     .corner = "from",
+     .seen = {[KIND_MOVE] = "transitions seen", [KIND_REFUSED] = "illegal pairs refused"},
      .state = seq_state,
      CELLS(seq_cells)},
-    {.name = "Leg2: where a GUID stood when it was entered again",
+    {.name =
+         "two-leg activity: where a leg stood (row), and what then came of its message (column)",
      .protocol = "activity",
-     .rows = {"nothing done", "work done", "children spawned, job open",
-              "children spawned, job closed", "all done"},
-     .columns = {"entered again", "Step 3 ran"},
-     CELLS(leg2_cells)},
-    {.name = "activity: replays of a finished message",
+     .corner = "resume point",
+     .seen = {[KIND_MOVE] = "seen"},
+     .rows = {"Leg1: entered", "Leg1: complete", "Leg2 0000: nothing done",
+              "Leg2 0100: Step 1 done", "Leg2 0110: Step 2 done, job open",
+              "Leg2 1110: Step 2 done, job ended", "Leg2 1111: Step 3 done",
+              "Leg2 finished, one or the other"},
+     .columns = {"committed before its work", "entered again", "claimed again before its ack",
+                 "claimed again after its ack", "entered again and acked as stale",
+                 "Step 3 done after it"},
+     CELLS(activity_cells)},
+    {.name = "Leg2: the threshold on which a Step 2 ended the job",
      .protocol = "activity",
-     .rows = {"Leg1", "Leg2"},
-     .columns = {"before its ack", "after its ack"},
-     CELLS(replay_cells)},
+     .corner = "threshold",
+     .seen = {[KIND_MOVE] = "seen"},
+     .rows = {"0", "1", "12"},
+     .columns = {"landed on"},
+     CELLS(threshold_cells)},
     {.name = "pipeline: from status (row) to status (column)",
      .protocol = "pipeline",
+     .corner = "from",
+     .seen = {[KIND_MOVE] = "transitions seen"},
      .rows = {ENTRY_STATUSES(STATUS_TEXT)},
      .columns = {ENTRY_STATUSES(STATUS_TEXT)},
      CELLS(status_cells)},
     {.name = "collation key: from digit (row) to digit (column)",
      .protocol = "key",
+     .corner = "from",
+     .seen = {[KIND_MOVE] = "transitions seen"},
      .rows = {KEY_DIGITS},
      .columns = {KEY_DIGITS},
      CELLS(key_cells)},
     {.name = "earlier ledger: where an activity stood when it was entered",
      .protocol = "legacy",
+     .corner = "it stood at",
+     .seen = {[KIND_MOVE] = "seen"},
      .rows = {"Leg1 had crashed", "Leg1 had ended", "Leg2 open", "Leg2 closed"},
      .columns = {"Leg1 again", "Leg2 call"},
      CELLS(legacy_cells)},
@@ -135,32 +184,57 @@ static json_t *names(const struct machine *machine,
     return array;
 }
 
-static json_t *seen(const struct evidence *evidence, const struct machine *machine, int row,
-                    int column)
+static const struct cell *cell_at(const struct machine *machine, int row, int column)
 {
     for (size_t i = 0; i < machine->cell_count; i++) {
         const struct cell *cell = &machine->cells[i];
         if (cell->row == row && cell->column == column) {
-            bool watched = json_object_get(evidence->protocols, machine->protocol) != NULL;
-            return watched ? json_integer((json_int_t)evidence->seen[EVIDENCE_SIM][cell->sight] +
-                                          (json_int_t)evidence->seen[EVIDENCE_REAL][cell->sight])
-                           : json_null();
+            return cell;
         }
     }
-    return json_false();
+    return NULL;
 }
 
-static json_t *cells(const struct evidence *evidence, const struct machine *machine)
+static json_t *seen_json(const struct evidence *evidence, const struct machine *machine,
+                         const struct cell *cell)
+{
+    bool watched = json_object_get(evidence->protocols, machine->protocol) != NULL;
+    return cell == NULL ? json_false()
+           : watched    ? json_integer((json_int_t)evidence->seen[EVIDENCE_SIM][cell->sight] +
+                                       (json_int_t)evidence->seen[EVIDENCE_REAL][cell->sight])
+                        : json_null();
+}
+
+static json_t *kind_json(const struct cell *cell)
+{
+    return cell == NULL ? json_null() : json_string(kind_names[cell->kind]);
+}
+
+/* A matrix of what was seen, or of kinds. */
+static json_t *matrix(const struct evidence *evidence, const struct machine *machine, bool kinds)
 {
     json_t *rows = json_array();
     for (int r = 0; row_of(machine, r) != NULL; r++) {
         json_t *row = json_array();
         for (int c = 0; column_of(machine, c) != NULL; c++) {
-            json_array_append_new(row, seen(evidence, machine, r, c));
+            const struct cell *cell = cell_at(machine, r, c);
+            json_array_append_new(row,
+                                  kinds ? kind_json(cell) : seen_json(evidence, machine, cell));
         }
         json_array_append_new(rows, row);
     }
     return rows;
+}
+
+static json_t *words(const struct machine *machine)
+{
+    json_t *object = json_object();
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (machine->seen[kind] != NULL) {
+            json_object_set_new(object, kind_names[kind], json_string(machine->seen[kind]));
+        }
+    }
+    return object;
 }
 
 json_t *machine_all(const struct evidence *evidence)
@@ -168,10 +242,11 @@ json_t *machine_all(const struct evidence *evidence)
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
         const struct machine *machine = &machines[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "name", machine->name, "rows",
-                                              names(machine, row_of), "columns",
-                                              names(machine, column_of), "cells",
-                                              cells(evidence, machine)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", machine->name, "corner",
+                            machine->corner, "rows", names(machine, row_of), "columns",
+                            names(machine, column_of), "cells", matrix(evidence, machine, false),
+                            "kinds", matrix(evidence, machine, true), "seen", words(machine)));
     }
     return list;
 }

@@ -5,8 +5,14 @@
 
 #include "reports/evidence.h"
 
-/* A list of machines, each {"name", "rows", "columns", "cells"}: how often each move was seen in
- * both worlds; null: no run of its protocol was watched; false: no run can show it. */
+/* A list of machines, each {"name", "corner", "rows", "columns", "cells", "kinds", "seen"}.
+ *
+ *      corner  what a row is
+ *      cells   how often each was seen, in both worlds; null: no run of its protocol was watched;
+ *              false: no run can show it
+ *      kinds   "move"; "refused": it is not legal, and was seen being refused; "same": it is legal
+ *              and changes nothing; null: no run can show it
+ *      seen    by kind: the words after "12 of 12"; a kind that has none is not summed up */
 json_t *machine_all(const struct evidence *evidence);
 
 #endif

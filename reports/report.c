@@ -1,8 +1,11 @@
 #include "reports/report.h"
 
 #include "reports/html.h"
+#include "reports/html_page.h"
 #include "reports/junit.h"
 #include "reports/machine.h"
+#include "reports/repeat.h"
+#include "reports/schedules.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,10 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#define FINDINGS_DRAWN_MAX 20          /* findings whose schedules are in the document */
-#define CONFIDENCE         0.95        /* of the bound */
-#define FINDING_SIZE_MAX   (200 << 10) /* of one finding's schedules, as text */
-#define FINDINGS_SIZE_MAX  (2 << 20) /* ... and of all that are drawn: the page stays below 3 MB */
+#define CONFIDENCE    0.95     /* of the bound */
+#define PAGE_SIZE_MAX 2900000U /* of report.html: below 3 MB, and what is not counted in it */
 
 static json_t *number(uint64_t value)
 {
@@ -39,6 +40,7 @@ static json_t *provenance(const struct evidence *evidence)
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
     }
     json_object_set_new(object, "seeds", number(evidence->seeds));
+    json_object_set_new(object, "commands", repeat_commands(evidence));
     json_object_set_new(object, "postgresql",
                         evidence->servers[0] == '\0' ? json_null()
                                                      : json_string(evidence->servers));
@@ -423,57 +425,38 @@ static json_t *coverage(const struct evidence *evidence)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-/* Schedules and where they part, as findings/NAME/finding.json has them, if there is room. */
-static void add_schedules(json_t *finding, const char *folder, const char *name, size_t *room)
-{
-    char path[ARTEFACTS_PATH_SIZE];
-    size_t length = 0;
-    snprintf(path, sizeof path, "%s/findings/%s/finding.json", folder, name);
-    char *text = artefacts_read(path, &length);
-    bool fits = text != NULL && length <= FINDING_SIZE_MAX && length <= *room;
-    json_t *drawn = fits ? json_loads(text, 0, NULL) : NULL;
-    *room -= fits ? length : 0;
-    json_t *sentence = json_object_get(drawn, "sentence");
-    json_object_set_new(finding, "schedules", member(drawn, "schedules"));
-    json_object_set_new(finding, "parts_at", member(drawn, "parts_at"));
-    if (sentence != NULL) {
-        json_object_set(finding, "sentence", sentence);
-    }
-    json_decref(drawn);
-    free(text);
-}
-
 static json_t *finding_row(const json_t *line)
 {
     enum clause_id clause;
     const char *id = evidence_text(line, "clause");
     bool known = clause_find(id, strlen(id), &clause);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:n, s:n}", "name",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:n, s:n}", "name",
                      evidence_text(line, "name"), "sentence", evidence_text(line, "why"), "clause",
                      id, "clause_text", known ? clause_get(clause)->promise : "", "reproduce",
                      evidence_text(line, "again"), "scenario", evidence_text(line, "scenario"),
-                     "seed", member(line, "seed"), "count", member(line, "runs"), "schedules",
-                     "parts_at");
+                     "seed", member(line, "seed"), "count", member(line, "runs"), "sabotage",
+                     repeat_planted(evidence_text(line, "again")), "schedules", "parts_at");
 }
 
-static json_t *findings(const struct evidence *evidence, const char *folder)
+static json_t *findings(const struct evidence *evidence)
 {
     json_t *list = json_array();
-    size_t i, room = FINDINGS_SIZE_MAX;
+    size_t i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (!evidence_is(line, "type", "finding") || evidence_is(line, "kind", "expected")) {
-            continue;
+        if (evidence_is(line, "type", "finding") && !evidence_is(line, "kind", "expected")) {
+            json_array_append_new(list, finding_row(line));
         }
-        json_t *row = finding_row(line);
-        const char *name = evidence_text(line, "name");
-        if (folder != NULL && name[0] != '\0' && json_array_size(list) < FINDINGS_DRAWN_MAX) {
-            add_schedules(row, folder, name, &room);
-        }
-        json_array_append_new(list, row);
     }
     return list;
+}
+
+/* What the page has left for schedules when all the rest of the document is in it. */
+static size_t room_in_page(const json_t *report)
+{
+    size_t used = html_before_size + html_after_size + json_dumpb(report, NULL, 0, JSON_COMPACT);
+    return used < PAGE_SIZE_MAX ? PAGE_SIZE_MAX - used : 0;
 }
 
 /* ---- the document ---------------------------------------------------------------------------- */
@@ -504,7 +487,10 @@ json_t *report_make(const struct evidence *evidence, const char *folder)
     json_object_set_new(report, "bound", bound(evidence));
     json_object_set_new(report, "throughput", throughput(evidence));
     json_object_set_new(report, "coverage", coverage(evidence));
-    json_object_set_new(report, "findings", findings(evidence, folder));
+    json_object_set_new(report, "findings", findings(evidence));
+    if (folder != NULL) {
+        schedules_add(json_object_get(report, "findings"), folder, room_in_page(report));
+    }
     return report;
 }
 

@@ -13,7 +13,7 @@
 #define CLIENT_WIDTH   14
 #define CELL_WIDTH     20 /* at least, and a column's own gap of 2 within */
 #define CELL_WIDE      44 /* at most */
-#define SENTENCE_SIZE  700
+#define SENTENCE_SIZE  1000
 #define NEIGHBOURS_MAX 4000 /* lists that are tried in search of one that passes */
 
 /* ---- the sentence ---------------------------------------------------------------------------- */
@@ -33,25 +33,50 @@ const struct trace_change *story_change(const struct story_telling *telling, enu
     return NULL;
 }
 
-static struct story_quote quote_of(const struct story_telling *telling, enum row_table table)
+static struct story_quote quote_of(const struct scenario *scenario, enum row_table table)
 {
+    const struct sim_part *part = part_of(scenario->protocol);
     struct story_quote quote = {.column = -1, .the = "the "};
-    if (telling->run->part->quoted != NULL) {
-        telling->run->part->quoted(table, &quote);
+    if (part->quoted != NULL) {
+        part->quoted(table, &quote);
     }
     return quote;
 }
 
-static struct trace_digits quoted_text(const struct story_quote *quote, int64_t value)
+bool story_is_ledger(const struct scenario *scenario, enum row_table table, int column)
 {
-    struct trace_digits digits = trace_ledger(value);
-    if (!quote->is_ledger) {
-        snprintf(digits.text, sizeof digits.text, "%" PRId64, value);
-    }
-    return digits;
+    struct story_quote quote = quote_of(scenario, table);
+    return quote.is_ledger && quote.column == column;
 }
 
-/* "the GUID ledger of left went from ... to ...": what became of the row it is about. */
+struct name story_value(const struct scenario *scenario, enum row_table table, int column,
+                        int64_t value)
+{
+    const struct sim_part *part = part_of(scenario->protocol);
+    const char *called = part->value == NULL ? NULL : part->value(table, column, value);
+    struct name name = {""};
+    if (story_is_ledger(scenario, table, column)) {
+        names_append(&name, "%s", trace_ledger(value).text);
+    } else if (called != NULL) {
+        names_append(&name, "%s", called);
+    } else {
+        names_append(&name, "%" PRId64, value);
+    }
+    return name;
+}
+
+/* ", the GUID ledger of left went from ... to ..." */
+static void tell_move(const struct story_telling *telling, const char *of, const char *row,
+                      const struct trace_change *change, char *out, size_t size)
+{
+    enum row_table table = (enum row_table)change->table;
+    const struct scenario *scenario = telling->run->scenario;
+    snprintf(out, size, ", %s%s went from %s to %s", of, row,
+             story_value(scenario, table, change->column, change->before).text,
+             story_value(scenario, table, change->column, change->after).text);
+}
+
+/* What became of the row that it is about. */
 static void tell_numbers(const struct story_telling *telling, char *out, size_t size)
 {
     enum row_table table = (enum row_table)telling->result.breach_table;
@@ -60,23 +85,23 @@ static void tell_numbers(const struct story_telling *telling, char *out, size_t 
         out[0] = '\0';
         return;
     }
-    struct story_quote quote = quote_of(telling, table);
+    struct story_quote quote = quote_of(telling->run->scenario, table);
     struct name row = names_row(&telling->names, table, slot);
     const struct trace_change *change = story_change(telling, table, slot, quote.column);
     bool quoted = quote.column >= 0;
     int64_t now = quoted ? row_get(telling->names.rows, table, slot, quote.column) : 0;
     if (change != NULL && change->kind == ROW_UPDATED && quoted) {
-        snprintf(out, size, ", %s%s went from %s to %s", quote.the, row.text,
-                 quoted_text(&quote, change->before).text, quoted_text(&quote, change->after).text);
+        tell_move(telling, quote.the, row.text, change, out, size);
     } else if (change != NULL && change->kind == ROW_DELETED) {
         snprintf(out, size, ", %s%s was %s", quote.the, row.text,
                  table == TABLE_MESSAGE ? "acked" : "taken away");
     } else if (quoted) {
-        snprintf(out, size, ", %s%s reads %s", quote.the, row.text, quoted_text(&quote, now).text);
+        snprintf(out, size, ", %s%s reads %s", quote.the, row.text,
+                 story_value(telling->run->scenario, table, quote.column, now).text);
     } else if (change != NULL && change->kind == ROW_UPDATED) {
-        snprintf(out, size, ", the %s of %s went from %" PRId64 " to %" PRId64,
-                 table_get(table)->column_names[change->column], row.text, change->before,
-                 change->after);
+        char of[60];
+        snprintf(of, sizeof of, "the %.40s of ", table_get(table)->column_names[change->column]);
+        tell_move(telling, of, row.text, change, out, size);
     } else {
         snprintf(out, size, "; it is about %s%s", quote.the, row.text);
     }
@@ -108,7 +133,7 @@ static void tell_who(const struct story_telling *telling, char *out, size_t size
 
 static void tell_sentence(const struct story_telling *telling)
 {
-    char who[300], numbers[200], also[160], sentence[SENTENCE_SIZE];
+    char who[300], numbers[400], also[160], sentence[SENTENCE_SIZE];
     tell_who(telling, who, sizeof who);
     tell_also(telling, also, sizeof also);
     tell_numbers(telling, numbers, sizeof numbers);

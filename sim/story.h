@@ -58,6 +58,13 @@ struct story_quote {
     const char *the; /* before the row's name */
 };
 
+/* Whether a column holds the digits of a ledger. */
+bool story_is_ledger(const struct scenario *scenario, enum row_table table, int column);
+
+/* A value of a column as people read it: digits, the name of a state, or a number. */
+struct name story_value(const struct scenario *scenario, enum row_table table, int column,
+                        int64_t value);
+
 /* The change that the last event made to this cell (column -1: any) or row; NULL: none. */
 const struct trace_change *story_change(const struct story_telling *telling, enum row_table table,
                                         uint32_t slot, int column);

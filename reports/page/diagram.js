@@ -9,10 +9,11 @@ const STORE_WIDTH = 60;
 const TRACK_WIDTH = 11;
 const QUEUE_WIDTH = 20 + QUEUE_TRACKS * TRACK_WIDTH + 76;
 const LANE_WIDTH_MIN = 132;
-const CLIENT_WIDTH_MIN = 92;
+const CLIENT_WIDTH_MIN = 112; // a flag finds room over it
 const LANE_WIDTH_MAX = 280;
 const LANE_GAP = 8;
-const FLAG_WIDTH = 170;
+const FLAG_LETTER = 7; // the width of a flag: of a letter, and of what is around them
+const FLAG_PADDING = 18;
 const MESSAGE_DROP = 9; // a message's arrow runs this far below the middle of its row
 
 /**
@@ -172,14 +173,16 @@ function act(event, lane) {
     return made;
 }
 
-/** Over lanes that nothing happens in at this step: never over the store or the queue. */
+/** Over lanes that nothing happens in at this step, never over the store or the queue: left of the bar, from which all
+    lines go to the right; where there is no room, over the lane of the world. What the world did has its lines to the left. */
 function flagOf(flag, lane, lanes) {
     if (!flag || !lane) return null;
     const made = element('span', { class: `flag ${flag.look}` }, flag.words);
-    const isBeyond = lane.left > lanes.find((other) => other.name === QUEUE).left;
-    if (isBeyond) made.style.left = `${GUTTER + LANE_GAP / 2}px`;
-    else if (lane.left - GUTTER > FLAG_WIDTH) made.style.right = `calc(100% - ${lane.left}px)`;
-    else made.style.left = `${lane.left + lane.width + 2}px`;
+    const width = flag.words.length * FLAG_LETTER + FLAG_PADDING;
+    const isWorld = lane.left > lanes.find((other) => other.name === QUEUE).left;
+    if (isWorld) made.style.left = `${GUTTER + LANE_GAP / 2}px`;
+    else if (lane.left - GUTTER >= width) made.style.right = `calc(100% - ${lane.left}px)`;
+    else made.style.left = `${lanes.at(-1).left + LANE_GAP / 2}px`;
     return made;
 }
 

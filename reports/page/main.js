@@ -11,8 +11,7 @@ const NAVIGATION_HEIGHT = 56; // scroll-padding-top in page.css
 
 function start() {
     const data = JSON.parse(document.getElementById('data').textContent, exactly);
-    const words = data.verdict?.words ?? 'report';
-    document.title = `Assay: ${words}`;
+    document.title = `Assay: ${isMissing(data.verdict) ? 'report' : verdictWords(data)}`;
     const findings = findingsSection(data, linkLater());
     document.getElementById('report').append(verdictSection(data), findings.node, promisesSection(data), faultsSection(data),
         pointsSection(data), machinesSection(data), killsSection(data), runsSection(data), speedSection(data), repeatSection(data));

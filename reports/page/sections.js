@@ -36,19 +36,55 @@ function sum(rows, key) {
 const countOf = (rows, isCounted) => rows.filter(isCounted).length;
 const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
+const WORLDS = [['sim', 'Simulation'], ['real', 'PostgreSQL']];
+
 // ---- verdict ----------------------------------------------------------------------------------------
 
 function verdictSection(data) {
     const verdict = data.verdict ?? {};
     const known = VERDICTS[verdict.status] ?? NO_VERDICT;
-    const words = verdict.words ?? known.words;
-    return element('section', { id: 'verdict', class: `verdict ${known.look}`, 'aria-labelledby': 'verdict-title' },
+    const words = verdictWords(data);
+    const look = isPlantedOnly(data) && known.look === 'broken' ? 'planted-only' : known.look;
+    return element('section', { id: 'verdict', class: `verdict ${look}`, 'aria-labelledby': 'verdict-title' },
         element('p', { class: 'overline' }, data.title ?? 'Assay', madeOn(data.made)),
         element('h1', { id: 'verdict-title' }, glyph(known.glyph), capital(words)),
+        plantedNotice(data),
         isMissing(verdict.status) ? null
             : element('p', { class: 'aside' }, `Exit status ${verdict.status}${words === known.words ? '' : `: ${known.words}`}.`),
         element('ul', { class: 'tiles' }, tiles(data)),
         boundOf(data.bound));
+}
+
+/** The bugs that runs and findings of this report had planted, each once. */
+function plantedNames(data) {
+    return [...new Set([...listOf(data.runs), ...listOf(data.findings)].map((row) => row.sabotage).filter((name) => !isMissing(name)))];
+}
+
+/** What breaks only where a bug was planted is no finding about the protocol. */
+function isPlantedOnly(data) {
+    return plantedNames(data).length > 0 && listOf(data.findings).every((finding) => !isMissing(finding.sabotage));
+}
+
+/** The first words: that a bug was planted comes before what it broke. */
+function verdictWords(data) {
+    const words = data.verdict?.words ?? (VERDICTS[data.verdict?.status] ?? NO_VERDICT).words;
+    if (!isPlantedOnly(data)) return words;
+    const names = plantedNames(data);
+    return `with ${names.length === 1 ? `a bug planted on purpose (${names[0]})` : `${names.length} bugs planted on purpose`}: ${words}`;
+}
+
+const plantedWords = (name) => ['The bug ', element('code', {}, name), ' was planted on purpose: this shows that the checks find it, not that the protocol has it.'];
+
+function plantedNotice(data) {
+    const names = plantedNames(data);
+    if (names.length === 0) return null;
+    const real = countOf(listOf(data.findings), (finding) => isMissing(finding.sabotage));
+    const planted = listOf(data.findings).length - real;
+    const list = names.flatMap((name, index) => [index > 0 ? ', ' : null, element('code', {}, name)]);
+    const isAll = listOf(data.runs).every((row) => !isMissing(row.sabotage) || isMissing(row.scenario));
+    return element('p', { class: 'planted' }, `${isAll ? 'Every run' : 'Some runs'} had a bug planted on purpose: `, list,
+        `. ${counted(planted, 'finding')} ${planted === 1 ? 'is of it and shows' : 'are of planted bugs and show'} that the checks find ${planted === 1 ? 'it' : 'them'}, not that the protocol has a bug; `,
+        element('strong', {}, real === 0 ? 'none is real' : `${counted(real, 'finding')} ${real === 1 ? 'is' : 'are'} real`), '.');
 }
 
 function madeOn(made) {
@@ -68,8 +104,8 @@ function tile(place, label, value, note, isOpen = false) {
 }
 
 function tiles(data) {
-    return [findingsTile, runsTile, promisesTile, faultsTile, pointsTile, machinesTile, killsTile]
-        .map((make) => make(data));
+    return [findingsTile(data), runsTile(data), promisesTile(data), faultsTile(data), ...WORLDS.map((world) => pointsTile(data, world)),
+        machinesTile(data), killsTile(data)];
 }
 
 function findingsTile(data) {
@@ -121,10 +157,10 @@ function coverageTile(place, label, cells, none) {
         met === cells.length ? none.all : `${formatNumber(cells.length - met)} ${none.some}`, met < cells.length);
 }
 
-function pointsTile(data) {
-    const cells = listOf(data.points).flatMap((points) => listOf(points.cells))
-        .filter((cell) => !isMissing(cell.sim) || !isMissing(cell.real)).map((cell) => firedIn(cell));
-    return coverageTile('points', 'Crash points', cells, { all: 'every one was met', some: 'never met' });
+/** A tile a world: what was met in one of them says nothing of the other. */
+function pointsTile(data, [key, title]) {
+    const cells = listOf(data.points).flatMap((points) => listOf(points.cells)).map((cell) => cell[key]).filter((cell) => !isMissing(cell));
+    return coverageTile('points', `Crash points, ${title === 'PostgreSQL' ? title : title.toLowerCase()}`, cells, { all: 'every one was met', some: 'never met there' });
 }
 
 function machinesTile(data) {
@@ -287,8 +323,6 @@ function pointsSection(data) {
             'and depth (2: died again while it recovered).'), legend(), all.map(pointMap));
 }
 
-const WORLDS = [['sim', 'Simulation'], ['real', 'PostgreSQL']];
-
 function pointMap(points) {
     const sides = listOf(points.sides);
     const depths = listOf(points.depths);
@@ -297,7 +331,7 @@ function pointMap(points) {
     const columns = WORLDS.flatMap(([key], world) => depths.flatMap((depth) => sides.map((side, index) =>
         ({ key, most: most[world], depth, side: index, last: index === sides.length - 1 }))));
     const head = element('thead', {},
-        element('tr', {}, element('td', { rowspan: 3 }), WORLDS.map(([, title]) =>
+        element('tr', {}, element('td', { rowspan: 3, class: 'corner' }), WORLDS.map(([, title]) =>
             element('th', { scope: 'colgroup', colspan: depths.length * sides.length, class: 'edge' }, title))),
         element('tr', {}, WORLDS.flatMap(() => depths.map((depth) =>
             element('th', { scope: 'colgroup', colspan: sides.length, class: 'edge' }, `depth ${depth}`)))),
@@ -309,24 +343,38 @@ function pointMap(points) {
             cell.classList.toggle('edge', column.last);
             return cell;
         })));
-    return heatTable(points.protocol, `Crash points of ${points.protocol}`, head, body);
+    return heatTable(points.protocol, `Crash points of ${points.protocol}`, head, body, WORLDS.map(([key, title]) => metWords(points, key, title)).join('; '));
 }
 
-function heatTable(title, label, head, body) {
-    return element('div', { class: 'map' }, element('h3', {}, title),
+/** "PostgreSQL: 4 of 30 met" */
+function metWords(points, key, title) {
+    const cells = listOf(points.cells).map((cell) => cell[key]).filter((cell) => !isMissing(cell));
+    return cells.length === 0 ? `${title}: ${NOT_MEASURED}` : `${title}: ${formatNumber(countOf(cells, (cell) => cell > 0))} of ${formatNumber(cells.length)} met`;
+}
+
+function heatTable(title, label, head, body, summary = null) {
+    return element('div', { class: 'map' }, element('h3', {}, title), summary === null ? null : element('p', { class: 'map-summary' }, summary),
         sideways(label, element('table', { class: 'heatmap' }, element('caption', { class: 'unseen' }, label), head,
             element('tbody', {}, body))));
 }
 
+// What a cell of a machine shows: its look besides the colour, and its words.
+const CELL_KINDS = {
+    move: { mark: null, words: null },
+    refused: { mark: '×', words: 'not legal: it must be refused' },
+    same: { mark: '=', words: 'changes nothing' },
+};
+
 function machinesSection(data) {
     const all = listOf(data.machines);
     if (all.length === 0) return section('machines', 'State machines', notice('No state machine was watched in this report.'));
+    const marks = ['refused', 'same'].flatMap((kind) => ['; ', element('span', { class: `swatch ${kind}` }, CELL_KINDS[kind].mark, ' 7'), ` ${CELL_KINDS[kind].words}`]);
     return section('machines', 'State machines',
-        element('p', { class: 'aside' }, 'How often each event came in each state.'), legend('; ', element('span', { class: 'swatch impossible' }, '·'), ` ${IMPOSSIBLE}`),
-        all.map(machineMap));
+        element('p', { class: 'aside' }, 'How often each event came in each state, in both worlds together.'),
+        legend('; ', element('span', { class: 'swatch impossible' }, '·'), ` ${IMPOSSIBLE}`, marks), all.map(machineMap));
 }
 
-/** A name_with_underscores may go on in the next line after each. */
+/** A NAME_WITH_UNDERSCORES may go on in the next line after each; no word is broken. */
 function breakable(name) {
     return String(name).split(/(?<=_)/).flatMap((part, index) => (index === 0 ? [part] : [element('wbr'), part]));
 }
@@ -337,11 +385,31 @@ function machineMap(machine) {
         return element('div', { class: 'map' }, element('h3', {}, machine.name), notice('No run of its protocol was watched in this report.'));
     }
     const most = largest(cells.flat());
-    const head = element('thead', {}, element('tr', {}, element('th', { scope: 'col' }, 'State'),
+    const kindOf = (row, column) => machine.kinds?.[row]?.[column] ?? 'move';
+    const head = element('thead', {}, element('tr', {}, element('th', { scope: 'col', class: 'corner' }, machine.corner ?? 'State'),
         listOf(machine.columns).map((column) => element('th', { scope: 'col' }, breakable(column)))));
     const body = listOf(machine.rows).map((state, row) => element('tr', {}, element('th', { scope: 'row' }, state),
-        listOf(machine.columns).map((_, column) => heatCell(cells[row]?.[column], most))));
-    return heatTable(machine.name, `States and events of ${machine.name}`, head, body);
+        listOf(machine.columns).map((_, column) => machineCell(cells[row]?.[column], most, kindOf(row, column)))));
+    return heatTable(machine.name, `States and events of ${machine.name}`, head, body, seenWords(machine, kindOf));
+}
+
+function machineCell(count, most, kind) {
+    const cell = heatCell(count, most);
+    const known = CELL_KINDS[kind];
+    if (!Number.isInteger(count) || !known?.mark) return cell;
+    cell.classList.add(kind);
+    cell.title = `${known.words}: ${count === 0 ? 'never' : counted(count, 'time')}`;
+    cell.prepend(element('span', { class: 'kind', 'aria-hidden': 'true' }, known.mark), element('span', { class: 'unseen' }, `${known.words}, `));
+    return cell;
+}
+
+/** "12 of 12 transitions seen, 51 of 51 illegal pairs refused": a part for each kind that has words. */
+function seenWords(machine, kindOf) {
+    const parts = Object.entries(machine.seen ?? {}).map(([kind, words]) => {
+        const cells = listOf(machine.cells).flatMap((row, at) => row.filter((cell, column) => Number.isInteger(cell) && kindOf(at, column) === kind));
+        return `${formatNumber(countOf(cells, (cell) => cell > 0))} of ${formatNumber(cells.length)} ${words}`;
+    });
+    return parts.length === 0 ? null : parts.join(', ');
 }
 
 // ---- planted bugs -----------------------------------------------------------------------------------
@@ -420,30 +488,50 @@ function codeCoverage(coverage) {
     if (isMissing(coverage)) return notice('Code coverage was not measured here; ./test --coverage does.');
     const percent = (value) => (isMissing(value) ? notMeasured() : element('strong', {}, `${formatNumber(value)} %`));
     return element('p', { class: 'summary' }, 'Code coverage: ', percent(coverage.lines), ' of lines, ',
-        percent(coverage.branches), ' of branches', isMissing(coverage.link) ? null
+        percent(coverage.branches), ' of branches', isMissing(localLink(coverage.link)) ? null
             : [' (', element('a', { href: localLink(coverage.link) }, 'lcov report'), ')'], '.');
 }
 
-/** Only a file beside this one is linked, whatever the data say. */
+/** Only a file beside this one is linked, whatever the data say: it moves with the page, and no other does. */
 function localLink(link) {
-    return /^[a-z][a-z0-9+.-]*:|^\/\//i.test(link) ? null : link;
+    return isMissing(link) || /^[a-z][a-z0-9+.-]*:|^[/\\]/i.test(link) ? null : link;
 }
 
 // ---- provenance -------------------------------------------------------------------------------------
 
 const PROVENANCE = [
     ['assay', 'Assay'], ['commit', 'Commit'], ['dirty', 'Tree'], ['compiler', 'Compiler'], ['flags', 'Flags'],
-    ['system', 'System'], ['postgresql', 'PostgreSQL'], ['base_seed', 'Base seed'], ['seeds', 'Seeds'], ['jobs', 'Threads'],
+    ['system', 'System'], ['postgresql', 'PostgreSQL'], ['jobs', 'Threads'], ['versions', 'Versions'],
     ['clauses_hash', 'Clauses'], ['errata_hash', 'Errata'], ['binary_hash', 'Program'],
 ];
 
 function repeatSection(data) {
     const provenance = data.provenance ?? {};
-    return section('repeat', 'Repeat it',
-        isMissing(provenance.command) ? notice('The command was not recorded.') : element('p', {}, command(provenance.command)),
+    return section('repeat', 'Repeat it', commandTable(listOf(provenance.commands)),
         element('dl', { class: 'facts' }, PROVENANCE.map(([key, title]) => element('div', {},
             element('dt', {}, title), element('dd', {}, provenanceValue(key, provenance[key]))))),
         element('div', { class: 'signature' }, ['Name', 'Date', 'Signature'].map((word) => element('span', {}, word))));
+}
+
+/** Every command that this report is made of, and the seeds of each. */
+function commandTable(rows) {
+    if (rows.length === 0) return notice('The command was not recorded.');
+    return table({
+        label: 'Commands', name: ['command', 'commands'], rows, columns: [
+            { title: 'Command', cell: (row) => (isMissing(row.command) ? notMeasured('not recorded') : command(row.command)) },
+            { title: 'Seeds', cell: seedsOf },
+            { title: 'Runs', number: true, cell: (row) => (isMissing(row.runs) ? notMeasured('not counted') : figure(row.runs)) },
+            { title: 'Ended', cell: (row) => runVerdict(isMissing(row.status) ? 'killed' : row.status) },
+        ],
+    });
+}
+
+/** "1,000 drawn, base seed 1", "seed 7": what was drawn, or given. */
+function seedsOf(row) {
+    const drawn = isMissing(row.seeds) ? null : `${formatNumber(row.seeds)} drawn`;
+    const base = isMissing(row.base_seed) ? null : `base seed ${row.base_seed}`;
+    const given = isMissing(row.seed) ? null : `seed ${row.seed}`;
+    return given ?? ([drawn, base].filter(Boolean).join(', ') || notMeasured('it takes no seed'));
 }
 
 function provenanceValue(key, value) {
@@ -451,5 +539,6 @@ function provenanceValue(key, value) {
     if (key === 'dirty') {
         return value ? element('span', { class: 'status open' }, glyph('open'), 'dirty: it had changes that no commit holds') : 'clean';
     }
-    return typeof value === 'number' && key !== 'base_seed' ? formatNumber(value) : String(value);
+    if (key === 'versions') return Object.entries(value).map(([what, version]) => `${what} ${version}`).join(', ');
+    return typeof value === 'number' ? formatNumber(value) : String(value);
 }

@@ -8,7 +8,7 @@ const WORLD = 'the world';
 const QUEUE_TRACKS = 6; // messages drawn side by side; more than that share the last track
 
 function readTrace(trace) {
-    const events = listOf(trace.events);
+    const events = listOf(trace.events).map((event) => unpacked(trace, event));
     const lanes = arrangeLanes(listOf(trace.lanes));
     const read = { events, lanes, laneAt: lanePlaces(trace, lanes) };
     read.messages = messageLives(trace, events);
@@ -17,6 +17,14 @@ function readTrace(trace) {
     read.marks = events.flatMap((event, index) => (isMarked(event) ? [index] : []));
     read.indexOfStep = new Map(events.map((event, index) => [event.step, index]));
     return read;
+}
+
+/** An event with its texts in place of where they stand in the list of all, and what was left out as being null. */
+function unpacked(trace, event) {
+    const text = (place) => trace.texts?.[place] ?? '';
+    return { turn: 'transaction', fault: null, outcome: null, committed: false, crashed: false, claims: null, acks: null, publishes: [], breach: null,
+        ...event, what: text(event.what) || 'not told', told: text(event.told),
+        changes: listOf(event.changes).map((change) => ({ before: null, after: null, ...change, row: text(change.row), fields: listOf(trace.ledgers?.[change.as]) })) };
 }
 
 /** Actors first, then what they share; the world around them stands beside the queue that it meddles with. */
@@ -115,7 +123,7 @@ function cellHistories(events) {
             if (!cells.has(key)) cells.set(key, { row: change.row, column: change.column, changes: [], isLedger: false });
             const cell = cells.get(key);
             cell.changes.push({ index, change });
-            cell.isLedger ||= listOf(change.digits).length > 0;
+            cell.isLedger ||= change.fields.length > 0;
         }
     });
     return [...cells.values()];

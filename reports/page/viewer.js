@@ -1,6 +1,7 @@
 // ---- viewer.js: findings, and the schedule of each step by step -------------------------------------
 
 const SCHEDULES = [['shrunk', 'Shrunk'], ['full', 'Full'], ['passing', 'Nearest passing']];
+const LEFT_OUT = { shrunk: 'The shrunk schedule', full: 'The full schedule', passing: 'The nearest passing schedule' };
 const LEDGERS_AT_FIRST = 8;
 
 /**
@@ -41,14 +42,28 @@ function findingItem(finding) {
     return element('li', {}, element('a', { href: linkTo(finding.name) },
         element('span', { class: 'status broken' }, glyph('broken'), finding.clause ?? 'no clause'),
         element('span', { class: 'sentence' }, finding.sentence ?? finding.name),
-        element('span', { class: 'aside' }, finding.scenario ?? '', isMissing(finding.seed) ? null : `, seed ${finding.seed}`, count)));
+        element('span', { class: 'aside' }, isMissing(finding.sabotage) ? null : 'planted · ', finding.scenario ?? '', isMissing(finding.seed) ? null : `, seed ${finding.seed}`, count)));
 }
 
 const STEPS_ON_PAPER = 60; // the last ones, because the promise breaks at the end
 
+const eventsOf = (finding, kind) => listOf(finding.schedules?.[kind]?.events);
+
+/** The schedule that a finding is told by: the shrunk one, or the full one of a finding that was not made smaller. */
+function firstKind(finding) {
+    return eventsOf(finding, 'shrunk').length > 0 ? 'shrunk' : 'full';
+}
+
+/** Of every schedule that is not here: why, and where it is. */
+function leftOutFacts(finding) {
+    return listOf(finding.left_out).map((entry) => element('p', { class: 'aside left-out' },
+        `${LEFT_OUT[entry.schedule] ?? 'A schedule'}${isMissing(entry.steps) ? '' : ` (${counted(entry.steps, 'step')})`} is not in this page: ${entry.why ?? 'nobody said why'}.`,
+        isMissing(entry.file) ? null : [' It is in ', element('code', {}, entry.file), ' beside it.']));
+}
+
 /** On paper nobody can step: the shrunk schedule as a table. */
 function paperSchedule(finding) {
-    const trace = finding.schedules?.shrunk;
+    const trace = finding.schedules?.[firstKind(finding)];
     if (!trace) return null;
     const read = readTrace(trace);
     const left = read.events.length - STEPS_ON_PAPER;
@@ -62,7 +77,7 @@ function paperSchedule(finding) {
 }
 
 function viewer(findings, moved) {
-    const state = { finding: findings[0], schedule: null, read: null, index: 0 };
+    const state = { finding: findings[0], schedule: null, read: null, index: 0, tabsOf: null };
     const header = element('div', { class: 'viewer-header' });
     const tabs = element('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Schedule' });
     const position = element('output', { class: 'position' });
@@ -72,13 +87,14 @@ function viewer(findings, moved) {
     const reads = new Map(); // a trace is made ready once
 
     function available() {
-        return SCHEDULES.filter(([kind]) => listOf(state.finding.schedules?.[kind]?.events).length > 0);
+        return SCHEDULES.filter(([kind]) => eventsOf(state.finding, kind).length > 0);
     }
 
     function flagFor(event) {
-        if (event.breach) return { words: `here ${event.breach} breaks`, look: 'broken' };
-        const parts = !isMissing(state.finding.parts_at) && event.step === state.finding.parts_at && state.schedule !== 'full';
-        return parts ? { words: state.schedule === 'passing' ? 'here it parts from the shrunk one' : 'here the passing one parts', look: 'parting' } : null;
+        if (event.breach) return { words: `${event.breach} breaks`, look: 'broken' };
+        const parts = !isMissing(state.finding.parts_at) && event.step === state.finding.parts_at
+            && [firstKind(state.finding), 'passing'].includes(state.schedule);
+        return parts ? { words: 'the two part here', look: 'parting' } : null;
     }
 
     function open({ finding, schedule, step }) {
@@ -92,9 +108,10 @@ function viewer(findings, moved) {
     }
 
     function showNothing() {
-        header.replaceChildren(...findingFacts(state.finding), notice('No schedule of this finding was kept.'));
+        const facts = leftOutFacts(state.finding);
+        header.replaceChildren(...findingFacts(state.finding), ...(facts.length > 0 ? facts : [notice('No schedule of this finding was kept.')]));
         state.read = null;
-        controls.hidden = stage.hidden = true;
+        controls.hidden = stage.hidden = leftOut.hidden = true;
         return true;
     }
 
@@ -105,16 +122,21 @@ function viewer(findings, moved) {
         state.read = reads.get(trace);
         state.index = startIndex(state.read, step);
         header.replaceChildren(...findingFacts(state.finding));
-        controls.hidden = stage.hidden = false;
+        leftOut.replaceChildren(...leftOutFacts(state.finding));
+        controls.hidden = stage.hidden = leftOut.hidden = false;
         drawTabs();
         drawing.show(state.read, state.index);
         go(state.index);
     }
 
+    /** Tabs are made once a finding, and kept when another one is chosen: the reader's focus is on one of them. */
     function drawTabs() {
-        tabs.replaceChildren(...available().map(([kind, title]) => element('button', { type: 'button', role: 'tab',
-            'aria-selected': String(kind === state.schedule), onclick: () => showSchedule(kind) },
-        title, element('small', {}, ` ${counted(listOf(state.finding.schedules[kind].events).length, 'step')}`))));
+        if (state.tabsOf !== state.finding) {
+            state.tabsOf = state.finding;
+            tabs.replaceChildren(...available().map(([kind, title]) => element('button', { type: 'button', role: 'tab', 'data-kind': kind,
+                onclick: () => showSchedule(kind) }, title, element('small', {}, ` ${counted(eventsOf(state.finding, kind).length, 'step')}`))));
+        }
+        for (const tab of tabs.children) tab.setAttribute('aria-selected', String(tab.dataset.kind === state.schedule));
     }
 
     function go(index) {
@@ -170,8 +192,9 @@ function viewer(findings, moved) {
         button('Previous fault (p)', '← fault', keys.p), button('Next fault (n)', 'fault →', keys.n),
         button('Keys and signs (?)', '?', keys['?']));
     const controls = element('div', { class: 'controls' }, tabs, toolbar);
+    const leftOut = element('div', { class: 'left-out-all' });
     const stage = element('div', { class: 'stage' }, element('div', { class: 'drawing' }, drawing.box, drawing.overview), detail);
-    const node = element('div', { class: 'viewer', id: 'viewer' }, header, controls, stage, help);
+    const node = element('div', { class: 'viewer', id: 'viewer' }, header, controls, leftOut, stage, help);
     return { node, open, key, redraw: drawing.redraw, name: () => state.finding.name };
 }
 
@@ -189,6 +212,7 @@ function startIndex(read, step) {
 
 function findingFacts(finding) {
     return [element('h3', {}, finding.sentence ?? finding.name),
+        isMissing(finding.sabotage) ? null : element('p', { class: 'planted' }, plantedWords(finding.sabotage)),
         element('p', { class: 'breaks' }, element('span', { class: 'status broken' }, glyph('broken'), `breaks ${finding.clause ?? 'no clause'}`),
             ' ', textOr(finding.clause_text, 'the clause has no text here')),
         isMissing(finding.reproduce) ? null : element('p', { class: 'reproduce' }, element('span', { class: 'label' }, 'reproduce'), command(finding.reproduce)),
@@ -253,19 +277,23 @@ function digits(value, changed) {
         : [...value].map((digit, place) => (changed[place] ? element('mark', {}, digit) : digit)));
 }
 
+/** A ledger's digits with what they mean; of a change: what they meant before, where that is another thing. */
 function digitTable(change, isChange) {
-    const fields = listOf(change.digits);
+    const value = String(change.after ?? change.before ?? '');
+    const placesOf = (ledger, field) => (isMissing(ledger) ? null : String(ledger).slice(field.from, field.from + field.length));
+    const meaningOf = (ledger, field) => field.meanings?.[placesOf(ledger, field)];
+    const fields = change.fields.filter((field) => !isMissing(meaningOf(value, field))); // a key may have fewer than another
     if (fields.length === 0) return null;
-    const value = change.after ?? change.before ?? '';
-    const placesOf = (ledger, field) => String(ledger ?? '').slice(field.from, field.from + field.length);
     return element('table', { class: 'fields' }, element('caption', { class: 'unseen' }, `Digits of ${change.row}`),
         element('tbody', {}, fields.map((field) => {
             // Two digits may be called the same: what is neither of two is neither.
-            const isChanged = isChange && placesOf(change.before, field) !== placesOf(change.after, field);
+            const isChanged = isChange && !isMissing(change.before) && !isMissing(change.after)
+                && placesOf(change.before, field) !== placesOf(change.after, field);
+            const before = meaningOf(change.before, field);
             return element('tr', { class: isChanged ? 'changed' : null },
-                element('td', { class: 'digits' }, placedDigits(String(value), field)), element('th', { scope: 'row' }, field.name),
-                element('td', {}, isChanged && !isMissing(field.before) ? [`${field.before} `, element('span', { class: 'becomes' }, '→'), ' '] : null,
-                    isChanged ? element('mark', {}, field.after ?? 'gone') : textOr(field.after ?? field.before, 'nothing')));
+                element('td', { class: 'digits' }, placedDigits(value, field)), element('th', { scope: 'row' }, field.name),
+                element('td', {}, isChanged && !isMissing(before) ? [`${before} `, element('span', { class: 'becomes' }, '→'), ' '] : null,
+                    isChanged ? element('mark', {}, meaningOf(value, field)) : meaningOf(value, field)));
         })));
 }
 

@@ -136,26 +136,83 @@ Test(artefacts, a_file_that_cannot_be_written_is_told_at_the_end)
               artefacts.problem);
 }
 
-Test(artefacts, the_page_is_small_however_much_was_found)
+/* A finding.json whose schedules are of the size. */
+static void put_finding(const char *name, size_t size)
 {
-    enum { SIZE = 190 << 10, COUNT = 20 };
-    static char text[SIZE];
-    memset(text, 'x', sizeof text);
-    memcpy(text, "{\"schedules\":\"", 14);
-    memcpy(text + SIZE - 2, "\"}", 2);
-    cr_assert(artefacts_open(&artefacts, folder, NULL));
-    for (int i = 0; i < COUNT; i++) {
-        char name[40], path[80];
-        snprintf(name, sizeof name, "found-%d", i);
-        snprintf(path, sizeof path, "findings/%s/finding.json", name);
-        cr_assert(artefacts_put(&artefacts, path, text, sizeof text));
-        artefacts_note(&artefacts, json_pack("{s:s, s:s, s:s}", "type", "finding", "name", name,
-                                             "kind", "new"));
+    char path[80];
+    json_t *text = json_array();
+    char *filling = malloc(size);
+    memset(filling, 'x', size);
+    json_array_append_new(text, json_stringn(filling, size));
+    json_t *schedule = json_pack("{s:i, s:o}", "steps", 7, "texts", text);
+    json_t *finding = json_pack("{s:{s:O, s:O, s:O}, s:[]}", "schedules", "shrunk", schedule,
+                                "full", schedule, "passing", schedule, "left_out");
+    char *dumped = json_dumps(finding, JSON_COMPACT);
+    snprintf(path, sizeof path, "findings/%s/finding.json", name);
+    cr_assert(artefacts_put(&artefacts, path, dumped, strlen(dumped)));
+    artefacts_note(&artefacts,
+                   json_pack("{s:s, s:s, s:s}", "type", "finding", "name", name, "kind", "new"));
+    free(dumped);
+    free(filling);
+    json_decref(schedule);
+    json_decref(finding);
+}
+
+/* How many findings of report.json have this schedule; the others must say why not, and where. */
+static size_t count_drawn(const json_t *findings, const char *kind)
+{
+    size_t i, j, count = 0;
+    json_t *finding, *entry;
+    json_array_foreach(findings, i, finding)
+    {
+        bool drawn = json_object_get(json_object_get(finding, "schedules"), kind) != NULL;
+        bool said = false;
+        json_array_foreach(json_object_get(finding, "left_out"), j, entry)
+        {
+            const char *file = json_string_value(json_object_get(entry, "file"));
+            said =
+                said || (strcmp(json_string_value(json_object_get(entry, "schedule")), kind) == 0 &&
+                         strncmp(file, "findings/found-", 15) == 0 &&
+                         json_integer_value(json_object_get(entry, "steps")) == 7);
+        }
+        cr_expect_eq(said, !drawn, "finding %zu, %s", i, kind);
+        count += drawn;
     }
-    cr_assert(artefacts_close(&artefacts));
-    char *page = content("report.html");
-    cr_assert_not_null(page);
-    cr_expect_lt(strlen(page), 3000000U);
-    cr_expect_gt(strlen(page), 10U * SIZE, "those that fit are drawn");
-    free(page);
+    return count;
+}
+
+Test(artefacts, the_page_is_small_and_full_schedules_go_first)
+{
+    static const struct {
+        size_t size;
+        size_t shrunk, passing;       /* of 20 that are drawn */
+        size_t full_least, full_most; /* likewise */
+    } cases[] = {
+        {10 << 10, 20, 20, 20, 20}, /* there is room for all */
+        {60 << 10, 20, 20, 1, 10},  /* full ones go */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char again[320];
+        snprintf(again, sizeof again, "%s/%zu", folder, i);
+        cr_assert(artefacts_open(&artefacts, again, NULL));
+        for (int f = 0; f < 20; f++) {
+            char name[40];
+            snprintf(name, sizeof name, "found-%d", f);
+            put_finding(name, cases[i].size);
+        }
+        cr_assert(artefacts_close(&artefacts));
+        char path[340];
+        size_t length = 0;
+        snprintf(path, sizeof path, "%s/report.html", again);
+        free(artefacts_read(path, &length));
+        cr_expect_lt(length, 3000000U);
+        snprintf(path, sizeof path, "%s/report.json", again);
+        json_t *report = json_load_file(path, 0, NULL);
+        const json_t *findings = json_object_get(report, "findings");
+        cr_expect_eq(count_drawn(findings, "shrunk"), cases[i].shrunk);
+        cr_expect_eq(count_drawn(findings, "passing"), cases[i].passing);
+        size_t full = count_drawn(findings, "full");
+        cr_expect(full >= cases[i].full_least && full <= cases[i].full_most, "%zu", full);
+        json_decref(report);
+    }
 }

@@ -186,8 +186,8 @@ Test(evidence, of_machines_tells_never_from_not_watched_and_impossible)
                   "-> 1\":3}}\n"));
     json_t *report = report_make(&evidence, NULL);
     cr_expect(json_is_null(cell_of(report, "seq", 0, 1)), "only runs with a planted bug");
-    cr_expect(json_is_integer(cell_of(report, "Leg2", 0, 0)));
-    cr_expect(json_is_false(cell_of(report, "Leg2", 0, 1)));
+    cr_expect(json_is_integer(cell_of(report, "two-leg", 2, 1)));
+    cr_expect(json_is_false(cell_of(report, "two-leg", 2, 0)));
     json_decref(report);
     cr_assert(add("{\"type\":\"run\",\"protocol\":\"seq\",\"seen\":{\"move 1, 0 -> 1\":3}}\n"));
     report = report_make(&evidence, NULL);

@@ -38,6 +38,14 @@ function writePages() {
 
 const fileOf = (name) => join(work, `${name}.html`);
 
+/** The report that the program makes of a verb. */
+function writeReport(name, ...args) {
+    const report = programReport(assay, work, name, ...args);
+    assert.ok(report !== null, 'the program writes a report');
+    assert.ok(report.length < SIZE_MAX);
+    writeFileSync(fileOf(name), report);
+}
+
 /** Opens a page, does something with it and asks that nothing went wrong meanwhile. */
 async function visit(browser, name, { hash = '', ...options }, act) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
@@ -151,7 +159,7 @@ const tests = {
             await press(page, ']');
             assert.match(await tab(), /^Nearest passing/);
             assert.equal(await currentStep(page), failing.findings[0].parts_at);
-            assert.match(await textOf(page, '.flag'), /parts/);
+            assert.match(await textOf(page, '.flag'), /the two part here/);
             await linkOf(page, 'schedule=passing&step=9');
             await press(page, ']', '[', '[');
             assert.match(await tab(), /^Full/);
@@ -240,20 +248,21 @@ const tests = {
 
     async 'a seed of 64 bits is shown to the last digit'(browser) {
         await visit(browser, 'hostile', {}, async (page) => {
-            assert.match(await textOf(page, '#repeat'), new RegExp(`Base seed\\s+${SEED}\\b`));
+            assert.match(await textOf(page, '#repeat'), new RegExp(`base seed ${SEED}\\b`));
         });
     },
 
     async 'reports that the program makes are opened as well'(browser) {
-        const made = { held: ['tree-3', '--seeds', '200'], broken: ['tree-3', '--seeds', '200', '--sabotage', 'trust-stale-read'] };
+        const campaign = ['campaign', 'tree-3', '--seeds', '200', '--no-gates'];
+        const made = { held: campaign, broken: [...campaign, '--sabotage', 'trust-stale-read'] };
         for (const [name, args] of Object.entries(made)) {
-            const report = programReport(assay, work, name, ...args);
-            assert.ok(report !== null, 'the program writes a report');
-            assert.ok(report.length < SIZE_MAX);
-            writeFileSync(fileOf(name), report);
+            writeReport(name, ...args);
             await visit(browser, name, {}, async (page) => {
                 await assertSound(page, name);
                 if (name === 'held') return;
+                assert.equal(await textOf(page, 'h1'), 'With a bug planted on purpose (trust-stale-read): a promise was broken');
+                assert.match(await textOf(page, '#verdict .planted'), /^Every run had a bug planted on purpose.*none is real/);
+                assert.match(await textOf(page, '#repeat tbody tr'), /assay campaign tree-3 .*200 drawn, base seed 1/s);
                 const last = await currentStep(page);
                 assert.equal(await page.locator('.step-row.breach').count(), 1);
                 assert.ok(await page.locator('.values mark').count() > 0);
@@ -266,6 +275,93 @@ const tests = {
             });
         }
         return null;
+    },
+
+    async 'a long finding of the program is all there, and a new ledger shows its digits'(browser) {
+        // An oracle is silent, so that the finding is not made smaller.
+        writeReport('unshrunk', 'run', 'thresholds', '--seed', '36', '--sabotage', 'job-state-first', '--without', 'data');
+        await visit(browser, 'unshrunk', {}, async (page) => {
+            await assertSound(page);
+            const last = await currentStep(page);
+            assert.ok(last > 500, `${last} steps`);
+            assert.match(await textOf(page, '[role=tab][aria-selected=true]'), new RegExp(`^Full ${last} steps`));
+            assert.match(await textOf(page, '.left-out-all'), /The shrunk schedule is not in this page: it was not made smaller\..*The nearest passing schedule is not in this page/s);
+            await press(page, 'k', 'k');
+            assert.equal(await currentStep(page), last - 2);
+            const created = await page.evaluate(() => {
+                const { events, texts } = JSON.parse(document.getElementById('data').textContent).findings[0].schedules.full;
+                return events.find((event) => event.committed && event.changes?.some((change) => change.as === 'guid' && !change.before && texts[change.row])).step;
+            });
+            await page.evaluate((step) => { location.hash = `${location.hash.split('&step')[0] || '#finding=thresholds-ACL-30-ledger'}&step=${step}`; }, created);
+            await until(page, (step) => document.querySelector('.step-row.current .step-number')?.textContent === String(step), created);
+            const change = page.locator('.change', { hasText: 'GUID ledger' }).first();
+            assert.match(await change.innerText(), /before\s+no such row\s+after\s+0{14}1\s/);
+            assert.match(await change.locator('.fields').innerText(), /attempt counter\s+1 of 99,999,999/);
+        });
+    },
+
+    async 'what does not fit into the page is said, with its file'(browser) {
+        const scenario = join(work, 'jobs-150.yaml');
+        writeFileSync(scenario, `name: jobs-150
+about: more steps than a page draws
+commits: literal
+jobs: 150
+workers: 4
+graph: {trigger: [left, right]}
+faults: {crash: 1/20, unknown: 1/40, abort: 1/40, duplicate: 1/40, pause: 1/60, delay: 1/40, server: 1/200, clock: 1/200}
+limits: {crashes: 12, unknowns: 6, aborts: 8, duplicates: 8, pauses: 6, delays: 8, restarts: 2}
+expect: pass
+`);
+        writeReport('too-long', 'run', scenario, '--seed', '1', '--sabotage', 'fresh-guid');
+        await visit(browser, 'too-long', {}, async (page) => {
+            await assertSound(page);
+            assert.match(await textOf(page, '[role=tab][aria-selected=true]'), /^Shrunk/);
+            const said = /The full schedule \(([\d,]+) steps\) is not in this page: it has more than 5000 steps\. It is in (findings\/\S+\/schedule\.json) beside it\./
+                .exec(await textOf(page, '.left-out-all'));
+            assert.ok(said, await textOf(page, '.left-out-all'));
+            assert.ok(Number(said[1].replace(',', '')) > 5000);
+            assert.ok(statSync(join(work, 'too-long', said[2])).size > 0);
+        });
+        await visit(browser, 'failing', { hash: 'finding=tree-7-ACL-33-data' }, async (page) => {
+            assert.match(await textOf(page, '.left-out-all'), /passing schedule \(70 steps\) is not in this page: the page would have grown too large\. It is in findings\/tree-7-ACL-33-data\/finding\.json/);
+        });
+    },
+
+    async 'a tab that is clicked keeps the focus, and arrows go on stepping'(browser) {
+        await visit(browser, 'failing', {}, async (page) => {
+            for (const name of ['Full', 'Nearest passing', 'Shrunk']) {
+                await page.getByRole('tab', { name }).click();
+                assert.match(await page.evaluate(() => document.activeElement.textContent), new RegExp(`^${name}`));
+                const before = await currentStep(page);
+                await press(page, 'ArrowUp');
+                assert.equal(await currentStep(page), Math.max(1, before - 1), name);
+            }
+        });
+    },
+
+    async 'crash points are told for each world, and legal moves apart from pairs that are refused'(browser, { passing }) {
+        await visit(browser, 'passing', {}, async (page) => {
+            const tile = (words) => page.locator('.tile', { hasText: words }).innerText();
+            for (const [words, key] of [['Crash points, simulation', 'sim'], ['Crash points, PostgreSQL', 'real']]) {
+                const cells = passing.points[0].cells.map((cell) => cell[key]).filter((cell) => cell !== null);
+                assert.match(await tile(words), new RegExp(`${cells.filter((cell) => cell > 0).length} of ${cells.length}`), words);
+            }
+            const { cells, kinds } = passing.machines[0];
+            const of = (kind) => cells.flatMap((row, at) => row.filter((cell, column) => cell !== false && kinds[at][column] === kind));
+            const met = (kind) => `${of(kind).filter((cell) => cell > 0).length} of ${of(kind).length}`;
+            assert.equal(await textOf(page, '.map-summary >> nth=1'), `${met('move')} transitions seen, ${met('refused')} illegal pairs refused`);
+            assert.equal(await page.locator('#machines .heat.refused').count(), of('refused').length);
+        });
+    },
+
+    async 'every command is told, with its seeds, and the versions'(browser) {
+        await visit(browser, 'passing', {}, async (page) => {
+            const rows = await page.locator('#repeat tbody tr').allInnerTexts();
+            assert.equal(rows.length, 2);
+            assert.match(rows[0], /--seeds 500 --out results.*2,000 drawn, base seed 1/s);
+            assert.match(rows[1], /sweep tree-3 --seed 7.*seed 7.*killed/s);
+            assert.match(await textOf(page, '#repeat'), /Versions\s+choice 2, schedule 1/);
+        });
     },
 
     async 'what was not measured is said'(browser) {

@@ -50,12 +50,37 @@ function traceOf(program, events, breach = null) {
         .filter((name) => name !== 'the world').concat('the world');
     const messages = messageBook();
     const trace = { lanes, messages: messages.list, events: [] };
-    for (const event of events) trace.events.push(eventOf(program, event, lanes, messages));
+    for (const event of events) trace.events.push(eventOf(event, lanes, messages));
     if (breach) trace.events.at(-1).breach = breach;
-    return trace;
+    return packed(program, trace);
 }
 
-function eventOf(program, event, lanes, messages) {
+/** A trace as finding.json has it: each text once, no member that is null, and for each kind of ledger what its digits mean. */
+function packed(program, trace) {
+    const places = new Map();
+    const ledgers = {};
+    const place = (text) => {
+        if (!places.has(text)) places.set(text, places.size);
+        return places.get(text);
+    };
+    const isThere = ([, value]) => value !== null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0);
+    const events = trace.events.map((event) => ({ ...Object.fromEntries(Object.entries(event).filter(isThere)), what: place(event.what), told: place(event.told),
+        changes: event.changes.map((change) => {
+            if (change.as) for (const value of [change.before, change.after]) noteMeanings(program, ledgers, change.as, value);
+            return { ...change, row: place(change.row) };
+        }) }));
+    return { steps: events.length, lanes: trace.lanes, messages: trace.messages, texts: [...places.keys()], ledgers, events };
+}
+
+function noteMeanings(program, ledgers, as, value) {
+    for (const [index, field] of reading(program, value, as).entries()) {
+        ledgers[as] ??= [];
+        ledgers[as][index] ??= { name: field.name, from: field.digit - 1, length: field.digits.length, meanings: {} };
+        ledgers[as][index].meanings[field.digits] = field.meaning;
+    }
+}
+
+function eventOf(event, lanes, messages) {
     const what = event.what;
     const outcome = outcomeOf(event);
     const isCrash = /^dies/.test(event.outcome) || /^crash/.test(event.fault ?? '');
@@ -66,7 +91,7 @@ function eventOf(program, event, lanes, messages) {
         claims: what.startsWith('claim') && event.committed ? messages.known(subject) : null,
         acks: what.startsWith('ack') && event.committed ? messages.known(subject) : null,
         publishes: publishedBy(event).map((name) => messages.add(name)),
-        changes: changesOf(program, event), breach: null,
+        changes: changesOf(event), breach: null,
     };
 }
 
@@ -104,13 +129,13 @@ function messageBook() {
     return { list, add, known: (name) => latest.get(name) ?? add(name) };
 }
 
-function changesOf(program, event) {
+function changesOf(event) {
     const subject = / of (.*?)(?: \(copy\))?$/.exec(event.what)?.[1] ?? '';
     return [...event.changed.matchAll(/(job semaphore|[\w-]+) (\S+) -> (\S+?)(?=[;,]|$)/g)].map(([, name, before, after]) => {
         const isLedger = /^\d{15}$/.test(after);
         const row = name === 'GUID' ? `GUID ledger of ${subject}` : isLedger ? `activity ledger of ${name}` : name;
-        return { row, column: isLedger ? 'ledger' : 'value', before, after,
-            digits: isLedger ? digitsOf(program, before, after, name === 'GUID' ? 'guid' : 'activity') : null };
+        const as = name === 'GUID' ? 'guid' : 'activity';
+        return { row, column: isLedger ? 'ledger' : 'value', before, after, ...(isLedger && /^\d{15}$/.test(before) ? { as } : {}) };
     });
 }
 
@@ -119,12 +144,6 @@ function reading(program, value, as) {
     const key = `${value} ${as}`;
     if (!readings.has(key)) readings.set(key, JSON.parse(program('decode', value, '--as', as, '--json')).parts[0].fields);
     return readings.get(key);
-}
-
-function digitsOf(program, before, after, as) {
-    const earlier = reading(program, before, as);
-    return reading(program, after, as).map((field, index) => ({ from: field.digit - 1, length: field.digits.length,
-        name: field.name, before: earlier[index].meaning, after: field.meaning }));
 }
 
 // ---- findings ---------------------------------------------------------------------------------------
@@ -157,7 +176,8 @@ function crashFinding(program) {
     const trace = traceOf(program, richest, 'ACL-33');
     return { name: 'tree-7-ACL-33-data', clause: 'ACL-33', scenario: 'tree-7', seed: runs.indexOf(richest) + 1, count: 1, parts_at: null,
         reproduce: `assay run tree-7 --seed ${runs.indexOf(richest) + 1}`, sentence: 'A committed step is gone: what was made up for this test.',
-        clause_text: 'What was committed stays committed', schedules: { shrunk: trace, full: null, passing: null } };
+        clause_text: 'What was committed stays committed', schedules: { full: trace }, left_out: [
+            { schedule: 'shrunk', why: 'it was not made smaller' }, { schedule: 'passing', steps: 70, why: 'the page would have grown too large', file: 'findings/tree-7-ACL-33-data/finding.json' }] };
 }
 
 /** 5,000 events: runs of twenty jobs, one after the other. */
@@ -183,7 +203,9 @@ function passingReport(program) {
         version: 1, title: 'campaign of 4 scenarios', made: '2026-11-16T15:00:00Z', verdict: { status: 0, words: 'every promise held' },
         provenance: { assay: '0.2.0', commit: 'bce0c62f2ab94a6ce76c0b7d9c01b3a8b9ed3f54', dirty: false, compiler: 'gcc 12.2.0', flags: '-O3 -g -std=c17',
             clauses_hash: '6a1f09c2d4e85b7f', errata_hash: '9b3d52e7a0c14f68', binary_hash: '1de4b07a93c25f86', system: 'Linux 6.1 x86_64', postgresql: '15.18 (Debian 15.18-0+deb12u1)',
-            command: 'assay campaign tree-3 tree-7 cycle pending --seeds 500 --out results', base_seed: 1, seeds: 500, jobs: summary.jobs },
+            jobs: summary.jobs, versions: { choice: 2, schedule: 1 }, commands: [
+                { command: 'assay campaign tree-3 tree-7 cycle pending --seeds 500 --out results', base_seed: 1, seeds: 2000, seed: null, runs: 2000, sabotage: null, status: 0 },
+                { command: 'assay sweep tree-3 --seed 7', base_seed: null, seeds: null, seed: '7', runs: 115, sabotage: null, status: null }] },
         runs: scenarios.map((line) => ({ kind: 'campaign', scenario: line.scenario, seeds: 500, runs: line.runs, steps: line.steps,
             seconds: line.runs / 10000, findings: line.findings, digest: line.digest, status: 'held', sabotage: null }))
             .concat({ kind: 'real', scenario: 'tree-7', seeds: 20, runs: 20, steps: null, seconds: 14.2, findings: 0, digest: null, status: 0, sabotage: null }),
@@ -232,7 +254,8 @@ function machineMaps() {
     const rows = ['UNSEEN', 'DISPATCHED', 'IN_FLIGHT', 'RETRY_WAIT', 'CANCELLING', 'DONE', 'FAILED', 'HALTED'];
     const columns = ['dispatch', 'take', 'heartbeat', 'result', 'lapse', 'retry', 'cancel', 'illegal'];
     const cell = (row, column) => (made(`${row}/${column}`, 3) === 0 ? false : made(`${row}|${column}`, 12) === 0 ? 0 : made(`${column}.${row}`, 20000) + 1);
-    return [{ name: 'seq', rows, columns, cells: rows.map((row) => columns.map((column) => cell(row, column))) },
+    const kinds = rows.map((_, row) => columns.map((__, column) => (column === 7 ? 'refused' : row === 7 ? 'same' : 'move')));
+    return [{ name: 'seq', corner: 'from', kinds, seen: { move: 'transitions seen', refused: 'illegal pairs refused' }, rows, columns, cells: rows.map((row) => columns.map((column) => cell(row, column))) },
         { name: 'two-leg activity', rows: rows.slice(0, 4), columns: columns.slice(0, 5), cells: rows.slice(0, 4).map((row) => columns.slice(0, 5).map((column) => made(row + column, 700) + 1)) },
         { name: 'not run', rows: rows.slice(0, 2), columns: columns.slice(0, 2), cells: [[null, false], [false, null]] }];
 }
@@ -260,7 +283,7 @@ function failingReport(passing, findings) {
 /** The report that the program itself makes of a small campaign; null: this one makes none. */
 export function programReport(assay, folder, name, ...args) {
     const out = join(folder, name);
-    run(assay, ['campaign', ...args, '--no-gates', '--out', out]);
+    run(assay, [...args, '--out', out]);
     return existsSync(join(out, 'report.html')) ? readFileSync(join(out, 'report.html'), 'utf8') : null;
 }
 
@@ -273,10 +296,13 @@ function hostileReport(passing, finding) {
     report.clauses[0].text = evil;
     report.clauses[1].family = '__proto__';
     report.kills[0].why = evil;
-    Object.assign(report.provenance, { command: evil, base_seed: SEED });
+    Object.assign(report.provenance.commands[0], { command: evil, base_seed: SEED });
     report.coverage = { lines: 1, branches: null, link: 'javascript:document.title="owned"' };
-    Object.assign(report.findings[0], { name: `a&b=c#${evil}`, sentence: evil, reproduce: evil });
-    report.findings[0].schedules.shrunk.events.at(-1).what = evil;
+    Object.assign(report.findings[0], { name: `a&b=c#${evil}`, sentence: evil, reproduce: evil, sabotage: evil,
+        left_out: [{ schedule: evil, why: evil, file: evil }] });
+    const { shrunk } = report.findings[0].schedules;
+    shrunk.events.at(-1).what = shrunk.texts.push(evil) - 1;
+    shrunk.events[5].what = 4711; // a text that there is not
     report.findings[0].schedules.shrunk.events[3].lane = 77; // a lane that there is not
     report.findings[0].schedules.shrunk.events[4].claims = 4711; // and a message
     return report;
