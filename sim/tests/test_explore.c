@@ -178,7 +178,7 @@ Test(explore, reduced_there_are_as_many_states_as_ever)
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 1}, 264, 138, 1},
         {"key", SCOPE_KEY, {1, 1, 0, 0, 0}, 3093, 1578, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 1, 0, 0, 0}, 3178, 1658, 1},
-        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0}, 10702, 10702, 158},
+        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0}, 11342, 11342, 244},
         {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0}, 3149, 1696, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -195,7 +195,7 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0}, 2360, 2360, 1},
         {"key", SCOPE_KEY, {0, 1, 0, 0, 0}, 67090, 67090, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0}, 382, 382, 1},
-        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0}, 20375, 20375, 10},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0}, 37339, 37339, 10},
         {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0}, 124383, 124383, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
