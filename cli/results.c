@@ -14,18 +14,40 @@
 static struct {
     struct results_build build;
     char command[2000];
+    bool expects_finding;
 } program;
+
+/* An argument as a shell takes it. */
+static void write_argument(FILE *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-_./:=,@%+";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, out);
+    }
+    fputc('\'', out);
+}
 
 void results_begin(const struct results_build *build, int argc, char **argv)
 {
-    size_t used = 0;
     program.build = *build;
-    for (int i = 0; i < argc && used < sizeof program.command; i++) {
-        bool plain = argv[i][0] != '\0' && strpbrk(argv[i], " '\"\\$&;|<>()*?\n") == NULL;
-        used += (size_t)snprintf(program.command + used, sizeof program.command - used,
-                                 plain ? "%s%s" : "%s'%s'", i == 0 ? "" : " ",
-                                 i == 0 ? "assay" : argv[i]);
+    FILE *out = fmemopen(program.command, sizeof program.command, "w");
+    if (out == NULL) {
+        return;
     }
+    fputs("assay", out);
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        write_argument(out, argv[i]);
+        program.expects_finding =
+            program.expects_finding || strcmp(argv[i], "--expect-finding") == 0;
+    }
+    fclose(out);
 }
 
 /* ---- where it runs --------------------------------------------------------------------------- */
@@ -91,6 +113,7 @@ static json_t *begin_line(const struct results_plan *plan)
                         json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
                                   FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
                                   PCG_VERSION, "schedule", SCHEDULE_VERSION));
+    json_object_set_new(line, "expects_finding", json_boolean(program.expects_finding));
     if (plan->jobs > 0) {
         json_object_set_new(line, "jobs", json_integer((json_int_t)plan->jobs));
         json_object_set_new(line, "base_seed", json_integer((json_int_t)plan->base_seed));
@@ -146,6 +169,13 @@ int results_close(struct artefacts *results, const struct cli_verb *verb, int st
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
+
+void results_form(json_t *line, const struct scenario *scenario)
+{
+    if (scenario->protocol == PROTOCOL_ACTIVITY) {
+        json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
+    }
+}
 
 json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
 {

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "model/oracle/oracle.h"
 #include "reports/artefacts.h"
+#include "scenarios/scenario.h"
 
 /* Of which sources the program was built, and how: main.c knows. */
 struct results_build {
@@ -40,6 +41,9 @@ void results_note_server(struct artefacts *results, const char *dsn);
 /* The verb ends with `status`. Returns it, or CLI_UNAVAILABLE after it has said what could not be
  * written. */
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status);
+
+/* For lines about runs of an activity scenario: whether its commits are "merged" or "literal". */
+void results_form(json_t *line, const struct scenario *scenario);
 
 /* For lines about runs: how often each clause was evaluated, and each path seen; those that were
  * not at all are left out. */

@@ -231,7 +231,8 @@ static void tell(const struct request *request, struct schedule *schedule,
                           .title = request->scenario,
                           .reproduce = command,
                           .quiet = request->json,
-                          .results = results};
+                          .results = results,
+                          .counted = true};
     one_run(&one, &status);
     fputs(request->json ? "" : "\n", stdout);
 }

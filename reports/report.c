@@ -3,15 +3,14 @@
 #include "reports/html.h"
 #include "reports/junit.h"
 #include "reports/machine.h"
+#include "reports/seeds.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define FINDINGS_DRAWN_MAX 20          /* findings whose schedules are in the document */
-#define CONFIDENCE         0.95        /* of the bound */
 #define FINDING_SIZE_MAX   (200 << 10) /* of one finding's schedules, as text */
 #define FINDINGS_SIZE_MAX  (2 << 20) /* ... and of all that are drawn: the page stays below 3 MB */
 
@@ -38,34 +37,26 @@ static json_t *provenance(const struct evidence *evidence)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
     }
-    json_object_set_new(object, "seeds", number(evidence->seeds));
+    json_object_set_new(object, "seeds", number(seeds_count(evidence->lines).all));
     json_object_set_new(object, "postgresql",
                         evidence->servers[0] == '\0' ? json_null()
                                                      : json_string(evidence->servers));
     return object;
 }
 
-/* Sessions of different builds are no evidence of one. */
-static bool is_of_one_build(const struct evidence *evidence)
-{
-    size_t i;
-    json_t *line;
-    json_array_foreach(evidence->lines, i, line)
-    {
-        if (evidence_is(line, "type", "begin") && evidence_text(line, "binary_hash")[0] != '\0' &&
-            !evidence_is(line, "binary_hash", evidence_text(evidence->begin, "binary_hash"))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static json_t *verdict(const struct evidence *evidence)
 {
-    char words[200];
-    snprintf(words, sizeof words, "%s%s%s", evidence_status_words(evidence->status),
+    char words[300], known[60] = "";
+    if (evidence->known > 0) {
+        snprintf(known, sizeof known, "%s%" PRIu64 " known finding%s",
+                 evidence->status == 0 ? ", but for " : "; ", evidence->known,
+                 evidence->known == 1 ? "" : "s");
+    }
+    snprintf(words, sizeof words, "%s%s%s%s%s%s", evidence_status_words(evidence->status), known,
+             evidence->met > 0 ? "; a finding was expected, and made" : "",
+             evidence->unmet > 0 ? "; a finding was expected, and none was made" : "",
              evidence->killed > 0 ? "; a run was killed half-way" : "",
-             is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
+             evidence_is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
     return json_pack("{s:i, s:s}", "status", evidence->status, "words", words);
 }
 
@@ -76,11 +67,12 @@ static const char *status_of_runs(const json_t *line)
     uint64_t broken = evidence_number(line, "broken_runs") +
                       (uint64_t)json_is_true(json_object_get(line, "broken")) +
                       (evidence_text(line, "clause")[0] != '\0');
-    const char *expected = evidence_text(line, "breaks");
-    return broken == 0                 ? "held"
-           : evidence_is_planted(line) ? "broken by a planted bug"
-           : expected[0] != '\0'       ? "broken, as expected"
-                                       : "broken";
+    return broken == 0                                ? "held"
+           : evidence_is_planted(line)                ? "broken by a planted bug"
+           : evidence_number(line, "new") > 0         ? "broken"
+           : evidence_number(line, "known") > 0       ? "known"
+           : evidence_text(line, "breaks")[0] != '\0' ? "broken, as expected"
+                                                      : "broken";
 }
 
 static json_t *run_row(const json_t *line)
@@ -143,6 +135,7 @@ static uint64_t tested(const struct evidence_clause *of)
 static const char *clause_status(const struct clause *clause, const struct evidence_clause *of)
 {
     return of->findings > 0             ? "broken"
+           : of->known > 0              ? "known"
            : tested(of) > 0             ? "held"
            : !is_judged_in_runs(clause) ? "elsewhere"
                                         : "not shown";
@@ -322,41 +315,43 @@ static json_t *kills(const struct evidence *evidence)
     return list;
 }
 
-/* 205000 as "205,000". */
-static void group_digits(uint64_t value, char text[32])
+static void bound_words(char *words, size_t size, const struct evidence *evidence,
+                        const struct seeds *seeds)
 {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            text[used++] = ',';
-        }
-        text[used++] = digits[i];
+    char found[80] = "0 findings", of[200];
+    if (evidence->findings + evidence->known > 0) {
+        snprintf(found, sizeof found, "%" PRIu64 " new finding%s and %" PRIu64 " known",
+                 evidence->findings, evidence->findings == 1 ? "" : "s", evidence->known);
     }
-    text[used] = '\0';
+    if (seeds->scenarios == 1) {
+        snprintf(of, sizeof of, "of %.60s", seeds->weakest);
+    } else {
+        snprintf(of, sizeof of, "of %zu scenarios, %s of %.60s and no fewer of any other",
+                 seeds->scenarios, format_grouped(seeds->least).text, seeds->weakest);
+    }
+    int used =
+        snprintf(words, size, "%s in %s seeds %s", found, format_grouped(seeds->held).text, of);
+    if (evidence->findings == 0 && used > 0 && (size_t)used < size) {
+        snprintf(words + used, size - (size_t)used,
+                 ": %s schedule class that breaks a promise and that a seed of its scenario meets "
+                 "with probability above %.1e would have been met with %.0f%% confidence",
+                 evidence->known > 0 ? "any other" : "a", seeds->probability,
+                 100 * SEEDS_CONFIDENCE);
+    }
 }
 
-/* With N runs and no finding, what a run meets with a probability above this would have been met:
- * (1 - p)^N = 1 - confidence. */
+/* What the campaigns exclude: as much as the scenario with the fewest seeds does. */
 static json_t *bound(const struct evidence *evidence)
 {
-    char seeds[32], words[300];
-    if (evidence->seeds == 0) {
+    char words[500];
+    struct seeds seeds = seeds_count(evidence->lines);
+    if (seeds.weakest == NULL) {
         return json_null();
     }
-    group_digits(evidence->seeds, seeds);
-    double rate = -expm1(log(1 - CONFIDENCE) / (double)evidence->seeds);
-    if (evidence->findings == 0) {
-        snprintf(words, sizeof words,
-                 "0 findings in %s seeds: a schedule class that breaks a promise and that a seed "
-                 "meets with probability above %.1e would have been met with %.0f%% confidence",
-                 seeds, rate, 100 * CONFIDENCE);
-    } else {
-        snprintf(words, sizeof words, "%" PRIu64 " finding%s in %s seeds", evidence->findings,
-                 evidence->findings == 1 ? "" : "s", seeds);
-    }
-    return json_pack("{s:o, s:s}", "seeds", number(evidence->seeds), "words", words);
+    bound_words(words, sizeof words, evidence, &seeds);
+    return json_pack("{s:o, s:s, s:s, s:o, s:f}", "seeds", number(seeds.held), "words", words,
+                     "weakest", seeds.weakest, "least", number(seeds.least), "probability",
+                     seeds.probability);
 }
 
 static void add_rate(json_t *list, const json_t *line, const char *key, const char *unit)
@@ -448,9 +443,10 @@ static json_t *finding_row(const json_t *line)
     enum clause_id clause;
     const char *id = evidence_text(line, "clause");
     bool known = clause_find(id, strlen(id), &clause);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:n, s:n}", "name",
-                     evidence_text(line, "name"), "sentence", evidence_text(line, "why"), "clause",
-                     id, "clause_text", known ? clause_get(clause)->promise : "", "reproduce",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:n, s:n}", "name",
+                     evidence_text(line, "name"), "kind", evidence_text(line, "kind"), "sentence",
+                     evidence_text(line, "why"), "clause", id, "clause_text",
+                     known ? clause_get(clause)->promise : "", "reproduce",
                      evidence_text(line, "again"), "scenario", evidence_text(line, "scenario"),
                      "seed", member(line, "seed"), "count", member(line, "runs"), "schedules",
                      "parts_at");

@@ -82,8 +82,46 @@ bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep
 bad 'nothing is written over' sabotage lost-snapshot --out sweep
 bad 'nothing is written over' run tree-3 --seed 1 --out sweep
 
+# ---- findings of every verb are one failure each, and no run of theirs counts twice ----
+failures_of() { sed -n 's/.* failures="\([0-9]*\)".*/\1/p' "$1/junit.xml" | awk '{ sum += $1 } END { print sum }'; }
+once() { # folder: no case comes twice, and a failure is a finding
+    checks=$((checks + 1))
+    twice=$(grep -o 'classname="[^"]*" name="[^"]*"' "$1/junit.xml" | sort | uniq -d)
+    [ -z "$twice" ] || fail "$1/junit.xml has the same case twice: $twice"
+    [ "$(failures_of "$1")" -eq "$(grep -c '"type":"finding"' "$1/results.jsonl")" ] ||
+        fail "$1/junit.xml has $(failures_of "$1") failures"
+}
+run 1 campaign tree-3 --sabotage trust-stale-read --out four && valid four && once four
+grep -q '"type":"run"' four/results.jsonl && fail "the story of a finding counts as a run of its own"
+run 1 sweep tree-3 --seed 1 --sabotage job-state-first --out swept-told && once swept-told
+run 1 explore peer-3 --sabotage trust-stale-read --out explored && valid explored && once explored
+has explored/findings/peer-3-ACL-18-ledger words.txt trace.txt
+grep -q '"scenario":"peer-3",.*"status":"broken by a planted bug"' explored/report.json ||
+    fail "a search that broke a promise is told as one that held"
+run 1 report explored && says 'ACL-18 in peer-3'
+run 0 explore tree-3 --json --out searched && valid searched
+
+# A finding that was expected is one all the same; one that was not made breaks nothing.
+run 0 campaign tree-3 --sabotage trust-stale-read --expect-finding --out wanted
+run 1 report wanted && says 'a promise was broken; a finding was expected, and made'
+run 1 campaign tree-3 --seeds 64 --no-gates --expect-finding --out unwanted && valid unwanted
+run 4 report unwanted && says 'a finding was expected, and none was made' && says_not 'was broken'
+
+# Known findings are told as such.
+sed -n 's/.*"type":"finding".*"scenario":"\([^"]*\)","clause":"\([^"]*\)","oracle":"\([^"]*\)".*/\1 \2 \3/p' \
+    four/results.jsonl >known
+run 0 campaign tree-3 --sabotage trust-stale-read --known known --out listed && valid listed
+run 0 report listed && says "but for $(wc -l <known) known findings" && says 'ACL-16 in tree-3, known'
+grep -q "failures=\"0\" errors=\"0\" skipped=\"$(wc -l <known)\"" listed/junit.xml ||
+    fail "known findings are no skipped cases"
+grep -q '{"id":"ACL-16",[^}]*"status":"known"' listed/report.json || fail "a known finding is told as held"
+
+# The command is one that a shell takes.
+run 0 run tree-3 --seed 1 --out "it's" && grep -qF "\"command\":\"assay run tree-3 --seed 1 --out 'it'\\\\''s'\"" "it's/results.jsonl" ||
+    fail "the command of a path with a quote is $(head -n 1 "it's/results.jsonl" | cut -c 1-120)"
+
 # ---- report ----
-run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 2,000 seeds' &&
+run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 1,000 seeds of tree-3:' &&
     says 'legacy-replay' && says 'broken, as expected'
 run 0 report campaign --json && says '"version":1'
 run 1 report broken && says 'a promise was broken (status 1)' && says 'ACL-16 in tree-3'
@@ -145,6 +183,15 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     [ ! -d "killed-$i" ] || [ ! -f "killed-$i/results.jsonl" ] || valid "killed-$i"
 done
 run 4 report killed-10 && says 'killed half-way' && says '0 findings in ' && has killed-10 $files && valid killed-10
+# A finding has its folder when it is met, and the verdict knows.
+"$assay" campaign --time 1h --sabotage trust-stale-read --out killed-f >out 2>err &
+pid=$!
+wait_for killed-f/results.jsonl '"type":"finding"'
+kill -KILL $pid
+wait $pid 2>/dev/null
+valid killed-f && run 1 report killed-f && says 'a promise was broken; a run was killed half-way'
+for finding in killed-f/findings/*; do has "$finding" schedule.json words.txt trace.txt; done
+run 1 replay "$finding/schedule.json"
 "$assay" sabotage --out killed-s >out 2>err &
 pid=$!
 wait_for killed-s/results.jsonl '"type":"sabotage"'
@@ -153,16 +200,18 @@ wait $pid 2>/dev/null
 valid killed-s
 
 # ---- interrupted: what was found so far ----
-for verb in 'campaign --time 1h' 'sweep tree-7 --seed 1 --depth 3' sabotage; do
+for verb in 'INT campaign --time 1h' 'TERM campaign --time 1h' 'INT sweep tree-7 --seed 1 --depth 3' \
+    'TERM sweep tree-7 --seed 1 --depth 3' 'TERM explore tree-7 --crashes 3 --memory 1G' 'INT sabotage'; do
     rm -rf interrupted
+    signal=${verb%% *} verb=${verb#* }
     # shellcheck disable=SC2086 # a command
     "$assay" $verb --out interrupted >out 2>err &
     pid=$!
     wait_for interrupted/results.jsonl '"type":"begin"'
     sleep 1
-    kill -INT $pid
+    kill -"$signal" $pid
     wait $pid
-    status=$? last="assay $verb, interrupted"
+    status=$? last="assay $verb, interrupted by $signal"
     checks=$((checks + 1))
     [ $status -eq 4 ] || fail "$last: status $status, wanted 4"
     has interrupted $files && valid interrupted
@@ -206,6 +255,10 @@ if command -v script >/dev/null; then
     script -qec "'$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
     checks=$((checks + 1))
     grep -q 'seeds/s.* broke a promise, .* faults, about .* s left' out || fail "no live line on a terminal"
+    script -qec "stty cols 40; '$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
+    checks=$((checks + 1))
+    widest=$(tr '\r' '\n' <out | sed 's/^.*\[K//' | awk 'length > most { most = length } END { print most }')
+    [ "$widest" -gt 20 ] && [ "$widest" -lt 40 ] || fail "a live line of $widest characters on 40 columns"
 fi
 
 # ---- 100,000 runs: a page of under 3 MB, made in under 2 s of processor time ----
