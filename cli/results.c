@@ -52,20 +52,26 @@ void results_begin(const struct results_build *build, int argc, char **argv)
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-/* As sha256sum of the program says it. */
-static json_t *program_hash(void)
+struct results_hash results_hash(const char *bytes, size_t length)
 {
-    size_t length = 0, size = 0;
-    char *bytes = artefacts_read("/proc/self/exe", &length);
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    char text[2 * EVP_MAX_MD_SIZE + 1] = "";
-    if (bytes != NULL && EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, hash, &size) == 1) {
-        for (size_t i = 0; i < size; i++) {
-            snprintf(&text[2 * i], 3, "%02x", hash[i]);
+    struct results_hash hash = {""};
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    size_t size = 0;
+    if (EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, digest, &size) == 1) {
+        for (size_t i = 0; i < size && 2 * i + 2 < sizeof hash.text; i++) {
+            snprintf(&hash.text[2 * i], 3, "%02x", digest[i]);
         }
     }
+    return hash;
+}
+
+static json_t *program_hash(void)
+{
+    size_t length = 0;
+    char *bytes = artefacts_read("/proc/self/exe", &length);
+    json_t *hash = json_string(bytes == NULL ? "" : results_hash(bytes, length).text);
     free(bytes);
-    return json_string(text);
+    return hash;
 }
 
 static json_t *system_name(void)

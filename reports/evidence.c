@@ -207,16 +207,29 @@ static void add_name(char *list, size_t size, const char *name)
     }
 }
 
+bool evidence_is_first(json_t *found, const json_t *finding)
+{
+    char key[600];
+    const char *name = evidence_text(finding, "name");
+    snprintf(key, sizeof key, "%.150s\n%.400s", name, evidence_text(finding, "again"));
+    bool first = name[0] == '\0' || json_object_get(found, key) == NULL;
+    json_object_set_new(found, key, json_true());
+    return first;
+}
+
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
     enum clause_id id;
     bool is_new = evidence_is(line, "kind", "new"), known = evidence_is(line, "kind", "known");
-    evidence->findings += is_new;
     evidence->made += is_new;
-    evidence->known += known;
     if (is_new) {
         note_status(evidence, 1); /* (EV3) */
     }
+    if (!evidence_is_first(evidence->found, line)) {
+        return;
+    }
+    evidence->findings += is_new;
+    evidence->known += known;
     if (names_clause(line, "clause", &id)) {
         struct evidence_clause *clause = &evidence->clauses[id];
         clause->findings += is_new;
@@ -310,8 +323,10 @@ static void add_line(struct evidence *evidence, json_t *line)
 
 void evidence_begin(struct evidence *evidence)
 {
-    *evidence = (struct evidence){
-        .lines = json_array(), .protocols = json_object(), .suites = json_object()};
+    *evidence = (struct evidence){.lines = json_array(),
+                                  .protocols = json_object(),
+                                  .suites = json_object(),
+                                  .found = json_object()};
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         evidence->fired[world] = json_object();
     }
@@ -376,6 +391,7 @@ void evidence_free(struct evidence *evidence)
     json_decref(evidence->lines);
     json_decref(evidence->protocols);
     json_decref(evidence->suites);
+    json_decref(evidence->found);
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         json_decref(evidence->fired[world]);
     }

@@ -66,6 +66,7 @@ struct evidence {
     json_t *fired[EVIDENCE_WORLDS]; /* by kind of fault */
     struct evidence_point points[EVIDENCE_POINTS_MAX];
     size_t point_count;
+    json_t *found;     /* the findings that are counted: the set of their keys */
     uint64_t findings; /* that are new */
     uint64_t known;    /* ... that are not */
     json_t *suites;    /* of unit tests, by name: whether they passed */
@@ -89,6 +90,10 @@ bool evidence_has(const struct evidence *evidence, const char *verb);
 
 /* Whether one build made all of it: sessions that say what they were built of say the same. */
 bool evidence_is_of_one_build(const struct evidence *evidence);
+
+/* Notes a finding by its name and the line that makes it again. False: it was noted before, by
+ * another session that found the very same, and counts once. */
+bool evidence_is_first(json_t *found, const json_t *finding);
 
 /* The line is about runs with a planted bug. */
 bool evidence_is_planted(const json_t *line);

@@ -167,13 +167,14 @@ static json_t *clauses(const struct evidence *evidence)
         const struct clause *clause = clause_get((enum clause_id)c);
         const struct evidence_clause *of = &evidence->clauses[c];
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "id", clause->id, "kind",
-                            clause_kind_name(clause->kind), "family",
+            list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:s?}", "id", clause->id,
+                            "kind", clause_kind_name(clause->kind), "family",
                             clause_family_name(clause->family), "text", clause->promise, "sim",
                             in_world(evidence, EVIDENCE_SIM, of->evaluated[EVIDENCE_SIM]), "real",
                             in_world(evidence, EVIDENCE_REAL, of->evaluated[EVIDENCE_REAL]),
                             "status", clause_status(clause, of), "sabotages",
-                            killed ? number(of->sabotages) : json_null()));
+                            killed ? number(of->sabotages) : json_null(), "broken_in",
+                            of->broken_in[0] == '\0' ? NULL : of->broken_in));
     }
     return list;
 }
@@ -354,17 +355,38 @@ static json_t *bound(const struct evidence *evidence)
                      seeds.probability);
 }
 
+static bool is_named(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach((json_t *)list, i, row)
+    {
+        if (evidence_is(row, "name", name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "explore peer-5: states"; the second that would be called so is "explore peer-5: states (2)". */
 static void add_rate(json_t *list, const json_t *line, const char *key, const char *unit)
 {
     double seconds = json_real_value(json_object_get(line, "seconds"));
     uint64_t count = evidence_number(line, key);
-    char name[80];
-    if (seconds > 0 && count > 0) {
-        snprintf(name, sizeof name, "%.30s: %.30s", evidence_text(line, "verb"), key);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f, s:s, s:n, s:n}", "name", name, "value",
-                                        (double)count / seconds, "unit", unit, "ratio", "against"));
+    const char *scenario = evidence_text(line, "scenario");
+    char name[140], numbered[160];
+    if (seconds <= 0 || count == 0) {
+        return;
     }
+    snprintf(name, sizeof name, "%.30s%s%.60s: %.30s", evidence_text(line, "verb"),
+             scenario[0] == '\0' ? "" : " ", scenario, key);
+    snprintf(numbered, sizeof numbered, "%s", name);
+    for (int number = 2; is_named(list, numbered); number++) {
+        snprintf(numbered, sizeof numbered, "%s (%d)", name, number);
+    }
+    json_array_append_new(list,
+                          json_pack("{s:s, s:f, s:s, s:n, s:n}", "name", numbered, "value",
+                                    (double)count / seconds, "unit", unit, "ratio", "against"));
 }
 
 /* What a benchmark measured, most of them ratios, and the bar that it was held against. */
@@ -454,12 +476,13 @@ static json_t *finding_row(const json_t *line)
 
 static json_t *findings(const struct evidence *evidence, const char *folder)
 {
-    json_t *list = json_array();
+    json_t *list = json_array(), *found = json_object();
     size_t i, room = FINDINGS_SIZE_MAX;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (!evidence_is(line, "type", "finding") || evidence_is(line, "kind", "expected")) {
+        if (!evidence_is(line, "type", "finding") || evidence_is(line, "kind", "expected") ||
+            !evidence_is_first(found, line)) {
             continue;
         }
         json_t *row = finding_row(line);
@@ -469,6 +492,7 @@ static json_t *findings(const struct evidence *evidence, const char *folder)
         }
         json_array_append_new(list, row);
     }
+    json_decref(found);
     return list;
 }
 

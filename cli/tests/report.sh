@@ -144,6 +144,22 @@ run 0 campaign tree-3 --out alone
 run 0 campaign seq-illegal --seeds 128 --shard 1/2 --out few
 run 4 merge few --out fewer && says 'Gates not met' # what no shard can judge alone
 run 1 merge both broken --out mixed && has mixed/findings/tree-3-ACL-16-ledger words.txt && valid mixed
+# The same results twice are there once; two findings of one name are both there.
+run 0 merge alone alone --out same && complains 'counted once' && valid same
+[ "$(whole same)" = 1000 ] || fail "the same campaign twice is $(whole same) seeds, wanted 1000"
+run 0 campaign tree-3 --out once-more && run 0 merge alone once-more --out rerun
+[ "$(whole rerun)" = 1000 ] || fail "the same seeds drawn again are $(whole rerun), wanted 1000"
+findings_in() { grep -c '"type":"finding"' "$1/results.jsonl"; }
+run 1 run tree-3 --seed 382 --sabotage trust-stale-read --out third
+cmp -s third/findings/tree-3-ACL-16-ledger/words.txt broken/findings/tree-3-ACL-16-ledger/words.txt &&
+    fail "seeds 2 and 382 have the same story, which proves nothing about a merge"
+cp -r broken again-broken && sed -i 's/"seconds":[0-9.]*/"seconds":9/' again-broken/results.jsonl
+run 1 merge third broken again-broken --out side && has side/findings/tree-3-ACL-16-ledger-2 schedule.json
+[ "$(ls side/findings | wc -l)" -eq 2 ] || fail "findings of a merge: $(ls side/findings), wanted two"
+cmp -s side/findings/tree-3-ACL-16-ledger/words.txt third/findings/tree-3-ACL-16-ledger/words.txt ||
+    fail "a merge writes a finding over another"
+grep -q '"name":"tree-3-ACL-16-ledger-2".*--seed 2 ' side/results.jsonl || fail "its line has not the new name"
+[ "$(grep -o '"reproduce"' side/report.json | wc -l)" -eq 2 ] || fail "what was found twice is told twice"
 bad 'nothing is written over' merge one --out two
 bad 'has no results.jsonl' merge one nowhere --out new
 [ ! -e new ] || fail "a merge that cannot be done leaves a folder"
@@ -151,9 +167,24 @@ bad '--out NEW' merge one
 
 # ---- sign-off: nothing is shown that was not run ----
 run 4 report both --sign-off && says 'NOT SHOWN' && says 'ACL-3   NOT SHOWN' && has both sign-off.md
-run 4 report both --sign-off --json && says '"type":"sign_off"'
-run 4 sign-off --out signed --only sweep-tree-3 --with campaign &&
-    has signed/evidence sign-off.md $files && says 'sweep     PASS' && says 'sabotage  NOT SHOWN'
+says 'Rule A: Ledgers only grow' && says 'literally: ' && says 'decided: '
+run 4 report both --sign-off --json && says '"type":"sign_off"' && says '{"type":"sign_off_step","id":"build",' &&
+    says '"errata":["E-ACL-' && says '"literal":"'
+# What was signed by hand is not written over; what was not is.
+run 4 report both --sign-off && sed -i 's/^Signed: _*/Signed: A. Person/' both/sign-off.md
+cp both/sign-off.md accepted
+bad 'was changed since it was written' report both --sign-off
+cmp -s accepted both/sign-off.md || fail "an acceptance was written over"
+run 4 sign-off --out signed --only sweep-tree-3 --only sweep-legacy --with campaign &&
+    has signed/evidence sign-off.md $files && says 'sabotage  NOT SHOWN' && says 'build     PASS'
+# A part is not the whole: two scenarios are no campaign of all, and two sweeps none of every protocol.
+says_like '^campaign  NOT SHOWN .*no campaign had every built-in scenario'
+says_like '^sweep     NOT SHOWN .*none of protocol activity with commits merged to depth 2'
+says_like '^LEG-3 .*broken on purpose in legacy-replay' && says_like '^LEG-6 .*broken on purpose in legacy-replay'
+# Another build is another thing.
+cp -r sweep other && sed -i 's/"binary_hash":"[0-9a-f]*"/"binary_hash":"0123"/' other/results.jsonl
+run 0 merge sweep other --out builds && says 'results of different builds are mixed'
+run 4 report builds --sign-off && says_like '^build     NOT SHOWN .*different builds'
 grep -q '^| ACL-9 | 4.1 ' signed/evidence/sign-off.md || fail "the page lacks ACL-9 and its section"
 grep -q '^| E-ACL-4 | ' signed/evidence/sign-off.md || fail "the page lacks E-ACL-4"
 valid signed/evidence

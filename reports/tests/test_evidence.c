@@ -454,6 +454,115 @@ Test(evidence, of_an_erratum_is_a_test_or_the_other_reading_found)
     cr_expect_eq(page.status, 4);
 }
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static const struct sign_off_row *step(const char *name)
+{
+    sign_off_make(&page, &evidence);
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        if (strcmp(steps_get(i)->name, name) == 0) {
+            return &page.steps[i];
+        }
+    }
+    cr_assert_fail("there is no step %s", name);
+    return NULL;
+}
+
+#define SUMMARY(rest) "{\"type\":\"summary\",\"gates\":[]," rest "}\n"
+#define SWEEP(protocol, rest)                                                                      \
+    "{\"type\":\"sweep\",\"protocol\":\"" protocol "\",\"broken\":false," rest "}\n"
+#define SEARCH(protocol, rest) "{\"type\":\"explore\",\"protocol\":\"" protocol "\"," rest "}\n"
+
+/* Of each step: lines that look like it and show too little, and then what is missing. */
+static const struct {
+    const char *name, *little, *rest;
+} shown[] = {
+    {"campaign", BEGIN("campaign") SUMMARY("\"every_scenario\":false,\"gates_judged\":true") END(0),
+     BEGIN("campaign") SUMMARY("\"every_scenario\":true,\"gates_judged\":true") END(0)},
+    {"campaign", BEGIN("campaign") SUMMARY("\"every_scenario\":true,\"gates_judged\":false") END(0),
+     BEGIN("merge") "{\"type\":\"gates\",\"every_scenario\":true,\"gates\":[]}\n" END(0)},
+    {"sweep",
+     BEGIN("sweep") SWEEP("legacy", "\"depth\":2,\"complete\":true")
+         SWEEP("key", "\"depth\":2,\"complete\":true") SWEEP("seq", "\"depth\":2,\"complete\":true")
+             SWEEP("pipeline", "\"depth\":2,\"complete\":true")
+                 SWEEP("activity", "\"depth\":2,\"complete\":true,\"commits\":\"literal\"")
+                     SWEEP("activity", "\"depth\":1,\"complete\":true,\"commits\":\"merged\"")
+                         SWEEP("activity", "\"depth\":2,\"complete\":false,\"commits\":\"merged\"")
+                             END(0),
+     BEGIN("sweep") SWEEP("activity", "\"depth\":2,\"complete\":true,\"commits\":\"merged\"")
+         END(0)},
+    {"explore",
+     BEGIN("explore") SEARCH("legacy", "\"crashes\":1,\"complete\":true") SEARCH(
+         "key", "\"crashes\":1,\"complete\":true") SEARCH("seq", "\"crashes\":1,\"complete\":true")
+         SEARCH("pipeline", "\"crashes\":0,\"complete\":true")
+             SEARCH("activity", "\"crashes\":1,\"complete\":true,\"commits\":\"literal\"") SEARCH(
+                 "activity", "\"crashes\":1,\"complete\":true,\"commits\":\"merged\"") END(0),
+     BEGIN("explore") SEARCH("pipeline", "\"crashes\":1,\"complete\":true") END(0)},
+    {"sabotage", BEGIN("sabotage") SUMMARY("\"every_sabotage\":false,\"found\":3") END(0),
+     BEGIN("sabotage") SUMMARY("\"every_sabotage\":true,\"found\":3") END(0)},
+    {"conform", BEGIN("conform") SUMMARY("\"statements\":9,\"differences\":0") END(0),
+     BEGIN("conform") "{\"type\":\"errors\",\"planted\":4,\"found\":4}\n" END(0)},
+    {"real",
+     BEGIN("real") "{\"type\":\"real\",\"protocol\":\"activity\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"seq\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"key\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"legacy\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"pipeline\",\"sabotage\":\"x\"}\n" END(0),
+     BEGIN("real") "{\"type\":\"real\",\"protocol\":\"pipeline\"}\n" END(0)},
+};
+
+Test(evidence, of_a_step_is_what_its_line_speaks_of_and_not_that_a_verb_was_run)
+{
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_NOT_SHOWN, "%s", shown[i].name);
+        cr_assert(add(shown[i].little));
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_NOT_SHOWN, "%s", shown[i].little);
+        cr_assert(add(shown[i].rest));
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_PASS, "%s: %s", shown[i].name,
+                     step(shown[i].name)->why);
+    }
+}
+
+Test(evidence, of_the_tests_is_every_suite_that_proves_something)
+{
+    char line[200];
+    cr_assert(add(BEGIN("tests") END(0)));
+    for (size_t i = 0; i < proofs_count(); i++) {
+        bool first = i == 0 || strcmp(proofs_get(i)->suite, proofs_get(i - 1)->suite) != 0;
+        cr_expect(!first || step("tests")->verdict == SIGN_OFF_NOT_SHOWN, "%s was not run",
+                  proofs_get(i)->suite);
+        snprintf(line, sizeof line, "{\"type\":\"suite\",\"suite\":\"%s\",\"passed\":true}\n",
+                 proofs_get(i)->suite);
+        cr_assert(add(line));
+    }
+    cr_expect_eq(step("tests")->verdict, SIGN_OFF_PASS, "%s", step("tests")->why);
+}
+
+Test(evidence, of_two_builds_is_told_and_not_signed)
+{
+#define BUILT(hash) "{\"type\":\"begin\",\"verb\":\"run\",\"binary_hash\":\"" hash "\"}\n" END(0)
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_NOT_SHOWN, "nothing says what it was");
+    cr_assert(add(BUILT("a") BEGIN("tests") END(0) BUILT("a")));
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_PASS);
+    cr_assert(add(BUILT("b")));
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_str_eq(step("build")->why, "results of different builds are mixed");
+}
+
+Test(evidence, of_a_promise_that_is_broken_on_purpose_says_where)
+{
+    cr_assert(add(campaign));
+    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                  "\"clause\":\"ACL-5\"}\n" FINDING("expected", "ACL-5")));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
+    cr_expect_str_eq(row(CLAUSE_ACL_5)->why,
+                     "proved by literal-markers; broken on purpose in tree-3");
+    cr_assert(add(FINDING("known", "ACL-5")));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL, "known is no pass");
+}
+
 /* ---- proofs and hashes ----------------------------------------------------------------------- */
 
 Test(proofs, are_read_from_the_sources_of_the_tests)
