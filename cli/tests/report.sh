@@ -279,6 +279,21 @@ while IFS= read -r line; do
         ;;
     esac
 done <guide
+# Every command that the guides show, also where it takes too long here: the verb is there, and so is
+# each of its options.
+for guide in reports model; do
+    sed -nE 's/^    (\.\/run|assay) ([a-z].*)/\2/p' "$source/$guide/README.md"
+    grep -oE '`(\./run|assay) [a-z][^`]*`' "$source/$guide/README.md" | sed -E 's/^`(\.\/run|assay) //; s/`$//'
+done | sed 's/   .*//' | sort -u >shown
+grep -qx 'sign-off' shown || fail "the guides do not show ./run sign-off"
+while read -r verb arguments; do
+    run 0 "$verb" --help </dev/null
+    for word in $arguments; do
+        case $word in
+        --*) says "$word" ;;
+        esac
+    done
+done <shown
 for verb in report merge sign-off; do run 0 $verb --help && says "example: assay $verb" || :; done
 
 # ---- a live line on a terminal, none in a file ----
