@@ -72,6 +72,13 @@ struct campaign {
     struct sabotage sabotage;
     struct campaign_known *known;
     struct artefacts results;
+    struct kept *kept; /* a scenario each */
+    int kept_count;
+};
+
+/* The findings of a scenario that have their folder already. */
+struct kept {
+    bool is[CLAUSE_COUNT][ORACLE_NAME_COUNT];
 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -295,34 +302,6 @@ static void write_lines(struct artefacts *results, const struct campaign_report 
     json_decref(lines);
 }
 
-/* ... and while it runs: results.jsonl as it would be if this were the end. */
-static void save_so_far(void *context, const struct campaign_work *work)
-{
-    struct campaign *campaign = context;
-    struct campaign_report report;
-    char *text = NULL;
-    size_t length = 0, i;
-    json_t *line;
-    FILE *out = artefacts_is_due(&campaign->results) ? open_memstream(&text, &length) : NULL;
-    if (out == NULL) {
-        return;
-    }
-    if (campaign_report_make(&report, &campaign->plan, work, "it is still running")) {
-        json_t *lines = campaign_tell_lines(&report);
-        json_array_foreach(lines, i, line)
-        {
-            json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-            fputc('\n', out);
-        }
-        json_decref(lines);
-        campaign_report_free(&report);
-    }
-    if (fclose(out) == 0) {
-        artefacts_peek(&campaign->results, text, length);
-    }
-    free(text);
-}
-
 /* ---- findings -------------------------------------------------------------------------------- */
 
 /* One finding as people read it: the contradiction, the promise, the line that runs it again. */
@@ -348,9 +327,15 @@ static void finding_tell(FILE *out, enum format_kind format, const struct campai
     fprintf(out, "  again   %s\n", again);
 }
 
-/* The same, shrunk and told step by step, and kept; or only kept. False: it could not be. */
+/* How a finding's shortest run is told or kept. */
+struct telling {
+    bool quiet;   /* kept only */
+    bool shrinks; /* made smaller first */
+};
+
+/* The same, told step by step, and kept; or only kept. False: it could not be. */
 static bool finding_story(struct campaign *campaign, size_t scenario,
-                          const struct campaign_bucket *bucket, bool quiet)
+                          const struct campaign_bucket *bucket, struct telling telling)
 {
     const struct campaign_plan *plan = &campaign->plan;
     char again[400], title[SCENARIO_NAME_SIZE + 40], name[FINDING_NAME_SIZE];
@@ -371,21 +356,83 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
     struct one_run one = {.verb = &cli_campaign,
                           .schedule = &schedule,
                           .drawn = true,
-                          .shrinks = true,
+                          .shrinks = telling.shrinks,
                           .title = title,
                           .reproduce = again,
-                          .quiet = quiet,
+                          .quiet = telling.quiet,
                           .results = &campaign->results,
                           .kept = name,
-                          .noted = true};
+                          .noted = true,
+                          .counted = true};
     finding_name(name, schedule.scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     memcpy(one.without, plan->off, sizeof one.without);
     memcpy(one.silent, plan->silent, sizeof one.silent);
-    fputs(quiet ? "" : "\n", stdout);
+    fputs(telling.quiet ? "" : "\n", stdout);
     bool told = one_run(&one, &status);
     schedule_free(&schedule);
     return told;
+}
+
+/* Whether the finding has, or may have, its folder; notes that it has. */
+static bool keeps(struct campaign *campaign, size_t scenario, const struct campaign_bucket *bucket)
+{
+    bool *is = &campaign->kept[scenario].is[bucket->clause][bucket->oracle];
+    if (campaign->options.out == NULL || campaign->kept_count >= KEPT_MAX ||
+        campaign_finding_kind(&campaign->plan, scenario, bucket) == CAMPAIGN_EXPECTED) {
+        return *is;
+    }
+    campaign->kept_count += !*is;
+    *is = true;
+    return true;
+}
+
+/* What was met since the last look, as it was found: whoever is killed before the end has it. It is
+ * made smaller at the end. True: there was something. */
+static bool keep_new(struct campaign *campaign, const struct campaign_work *work)
+{
+    bool any = false;
+    for (size_t s = 0; s < campaign->plan.scenario_count; s++) {
+        const struct campaign_result *result = &work->results[s];
+        for (size_t i = 0; i < result->bucket_count; i++) {
+            const struct campaign_bucket *bucket = &result->buckets[i];
+            if (!campaign->kept[s].is[bucket->clause][bucket->oracle] &&
+                keeps(campaign, s, bucket)) {
+                finding_story(campaign, s, bucket, (struct telling){.quiet = true});
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+/* While it runs: findings, and results.jsonl as it would be if this were the end. */
+static void save_so_far(void *context, const struct campaign_work *work)
+{
+    struct campaign *campaign = context;
+    struct campaign_report report;
+    char *text = NULL;
+    size_t length = 0, i;
+    json_t *line;
+    bool due = keep_new(campaign, work) || artefacts_is_due(&campaign->results);
+    FILE *out = due ? open_memstream(&text, &length) : NULL;
+    if (out == NULL) {
+        return;
+    }
+    if (campaign_report_make(&report, &campaign->plan, work, "it is still running")) {
+        json_t *lines = campaign_tell_lines(&report);
+        json_array_foreach(lines, i, line)
+        {
+            json_dumpf(line, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+            fputc('\n', out);
+        }
+        json_decref(lines);
+        campaign_report_free(&report);
+    }
+    if (fclose(out) == 0) {
+        artefacts_peek(&campaign->results, text, length);
+    }
+    free(text);
 }
 
 /* What a scenario is there to break is one line, whatever else it broke. */
@@ -393,7 +440,7 @@ static void tell_findings(enum format_kind format, struct campaign *campaign,
                           const struct campaign_report *report)
 {
     const struct campaign_plan *plan = report->plan;
-    int stories = 0, kept = 0;
+    int stories = 0;
     for (size_t s = 0; s < plan->scenario_count; s++) {
         const struct campaign_result *result = &report->work->results[s];
         for (size_t i = 0; i < result->bucket_count; i++) {
@@ -401,9 +448,9 @@ static void tell_findings(enum format_kind format, struct campaign *campaign,
             enum campaign_finding kind = campaign_finding_kind(plan, s, bucket);
             bool speaks = !campaign->options.json;
             bool told = speaks && kind == CAMPAIGN_NEW && stories < STORIES_MAX;
-            bool keeps =
-                campaign->options.out != NULL && kind != CAMPAIGN_EXPECTED && kept++ < KEPT_MAX;
-            bool done = (told || keeps) && finding_story(campaign, s, bucket, !told);
+            bool done = (keeps(campaign, s, bucket) || told) &&
+                        finding_story(campaign, s, bucket,
+                                      (struct telling){.quiet = !told, .shrinks = true});
             stories += done && told;
             if (speaks && kind != CAMPAIGN_EXPECTED && !(done && told)) {
                 finding_tell(stdout, format, plan, s, bucket);
@@ -496,6 +543,7 @@ static void release(struct campaign *campaign)
     }
     free(plan->entries);
     free(campaign->known);
+    free(campaign->kept);
 }
 
 /* A campaign over everything plants a bug where it belongs and runs the rest as it is. */
@@ -533,6 +581,10 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
     }
     if (status == CLI_OK) {
         status = check_sabotage(&campaign->plan);
+    }
+    if (status == CLI_OK) {
+        campaign->kept = calloc(campaign->plan.scenario_count, sizeof *campaign->kept);
+        status = campaign->kept == NULL ? no_memory() : CLI_OK;
     }
     return status;
 }

@@ -122,26 +122,6 @@ static uint64_t total(const uint64_t *counts, size_t count)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-/* 1234567 as "1,234,567". */
-struct grouped {
-    char text[32];
-};
-static struct grouped grouped(uint64_t number)
-{
-    struct grouped result;
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            result.text[used++] = ',';
-        }
-        result.text[used++] = digits[i];
-    }
-    result.text[used] = '\0';
-    return result;
-}
-
 /* How many kinds of fault the scenario allows, and how many of them fell. */
 static void count_kinds(const struct scenario *scenario, const struct campaign_tally *tally,
                         int *allowed, int *fell)
@@ -162,14 +142,17 @@ static void tell_scenario(FILE *out, enum format_kind format, const struct campa
     const struct campaign_tally *tally = &result->tally;
     int allowed, fell;
     count_kinds(scenario, tally, &allowed, &fell);
-    bool alarming = tally->findings > 0 && !scenario->breaks;
+    bool alarming = campaign_broken_runs(plan, index, result) > 0;
     fprintf(out, "%s%-20s%s %9s %13s %10s of %2d kind%s %s%9s%s%s\n", format_strong(format),
-            scenario->name, format_plain(format), grouped(tally->runs).text,
-            grouped(tally->steps).text, grouped(total(tally->fired, FAULT_KIND_COUNT)).text, fell,
-            fell == 1 ? " " : "s", alarming ? format_alarm(format) : "",
-            tally->findings == 0 ? "none" : grouped(tally->findings).text,
+            scenario->name, format_plain(format), format_grouped(tally->runs).text,
+            format_grouped(tally->steps).text,
+            format_grouped(total(tally->fired, FAULT_KIND_COUNT)).text, fell, fell == 1 ? " " : "s",
+            alarming ? format_alarm(format) : "",
+            tally->findings == 0 ? "none" : format_grouped(tally->findings).text,
             alarming ? format_plain(format) : "",
-            scenario->breaks && tally->findings > 0 ? " as expected" : "");
+            tally->findings == 0 || alarming ? ""
+            : scenario->breaks               ? " as expected"
+                                             : " known");
 }
 
 void campaign_tell_scenarios(FILE *out, enum format_kind format,
@@ -239,14 +222,16 @@ void campaign_tell_end(FILE *out, enum format_kind format, const struct campaign
     const struct campaign_work *work = report->work;
     tell_gates(out, format, report);
     tell_drift(out, format, report);
-    fprintf(out, "\n%s seeds, %s runs, %s steps in %.1f s: ", grouped(report->tally.runs).text,
-            grouped(runs_made(report)).text, grouped(report->tally.steps).text, work->seconds);
+    fprintf(out,
+            "\n%s seeds, %s runs, %s steps in %.1f s: ", format_grouped(report->tally.runs).text,
+            format_grouped(runs_made(report)).text, format_grouped(report->tally.steps).text,
+            work->seconds);
     fprintf(out, "%s seeds/s, %s steps/s, %u job%s\n",
-            grouped((uint64_t)a_second(report, report->tally.runs)).text,
-            grouped((uint64_t)a_second(report, report->tally.steps)).text, report->plan->jobs,
-            report->plan->jobs == 1 ? "" : "s");
+            format_grouped((uint64_t)a_second(report, report->tally.runs)).text,
+            format_grouped((uint64_t)a_second(report, report->tally.steps)).text,
+            report->plan->jobs, report->plan->jobs == 1 ? "" : "s");
     fprintf(out, "digest %016" PRIx64 "; %s run%s made twice, step by step the same%s\n",
-            report->digest, grouped(report->tally.checked).text,
+            report->digest, format_grouped(report->tally.checked).text,
             report->tally.checked == 1 ? "" : "s",
             campaign_report_drift(report) < report->plan->scenario_count ? " but for one" : "");
     if (work->interrupted) {
@@ -296,6 +281,42 @@ static json_t *finding_line(const struct campaign_plan *plan, size_t scenario,
                      number(bucket->count), "again", again);
 }
 
+/* Which seeds they are, so that nobody counts one twice. */
+static void add_seeds(json_t *line, const struct campaign_plan *plan, uint64_t runs)
+{
+    char strategy[CHOICE_STRATEGY_SIZE];
+    bool partly = false;
+    choice_strategy_text(&plan->strategy, strategy);
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        partly = partly || plan->off[c];
+    }
+    for (int o = 0; o < ORACLE_NAME_COUNT; o++) {
+        partly = partly || plan->silent[o];
+    }
+    json_object_set_new(line, "strategy", json_string(strategy));
+    json_object_set_new(line, "base_seed", number(plan->base_seed));
+    json_object_set_new(line, "last_seed", number(campaign_plan_last(plan, runs)));
+    json_object_set_new(line, "shard", number(plan->shard));
+    json_object_set_new(line, "shards", number(plan->shards));
+    json_object_set_new(line, "partly_judged", json_boolean(partly));
+}
+
+/* How its findings are to be taken, and what the scenario is there to break. */
+static void add_kinds(json_t *line, const struct campaign_plan *plan, size_t index,
+                      const struct campaign_result *result)
+{
+    const struct scenario *scenario = plan->entries[index].scenario;
+    uint64_t kinds[CAMPAIGN_FINDING_COUNT] = {0};
+    for (size_t i = 0; i < result->bucket_count; i++) {
+        kinds[campaign_finding_kind(plan, index, &result->buckets[i])]++;
+    }
+    json_object_set_new(line, "new", number(kinds[CAMPAIGN_NEW]));
+    json_object_set_new(line, "known", number(kinds[CAMPAIGN_KNOWN]));
+    if (scenario->breaks) {
+        json_object_set_new(line, "breaks", json_string(clause_get(scenario->broken)->id));
+    }
+}
+
 static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                              const struct campaign_result *result)
 {
@@ -308,9 +329,9 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                   number(result->bucket_count), "full", number(tally->full), "fired",
                   fired_json(tally), "digest", digest_json(result->digest));
     json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
-    if (scenario->breaks) {
-        json_object_set_new(line, "breaks", json_string(clause_get(scenario->broken)->id));
-    }
+    results_form(line, scenario);
+    add_seeds(line, plan, tally->runs);
+    add_kinds(line, plan, index, result);
     if (plan->sabotage != NULL) {
         json_object_set_new(line, "sabotage", json_string(plan->sabotage->name));
     }
@@ -367,6 +388,10 @@ static json_t *summary_line(const struct campaign_report *report)
     json_object_set_new(object, "base_seed", number(report->plan->base_seed));
     json_object_set_new(object, "shards", number(report->plan->shards));
     json_object_set_new(object, "interrupted", json_boolean(report->work->interrupted));
+    json_object_set_new(object, "every_scenario", json_boolean(report->plan->whole));
+    json_object_set_new(object, "sabotage",
+                        report->plan->sabotage == NULL ? json_null()
+                                                       : json_string(report->plan->sabotage->name));
     json_object_set_new(object, "gates_judged", json_boolean(report->unjudged == NULL));
     json_object_set_new(object, "gates", gates_json(report));
     return object;

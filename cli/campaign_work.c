@@ -64,7 +64,7 @@ enum campaign_finding campaign_finding_kind(const struct campaign_plan *plan, si
                                             const struct campaign_bucket *bucket)
 {
     const struct scenario *of = plan->entries[scenario].scenario;
-    if (of->breaks) {
+    if (scenario_breaks(of, bucket->clause)) {
         return CAMPAIGN_EXPECTED;
     }
     return is_known(plan, of->name, bucket) ? CAMPAIGN_KNOWN : CAMPAIGN_NEW;
@@ -75,6 +75,17 @@ const char *campaign_finding_text(enum campaign_finding kind)
     static const char *const texts[CAMPAIGN_FINDING_COUNT] = {
         [CAMPAIGN_NEW] = "new", [CAMPAIGN_KNOWN] = "known", [CAMPAIGN_EXPECTED] = "expected"};
     return texts[kind];
+}
+
+uint64_t campaign_broken_runs(const struct campaign_plan *plan, size_t scenario,
+                              const struct campaign_result *result)
+{
+    uint64_t runs = 0;
+    for (size_t i = 0; i < result->bucket_count; i++) {
+        bool is_new = campaign_finding_kind(plan, scenario, &result->buckets[i]) == CAMPAIGN_NEW;
+        runs += is_new ? result->buckets[i].count : 0;
+    }
+    return runs;
 }
 
 uint64_t campaign_findings(const struct campaign_plan *plan, const struct campaign_work *work,
@@ -98,6 +109,13 @@ uint64_t campaign_plan_blocks(const struct campaign_plan *plan)
     }
     uint64_t blocks = (plan->seeds + CAMPAIGN_BLOCK - 1) / CAMPAIGN_BLOCK;
     return blocks > plan->shard ? (blocks - plan->shard - 1) / plan->shards + 1 : 0;
+}
+
+uint64_t campaign_plan_last(const struct campaign_plan *plan, uint64_t runs)
+{
+    uint64_t before = runs == 0 ? 0 : (runs - 1) / CAMPAIGN_BLOCK; /* blocks of this shard */
+    uint64_t offset = (before * plan->shards + plan->shard) * CAMPAIGN_BLOCK;
+    return plan->base_seed + offset + (runs == 0 ? 0 : (runs - 1) % CAMPAIGN_BLOCK);
 }
 
 static void run_item(const struct campaign_plan *plan, struct campaign_runner *runner,
@@ -136,8 +154,7 @@ static void add_up(struct pool *pool)
             for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
                 pool->faults += slot->result.tally.fired[kind];
             }
-            pool->findings +=
-                pool->plan->entries[scenario].scenario->breaks ? 0 : slot->result.tally.findings;
+            pool->findings += campaign_broken_runs(pool->plan, scenario, &slot->result);
             pool->sealed = is_enough(pool, &slot->result);
             pool->stop = pool->stop || pool->sealed;
         }

@@ -62,7 +62,7 @@ struct campaign_work {
 enum campaign_finding {
     CAMPAIGN_NEW,      /* a failure */
     CAMPAIGN_KNOWN,    /* in the list of known findings */
-    CAMPAIGN_EXPECTED, /* the scenario is one in which a promise breaks */
+    CAMPAIGN_EXPECTED, /* the scenario says that this promise breaks in it */
     CAMPAIGN_FINDING_COUNT
 };
 enum campaign_finding campaign_finding_kind(const struct campaign_plan *plan, size_t scenario,
@@ -73,8 +73,15 @@ const char *campaign_finding_text(enum campaign_finding kind); /* "new", "known"
 uint64_t campaign_findings(const struct campaign_plan *plan, const struct campaign_work *work,
                            enum campaign_finding kind);
 
+/* Runs of a result that are new findings. */
+uint64_t campaign_broken_runs(const struct campaign_plan *plan, size_t scenario,
+                              const struct campaign_result *result);
+
 /* How many blocks of each scenario this shard has. */
 uint64_t campaign_plan_blocks(const struct campaign_plan *plan);
+
+/* The highest of the first `runs` seeds of each scenario. */
+uint64_t campaign_plan_last(const struct campaign_plan *plan, uint64_t runs);
 
 /* Runs it, with progress on stderr: a line that changes on a terminal, now and then one more in a
  * file. An interrupt (interrupt.h) ends it early. False: no memory. */

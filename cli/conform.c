@@ -304,6 +304,9 @@ static int find_errors(struct bench *bench)
         missed += found == 0;
         tell_hunt(bench, name, found);
     }
+    artefacts_line(bench->request->results,
+                   json_pack("{s:s, s:I, s:I}", "type", "errors", "planted", (json_int_t)count,
+                             "found", (json_int_t)(interrupted ? 0 : count - missed)));
     if (!bench->request->json) {
         printf("%zu deliberate errors in the simulated store: %zu found\n", count, count - missed);
     }

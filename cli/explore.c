@@ -1,5 +1,6 @@
 /* assay explore: every schedule within bounds. */
 #include "cli/explore_table.h"
+#include "cli/finding.h"
 #include "cli/interrupt.h"
 #include "cli/one_run.h"
 #include "cli/results.h"
@@ -44,7 +45,7 @@ static const char help[] =
     "  --without CLAUSE  is not judged; may be given several times\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"summary\"\n"
-    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
+    "  --out DIR         keep results, a finding and a report there; DIR must be empty or new\n"
     "\n"
     "Exit status: 0 complete, and every promise held; 1 a promise was broken; 2 from some state\n"
     "nothing can come to rest; 4 bounded.\n"
@@ -263,25 +264,93 @@ static void write_command(const struct request *request, char *command, size_t s
     }
 }
 
-static void tell(const struct request *request, const struct explore_report *report)
+/* What shows the path; NULL: no memory. */
+static struct telling *telling_new(const struct explore_plan *plan,
+                                   const struct explore_report *report)
+{
+    struct telling *telling = calloc(1, sizeof *telling);
+    if (telling == NULL || !walk_make(&telling->walk, &plan->walk)) {
+        free(telling);
+        return NULL;
+    }
+    telling->report = report;
+    return telling;
+}
+
+static void telling_free(struct telling *telling)
+{
+    walk_free(&telling->walk);
+    free(telling);
+}
+
+static void write_story(FILE *out, enum format_kind format, const struct request *request,
+                        struct telling *telling)
 {
     char command[400], about[80];
-    struct telling *telling = calloc(1, sizeof *telling);
-    if (telling == NULL || !walk_make(&telling->walk, &request->plan.walk)) {
-        free(telling);
+    write_command(request, command, sizeof command);
+    snprintf(about, sizeof about, "%zu steps%s", telling->report->path_length,
+             request->shortest ? ", and none is shorter" : "");
+    struct story_style style = one_run_style(format);
+    struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
+    story_tell(out, &style, &telling->walk.run, &story);
+}
+
+/* The path, a line an event. */
+static void write_trace(FILE *out, struct telling *telling)
+{
+    struct run *run = &telling->walk.run;
+    struct trace trace = trace_begin(telling->walk.plan.scenario);
+    run->observer = trace_observe;
+    run->observer_context = &trace;
+    play(telling, run, false);
+    run->observer = NULL;
+    for (size_t i = 0; i < trace.count; i++) {
+        trace_write(out, &trace.records[i].line, "", "");
+    }
+    trace_free(&trace);
+}
+
+static void put(struct artefacts *results, const char *finding, const char *file, bool trace,
+                const struct request *request, struct telling *telling)
+{
+    char path[FINDING_NAME_SIZE + 40];
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL) {
+        return;
+    }
+    if (trace) {
+        write_trace(out, telling);
+    } else {
+        write_story(out, FORMAT_TEXT, request, telling);
+    }
+    snprintf(path, sizeof path, "findings/%s/%s", finding, file);
+    if (fclose(out) == 0) {
+        artefacts_put(results, path, text, length);
+    }
+    free(text);
+}
+
+/* To people, and into findings/NAME/. There is no schedule.json: a search has no clock, so that its
+ * path is no list of choices; the line `again` finds it again, always the same. */
+static void tell(const struct request *request, const struct explore_report *report,
+                 const char *name)
+{
+    struct telling *telling = telling_new(&request->plan, report);
+    if (telling == NULL) {
         fputs("assay explore: not enough memory to tell the finding\n", stderr);
         return;
     }
-    telling->report = report;
-    write_command(request, command, sizeof command);
-    snprintf(about, sizeof about, "%zu steps%s", report->path_length,
-             request->shortest ? ", and none is shorter" : "");
-    struct story_style style = one_run_style(cli_text_format());
-    struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
-    story_tell(stdout, &style, &telling->walk.run, &story);
-    putchar('\n');
-    walk_free(&telling->walk);
-    free(telling);
+    if (!request->json) {
+        write_story(stdout, cli_text_format(), request, telling);
+        putchar('\n');
+    }
+    if (request->results->folder != NULL) {
+        put(request->results, name, "words.txt", false, request, telling);
+        put(request->results, name, "trace.txt", true, request, telling);
+    }
+    telling_free(telling);
 }
 
 /* The way to a state from which nothing can come to rest. */
@@ -295,20 +364,11 @@ static void tell_stuck(const struct request *request, const struct explore_repor
         return;
     }
     puts("from here nothing can come to rest:");
-    struct telling *telling = calloc(1, sizeof *telling);
-    if (telling != NULL && walk_make(&telling->walk, &plan.walk)) {
-        struct trace trace = trace_begin(plan.walk.scenario);
-        telling->report = found.report;
-        telling->walk.run.observer = trace_observe;
-        telling->walk.run.observer_context = &trace;
-        play(telling, &telling->walk.run, false);
-        for (size_t i = 0; i < trace.count; i++) {
-            trace_write(stdout, &trace.records[i].line, "", "");
-        }
-        trace_free(&trace);
-        walk_free(&telling->walk);
+    struct telling *telling = telling_new(&plan, found.report);
+    if (telling != NULL) {
+        write_trace(stdout, telling);
+        telling_free(telling);
     }
-    free(telling);
     explore_free(found.explore);
 }
 
@@ -425,28 +485,43 @@ static void write_json(const struct request *request, const struct search_result
     artefacts_line(request->results, summary);
 }
 
-/* What a report is made of: how often each promise was put to the test, and what was found. */
+static void write_finding(const struct request *request, const struct explore_report *report,
+                          const char *name)
+{
+    const struct run_result *result = &report->result;
+    char command[400];
+    write_command(request, command, sizeof command);
+    artefacts_note(
+        request->results,
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s}", "type", "finding",
+                  "name", name, "scenario", request->loaded->name, "clause",
+                  clause_get(result->breach.clause)->id, "oracle", oracle_name_text(result->oracle),
+                  "kind",
+                  scenario_breaks(request->loaded, result->breach.clause) ? "expected" : "new",
+                  "why", result->breach.why, "steps", (json_int_t)report->path_length, "runs",
+                  (json_int_t)1, "sabotage", request->sabotage, "again", command));
+}
+
+/* What a report is made of: how often each promise was put to the test, and how it ended. */
 static void write_evidence(const struct request *request, const struct explore_report *report)
 {
-    const char *name = request->loaded->name;
-    char command[400];
-    if (report->verdict == EXPLORE_BROKEN && request->sabotage == NULL) {
-        write_command(request, command, sizeof command);
-        artefacts_note(
-            request->results,
-            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding", "scenario",
-                      name, "clause", clause_get(report->result.breach.clause)->id, "oracle",
-                      oracle_name_text(report->result.oracle), "kind",
-                      request->loaded->breaks ? "expected" : "new", "why",
-                      report->result.breach.why, "runs", (json_int_t)1, "again", command));
+    const struct walk_bounds *bounds = &request->plan.walk.bounds;
+    bool broken = report->verdict == EXPLORE_BROKEN;
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:s?, s:b, s:i, s:i, s:o, s:o}", "type", "explore",
+        "scenario", request->loaded->name, "protocol",
+        protocol_get(request->loaded->protocol)->name, "sabotage", request->sabotage, "runs",
+        (json_int_t)1, "steps", (json_int_t)report->transitions, "findings", (json_int_t)broken,
+        "clause", broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
+        report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
+        (int)bounds->duplicates, "evaluated", results_evaluated(report->evaluated), "seen",
+        results_seen(report->seen));
+    results_form(line, request->loaded);
+    json_object_set_new(line, "verdict", json_string(verdict_text(report->verdict)));
+    if (request->loaded->breaks) {
+        json_object_set_new(line, "breaks", json_string(clause_get(request->loaded->broken)->id));
     }
-    artefacts_note(request->results, json_pack("{s:s, s:s, s:s, s:s?, s:I, s:I, s:o, s:o}", "type",
-                                               "explore", "scenario", name, "protocol",
-                                               protocol_get(request->loaded->protocol)->name,
-                                               "sabotage", request->sabotage, "runs", (json_int_t)1,
-                                               "steps", (json_int_t)report->transitions,
-                                               "evaluated", results_evaluated(report->evaluated),
-                                               "seen", results_seen(report->seen)));
+    artefacts_note(request->results, line);
 }
 
 /* ---- searching ------------------------------------------------------------------------------- */
@@ -512,11 +587,16 @@ static int explore_it(struct request *request)
     }
     enum explore_verdict verdict = result.report->verdict;
     write_evidence(request, result.report);
+    if (verdict == EXPLORE_BROKEN) {
+        char name[FINDING_NAME_SIZE];
+        finding_name(name, request->loaded->name, result.report->result.breach.clause,
+                     oracle_name_text(result.report->result.oracle));
+        write_finding(request, result.report, name);
+        tell(request, result.report, name);
+    }
     write_json(request, &result);
     if (!request->json) {
-        if (verdict == EXPLORE_BROKEN) {
-            tell(request, result.report);
-        } else if (verdict == EXPLORE_STUCK) {
+        if (verdict == EXPLORE_STUCK) {
             tell_stuck(request, result.report);
         }
         write_summary(request, &result);

@@ -16,6 +16,7 @@ void interrupt_watch(void)
 {
     struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 bool interrupt_seen(void)

@@ -1,10 +1,11 @@
-/* Ctrl-C: the first one asks a verb to end with what it has, a second one kills. */
+/* Ctrl-C, and SIGTERM, as CI sends it: the first one asks a verb to end with what it has, a second
+ * one kills. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* From now on the first SIGINT is noted. */
+/* From now on the first SIGINT, and the first SIGTERM, is noted. */
 void interrupt_watch(void);
 
 bool interrupt_seen(void);

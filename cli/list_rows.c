@@ -71,9 +71,22 @@ static json_int_t covered(const struct list_coverage *coverage, const char *tabl
 
 /* ---- scenarios ------------------------------------------------------------------------------- */
 
-static const char *expectation(const struct scenario *scenario)
+/* "LEG-6, LEG-3" */
+struct expectation {
+    char text[24 * (SCENARIO_ALSO_MAX + 1)];
+};
+static struct expectation expectation(const struct scenario *scenario)
 {
-    return scenario->breaks ? clause_get(scenario->broken)->id : "";
+    struct expectation all = {""};
+    int used = 0;
+    if (scenario->breaks) {
+        used = snprintf(all.text, sizeof all.text, "%s", clause_get(scenario->broken)->id);
+    }
+    for (size_t i = 0; i < scenario->also_count; i++) {
+        used += snprintf(all.text + used, sizeof all.text - (size_t)used, ", %s",
+                         clause_get(scenario->also[i])->id);
+    }
+    return all;
 }
 
 static void write_scenario(FILE *out, enum format_kind format, const struct scenario *scenario)
@@ -86,12 +99,13 @@ static void write_scenario(FILE *out, enum format_kind format, const struct scen
         snprintf(size, sizeof size, " of %" PRIu32 " activities", activities);
     }
     if (format == FORMAT_JSON) {
-        json_line_write(
-            out, json_pack("{ss ss ss sI sI sI ss ss}", "type", "scenario", "name", scenario->name,
-                           "about", scenario->about, "jobs", (json_int_t)scenario->jobs, "workers",
-                           (json_int_t)scenario->workers, "activities",
-                           (json_int_t)activities * scenario->jobs, "expect",
-                           scenario->breaks ? "breaks" : "pass", "breaks", expectation(scenario)));
+        json_line_write(out, json_pack("{ss ss ss sI sI sI ss ss}", "type", "scenario", "name",
+                                       scenario->name, "about", scenario->about, "jobs",
+                                       (json_int_t)scenario->jobs, "workers",
+                                       (json_int_t)scenario->workers, "activities",
+                                       (json_int_t)activities * scenario->jobs, "expect",
+                                       scenario->breaks ? "breaks" : "pass", "breaks",
+                                       expectation(scenario).text));
         return;
     }
     fprintf(out, "%s%-16s%s ", format_strong(format), scenario->name, format_plain(format));
@@ -99,7 +113,7 @@ static void write_scenario(FILE *out, enum format_kind format, const struct scen
     fprintf(out, "%-16s %" PRIu32 " job%s%s, %" PRIu32 " worker%s%s%s\n", "", scenario->jobs,
             scenario->jobs == 1 ? "" : "s", size, scenario->workers,
             scenario->workers == 1 ? "" : "s", scenario->breaks ? "; is to break " : "",
-            expectation(scenario));
+            expectation(scenario).text);
 }
 
 int list_rows_scenarios(FILE *out, enum format_kind format, const char *id)

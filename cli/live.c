@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,13 @@ static double seconds_now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Of the terminal; as many as terminals usually have if it does not say. */
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 struct live live_begin(void)
@@ -33,14 +41,19 @@ double live_seconds(const struct live *live)
 
 void live_say(struct live *live, const char *format, ...)
 {
+    char text[300];
     va_list values;
     live->last = seconds_now();
     live->shown = true;
-    fprintf(stderr, "%s%.0f s: ", live->terminal ? "\r\033[K" : "", live->last - live->start);
+    int used = snprintf(text, sizeof text, "%.0f s: ", live->last - live->start);
     va_start(values, format);
-    vfprintf(stderr, format, values);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, values);
     va_end(values);
-    fputs(live->terminal ? "" : "\n", stderr);
+    if (live->terminal) { /* a line that wraps cannot be taken back */
+        fprintf(stderr, "\r\033[K%.*s", columns() - 1, text);
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
     fflush(stderr);
 }
 

@@ -7,13 +7,16 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] =
     "usage: assay merge DIR... --out NEW [--json]\n"
     "\n"
     "Puts what verbs wrote with --out into one folder, as if one run had done it all: results\n"
-    "one after the other, findings side by side, one report. If campaigns with --shard are among\n"
-    "them, the gates that no shard can judge alone are judged of all together.\n"
+    "one after the other, findings side by side (one whose name another has is called NAME-2, and\n"
+    "one that is the same is there once), one report. Folders with the very same results count\n"
+    "once. If campaigns with --shard are among them, the gates that no shard can judge alone are\n"
+    "judged of all together.\n"
     "\n"
     "  --out NEW  the new folder; it must be empty or new\n"
     "  --json     the report as one JSON document\n"
@@ -22,12 +25,22 @@ static const char help[] =
     "\n"
     "example: assay merge shard-1 shard-2 --out results\n";
 
+#define MERGE_MAX (sizeof((struct cli_arguments){0}.positional) / sizeof(char *))
+
+/* A folder that is merged. */
+struct source {
+    size_t first, end; /* its lines */
+    char hash[65];     /* of its results */
+    bool again;        /* the same results came before: they are counted once */
+};
+
 struct merging {
     struct cli_arguments from;
     const char *out;
     bool json;
     struct artefacts files;
     struct evidence evidence;
+    struct source sources[MERGE_MAX];
 };
 
 static int complain(const struct merging *merging)
@@ -45,30 +58,52 @@ static char *read_results(const char *folder, size_t *length)
     return artefacts_read(path, length);
 }
 
+/* Whether a folder before this one has the very same results; says so. */
+static bool is_again(const struct merging *merging, int index)
+{
+    for (int i = 0; i < index; i++) {
+        if (strcmp(merging->sources[i].hash, merging->sources[index].hash) == 0) {
+            fprintf(stderr, "assay merge: %s has the same results as %s; they are counted once\n",
+                    merging->from.positional[index], merging->from.positional[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int load_one(struct merging *merging, int index)
+{
+    struct evidence_fault fault;
+    struct source *source = &merging->sources[index];
+    const char *folder = merging->from.positional[index];
+    size_t length = 0;
+    char *text = read_results(folder, &length);
+    if (text == NULL) {
+        return cli_usage_error(&cli_merge,
+                               "%s: it is a folder that assay wrote with --out, and has no "
+                               "results.jsonl",
+                               cli_quote(folder).text);
+    }
+    snprintf(source->hash, sizeof source->hash, "%s", results_hash(text, length).text);
+    source->again = is_again(merging, index);
+    source->first = json_array_size(merging->evidence.lines);
+    bool read = source->again || evidence_add(&merging->evidence, text, length, folder, &fault);
+    source->end = json_array_size(merging->evidence.lines);
+    free(text);
+    return read ? CLI_OK : cli_usage_error(&cli_merge, "%s", fault.text);
+}
+
 /* Checked, before anything is written. */
 static int load(struct merging *merging)
 {
-    for (int i = 0; i < merging->from.count; i++) {
-        struct evidence_fault fault;
-        const char *folder = merging->from.positional[i];
-        size_t length = 0;
-        char *text = read_results(folder, &length);
-        if (text == NULL) {
-            return cli_usage_error(&cli_merge,
-                                   "%s: it is a folder that assay wrote with --out, and has no "
-                                   "results.jsonl",
-                                   cli_quote(folder).text);
-        }
-        bool read = evidence_add(&merging->evidence, text, length, folder, &fault);
-        free(text);
-        if (!read) {
-            return cli_usage_error(&cli_merge, "%s", fault.text);
-        }
+    int status = CLI_OK;
+    for (int i = 0; i < merging->from.count && status == CLI_OK; i++) {
+        status = load_one(merging, i);
     }
-    return CLI_OK;
+    return status;
 }
 
-/* The lines as they were. */
+/* The lines as they were, but for those that merge_findings changed. */
 static void copy_lines(struct merging *merging)
 {
     size_t i;
@@ -83,38 +118,111 @@ static void copy_lines(struct merging *merging)
     }
 }
 
-static void copy_file(struct merging *merging, const char *folder, const char *finding,
-                      const char *name)
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static const char *const finding_files[] = {"schedule.json", "shrunk.json", "trace.txt",
+                                            "words.txt", "finding.json"};
+#define FINDING_FILES (sizeof finding_files / sizeof finding_files[0])
+
+static char *read_file(const char *folder, const char *finding, const char *name, size_t *length)
 {
-    char from[ARTEFACTS_PATH_SIZE], to[ARTEFACTS_PATH_SIZE];
-    size_t length = 0;
-    snprintf(to, sizeof to, "findings/%s/%s", finding, name);
-    snprintf(from, sizeof from, "%.2000s/%.2000s", folder, to);
-    char *text = artefacts_read(from, &length);
-    if (text != NULL) {
-        artefacts_put(&merging->files, to, text, length);
-    }
-    free(text);
+    char path[ARTEFACTS_PATH_SIZE];
+    snprintf(path, sizeof path, "%.2000s/findings/%.200s/%s", folder, finding, name);
+    return artefacts_read(path, length);
 }
 
-/* A finding that several have is kept as the last of them has it: it is the same promise, broken in
- * the same scenario. */
-static void copy_findings(struct merging *merging, const char *folder)
+static bool is_there(const char *folder, const char *finding)
 {
-    static const char *const names[] = {"schedule.json", "shrunk.json", "trace.txt", "words.txt",
-                                        "finding.json"};
     char path[ARTEFACTS_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/findings", folder);
-    DIR *findings = opendir(path);
-    for (struct dirent *entry = findings == NULL ? NULL : readdir(findings); entry != NULL;
-         entry = readdir(findings)) {
-        for (size_t i = 0; entry->d_name[0] != '.' && i < sizeof names / sizeof names[0]; i++) {
-            copy_file(merging, folder, entry->d_name, names[i]);
+    struct stat status;
+    snprintf(path, sizeof path, "%.2000s/findings/%.200s", folder, finding);
+    return stat(path, &status) == 0;
+}
+
+/* Whether two folders hold the same files of a finding, byte by byte. */
+static bool is_same(const char *folder, const char *finding, const char *other,
+                    const char *other_finding)
+{
+    bool same = true;
+    for (size_t i = 0; same && i < FINDING_FILES; i++) {
+        size_t length = 0, other_length = 0;
+        char *text = read_file(folder, finding, finding_files[i], &length);
+        char *other_text = read_file(other, other_finding, finding_files[i], &other_length);
+        same = (text == NULL) == (other_text == NULL) && length == other_length &&
+               (text == NULL || memcmp(text, other_text, length) == 0);
+        free(text);
+        free(other_text);
+    }
+    return same;
+}
+
+static void copy_finding(struct merging *merging, const char *folder, const char *finding,
+                         const char *name)
+{
+    for (size_t i = 0; i < FINDING_FILES; i++) {
+        char to[ARTEFACTS_PATH_SIZE];
+        size_t length = 0;
+        char *text = read_file(folder, finding, finding_files[i], &length);
+        snprintf(to, sizeof to, "findings/%.200s/%s", name, finding_files[i]);
+        if (text != NULL) {
+            artefacts_put(&merging->files, to, text, length);
+        }
+        free(text);
+    }
+}
+
+/* Its lines say how it is called now. */
+static void rename_lines(struct merging *merging, const struct source *source, const char *finding,
+                         const char *name)
+{
+    for (size_t i = source->first; i < source->end; i++) {
+        json_t *line = json_array_get(merging->evidence.lines, i);
+        if (evidence_is(line, "type", "finding") && evidence_is(line, "name", finding)) {
+            json_object_set_new(line, "name", json_string(name));
         }
     }
-    if (findings != NULL) {
-        closedir(findings);
+}
+
+/* Under its name; if another finding has that, under one with a number, such as NAME-2; and not at
+ * all if it is there already, byte by byte. */
+static void merge_finding(struct merging *merging, int index, const char *finding)
+{
+    const char *folder = merging->from.positional[index];
+    char name[300];
+    snprintf(name, sizeof name, "%.200s", finding);
+    for (int number = 2; is_there(merging->out, name); number++) {
+        if (is_same(folder, finding, merging->out, name)) {
+            break;
+        }
+        snprintf(name, sizeof name, "%.200s-%d", finding, number);
     }
+    if (!is_there(merging->out, name)) {
+        copy_finding(merging, folder, finding, name);
+    }
+    rename_lines(merging, &merging->sources[index], finding, name);
+}
+
+static int by_name(const struct dirent **one, const struct dirent **other)
+{
+    return strcmp((*one)->d_name, (*other)->d_name);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static void merge_findings(struct merging *merging, int index)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    struct dirent **entries = NULL;
+    snprintf(path, sizeof path, "%s/findings", merging->from.positional[index]);
+    int count = scandir(path, &entries, is_visible, by_name);
+    for (int i = 0; i < count; i++) {
+        merge_finding(merging, index, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
 }
 
 /* ---- gates that no shard could judge --------------------------------------------------------- */
@@ -175,6 +283,13 @@ static bool add_up(const struct evidence *evidence, const char *scenario,
     return any;
 }
 
+static void add_gate(const struct campaign_gate *gate, json_t *missed)
+{
+    char text[256];
+    campaign_gate_text(gate, text, sizeof text);
+    json_array_append_new(missed, json_string(text));
+}
+
 static size_t judge_scenario(const struct merging *merging, const char *name,
                              struct campaign_result *sum, struct scenario *scenario, json_t *missed)
 {
@@ -186,11 +301,40 @@ static size_t judge_scenario(const struct merging *merging, const char *name,
     }
     size_t count = campaign_gates(scenario, sum, off, gates);
     for (size_t i = 0; i < count; i++) {
-        char text[256];
-        campaign_gate_text(&gates[i], text, sizeof text);
-        json_array_append_new(missed, json_string(text));
+        add_gate(&gates[i], missed);
     }
     return count;
+}
+
+/* The gates of all scenarios together, if all were run. */
+static size_t judge_all(const struct merging *merging, struct campaign_result *sum, json_t *missed)
+{
+    static const bool off[CLAUSE_COUNT];
+    static struct campaign_gate gates[CLAUSE_COUNT];
+    struct campaign_tally all = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < scenario_count(); i++) {
+        add_up(&merging->evidence, scenario_name(i), sum);
+        campaign_tally_add(&all, &sum->tally);
+    }
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        size_t more =
+            campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &all, off, gates);
+        for (size_t i = 0; i < more; i++) {
+            add_gate(&gates[i], missed);
+        }
+        count += more;
+    }
+    return count;
+}
+
+static bool has_every_scenario(const struct merging *merging, struct campaign_result *sum)
+{
+    bool every = true;
+    for (size_t i = 0; every && i < scenario_count(); i++) {
+        every = add_up(&merging->evidence, scenario_name(i), sum);
+    }
+    return every;
 }
 
 static bool has_shards(const struct evidence *evidence)
@@ -213,13 +357,17 @@ static int judge_gates(struct merging *merging)
     struct scenario *scenario = malloc(sizeof *scenario);
     json_t *missed = json_array();
     size_t count = 0;
-    for (size_t i = 0; sum != NULL && scenario != NULL && i < scenario_count(); i++) {
+    bool fits = sum != NULL && scenario != NULL;
+    bool every = fits && has_every_scenario(merging, sum);
+    for (size_t i = 0; fits && i < scenario_count(); i++) {
         count += judge_scenario(merging, scenario_name(i), sum, scenario, missed);
     }
+    count += every ? judge_all(merging, sum, missed) : 0;
     free(sum);
     free(scenario);
-    artefacts_note(&merging->files, json_pack("{s:s, s:o}", "type", "gates", "gates", missed));
-    return count > 0 ? CLI_INCOMPLETE : CLI_OK;
+    artefacts_note(&merging->files, json_pack("{s:s, s:b, s:o}", "type", "gates", "every_scenario",
+                                              every, "gates", missed));
+    return count > 0 || !fits ? CLI_INCOMPLETE : CLI_OK;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -249,11 +397,13 @@ static int merge(struct merging *merging)
     if (!artefacts_open(&merging->files, merging->out, NULL)) {
         return cli_usage_error(&cli_merge, "--out %s", merging->files.problem);
     }
+    for (int i = 0; i < merging->from.count; i++) {
+        if (!merging->sources[i].again) {
+            merge_findings(merging, i);
+        }
+    }
     copy_lines(merging);
     add_session(merging);
-    for (int i = 0; i < merging->from.count; i++) {
-        copy_findings(merging, merging->from.positional[i]);
-    }
     return artefacts_close(&merging->files) ? tell(merging) : complain(merging);
 }
 

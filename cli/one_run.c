@@ -112,8 +112,8 @@ static void write_summary(const struct one_run *one, const struct run *run)
         [RUN_STORE_FULL] = "the simulated store is full, which says nothing",
         [RUN_GIVEN_UP] = "PostgreSQL did not follow"};
     const struct scenario *scenario = run->scenario;
-    bool expected = result->verdict == RUN_BROKEN && scenario->breaks &&
-                    scenario->broken == result->breach.clause;
+    bool expected =
+        result->verdict == RUN_BROKEN && scenario_breaks(scenario, result->breach.clause);
     printf("%s: %s%s (%" PRIu32 " steps, ", one->title, verdicts[result->verdict],
            expected ? ", as the scenario expects" : "", result->steps);
     write_faults(result);
@@ -355,9 +355,10 @@ static void note_finding(const struct one_run *one, const char *name)
                              "finding", "name", name, "scenario", scenario->name, "clause",
                              clause_get(result->breach.clause)->id, "oracle",
                              campaign_oracle_name(result->oracle), "kind",
-                             scenario->breaks ? "expected" : "new", "why", result->breach.why,
-                             "seed", (json_int_t)one->schedule->seed, "steps",
-                             (json_int_t)result->steps, "runs", 1, "again", one->reproduce));
+                             scenario_breaks(scenario, result->breach.clause) ? "expected" : "new",
+                             "why", result->breach.why, "seed", (json_int_t)one->schedule->seed,
+                             "steps", (json_int_t)result->steps, "runs", 1, "again",
+                             one->reproduce));
 }
 
 static void tell_finding(const struct one_run *one, enum format_kind format)
@@ -432,7 +433,9 @@ bool one_run(struct one_run *one, int *status)
         tell_finding(one, format);
     }
     if (ran && !one->quiet) {
-        write_run_line(one, run);
+        if (!one->counted) {
+            write_run_line(one, run);
+        }
         if (!one->json) {
             write_summary(one, run);
         }

@@ -23,6 +23,7 @@ struct one_run {
     struct artefacts *results;      /* where its line goes, and a finding; NULL: nowhere */
     const char *kept;               /* what the finding is called there; NULL: by its clause */
     bool noted;                     /* whoever asked writes the finding's line himself */
+    bool counted;                   /* ... and has counted the run: it has no line of its own */
     bool without[CLAUSE_COUNT];     /* promises that are not judged */
     bool silent[ORACLE_NAME_COUNT]; /* oracles that may report nothing */
     /* How it is run; NULL: run_once. NULL as a result: it could not, and *status is set. */

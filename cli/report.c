@@ -1,6 +1,7 @@
 /* assay report: what results add up to, in words and as files. */
 #include "reports/report.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "reports/json_line.h"
 #include "reports/sign_off.h"
 
@@ -16,7 +17,8 @@ static const char help[] =
     "\n"
     "  --sign-off  the acceptance page instead: every promise of the five specifications with\n"
     "              what shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also\n"
-    "              written to DIR/sign-off.md. ./run sign-off makes the evidence for it\n"
+    "              written to DIR/sign-off.md, unless somebody has changed that since. ./run\n"
+    "              sign-off makes the evidence for it\n"
     "  --json      the report as one JSON document; with --sign-off JSON lines\n"
     "\n"
     "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete,\n"
@@ -61,6 +63,40 @@ static int load(const struct request *request, struct evidence *evidence)
     return read ? CLI_OK : cli_usage_error(&cli_report, "%s", fault.text);
 }
 
+/* ---- the page that is signed ------------------------------------------------------------------
+ */
+
+/* The last line of what the program wrote: the hash of all above it. A page without it, or with
+ * another, was changed by somebody, and nobody's acceptance is written over. */
+#define SEAL "<!-- written by assay, sha256 of all above: "
+
+static bool is_as_written(const char *text)
+{
+    const char *seal = strstr(text, SEAL);
+    char line[sizeof SEAL + 80];
+    if (seal == NULL) {
+        return false;
+    }
+    snprintf(line, sizeof line, SEAL "%s -->\n", results_hash(text, (size_t)(seal - text)).text);
+    return strcmp(seal, line) == 0;
+}
+
+/* CLI_OK, or CLI_USAGE after it has said that the page must not be written. */
+static int check_page(const struct request *request)
+{
+    char path[ARTEFACTS_PATH_SIZE];
+    size_t length;
+    snprintf(path, sizeof path, "%s/sign-off.md", request->folder);
+    char *text = artefacts_read(path, &length);
+    bool fine = text == NULL || is_as_written(text);
+    free(text);
+    return fine ? CLI_OK
+                : cli_usage_error(&cli_report,
+                                  "%s was changed since it was written, and nothing is written "
+                                  "over; move it away first",
+                                  cli_quote(path).text);
+}
+
 static bool put_page(struct artefacts *files, const struct sign_off *page)
 {
     char *text = NULL;
@@ -70,6 +106,9 @@ static bool put_page(struct artefacts *files, const struct sign_off *page)
         return false;
     }
     sign_off_write(out, FORMAT_MARKDOWN, page);
+    fputc('\n', out);
+    fflush(out);
+    fprintf(out, SEAL "%s -->\n", results_hash(text, length).text);
     bool written = fclose(out) == 0 && artefacts_put(files, "sign-off.md", text, length);
     free(text);
     return written;
@@ -110,6 +149,10 @@ static int run(int argc, char **argv)
     struct request request = {0};
     static struct evidence evidence;
     int status = read_request(argc, argv, &request);
+    if (status != CLI_OK) {
+        return status;
+    }
+    status = request.sign_off ? check_page(&request) : CLI_OK;
     if (status != CLI_OK) {
         return status;
     }

@@ -14,36 +14,64 @@
 static struct {
     struct results_build build;
     char command[2000];
+    bool expects_finding;
 } program;
+
+/* An argument as a shell takes it. */
+static void write_argument(FILE *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-_./:=,@%+";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, out);
+    }
+    fputc('\'', out);
+}
 
 void results_begin(const struct results_build *build, int argc, char **argv)
 {
-    size_t used = 0;
     program.build = *build;
-    for (int i = 0; i < argc && used < sizeof program.command; i++) {
-        bool plain = argv[i][0] != '\0' && strpbrk(argv[i], " '\"\\$&;|<>()*?\n") == NULL;
-        used += (size_t)snprintf(program.command + used, sizeof program.command - used,
-                                 plain ? "%s%s" : "%s'%s'", i == 0 ? "" : " ",
-                                 i == 0 ? "assay" : argv[i]);
+    FILE *out = fmemopen(program.command, sizeof program.command, "w");
+    if (out == NULL) {
+        return;
     }
+    fputs("assay", out);
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        write_argument(out, argv[i]);
+        program.expects_finding =
+            program.expects_finding || strcmp(argv[i], "--expect-finding") == 0;
+    }
+    fclose(out);
 }
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-/* As sha256sum of the program says it. */
-static json_t *program_hash(void)
+struct results_hash results_hash(const char *bytes, size_t length)
 {
-    size_t length = 0, size = 0;
-    char *bytes = artefacts_read("/proc/self/exe", &length);
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    char text[2 * EVP_MAX_MD_SIZE + 1] = "";
-    if (bytes != NULL && EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, hash, &size) == 1) {
-        for (size_t i = 0; i < size; i++) {
-            snprintf(&text[2 * i], 3, "%02x", hash[i]);
+    struct results_hash hash = {""};
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    size_t size = 0;
+    if (EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, digest, &size) == 1) {
+        for (size_t i = 0; i < size && 2 * i + 2 < sizeof hash.text; i++) {
+            snprintf(&hash.text[2 * i], 3, "%02x", digest[i]);
         }
     }
+    return hash;
+}
+
+static json_t *program_hash(void)
+{
+    size_t length = 0;
+    char *bytes = artefacts_read("/proc/self/exe", &length);
+    json_t *hash = json_string(bytes == NULL ? "" : results_hash(bytes, length).text);
     free(bytes);
-    return json_string(text);
+    return hash;
 }
 
 static json_t *system_name(void)
@@ -91,6 +119,7 @@ static json_t *begin_line(const struct results_plan *plan)
                         json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
                                   FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
                                   PCG_VERSION, "schedule", SCHEDULE_VERSION));
+    json_object_set_new(line, "expects_finding", json_boolean(program.expects_finding));
     if (plan->jobs > 0) {
         json_object_set_new(line, "jobs", json_integer((json_int_t)plan->jobs));
         json_object_set_new(line, "base_seed", json_integer((json_int_t)plan->base_seed));
@@ -146,6 +175,13 @@ int results_close(struct artefacts *results, const struct cli_verb *verb, int st
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
+
+void results_form(json_t *line, const struct scenario *scenario)
+{
+    if (scenario->protocol == PROTOCOL_ACTIVITY) {
+        json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
+    }
+}
 
 json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
 {

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "model/oracle/oracle.h"
 #include "reports/artefacts.h"
+#include "scenarios/scenario.h"
 
 /* Of which sources the program was built, and how: main.c knows. */
 struct results_build {
@@ -40,6 +41,15 @@ void results_note_server(struct artefacts *results, const char *dsn);
 /* The verb ends with `status`. Returns it, or CLI_UNAVAILABLE after it has said what could not be
  * written. */
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status);
+
+/* As sha256sum says it, in hexadecimal digits; "" if it cannot be told. */
+struct results_hash {
+    char text[65];
+};
+struct results_hash results_hash(const char *bytes, size_t length);
+
+/* For lines about runs of an activity scenario: whether its commits are "merged" or "literal". */
+void results_form(json_t *line, const struct scenario *scenario);
 
 /* For lines about runs: how often each clause was evaluated, and each path seen; those that were
  * not at all are left out. */

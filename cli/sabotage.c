@@ -432,7 +432,8 @@ static void write_summary_line(const struct hunt *hunt, const struct summary *su
         }
     }
     artefacts_line(hunt->request->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary", "sabotages",
+                   json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary",
+                             "every_sabotage", is_whole(hunt->request), "sabotages",
                              (json_int_t)hunt->count, "found",
                              (json_int_t)summary->fates[FATE_FOUND], "equivalent",
                              (json_int_t)summary->fates[FATE_EQUIVALENT], "survived",

@@ -1,5 +1,4 @@
 /* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
-#include "reports/sign_off.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "reports/artefacts.h"
@@ -26,33 +25,48 @@ static const char help[] =
     "\n"
     "example: assay sign-off --out acceptance\n";
 
-#define STEP_WORDS_MAX 16
+#define STEP_WORDS_MAX 20
 
 /* The evidence, a line a step: the words of a command, to which --out is added. A step that takes
- * much longer than another comes first. Those that reports/sign_off.c asks for must be here. */
+ * much longer than another comes first. Those that reports/steps.c asks for must be here. The
+ * earlier ledger is searched without duplicates, which it is known not to bear (LEG-6). */
 static const struct step {
     const char *name;
     const char *words[STEP_WORDS_MAX];
 } steps[] = {
     {"campaign", {"campaign", "--seeds", "2000"}},
     {"sweep-tree-7", {"sweep", "tree-7", "--seed", "1", "--depth", "2"}},
+    {"sweep-tree-7-merged", {"sweep", "tree-7-merged", "--seed", "1", "--depth", "2"}},
     {"sweep-tree-3", {"sweep", "tree-3", "--seed", "1", "--depth", "2"}},
+    {"sweep-tree-3-merged", {"sweep", "tree-3-merged", "--seed", "1", "--depth", "2"}},
     {"sweep-cycle", {"sweep", "cycle", "--seed", "1", "--depth", "2"}},
+    {"sweep-cycle-merged", {"sweep", "cycle-merged", "--seed", "1", "--depth", "2"}},
     {"sweep-pending", {"sweep", "pending", "--seed", "1", "--depth", "2"}},
+    {"sweep-pending-merged", {"sweep", "pending-merged", "--seed", "1", "--depth", "2"}},
     {"sweep-seq", {"sweep", "seq", "--seed", "1", "--depth", "2"}},
-    {"sweep-key", {"sweep", "key-branches", "--seed", "1"}},
+    {"sweep-key", {"sweep", "quick-fox", "--seed", "1", "--depth", "2"}},
+    {"sweep-key-branches", {"sweep", "key-branches", "--seed", "1"}},
     {"sweep-legacy", {"sweep", "legacy", "--seed", "1", "--depth", "2"}},
     {"sweep-pipeline", {"sweep", "pipeline", "--seed", "1", "--depth", "2"}},
     {"explore-peer-5", {"explore", "peer-5", "--crashes", "2", "--duplicates", "1"}},
+    {"explore-peer-5-merged", {"explore", "peer-5-merged", "--crashes", "2", "--duplicates", "1"}},
     {"explore-peer-7", {"explore", "peer-7", "--crashes", "2", "--duplicates", "1"}},
     {"explore-tree-3", {"explore", "tree-3", "--crashes", "1", "--duplicates", "1"}},
+    {"explore-tree-3-merged", {"explore", "tree-3-merged", "--crashes", "1", "--duplicates", "1"}},
     {"explore-pipeline", {"explore", "pipeline-pair", "--crashes", "1", "--duplicates", "1"}},
+    {"explore-seq",
+     {"explore", "seq-leases", "--crashes", "1", "--duplicates", "1", "--workers", "1"}},
+    {"explore-key",
+     {"explore", "quick-fox", "--crashes", "1", "--duplicates", "1", "--workers", "1"}},
+    {"explore-legacy",
+     {"explore", "legacy", "--crashes", "1", "--duplicates", "0", "--workers", "1"}},
     {"sabotage", {"sabotage"}},
     {"conform", {"conform", "--seeds", "500"}},
     {"conform-errors", {"conform", "--errors"}},
     {"real",
-     {"real", "tree-3", "tree-7", "cycle", "pending", "thresholds", "key-branches", "seq", "legacy",
-      "pipeline", "--seeds", "5"}},
+     {"real", "tree-3", "tree-3-merged", "tree-7", "tree-7-merged", "cycle", "cycle-merged",
+      "pending", "pending-merged", "thresholds", "thresholds-merged", "key-branches", "seq",
+      "legacy", "pipeline", "--seeds", "5"}},
     {"sabotage-real", {"sabotage", "--real"}},
     {"bench-sim", {"bench", "sim", "--seeds", "500"}},
 };

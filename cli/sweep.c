@@ -179,6 +179,8 @@ static void write_line(const struct request *request, struct artefacts *results,
                   (json_int_t)fired(report), "digest", digest, "broken", report->broken, "clause",
                   report->broken ? clause_get(report->breach.breach.clause)->id : NULL);
     json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
+    json_object_set_new(line, "depth", json_integer((json_int_t)request->depth_number));
+    results_form(line, run->scenario);
     json_object_set_new(line, "protocol", json_string(protocol_get(run->scenario->protocol)->name));
     json_object_set_new(line, "fired", kinds);
     json_object_set_new(line, "crash_points", points_json(report));
@@ -231,7 +233,8 @@ static void tell(const struct request *request, struct schedule *schedule,
                           .title = request->scenario,
                           .reproduce = command,
                           .quiet = request->json,
-                          .results = results};
+                          .results = results,
+                          .counted = true};
     one_run(&one, &status);
     fputs(request->json ? "" : "\n", stdout);
 }

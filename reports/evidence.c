@@ -182,7 +182,6 @@ static void add_scenario(struct evidence *evidence, const json_t *line)
     if (names_clause(line, "breaks", &weak)) {
         evidence->clauses[weak].weakness = true;
     }
-    evidence->seeds += evidence_number(line, "runs");
     add_runs(evidence, EVIDENCE_SIM, line);
 }
 
@@ -196,14 +195,49 @@ static void add_real(struct evidence *evidence, const json_t *line)
     add_runs(evidence, EVIDENCE_REAL, line);
 }
 
+/* Adds a name to a list of them, "a, b", unless it is there. */
+static void add_name(char *list, size_t size, const char *name)
+{
+    char all[240], one[120];
+    size_t used = strlen(list);
+    snprintf(all, sizeof all, ", %s, ", list);
+    snprintf(one, sizeof one, ", %.100s, ", name);
+    if (strstr(all, one) == NULL) {
+        snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", name);
+    }
+}
+
+bool evidence_is_first(json_t *found, const json_t *finding)
+{
+    char key[600];
+    const char *name = evidence_text(finding, "name");
+    snprintf(key, sizeof key, "%.150s\n%.400s", name, evidence_text(finding, "again"));
+    bool first = name[0] == '\0' || json_object_get(found, key) == NULL;
+    json_object_set_new(found, key, json_true());
+    return first;
+}
+
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
-    enum clause_id clause;
-    bool is_new = evidence_is(line, "kind", "new");
+    enum clause_id id;
+    bool is_new = evidence_is(line, "kind", "new"), known = evidence_is(line, "kind", "known");
+    evidence->made += is_new;
+    if (is_new) {
+        note_status(evidence, 1); /* (EV3) */
+    }
+    if (!evidence_is_first(evidence->found, line)) {
+        return;
+    }
     evidence->findings += is_new;
-    if (names_clause(line, "clause", &clause)) {
-        evidence->clauses[clause].findings += is_new;
-        evidence->clauses[clause].expected += evidence_is(line, "kind", "expected");
+    evidence->known += known;
+    if (names_clause(line, "clause", &id)) {
+        struct evidence_clause *clause = &evidence->clauses[id];
+        clause->findings += is_new;
+        clause->known += known;
+        if (evidence_is(line, "kind", "expected")) { /* (EV4) */
+            clause->expected++;
+            add_name(clause->broken_in, sizeof clause->broken_in, evidence_text(line, "scenario"));
+        }
     }
 }
 
@@ -238,7 +272,11 @@ static void add_end(struct evidence *evidence, const json_t *line)
 {
     int status = (int)evidence_number(line, "status");
     evidence->killed -= evidence->killed > 0;
-    if (!evidence_is(line, "verb", "bench") || status != 4) { /* (EV2) */
+    if (evidence->expecting && status <= 1) { /* (EV3) */
+        evidence->met += evidence->made > 0;
+        evidence->unmet += evidence->made == 0;
+        note_status(evidence, evidence->made > 0 ? 1 : 4);
+    } else if (!evidence_is(line, "verb", "bench") || status != 4) { /* (EV2) */
         note_status(evidence, status);
     }
 }
@@ -247,6 +285,8 @@ static void add_begin(struct evidence *evidence, json_t *line)
 {
     evidence->sessions++;
     evidence->killed++;
+    evidence->expecting = json_is_true(json_object_get(line, "expects_finding"));
+    evidence->made = 0;
     if (evidence->begin == NULL) {
         evidence->begin = line;
     }
@@ -254,15 +294,7 @@ static void add_begin(struct evidence *evidence, json_t *line)
 
 static void add_server(struct evidence *evidence, const json_t *line)
 {
-    const char *server = evidence_text(line, "postgresql");
-    size_t used = strlen(evidence->servers);
-    char all[sizeof evidence->servers + 4], one[sizeof all];
-    snprintf(all, sizeof all, ", %s, ", evidence->servers);
-    snprintf(one, sizeof one, ", %.190s, ", server);
-    if (strstr(all, one) == NULL) {
-        snprintf(evidence->servers + used, sizeof evidence->servers - used, "%s%s",
-                 used == 0 ? "" : ", ", server);
-    }
+    add_name(evidence->servers, sizeof evidence->servers, evidence_text(line, "postgresql"));
 }
 
 static const struct {
@@ -291,8 +323,10 @@ static void add_line(struct evidence *evidence, json_t *line)
 
 void evidence_begin(struct evidence *evidence)
 {
-    *evidence = (struct evidence){
-        .lines = json_array(), .protocols = json_object(), .suites = json_object()};
+    *evidence = (struct evidence){.lines = json_array(),
+                                  .protocols = json_object(),
+                                  .suites = json_object(),
+                                  .found = json_object()};
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         evidence->fired[world] = json_object();
     }
@@ -357,6 +391,7 @@ void evidence_free(struct evidence *evidence)
     json_decref(evidence->lines);
     json_decref(evidence->protocols);
     json_decref(evidence->suites);
+    json_decref(evidence->found);
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
         json_decref(evidence->fired[world]);
     }
@@ -373,4 +408,24 @@ bool evidence_has(const struct evidence *evidence, const char *verb)
         fine += of_it && evidence_is(line, "type", "end") && evidence_number(line, "status") == 0;
     }
     return begun > 0 && fine == begun;
+}
+
+bool evidence_is_of_one_build(const struct evidence *evidence)
+{
+    static const char *const keys[] = {"binary_hash", "commit", "clauses_hash", "errata_hash"};
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        const char *first = "";
+        size_t i;
+        json_t *line;
+        json_array_foreach(evidence->lines, i, line)
+        {
+            const char *built =
+                evidence_is(line, "type", "begin") ? evidence_text(line, keys[k]) : "";
+            if (first[0] != '\0' && built[0] != '\0' && strcmp(first, built) != 0) {
+                return false;
+            }
+            first = first[0] == '\0' ? built : first;
+        }
+    }
+    return true;
 }

@@ -9,7 +9,11 @@
  * (EV1) Runs with a planted bug say nothing about a promise: they count as kills, or as runs that
  *       broke, never as evaluations.
  * (EV2) Neither does how fast something is: a bar that a benchmark missed is told as such, and
- * leaves the verdict alone. */
+ *       leaves the verdict alone.
+ * (EV3) A new finding is a broken promise from its line on, however its session ends. That a
+ *       session expected one (--expect-finding) is said beside it and turns nothing round.
+ * (EV4) What breaks where a scenario is there to break it is told of the clause by the scenario's
+ *       name, and is no finding. */
 #ifndef REPORTS_EVIDENCE_H
 #define REPORTS_EVIDENCE_H
 
@@ -32,7 +36,9 @@ extern const char *const evidence_sides[EVIDENCE_SIDES];
 struct evidence_clause {
     uint64_t evaluated[EVIDENCE_WORLDS];
     uint64_t findings;    /* that are new */
+    uint64_t known;       /* that were listed as known (--known) */
     uint64_t expected;    /* where a scenario is there to break it */
+    char broken_in[80];   /* those scenarios; "": none broke it */
     bool weakness;        /* a scenario is there to break it */
     uint64_t sabotages;   /* planted bugs that it found first */
     const char *sabotage; /* the first of them; NULL: none */
@@ -50,6 +56,9 @@ struct evidence {
     char servers[200];       /* the PostgreSQL that was run on, each once; "": none */
     size_t sessions, killed; /* killed: without an end */
     int status;              /* the worst of all sessions, by what it says */
+    bool expecting;          /* the session that is read expects a finding */
+    size_t met, unmet;       /* sessions that expected a finding: and made one, and made none */
+    uint64_t made;           /* findings of the session that is read */
     bool measured[EVIDENCE_WORLDS];
     json_t *protocols; /* whose runs were watched, in either world: the set of their names */
     struct evidence_clause clauses[CLAUSE_COUNT];
@@ -57,8 +66,9 @@ struct evidence {
     json_t *fired[EVIDENCE_WORLDS]; /* by kind of fault */
     struct evidence_point points[EVIDENCE_POINTS_MAX];
     size_t point_count;
-    uint64_t seeds;    /* drawn, without a planted bug */
+    json_t *found;     /* the findings that are counted: the set of their keys */
     uint64_t findings; /* that are new */
+    uint64_t known;    /* ... that are not */
     json_t *suites;    /* of unit tests, by name: whether they passed */
 };
 
@@ -77,6 +87,13 @@ void evidence_free(struct evidence *evidence);
 
 /* Whether sessions of this verb are there, and all of them ended with status 0. */
 bool evidence_has(const struct evidence *evidence, const char *verb);
+
+/* Whether one build made all of it: sessions that say what they were built of say the same. */
+bool evidence_is_of_one_build(const struct evidence *evidence);
+
+/* Notes a finding by its name and the line that makes it again. False: it was noted before, by
+ * another session that found the very same, and counts once. */
+bool evidence_is_first(json_t *found, const json_t *finding);
 
 /* The line is about runs with a planted bug. */
 bool evidence_is_planted(const json_t *line);

@@ -1,5 +1,6 @@
 #include "reports/format.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const char *format_strong(enum format_kind format)
@@ -15,6 +16,22 @@ const char *format_alarm(enum format_kind format)
 const char *format_plain(enum format_kind format)
 {
     return format == FORMAT_COLOUR ? "\033[0m" : "";
+}
+
+struct format_grouped format_grouped(uint64_t number)
+{
+    struct format_grouped grouped;
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    size_t used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            grouped.text[used++] = ',';
+        }
+        grouped.text[used++] = digits[i];
+    }
+    grouped.text[used] = '\0';
+    return grouped;
 }
 
 void format_wrapped(FILE *out, const char *text, int indent)

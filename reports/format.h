@@ -3,6 +3,7 @@
 #ifndef REPORTS_FORMAT_H
 #define REPORTS_FORMAT_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum format_kind {
@@ -18,6 +19,12 @@ enum format_kind {
 const char *format_strong(enum format_kind format); /* what the eye should find */
 const char *format_alarm(enum format_kind format);  /* what is wrong */
 const char *format_plain(enum format_kind format);  /* ends either */
+
+/* 1234567 as "1,234,567". */
+struct format_grouped {
+    char text[32];
+};
+struct format_grouped format_grouped(uint64_t number);
 
 /* Writes words, breaking lines before FORMAT_WIDTH; later lines are indented. The cursor stands at
  * column `indent` already. Ends with a new line. */

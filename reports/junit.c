@@ -1,6 +1,7 @@
 #include "reports/junit.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- XML ------------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static void write_attribute(FILE *out, const char *name, const char *value)
 /* Counts when `out` is NULL, and writes else: a suite says first how many it has. */
 struct cases {
     FILE *out;
-    uint64_t tests, failures, errors;
+    uint64_t tests, failures, errors, skipped;
 };
 
 static void open_case(struct cases *cases, const char *class, const char *name)
@@ -79,6 +80,18 @@ static void add_failed(struct cases *cases, const char *class, const char *name,
     }
 }
 
+static void add_skipped(struct cases *cases, const char *class, const char *name,
+                        const char *message)
+{
+    open_case(cases, class, name);
+    cases->skipped++;
+    if (cases->out != NULL) {
+        fputs(" time=\"0\">\n      <skipped", cases->out);
+        write_attribute(cases->out, "message", message);
+        fputs("/>\n    </testcase>\n", cases->out);
+    }
+}
+
 static void add_error(struct cases *cases, const char *class, const char *name, const char *message)
 {
     open_case(cases, class, name);
@@ -98,33 +111,71 @@ struct session {
     size_t first, end;
 };
 
-static const json_t *finding_of(const struct session *session, const char *scenario,
-                                const char *clause)
+static bool is_finding(const json_t *line, const char *kind, const char *scenario,
+                       const char *clause)
+{
+    return evidence_is(line, "type", "finding") && evidence_is(line, "kind", kind) &&
+           evidence_is(line, "scenario", scenario) && evidence_is(line, "clause", clause);
+}
+
+/* The first one of this kind; NULL: there is none. */
+static const json_t *finding_of(const struct session *session, const char *kind,
+                                const char *scenario, const char *clause)
 {
     for (size_t i = session->first; i < session->end; i++) {
         const json_t *line = json_array_get(session->lines, i);
-        if (evidence_is(line, "type", "finding") && evidence_is(line, "kind", "new") &&
-            evidence_is(line, "scenario", scenario) && evidence_is(line, "clause", clause)) {
+        if (is_finding(line, kind, scenario, clause)) {
             return line;
         }
     }
     return NULL;
 }
 
+static bool has_finding(const struct session *session, const char *scenario, const char *clause)
+{
+    return finding_of(session, "new", scenario, clause) != NULL ||
+           finding_of(session, "known", scenario, clause) != NULL;
+}
+
+/* Every new finding of the promise in the scenario is one failure: each with its words and how to
+ * do it again. */
+static void add_broken(struct cases *cases, const struct session *session, const char *name,
+                       const json_t *first)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    const char *scenario = evidence_text(first, "scenario"),
+               *clause = evidence_text(first, "clause");
+    const char *separator = "";
+    for (size_t i = session->first; out != NULL && i < session->end; i++) {
+        const json_t *line = json_array_get(session->lines, i);
+        if (is_finding(line, "new", scenario, clause)) {
+            fprintf(out, "%s%s\nreproduce: %s", separator, evidence_text(line, "why"),
+                    evidence_text(line, "again"));
+            separator = "\n";
+        }
+    }
+    bool told = out != NULL && fclose(out) == 0;
+    add_failed(cases, scenario, name, clause, evidence_text(first, "why"), told ? text : "");
+    free(text);
+}
+
 static void add_promise(struct cases *cases, const struct session *session, const char *scenario,
                         const struct clause *clause)
 {
-    char name[400];
-    const json_t *finding = finding_of(session, scenario, clause->id);
+    char name[400], message[500];
+    const json_t *broken = finding_of(session, "new", scenario, clause->id);
+    const json_t *known = finding_of(session, "known", scenario, clause->id);
     snprintf(name, sizeof name, "%s %s", clause->id, clause->promise);
-    if (finding == NULL) {
+    if (broken != NULL) {
+        add_broken(cases, session, name, broken);
+    } else if (known != NULL) {
+        snprintf(message, sizeof message, "a known finding: %.400s", evidence_text(known, "why"));
+        add_skipped(cases, scenario, name, message);
+    } else {
         add_passed(cases, scenario, name);
-        return;
     }
-    char text[900];
-    snprintf(text, sizeof text, "%.400s\nreproduce: %.400s", evidence_text(finding, "why"),
-             evidence_text(finding, "again"));
-    add_failed(cases, scenario, name, clause->id, evidence_text(finding, "why"), text);
 }
 
 /* A case for every promise that was put to the test or broken. */
@@ -135,9 +186,42 @@ static void add_scenario(struct cases *cases, const struct session *session, con
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         const struct clause *clause = clause_get((enum clause_id)c);
         if (evidence_number(evaluated, clause->id) > 0 ||
-            finding_of(session, scenario, clause->id) != NULL) {
+            has_finding(session, scenario, clause->id)) {
             add_promise(cases, session, scenario, clause);
         }
+    }
+}
+
+/* The lines that add_scenario makes cases of. */
+static bool is_result(const json_t *line)
+{
+    static const char *const types[] = {"scenario", "sweep", "run", "real", "explore"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (evidence_is(line, "type", types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A finding of a scenario that has no result, because the session was killed, is a case, too: the
+ * first of its promise. */
+static void add_finding(struct cases *cases, const struct session *session, const json_t *line)
+{
+    enum clause_id id;
+    const char *scenario = evidence_text(line, "scenario"), *clause = evidence_text(line, "clause");
+    const json_t *first = finding_of(session, evidence_text(line, "kind"), scenario, clause);
+    for (size_t i = session->first; i < session->end; i++) {
+        const json_t *other = json_array_get(session->lines, i);
+        if (is_result(other) && evidence_is(other, "scenario", scenario)) {
+            return;
+        }
+    }
+    bool covered =
+        evidence_is(line, "kind", "known") && finding_of(session, "new", scenario, clause) != NULL;
+    if (line == first && !covered && !evidence_is(line, "kind", "expected") &&
+        clause_find(clause, strlen(clause), &id)) {
+        add_promise(cases, session, scenario, clause_get(id));
     }
 }
 
@@ -223,8 +307,10 @@ static void add_end(struct cases *cases, const struct session *session, const js
     int status = (int)evidence_number(line, "status");
     const char *verb = evidence_text(line, "verb");
     uint64_t before = cases->failures;
-    (void)session;
-    if (status == 0) {
+    const json_t *begin = json_array_get(session->lines, session->first);
+    if (status == 1 && before == 0 && json_is_true(json_object_get(begin, "expects_finding"))) {
+        add_error(cases, verb, "it ended", "a finding was expected, and none was made");
+    } else if (status == 0) {
         add_passed(cases, verb, "it ended");
     } else if (before == 0) { /* a failure has said so already */
         add_error(cases, verb, "it ended", evidence_status_words(status));
@@ -235,10 +321,19 @@ static const struct {
     const char *type;
     void (*add)(struct cases *cases, const struct session *session, const json_t *line);
 } kinds[] = {
-    {"scenario", add_scenario}, {"sweep", add_scenario},        {"run", add_scenario},
-    {"real", add_scenario},     {"explore", add_scenario},      {"sabotage", add_sabotage},
-    {"suite", add_suite},       {"difference", add_difference}, {"error", add_planted_error},
-    {"summary", add_gates},     {"gates", add_gates},           {"bar", add_bar},
+    {"scenario", add_scenario},
+    {"sweep", add_scenario},
+    {"run", add_scenario},
+    {"real", add_scenario},
+    {"finding", add_finding},
+    {"explore", add_scenario},
+    {"sabotage", add_sabotage},
+    {"suite", add_suite},
+    {"difference", add_difference},
+    {"error", add_planted_error},
+    {"summary", add_gates},
+    {"gates", add_gates},
+    {"bar", add_bar},
     {"end", add_end},
 };
 
@@ -278,8 +373,8 @@ static void write_suite(FILE *out, const struct session *session)
     write_attribute(out, "name", command[0] == '\0' ? "results" : command);
     fprintf(out,
             " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%" PRIu64
-            "\" skipped=\"0\" time=\"%.3f\" timestamp=\"%s\" hostname=\"localhost\">\n",
-            counted.tests, counted.failures, counted.errors,
+            "\" skipped=\"%" PRIu64 "\" time=\"%.3f\" timestamp=\"%s\" hostname=\"localhost\">\n",
+            counted.tests, counted.failures, counted.errors, counted.skipped,
             json_number_value(json_object_get(last, "seconds")), when);
     add_session(&written, session);
     fputs("  </testsuite>\n", out);

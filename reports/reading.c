@@ -31,21 +31,6 @@ const char *reading_kind_title(enum reading_kind kind)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-/* "99,999,999" */
-static void format_grouped(long long value, char *out, size_t size)
-{
-    char plain[32];
-    size_t used = 0;
-    int length = snprintf(plain, sizeof plain, "%lld", value);
-    for (int i = 0; i < length && used + 2 < size; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            out[used++] = ',';
-        }
-        out[used++] = plain[i];
-    }
-    out[used] = '\0';
-}
-
 static struct reading_part *add_part(struct reading *reading, int64_t value)
 {
     struct reading_part *part = &reading->parts[reading->part_count++];
@@ -70,25 +55,21 @@ static struct reading_field *add_field(struct reading_part *part, int first_digi
 /* "1 of 999", "yes", "no", "always 0" */
 static void describe_ledger_field(struct reading_field *field, const struct ledger_layout *layout)
 {
-    char value[32];
-    char ceiling[32];
-    format_grouped(field->value, value, sizeof value);
-    format_grouped(layout->ceiling, ceiling, sizeof ceiling);
     const char *marker = field->value == 0 ? "no" : field->value == 1 ? "yes" : "neither 0 nor 1";
     if (layout->ceiling == 0) {
         snprintf(field->meaning, sizeof field->meaning, "%s", "always 0");
     } else if (layout->ceiling == 1) {
         snprintf(field->meaning, sizeof field->meaning, "%s", marker);
     } else {
-        snprintf(field->meaning, sizeof field->meaning, "%s of %s", value, ceiling);
+        snprintf(field->meaning, sizeof field->meaning, "%s of %s",
+                 format_grouped((uint64_t)field->value).text,
+                 format_grouped((uint64_t)layout->ceiling).text);
     }
 }
 
 static const char *times(int64_t count, char *out, size_t size)
 {
-    char number[32];
-    format_grouped(count, number, sizeof number);
-    snprintf(out, size, count == 1 ? "once" : "%s times", number);
+    snprintf(out, size, count == 1 ? "once" : "%s times", format_grouped((uint64_t)count).text);
     return out;
 }
 

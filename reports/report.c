@@ -6,14 +6,13 @@
 #include "reports/machine.h"
 #include "reports/repeat.h"
 #include "reports/schedules.h"
+#include "reports/seeds.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define CONFIDENCE    0.95     /* of the bound */
 #define PAGE_SIZE_MAX 2900000U /* of report.html: below 3 MB, and what is not counted in it */
 
 static json_t *number(uint64_t value)
@@ -39,7 +38,7 @@ static json_t *provenance(const struct evidence *evidence)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
     }
-    json_object_set_new(object, "seeds", number(evidence->seeds));
+    json_object_set_new(object, "seeds", number(seeds_count(evidence->lines).all));
     json_object_set_new(object, "commands", repeat_commands(evidence));
     json_object_set_new(object, "postgresql",
                         evidence->servers[0] == '\0' ? json_null()
@@ -47,27 +46,19 @@ static json_t *provenance(const struct evidence *evidence)
     return object;
 }
 
-/* Sessions of different builds are no evidence of one. */
-static bool is_of_one_build(const struct evidence *evidence)
-{
-    size_t i;
-    json_t *line;
-    json_array_foreach(evidence->lines, i, line)
-    {
-        if (evidence_is(line, "type", "begin") && evidence_text(line, "binary_hash")[0] != '\0' &&
-            !evidence_is(line, "binary_hash", evidence_text(evidence->begin, "binary_hash"))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static json_t *verdict(const struct evidence *evidence)
 {
-    char words[200];
-    snprintf(words, sizeof words, "%s%s%s", evidence_status_words(evidence->status),
+    char words[300], known[60] = "";
+    if (evidence->known > 0) {
+        snprintf(known, sizeof known, "%s%" PRIu64 " known finding%s",
+                 evidence->status == 0 ? ", but for " : "; ", evidence->known,
+                 evidence->known == 1 ? "" : "s");
+    }
+    snprintf(words, sizeof words, "%s%s%s%s%s%s", evidence_status_words(evidence->status), known,
+             evidence->met > 0 ? "; a finding was expected, and made" : "",
+             evidence->unmet > 0 ? "; a finding was expected, and none was made" : "",
              evidence->killed > 0 ? "; a run was killed half-way" : "",
-             is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
+             evidence_is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
     return json_pack("{s:i, s:s}", "status", evidence->status, "words", words);
 }
 
@@ -78,11 +69,12 @@ static const char *status_of_runs(const json_t *line)
     uint64_t broken = evidence_number(line, "broken_runs") +
                       (uint64_t)json_is_true(json_object_get(line, "broken")) +
                       (evidence_text(line, "clause")[0] != '\0');
-    const char *expected = evidence_text(line, "breaks");
-    return broken == 0                 ? "held"
-           : evidence_is_planted(line) ? "broken by a planted bug"
-           : expected[0] != '\0'       ? "broken, as expected"
-                                       : "broken";
+    return broken == 0                                ? "held"
+           : evidence_is_planted(line)                ? "broken by a planted bug"
+           : evidence_number(line, "new") > 0         ? "broken"
+           : evidence_number(line, "known") > 0       ? "known"
+           : evidence_text(line, "breaks")[0] != '\0' ? "broken, as expected"
+                                                      : "broken";
 }
 
 static json_t *run_row(const json_t *line)
@@ -145,6 +137,7 @@ static uint64_t tested(const struct evidence_clause *of)
 static const char *clause_status(const struct clause *clause, const struct evidence_clause *of)
 {
     return of->findings > 0             ? "broken"
+           : of->known > 0              ? "known"
            : tested(of) > 0             ? "held"
            : !is_judged_in_runs(clause) ? "elsewhere"
                                         : "not shown";
@@ -176,13 +169,14 @@ static json_t *clauses(const struct evidence *evidence)
         const struct clause *clause = clause_get((enum clause_id)c);
         const struct evidence_clause *of = &evidence->clauses[c];
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o}", "id", clause->id, "kind",
-                            clause_kind_name(clause->kind), "family",
+            list, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:s?}", "id", clause->id,
+                            "kind", clause_kind_name(clause->kind), "family",
                             clause_family_name(clause->family), "text", clause->promise, "sim",
                             in_world(evidence, EVIDENCE_SIM, of->evaluated[EVIDENCE_SIM]), "real",
                             in_world(evidence, EVIDENCE_REAL, of->evaluated[EVIDENCE_REAL]),
                             "status", clause_status(clause, of), "sabotages",
-                            killed ? number(of->sabotages) : json_null()));
+                            killed ? number(of->sabotages) : json_null(), "broken_in",
+                            of->broken_in[0] == '\0' ? NULL : of->broken_in));
     }
     return list;
 }
@@ -324,54 +318,77 @@ static json_t *kills(const struct evidence *evidence)
     return list;
 }
 
-/* 205000 as "205,000". */
-static void group_digits(uint64_t value, char text[32])
+static void bound_words(char *words, size_t size, const struct evidence *evidence,
+                        const struct seeds *seeds)
 {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    size_t used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            text[used++] = ',';
-        }
-        text[used++] = digits[i];
+    char found[80] = "0 findings", of[200];
+    if (evidence->findings + evidence->known > 0) {
+        snprintf(found, sizeof found, "%" PRIu64 " new finding%s and %" PRIu64 " known",
+                 evidence->findings, evidence->findings == 1 ? "" : "s", evidence->known);
     }
-    text[used] = '\0';
+    if (seeds->scenarios == 1) {
+        snprintf(of, sizeof of, "of %.60s", seeds->weakest);
+    } else {
+        snprintf(of, sizeof of, "of %zu scenarios, %s of %.60s and no fewer of any other",
+                 seeds->scenarios, format_grouped(seeds->least).text, seeds->weakest);
+    }
+    int used =
+        snprintf(words, size, "%s in %s seeds %s", found, format_grouped(seeds->held).text, of);
+    if (evidence->findings == 0 && used > 0 && (size_t)used < size) {
+        snprintf(words + used, size - (size_t)used,
+                 ": %s schedule class that breaks a promise and that a seed of its scenario meets "
+                 "with probability above %.1e would have been met with %.0f%% confidence",
+                 evidence->known > 0 ? "any other" : "a", seeds->probability,
+                 100 * SEEDS_CONFIDENCE);
+    }
 }
 
-/* With N runs and no finding, what a run meets with a probability above this would have been met:
- * (1 - p)^N = 1 - confidence. */
+/* What the campaigns exclude: as much as the scenario with the fewest seeds does. */
 static json_t *bound(const struct evidence *evidence)
 {
-    char seeds[32], words[300];
-    if (evidence->seeds == 0) {
+    char words[500];
+    struct seeds seeds = seeds_count(evidence->lines);
+    if (seeds.weakest == NULL) {
         return json_null();
     }
-    group_digits(evidence->seeds, seeds);
-    double rate = -expm1(log(1 - CONFIDENCE) / (double)evidence->seeds);
-    if (evidence->findings == 0) {
-        snprintf(words, sizeof words,
-                 "0 findings in %s seeds: a schedule class that breaks a promise and that a seed "
-                 "meets with probability above %.1e would have been met with %.0f%% confidence",
-                 seeds, rate, 100 * CONFIDENCE);
-    } else {
-        snprintf(words, sizeof words, "%" PRIu64 " finding%s in %s seeds", evidence->findings,
-                 evidence->findings == 1 ? "" : "s", seeds);
-    }
-    return json_pack("{s:o, s:s}", "seeds", number(evidence->seeds), "words", words);
+    bound_words(words, sizeof words, evidence, &seeds);
+    return json_pack("{s:o, s:s, s:s, s:o, s:f}", "seeds", number(seeds.held), "words", words,
+                     "weakest", seeds.weakest, "least", number(seeds.least), "probability",
+                     seeds.probability);
 }
 
+static bool is_named(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach((json_t *)list, i, row)
+    {
+        if (evidence_is(row, "name", name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "explore peer-5: states"; the second that would be called so is "explore peer-5: states (2)". */
 static void add_rate(json_t *list, const json_t *line, const char *key, const char *unit)
 {
     double seconds = json_real_value(json_object_get(line, "seconds"));
     uint64_t count = evidence_number(line, key);
-    char name[80];
-    if (seconds > 0 && count > 0) {
-        snprintf(name, sizeof name, "%.30s: %.30s", evidence_text(line, "verb"), key);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f, s:s, s:n, s:n}", "name", name, "value",
-                                        (double)count / seconds, "unit", unit, "ratio", "against"));
+    const char *scenario = evidence_text(line, "scenario");
+    char name[140], numbered[160];
+    if (seconds <= 0 || count == 0) {
+        return;
     }
+    snprintf(name, sizeof name, "%.30s%s%.60s: %.30s", evidence_text(line, "verb"),
+             scenario[0] == '\0' ? "" : " ", scenario, key);
+    snprintf(numbered, sizeof numbered, "%s", name);
+    for (int number = 2; is_named(list, numbered); number++) {
+        snprintf(numbered, sizeof numbered, "%s (%d)", name, number);
+    }
+    json_array_append_new(list,
+                          json_pack("{s:s, s:f, s:s, s:n, s:n}", "name", numbered, "value",
+                                    (double)count / seconds, "unit", unit, "ratio", "against"));
 }
 
 /* What a benchmark measured, most of them ratios, and the bar that it was held against. */
@@ -430,9 +447,10 @@ static json_t *finding_row(const json_t *line)
     enum clause_id clause;
     const char *id = evidence_text(line, "clause");
     bool known = clause_find(id, strlen(id), &clause);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:n, s:n}", "name",
-                     evidence_text(line, "name"), "sentence", evidence_text(line, "why"), "clause",
-                     id, "clause_text", known ? clause_get(clause)->promise : "", "reproduce",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:n, s:n}", "name",
+                     evidence_text(line, "name"), "kind", evidence_text(line, "kind"), "sentence",
+                     evidence_text(line, "why"), "clause", id, "clause_text",
+                     known ? clause_get(clause)->promise : "", "reproduce",
                      evidence_text(line, "again"), "scenario", evidence_text(line, "scenario"),
                      "seed", member(line, "seed"), "count", member(line, "runs"), "sabotage",
                      repeat_planted(evidence_text(line, "again")), "schedules", "parts_at");
@@ -440,15 +458,17 @@ static json_t *finding_row(const json_t *line)
 
 static json_t *findings(const struct evidence *evidence)
 {
-    json_t *list = json_array();
+    json_t *list = json_array(), *found = json_object();
     size_t i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "finding") && !evidence_is(line, "kind", "expected")) {
+        if (evidence_is(line, "type", "finding") && !evidence_is(line, "kind", "expected") &&
+            evidence_is_first(found, line)) {
             json_array_append_new(list, finding_row(line));
         }
     }
+    json_decref(found);
     return list;
 }
 

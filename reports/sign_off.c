@@ -3,31 +3,15 @@
 #include "model/check.h"
 #include "reports/json_line.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
+#define TEXT_INDENT  8
 #define TOGETHER_MAX 2 /* ids that one test may name for them to be about each other */
 
 static const char *const verdict_names[SIGN_OFF_VERDICTS] = {
     [SIGN_OFF_PASS] = "PASS", [SIGN_OFF_FAIL] = "FAIL", [SIGN_OFF_NOT_SHOWN] = "NOT SHOWN"};
-
-/* Kinds of evidence, a line each: a session of that verb must be there that ended well. */
-static const struct {
-    const char *verb, *shows;
-} steps[] = {
-    {"tests", "the unit tests that prove promises and settle errata pass"},
-    {"campaign", "random schedules with faults, every scenario, every gate met"},
-    {"sweep", "the same run crashed at every point, and again inside every recovery"},
-    {"explore", "every schedule of small scopes within bounds, to the last state"},
-    {"sabotage", "every planted bug is found, or listed as equivalent with its reason"},
-    {"conform", "the simulated store does what PostgreSQL does, statement by statement"},
-    {"real", "the same engines on PostgreSQL, judged by the same oracles"},
-};
-
-#define STEP_COUNT (sizeof steps / sizeof steps[0])
-static_assert(STEP_COUNT <= SIGN_OFF_STEPS_MAX, "each has its row");
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -125,14 +109,26 @@ static void judge_tests(struct sign_off_row *row)
     }
 }
 
+/* A promise that scenarios are there to break passes where it is to hold; whoever signs must know
+ * of both. */
+static void disclose(struct sign_off_row *row, const struct evidence_clause *of)
+{
+    size_t used = strlen(row->why);
+    if (of->broken_in[0] != '\0') {
+        snprintf(row->why + used, sizeof row->why - used, "; broken on purpose in %s",
+                 of->broken_in);
+    }
+}
+
 static void judge_clause(struct sign_off *page, enum clause_id id)
 {
     const struct clause *clause = clause_get(id);
     const struct evidence_clause *of = &page->evidence->clauses[id];
     struct sign_off_row *row = &page->clauses[id];
     const struct proof *failed = count_tests(row, page->evidence, clause->id, false);
-    if (of->findings > 0) {
-        set_row(row, SIGN_OFF_FAIL, "%" PRIu64 " findings", of->findings);
+    if (of->findings + of->known > 0) {
+        set_row(row, SIGN_OFF_FAIL, "%" PRIu64 " new findings, %" PRIu64 " known", of->findings,
+                of->known);
     } else if (failed != NULL) {
         set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
     } else if (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE) {
@@ -142,6 +138,7 @@ static void judge_clause(struct sign_off *page, enum clause_id id)
     } else {
         judge_tests(row);
     }
+    disclose(row, of);
 }
 
 /* ---- errata ---------------------------------------------------------------------------------- */
@@ -219,16 +216,16 @@ static bool is_signed(enum clause_family family)
 
 static void judge_step(struct sign_off *page, size_t step)
 {
-    bool there = evidence_has(page->evidence, steps[step].verb);
-    set_row(&page->steps[step], there ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
-            there ? "done" : "no such run ended well");
+    char why[SIGN_OFF_WHY_SIZE];
+    bool there = steps_judge(step, page->evidence, why, sizeof why);
+    set_row(&page->steps[step], there ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s", why);
 }
 
 void sign_off_make(struct sign_off *page, const struct evidence *evidence)
 {
     *page = (struct sign_off){.evidence = evidence};
     CHECK(clause_errata_count() <= SIGN_OFF_ERRATA_MAX);
-    for (size_t i = 0; i < STEP_COUNT; i++) {
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
         judge_step(page, i);
         page->count[page->steps[i].verdict]++;
     }
@@ -258,6 +255,12 @@ static void write_cell(FILE *out, const char *text)
         }
         fputc(*c, out);
     }
+}
+
+/* What the literal reading does. */
+static const char *literally(const struct erratum *erratum)
+{
+    return erratum->problem[0] == '\0' ? "it does not say" : erratum->problem;
 }
 
 static void write_errata_of(FILE *out, const struct clause *clause)
@@ -332,7 +335,7 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
         fprintf(out, "| %s | ", erratum->id);
         write_cell(out, erratum->text);
         fputs(" | ", out);
-        write_cell(out, erratum->problem[0] == '\0' ? "it does not say" : erratum->problem);
+        write_cell(out, literally(erratum));
         fputs(" | ", out);
         write_cell(out, erratum->decided);
         fputs(" | ", out);
@@ -359,9 +362,9 @@ static void write_markdown(FILE *out, const struct sign_off *page)
         evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
         evidence_text(begin, "errata_hash"));
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
-    for (size_t i = 0; i < STEP_COUNT; i++) {
-        fprintf(out, "| %s | %s | **%s** |\n", steps[i].verb, steps[i].shows,
-                verdict_names[page->steps[i].verdict]);
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        fprintf(out, "| %s | %s | **%s** %s |\n", steps_get(i)->name, steps_get(i)->shows,
+                verdict_names[page->steps[i].verdict], page->steps[i].why);
     }
     for (int f = 0; f < CLAUSE_FAMILY_COUNT; f++) {
         if (is_signed((enum clause_family)f)) {
@@ -381,6 +384,31 @@ static void write_verdict(FILE *out, enum format_kind format, const struct sign_
             fine ? "" : format_plain(format));
 }
 
+/* "4.1: The ledger ...", in as many lines as it takes. */
+static void write_part(FILE *out, const char *what, const char *text)
+{
+    int used = fprintf(out, "%s: ", what);
+    format_wrapped(out, text, TEXT_INDENT + used);
+}
+
+static void write_text_erratum(FILE *out, enum format_kind format, const struct sign_off *page,
+                               size_t index)
+{
+    const struct erratum *erratum = clause_erratum(index);
+    const struct {
+        const char *what, *text;
+    } parts[] = {{"the text", erratum->text},
+                 {"literally", literally(erratum)},
+                 {"decided", erratum->decided}};
+    fprintf(out, "%-8s ", erratum->id);
+    write_verdict(out, format, &page->errata[index]);
+    fprintf(out, " %5zu tests; %s\n", page->errata[index].tests, page->errata[index].why);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        fprintf(out, "%*s", TEXT_INDENT, "");
+        write_part(out, parts[i].what, parts[i].text);
+    }
+}
+
 static void write_text_clause(FILE *out, enum format_kind format, const struct sign_off *page,
                               enum clause_id id)
 {
@@ -393,15 +421,16 @@ static void write_text_clause(FILE *out, enum format_kind format, const struct s
             row->tests, of->evaluated[EVIDENCE_SIM], of->evaluated[EVIDENCE_REAL], row->why);
     fputs("; ", out);
     write_errata_of(out, clause);
-    fputc('\n', out);
+    fprintf(out, "\n%*s", TEXT_INDENT, "");
+    write_part(out, clause->section, clause->promise);
 }
 
 static void write_text(FILE *out, enum format_kind format, const struct sign_off *page)
 {
-    for (size_t i = 0; i < STEP_COUNT; i++) {
-        fprintf(out, "%-9s ", steps[i].verb);
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        fprintf(out, "%-9s ", steps_get(i)->name);
         write_verdict(out, format, &page->steps[i]);
-        fprintf(out, " %s\n", steps[i].shows);
+        fprintf(out, " %s: %s\n", steps_get(i)->shows, page->steps[i].why);
     }
     fprintf(out, "\n%s%-7s %-9s %-6s %5s %12s %10s  %s%s\n", format_strong(format), "clause", "",
             "kind", "tests", "simulation", "PostgreSQL", "shown by; decisions",
@@ -413,9 +442,7 @@ static void write_text(FILE *out, enum format_kind format, const struct sign_off
     }
     fprintf(out, "\n%sdeviations to accept%s\n", format_strong(format), format_plain(format));
     for (size_t i = 0; i < clause_errata_count(); i++) {
-        fprintf(out, "%-8s ", clause_erratum(i)->id);
-        write_verdict(out, format, &page->errata[i]);
-        fprintf(out, " %5zu tests; %s\n", page->errata[i].tests, page->errata[i].why);
+        write_text_erratum(out, format, page, i);
     }
     fputc('\n', out);
     write_sum(out, page);
@@ -424,28 +451,61 @@ static void write_text(FILE *out, enum format_kind format, const struct sign_off
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static json_t *errata_of(const struct clause *clause)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < clause_errata_count(); i++) {
+        if (is_about(clause_erratum(i), clause)) {
+            json_array_append_new(list, json_string(clause_erratum(i)->id));
+        }
+    }
+    return list;
+}
+
+static json_t *step_json(const struct sign_off *page, size_t index)
+{
+    const struct sign_off_row *row = &page->steps[index];
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "sign_off_step", "id",
+                     steps_get(index)->name, "shows", steps_get(index)->shows, "verdict",
+                     verdict_names[row->verdict], "why", row->why);
+}
+
+static json_t *clause_json(const struct sign_off *page, enum clause_id id)
+{
+    const struct clause *clause = clause_get(id);
+    const struct sign_off_row *row = &page->clauses[id];
+    const struct evidence_clause *of = &page->evidence->clauses[id];
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:s?, s:o, s:s, s:s}", "type",
+        "sign_off_clause", "id", clause->id, "seed", clause_family_seed(clause->family), "section",
+        clause->section, "promise", clause->promise, "tests", (json_int_t)row->tests, "sim",
+        (json_int_t)of->evaluated[EVIDENCE_SIM], "real", (json_int_t)of->evaluated[EVIDENCE_REAL],
+        "sabotage", of->sabotage, "broken_in", of->broken_in[0] == '\0' ? NULL : of->broken_in,
+        "errata", errata_of(clause), "verdict", verdict_names[row->verdict], "why", row->why);
+}
+
+static json_t *erratum_json(const struct sign_off *page, size_t index)
+{
+    const struct erratum *erratum = clause_erratum(index);
+    const struct sign_off_row *row = &page->errata[index];
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "type", "sign_off_erratum", "id",
+                     erratum->id, "text", erratum->text, "literal", literally(erratum), "decided",
+                     erratum->decided, "tests", (json_int_t)row->tests, "verdict",
+                     verdict_names[row->verdict], "why", row->why);
+}
+
 static void write_json(FILE *out, const struct sign_off *page)
 {
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        json_line_write(out, step_json(page, i));
+    }
     for (int c = 0; c < CLAUSE_COUNT; c++) {
-        const struct clause *clause = clause_get((enum clause_id)c);
-        const struct sign_off_row *row = &page->clauses[c];
-        const struct evidence_clause *of = &page->evidence->clauses[c];
-        if (is_signed(clause->family)) {
-            json_line_write(
-                out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:s, s:s}", "type",
-                               "sign_off_clause", "id", clause->id, "seed",
-                               clause_family_seed(clause->family), "section", clause->section,
-                               "promise", clause->promise, "tests", (json_int_t)row->tests, "sim",
-                               (json_int_t)of->evaluated[EVIDENCE_SIM], "real",
-                               (json_int_t)of->evaluated[EVIDENCE_REAL], "sabotage", of->sabotage,
-                               "verdict", verdict_names[row->verdict], "why", row->why));
+        if (is_signed(clause_get((enum clause_id)c)->family)) {
+            json_line_write(out, clause_json(page, (enum clause_id)c));
         }
     }
     for (size_t i = 0; i < clause_errata_count(); i++) {
-        const struct sign_off_row *row = &page->errata[i];
-        json_line_write(out, json_pack("{s:s, s:s, s:I, s:s, s:s}", "type", "sign_off_erratum",
-                                       "id", clause_erratum(i)->id, "tests", (json_int_t)row->tests,
-                                       "verdict", verdict_names[row->verdict], "why", row->why));
+        json_line_write(out, erratum_json(page, i));
     }
     json_line_write(out,
                     json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "sign_off", "pass",

@@ -6,21 +6,23 @@
  *      safe, live           it was put to the test in runs, and a planted bug shows that it can
  * fail path                 every path by which it is known was seen; a known weakness was found
  *      fmt, limit, golden, impl    tests that prove it passed
- * It fails if a run broke it or a test that proves it failed. An erratum passes if a test that
- * settles it passed, or a planted bug that follows the other reading was found. */
+ * It fails if a run broke it, be that known or new, or a test that proves it failed. Where
+ * scenarios are there to break it, the row says in which it was broken. An erratum passes if a test
+ * that settles it passed, or a planted bug that follows the other reading was found. */
 #ifndef REPORTS_SIGN_OFF_H
 #define REPORTS_SIGN_OFF_H
 
 #include "reports/evidence.h"
 #include "reports/format.h"
 #include "reports/proofs.h"
+#include "reports/steps.h"
 
 #include <stdio.h>
 
 enum sign_off_verdict { SIGN_OFF_PASS, SIGN_OFF_FAIL, SIGN_OFF_NOT_SHOWN, SIGN_OFF_VERDICTS };
 
 #define SIGN_OFF_ERRATA_MAX 128
-#define SIGN_OFF_WHY_SIZE   160
+#define SIGN_OFF_WHY_SIZE   240
 
 struct sign_off_row {
     enum sign_off_verdict verdict;
@@ -29,11 +31,9 @@ struct sign_off_row {
     const struct proof *test;    /* one of them; NULL: there is none */
 };
 
-#define SIGN_OFF_STEPS_MAX 16
-
 struct sign_off {
     const struct evidence *evidence;
-    struct sign_off_row steps[SIGN_OFF_STEPS_MAX];
+    struct sign_off_row steps[STEPS_COUNT];
     struct sign_off_row clauses[CLAUSE_COUNT];
     struct sign_off_row errata[SIGN_OFF_ERRATA_MAX];
     size_t count[SIGN_OFF_VERDICTS]; /* of all rows */

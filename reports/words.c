@@ -58,8 +58,9 @@ static void write_findings(FILE *out, enum format_kind format, const json_t *rep
             return;
         }
         bool markdown = is_markdown(format);
-        fprintf(out, markdown ? "- **%s** in `%s`: %s\n  `%s`\n" : "  %s in %s: %s\n    %s\n",
+        fprintf(out, markdown ? "- **%s** in `%s`%s: %s\n  `%s`\n" : "  %s in %s%s: %s\n    %s\n",
                 evidence_text(finding, "clause"), evidence_text(finding, "scenario"),
+                evidence_is(finding, "kind", "known") ? ", known" : "",
                 evidence_text(finding, "sentence"), evidence_text(finding, "reproduce"));
     }
 }

@@ -186,27 +186,69 @@ static bool read_reaches(struct reader *reader, void *context)
                        ((struct loading *)context)->scenario);
 }
 
+static bool can_break(struct reader *reader, size_t line, const struct scenario *scenario,
+                      enum clause_id clause)
+{
+    enum clause_kind kind = clause_get(clause)->kind;
+    /* Paths of the earlier ledger include the weaknesses that it is known for (LEG-6, LEG-7). */
+    bool weakness = kind == CLAUSE_KIND_PATH && scenario->protocol == PROTOCOL_LEGACY;
+    return kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_LIVE ||
+           weakness ||
+           reader_fail(reader, line,
+                       "%s is of kind %s, which no run breaks; broken are clauses of kind safe, "
+                       "limit and live",
+                       clause_get(clause)->id, clause_kind_name(kind));
+}
+
+/* One clause of "LEG-6, LEG-3". */
 static bool read_broken(struct reader *reader, const struct reader_text *text,
                         struct scenario *scenario)
 {
-    if (!find_clause(reader, scenario, text, &scenario->broken)) {
+    enum clause_id clause = CLAUSE_COUNT;
+    if (!find_clause(reader, scenario, text, &clause) ||
+        !can_break(reader, text->line, scenario, clause)) {
         return false;
     }
-    enum clause_kind kind = clause_get(scenario->broken)->kind;
-    /* Paths of the earlier ledger include the weaknesses that it is known for (LEG-6, LEG-7). */
-    bool weakness = kind == CLAUSE_KIND_PATH && scenario->protocol == PROTOCOL_LEGACY;
-    scenario->breaks = true;
-    return kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_LIVE ||
-           weakness ||
-           reader_fail(reader, text->line,
-                       "%s is of kind %s, which no run breaks; broken are clauses of kind safe, "
-                       "limit and live",
-                       clause_get(scenario->broken)->id, clause_kind_name(kind));
+    if (scenario_breaks(scenario, clause)) {
+        return reader_fail(reader, text->line, "%s again; a clause stands once",
+                           clause_get(clause)->id);
+    }
+    if (!scenario->breaks) {
+        scenario->breaks = true;
+        scenario->broken = clause;
+        return true;
+    }
+    if (scenario->also_count == SCENARIO_ALSO_MAX) {
+        return reader_fail(reader, text->line, "more than %d clauses; so many may be broken",
+                           SCENARIO_ALSO_MAX + 1);
+    }
+    scenario->also[scenario->also_count++] = clause;
+    return true;
+}
+
+static bool read_all_broken(struct reader *reader, const struct reader_text *text,
+                            struct scenario *scenario)
+{
+    const char *at = text->text;
+    for (;;) {
+        struct reader_text one = *text;
+        one.length = strcspn(at, ",");
+        memcpy(one.text, at, one.length);
+        one.text[one.length] = '\0';
+        at += one.length;
+        if (!read_broken(reader, &one, scenario)) {
+            return false;
+        }
+        if (*at == '\0') {
+            return true;
+        }
+        at += strspn(at, ", ");
+    }
 }
 
 static bool read_expect(struct reader *reader, void *context)
 {
-    static const char breaks[] = "breaks ", right[] = "it is pass, or breaks CLAUSE";
+    static const char breaks[] = "breaks ", right[] = "it is pass, or breaks CLAUSE, CLAUSE...";
     struct loading *loading = context;
     struct reader_text text;
     char quoted[READER_QUOTED_SIZE];
@@ -216,7 +258,7 @@ static bool read_expect(struct reader *reader, void *context)
     if (strncmp(text.text, breaks, strlen(breaks)) == 0) {
         text.length -= strlen(breaks);
         memmove(text.text, text.text + strlen(breaks), text.length + 1);
-        return read_broken(reader, &text, loading->scenario);
+        return read_all_broken(reader, &text, loading->scenario);
     }
     return strcmp(text.text, "pass") == 0 ||
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
@@ -311,6 +353,15 @@ static void set_usual(struct scenario *scenario)
     scenario->threshold_count = 1;
     scenario->timeout = SCENARIO_TIMEOUT_USUAL;
     plan_text_begin(&scenario->faults);
+}
+
+bool scenario_breaks(const struct scenario *scenario, enum clause_id clause)
+{
+    bool breaks = scenario->breaks && scenario->broken == clause;
+    for (size_t i = 0; i < scenario->also_count; i++) {
+        breaks = breaks || scenario->also[i] == clause;
+    }
+    return breaks;
 }
 
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,

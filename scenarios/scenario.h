@@ -37,6 +37,7 @@
 #define SCENARIO_WORKERS_MAX    16
 #define SCENARIO_THRESHOLDS_MAX 8
 #define SCENARIO_REACHES_MAX    64
+#define SCENARIO_ALSO_MAX       8
 #define SCENARIO_ACTIVITIES_MAX (1 << 17) /* of all jobs together, cycles included */
 #define SCENARIO_TIMEOUT_USUAL  60
 #define SCENARIO_TEXT_SIZE_MAX  65536
@@ -62,8 +63,10 @@ struct scenario {
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */
     size_t reaches_count;
-    bool breaks;           /* expect: breaks CLAUSE */
-    enum clause_id broken; /* the clause */
+    bool breaks;                            /* expect: breaks CLAUSE, CLAUSE... */
+    enum clause_id broken;                  /* the first: what the scenario is there to break */
+    enum clause_id also[SCENARIO_ALSO_MAX]; /* the others: what may break along with it */
+    size_t also_count;
     char text[SCENARIO_TEXT_SIZE_MAX];
     size_t text_size;
 };
@@ -88,6 +91,10 @@ void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t pu
 /* How many connections a principal may have at a time; 0: any number. Where a protocol has
  * principals, the caller's queue is bounded by nothing. */
 uint32_t scenario_connections(const struct scenario *scenario, enum principal principal);
+
+/* Whether the scenario says that this clause is broken in it. Any other that breaks is a finding.
+ */
+bool scenario_breaks(const struct scenario *scenario, enum clause_id clause);
 
 /* How many rows each table needs at most, replays and duplicates included. */
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);

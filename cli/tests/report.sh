@@ -83,8 +83,46 @@ bad 'nothing is written over' sweep tree-3 --seed 1 --out sweep
 bad 'nothing is written over' sabotage lost-snapshot --out sweep
 bad 'nothing is written over' run tree-3 --seed 1 --out sweep
 
+# ---- findings of every verb are one failure each, and no run of theirs counts twice ----
+failures_of() { sed -n 's/.* failures="\([0-9]*\)".*/\1/p' "$1/junit.xml" | awk '{ sum += $1 } END { print sum }'; }
+once() { # folder: no case comes twice, and a failure is a finding
+    checks=$((checks + 1))
+    twice=$(grep -o 'classname="[^"]*" name="[^"]*"' "$1/junit.xml" | sort | uniq -d)
+    [ -z "$twice" ] || fail "$1/junit.xml has the same case twice: $twice"
+    [ "$(failures_of "$1")" -eq "$(grep -c '"type":"finding"' "$1/results.jsonl")" ] ||
+        fail "$1/junit.xml has $(failures_of "$1") failures"
+}
+run 1 campaign tree-3 --sabotage trust-stale-read --out four && valid four && once four
+grep -q '"type":"run"' four/results.jsonl && fail "the story of a finding counts as a run of its own"
+run 1 sweep tree-3 --seed 1 --sabotage job-state-first --out swept-told && once swept-told
+run 1 explore peer-3 --sabotage trust-stale-read --out explored && valid explored && once explored
+has explored/findings/peer-3-ACL-18-ledger words.txt trace.txt
+grep -q '"scenario":"peer-3",.*"status":"broken by a planted bug"' explored/report.json ||
+    fail "a search that broke a promise is told as one that held"
+run 1 report explored && says 'ACL-18 in peer-3'
+run 0 explore tree-3 --json --out searched && valid searched
+
+# A finding that was expected is one all the same; one that was not made breaks nothing.
+run 0 campaign tree-3 --sabotage trust-stale-read --expect-finding --out wanted
+run 1 report wanted && says 'a promise was broken; a finding was expected, and made'
+run 1 campaign tree-3 --seeds 64 --no-gates --expect-finding --out unwanted && valid unwanted
+run 4 report unwanted && says 'a finding was expected, and none was made' && says_not 'was broken'
+
+# Known findings are told as such.
+sed -n 's/.*"type":"finding".*"scenario":"\([^"]*\)","clause":"\([^"]*\)","oracle":"\([^"]*\)".*/\1 \2 \3/p' \
+    four/results.jsonl >known
+run 0 campaign tree-3 --sabotage trust-stale-read --known known --out listed && valid listed
+run 0 report listed && says "but for $(wc -l <known) known findings" && says 'ACL-16 in tree-3, known'
+grep -q "failures=\"0\" errors=\"0\" skipped=\"$(wc -l <known)\"" listed/junit.xml ||
+    fail "known findings are no skipped cases"
+grep -q '{"id":"ACL-16",[^}]*"status":"known"' listed/report.json || fail "a known finding is told as held"
+
+# The command is one that a shell takes.
+run 0 run tree-3 --seed 1 --out "it's" && grep -qF "\"command\":\"assay run tree-3 --seed 1 --out 'it'\\\\''s'\"" "it's/results.jsonl" ||
+    fail "the command of a path with a quote is $(head -n 1 "it's/results.jsonl" | cut -c 1-120)"
+
 # ---- report ----
-run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 2,000 seeds' &&
+run 0 report campaign && says 'every promise held (status 0)' && says '0 findings in 1,000 seeds of tree-3:' &&
     says 'legacy-replay' && says 'broken, as expected'
 run 0 report campaign --json && says '"version":1'
 run 1 report broken && says 'a promise was broken (status 1)' && says 'ACL-16 in tree-3'
@@ -107,6 +145,22 @@ run 0 campaign tree-3 --out alone
 run 0 campaign seq-illegal --seeds 128 --shard 1/2 --out few
 run 4 merge few --out fewer && says 'Gates not met' # what no shard can judge alone
 run 1 merge both broken --out mixed && has mixed/findings/tree-3-ACL-16-ledger words.txt && valid mixed
+# The same results twice are there once; two findings of one name are both there.
+run 0 merge alone alone --out same && complains 'counted once' && valid same
+[ "$(whole same)" = 1000 ] || fail "the same campaign twice is $(whole same) seeds, wanted 1000"
+run 0 campaign tree-3 --out once-more && run 0 merge alone once-more --out rerun
+[ "$(whole rerun)" = 1000 ] || fail "the same seeds drawn again are $(whole rerun), wanted 1000"
+findings_in() { grep -c '"type":"finding"' "$1/results.jsonl"; }
+run 1 run tree-3 --seed 382 --sabotage trust-stale-read --out third
+cmp -s third/findings/tree-3-ACL-16-ledger/words.txt broken/findings/tree-3-ACL-16-ledger/words.txt &&
+    fail "seeds 2 and 382 have the same story, which proves nothing about a merge"
+cp -r broken again-broken && sed -i 's/"seconds":[0-9.]*/"seconds":9/' again-broken/results.jsonl
+run 1 merge third broken again-broken --out side && has side/findings/tree-3-ACL-16-ledger-2 schedule.json
+[ "$(ls side/findings | wc -l)" -eq 2 ] || fail "findings of a merge: $(ls side/findings), wanted two"
+cmp -s side/findings/tree-3-ACL-16-ledger/words.txt third/findings/tree-3-ACL-16-ledger/words.txt ||
+    fail "a merge writes a finding over another"
+grep -q '"name":"tree-3-ACL-16-ledger-2".*--seed 2 ' side/results.jsonl || fail "its line has not the new name"
+[ "$(grep -o '"reproduce"' side/report.json | wc -l)" -eq 2 ] || fail "what was found twice is told twice"
 bad 'nothing is written over' merge one --out two
 bad 'has no results.jsonl' merge one nowhere --out new
 [ ! -e new ] || fail "a merge that cannot be done leaves a folder"
@@ -114,9 +168,24 @@ bad '--out NEW' merge one
 
 # ---- sign-off: nothing is shown that was not run ----
 run 4 report both --sign-off && says 'NOT SHOWN' && says 'ACL-3   NOT SHOWN' && has both sign-off.md
-run 4 report both --sign-off --json && says '"type":"sign_off"'
-run 4 sign-off --out signed --only sweep-tree-3 --with campaign &&
-    has signed/evidence sign-off.md $files && says 'sweep     PASS' && says 'sabotage  NOT SHOWN'
+says 'Rule A: Ledgers only grow' && says 'literally: ' && says 'decided: '
+run 4 report both --sign-off --json && says '"type":"sign_off"' && says '{"type":"sign_off_step","id":"build",' &&
+    says '"errata":["E-ACL-' && says '"literal":"'
+# What was signed by hand is not written over; what was not is.
+run 4 report both --sign-off && sed -i 's/^Signed: _*/Signed: A. Person/' both/sign-off.md
+cp both/sign-off.md accepted
+bad 'was changed since it was written' report both --sign-off
+cmp -s accepted both/sign-off.md || fail "an acceptance was written over"
+run 4 sign-off --out signed --only sweep-tree-3 --only sweep-legacy --with campaign &&
+    has signed/evidence sign-off.md $files && says 'sabotage  NOT SHOWN' && says 'build     PASS'
+# A part is not the whole: two scenarios are no campaign of all, and two sweeps none of every protocol.
+says_like '^campaign  NOT SHOWN .*no campaign had every built-in scenario'
+says_like '^sweep     NOT SHOWN .*none of protocol activity with commits merged to depth 2'
+says_like '^LEG-3 .*broken on purpose in legacy-replay' && says_like '^LEG-6 .*broken on purpose in legacy-replay'
+# Another build is another thing.
+cp -r sweep other && sed -i 's/"binary_hash":"[0-9a-f]*"/"binary_hash":"0123"/' other/results.jsonl
+run 0 merge sweep other --out builds && says 'results of different builds are mixed'
+run 4 report builds --sign-off && says_like '^build     NOT SHOWN .*different builds'
 grep -q '^| ACL-9 | 4.1 ' signed/evidence/sign-off.md || fail "the page lacks ACL-9 and its section"
 grep -q '^| E-ACL-4 | ' signed/evidence/sign-off.md || fail "the page lacks E-ACL-4"
 valid signed/evidence
@@ -146,6 +215,15 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     [ ! -d "killed-$i" ] || [ ! -f "killed-$i/results.jsonl" ] || valid "killed-$i"
 done
 run 4 report killed-10 && says 'killed half-way' && says '0 findings in ' && has killed-10 $files && valid killed-10
+# A finding has its folder when it is met, and the verdict knows.
+"$assay" campaign --time 1h --sabotage trust-stale-read --out killed-f >out 2>err &
+pid=$!
+wait_for killed-f/results.jsonl '"type":"finding"'
+kill -KILL $pid
+wait $pid 2>/dev/null
+valid killed-f && run 1 report killed-f && says 'a promise was broken; a run was killed half-way'
+for finding in killed-f/findings/*; do has "$finding" schedule.json words.txt trace.txt; done
+run 1 replay "$finding/schedule.json"
 "$assay" sabotage --out killed-s >out 2>err &
 pid=$!
 wait_for killed-s/results.jsonl '"type":"sabotage"'
@@ -154,16 +232,18 @@ wait $pid 2>/dev/null
 valid killed-s
 
 # ---- interrupted: what was found so far ----
-for verb in 'campaign --time 1h' 'sweep tree-7 --seed 1 --depth 3' sabotage; do
+for verb in 'INT campaign --time 1h' 'TERM campaign --time 1h' 'INT sweep tree-7 --seed 1 --depth 3' \
+    'TERM sweep tree-7 --seed 1 --depth 3' 'TERM explore tree-7 --crashes 3 --memory 1G' 'INT sabotage'; do
     rm -rf interrupted
+    signal=${verb%% *} verb=${verb#* }
     # shellcheck disable=SC2086 # a command
     "$assay" $verb --out interrupted >out 2>err &
     pid=$!
     wait_for interrupted/results.jsonl '"type":"begin"'
     sleep 1
-    kill -INT $pid
+    kill -"$signal" $pid
     wait $pid
-    status=$? last="assay $verb, interrupted"
+    status=$? last="assay $verb, interrupted by $signal"
     checks=$((checks + 1))
     [ $status -eq 4 ] || fail "$last: status $status, wanted 4"
     has interrupted $files && valid interrupted
@@ -200,6 +280,21 @@ while IFS= read -r line; do
         ;;
     esac
 done <guide
+# Every command that the guides show, also where it takes too long here: the verb is there, and so is
+# each of its options.
+for guide in reports model; do
+    sed -nE 's/^    (\.\/run|assay) ([a-z].*)/\2/p' "$source/$guide/README.md"
+    grep -oE '`(\./run|assay) [a-z][^`]*`' "$source/$guide/README.md" | sed -E 's/^`(\.\/run|assay) //; s/`$//'
+done | sed 's/   .*//' | sort -u >shown
+grep -qx 'sign-off' shown || fail "the guides do not show ./run sign-off"
+while read -r verb arguments; do
+    run 0 "$verb" --help </dev/null
+    for word in $arguments; do
+        case $word in
+        --*) says "$word" ;;
+        esac
+    done
+done <shown
 for verb in report merge sign-off; do run 0 $verb --help && says "example: assay $verb" || :; done
 
 # ---- a live line on a terminal, none in a file ----
@@ -207,6 +302,10 @@ if command -v script >/dev/null; then
     script -qec "'$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
     checks=$((checks + 1))
     grep -q 'seeds/s.* broke a promise, .* faults, about .* s left' out || fail "no live line on a terminal"
+    script -qec "stty cols 40; '$assay' campaign tree-7 --time 2s >/dev/null" /dev/null </dev/null >out 2>err
+    checks=$((checks + 1))
+    widest=$(tr '\r' '\n' <out | sed 's/^.*\[K//' | awk 'length > most { most = length } END { print most }')
+    [ "$widest" -gt 20 ] && [ "$widest" -lt 40 ] || fail "a live line of $widest characters on 40 columns"
 fi
 
 # ---- 100,000 runs: a page of under 3 MB, made in under 2 s of processor time ----

@@ -3,6 +3,7 @@
 #include "reports/junit.h"
 #include "reports/proofs.h"
 #include "reports/report.h"
+#include "reports/seeds.h"
 #include "reports/sign_off.h"
 
 #include <criterion/criterion.h>
@@ -30,6 +31,11 @@ static void end(void)
 TestSuite(evidence, .init = begin, .fini = end);
 
 #define BEGIN(verb) "{\"type\":\"begin\",\"verb\":\"" verb "\",\"command\":\"assay " verb "\"}\n"
+#define EXPECTING                                                                                  \
+    "{\"type\":\"begin\",\"verb\":\"campaign\",\"command\":\"c\",\"expects_finding\":true}\n"
+#define FINDING(kind, clause)                                                                      \
+    "{\"type\":\"finding\",\"kind\":\"" kind "\",\"scenario\":\"tree-3\",\"clause\":\"" clause     \
+    "\",\"why\":\"w\",\"again\":\"assay run\"}\n"
 #define END(status) "{\"type\":\"end\",\"status\":" #status ",\"seconds\":1.5}\n"
 
 static const char campaign[] = BEGIN("campaign") "{\"type\":\"scenario\",\"scenario\":\"tree-3\","
@@ -45,7 +51,6 @@ Test(evidence, of_two_sessions_is_their_sum)
     cr_assert(add(campaign) && add(campaign));
     evidence_end(&evidence);
     cr_expect_eq(evidence.sessions, 2U);
-    cr_expect_eq(evidence.seeds, 1200U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 14U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 0U);
     cr_expect_eq(evidence.seen[EVIDENCE_SIM][SIGHT_SEQ_MOVE_1], 6U);
@@ -104,7 +109,7 @@ Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
     cr_assert(add("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"
                   "\"evaluated\":{\"ACL-5\":9}}\n"));
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
-    cr_expect_eq(evidence.seeds, 0U);
+    cr_expect_eq(seeds_count(evidence.lines).all, 0U);
 }
 
 Test(evidence, of_a_path_that_only_sightings_tell_is_how_often_it_was_seen)
@@ -121,6 +126,77 @@ Test(evidence, of_a_session_without_its_end_is_incomplete)
     evidence_end(&evidence);
     cr_expect_eq(evidence.killed, 1U);
     cr_expect_eq(evidence.status, 4);
+}
+
+static void expect_verdict(int status, const char *words)
+{
+    evidence_end(&evidence);
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect_eq(evidence.status, status);
+    cr_expect_str_eq(evidence_text(json_object_get(report, "verdict"), "words"), words);
+    json_decref(report);
+}
+
+Test(evidence, of_a_finding_in_a_session_that_was_killed_is_a_broken_promise)
+{
+    cr_assert(add(BEGIN("campaign") FINDING("new", "ACL-5")));
+    expect_verdict(1, "a promise was broken; a run was killed half-way");
+}
+
+Test(evidence, of_an_expected_finding_is_a_broken_promise_all_the_same)
+{
+    cr_assert(add(EXPECTING FINDING("new", "ACL-5") END(0)));
+    expect_verdict(1, "a promise was broken; a finding was expected, and made");
+}
+
+Test(evidence, of_a_finding_that_was_expected_and_not_made_breaks_no_promise)
+{
+    cr_assert(add(EXPECTING END(1)));
+    expect_verdict(4, "incomplete: not everything was put to the test; a finding was expected, and "
+                      "none was made");
+}
+
+Test(evidence, of_known_findings_alone_is_told_beside_what_held)
+{
+    cr_assert(add(BEGIN("campaign") FINDING("known", "ACL-5") END(0)));
+    expect_verdict(0, "every promise held, but for 1 known finding");
+    json_t *report = report_make(&evidence, NULL);
+    cr_expect_str_eq(evidence_text(json_array_get(json_object_get(report, "findings"), 0), "kind"),
+                     "known");
+    json_decref(report);
+}
+
+/* ---- seeds ----------------------------------------------------------------------------------- */
+
+#define DRAWN(scenario, base, last, shard, shards, runs)                                           \
+    "{\"type\":\"scenario\",\"scenario\":\"" scenario "\",\"base_seed\":" #base                    \
+    ",\"last_seed\":" #last ",\"shard\":" #shard ",\"shards\":" #shards ",\"runs\":" #runs "}\n"
+
+Test(evidence, of_seeds_counts_each_once_and_quotes_the_scenario_with_the_fewest)
+{
+    static const struct {
+        const char *lines;
+        uint64_t all, least;
+    } cases[] = {
+        {DRAWN("a", 1, 600, 0, 1, 600), 600, 600},
+        {DRAWN("a", 1, 600, 0, 1, 600) DRAWN("a", 1, 600, 0, 1, 600), 600, 600},
+        {DRAWN("a", 1, 600, 0, 1, 600) DRAWN("a", 601, 700, 0, 1, 100), 700, 700},
+        {DRAWN("a", 1, 600, 0, 1, 600) DRAWN("a", 600, 800, 0, 1, 201), 600, 600},
+        {DRAWN("a", 1, 128, 0, 2, 64) DRAWN("a", 1, 128, 1, 2, 64), 128, 128},
+        {DRAWN("a", 1, 128, 0, 2, 64) DRAWN("a", 1, 128, 1, 2, 64) DRAWN("a", 1, 128, 0, 1, 128),
+         128, 128},
+        {DRAWN("a", 1, 600, 0, 1, 600) DRAWN("b", 1, 50, 0, 1, 50), 650, 50},
+        {"{\"type\":\"scenario\",\"scenario\":\"x\",\"runs\":9,\"breaks\":\"LEG-6\"}\n", 9, 0},
+        {"{\"type\":\"scenario\",\"scenario\":\"x\",\"runs\":9,\"partly_judged\":true}\n", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_assert(add(cases[i].lines));
+        struct seeds seeds = seeds_count(evidence.lines);
+        cr_expect_eq(seeds.all, cases[i].all, "%s", cases[i].lines);
+        cr_expect_eq(seeds.least, cases[i].least, "%s", cases[i].lines);
+    }
 }
 
 Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
@@ -209,8 +285,10 @@ Test(evidence, becomes_a_report_with_the_verdict_and_every_promise)
     cr_expect(json_is_null(json_object_get(status_of(report, "ACL-5"), "sabotages")));
     cr_expect(evidence_is(status_of(report, "ACL-2"), "status", "not shown"));
     cr_expect(evidence_is(status_of(report, "ACL-3"), "status", "elsewhere"));
-    cr_expect(strstr(evidence_text(json_object_get(report, "bound"), "words"), "5.0e-03"),
-              "600 seeds exclude 3/600");
+    const char *bound = evidence_text(json_object_get(report, "bound"), "words");
+    cr_expect(strstr(bound, "0 findings in 600 seeds of tree-3: a schedule class") != NULL &&
+                  strstr(bound, "5.0e-03") != NULL,
+              "600 seeds exclude 3/600: %s", bound);
     json_decref(report);
 }
 
@@ -276,6 +354,26 @@ Test(evidence, becomes_a_case_for_each_scenario_and_promise_and_a_failure_for_a_
     cr_expect(strstr(text, "message=\"a &lt; b &amp; &quot;c&quot;\"") != NULL, "%s", text);
     cr_expect(strstr(text, "reproduce: assay run tree-3</failure>") != NULL, "%s", text);
     cr_expect(strstr(text, "classname=\"tree-3\" name=\"ACL-5 ") != NULL, "%s", text);
+    free(text);
+}
+
+Test(evidence, of_a_known_finding_is_a_skipped_case_and_each_promise_one_case)
+{
+    cr_assert(add(BEGIN("campaign") FINDING("known", "ACL-5") FINDING("new", "ACL-21")
+                      FINDING("new", "ACL-21") "{\"type\":\"scenario\",\"scenario\":\"tree-3\","
+                                               "\"evaluated\":{\"ACL-5\":7}}\n" END(1)));
+    char *text = junit();
+    cr_expect(strstr(text, "tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\"") != NULL, "%s",
+              text);
+    cr_expect(strstr(text, "<skipped message=\"a known finding: w\"/>") != NULL, "%s", text);
+    free(text);
+}
+
+Test(evidence, of_a_finding_whose_scenario_has_no_result_is_a_failure)
+{
+    cr_assert(add(BEGIN("campaign") FINDING("new", "ACL-21") FINDING("new", "ACL-21")));
+    char *text = junit();
+    cr_expect(strstr(text, "tests=\"2\" failures=\"1\" errors=\"1\"") != NULL, "%s", text);
     free(text);
 }
 
@@ -354,6 +452,115 @@ Test(evidence, of_an_erratum_is_a_test_or_the_other_reading_found)
     sign_off_make(&page, &evidence);
     cr_expect_eq(page.errata[1].verdict, SIGN_OFF_PASS);
     cr_expect_eq(page.status, 4);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static const struct sign_off_row *step(const char *name)
+{
+    sign_off_make(&page, &evidence);
+    for (size_t i = 0; i < STEPS_COUNT; i++) {
+        if (strcmp(steps_get(i)->name, name) == 0) {
+            return &page.steps[i];
+        }
+    }
+    cr_assert_fail("there is no step %s", name);
+    return NULL;
+}
+
+#define SUMMARY(rest) "{\"type\":\"summary\",\"gates\":[]," rest "}\n"
+#define SWEEP(protocol, rest)                                                                      \
+    "{\"type\":\"sweep\",\"protocol\":\"" protocol "\",\"broken\":false," rest "}\n"
+#define SEARCH(protocol, rest) "{\"type\":\"explore\",\"protocol\":\"" protocol "\"," rest "}\n"
+
+/* Of each step: lines that look like it and show too little, and then what is missing. */
+static const struct {
+    const char *name, *little, *rest;
+} shown[] = {
+    {"campaign", BEGIN("campaign") SUMMARY("\"every_scenario\":false,\"gates_judged\":true") END(0),
+     BEGIN("campaign") SUMMARY("\"every_scenario\":true,\"gates_judged\":true") END(0)},
+    {"campaign", BEGIN("campaign") SUMMARY("\"every_scenario\":true,\"gates_judged\":false") END(0),
+     BEGIN("merge") "{\"type\":\"gates\",\"every_scenario\":true,\"gates\":[]}\n" END(0)},
+    {"sweep",
+     BEGIN("sweep") SWEEP("legacy", "\"depth\":2,\"complete\":true")
+         SWEEP("key", "\"depth\":2,\"complete\":true") SWEEP("seq", "\"depth\":2,\"complete\":true")
+             SWEEP("pipeline", "\"depth\":2,\"complete\":true")
+                 SWEEP("activity", "\"depth\":2,\"complete\":true,\"commits\":\"literal\"")
+                     SWEEP("activity", "\"depth\":1,\"complete\":true,\"commits\":\"merged\"")
+                         SWEEP("activity", "\"depth\":2,\"complete\":false,\"commits\":\"merged\"")
+                             END(0),
+     BEGIN("sweep") SWEEP("activity", "\"depth\":2,\"complete\":true,\"commits\":\"merged\"")
+         END(0)},
+    {"explore",
+     BEGIN("explore") SEARCH("legacy", "\"crashes\":1,\"complete\":true") SEARCH(
+         "key", "\"crashes\":1,\"complete\":true") SEARCH("seq", "\"crashes\":1,\"complete\":true")
+         SEARCH("pipeline", "\"crashes\":0,\"complete\":true")
+             SEARCH("activity", "\"crashes\":1,\"complete\":true,\"commits\":\"literal\"") SEARCH(
+                 "activity", "\"crashes\":1,\"complete\":true,\"commits\":\"merged\"") END(0),
+     BEGIN("explore") SEARCH("pipeline", "\"crashes\":1,\"complete\":true") END(0)},
+    {"sabotage", BEGIN("sabotage") SUMMARY("\"every_sabotage\":false,\"found\":3") END(0),
+     BEGIN("sabotage") SUMMARY("\"every_sabotage\":true,\"found\":3") END(0)},
+    {"conform", BEGIN("conform") SUMMARY("\"statements\":9,\"differences\":0") END(0),
+     BEGIN("conform") "{\"type\":\"errors\",\"planted\":4,\"found\":4}\n" END(0)},
+    {"real",
+     BEGIN("real") "{\"type\":\"real\",\"protocol\":\"activity\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"seq\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"key\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"legacy\"}\n"
+                   "{\"type\":\"real\",\"protocol\":\"pipeline\",\"sabotage\":\"x\"}\n" END(0),
+     BEGIN("real") "{\"type\":\"real\",\"protocol\":\"pipeline\"}\n" END(0)},
+};
+
+Test(evidence, of_a_step_is_what_its_line_speaks_of_and_not_that_a_verb_was_run)
+{
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_NOT_SHOWN, "%s", shown[i].name);
+        cr_assert(add(shown[i].little));
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_NOT_SHOWN, "%s", shown[i].little);
+        cr_assert(add(shown[i].rest));
+        cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_PASS, "%s: %s", shown[i].name,
+                     step(shown[i].name)->why);
+    }
+}
+
+Test(evidence, of_the_tests_is_every_suite_that_proves_something)
+{
+    char line[200];
+    cr_assert(add(BEGIN("tests") END(0)));
+    for (size_t i = 0; i < proofs_count(); i++) {
+        bool first = i == 0 || strcmp(proofs_get(i)->suite, proofs_get(i - 1)->suite) != 0;
+        cr_expect(!first || step("tests")->verdict == SIGN_OFF_NOT_SHOWN, "%s was not run",
+                  proofs_get(i)->suite);
+        snprintf(line, sizeof line, "{\"type\":\"suite\",\"suite\":\"%s\",\"passed\":true}\n",
+                 proofs_get(i)->suite);
+        cr_assert(add(line));
+    }
+    cr_expect_eq(step("tests")->verdict, SIGN_OFF_PASS, "%s", step("tests")->why);
+}
+
+Test(evidence, of_two_builds_is_told_and_not_signed)
+{
+#define BUILT(hash) "{\"type\":\"begin\",\"verb\":\"run\",\"binary_hash\":\"" hash "\"}\n" END(0)
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_NOT_SHOWN, "nothing says what it was");
+    cr_assert(add(BUILT("a") BEGIN("tests") END(0) BUILT("a")));
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_PASS);
+    cr_assert(add(BUILT("b")));
+    cr_expect_eq(step("build")->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_str_eq(step("build")->why, "results of different builds are mixed");
+}
+
+Test(evidence, of_a_promise_that_is_broken_on_purpose_says_where)
+{
+    cr_assert(add(campaign));
+    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                  "\"clause\":\"ACL-5\"}\n" FINDING("expected", "ACL-5")));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
+    cr_expect_str_eq(row(CLAUSE_ACL_5)->why,
+                     "proved by literal-markers; broken on purpose in tree-3");
+    cr_assert(add(FINDING("known", "ACL-5")));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL, "known is no pass");
 }
 
 /* ---- proofs and hashes ----------------------------------------------------------------------- */
