@@ -40,13 +40,13 @@ static bool explore_scope(struct scope scope, unsigned reductions, unsigned jobs
         free(scenario);
         return false;
     }
-    const struct explore_report *report = result.report;
+    const struct explore_report *report = &result.report;
     *figures = (struct figures){.states = (double)report->states,
                                 .transitions = (double)report->transitions,
                                 .seconds = result.seconds,
                                 .bytes = (double)report->bytes,
                                 .complete = report->verdict == EXPLORE_HELD};
-    explore_free(result.explore);
+    search_free(&result);
     free(scenario);
     return true;
 }
