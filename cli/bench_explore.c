@@ -1,6 +1,7 @@
 /* assay bench explore: exhaustive search, beside SPIN's verifier of the same protocol. */
 #include "cli/bench.h"
 #include "cli/search.h"
+#include "sim/bench/spin/peer.h"
 #include "sim/bench/spin/spin.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 
 struct scope {
     int tree, crashes, duplicates;
+    double with, without; /* states that SPIN stores, with counters and without, about */
 };
 
 struct figures {
@@ -40,13 +42,13 @@ static bool explore_scope(struct scope scope, unsigned reductions, unsigned jobs
         free(scenario);
         return false;
     }
-    const struct explore_report *report = result.report;
+    const struct explore_report *report = &result.report;
     *figures = (struct figures){.states = (double)report->states,
                                 .transitions = (double)report->transitions,
                                 .seconds = result.seconds,
                                 .bytes = (double)report->bytes,
                                 .complete = report->verdict == EXPLORE_HELD};
-    explore_free(result.explore);
+    search_free(&result);
     free(scenario);
     return true;
 }
@@ -99,14 +101,18 @@ static int bench_agreement(const struct bench_options *options)
     for (int tree = 3; tree <= 5; tree += 2) {
         for (int i = 0; i < 6; i++) {
             struct scope scope = {.tree = tree, .crashes = i / 2, .duplicates = i % 2};
-            struct spin_question question = {
-                .counters = true, .all_variables = true, .megabytes = MEGABYTES};
             struct figures spin, own;
-            if (!ask_spin(options, scope, question, "SPIN, all variables", &spin) ||
-                !explore_scope(scope, 0, 1, &own)) {
+            if (!explore_scope(scope, 0, 1, &own)) {
                 return CLI_UNAVAILABLE;
             }
             write_row(options, scope, "Assay, unreduced", &own);
+            struct spin_question question = {.counters = true,
+                                             .all_variables = true,
+                                             .megabytes = MEGABYTES,
+                                             .states = own.states};
+            if (!ask_spin(options, scope, question, "SPIN, all variables", &spin)) {
+                return CLI_UNAVAILABLE;
+            }
             equal += spin.states == own.states && spin.complete && own.complete;
             scopes++;
         }
@@ -128,11 +134,13 @@ static double smaller(double a, double b)
 static int bench_speed(const struct bench_options *options, struct scope scope)
 {
     struct figures with, without, hashed, own;
-    struct spin_question question = {.counters = true, .megabytes = MEGABYTES};
+    struct spin_question question = {
+        .counters = true, .megabytes = MEGABYTES, .states = scope.with};
     if (!ask_spin(options, scope, question, "SPIN, lossless", &with)) {
         return CLI_UNAVAILABLE;
     }
     question.counters = false;
+    question.states = scope.without;
     if (!ask_spin(options, scope, question, "SPIN, no counters", &without)) {
         return CLI_UNAVAILABLE;
     }
@@ -151,6 +159,76 @@ static int bench_speed(const struct bench_options *options, struct scope scope)
     bool hash = bench_at_most(json, "memory over hash-compact SPIN's, at most",
                               own.bytes / hashed.bytes, 1);
     return fast && small && hash && own.complete ? CLI_OK : CLI_INCOMPLETE;
+}
+
+/* ---- shortest counterexamples --------------------------------------------------------------- */
+
+/* How many steps it takes until the model's assertions fail, as SPIN counts; 0: they do not. */
+static size_t shortest_steps(const char *sabotage_name)
+{
+    struct scenario *scenario = calloc(1, sizeof *scenario);
+    struct scenario_fault fault;
+    struct sabotage sabotage;
+    struct search_result result;
+    size_t steps = 0;
+    struct explore_plan plan = {.walk = {.scenario = scenario,
+                                         .sabotage = &sabotage,
+                                         .bounds = {.crashes = 2, .duplicates = 1},
+                                         .reductions = REDUCE_ALL,
+                                         .watch = peer_watch},
+                                .memory = MEMORY,
+                                .jobs = 1};
+    if (scenario != NULL && scenario_load("peer-3", scenario, &fault) &&
+        sabotage_find(sabotage_name, &sabotage) && search_way(&plan, &result)) {
+        bool broken = result.report.verdict == EXPLORE_BROKEN;
+        steps = broken ? result.report.path_length - (result.report.result.settled ? 0 : 1) : 0;
+        search_free(&result);
+    }
+    free(scenario);
+    return steps;
+}
+
+/* The same planted bugs in the model and in the engine: as many steps until an assertion fails. */
+static int bench_shortest(const struct bench_options *options)
+{
+    static const struct {
+        const char *sabotage;
+        int bug;
+        bool unguarded;
+    } cases[] = {{"unbundled-step2", 1, false},
+                 {"lost-snapshot", 2, false},
+                 {"guid-from-full-ledger", 3, false},
+                 {"trust-stale-read", 0, true}};
+    const int count = sizeof cases / sizeof *cases;
+    int equal = 0;
+    for (int i = 0; i < count; i++) {
+        struct spin_question question = {.tree = 3,
+                                         .crashes = 2,
+                                         .duplicates = 1,
+                                         .counters = true,
+                                         .all_variables = true,
+                                         .megabytes = MEGABYTES,
+                                         .states = 1e6,
+                                         .bug = cases[i].bug,
+                                         .unguarded = cases[i].unguarded,
+                                         .shortest = true};
+        struct spin_figures spin;
+        char why[200];
+        if (!spin_measure(&question, &spin, why, sizeof why)) {
+            fprintf(stderr, "assay bench: SPIN was not measured: %s\n", why);
+            return CLI_UNAVAILABLE;
+        }
+        size_t steps = shortest_steps(cases[i].sabotage);
+        printf(options->json ? "{\"type\":\"bench\",\"name\":\"explore-shortest\",\"sabotage\":"
+                               "\"%s\",\"spin\":%d,\"steps\":%zu}\n"
+                             : "peer-3  2  1  %-22s shortest: SPIN %d steps, Assay %zu\n",
+               cases[i].sabotage, spin.depth, steps);
+        equal += spin.depth > 0 && (size_t)spin.depth == steps;
+    }
+    return bench_at_least(options->json, "shortest counterexamples as long as SPIN's, of 4", equal,
+                          count)
+               ? CLI_OK
+               : CLI_INCOMPLETE;
 }
 
 static int bench_cores(const struct bench_options *options)
@@ -176,12 +254,14 @@ static int bench_out_of_reach(const struct bench_options *options)
         return CLI_UNAVAILABLE;
     }
     write_row(options, scope, "Assay, reduced", &own);
-    struct spin_question question = {.megabytes = 8000};
-    if (options->long_one &&
-        !ask_spin(options, scope, question, "SPIN, no counters, 8 GB", &spin)) {
+    if (!options->long_one) {
+        return own.complete ? CLI_OK : CLI_INCOMPLETE;
+    }
+    struct spin_question question = {.megabytes = 8000, .states = 6e7};
+    if (!ask_spin(options, scope, question, "SPIN, no counters, 8 GB", &spin)) {
         return CLI_UNAVAILABLE;
     }
-    return own.complete ? CLI_OK : CLI_INCOMPLETE;
+    return own.complete && !spin.complete ? CLI_OK : CLI_INCOMPLETE;
 }
 
 static int worse(int status, int other)
@@ -191,12 +271,15 @@ static int worse(int status, int other)
 
 int bench_explore(const struct bench_options *options)
 {
-    static const struct scope asked[] = {{5, 3, 1}, {7, 2, 1}};
+    static const struct scope asked[] = {{5, 3, 1, 1.09e7, 3.8e6}, {7, 2, 1, 5.86e7, 2.9e7}};
     if (!options->json) {
         puts("scope   cr du  who                         states  transitions   seconds        MB"
              " bytes/st");
     }
     int status = bench_agreement(options);
+    if (status != CLI_UNAVAILABLE) {
+        status = worse(status, bench_shortest(options));
+    }
     for (size_t i = 0; i < sizeof asked / sizeof *asked && status != CLI_UNAVAILABLE; i++) {
         status = worse(status, bench_speed(options, asked[i]));
     }

@@ -35,8 +35,8 @@ static const char help[] =
     "  --level LEVEL     transaction: each whole, the default; statement: operations of different\n"
     "                    transactions interleave, which only small scopes allow\n"
     "  --jobs J          threads (default: one a core)\n"
-    "  --memory SIZE     for the states seen, such as 500M or 8G (default 2G); when it is full,\n"
-    "                    the answer is \"bounded\"\n"
+    "  --memory SIZE     for all that grows with the states, such as 500M or 8G (default 2G);\n"
+    "                    when it is full, the answer is \"bounded\"\n"
     "  --no-reduction    tells workers, siblings, counters and orders of independent steps apart\n"
     "  --shortest        breadth first: the shortest schedule that breaks a promise\n"
     "  --sabotage NAME   plants a bug (assay list sabotages)\n"
@@ -62,6 +62,7 @@ struct request {
     struct sabotage planted;
     struct scenario *loaded;
     struct artefacts *results;
+    size_t as_spin; /* steps until the SPIN model's assertions fail; 0: not asked, or they do not */
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -216,6 +217,7 @@ static int load(struct request *request)
 struct telling {
     struct walk walk;
     const struct explore_report *report;
+    bool shortest; /* no path is shorter */
     struct walk_move passing[WALK_DEPTH_MAX];
     size_t passing_length;
 };
@@ -266,14 +268,15 @@ static void write_command(const struct request *request, char *command, size_t s
 
 /* What shows the path; NULL: no memory. */
 static struct telling *telling_new(const struct explore_plan *plan,
-                                   const struct explore_report *report)
+                                   const struct search_result *result)
 {
     struct telling *telling = calloc(1, sizeof *telling);
     if (telling == NULL || !walk_make(&telling->walk, &plan->walk)) {
         free(telling);
         return NULL;
     }
-    telling->report = report;
+    telling->report = &result->report;
+    telling->shortest = result->shortest;
     return telling;
 }
 
@@ -289,7 +292,7 @@ static void write_story(FILE *out, enum format_kind format, const struct request
     char command[400], about[80];
     write_command(request, command, sizeof command);
     snprintf(about, sizeof about, "%zu steps%s", telling->report->path_length,
-             request->shortest ? ", and none is shorter" : "");
+             telling->shortest ? ", and none is shorter" : "");
     struct story_style style = one_run_style(format);
     struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
     story_tell(out, &style, &telling->walk.run, &story);
@@ -334,10 +337,10 @@ static void put(struct artefacts *results, const char *finding, const char *file
 
 /* To people, and into findings/NAME/. There is no schedule.json: a search has no clock, so that its
  * path is no list of choices; the line `again` finds it again, always the same. */
-static void tell(const struct request *request, const struct explore_report *report,
+static void tell(const struct request *request, const struct search_result *result,
                  const char *name)
 {
-    struct telling *telling = telling_new(&request->plan, report);
+    struct telling *telling = telling_new(&request->plan, result);
     if (telling == NULL) {
         fputs("assay explore: not enough memory to tell the finding\n", stderr);
         return;
@@ -360,16 +363,18 @@ static void tell_stuck(const struct request *request, const struct explore_repor
     struct search_result found;
     plan.jobs = 1;
     plan.target = report->stuck;
-    if (!search(&plan, false, &found)) {
-        return;
-    }
-    puts("from here nothing can come to rest:");
-    struct telling *telling = telling_new(&plan, found.report);
-    if (telling != NULL) {
+    bool searched = request->shortest ? search_way(&plan, &found) : search(&plan, false, &found);
+    struct telling *telling =
+        searched && found.report.path != NULL ? telling_new(&plan, &found) : NULL;
+    if (telling == NULL) {
+        puts("the way to where nothing can come to rest was not found within --memory");
+    } else {
+        printf("from here nothing can come to rest%s:\n",
+               found.shortest ? ", and no way to here is shorter" : "");
         write_trace(stdout, telling);
         telling_free(telling);
     }
-    explore_free(found.explore);
+    search_free(&found);
 }
 
 /* ---- what it says ---------------------------------------------------------------------------- */
@@ -404,29 +409,46 @@ static void write_reductions(unsigned reductions)
     puts(reductions == 0 ? "nothing" : "");
 }
 
-/* How many steps it takes until the SPIN model's assertions fail, as SPIN counts: the first step
- * included, the failing one not. 0: they do not. Only of the scenarios that match that model. */
+/* As SPIN counts: the first step included, the failing one not. */
+static size_t count_as_spin(const struct explore_report *report)
+{
+    return report->path_length - (report->result.settled ? 0 : 1);
+}
+
+/* How many steps it takes until the SPIN model's assertions fail; 0: they do not. Only of the
+ * scenarios that match that model. */
 static size_t steps_as_spin(const struct request *request)
 {
     struct explore_plan plan = request->plan;
     struct search_result result;
-    size_t steps = 0;
     plan.walk.watch = peer_watch;
-    if (strncmp(request->loaded->name, "peer-", 5) != 0 || request->sabotage == NULL ||
-        plan.walk.by_statement || !search_shortest(&plan, &result)) {
+    if (!request->shortest || strncmp(request->loaded->name, "peer-", 5) != 0 ||
+        request->sabotage == NULL || plan.walk.by_statement || !search_way(&plan, &result)) {
         return 0;
     }
-    if (result.report->verdict == EXPLORE_BROKEN) {
-        steps = result.report->path_length - (result.report->result.settled ? 0 : 1);
-    }
-    explore_free(result.explore);
+    size_t steps = result.report.verdict == EXPLORE_BROKEN ? count_as_spin(&result.report) : 0;
+    search_free(&result);
     return steps;
+}
+
+static void write_as_spin(const struct request *request, const struct explore_report *report)
+{
+    if (request->as_spin > 0) {
+        printf("  as SPIN     %zu steps until the peer model's assertions fail; the oracles see ",
+               request->as_spin);
+        if (report->verdict == EXPLORE_BROKEN) {
+            printf("it after %zu\n", count_as_spin(report));
+        } else {
+            puts("nothing");
+        }
+    }
 }
 
 static void write_summary(const struct request *request, const struct search_result *result)
 {
-    const struct explore_report *report = result->report;
+    const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
+    const struct explore_ends *ends = explore_ends_as(report, REDUCE_ALL);
     printf("%s, %" PRIu32 " workers: %s%s%s\n", request->scenario, request->loaded->workers,
            verdict_text(report->verdict), report->why == NULL ? "" : ", ",
            report->why == NULL ? "" : report->why);
@@ -436,32 +458,29 @@ static void write_summary(const struct request *request, const struct search_res
         request->plan.walk.by_statement ? "statement" : "transaction");
     write_reductions(report->reductions);
     printf("  states      %" PRIu64 ", %" PRIu64 " transitions, %u deep; %" PRIu64
-           " at rest, with %" PRIu64 " different ends\n",
-           report->states, report->transitions, report->deepest, report->rests, report->ends);
+           " at rest, with %s%" PRIu64 " different ends\n",
+           report->states, report->transitions, report->deepest, report->rests,
+           ends->more ? "more than " : "", ends->count);
     printf("  memory      %.1f MB, %.1f bytes a state; two states taken for one: chance %.1e\n",
            (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
            visited_collision((double)report->states));
-    printf("  time        %.2f s, %u threads\n", result->seconds, request->plan.jobs);
-    size_t as_spin = request->shortest ? steps_as_spin(request) : 0;
-    if (as_spin > 0) {
-        printf("  as SPIN     %zu steps until the peer model's assertions fail; the oracles see it "
-               "after %zu\n",
-               as_spin, report->path_length - (report->result.settled ? 0 : 1));
-    }
+    printf("  time        %.2f s, %u threads\n", result->seconds, result->jobs);
+    write_as_spin(request, report);
 }
 
 static void write_json(const struct request *request, const struct search_result *result)
 {
-    const struct explore_report *report = result->report;
+    const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
-    char ends[17];
-    snprintf(ends, sizeof ends, "%016" PRIx64, report->end_sum);
+    const struct explore_ends *ends = explore_ends_as(report, REDUCE_ALL);
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, ends->sum);
     json_t *summary = json_pack(
         "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:I}", "type",
         "summary", "verb", "explore", "scenario", request->scenario, "complete",
         report->verdict == EXPLORE_HELD || report->verdict == EXPLORE_STUCK, "states",
         (json_int_t)report->states, "transitions", (json_int_t)report->transitions, "rests",
-        (json_int_t)report->rests, "ends", (json_int_t)report->ends, "end_digest", ends, "depth",
+        (json_int_t)report->rests, "ends", (json_int_t)ends->count, "end_digest", digest, "depth",
         (json_int_t)report->deepest, "bytes", (json_int_t)report->bytes, "bytes_per_state",
         (double)report->bytes / (double)report->states, "collision",
         visited_collision((double)report->states), "seconds", result->seconds, "findings",
@@ -471,16 +490,18 @@ static void write_json(const struct request *request, const struct search_result
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s?, s:s?, s:s?}", "crashes",
                   bounds->crashes, "duplicates", bounds->duplicates, "lapses", bounds->lapses,
                   "unknowns", bounds->unknowns, "aborts", bounds->aborts, "workers",
-                  (int)request->loaded->workers, "jobs", (int)request->plan.jobs, "level",
-                  request->level, "sabotage", request->sabotage, "why", report->why));
+                  (int)request->loaded->workers, "jobs", (int)result->jobs, "level", request->level,
+                  "sabotage", request->sabotage, "why", report->why));
     if (report->verdict == EXPLORE_BROKEN) {
         json_object_set_new(summary, "clause",
                             json_string(clause_get(report->result.breach.clause)->id));
         json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
-        size_t as_spin = request->shortest ? steps_as_spin(request) : 0;
-        if (as_spin > 0) {
-            json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)as_spin));
-        }
+    }
+    if (request->as_spin > 0) {
+        json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)request->as_spin));
+    }
+    if (ends->more) {
+        json_object_set_new(summary, "more_ends", json_true());
     }
     artefacts_line(request->results, summary);
 }
@@ -541,28 +562,30 @@ static bool search_once(const struct request *request, struct search_result *res
                              : search(&request->plan, true, result);
 }
 
+/* By several threads, of which one may be the first today and another tomorrow. */
+static bool may_differ(const struct search_result *result)
+{
+    return result->jobs > 1 &&
+           (result->report.verdict == EXPLORE_BROKEN || result->report.verdict == EXPLORE_STUCK);
+}
+
 /* Some searches are done again: without a reduction that turned out not to apply; and by one thread
  * once something was found, so that it is always the same. */
 static bool search_well(struct request *request, struct search_result *result)
 {
     struct explore_plan *plan = &request->plan;
-    if (request->shortest) {
-        plan->walk.reductions &= ~(unsigned)REDUCE_ORDER;
-        plan->jobs = 1;
-    }
     bool searched = search_once(request, result);
-    for (unsigned drop; searched && (drop = in_the_way(result->report->why)) != 0;) {
-        explore_free(result->explore);
+    for (unsigned drop; searched && (drop = in_the_way(result->report.why)) != 0;) {
+        search_free(result);
         plan->walk.reductions &= ~drop;
         searched = search_once(request, result);
     }
-    bool found = searched && (result->report->verdict == EXPLORE_BROKEN ||
-                              result->report->verdict == EXPLORE_STUCK);
-    if (found && plan->jobs > 1) {
-        explore_free(result->explore);
+    if (searched && may_differ(result)) {
+        search_free(result);
         plan->jobs = 1;
         searched = search_once(request, result);
     }
+    plan->walk.reductions = searched ? result->report.reductions : plan->walk.reductions;
     return searched;
 }
 
@@ -585,23 +608,24 @@ static int explore_it(struct request *request)
         fputs("assay explore: not enough memory; try less --memory or fewer --jobs\n", stderr);
         return CLI_UNAVAILABLE;
     }
-    enum explore_verdict verdict = result.report->verdict;
-    write_evidence(request, result.report);
+    enum explore_verdict verdict = result.report.verdict;
+    request->as_spin = steps_as_spin(request);
+    write_evidence(request, &result.report);
     if (verdict == EXPLORE_BROKEN) {
         char name[FINDING_NAME_SIZE];
-        finding_name(name, request->loaded->name, result.report->result.breach.clause,
-                     oracle_name_text(result.report->result.oracle));
-        write_finding(request, result.report, name);
-        tell(request, result.report, name);
+        finding_name(name, request->loaded->name, result.report.result.breach.clause,
+                     oracle_name_text(result.report.result.oracle));
+        write_finding(request, &result.report, name);
+        tell(request, &result, name);
     }
     write_json(request, &result);
     if (!request->json) {
         if (verdict == EXPLORE_STUCK) {
-            tell_stuck(request, result.report);
+            tell_stuck(request, &result.report);
         }
         write_summary(request, &result);
     }
-    explore_free(result.explore);
+    search_free(&result);
     return status_of(request, verdict);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/explore_table.h"
 
 #include "cli/cli.h"
+#include "cli/search.h"
 #include "sim/schedule.h"
 #include "sim/shrink.h"
 
@@ -57,12 +58,11 @@ static bool seek_shortest(struct contest *contest, struct trial *trial, size_t t
                                          .reductions = REDUCE_ALL & ~(unsigned)REDUCE_ORDER},
                                 .memory = contest->memory,
                                 .jobs = 1};
-    struct explore *explore = explore_make(&plan);
-    if (explore == NULL) {
+    struct search_result result;
+    if (!search_shortest(&plan, &result)) {
         return false;
     }
-    explore_shortest(explore);
-    const struct explore_report *report = explore_finish(explore);
+    const struct explore_report *report = &result.report;
     trial->complete = trial->complete && report->verdict != EXPLORE_BOUNDED;
     if (report->verdict == EXPLORE_BROKEN &&
         (trial->shortest == 0 || report->path_length < trial->shortest)) {
@@ -70,7 +70,7 @@ static bool seek_shortest(struct contest *contest, struct trial *trial, size_t t
         trial->trouble = troubles[trouble].name;
         trial->clause = clause_get(report->result.breach.clause)->id;
     }
-    explore_free(explore);
+    search_free(&result);
     return true;
 }
 

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct helper {
@@ -53,18 +55,35 @@ static void watch(struct helper *helpers, unsigned count, struct live *live, boo
     }
 }
 
+/* The report outlives the search. */
+static bool take_report(struct explore *explore, struct search_result *result)
+{
+    result->report = *explore_finish(explore);
+    if (result->report.path == NULL) {
+        return true;
+    }
+    size_t size = result->report.path_length * sizeof *result->report.path;
+    struct walk_move *path = malloc(size + 1);
+    if (path != NULL) {
+        memcpy(path, result->report.path, size);
+    }
+    result->report.path = path;
+    return path != NULL;
+}
+
 static bool run(const struct explore_plan *plan, bool alone, bool tells,
                 struct search_result *result)
 {
     struct helper helpers[EXPLORE_JOBS_MAX];
-    *result = (struct search_result){.explore = explore_make(plan)};
-    if (result->explore == NULL) {
+    struct explore *explore = explore_make(plan);
+    *result = (struct search_result){.jobs = plan->jobs, .shortest = alone};
+    if (explore == NULL) {
         return false;
     }
     unsigned count = 0;
     struct live live = live_begin();
     for (; count < plan->jobs; count++) {
-        helpers[count] = (struct helper){.explore = result->explore, .job = count, .alone = alone};
+        helpers[count] = (struct helper){.explore = explore, .job = count, .alone = alone};
         if (pthread_create(&helpers[count].thread, NULL, help, &helpers[count]) != 0) {
             break;
         }
@@ -75,14 +94,11 @@ static bool run(const struct explore_plan *plan, bool alone, bool tells,
     for (unsigned h = 0; h < count; h++) {
         pthread_join(helpers[h].thread, NULL);
     }
-    if (count == 0) {
-        explore_free(result->explore);
-        return false;
-    }
-    result->report = explore_finish(result->explore);
+    bool done = count > 0 && take_report(explore, result);
     result->seconds = live_seconds(&live);
     live_end(&live);
-    return true;
+    explore_free(explore);
+    return done;
 }
 
 bool search(const struct explore_plan *plan, bool tells, struct search_result *result)
@@ -90,10 +106,31 @@ bool search(const struct explore_plan *plan, bool tells, struct search_result *r
     return run(plan, false, tells, result);
 }
 
-bool search_shortest(const struct explore_plan *plan, struct search_result *result)
+bool search_way(const struct explore_plan *plan, struct search_result *result)
 {
     struct explore_plan alone = *plan;
     alone.jobs = 1;
     alone.walk.reductions &= ~(unsigned)REDUCE_ORDER;
     return run(&alone, true, false, result);
+}
+
+bool search_shortest(const struct explore_plan *plan, struct search_result *result)
+{
+    if (!search_way(plan, result)) {
+        return false;
+    }
+    if (result->report.verdict != EXPLORE_HELD) {
+        return true;
+    }
+    double seconds = result->seconds;
+    search_free(result);
+    bool searched = search(plan, false, result);
+    result->seconds += seconds;
+    return searched;
+}
+
+void search_free(struct search_result *result)
+{
+    free(result->report.path);
+    result->report.path = NULL;
 }

@@ -5,9 +5,11 @@
 
 #include "sim/explore.h"
 
+/* The search itself, with all its memory, is gone by then. */
 struct search_result {
-    struct explore *explore; /* to be freed with explore_free */
-    const struct explore_report *report;
+    struct explore_report report; /* its path is freed by search_free */
+    unsigned jobs;                /* threads that searched */
+    bool shortest;                /* the path is a shortest one */
     double seconds;
 };
 
@@ -15,7 +17,13 @@ struct search_result {
  * memory. */
 bool search(const struct explore_plan *plan, bool tells, struct search_result *result);
 
-/* One thread, breadth first. */
+/* One thread, breadth first: a shortest way to a broken promise, or to plan->target. Whether
+ * everything can rest is not asked. */
+bool search_way(const struct explore_plan *plan, struct search_result *result);
+
+/* The same, and where no promise is broken on any way, an ordinary search for the verdict. */
 bool search_shortest(const struct explore_plan *plan, struct search_result *result);
+
+void search_free(struct search_result *result);
 
 #endif

@@ -22,6 +22,7 @@ struct known {
     struct content {                 /* by slot of the world searched: worked out before */
         struct sameness_share share;
         int64_t message[1 + MESSAGE_VISIBLE_AT];
+        int64_t dimension; /* that the GUID had which published it */
     } contents[CONTENTS_MAX];
 };
 
@@ -246,12 +247,12 @@ static struct sameness_share guid_row(struct sameness *same, uint32_t slot, uint
               sameness_mix(hash, (uint64_t)dimension));
 }
 
-/* Whether this is the dimension that the GUID has, where there is a GUID. */
-static bool is_dimension_of(const struct sameness *same, int64_t guid, int64_t dimension)
+/* The dimension that the GUID has; -1: there is no such GUID. */
+static int64_t dimension_of(const struct sameness *same, int64_t guid)
 {
     const struct rows *rows = rows_of(same);
-    uint32_t slot = row_find(rows, TABLE_GUID, guid);
-    return slot != ROW_NONE && row_get(rows, TABLE_GUID, slot, GUID_DIMENSION) == dimension;
+    uint32_t slot = guid == 0 ? ROW_NONE : row_find(rows, TABLE_GUID, guid);
+    return slot == ROW_NONE ? -1 : row_get(rows, TABLE_GUID, slot, GUID_DIMENSION);
 }
 
 static struct sameness_share output_row(struct sameness *same, uint32_t slot)
@@ -263,7 +264,7 @@ static struct sameness_share output_row(struct sameness *same, uint32_t slot)
     uint32_t expected = of == ROW_NONE ? ROW_NONE : known->guid_output[of];
     if (expected == ROW_NONE || !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_ACTIVITY) ||
         !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_VALUE) ||
-        !is_dimension_of(same, guid, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_DIMENSION))) {
+        dimension_of(same, guid) != row_get(rows, TABLE_OUTPUT, slot, OUTPUT_DIMENSION)) {
         return sameness_raw_row(same, TABLE_OUTPUT, slot);
     }
     uint64_t hash = sameness_mix(UINT64_C(0x0077), known->guid_what[of]);
@@ -314,8 +315,9 @@ static bool keys_matter(const struct sameness *same)
     return !same->run->rules.of.activity.direct || same->run->sabotage != NULL;
 }
 
-/* What a message is and says, without its claims and when it is visible. A dimension counts as the
- * one of the GUID that published it; hash 0: something in it is not as expected. */
+/* What a message is and says, without its claims and when it is visible. Of one that a GUID
+ * published, the dimension must be that GUID's, whatever it was in the run without faults; hash 0:
+ * something in it is not as expected. */
 static struct sameness_share content_of(const struct sameness *same, const int64_t *message)
 {
     const int64_t *expected = expected_message(same, message), *columns = &message[1];
@@ -325,9 +327,10 @@ static struct sameness_share content_of(const struct sameness *same, const int64
         return share;
     }
     for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
-        bool dimension = c == MESSAGE_DIMENSION && columns[MESSAGE_SPAWNED_BY] != 0 &&
-                         is_dimension_of(same, columns[MESSAGE_SPAWNED_BY], columns[c]);
-        if (columns[c] != expected[1 + c] && !dimension) {
+        bool spawned = c == MESSAGE_DIMENSION && columns[MESSAGE_SPAWNED_BY] != 0;
+        int64_t wanted =
+            spawned ? dimension_of(same, columns[MESSAGE_SPAWNED_BY]) : expected[1 + c];
+        if (columns[c] != wanted) {
             return share;
         }
     }
@@ -355,7 +358,8 @@ static struct sameness_share message_content(const struct sameness *same, const 
     return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(message)};
 }
 
-/* Of the message in a slot: the same again and again, until another takes the slot. */
+/* Of the message in a slot: the same again and again, until another takes the slot, or it was
+ * published by a GUID that has another dimension. */
 static struct sameness_share slot_content(const struct sameness *same, uint32_t slot,
                                           const int64_t *message)
 {
@@ -363,8 +367,11 @@ static struct sameness_share slot_content(const struct sameness *same, uint32_t 
         return message_content(same, message);
     }
     struct content *known = &((struct known *)same->own)->contents[slot];
-    if (known->share.hash == 0 || memcmp(known->message, message, sizeof known->message) != 0) {
+    int64_t dimension = dimension_of(same, message[1 + MESSAGE_SPAWNED_BY]);
+    if (known->share.hash == 0 || known->dimension != dimension ||
+        memcmp(known->message, message, sizeof known->message) != 0) {
         memcpy(known->message, message, sizeof known->message);
+        known->dimension = dimension;
         known->share = message_content(same, message);
     }
     return known->share;
@@ -468,7 +475,7 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
                                   (uint64_t)(same->run->world.now - worker->now));
     hash = sameness_mix(hash, live_input(same, worker));
     bool own = !is_in_steps(worker) ||
-               is_dimension_of(same, worker->message[1 + MESSAGE_GUID], worker->dimension);
+               dimension_of(same, worker->message[1 + MESSAGE_GUID]) == worker->dimension;
     share.hash = own ? hash : sameness_mix(hash, (uint64_t)worker->dimension + 1);
     return share;
 }

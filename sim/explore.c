@@ -1,89 +1,13 @@
-#include "sim/explore.h"
+#include "sim/explore_inside.h"
 
 #include "model/check.h"
 #include "sim/part.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
 
-#define ENDS_MAX   (1 << 16) /* different ends that are told apart, a power of two */
-#define IDLE_NS    20000     /* until a thread with nothing to do looks again */
-#define CACHE_LINE 64
-
-#define NO_MEMORY "memory for the states seen ran out"
-#define TOO_LONG  "a schedule was too long"
-#define TOO_MUCH  "too much could happen at once"
-
-/* Numbers that grow. */
-struct words {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-enum dying { NOBODY_DIES, MOVER_DIES, ANYBODY_DIES };
-
-/* What may go wrong right after a move: messages come twice, somebody dies. */
-struct trouble {
-    bool open;            /* nobody has seen to it */
-    uint32_t first, last; /* slots of the messages */
-    enum dying dies;
-};
-
-/* What is left to try at a place of the way. Not on the stack: a way may be WALK_DEPTH_MAX long. */
-struct level {
-    struct walk_move moves[WALK_MOVES_MAX];
-    uint64_t successors[WALK_MOVES_MAX];
-    size_t next, end;    /* those of the moves that nobody has taken */
-    size_t sound;        /* so many are without a fault */
-    uint64_t state;      /* that they lead on from */
-    struct trouble kind; /* open: they are this trouble, one by one */
-    struct trouble trouble;
-    bool has_variants; /* of the next move on the way, with something wrong with it */
-};
-
-/* Something to try, and the way to where it is. */
-enum errand_kind { ERRAND_MOVE, ERRAND_MISHAP, ERRAND_TROUBLE, ERRAND_VARIANTS };
-
-struct errand {
-    enum errand_kind kind;
-    struct walk_move move;
-    struct trouble trouble;
-    bool sound;     /* MOVE: it is without a fault, */
-    uint64_t state; /* and what it leads to counts for this state */
-    unsigned length;
-    struct walk_move way[WALK_DEPTH_MAX];
-};
-
-/* One thread's part of a search. */
-struct explorer {
-    _Alignas(CACHE_LINE) struct explore *explore;
-    struct walk walk;
-    struct level *levels;        /* by depth of the walk */
-    struct sameness ends;        /* rows alone, all that is exchangeable exchanged */
-    atomic_uint_fast64_t states; /* that it visited first; others look at it */
-    uint64_t transitions, rests;
-    unsigned deepest;
-    struct words notes;   /* of states not known to rest: count of successors, state, successors */
-    uint64_t state;       /* of the state that was visited last */
-    struct errand errand; /* that it was given */
-};
-
-struct explore {
-    struct explore_plan plan;
-    struct visited visited;
-    struct explorer explorers[EXPLORE_JOBS_MAX];
-    _Alignas(CACHE_LINE) atomic_bool stop;
-    atomic_uint wanted;                    /* errands, by threads with nothing to do */
-    _Alignas(CACHE_LINE) atomic_uint busy; /* threads at work and errands that lie here */
-    atomic_flag lock;                      /* of what follows */
-    struct errand *errands;
-    unsigned errand_count;
-    uint64_t ends[ENDS_MAX];
-    uint64_t end_count, end_sum;
-    struct explore_report report;
-};
+#define IDLE_NS 20000 /* until a thread with nothing to do looks again */
 
 static void lock(struct explore *explore)
 {
@@ -98,7 +22,7 @@ static void unlock(struct explore *explore)
 
 /* ---- what a search comes to ------------------------------------------------------------------ */
 
-static void finish_as(struct explore *explore, enum explore_verdict verdict, const char *why)
+void explore_finish_as(struct explore *explore, enum explore_verdict verdict, const char *why)
 {
     lock(explore);
     if (explore->report.verdict == EXPLORE_HELD) {
@@ -124,11 +48,11 @@ static void keep_path(struct explorer *one)
 }
 
 /* The move that was done last went wrong. */
-static void found(struct explorer *one)
+void explore_found(struct explorer *one)
 {
     struct explore *explore = one->explore;
     if (one->walk.run.result.verdict == RUN_STORE_FULL) {
-        finish_as(explore, EXPLORE_BOUNDED, "the simulated store was full");
+        explore_finish_as(explore, EXPLORE_BOUNDED, "the simulated store was full");
         return;
     }
     lock(explore);
@@ -142,7 +66,13 @@ static void found(struct explorer *one)
     atomic_store(&explore->stop, true);
 }
 
-static bool stopped(const struct explore *explore)
+void explore_reached(struct explorer *one)
+{
+    explore_finish_as(one->explore, EXPLORE_STUCK, NULL);
+    keep_path(one);
+}
+
+bool explore_stopped(const struct explore *explore)
 {
     return atomic_load_explicit(&explore->stop, memory_order_relaxed);
 }
@@ -154,42 +84,80 @@ static bool has_bug(const struct explorer *one, enum explore_bug bug)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
+/* Which of the sets a set of reductions belongs to: that of workers has nothing to do with rows. */
+static unsigned ends_set(unsigned reductions)
+{
+    return (reductions & (REDUCE_SIBLINGS | REDUCE_COUNTERS)) / REDUCE_SIBLINGS;
+}
+
+const struct explore_ends *explore_ends_as(const struct explore_report *report, unsigned reductions)
+{
+    return &report->ends[ends_set(reductions)];
+}
+
+static void note_end_in(struct ends *ends, uint64_t end)
+{
+    size_t at = (size_t)end & (ENDS_MAX - 1);
+    while (ends->seen[at] != 0 && ends->seen[at] != end) {
+        at = (at + 1) & (ENDS_MAX - 1);
+    }
+    if (ends->seen[at] == end) {
+        return;
+    }
+    if (ends->told.count == ENDS_MAX / 2) {
+        ends->told.more = true;
+        return;
+    }
+    ends->seen[at] = end;
+    ends->told.count++;
+    ends->told.sum += end;
+}
+
 static void note_end(struct explorer *one)
 {
     struct explore *explore = one->explore;
-    uint64_t end = sameness_rows(&one->ends);
-    lock(explore);
-    size_t at = (size_t)end & (ENDS_MAX - 1);
-    while (explore->ends[at] != 0 && explore->ends[at] != end) {
-        at = (at + 1) & (ENDS_MAX - 1);
+    for (unsigned set = 0; set < EXPLORE_ENDS_SETS; set++) {
+        uint64_t end = sameness_rows(&one->ends[set]);
+        lock(explore);
+        note_end_in(&explore->ends[set], end);
+        unlock(explore);
     }
-    if (explore->ends[at] == 0 && explore->end_count < ENDS_MAX / 2) {
-        explore->ends[at] = end;
-        explore->end_count++;
-        explore->end_sum += end;
-    }
-    unlock(explore);
 }
 
 /* ---- notes on liveness ----------------------------------------------------------------------- */
 
-static void push(struct words *words, uint64_t word)
+/* False: there is no memory. */
+static bool grow(struct words *words, struct explore_budget *budget)
 {
-    if (words->count == words->capacity) {
-        words->capacity = words->capacity == 0 ? 1024 : 2 * words->capacity;
-        words->items = realloc(words->items, words->capacity * sizeof *words->items);
-        CHECK(words->items != NULL);
+    size_t capacity = words->capacity == 0 ? 1024 : 2 * words->capacity;
+    size_t more = (capacity - words->capacity) * sizeof *words->items;
+    if (!explore_budget_take(budget, more)) {
+        return false;
     }
-    words->items[words->count++] = word;
+    uint64_t *items = realloc(words->items, capacity * sizeof *items);
+    if (items == NULL) {
+        explore_budget_give(budget, more);
+        return false;
+    }
+    words->items = items;
+    words->capacity = capacity;
+    return true;
 }
 
 static void note_unrested(struct explorer *one, uint64_t state, const uint64_t *successors,
                           size_t count)
 {
-    push(&one->notes, count);
-    push(&one->notes, state);
+    struct words *notes = &one->notes;
+    while (notes->count + 2 + count > notes->capacity) {
+        if (!grow(notes, &one->explore->budget)) {
+            explore_finish_as(one->explore, EXPLORE_BOUNDED, NO_MEMORY);
+            return;
+        }
+    }
+    notes->items[notes->count++] = count;
+    notes->items[notes->count++] = state;
     for (size_t i = 0; i < count; i++) {
-        push(&one->notes, successors[i]);
+        notes->items[notes->count++] = successors[i];
     }
 }
 
@@ -283,26 +251,26 @@ static bool follow(struct explorer *one, struct walk_move move);
 static void add_move(struct explorer *one, struct level *level, struct walk_move move)
 {
     if (level->end == WALK_MOVES_MAX) {
-        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
     } else {
         level->moves[level->end++] = move;
     }
 }
 
-static bool dies_of(const struct walk *walk, enum dying dies, unsigned actor)
+static bool dies_of(const struct walk *walk, const struct trouble *trouble, unsigned actor)
 {
     bool mover = walk->depth > 0 && walk->frames[walk->depth - 1].move.actor == actor;
-    return walk->left.crashes > 0 && (dies == ANYBODY_DIES || (dies == MOVER_DIES && mover)) &&
-           walk_can_crash(walk, actor);
+    return walk->left.crashes > 0 &&
+           (trouble->dies == ANYBODY_DIES || (trouble->dies == MOVER_DIES && mover)) &&
+           actor >= trouble->from && walk_can_crash(walk, actor);
 }
 
-static struct trouble trouble_of(const struct walk *walk, uint32_t first, uint32_t last,
-                                 enum dying dies)
+/* The trouble, open if there is something to it. */
+static struct trouble trouble_of(const struct walk *walk, struct trouble trouble)
 {
-    struct trouble trouble = {.first = first, .last = last, .dies = dies};
-    trouble.open = walk->left.duplicates > 0 && first < last;
+    trouble.open = walk->left.duplicates > 0 && trouble.first < trouble.last;
     for (unsigned a = 0; a < walk->run.actor_count && !trouble.open; a++) {
-        trouble.open = dies_of(walk, dies, a);
+        trouble.open = dies_of(walk, &trouble, a);
     }
     return trouble;
 }
@@ -310,16 +278,23 @@ static struct trouble trouble_of(const struct walk *walk, uint32_t first, uint32
 /* The state that a move led to, and what may go wrong right after the move. True: it can rest. */
 static bool arrive(struct explorer *one, struct trouble trouble);
 
-/* One thing goes wrong, and others after it: of messages those that come later, for they may come
- * twice in any order. */
+/* One thing goes wrong, and others after it: those who die first, then messages; of either those
+ * that are listed later, for they may die, or come twice, in any order. */
 static void have_mishap(struct explorer *one, struct walk_move move, struct trouble trouble)
 {
-    uint32_t first = move.kind == WALK_DUPLICATE ? move.slot : trouble.first;
+    struct trouble after = trouble;
+    if (move.kind == WALK_CRASH) {
+        after.dies = trouble.dies == ANYBODY_DIES ? ANYBODY_DIES : NOBODY_DIES;
+        after.from = move.actor + 1U;
+    } else {
+        after.first = move.slot;
+        after.dies = NOBODY_DIES;
+    }
     one->transitions++;
     if (walk_do(&one->walk, move)) {
-        arrive(one, trouble_of(&one->walk, first, trouble.last, NOBODY_DIES));
+        arrive(one, trouble_of(&one->walk, after));
     } else {
-        found(one);
+        explore_found(one);
     }
     walk_undo(&one->walk);
 }
@@ -329,7 +304,7 @@ static bool try_all(struct explorer *one, struct level *level, size_t *known)
 {
     bool rests = false;
     *known = 0;
-    while (level->next < level->end && !stopped(one->explore)) {
+    while (level->next < level->end && !explore_stopped(one->explore)) {
         size_t at = level->next++;
         if (level->kind.open) {
             have_mishap(one, level->moves[at], level->kind);
@@ -356,7 +331,7 @@ static void have_trouble(struct explorer *one, struct trouble trouble)
         add_move(one, level, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot});
     }
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
-        if (dies_of(walk, trouble.dies, a)) {
+        if (dies_of(walk, &trouble, a)) {
             add_move(
                 one, level,
                 (struct walk_move){.kind = WALK_CRASH, .actor = (uint8_t)a, .slot = WALK_NO_SLOT});
@@ -382,17 +357,20 @@ static struct trouble trouble_after(const struct explorer *one)
         return (struct trouble){0};
     }
     if (later) {
-        return trouble_of(walk, 0, last, ANYBODY_DIES);
+        return trouble_of(walk, (struct trouble){.last = last, .dies = ANYBODY_DIES});
     }
-    return trouble_of(walk, has_bug(one, BUG_COPIES) ? last : frame->messages, last,
-                      claims || has_bug(one, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES);
+    return trouble_of(
+        walk,
+        (struct trouble){.first = has_bug(one, BUG_COPIES) ? last : frame->messages,
+                         .last = last,
+                         .dies = claims || has_bug(one, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES});
 }
 
 /* Trouble that is still open is seen to. */
 static void finish_trouble(struct explorer *one)
 {
     struct level *level = &one->levels[one->walk.depth];
-    if (level->trouble.open && !stopped(one->explore)) {
+    if (level->trouble.open && !explore_stopped(one->explore)) {
         struct trouble trouble = level->trouble;
         level->trouble.open = false;
         have_trouble(one, trouble);
@@ -444,7 +422,7 @@ static bool look_after(struct explorer *one, struct look look)
     if (look.place != 0 &&
         walk->run.part->sameness->reaches_out(&walk->same, &walk->run.bundle, look.place, look.rows,
                                               look.messages)) {
-        finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
+        explore_finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
         return false;
     }
     return true;
@@ -456,7 +434,7 @@ static bool make_move(struct explorer *one, struct walk_move move)
     struct look look = look_before(one, move);
     one->transitions++;
     if (!walk_do(&one->walk, move)) {
-        found(one);
+        explore_found(one);
         return false;
     }
     return look_after(one, look);
@@ -616,12 +594,11 @@ static size_t candidates(struct explorer *one, const struct walk_move *moves, si
     return count;
 }
 
-/* What can happen; if that is too much, the search is over. */
-static size_t list_moves(struct explorer *one, struct walk_move *moves, size_t *sound)
+size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound)
 {
     size_t count = walk_moves(&one->walk, moves, sound);
     if (one->walk.crowded) {
-        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
     }
     return count;
 }
@@ -633,7 +610,7 @@ static bool go_first(struct explorer *one)
     struct candidate list[WALK_MOVES_MAX];
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
-    list_moves(one, moves, &sound);
+    explore_moves(one, moves, &sound);
     size_t count = candidates(one, moves, sound, list);
     for (size_t i = 0; i < count; i++) {
         if (list[i].move.slot != WALK_NO_SLOT ? claim_locally(one, list[i].move)
@@ -648,7 +625,7 @@ static bool go_first(struct explorer *one)
 static void try_variants(struct explorer *one, struct walk_move step)
 {
     struct level *level = &one->levels[one->walk.depth];
-    size_t sound, known, count = list_moves(one, level->moves, &sound);
+    size_t sound, known, count = explore_moves(one, level->moves, &sound);
     level->kind.open = false;
     level->next = level->end = level->sound = 0;
     for (size_t m = sound; m < count; m++) {
@@ -670,6 +647,7 @@ static bool follow_first(struct explorer *one, bool *rests)
     }
     for (unsigned d = depth; d < walk->depth; d++) {
         one->levels[d].has_variants = walk_has_variants(walk);
+        one->levels[d].state = d == depth ? one->levels[d].state : 0;
     }
     *rests = visit(one);
     uint64_t state = one->state;
@@ -689,42 +667,62 @@ static bool follow_first(struct explorer *one, bool *rests)
 
 /* ---- a state --------------------------------------------------------------------------------- */
 
-static void note_depth(struct explorer *one)
+bool explore_goes_on(struct explorer *one)
 {
     one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
+    if (walk_is_deep(&one->walk)) {
+        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
+    }
+    if (one->walk.same.saturated) {
+        explore_finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
+    }
+    return !explore_stopped(one->explore);
 }
 
-/* Nothing but faults can happen. */
-static bool judge_rest(struct explorer *one)
+bool explore_judge_rest(struct explorer *one)
 {
     one->rests++;
     note_end(one);
     if (!walk_settled(&one->walk)) {
-        found(one);
+        explore_found(one);
         one->walk.run.result.verdict = RUN_HELD;
         return false;
     }
     return true;
 }
 
+/* The state is one that the way leads through. */
+static bool is_on_way(const struct explorer *one, uint64_t state)
+{
+    for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
+        if (one->levels[depth].state == state) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What goes first is taken instead of everything else, but not if it leads back to where the way
+ * came through: then nobody else might ever get a turn. */
 static bool expand(struct explorer *one, uint64_t state)
 {
     struct level *level = &one->levels[one->walk.depth];
     size_t known = 1;
     bool rests = false;
-    if (follow_first(one, &rests)) {
+    level->state = state;
+    if (follow_first(one, &rests) &&
+        (rests || explore_stopped(one->explore) || !is_on_way(one, one->state))) {
         level->successors[0] = one->state;
     } else {
         level->next = 0;
-        level->end = list_moves(one, level->moves, &level->sound);
-        level->state = state;
+        level->end = explore_moves(one, level->moves, &level->sound);
         level->kind.open = false;
-        rests = level->sound == 0 && judge_rest(one);
+        rests = level->sound == 0 && explore_judge_rest(one);
         rests = try_all(one, level, &known) || rests;
     }
     if (rests || has_bug(one, BUG_REST)) {
         visited_set_rests(&one->explore->visited, state);
-    } else if (!stopped(one->explore)) {
+    } else if (!explore_stopped(one->explore)) {
         note_unrested(one, state, level->successors, known);
     }
     return rests;
@@ -738,9 +736,10 @@ static bool visit(struct explorer *one)
     uint64_t state = walk_state(&one->walk);
     enum visited_answer answer = visited_add(&explore->visited, state, &rests);
     one->state = state;
+    one->levels[one->walk.depth].state = state;
     if (answer != VISITED_NEW) {
         if (answer == VISITED_FULL) {
-            finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
+            explore_finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
         }
         return rests;
     }
@@ -748,17 +747,9 @@ static bool visit(struct explorer *one)
                           atomic_load_explicit(&one->states, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     if (state == explore->plan.target) {
-        finish_as(explore, EXPLORE_STUCK, NULL);
-        keep_path(one);
+        explore_reached(one);
     }
-    note_depth(one);
-    if (walk_is_deep(&one->walk)) {
-        finish_as(explore, EXPLORE_BOUNDED, TOO_LONG);
-    }
-    if (one->walk.same.saturated) {
-        finish_as(explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
-    }
-    if (stopped(explore)) {
+    if (!explore_goes_on(one)) {
         return false;
     }
     share(one);
@@ -777,6 +768,9 @@ static void go_to_errand(struct explorer *one)
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
     walk_go(&one->walk, one->errand.way, one->errand.length);
+    for (unsigned depth = 0; depth <= one->errand.length; depth++) {
+        one->levels[depth].state = 0; /* the way there is another's */
+    }
     memcpy(oracle->evaluated, evaluated, sizeof evaluated);
     memcpy(oracle->seen, seen, sizeof seen);
 }
@@ -825,7 +819,7 @@ static void run_errand(struct explorer *one)
 void explore_join(struct explore *explore, unsigned job)
 {
     struct explorer *one = &explore->explorers[job];
-    if (job == 0 && !stopped(explore)) {
+    if (job == 0 && !explore_stopped(explore)) {
         expand(one, walk_state(&one->walk));
     }
     bool working = job == 0;
@@ -840,7 +834,7 @@ void explore_join(struct explore *explore, unsigned job)
         } else {
             thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         }
-    } while (atomic_load(&explore->busy) > 0 && !stopped(explore));
+    } while (atomic_load(&explore->busy) > 0 && !explore_stopped(explore));
 }
 
 uint64_t explore_states(const struct explore *explore)
@@ -854,7 +848,7 @@ uint64_t explore_states(const struct explore *explore)
 
 void explore_stop(struct explore *explore)
 {
-    finish_as(explore, EXPLORE_BOUNDED, "it was interrupted");
+    explore_finish_as(explore, EXPLORE_BOUNDED, "it was interrupted");
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -863,19 +857,41 @@ static bool make_explorer(struct explore *explore, struct explorer *one)
 {
     one->explore = explore;
     one->levels = calloc(WALK_DEPTH_MAX + 1, sizeof *one->levels);
-    if (one->levels == NULL || !walk_make(&one->walk, &explore->plan.walk) ||
-        !sameness_make(&one->ends, &one->walk.run, REDUCE_ALL)) {
-        return false;
+    bool made = one->levels != NULL && walk_make(&one->walk, &explore->plan.walk);
+    for (unsigned set = 0; made && set < EXPLORE_ENDS_SETS; set++) {
+        made = sameness_make(&one->ends[set], &one->walk.run, set * REDUCE_SIBLINGS);
     }
-    return true;
+    return made;
+}
+
+/* Some promise is not judged. */
+static bool lacks_a_judge(const struct walk_plan *plan)
+{
+    for (int c = 0; c < CLAUSE_COUNT && plan->without != NULL; c++) {
+        if (plan->without[c]) {
+            return true;
+        }
+    }
+    return plan->watch != NULL;
+}
+
+/* A planted bug makes several transactions of one with which a claim may ride: then the claim by
+ * itself, afterwards, does not come to the same. */
+static bool splits_rides(const struct walk_plan *plan)
+{
+    return plan->sabotage != NULL && walk_claims_ride(plan->scenario) &&
+           plan->sabotage->kind != SABOTAGE_DROP && plan->sabotage->kind != SABOTAGE_UNGUARD;
 }
 
 /* Those that may be made. What is open names rows and actors as they are. A named bug may go by a
  * counter; one that writes back what it read on the sly, beside its transactions, keeps counters
- * and looks anywhere. */
+ * and looks anywhere. What goes first does so for reasons that oracles watch. */
 static unsigned sound_reductions(const struct walk_plan *plan)
 {
     unsigned reductions = plan->reductions;
+    if (lacks_a_judge(plan)) {
+        reductions &= ~(unsigned)REDUCE_ORDER;
+    }
     if (plan->by_statement) {
         reductions &= REDUCE_COUNTERS;
     }
@@ -884,6 +900,9 @@ static unsigned sound_reductions(const struct walk_plan *plan)
     }
     if (plan->sabotage != NULL && plan->sabotage->kind == SABOTAGE_STALE) {
         reductions &= ~(unsigned)(REDUCE_COUNTERS | REDUCE_ORDER);
+    }
+    if (splits_rides(plan)) {
+        reductions &= ~(unsigned)REDUCE_ORDER;
     }
     return reductions;
 }
@@ -894,17 +913,19 @@ struct explore *explore_make(const struct explore_plan *plan)
     if (explore != NULL) {
         memset(explore, 0, sizeof *explore);
     }
-    if (explore == NULL || !visited_make(&explore->visited, plan->memory)) {
+    if (explore == NULL || !visited_make(&explore->visited, &explore->budget)) {
         free(explore);
         return NULL;
     }
     explore->plan = *plan;
+    explore->budget.max = plan->memory;
     explore->plan.walk.reductions =
         plan->bug == BUG_TRUST ? plan->walk.reductions : sound_reductions(&plan->walk);
     explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
     explore->errands = calloc(plan->jobs, sizeof *explore->errands);
-    bool made = explore->errands != NULL;
+    explore->ends = calloc(EXPLORE_ENDS_SETS, sizeof *explore->ends);
+    bool made = explore->errands != NULL && explore->ends != NULL;
     for (unsigned j = 0; made && j < plan->jobs; j++) {
         made = make_explorer(explore, &explore->explorers[j]);
     }
@@ -917,7 +938,7 @@ struct explore *explore_make(const struct explore_plan *plan)
     atomic_flag_clear(&explore->lock);
     atomic_store(&explore->explorers[0].states, 1);
     if (visited_add(&explore->visited, root, &known) == VISITED_FULL) {
-        finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
+        explore_finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
     }
     atomic_store(&explore->busy, 1);
     atomic_store(&explore->wanted, plan->jobs - 1);
@@ -929,11 +950,14 @@ void explore_free(struct explore *explore)
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
         struct explorer *one = &explore->explorers[j];
         walk_free(&one->walk);
-        sameness_free(&one->ends);
+        for (unsigned set = 0; set < EXPLORE_ENDS_SETS; set++) {
+            sameness_free(&one->ends[set]);
+        }
         free(one->levels);
         free(one->notes.items);
     }
     free(explore->errands);
+    free(explore->ends);
     visited_free(&explore->visited);
     free(explore->report.path);
     free(explore);
@@ -945,12 +969,14 @@ static void add_up(struct explore *explore)
 {
     struct explore_report *report = &explore->report;
     report->states = visited_count(&explore->visited);
-    report->bytes = visited_bytes(&explore->visited);
-    report->ends = explore->end_count;
-    report->end_sum = explore->end_sum;
+    report->bytes = visited_bytes(&explore->visited) + explore->way_bytes;
+    for (unsigned set = 0; set < EXPLORE_ENDS_SETS; set++) {
+        report->ends[set] = explore->ends[set].told;
+    }
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
         const struct explorer *one = &explore->explorers[j];
         report->transitions += one->transitions;
+        report->bytes += one->notes.capacity * sizeof *one->notes.items;
         for (int c = 0; c < CLAUSE_COUNT; c++) {
             report->evaluated[c] += one->walk.run.oracle.evaluated[c];
         }
@@ -988,160 +1014,4 @@ const struct explore_report *explore_finish(struct explore *explore)
         }
     }
     return &explore->report;
-}
-
-/* ---- breadth first --------------------------------------------------------------------------- */
-
-struct node {
-    uint32_t parent;
-    struct walk_move move;
-};
-
-struct breadth {
-    struct explorer *one;
-    struct node *nodes;
-    size_t count, capacity;
-};
-
-static bool add_node(struct breadth *breadth, uint32_t parent, struct walk_move move)
-{
-    if (breadth->count == breadth->capacity) {
-        size_t more = breadth->capacity == 0 ? 4096 : 2 * breadth->capacity;
-        size_t bytes = more * sizeof *breadth->nodes;
-        bool fits = bytes <= breadth->one->explore->plan.memory && more < UINT32_MAX;
-        struct node *nodes = fits ? realloc(breadth->nodes, bytes) : NULL;
-        if (nodes == NULL) {
-            finish_as(breadth->one->explore, EXPLORE_BOUNDED, "memory for the way back ran out");
-            return false;
-        }
-        breadth->nodes = nodes;
-        breadth->capacity = more;
-    }
-    breadth->nodes[breadth->count++] = (struct node){.parent = parent, .move = move};
-    return true;
-}
-
-/* Back to where the ways to here and to the node part, and on to the node: its brothers and sisters
- * came just before it, so that this is mostly one move. */
-static void go_to(struct breadth *breadth, size_t node)
-{
-    struct walk *walk = &breadth->one->walk;
-    struct walk_move way[WALK_DEPTH_MAX];
-    unsigned length = 0;
-    for (size_t n = node; n != 0; n = breadth->nodes[n].parent) {
-        way[WALK_DEPTH_MAX - ++length] = breadth->nodes[n].move;
-    }
-    walk_go(walk, &way[WALK_DEPTH_MAX - length], length);
-}
-
-/* The state that the move led to. */
-static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
-{
-    struct explore *explore = breadth->one->explore;
-    bool known;
-    switch (visited_add(&explore->visited, walk_state(&breadth->one->walk), &known)) {
-    case VISITED_NEW:
-        add_node(breadth, node, move);
-        break;
-    case VISITED_FULL:
-        finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
-        break;
-    case VISITED_KNOWN:
-        break;
-    }
-}
-
-static void look_around(struct breadth *breadth, uint32_t node)
-{
-    struct explorer *one = breadth->one;
-    struct walk_move moves[WALK_MOVES_MAX];
-    size_t sound;
-    go_to(breadth, node);
-    note_depth(one);
-    if (walk_is_deep(&one->walk)) {
-        finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
-        return;
-    }
-    if (one->walk.same.saturated) {
-        finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
-        return;
-    }
-    size_t count = walk_moves(&one->walk, moves, &sound);
-    if (one->walk.crowded) {
-        finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
-        return;
-    }
-    if (sound == 0) {
-        judge_rest(one);
-    }
-    for (size_t m = 0; m < count && !stopped(one->explore); m++) {
-        one->transitions++;
-        if (!walk_do(&one->walk, moves[m])) {
-            found(one);
-        } else {
-            meet(breadth, node, moves[m]);
-        }
-        walk_undo(&one->walk);
-    }
-}
-
-void explore_shortest(struct explore *explore)
-{
-    struct breadth breadth = {.one = &explore->explorers[0]};
-    struct walk *walk = &breadth.one->walk;
-    CHECK((walk->plan.reductions & REDUCE_ORDER) == 0);
-    bool room = add_node(&breadth, 0, (struct walk_move){0});
-    for (size_t node = 0; room && node < breadth.count && !stopped(explore); node++) {
-        look_around(&breadth, (uint32_t)node);
-        atomic_store_explicit(&breadth.one->states, breadth.count, memory_order_relaxed);
-    }
-    free(breadth.nodes);
-}
-
-/* ---- the nearest way that passes ------------------------------------------------------------- */
-
-/* The plainest way on, until nothing but faults can happen. */
-static bool rests_from_here(struct walk *walk)
-{
-    struct walk_move moves[WALK_MOVES_MAX];
-    size_t sound = 1;
-    while (!walk_is_deep(walk)) {
-        walk_moves(walk, moves, &sound);
-        if (sound == 0) {
-            bool held = walk_settled(walk);
-            walk->run.result.verdict = RUN_HELD;
-            return held;
-        }
-        if (!walk_do(walk, moves[0])) {
-            return false;
-        }
-    }
-    return false;
-}
-
-bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t length,
-                     struct walk_move *passing, size_t *passing_length)
-{
-    struct walk_move moves[WALK_MOVES_MAX];
-    size_t sound;
-    walk_begin(walk);
-    for (size_t i = 0; i + 1 < length; i++) {
-        walk_do(walk, path[i]);
-    }
-    for (size_t part = length; part-- > 0;) {
-        walk_back_to(walk, (unsigned)part);
-        walk_moves(walk, moves, &sound);
-        for (size_t m = 0; m < sound; m++) {
-            if (memcmp(&moves[m], &path[part], sizeof *moves) != 0 && walk_do(walk, moves[m]) &&
-                rests_from_here(walk)) {
-                *passing_length = walk->depth;
-                for (unsigned d = 0; d < walk->depth; d++) {
-                    passing[d] = walk->frames[d].move;
-                }
-                return true;
-            }
-            walk_back_to(walk, (unsigned)part);
-        }
-    }
-    return false;
 }

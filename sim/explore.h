@@ -15,7 +15,8 @@
  *   anything to do.
  *
  * - Duplicates. A copy of a message comes to be when the message does, or when time moves on. It
- *   may lie there unseen for as long as one likes.
+ *   may lie there unseen for as long as one likes. When time moves on, any number of workers may
+ *   die and of messages come twice, in one order.
  *
  * - Local steps. If a worker's next transaction reads and writes nothing but its own place, and no
  *   other message about that place is anywhere, then nobody can come in its way, now or later: it
@@ -23,12 +24,16 @@
  *   of another place that is there already is not taken for granted: each is looked at, and one
  *   that does ends the search. A claim goes first only together with all that its worker does until
  *   it is idle again, if every step of that is local; the states in between are not kept. None is
- *   put off for ever: such steps use messages up, or put them back until time moves on, which is
- *   looked at with everything else.
+ *   put off for ever: where such a step leads back to a state on the way to it, everything else is
+ *   looked at there, too. (A circle that closes between two threads is left out, but not passed
+ *   over: nothing in it has a way to rest, so the answer is STUCK, and who asks one thread is told
+ *   the truth.) Some reasons are promises that oracles watch: if one of those is off (plan.without,
+ *   plan.watch), nothing goes first.
  *
  * - Claims that ride with other work. The state is the one that the same work and then the claim
  *   lead to, with nothing in between, so they are claimed apart; but not where the answer is lost:
- *   then nobody knows what was claimed. Work that could lose a claim so is no local step.
+ *   then nobody knows what was claimed. Work that could lose a claim so is no local step. Where a
+ *   planted bug makes several transactions of such work, no order is left out.
  *
  * Liveness: once faults stop, everything can come to rest from every state. A state can rest if it
  * is at rest (nobody can do anything, and the live promises hold), or if one of its successors
@@ -52,6 +57,10 @@
 
 #define EXPLORE_JOBS_MAX 64
 
+/* Sets of reductions, as far as they tell ends apart: siblings and counters each left out or not.
+ */
+#define EXPLORE_ENDS_SETS 4
+
 /* Why a search with REDUCE_ORDER, or with REDUCE_COUNTERS, ends as BOUNDED: without that reduction
  * it can be done. */
 #define EXPLORE_REACHES_OUT  "a transaction names rows of another place"
@@ -70,7 +79,7 @@ enum explore_bug {
 
 struct explore_plan {
     struct walk_plan walk;
-    size_t memory; /* bytes for the states seen */
+    size_t memory; /* bytes, for everything that grows with the states (explore_budget.h) */
     unsigned jobs;
     uint64_t target; /* a state that is looked for: the way there ends the search; 0: none */
     enum explore_bug bug;
@@ -84,15 +93,21 @@ enum explore_verdict {
     EXPLORE_VERDICT_COUNT
 };
 
+/* Different rows that states have in which nothing but faults can happen. */
+struct explore_ends {
+    uint64_t count, sum; /* how many, and a digest of them */
+    bool more;           /* there are more, which are not counted */
+};
+
 struct explore_report {
     enum explore_verdict verdict;
     const char *why;     /* BOUNDED: what ran out */
     unsigned reductions; /* those of the plan's that may be made */
     uint64_t states, transitions;
-    uint64_t rests;           /* states in which nothing but faults can happen */
-    uint64_t ends, end_sum;   /* different rows that such states have, and a digest of those */
+    uint64_t rests;                              /* states in which nothing but faults can happen */
+    struct explore_ends ends[EXPLORE_ENDS_SETS]; /* by set; see explore_ends_as */
     unsigned deepest;         /* on the ways that were gone: others may be shorter */
-    size_t bytes;             /* of the states seen, at the end */
+    size_t bytes;             /* of all that grows with the states, at the end */
     struct run_result result; /* BROKEN */
     struct walk_move *path;   /* BROKEN, or to the target: the way there; freed by explore_free */
     size_t path_length;
@@ -117,8 +132,15 @@ void explore_stop(struct explore *explore);
 /* After every thread has come back, once. */
 const struct explore_report *explore_finish(struct explore *explore);
 
+/* Ends as one who makes these reductions tells them apart. */
+const struct explore_ends *explore_ends_as(const struct explore_report *report,
+                                           unsigned reductions);
+
 /* Breadth first instead of explore_join, by one thread: the path is a shortest one. Order must not
- * be reduced: it is the number of moves that counts. Whether everything can rest is not asked. */
+ * be reduced: it is the number of moves that counts. A state at rest is judged before any move of
+ * its level. Whether everything can rest is not asked: HELD says that no promise is broken at a
+ * commit or at rest, and explore_join has to be asked for the remainder. With a target, the way
+ * there is a shortest one. */
 void explore_shortest(struct explore *explore);
 
 /* A way that holds to the end and parts from this one as late as possible: `passing` has room for

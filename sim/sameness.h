@@ -19,7 +19,9 @@
  * - siblings: which of several places of the same shape under one parent it is
  *
  * - counters: how often something was tried, and the dimensions that are counted out of it (only
- *   their order); where a counter comes near its ceiling, the search is told (saturated)
+ *   their order); where a counter comes near its ceiling, the search is told (saturated). A loop
+ *   that does nothing but count comes back to the same state and is cut there, long before its
+ *   ceiling: what only the ceiling would end counts as having no end
  *
  * The fourth, order, is no matter of sameness: see explore.h.
  *

@@ -14,9 +14,9 @@ struct visited_shard {
     size_t mask, count;
 };
 
-bool visited_make(struct visited *visited, size_t bytes_max)
+bool visited_make(struct visited *visited, struct explore_budget *budget)
 {
-    *visited = (struct visited){.shard_bytes_max = bytes_max / VISITED_SHARDS};
+    *visited = (struct visited){.budget = budget};
     visited->shards = aligned_alloc(64, VISITED_SHARDS * sizeof *visited->shards);
     if (visited->shards == NULL) {
         return false;
@@ -72,9 +72,12 @@ static bool make_room(const struct visited *visited, struct visited_shard *shard
         return true;
     }
     size_t more = size == 0 ? FIRST_SIZE : 2 * size;
-    bool fits = more * sizeof *shard->entries <= visited->shard_bytes_max;
+    size_t bytes = (more - size) * sizeof *shard->entries;
+    bool fits = more * sizeof *shard->entries <= visited->budget->max / VISITED_SHARDS &&
+                explore_budget_take(visited->budget, bytes);
     uint64_t *entries = fits ? calloc(more, sizeof *entries) : NULL;
     if (entries == NULL) {
+        explore_budget_give(visited->budget, fits ? bytes : 0);
         return shard->count < size / 16 * 15;
     }
     struct visited_shard grown = {.entries = entries, .mask = more - 1};

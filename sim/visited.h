@@ -8,13 +8,13 @@
  * n^2 / 2^64: 5 in 10^8 for a million states, 5 in 10^4 for a hundred million.
  *
  * (VI1) Of all threads that add a fingerprint exactly one is told that it is new.
- * (VI2) Its tables never take more bytes than it was given, but for the moment in which one of them
- *       grows; what does not fit is told, not lost. */
+ * (VI2) Its tables never take more bytes than the budget that it was given has, but for the moment
+ *       in which one of them grows; what does not fit is told, not lost. */
 #ifndef SIM_VISITED_H
 #define SIM_VISITED_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "sim/explore_budget.h"
+
 #include <stdint.h>
 
 #define VISITED_SHARDS 256
@@ -23,13 +23,13 @@ struct visited_shard; /* visited.c */
 
 struct visited {
     struct visited_shard *shards;
-    size_t shard_bytes_max;
+    struct explore_budget *budget; /* which others may take from, too */
 };
 
 enum visited_answer { VISITED_NEW, VISITED_KNOWN, VISITED_FULL };
 
-/* False: no memory. */
-bool visited_make(struct visited *visited, size_t bytes_max);
+/* The budget must outlive it. False: no memory. */
+bool visited_make(struct visited *visited, struct explore_budget *budget);
 void visited_free(struct visited *visited);
 
 /* KNOWN: *rests is its bit. */

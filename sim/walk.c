@@ -184,9 +184,8 @@ static void add_rides(const struct walk *walk, struct list *list, enum walk_kind
     }
 }
 
-static bool claims_ride(const struct walk *walk)
+bool walk_claims_ride(const struct scenario *scenario)
 {
-    const struct scenario *scenario = walk->plan.scenario;
     return scenario->protocol == PROTOCOL_ACTIVITY && !scenario->literal;
 }
 
@@ -209,7 +208,7 @@ bool walk_rides(struct walk_move move, const struct performer *before)
 static void add_work(struct walk *walk, struct list *list, unsigned actor)
 {
     add(list, WALK_STEP, actor, ROW_NONE);
-    if (claims_ride(walk) && (walk->plan.reductions & REDUCE_ORDER) == 0) {
+    if (walk_claims_ride(walk->plan.scenario) && (walk->plan.reductions & REDUCE_ORDER) == 0) {
         const struct bundle *bundle = peek(walk, actor);
         if (walk->plan.by_statement ? walk_begins_with_claim(walk, bundle)
                                     : bundle_claims(bundle)) {
@@ -318,14 +317,13 @@ static bool tears(const struct walk *walk)
 
 bool walk_has_variants(const struct walk *walk)
 {
-    return !walk->plan.by_statement &&
-           (walk->left.unknowns > 0 || walk->left.aborts > 0 || tears(walk));
+    return walk->left.unknowns > 0 || walk->left.aborts > 0 || tears(walk);
 }
 
 /* Its answer is lost, and so is what it claimed. */
 static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
 {
-    if (claims_ride(walk) && !is_idle_worker(walk, actor)) {
+    if (walk_claims_ride(walk->plan.scenario) && !is_idle_worker(walk, actor)) {
         const struct bundle *bundle = peek(walk, actor);
         if (bundle_claims(bundle)) {
             add_rides(walk, list, WALK_UNSURE, actor, bundle);
@@ -333,25 +331,56 @@ static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
     }
 }
 
-/* The steps so far, with something wrong with them; what is rolled back took nothing along. */
+/* A step, with something wrong with it; what is rolled back took nothing along. */
+static void add_variants_of(struct walk *walk, struct list *list, struct walk_move move)
+{
+    uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
+    if (move.kind != WALK_STEP || walk_rides(move, performer_of(walk, move.actor))) {
+        return;
+    }
+    if (walk->left.unknowns > 0) {
+        add(list, WALK_UNSURE, move.actor, slot);
+        add(list, WALK_LOST, move.actor, slot);
+        add_lost_rides(walk, list, move.actor);
+    }
+    if (walk->left.aborts > 0) {
+        add(list, WALK_ABORT, move.actor, slot);
+    }
+    if (tears(walk)) {
+        add(list, WALK_TEAR, move.actor, slot);
+    }
+}
+
+/* Statement level: a transaction that is open is given up, or no answer comes any more. Only one
+ * that has come to its end may have committed, or be torn. */
+static void add_variants_open(const struct walk *walk, struct list *list, struct walk_move move)
+{
+    if (move.kind != WALK_OPERATE || move.slot != WALK_NO_SLOT) {
+        return;
+    }
+    bool done = walk_is_done(walk, move.actor);
+    if (walk->left.unknowns > 0) {
+        add(list, WALK_LOST, move.actor, ROW_NONE);
+    }
+    if (walk->left.unknowns > 0 && done) {
+        add(list, WALK_UNSURE, move.actor, ROW_NONE);
+    }
+    if (walk->left.aborts > 0) {
+        add(list, WALK_ABORT, move.actor, ROW_NONE);
+    }
+    if (tears(walk) && done) {
+        add(list, WALK_TEAR, move.actor, ROW_NONE);
+    }
+}
+
+/* The steps so far, with something wrong with them. */
 static void add_variants(struct walk *walk, struct list *list, size_t steps)
 {
     for (size_t i = 0; i < steps && walk_has_variants(walk); i++) {
-        struct walk_move move = list->moves[i];
-        uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
-        if (walk_rides(move, performer_of(walk, move.actor))) {
-            continue;
-        }
-        if (move.kind == WALK_STEP && walk->left.unknowns > 0) {
-            add(list, WALK_UNSURE, move.actor, slot);
-            add(list, WALK_LOST, move.actor, slot);
-            add_lost_rides(walk, list, move.actor);
-        }
-        if (move.kind == WALK_STEP && walk->left.aborts > 0) {
-            add(list, WALK_ABORT, move.actor, slot);
-        }
-        if (move.kind == WALK_STEP && tears(walk)) {
-            add(list, WALK_TEAR, move.actor, slot);
+        if (walk->plan.by_statement) {
+            add_variants_open(walk, list, list->moves[i]);
+        } else {
+            add_variants_of(walk, list, list->moves[i]);
         }
     }
 }
@@ -389,11 +418,11 @@ static void note(struct walk *walk, const struct walk_frame *frame)
                   ghosts->logged - frame->ghosts);
 }
 
-void walk_tell(struct walk *walk, unsigned actor, const struct bundle *sent)
+void walk_tell(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
-    performer_take(&run->actors[actor].performer, &run->rules, run->sabotage, sent, &run->outcome,
-                   &run->world.rows);
+    performer_take(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle,
+                   &run->outcome, &run->world.rows);
 }
 
 /* The transaction is over: what stays of it is judged. */
@@ -435,7 +464,7 @@ static void step(struct walk *walk, struct walk_move move)
     if (move.kind == WALK_TEAR) {
         performer_restart(one, &run->rules, move.actor);
     } else if (run->result.verdict == RUN_HELD) {
-        walk_tell(walk, move.actor, &run->bundle);
+        walk_tell(walk, move.actor);
     }
 }
 
@@ -512,9 +541,16 @@ static void act(struct walk *walk, struct walk_move move)
     case WALK_OPERATE:
         walk_operate(walk, move);
         return;
-    default:
+    case WALK_STEP:
         if (walk->plan.by_statement) {
             walk_open(walk, move);
+        } else {
+            step(walk, move);
+        }
+        return;
+    default:
+        if (walk->plan.by_statement) {
+            walk_end(walk, move.actor, (enum walk_kind)move.kind);
         } else {
             step(walk, move);
         }

@@ -108,7 +108,9 @@ void walk_begin(struct walk *walk);
  * lost: see explore.h. */
 size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], size_t *sound);
 
-/* Whether a step could go wrong in a way of its own: a lost answer, an abort, a torn commit. */
+/* Whether a step could go wrong in a way of its own: a lost answer, an abort, a torn commit. At
+ * statement level that happens to an open transaction: it is given up, or no answer comes, after
+ * any operation; one that has come to its end may have committed all the same, or be torn. */
 bool walk_has_variants(const struct walk *walk);
 
 /* False: a promise is broken, and walk->run.result says which; or the store is full. */
@@ -129,6 +131,9 @@ bool walk_show(struct walk *walk, struct walk_move move);
 bool walk_is_deep(const struct walk *walk);
 
 uint64_t walk_state(struct walk *walk);
+
+/* Whether claims ride with other work there. */
+bool walk_claims_ride(const struct scenario *scenario);
 
 /* Whether the move is a transaction with a claim that rides with it; `before` is its actor. */
 bool walk_rides(struct walk_move move, const struct performer *before);

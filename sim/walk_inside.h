@@ -19,6 +19,12 @@ bool walk_can_operate(const struct walk *walk, unsigned actor);
 void walk_open(struct walk *walk, struct walk_move move);
 void walk_operate(struct walk *walk, struct walk_move move);
 
+/* Every operation of the actor's transaction is done: COMMIT is next. */
+bool walk_is_done(const struct walk *walk, unsigned actor);
+
+/* The actor's open transaction is over: as it comes (WALK_OPERATE), or with something wrong. */
+void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind);
+
 /* It dies with its transaction. */
 void walk_drop(struct walk *walk, unsigned actor);
 
@@ -29,8 +35,9 @@ void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
 void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
 
-/* Of walk.c: what stays of a transaction is judged; the actor hears of it. */
+/* Of walk.c: what stays of a transaction is judged; the actor hears of it (run->bundle and
+ * run->outcome). */
 void walk_judge(struct walk *walk, size_t mark, bool commits);
-void walk_tell(struct walk *walk, unsigned actor, const struct bundle *sent);
+void walk_tell(struct walk *walk, unsigned actor);
 
 #endif

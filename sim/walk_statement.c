@@ -41,23 +41,46 @@ bool walk_begins_with_claim(const struct walk *walk, const struct bundle *bundle
 
 /* ---- doing ----------------------------------------------------------------------------------- */
 
-/* It is over, one way or another, and the actor hears of it. */
-static void end_session(struct walk *walk, unsigned actor)
+bool walk_is_done(const struct walk *walk, unsigned actor)
+{
+    return sessions_of(walk)->each[actor].state == SESSION_DONE;
+}
+
+/* What stays of it. One that came to its end and does not commit is applied and rolled back: a torn
+ * store leaves half of it. */
+static void settle_session(struct walk *walk, unsigned actor, size_t mark, bool commits)
 {
     struct sessions *all = sessions_of(walk);
     struct session *one = &all->each[actor];
+    bool applied = one->state == SESSION_DONE && session_apply(all, actor);
+    walk->run.outcome = one->outcome;
+    if (applied || one->outcome.kind == OUTCOME_REFUSED) {
+        walk_judge(walk, mark, commits);
+    }
+    if (applied && !commits) {
+        session_abort(all, actor, ABORT_NONE);
+        sessions_note(all, mark);
+    }
+}
+
+void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
+{
+    struct sessions *all = sessions_of(walk);
     struct run *run = &walk->run;
     size_t mark = world_mark(&run->world);
-    bool applied = one->state == SESSION_DONE && session_apply(all, actor);
-    run->outcome = one->outcome;
-    if (applied || run->outcome.kind == OUTCOME_REFUSED) {
-        walk_judge(walk, mark, true);
+    bundle_copy(&run->bundle, &all->each[actor].bundle);
+    if (kind == WALK_ABORT || (kind == WALK_LOST && !walk_is_done(walk, actor))) {
+        session_abort(all, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
     }
-    struct bundle sent;
-    bundle_copy(&sent, &one->bundle);
+    settle_session(walk, actor, mark, kind == WALK_OPERATE || kind == WALK_UNSURE);
     session_end(all, actor, mark);
-    if (run->result.verdict == RUN_HELD) {
-        walk_tell(walk, actor, &sent);
+    if (kind == WALK_LOST || (kind == WALK_UNSURE && run->outcome.kind != OUTCOME_ABORTED)) {
+        run->outcome.kind = OUTCOME_UNKNOWN;
+    }
+    if (kind == WALK_TEAR) {
+        performer_restart(&run->actors[actor].performer, &run->rules, actor);
+    } else if (run->result.verdict == RUN_HELD) {
+        walk_tell(walk, actor);
     }
 }
 
@@ -78,7 +101,7 @@ void walk_operate(struct walk *walk, struct walk_move move)
     struct session *one = &all->each[actor];
     one->picked = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
     if (one->state == SESSION_DONE) {
-        end_session(walk, actor);
+        walk_end(walk, actor, WALK_OPERATE);
         return;
     }
     enum session_state state = SESSION_OPEN;
@@ -90,7 +113,7 @@ void walk_operate(struct walk *walk, struct walk_move move)
         state = SESSION_FAILED;
     }
     if (state == SESSION_FAILED) {
-        end_session(walk, actor);
+        walk_end(walk, actor, WALK_OPERATE);
     }
 }
 

@@ -11,6 +11,7 @@
 #define SMALL   ((size_t)VISITED_SHARDS * 2048) /* a first table for each shard, and no more */
 
 static struct visited visited;
+static struct explore_budget budget;
 
 static void end(void)
 {
@@ -21,7 +22,9 @@ TestSuite(visited, .fini = end);
 
 static void make(size_t bytes)
 {
-    cr_assert(visited_make(&visited, bytes));
+    budget.max = bytes;
+    atomic_store(&budget.used, 0);
+    cr_assert(visited_make(&visited, &budget));
 }
 
 /* Fingerprints that differ in more than the lowest bit, which is not theirs. */
@@ -55,7 +58,8 @@ static bool is_new(uint64_t fingerprint)
 static size_t table_bytes(void)
 {
     struct visited empty;
-    cr_assert(visited_make(&empty, SMALL));
+    struct explore_budget none = {0};
+    cr_assert(visited_make(&empty, &none));
     size_t bytes = visited_bytes(&visited) - visited_bytes(&empty);
     visited_free(&empty);
     return bytes;
@@ -132,6 +136,7 @@ Test(visited, tables_never_take_more_than_they_were_given)
             added += visited_add(&visited, many[i], &rests) == VISITED_NEW;
         }
         cr_expect_leq(table_bytes(), given[g]);
+        cr_expect_eq(table_bytes(), atomic_load(&budget.used));
         cr_expect_eq(visited_count(&visited), added);
         cr_expect(added < MANY);
         cr_expect_eq(added == 0, given[g] < SMALL, "%llu of %zu bytes", (unsigned long long)added,
@@ -139,6 +144,29 @@ Test(visited, tables_never_take_more_than_they_were_given)
         visited_free(&visited);
     }
     make(SMALL);
+    free(many);
+}
+
+/* What others took is not there for the tables. */
+Test(visited, tables_take_what_others_have_left)
+{
+    uint64_t *many = draw_many(2), added = 0;
+    make(2 * SMALL);
+    cr_assert(explore_budget_take(&budget, SMALL));
+    cr_expect_not(explore_budget_take(&budget, SMALL + 1));
+    for (size_t i = 0; i < MANY; i++) {
+        bool rests;
+        added += visited_add(&visited, many[i], &rests) == VISITED_NEW;
+    }
+    cr_expect_eq(table_bytes(), SMALL);
+    cr_expect_eq(visited_count(&visited), added);
+    explore_budget_give(&budget, SMALL);
+    for (size_t i = 0; i < MANY; i++) {
+        bool rests;
+        added += visited_add(&visited, many[i], &rests) == VISITED_NEW;
+    }
+    cr_expect_eq(table_bytes(), 2 * SMALL);
+    cr_expect_eq(visited_count(&visited), added);
     free(many);
 }
 

@@ -259,6 +259,7 @@ Test(walk, interleaved_transactions_are_taken_back_operation_by_operation)
 {
     static const unsigned reductions[] = {0, REDUCE_COUNTERS};
     wander_everywhere(true, reductions, 2,
-                      1U << WALK_STEP | 1U << WALK_WAIT | 1U << WALK_CRASH | 1U << WALK_DUPLICATE |
-                          1U << WALK_LAPSE | 1U << WALK_OPERATE);
+                      1U << WALK_STEP | 1U << WALK_WAIT | 1U << WALK_CRASH | 1U << WALK_TEAR |
+                          1U << WALK_DUPLICATE | 1U << WALK_LAPSE | 1U << WALK_UNSURE |
+                          1U << WALK_LOST | 1U << WALK_ABORT | 1U << WALK_OPERATE);
 }

@@ -9,19 +9,36 @@
 
 extern const struct builtin spin_models[]; /* ledger.pml */
 
-/* The hash table is sized so that it is at most half full at the end. */
 static const char script[] =
-    "cd '%s' && spin %s -DTREE=%d -DCRASHES=%d -DDUPS=%d -DCOUNTERS=%d -a ledger.pml >log 2>&1"
-    " && gcc -O3 -w -DSAFETY -DNOFAIR -DMEMLIM=%d %s -o pan pan.c >log 2>&1"
-    " && ./pan -m10000 -w%d 2>&1";
-#define HASH_BITS_SMALL 22
-#define HASH_BITS_LARGE 26
+    "cd '%s' && spin %s -DTREE=%d -DCRASHES=%d -DDUPS=%d -DCOUNTERS=%d -DBUG=%d -DGUARD=%d"
+    " -a ledger.pml >log 2>&1"
+    " && gcc -O3 -w -DSAFETY -DNOFAIR -DMEMLIM=%d %s %s -o pan pan.c >log 2>&1"
+    " && ./pan %s -m10000 -w%d 2>&1";
+#define HASH_BITS_MIN  20
+#define HASH_BITS_MANY 26
+#define HASH_BITS_MAX  30
 
 static bool is_there(const char *program)
 {
     char command[80];
     snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
     return system(command) == 0; // NOLINT(cert-env33-c): a fixed command
+}
+
+bool spin_is_there(void)
+{
+    return is_there("spin") && is_there("gcc");
+}
+
+/* Of the hash table: the fewest with a slot for each state, so that it is neither slow nor larger
+ * than it need be. */
+static int hash_bits(double states)
+{
+    int bits = states == 0 ? HASH_BITS_MANY : HASH_BITS_MIN;
+    while (bits < HASH_BITS_MAX && (double)(1L << bits) < states) {
+        bits++;
+    }
+    return bits;
 }
 
 static bool write_model(const char *folder)
@@ -39,10 +56,12 @@ static bool write_model(const char *folder)
 
 /* "  2345 states, stored", " 6789 transitions (= ...", "pan: elapsed time 1.5 seconds", and memory
  * in megabytes: "12.5 actual memory usage for states" (lossless: "equivalent"), "512 memory used
- * for hash table". */
+ * for hash table". After an
+ * error at depth 7 a shorter one is looked for: "pan: reducing search depth to 8". */
 static void read_line(const char *line, struct spin_figures *figures)
 {
-    static const char elapsed[] = "pan: elapsed time ";
+    static const char elapsed[] = "pan: elapsed time ",
+                      shorter[] = "pan: reducing search depth to ";
     double number = strtod(line, NULL);
     if (strstr(line, "states, stored") != NULL) {
         figures->states = number;
@@ -52,6 +71,8 @@ static void read_line(const char *line, struct spin_figures *figures)
         figures->bytes += number * 1048576;
     } else if (strstr(line, "memory used for hash table") != NULL) {
         figures->bytes += number * 1048576;
+    } else if (strncmp(line, shorter, sizeof shorter - 1) == 0) {
+        figures->depth = (int)strtol(line + sizeof shorter - 1, NULL, 10) - 1;
     } else if (strncmp(line, elapsed, sizeof elapsed - 1) == 0) {
         figures->seconds = strtod(line + sizeof elapsed - 1, NULL);
     } else if (strstr(line, "errors: 0") != NULL) {
@@ -63,12 +84,12 @@ static bool run_spin(const char *folder, const struct spin_question *question,
                      struct spin_figures *figures)
 {
     char command[900], line[400];
-    bool small = question->tree == 3 || question->crashes + question->duplicates < 2;
     bool out_of_memory = false;
     snprintf(command, sizeof command, script, folder, question->all_variables ? "-o2" : "",
              question->tree, question->crashes, question->duplicates, question->counters,
-             question->megabytes, question->hashed ? "-DHC4" : "",
-             small ? HASH_BITS_SMALL : HASH_BITS_LARGE);
+             question->bug, !question->unguarded, question->megabytes,
+             question->hashed ? "-DHC4" : "", question->shortest ? "-DREACH" : "",
+             question->shortest ? "-i" : "", hash_bits(question->states));
     FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): a fixed command
     if (output == NULL) {
         return false;
@@ -96,7 +117,7 @@ bool spin_measure(const struct spin_question *question, struct spin_figures *fig
                   size_t size)
 {
     *figures = (struct spin_figures){0};
-    if (!is_there("spin") || !is_there("gcc")) {
+    if (!spin_is_there()) {
         snprintf(why, size, "it needs the Debian packages spin and gcc");
         return false;
     }

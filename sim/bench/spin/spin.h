@@ -17,13 +17,21 @@ struct spin_question {
     bool all_variables; /* ... also those that nothing reads, which SPIN leaves out by itself */
     bool hashed;        /* hash-compact (-DHC4): states may be lost; else lossless */
     int megabytes;      /* at most */
+    double states;      /* about how many, for each of which its hash table has a slot; 0: many */
+    int bug;            /* the model's BUG; 0: none */
+    bool unguarded;     /* the model's GUARD=0: markers are not tested again under the lock */
+    bool shortest;      /* a shortest counterexample (pan -i) */
 };
 
 struct spin_figures {
     double states, transitions, seconds;
     double bytes;  /* of the states stored, with the hash table */
     bool complete; /* it was not out of memory, and found no error */
+    int depth;     /* of the shortest error that it found, its failing step not counted; 0: none */
 };
+
+/* The programs that it takes are there. */
+bool spin_is_there(void);
 
 /* False: *why says what is missing. */
 bool spin_measure(const struct spin_question *question, struct spin_figures *figures, char *why,
