@@ -221,6 +221,15 @@ void store_pg_cut(struct store_pg *store)
     }
 }
 
+void store_pg_move(struct store_pg *store, const char *dsn)
+{
+    char *copy = strdup(dsn);
+    CHECK(copy != NULL);
+    free(store->dsn);
+    store->dsn = copy;
+    store->options.dsn = copy;
+}
+
 void store_pg_break(struct store_pg *store)
 {
     if (store->connection != NULL) {
@@ -413,8 +422,11 @@ static bool send_statements(struct store_pg *store)
 
 /* A connection that broke while it was idle is found out before anything is sent on it: then it is
  * certain that nothing happened. Its last words come first, its end after them. */
-static bool is_well(struct store_pg *store)
+bool store_pg_is_well(struct store_pg *store)
 {
+    if (store->connection == NULL) {
+        return false;
+    }
     struct pollfd look = {.fd = PQsocket(store->connection), .events = POLLIN};
     while (poll(&look, 1, 0) > 0) {
         if (!PQconsumeInput(store->connection)) {
@@ -450,7 +462,7 @@ static bool begin_flight(struct store_pg *store, const struct bundle *bundle, in
     if (store->connection == NULL && !reconnect(store)) {
         return false;
     }
-    if (!is_well(store) || !send_statements(store)) {
+    if (!store_pg_is_well(store) || !send_statements(store)) {
         store_pg_cut(store);
         return false;
     }
