@@ -177,6 +177,29 @@ Test(chaos, a_statement_says_who_and_what_it_is)
     store_pg_close(observer);
 }
 
+/* COMMIT too, the mark and BEGIN: a session that idles shows its last statement. */
+Test(chaos, what_stands_around_statements_says_so_too)
+{
+    struct store_pg *store = open_at(server_dsn()), *observer = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    cr_expect(store_pg_send_open(store, &bundle, 0));
+    cr_expect_eq(ask(observer, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '/* " NAME
+                               ", create job */ SELECT coalesce%'"),
+                 1);
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &outcome));
+    cr_expect_eq(ask(observer, "SELECT count(*) FROM pg_stat_activity WHERE query = '/* " NAME
+                               ", create job */ COMMIT'"),
+                 1);
+    cr_expect(store_pg_run(store, "SELECT 1"));
+    cr_expect_eq(ask(store, "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '/* "
+                            "%, create job */ BEGIN%'"),
+                 2);
+    store_pg_close(store);
+    store_pg_close(observer);
+}
+
 Test(chaos, a_mark_is_of_its_own_transaction_alone)
 {
     struct store_pg *store = open_at(server_dsn());
