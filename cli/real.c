@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/one_run.h"
-#include "cli/real_tell.h"
+#include "cli/real_finding.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/history.h"
@@ -21,8 +21,8 @@
 static const char help[] =
     "usage: assay real SCENARIO... [--seeds N | --time 60s] [--no-faults] [--jobs N] [--workers "
     "N]\n"
-    "                  [--dsn DSN] [--keep] [--sabotage NAME] [--expect-finding] [--json]\n"
-    "                  [--out DIR]\n"
+    "                  [--dsn DSN] [--keep] [--gate] [--sabotage NAME] [--expect-finding]\n"
+    "                  [--json] [--out DIR]\n"
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
@@ -45,7 +45,11 @@ static const char help[] =
     "processes lose nothing that the operating system was given.\n"
     "\n"
     "  --seeds N         runs of each scenario (default 1)\n"
-    "  --time 60s        instead: runs of each until the time is up, when faults stop; s, m or h\n"
+    "  --time 60s        instead: runs of each, one after the other, until the time is up; then "
+    "faults\n"
+    "                    stop, also in the one that is under way; s, m or h. With --seeds: those "
+    "seeds\n"
+    "                    over and over\n"
     "  --no-faults       nothing befalls anybody\n"
     "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
     "  --workers N       instead of the scenario's\n"
@@ -54,16 +58,28 @@ static const char help[] =
     "                    drops them, and roles, too, for a protocol with principals, which takes\n"
     "                    CREATEROLE. It harms nothing but its own processes and connections.\n"
     "                    Without it, a private server in a temporary folder\n"
-    "  --keep            leave the private server and its last schema, and say how to connect; "
-    "its\n"
-    "                    views decode ledgers\n"
+    "  --keep            leave the private server with the schema of every run, each with a "
+    "comment "
+    "that\n"
+    "                    names its scenario and seed, and say how to connect; views decode "
+    "ledgers\n"
+    "  --gate            status 4 if a kind of fault was planned and never hit; if nobody was "
+    "killed "
+    "at\n"
+    "                    a crash point (a bundle that is sent, before begin, before commit, after\n"
+    "                    commit); or if a clause that a scenario is to reach was not evaluated. It "
+    "takes\n"
+    "                    some 200 seeds to meet it\n"
     "  --sabotage NAME   plant a bug (assay list sabotages)\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"real\" for each scenario\n"
     "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken, or the server lost what it had\n"
-    "acknowledged; 2 the work did not end; 69 no server, or no package to make or reach one.\n"
+    "Exit status: 0 every promise held; 1 a promise was broken, the server lost what it had\n"
+    "acknowledged, or a worker was wrong about a commit whose answer was lost; 2 the work did not\n"
+    "end; 4 the gate was not met, or it was interrupted; 69 no server, or no package to make or "
+    "reach\n"
+    "one.\n"
     "\n"
     "example: assay real tree-7 cycle --seeds 20\n";
 
@@ -72,14 +88,14 @@ static const char help[] =
 #define CALM_CLAIM_MS   10000
 #define STORMY_CLAIM_MS 150 /* so that what a killed worker held comes again soon */
 #define PUT_BACK_MS     5
-#define TOLD_MAX        16
+#define TOLD_MAX        64
 
 struct request {
     const char *seeds, *time, *jobs, *workers, *dsn, *sabotage_name, *out;
     struct artefacts *results;
     uint64_t seed_count, job_count, worker_count; /* 0: as the scenario has it */
     double seconds;                               /* 0: seed_count says it */
-    bool keep, json, expect_finding, no_faults;
+    bool keep, json, expect_finding, no_faults, gate;
     struct sabotage sabotage;
     struct cli_arguments scenarios;
     const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
@@ -98,8 +114,11 @@ struct stage {
     struct rules rules;
     uint32_t times; /* how often the scenario's own jobs are done */
     int64_t claim_ms;
-    int64_t until; /* when faults stop, by driver_now() */
+    int64_t until; /* when faults stop, by driver_now(); 0: never */
+    uint64_t seed;
+    const struct chaos_plan *plan; /* of that seed */
     char schema[48];
+    char name[25];      /* scenario and seed, for people who look at the server */
     struct roles roles; /* of the protocol's principals */
     struct seat_page *page;
     struct real_result *result;
@@ -131,6 +150,42 @@ static struct store_pg *open_store(struct stage *stage, struct store_pg_problem 
         problem);
 }
 
+static size_t add_number(char *text, size_t size, size_t used, const char *option, uint64_t number)
+{
+    return number == 0
+               ? used
+               : used + (size_t)snprintf(text + used, size - used, " %s %" PRIu64, option, number);
+}
+
+/* The line that looks for a finding again. */
+static void say_again(const struct stage *stage, char *again, size_t size)
+{
+    const struct request *request = stage->request;
+    size_t used = (size_t)snprintf(again, size, "assay real %s%s%s%s", stage->result->scenario,
+                                   request->no_faults ? " --no-faults" : "",
+                                   request->sabotage_name == NULL ? "" : " --sabotage ",
+                                   request->sabotage_name == NULL ? "" : request->sabotage_name);
+    used = add_number(again, size, used, "--seeds", stage->seed);
+    used = add_number(again, size, used, "--jobs", request->job_count);
+    (void)add_number(again, size, used, "--workers", request->worker_count);
+}
+
+static int verdict_of(const struct real_result *result)
+{
+    const struct fates *fates = &result->fates;
+    const char *bug = result->verdict.bug != NULL ? result->verdict.bug
+                      : fates->contradictions > 0
+                          ? "history and pg_xact_status do not agree on a transaction"
+                          : NULL;
+    if (bug != NULL) {
+        fprintf(stderr, "assay real: %s: a bug of Assay\n", bug);
+        return CLI_BUG;
+    }
+    return result->verdict.breach.broken || fates->forgotten > 0 || fates->misjudged > 0
+               ? CLI_BROKEN
+               : CLI_OK;
+}
+
 static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
 {
     struct real_result *result = stage->result;
@@ -141,15 +196,19 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
     }
     result->commits += result->verdict.commits;
     result->changes += result->verdict.changes;
-    const char *bug = result->verdict.bug != NULL ? result->verdict.bug
-                      : result->fates.contradictions > 0
-                          ? "history and pg_xact_status do not agree on a transaction"
-                          : NULL;
-    if (bug != NULL) {
-        fprintf(stderr, "assay real: %s: a bug of Assay\n", bug);
-        return CLI_BUG;
+    int status = verdict_of(result);
+    if (status == CLI_BROKEN && stage->request->hunted == NULL) {
+        char again[400];
+        say_again(stage, again, sizeof again);
+        real_finding_keep(stage->request->results,
+                          &(struct real_finding){.result = result,
+                                                 .scenario = &stage->scenario,
+                                                 .plan = stage->plan,
+                                                 .seed = stage->seed,
+                                                 .again = again},
+                          store, stage->schema);
     }
-    return result->verdict.breach.broken || result->fates.forgotten > 0 ? CLI_BROKEN : CLI_OK;
+    return status;
 }
 
 static int judge(struct stage *stage, bool ids_stand)
@@ -162,6 +221,14 @@ static int judge(struct stage *stage, bool ids_stand)
     int status = judge_with(stage, store, ids_stand);
     store_pg_close(store);
     return status;
+}
+
+static bool comment_on_schema(const struct stage *stage, struct store_pg *store)
+{
+    char text[200];
+    snprintf(text, sizeof text, "COMMENT ON SCHEMA %s IS 'assay real %s, seed %" PRIu64 "'",
+             stage->schema, stage->scenario.name, stage->seed);
+    return store_pg_run(store, text);
 }
 
 /* The schema with its tables and triggers. */
@@ -178,7 +245,7 @@ static int make_schema(struct stage *stage)
         return complain("the schema cannot be made", problem.text);
     }
     history_script(stage->schema, tables, script);
-    bool done = store_pg_run(store, script);
+    bool done = store_pg_run(store, script) && comment_on_schema(stage, store);
     if (done && stage->request->keep) {
         views_script(stage->schema, tables, script);
         done = store_pg_run(store, script);
@@ -218,6 +285,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
     struct chaos chaos = {
         .driver = {.dsn = chaos_server_dsn(&request->server),
                    .schema = stage->schema,
+                   .run = stage->name,
                    .roles = &stage->roles,
                    .rules = &stage->rules,
                    .sabotage = request->sabotage_name == NULL ? NULL : &request->sabotage,
@@ -226,7 +294,8 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
         .plan = plan,
         .interrupted = &interrupted,
         .weather_ms = most_ms,
-        .settle_ms = most_ms};
+        .settle_ms = most_ms,
+        .until = stage->until};
     int64_t begun = driver_now();
     enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &problem);
     stage->result->seconds += (double)(driver_now() - begun) / 1000;
@@ -257,6 +326,9 @@ static int clean_up(struct stage *stage, int status)
 {
     struct store_pg_problem problem;
     const char *dsn = chaos_server_dsn(&stage->request->server);
+    if (status == CLI_UNAVAILABLE && chaos_server_is_ours(&stage->request->server)) {
+        return status; /* it goes as a whole, and may be in no state to be asked */
+    }
     if (!store_pg_drop_roles(dsn, &stage->roles, &problem) && status == CLI_OK) {
         status = complain("the roles cannot be dropped", problem.text);
     }
@@ -289,10 +361,15 @@ static int run_seed(struct stage *stage, uint64_t seed)
                                    .profile = &stage->result->profile,
                                    .seed = seed,
                                    .times = stage->times,
+                                   .throughout = stage->until != 0,
                                    .claim_ms = stage->claim_ms,
                                    .ours = chaos_server_is_ours(&stage->request->server)})) {
         return complain(stage->scenario.name, "not enough memory");
     }
+    stage->seed = seed;
+    stage->plan = &plan.plan;
+    snprintf(stage->name, sizeof stage->name, "%.16s:%" PRIu64, stage->scenario.name,
+             seed % 1000000);
     int status = run_planned(stage, &plan);
     real_plan_free(&plan);
     return status;
@@ -378,52 +455,41 @@ static int make_run(struct stage *stage, const char *name)
     return CLI_OK;
 }
 
+/* Seed after seed; by time, those that were asked for over and over. */
 static int run_loaded(struct stage *stage)
 {
     static unsigned number;
     const struct request *request = stage->request;
     int status = CLI_OK;
-    stage->until =
-        request->seconds > 0 ? driver_now() + (int64_t)(request->seconds * 1000) : INT64_MAX;
-    for (uint64_t seed = 1; status == CLI_OK && !interrupted; seed++) {
-        if (request->seconds > 0 ? seed > 1 && driver_now() >= stage->until
-                                 : seed > request->seed_count) {
+    bool timed = request->seconds > 0;
+    stage->until = timed ? driver_now() + (int64_t)(request->seconds * 1000) : 0;
+    for (uint64_t i = 0; status == CLI_OK && !interrupted; i++) {
+        if (timed ? i > 0 && driver_now() >= stage->until : i >= request->seed_count) {
             break;
         }
+        uint64_t seed = timed && request->seeds == NULL ? i : i % request->seed_count;
         snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
-        status = run_seed(stage, seed);
+        status = run_seed(stage, 1 + seed);
     }
     return status;
 }
 
-static size_t add_number(char *text, size_t size, size_t used, const char *option, uint64_t number)
+/* What the scenario is to reach and did not: not evaluated, nor any of its paths seen. */
+static void note_unreached(const struct stage *stage)
 {
-    return number == 0
-               ? used
-               : used + (size_t)snprintf(text + used, size - used, " %s %" PRIu64, option, number);
-}
-
-/* Of a broken promise, for the report. */
-static void note_finding(const struct stage *stage)
-{
-    const struct request *request = stage->request;
-    const struct real_result *result = stage->result;
-    const struct oracle_verdict *breach = &result->verdict.breach;
-    if (result->status != CLI_BROKEN || !breach->broken || request->sabotage_name != NULL) {
-        return;
+    const struct oracle *oracle = &stage->run.oracle;
+    struct real_result *result = stage->result;
+    for (size_t i = 0; i < stage->scenario.reaches_count; i++) {
+        enum clause_id clause = stage->scenario.reaches[i];
+        bool reached = oracle->evaluated[clause] > 0;
+        for (int s = 0; s < SIGHT_COUNT; s++) {
+            reached = reached || (oracle_sighting_clause((enum oracle_sighting)s) == clause &&
+                                  oracle->seen[s] > 0);
+        }
+        if (!reached) {
+            result->unreached[result->unreached_count++] = clause;
+        }
     }
-    char again[400];
-    size_t used = (size_t)snprintf(again, sizeof again, "assay real %s%s", result->scenario,
-                                   request->no_faults ? " --no-faults" : "");
-    used = add_number(again, sizeof again, used, "--seeds", result->runs);
-    used = add_number(again, sizeof again, used, "--jobs", request->job_count);
-    (void)add_number(again, sizeof again, used, "--workers", request->worker_count);
-    artefacts_note(request->results,
-                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "type", "finding",
-                             "scenario", result->scenario, "clause", clause_get(breach->clause)->id,
-                             "oracle", campaign_oracle_name(result->verdict.oracle), "kind",
-                             stage->scenario.breaks ? "expected" : "new", "why", breach->why,
-                             "runs", (json_int_t)1, "again", again));
 }
 
 static int run_scenario(struct request *request, const char *name)
@@ -449,7 +515,7 @@ static int run_scenario(struct request *request, const char *name)
         result->protocol = stage->scenario.protocol;
         status = run_loaded(stage);
         result->status = status;
-        note_finding(stage);
+        note_unreached(stage);
         real_tell_result(result, &stage->run.oracle, request->results);
         request->told_count = (request->told_count + 1) % TOLD_MAX;
         run_free(&stage->run);
@@ -479,6 +545,9 @@ static int run_all(void *context, const char *dsn)
     int status = run_each(request);
     if (!request->json && !request->no_faults && request->told_count > 0) {
         real_tell_faults(request->told, request->told_count);
+    }
+    if (status == CLI_OK && request->gate && !real_tell_gate(request->told, request->told_count)) {
+        return CLI_INCOMPLETE;
     }
     if (status == CLI_OK || status == CLI_BROKEN) {
         return (status == CLI_BROKEN) == request->expect_finding ? CLI_OK : CLI_BROKEN;
@@ -563,8 +632,8 @@ static int read_sabotage(struct request *request)
 static int read_numbers(struct request *request)
 {
     request->seed_count = 1;
-    if (request->seeds != NULL && request->time != NULL) {
-        return cli_usage_error(&cli_real, "--seeds and --time exclude each other");
+    if (request->gate && request->no_faults) {
+        return cli_usage_error(&cli_real, "--gate is about faults, and --no-faults has none");
     }
     int status =
         cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
@@ -582,17 +651,13 @@ static int read_numbers(struct request *request)
 
 static int read_request(int argc, char **argv, struct request *request)
 {
-    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
-                                         {"--time", &request->time, NULL},
-                                         {"--jobs", &request->jobs, NULL},
-                                         {"--workers", &request->workers, NULL},
-                                         {"--dsn", &request->dsn, NULL},
-                                         {"--sabotage", &request->sabotage_name, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--no-faults", NULL, &request->no_faults},
-                                         {"--keep", NULL, &request->keep},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
+    const struct cli_option options[] = {
+        {"--seeds", &request->seeds, NULL}, {"--time", &request->time, NULL},
+        {"--jobs", &request->jobs, NULL},   {"--workers", &request->workers, NULL},
+        {"--dsn", &request->dsn, NULL},     {"--sabotage", &request->sabotage_name, NULL},
+        {"--out", &request->out, NULL},     {"--no-faults", NULL, &request->no_faults},
+        {"--keep", NULL, &request->keep},   {"--gate", NULL, &request->gate},
+        {"--json", NULL, &request->json},   {"--expect-finding", NULL, &request->expect_finding}};
     int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
                            &request->scenarios);
     if (status != CLI_OK) {

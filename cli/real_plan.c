@@ -1,5 +1,6 @@
 #include "cli/real_plan.h"
 
+#include "real/part.h"
 #include "sim/pcg.h"
 
 #include <stdlib.h>
@@ -100,17 +101,48 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
     return fault;
 }
 
+/* To freeze a process of somebody else's server is not ours. */
 static uint8_t any_moment(struct drawing *drawing)
 {
     static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
-    return moments[pcg_below(&drawing->pcg, 3)];
+    return moments[pcg_below(&drawing->pcg, drawing->request->ours ? 3 : 2)];
 }
 
-/* Half of the stops are longer than a claim lasts. */
-static uint32_t stop_ms(struct drawing *drawing)
+/* Longer than a claim lasts: whoever goes on has lost what it held. */
+static void stop_long(struct drawing *drawing, struct chaos_fault *fault)
 {
+    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT};
     uint32_t claim = (uint32_t)drawing->request->claim_ms;
-    return claim / 2 + pcg_below(&drawing->pcg, claim + claim / 2);
+    fault->moment = moments[pcg_below(&drawing->pcg, 2)];
+    fault->amount = claim + claim / 10 + pcg_below(&drawing->pcg, claim / 2);
+}
+
+/* Of the bundles that are sent: every one, or those whose lost answer somebody must find out about.
+ */
+static size_t list_bundles(const struct drawing *drawing, uint64_t among,
+                           uint8_t names[BUNDLE_NAME_COUNT])
+{
+    size_t count = 0;
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        if (drawing->request->profile->sent[b] > 0 && (among >> b & 1) != 0) {
+            names[count++] = (uint8_t)b;
+        }
+    }
+    return count;
+}
+
+/* Most answers that are lost are such that it matters what their sender takes them for. */
+static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
+{
+    uint8_t names[BUNDLE_NAME_COUNT];
+    const struct real_profile *profile = drawing->request->profile;
+    enum protocol_id protocol = drawing->request->run->scenario->protocol;
+    size_t count = list_bundles(drawing, part_resolved(protocol), names);
+    if (count > 0 && pcg_chance(&drawing->pcg, 3, 4)) {
+        fault->bundle = names[pcg_below(&drawing->pcg, (uint32_t)count)];
+        fault->from = pcg_below(&drawing->pcg,
+                                1 + drawing->request->times * profile->last[fault->bundle] / 2);
+    }
 }
 
 /* Who runs a task again answers otherwise: somebody must have answered and died before the ack. */
@@ -144,7 +176,7 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
         }
     }
     if (bundle == BUNDLE_EXTEND && allows(drawing, CHAOS_STOP)) {
-        struct chaos_fault *stop = add(drawing, CHAOS_STOP);
+        struct chaos_fault *stop = add(drawing, CHAOS_SHORT_STOP);
         if (stop != NULL) {
             stop->from = 0;
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
@@ -158,12 +190,7 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
 {
     static const uint8_t sides[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_AFTER_COMMIT};
     uint8_t names[BUNDLE_NAME_COUNT];
-    size_t count = 0;
-    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        if (drawing->request->profile->sent[b] > 0) {
-            names[count++] = (uint8_t)b;
-        }
-    }
+    size_t count = list_bundles(drawing, UINT64_MAX, names);
     uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
     fault->bundle = names[turn / 3 % count];
     fault->moment = sides[turn % 3];
@@ -182,8 +209,11 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
         fault->amount = pcg_below(&drawing->pcg, PROTOCOL_ACTORS_MAX);
         break;
     case CHAOS_STOP:
-        fault->moment = any_moment(drawing);
-        fault->amount = stop_ms(drawing);
+        stop_long(drawing, fault);
+        break;
+    case CHAOS_CUT_LATE: /* around COMMIT, by itself */
+    case CHAOS_CUT_EARLY:
+        aim_cut(drawing, fault);
         break;
     case CHAOS_FAILOVER:
         drawing->plan->fails_over = true;
@@ -197,9 +227,8 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
     case CHAOS_SERIALIZATION: /* a rival comes before its victim begins */
     case CHAOS_DEADLOCK:
     case CHAOS_CONNECTIONS:
-    case CHAOS_CUT_LATE: /* around COMMIT, by itself */
-    case CHAOS_CUT_EARLY:
     case CHAOS_ANSWER:
+    case CHAOS_SHORT_STOP: /* brought about for others */
     case CHAOS_KINDS:
         break;
     }
@@ -303,10 +332,10 @@ static uint64_t hash(const char *text)
 bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *request)
 {
     *plan = (struct real_plan){.plan.storms = true};
-    struct drawing drawing = {.plan = plan,
-                              .request = request,
-                              .salt = hash(request->run->scenario->name),
-                              .span = 1 + request->times * request->profile->transactions * 2 / 3};
+    struct drawing drawing = {
+        .plan = plan, .request = request, .salt = hash(request->run->scenario->name)};
+    uint32_t all = request->times * request->profile->transactions;
+    drawing.span = 1 + (request->throughout ? all : all * 2 / 3);
     drawing.pcg = pcg_stream(request->seed ^ drawing.salt, PCG_FAULTS);
     for (uint32_t i = 0; i < request->times; i++) {
         draw_once(&drawing);

@@ -37,6 +37,7 @@ struct real_plan_request {
     uint32_t times;   /* how often the scenario's own jobs are done: its limits are for one time */
     int64_t claim_ms; /* how long a claim lasts */
     bool ours;        /* the server may be harmed */
+    bool throughout;  /* faults are to fall until the work is over, with no quiet end */
 };
 
 /* The plan of a seed. False: no memory. */

@@ -55,20 +55,46 @@ static void add_kills(json_t *fired, const struct chaos_report *report)
     add_count(fired, fault_get(FAULT_CRASH_AFTER_COMMIT)->name, after);
 }
 
+/* What became of answers that were lost is the server's to say. */
+static uint64_t fired_by(const struct real_result *result, enum chaos_kind kind)
+{
+    return kind == CHAOS_CUT_LATE    ? result->fates.committed
+           : kind == CHAOS_CUT_EARLY ? result->fates.lost
+                                     : result->chaos.counted[kind];
+}
+
 /* The same by the names of the simulation, for whoever shows both. A kill at any instant has none
  * there. */
-static json_t *fired_of(const struct chaos_report *report)
+static json_t *fired_of(const struct real_result *result)
 {
     json_t *fired = json_object();
-    add_kills(fired, report);
+    add_kills(fired, &result->chaos);
     for (int k = 0; k < CHAOS_KINDS; k++) {
         const struct chaos_kind_text *kind = chaos_kind_get((enum chaos_kind)k);
         if (k != CHAOS_KILL_AT_POINT) {
             add_count(fired, k == CHAOS_KILL ? kind->name : fault_get(kind->allowed_by)->name,
-                      report->counted[k]);
+                      fired_by(result, (enum chaos_kind)k));
         }
     }
     return fired;
+}
+
+static json_t *natural_of(const struct chaos_report *report)
+{
+    return json_pack("{s:I, s:I, s:I}", "40001", (json_int_t)report->natural[ABORT_SERIALIZATION],
+                     "40P01", (json_int_t)report->natural[ABORT_DEADLOCK], "53300",
+                     (json_int_t)report->natural[ABORT_CONNECTIONS]);
+}
+
+static json_t *fates_of(const struct fates *fates)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledged",
+                     (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
+                     "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
+                     (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
+                     (json_int_t)fates->contradictions, "concluded_done", (json_int_t)fates->done,
+                     "concluded_not_done", (json_int_t)fates->not_done, "misjudged",
+                     (json_int_t)fates->misjudged, "unnoted", (json_int_t)fates->unnoted);
 }
 
 /* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
@@ -88,12 +114,18 @@ static json_t *crash_points_of(const struct chaos_report *report)
     return list;
 }
 
+/* A bundle that is sent, in the simulation or on PostgreSQL, has a crash point on each side. */
+static bool is_sent(const struct real_result *result, int bundle)
+{
+    return result->profile.sent[bundle] > 0 || result->chaos.sent[bundle] > 0;
+}
+
 /* A crash point: where, and how often it was hit in the simulation and on PostgreSQL. */
 static json_t *points_of(const struct real_result *result)
 {
     json_t *points = json_array();
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        for (int s = 0; s < SWEEP_SIDES && result->profile.sent[b] > 0; s++) {
+        for (int s = 0; s < SWEEP_SIDES && is_sent(result, b); s++) {
             json_array_append_new(
                 points, json_pack("{s:s, s:s, s:I, s:I}", "bundle",
                                   bundle_name_text((enum bundle_name)b), "side", sides[s].text,
@@ -117,19 +149,15 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
         broken ? result->verdict.breach.why : NULL, "evaluated",
         results_evaluated(oracle->evaluated), "seen", results_seen(oracle->seen));
     if (result->storms) {
-        const struct fates *fates = &result->fates;
+        const struct chaos_report *chaos = &result->chaos;
         json_object_update_new(
             line,
-            json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}",
-                      "kinds", kinds_of(&result->chaos), "fired", fired_of(&result->chaos),
-                      "crash_points", crash_points_of(&result->chaos), "counted",
-                      (json_int_t)real_tell_counted(&result->chaos), "missed",
-                      (json_int_t)result->chaos.missed, "acknowledged",
-                      (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
-                      "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
-                      (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
-                      (json_int_t)fates->contradictions, "jobs", (json_int_t)result->jobs,
+            json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "kinds", kinds_of(chaos),
+                      "fired", fired_of(result), "unprovoked", natural_of(chaos), "crash_points",
+                      crash_points_of(chaos), "counted", (json_int_t)real_tell_counted(chaos),
+                      "missed", (json_int_t)chaos->missed, "jobs", (json_int_t)result->jobs,
                       "seconds", result->seconds, "points", points_of(result)));
+        json_object_update_new(line, fates_of(&result->fates));
     }
     return line;
 }
@@ -144,7 +172,9 @@ static const char *words(const struct real_result *result)
     case CLI_NO_PROGRESS:
         return "the work did not end";
     case CLI_BROKEN:
-        return "the server lost what it had acknowledged";
+        return result->fates.forgotten > 0
+                   ? "the server lost what it had acknowledged"
+                   : "a worker took a lost commit for done, or one that was done for lost";
     default:
         return "not complete";
     }
@@ -161,6 +191,12 @@ static void write_fates(const struct real_result *result)
            " had not; pg_xact_status %s the %" PRIu64 " it was asked about\n",
            fates->committed + fates->lost, fates->committed, fates->lost,
            fates->contradictions == 0 ? "agrees on" : "contradicts", fates->asked);
+    printf("  workers found out about %" PRIu64 " of them: %" PRIu64 " done, %" PRIu64
+           " not; the server says otherwise of %" PRIu64 "\n",
+           fates->done + fates->not_done, fates->done, fates->not_done, fates->misjudged);
+    if (fates->unnoted > 0) {
+        printf("  for %" PRIu64 " commits there was no room: not looked up\n", fates->unnoted);
+    }
     if (result->seconds > 0) {
         printf("  %" PRIu64 " jobs in %.1f s, judging not counted: %.0f jobs/s, %.0f commits/s\n",
                result->jobs, result->seconds, (double)result->jobs / result->seconds,
@@ -207,40 +243,66 @@ void real_tell_result(const struct real_result *result, const struct oracle *ora
 
 static void write_kinds(const struct real_result *results, size_t count)
 {
-    uint64_t all = 0;
+    uint64_t all = 0, natural[ABORT_CONNECTION + 1] = {0};
     printf("\n%-14s", "faults that hit");
     for (size_t i = 0; i < count; i++) {
         printf(" %10.10s", results[i].scenario);
+        for (int c = 0; c <= ABORT_CONNECTION; c++) {
+            natural[c] += results[i].chaos.natural[c];
+        }
     }
-    printf(" %8s\n", "all");
+    printf(" %8s %8s\n", "all", "planned");
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        uint64_t sum = 0;
+        uint64_t sum = 0, planned = 0;
         printf("%-15s", chaos_kind_get((enum chaos_kind)k)->name);
         for (size_t i = 0; i < count; i++) {
             sum += results[i].chaos.counted[k];
+            planned += results[i].chaos.planned[k];
             printf(" %10" PRIu64, results[i].chaos.counted[k]);
         }
-        printf(" %8" PRIu64 "  %s\n", sum, chaos_kind_get((enum chaos_kind)k)->about);
+        printf(" %8" PRIu64 " %8" PRIu64 "  %s\n", sum, planned,
+               chaos_kind_get((enum chaos_kind)k)->about);
         all += sum;
     }
     printf("%" PRIu64 " in all. A seed fixes workload and fault plan; who runs when is up to the "
-           "machine.\n",
-           all);
+           "machine.\nNobody provoked, and not counted: %" PRIu64 " times 40001, %" PRIu64
+           " times 40P01, %" PRIu64 " times 53300.\n",
+           all, natural[ABORT_SERIALIZATION], natural[ABORT_DEADLOCK], natural[ABORT_CONNECTIONS]);
 }
 
-/* Of all scenarios of a protocol together. */
-static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+/* The crash points of all scenarios of a protocol together. */
+struct points {
+    bool sent[BUNDLE_NAME_COUNT];
+    uint64_t simulated[BUNDLE_NAME_COUNT][SWEEP_SIDES], real[BUNDLE_NAME_COUNT][SWEEP_SIDES];
+    uint64_t count, hit;
+};
+
+static struct points points_in(const struct real_result *results, size_t count,
+                               enum protocol_id protocol)
 {
-    uint64_t simulated[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
-    uint64_t real[BUNDLE_NAME_COUNT][SWEEP_SIDES] = {{0}};
-    uint64_t points = 0, hit = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (int b = 0; b < BUNDLE_NAME_COUNT && results[i].protocol == protocol; b++) {
-            for (int s = 0; s < SWEEP_SIDES; s++) {
-                simulated[b][s] += results[i].profile.crashed[b][s];
-                real[b][s] += results[i].chaos.points[b][sides[s].moment];
+    struct points points = {.count = 0};
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (size_t i = 0; i < count; i++) {
+            bool counts = results[i].protocol == protocol && results[i].storms;
+            points.sent[b] = points.sent[b] || (counts && is_sent(&results[i], b));
+            for (int s = 0; s < SWEEP_SIDES && counts; s++) {
+                points.simulated[b][s] += results[i].profile.crashed[b][s];
+                points.real[b][s] += results[i].chaos.points[b][sides[s].moment];
             }
         }
+        for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
+            points.count++;
+            points.hit += points.real[b][s] > 0;
+        }
+    }
+    return points;
+}
+
+static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+{
+    struct points points = points_in(results, count, protocol);
+    if (points.count == 0) {
+        return;
     }
     printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol_get(protocol)->name, 7, "",
            sides[0].text, 7, "", sides[1].text, 7, "", sides[2].text);
@@ -250,22 +312,69 @@ static void write_points(const struct real_result *results, size_t count, enum p
     }
     printf("\n");
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        uint64_t any = 0;
-        for (int s = 0; s < SWEEP_SIDES; s++) {
-            any += simulated[b][s] + real[b][s];
-            points += simulated[b][s] > 0;
-            hit += simulated[b][s] > 0 && real[b][s] > 0;
-        }
-        if (any > 0) {
+        if (points.sent[b]) {
             printf("%-14s", bundle_name_text((enum bundle_name)b));
             for (int s = 0; s < SWEEP_SIDES; s++) {
-                printf(" %10" PRIu64 " %11" PRIu64, simulated[b][s], real[b][s]);
+                printf(" %10" PRIu64 " %11" PRIu64, points.simulated[b][s], points.real[b][s]);
             }
             printf("\n");
         }
     }
-    printf("%" PRIu64 " of %" PRIu64 " points of the simulation were hit on PostgreSQL\n", hit,
-           points);
+    printf("%" PRIu64 " of %" PRIu64
+           " points (bundles that are sent, three sides each) were hit on "
+           "PostgreSQL\n",
+           points.hit, points.count);
+}
+
+/* ---- gates ----------------------------------------------------------------------------------- */
+
+static bool gate_kinds(const struct real_result *results, size_t count)
+{
+    bool met = true;
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        uint64_t planned = 0, hit = 0;
+        for (size_t i = 0; i < count; i++) {
+            planned += results[i].chaos.planned[k];
+            hit += results[i].chaos.counted[k];
+        }
+        if (planned > 0 && hit == 0) {
+            fprintf(stderr, "assay real: gate: %s was planned %" PRIu64 " times and never hit\n",
+                    chaos_kind_get((enum chaos_kind)k)->name, planned);
+            met = false;
+        }
+    }
+    return met;
+}
+
+static bool gate_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+{
+    struct points points = points_in(results, count, protocol);
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
+            if (points.real[b][s] == 0) {
+                fprintf(stderr, "assay real: gate: %s: nobody was killed at %s, %s\n",
+                        protocol_get(protocol)->name, bundle_name_text((enum bundle_name)b),
+                        sides[s].text);
+            }
+        }
+    }
+    return points.hit == points.count;
+}
+
+bool real_tell_gate(const struct real_result *results, size_t count)
+{
+    bool met = gate_kinds(results, count);
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        met = gate_points(results, count, (enum protocol_id)p) && met;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < results[i].unreached_count; c++) {
+            fprintf(stderr, "assay real: gate: %s is to reach %s and did not\n",
+                    results[i].scenario, clause_get(results[i].unreached[c])->id);
+            met = false;
+        }
+    }
+    return met;
 }
 
 void real_tell_faults(const struct real_result *results, size_t count)
@@ -279,12 +388,6 @@ void real_tell_faults(const struct real_result *results, size_t count)
     }
     write_kinds(results, count);
     for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        bool there = false;
-        for (size_t i = 0; i < count; i++) {
-            there = there || (results[i].protocol == (enum protocol_id)p && results[i].storms);
-        }
-        if (there) {
-            write_points(results, count, (enum protocol_id)p);
-        }
+        write_points(results, count, (enum protocol_id)p);
     }
 }

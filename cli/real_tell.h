@@ -21,6 +21,8 @@ struct real_result {
     struct chaos_report chaos;
     struct fates fates;
     struct real_profile profile;
+    enum clause_id unreached[SCENARIO_REACHES_MAX]; /* that the scenario is to reach, and did not */
+    size_t unreached_count;
 };
 
 /* To people, unless the lines go to stdout; and a line to `results`. `oracle` has judged. */
@@ -29,6 +31,11 @@ void real_tell_result(const struct real_result *result, const struct oracle *ora
 
 /* After all of them, for people: faults by kind, and crash points beside the simulation's. */
 void real_tell_faults(const struct real_result *results, size_t count);
+
+/* What a gate misses, a line each on stderr: a kind that was planned and never hit, a crash point
+ * of a bundle that was sent and never hit, a clause that a scenario is to reach and did not. True:
+ * nothing. */
+bool real_tell_gate(const struct real_result *results, size_t count);
 
 /* Faults that counted. */
 uint64_t real_tell_counted(const struct chaos_report *report);

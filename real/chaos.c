@@ -13,6 +13,8 @@
 
 #define TICK_NS       1000000 /* between two looks, if nothing happens */
 #define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped */
+#define SENT_TRIES    2000    /* of a tenth of a millisecond, until COMMIT is sent */
+#define FOLLOW_TRIES  5       /* until a server that may be starting over has a standby */
 #define STATUS_LATE   2
 #define STATUS_FAILED 3
 
@@ -37,6 +39,8 @@ static const struct chaos_kind_text kinds[CHAOS_KINDS] = {
     [CHAOS_CONNECTIONS] = {"53300", FAULT_CONNECTIONS, true, "no connection is free"},
     [CHAOS_ANSWER] = {"answer-changed", FAULT_ANSWER_CHANGED, false,
                       "a worker that runs a task again answers otherwise"},
+    [CHAOS_SHORT_STOP] = {"short-stop", FAULT_PAUSE, false,
+                          "SIGSTOP of a worker, and SIGCONT while its claim lasts"},
 };
 
 const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
@@ -50,7 +54,12 @@ struct child {
     pid_t pid;         /* 0: there is none */
     bool done;         /* it has ended because nothing was left to do */
     bool killed;       /* by us, and to be started anew */
+    bool stands;       /* still, at a point, and goes on when it is told, once */
     int64_t resume_at; /* it stands still until then; 0: it does not */
+    int64_t stopped_at;
+    bool claimed; /* ... and held a claim when it was stopped */
+    uint8_t owed; /* 1 + enum chaos_kind: what befell it, and whether it counts is yet to be told */
+    unsigned long aborted, transactions; /* its seat's, when that befell it */
 };
 
 struct watch {
@@ -58,10 +67,11 @@ struct watch {
     struct seat_page *page;
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
-    struct chaos_fault set[SEAT_SNARES]; /* what each snare is for */
-    uint64_t drop_at[SEAT_SNARES];       /* progress at which it is given up */
-    size_t next;                         /* of the plan */
-    struct store_pg *admin;              /* NULL: not connected */
+    struct chaos_fault set[SEAT_SNARES];     /* what each snare is for */
+    uint64_t drop_at[SEAT_SNARES];           /* progress at which it is given up */
+    size_t next;                             /* of the plan */
+    struct store_pg *admin;                  /* NULL: not connected */
+    uint64_t provoked[ABORT_CONNECTION + 1]; /* aborts, by enum abort_class */
     struct chaos_report *report;
     struct store_pg_problem *problem;
     enum chaos_end end; /* CHAOS_END_COUNT: it goes on */
@@ -71,6 +81,68 @@ static void failed(struct watch *watch, const char *text)
 {
     snprintf(watch->problem->text, sizeof watch->problem->text, "%.500s", text);
     watch->end = CHAOS_FAILED;
+}
+
+/* ---- what counts ----------------------------------------------------------------------------- */
+
+static void count(struct watch *watch, enum chaos_kind kind, bool hit)
+{
+    if (hit) {
+        watch->report->counted[kind]++; /* CH1 */
+    } else {
+        watch->report->missed++;
+    }
+}
+
+/* What the server answers to a victim of this kind; ABORT_NONE: that is not how it is told. */
+static enum abort_class answer_to(enum chaos_kind kind)
+{
+    return kind == CHAOS_SERIALIZATION ? ABORT_SERIALIZATION
+           : kind == CHAOS_DEADLOCK    ? ABORT_DEADLOCK
+           : kind == CHAOS_CONNECTIONS ? ABORT_CONNECTIONS
+                                       : ABORT_NONE;
+}
+
+/* Something befalls a process that stands still: what its transaction is told says whether it
+ * counts. */
+static void owe(struct watch *watch, unsigned actor, enum chaos_kind kind)
+{
+    struct seat *seat = &watch->page->seats[actor];
+    struct child *child = &watch->children[actor];
+    child->owed = (uint8_t)(1 + kind);
+    child->aborted = seat->aborted[answer_to(kind)];
+    child->transactions = seat->transactions;
+    seat->struck = SEAT_STRUCK;
+}
+
+/* Whether it is told by now. A connection that is found gone is one transaction, the one that finds
+ * none another. */
+static bool is_told(const struct watch *watch, unsigned actor, bool *hit)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    const struct child *child = &watch->children[actor];
+    enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
+    enum abort_class class = answer_to(kind);
+    if (class == ABORT_NONE) {
+        *hit = seat->struck == SEAT_DEFEATED;
+        return *hit || seat->struck == SEAT_TOLD;
+    }
+    *hit = seat->aborted[class] > child->aborted;
+    return *hit || seat->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
+}
+
+/* Counts what a process owes; `last`: it will tell no more. */
+static void collect(struct watch *watch, unsigned actor, bool last)
+{
+    struct child *child = &watch->children[actor];
+    bool hit = false;
+    if (child->owed != 0 && (is_told(watch, actor, &hit) || last)) {
+        enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
+        child->owed = 0;
+        watch->page->seats[actor].struck = SEAT_UNHARMED;
+        watch->provoked[answer_to(kind)] += hit;
+        count(watch, kind, hit);
+    }
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
@@ -119,6 +191,7 @@ static void ended(struct watch *watch, unsigned actor, int status)
 {
     struct child *child = &watch->children[actor];
     child->pid = 0;
+    collect(watch, actor, true);
     if (child->killed) {
         start(watch, actor);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
@@ -139,42 +212,62 @@ static void end_all(struct watch *watch)
     for (unsigned a = 0; a < watch->actors; a++) {
         struct child *child = &watch->children[a];
         if (child->pid != 0) {
+            collect(watch, a, true);
+            watch->report->missed += child->resume_at != 0;
             (void)kill(child->pid, SIGKILL);
             while (waitpid(child->pid, NULL, 0) < 0) {
             }
             child->pid = 0;
+            child->resume_at = 0;
         }
+        watch->page->seats[a].snare = -1;
     }
+}
+
+/* Until somebody ends or stops, or a while. */
+static void wait_a_little(void)
+{
+    sigset_t children;
+    (void)sigemptyset(&children);
+    (void)sigaddset(&children, SIGCHLD);
+    (void)sigtimedwait(&children, NULL, &(struct timespec){.tv_nsec = TICK_NS});
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* CH1 */
-static bool hits(const struct seat *seat)
-{
-    return seat->holds || seat->moment == SEAT_BEFORE_COMMIT || seat->moment == SEAT_SENT ||
-           seat->moment == SEAT_AFTER_COMMIT;
-}
-
-static void count(struct watch *watch, enum chaos_kind kind, bool hit)
-{
-    if (hit) {
-        watch->report->counted[kind]++;
-    } else {
-        watch->report->missed++;
-    }
-}
-
 static void kill_child(struct watch *watch, unsigned actor)
 {
+    collect(watch, actor, true);
     watch->children[actor].killed = true;
     (void)kill(watch->children[actor].pid, SIGKILL);
 }
 
 static void go_on(struct watch *watch, unsigned actor)
 {
-    watch->children[actor].resume_at = 0;
-    (void)kill(watch->children[actor].pid, SIGCONT);
+    struct child *child = &watch->children[actor];
+    if (child->stands) { /* else it may stand at its next point by now, for another fault */
+        child->stands = false;
+        (void)kill(child->pid, SIGCONT);
+    }
+}
+
+static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
+{
+    struct child *child = &watch->children[actor];
+    child->stopped_at = driver_now();
+    child->resume_at = child->stopped_at + ms;
+    child->claimed = watch->page->seats[actor].holds;
+}
+
+/* Its claim is as old as its last transaction at least, which was before it was stopped: whoever
+ * stood still for as long as a claim lasts has none any more. */
+static void wake(struct watch *watch, unsigned actor)
+{
+    struct child *child = &watch->children[actor];
+    bool lapsed = driver_now() - child->stopped_at > watch->chaos->driver.rules->timeout;
+    child->resume_at = 0;
+    count(watch, lapsed ? CHAOS_STOP : CHAOS_SHORT_STOP, child->claimed);
+    go_on(watch, actor);
 }
 
 static struct store_pg *admin(struct watch *watch)
@@ -198,26 +291,30 @@ static void leave(struct watch *watch)
     watch->admin = NULL;
 }
 
-static bool terminate(struct watch *watch, const struct seat *seat)
+/* One that is frozen goes on, to find that it is to end. */
+static bool terminate(struct watch *watch, const struct seat *seat, const struct process *frozen)
 {
     char text[80];
     int64_t done = 0;
-    snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, 1000)::int::bigint",
-             (int)seat->backend);
+    snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, %d)::int::bigint",
+             (int)seat->backend, frozen == NULL ? 1000 : 0);
     bool told = seat->backend != 0 && admin(watch) != NULL &&
                 store_pg_ask(watch->admin, text, &done) && done == 1;
+    if (frozen != NULL) {
+        (void)process_signal(frozen, SIGCONT);
+    }
     if (!told) {
         leave(watch); /* another one next time */
     }
     return told;
 }
 
-static bool restart(struct watch *watch, unsigned actor)
+static bool restart(struct watch *watch, unsigned actor, const struct process *frozen)
 {
     struct cluster_fault why;
     leave(watch);
     watch->report->crashes++;
-    chaos_server_stop(watch->chaos->server);
+    chaos_server_stop(watch->chaos->server, frozen);
     go_on(watch, actor);
     if (!chaos_server_start(watch->chaos->server, &why)) {
         failed(watch, why.text);
@@ -226,12 +323,30 @@ static bool restart(struct watch *watch, unsigned actor)
     return true;
 }
 
+/* Clients go on while it joins; they are told where it is. */
+static bool follow(struct watch *watch)
+{
+    struct cluster_fault why;
+    struct chaos_server *server = watch->chaos->server;
+    bool joined = server->standby.folder[0] != '\0';
+    for (int i = 0; i < FOLLOW_TRIES && !joined; i++) {
+        joined = chaos_server_follow(server, &why);
+        if (joined) {
+            watch->chaos->driver.dsn = chaos_server_dsn(server);
+            seat_page_move(watch->page, watch->chaos->driver.dsn);
+        } else {
+            wait_a_little();
+        }
+    }
+    if (!joined) {
+        failed(watch, why.text);
+    }
+    return joined;
+}
+
 static bool fail_over(struct watch *watch, unsigned actor)
 {
     struct cluster_fault why;
-    if (watch->chaos->server->standby.folder[0] == '\0') {
-        return false; /* there was one only */
-    }
     leave(watch);
     watch->report->crashes++;
     chaos_server_kill(watch->chaos->server);
@@ -240,6 +355,7 @@ static bool fail_over(struct watch *watch, unsigned actor)
         failed(watch, why.text);
         return false;
     }
+    watch->chaos->driver.dsn = chaos_server_dsn(watch->chaos->server);
     return true;
 }
 
@@ -249,6 +365,57 @@ static bool kill_backend(struct watch *watch, const struct seat *seat)
     leave(watch);
     watch->report->crashes += killed;
     return killed;
+}
+
+/* A connection, or the server. */
+static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
+                      const struct process *frozen)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    bool done = kind == CHAOS_TERMINATE      ? terminate(watch, seat, frozen)
+                : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, seat)
+                : kind == CHAOS_RESTART      ? restart(watch, actor, frozen)
+                                             : fail_over(watch, actor);
+    go_on(watch, actor);
+    return done;
+}
+
+/* It stands before COMMIT. Its connection's other end does nothing any more, then it goes on and
+ * sends: from there on its commit is unanswered, and stays so. */
+static bool let_send(struct watch *watch, unsigned actor, struct process *frozen)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    if (!chaos_server_freeze(watch->chaos->server, seat->backend, frozen)) {
+        return false;
+    }
+    go_on(watch, actor);
+    for (int i = 0; i < SENT_TRIES && seat->moment == SEAT_BEFORE_COMMIT; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    if (seat->moment == SEAT_SENT) {
+        return true;
+    }
+    (void)process_signal(frozen, SIGCONT);
+    process_release(frozen);
+    return false;
+}
+
+/* What comes of it, the victim's transaction tells. */
+static void strike(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+{
+    enum chaos_kind kind = (enum chaos_kind)fault->kind;
+    struct process frozen = {.fd = -1};
+    bool freezes = fault->moment == SEAT_SENT;
+    bool ready = kind != CHAOS_FAILOVER || follow(watch);
+    owe(watch, actor, kind);
+    ready = ready && (!freezes || let_send(watch, actor, &frozen));
+    bool done = ready && take_away(watch, actor, kind, freezes ? &frozen : NULL);
+    process_release(&frozen);
+    if (!done) {
+        go_on(watch, actor);
+        watch->children[actor].owed = 0;
+        count(watch, kind, false);
+    }
 }
 
 static struct rival rival_of(const struct watch *watch, unsigned actor)
@@ -263,47 +430,50 @@ static struct rival rival_of(const struct watch *watch, unsigned actor)
     return rival;
 }
 
-/* A process stands still at the point of this fault. Those that have answers of their own (40001,
- * 40P01, 53300) are counted by whoever gets them. */
-static void befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+/* A rival tells its victim to go on. */
+static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
 {
-    const struct seat *seat = &watch->page->seats[actor];
     struct rival rival = rival_of(watch, actor);
-    bool hit = hits(seat);
-    switch ((enum chaos_kind)fault->kind) {
-    case CHAOS_KILL_AT_POINT:
-        watch->report->points[seat->bundle][seat->moment]++;
-        kill_child(watch, actor);
-        break;
-    case CHAOS_STOP:
-        watch->children[actor].resume_at = driver_now() + fault->amount;
-        break;
-    case CHAOS_TERMINATE:
-        hit = terminate(watch, seat) && hit;
-        go_on(watch, actor);
-        break;
-    case CHAOS_KILL_BACKEND:
-        hit = kill_backend(watch, seat) && hit;
-        go_on(watch, actor);
-        break;
-    case CHAOS_RESTART:
-        hit = restart(watch, actor) && hit;
-        break;
-    case CHAOS_FAILOVER:
-        hit = fail_over(watch, actor) && hit;
-        go_on(watch, actor);
-        break;
-    case CHAOS_SERIALIZATION:
+    owe(watch, actor, kind);
+    watch->children[actor].stands = false;
+    if (kind == CHAOS_SERIALIZATION) {
         rival_serialization(&rival);
-        return;
-    case CHAOS_DEADLOCK:
+    } else if (kind == CHAOS_DEADLOCK) {
         rival_deadlock(&rival);
-        return;
-    case CHAOS_CONNECTIONS:
+    } else {
         watch->page->crowd = true;
         rival_crowd(&rival);
         watch->page->crowd = false;
-        return;
+    }
+}
+
+/* A process stands still at the point of this fault. */
+static void befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    enum chaos_kind kind = (enum chaos_kind)fault->kind;
+    collect(watch, actor, true);
+    switch (kind) {
+    case CHAOS_KILL_AT_POINT:
+        watch->report->points[seat->bundle][seat->moment]++;
+        count(watch, kind, seat_is_hit(seat));
+        kill_child(watch, actor);
+        break;
+    case CHAOS_STOP:
+    case CHAOS_SHORT_STOP:
+        stand_still(watch, actor, fault->amount);
+        break;
+    case CHAOS_TERMINATE:
+    case CHAOS_KILL_BACKEND:
+    case CHAOS_RESTART:
+    case CHAOS_FAILOVER:
+        strike(watch, actor, fault);
+        break;
+    case CHAOS_SERIALIZATION:
+    case CHAOS_DEADLOCK:
+    case CHAOS_CONNECTIONS:
+        contend(watch, actor, kind);
+        break;
     case CHAOS_KILL:
     case CHAOS_CUT_LATE:
     case CHAOS_CUT_EARLY:
@@ -311,13 +481,13 @@ static void befall(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_KINDS:
         CHECK(false); /* nobody stands still for these */
     }
-    count(watch, (enum chaos_kind)fault->kind, hit);
 }
 
 static void stopped(struct watch *watch, unsigned actor)
 {
     int number = atomic_exchange(&watch->page->seats[actor].snare, -1); /* it is the plan's again */
-    if (number < 0) {                                                   /* somebody else's signal */
+    watch->children[actor].stands = true;
+    if (number < 0) { /* somebody else's signal */
         go_on(watch, actor);
         return;
     }
@@ -349,7 +519,7 @@ static void kill_now(struct watch *watch, unsigned first)
             watch->page->snares[number].state = SEAT_SNARE_FREE;
             watch->report->missed++;
         }
-        count(watch, CHAOS_KILL, hits(seat));
+        count(watch, CHAOS_KILL, seat_is_hit(seat));
         kill_child(watch, actor);
         return;
     }
@@ -367,9 +537,10 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
                  : kind == CHAOS_ANSWER   ? SEAT_ANSWERS
                                           : SEAT_STOPS;
     snare->bundle = fault->bundle;
-    snare->moment = fault->moment;
+    snare->moment = fault->moment == SEAT_SENT ? SEAT_BEFORE_COMMIT : fault->moment;
     snare->from = fault->from;
     snare->held = kind != CHAOS_KILL_AT_POINT;
+    snare->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP;
     snare->serializable = kind == CHAOS_SERIALIZATION;
     snare->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
@@ -422,6 +593,7 @@ static void follow_plan(struct watch *watch)
     }
     for (int i = 0; i < SEAT_SNARES && watch->next < plan->count; i++) {
         if (watch->page->snares[i].state == SEAT_SNARE_FREE) {
+            watch->report->planned[plan->faults[watch->next].kind]++;
             set_snare(watch, i, &plan->faults[watch->next++]);
         }
     }
@@ -436,6 +608,7 @@ static void look(struct watch *watch, unsigned actor)
     if (child->pid == 0) {
         return;
     }
+    collect(watch, actor, false);
     if (waitpid(child->pid, &status, WNOHANG | WUNTRACED) > 0) {
         if (!WIFSTOPPED(status)) {
             ended(watch, actor, status);
@@ -444,7 +617,7 @@ static void look(struct watch *watch, unsigned actor)
         }
     }
     if (child->resume_at != 0 && driver_now() >= child->resume_at) {
-        go_on(watch, actor);
+        wake(watch, actor);
     }
 }
 
@@ -456,15 +629,6 @@ static bool all_done(const struct watch *watch)
         }
     }
     return true;
-}
-
-/* Until somebody ends or stops, or a while. */
-static void wait_a_little(void)
-{
-    sigset_t children;
-    (void)sigemptyset(&children);
-    (void)sigaddset(&children, SIGCHLD);
-    (void)sigtimedwait(&children, NULL, &(struct timespec){.tv_nsec = TICK_NS});
 }
 
 static void run_phase(struct watch *watch, bool weather, int64_t until)
@@ -504,21 +668,30 @@ static void settle(struct watch *watch)
         clear_snare(watch, i, UINT64_MAX);
         watch->page->snares[i].state = SEAT_SNARE_FREE;
     }
-    watch->report->missed += watch->chaos->plan->count - watch->next;
+    if (watch->chaos->until == 0) { /* else its time did not come */
+        watch->report->missed += watch->chaos->plan->count - watch->next;
+    }
     watch->chaos->driver.dsn = chaos_server_dsn(watch->chaos->server);
     run_phase(watch, false, driver_now() + watch->chaos->settle_ms);
 }
 
-/* What only its victims can tell. */
+/* What only those who were there can tell. */
 static void add_up(struct watch *watch)
 {
-    watch->report->turned_away += watch->page->turned_away;
+    struct chaos_report *report = watch->report;
+    report->turned_away += watch->page->turned_away;
     for (unsigned a = 0; a < watch->actors; a++) {
         const struct seat *seat = &watch->page->seats[a];
-        watch->report->transactions += seat->transactions;
-        watch->report->counted[CHAOS_SERIALIZATION] += seat->aborted[ABORT_SERIALIZATION];
-        watch->report->counted[CHAOS_DEADLOCK] += seat->aborted[ABORT_DEADLOCK];
-        watch->report->counted[CHAOS_CONNECTIONS] += seat->aborted[ABORT_CONNECTIONS];
+        report->transactions += seat->transactions;
+        for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
+            report->natural[c] += seat->aborted[c];
+        }
+    }
+    for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
+        report->natural[c] -= watch->provoked[c];
+    }
+    for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
+        report->sent[b] += watch->page->sent[b];
     }
 }
 
@@ -537,7 +710,8 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     (void)sigprocmask(SIG_BLOCK, &children, &before);
     seat_page_begin(watch.page, chaos->driver.rules);
     chaos->driver.storms = chaos->plan->storms;
-    run_phase(&watch, true, driver_now() + chaos->weather_ms);
+    int64_t late = driver_now() + chaos->weather_ms;
+    run_phase(&watch, true, chaos->until != 0 && chaos->until < late ? chaos->until : late);
     if (chaos->plan->storms && (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
         watch.end = CHAOS_END_COUNT; /* that weather lasts is nobody's fault */
         settle(&watch);

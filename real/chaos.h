@@ -9,7 +9,10 @@
  * point (seat.h), which then stands still while it happens; or it falls at any instant, as soon as
  * that number is reached.
  *
- * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit.
+ * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit,
+ * and only if it did what its kind says: who was stopped held a claim and slept past its end; a
+ *       transaction whose connection or server was taken away did not get the answer that it
+ *       committed; 40001, 40P01 and 53300 were answered to the one that they were meant for.
  * (CH2) Only processes that were started here are signalled, and processes of the server that was
  *       given to be harmed.
  * (CH3) When chaos_run returns nobody that it started is left. */
@@ -36,6 +39,7 @@ enum chaos_kind {
     CHAOS_DEADLOCK,      /* 40P01 */
     CHAOS_CONNECTIONS,   /* 53300 */
     CHAOS_ANSWER,        /* who runs a task again answers otherwise */
+    CHAOS_SHORT_STOP,    /* SIGSTOP, and SIGCONT before its claim lapses */
     CHAOS_KINDS
 };
 
@@ -50,9 +54,10 @@ const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind);
 struct chaos_fault {
     uint8_t kind;    /* enum chaos_kind */
     uint8_t bundle;  /* where: enum bundle_name, or SEAT_ANY */
-    uint8_t moment;  /* ... and when: enum seat_moment */
+    uint8_t moment;  /* ... and when: enum seat_moment; SEAT_SENT: the server's process is frozen
+                        before COMMIT is sent, so that it is unanswered for certain */
     uint32_t from;   /* transactions of all actors before it may fall */
-    uint32_t amount; /* CHAOS_STOP: milliseconds; CHAOS_KILL: whom */
+    uint32_t amount; /* of a stop: milliseconds; CHAOS_KILL: whom */
 };
 
 struct chaos_plan {
@@ -62,9 +67,12 @@ struct chaos_plan {
 };
 
 struct chaos_report {
-    uint64_t counted[CHAOS_KINDS];                    /* (CH1) */
-    uint64_t missed;                                  /* that never fell, or hit nothing */
+    uint64_t counted[CHAOS_KINDS];          /* (CH1) */
+    uint64_t planned[CHAOS_KINDS];          /* whose time came */
+    uint64_t missed;                        /* that never fell, or hit nothing */
+    uint64_t natural[ABORT_CONNECTION + 1]; /* aborts that nobody provoked, by enum abort_class */
     uint64_t points[BUNDLE_NAME_COUNT][SEAT_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
+    uint64_t sent[BUNDLE_NAME_COUNT];                 /* transactions */
     uint64_t turned_away;                             /* 53300 of principals, by their own limits */
     uint64_t transactions;
     uint64_t lives;   /* processes that were started */
@@ -77,6 +85,7 @@ struct chaos {
     const struct chaos_plan *plan;
     const volatile sig_atomic_t *interrupted; /* not 0: ends early */
     int64_t weather_ms, settle_ms;            /* until it is given up */
+    int64_t until; /* by driver_now(): faults stop then, whatever is left of the plan; 0: never */
 };
 
 enum chaos_end {

@@ -13,6 +13,7 @@
 #define TEXT_OF(number)  TEXT_OF_(number)
 #define SYNC_TRIES       5000 /* of 2 ms, until the standby is a synchronous one */
 #define SYNC_MS          2
+#define FREEZE_TRIES     1000 /* of a millisecond */
 
 /* No commit waits for a disc: nothing here loses what the operating system has been given. */
 const char chaos_server_settings[] = "deadlock_timeout = " TEXT_OF(RIVAL_DEADLOCK_MS) "ms\n";
@@ -39,23 +40,58 @@ bool chaos_server_is_ours(const struct chaos_server *server)
 }
 
 /* Held first, then looked at: a pid alone proves nothing. */
+bool chaos_server_hold_backend(const struct chaos_server *server, int backend,
+                               struct process *process)
+{
+    struct process_state state;
+    CHECK(chaos_server_is_ours(server));
+    if (backend <= 0 || !process_hold(process, backend)) {
+        return false;
+    }
+    if (process_state(backend, &state) && state.parent == server->cluster->server.pid) {
+        return true;
+    }
+    process_release(process);
+    return false;
+}
+
 bool chaos_server_kill_backend(struct chaos_server *server, int backend)
 {
     struct process process;
-    struct process_state state;
-    CHECK(chaos_server_is_ours(server));
-    if (backend <= 0 || !process_hold(&process, backend)) {
+    if (!chaos_server_hold_backend(server, backend, &process)) {
         return false;
     }
-    bool ours = process_state(backend, &state) && state.parent == server->cluster->server.pid;
-    bool killed = ours && process_signal(&process, SIGKILL);
+    bool killed = process_signal(&process, SIGKILL);
     process_release(&process);
     return killed;
 }
 
-void chaos_server_stop(struct chaos_server *server)
+bool chaos_server_freeze(const struct chaos_server *server, int backend, struct process *frozen)
+{
+    struct process_state state = {.state = '?'};
+    if (!chaos_server_hold_backend(server, backend, frozen)) {
+        return false;
+    }
+    bool obeys = process_signal(frozen, SIGSTOP);
+    for (int i = 0; obeys && state.state != 'T' && i < FREEZE_TRIES; i++) {
+        obeys = process_state(backend, &state) && !process_ended(frozen, 0);
+        (void)poll(NULL, 0, state.state != 'T');
+    }
+    if (state.state != 'T') {
+        (void)process_signal(frozen, SIGCONT);
+        process_release(frozen);
+    }
+    return state.state == 'T';
+}
+
+/* One that is frozen does not quit: what the server would do with it after a while is done now. */
+void chaos_server_stop(struct chaos_server *server, const struct process *frozen)
 {
     CHECK(chaos_server_is_ours(server));
+    if (frozen != NULL) {
+        (void)process_signal(&server->cluster->server, SIGQUIT);
+        (void)process_signal(frozen, SIGKILL);
+    }
     cluster_stop(server->cluster, CLUSTER_IMMEDIATE);
 }
 
@@ -107,6 +143,12 @@ static bool wait_for(const struct chaos_server *server, const char *names,
     return done;
 }
 
+static bool discard(struct cluster *cluster, struct cluster_fault *why)
+{
+    cluster->keep = false;
+    return cluster_close(cluster, why);
+}
+
 bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why)
 {
     CHECK(chaos_server_is_ours(server) && server->standby.folder[0] == '\0');
@@ -114,19 +156,21 @@ bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why)
                                             .max_connections = CHAOS_SERVER_CONNECTIONS,
                                             .keep = server->cluster->keep,
                                             .follows = server->cluster};
-    return cluster_start(&server->standby, &options, why) && wait_for(server, "*", why);
+    if (!cluster_start(&server->standby, &options, why)) {
+        return false;
+    }
+    if (!wait_for(server, "*", why)) {
+        struct cluster_fault ignored; /* the first one counts */
+        (void)chaos_server_unfollow(server, &ignored);
+        return false;
+    }
+    return true;
 }
 
 void chaos_server_kill(struct chaos_server *server)
 {
     CHECK(server->standby.folder[0] != '\0');
     cluster_stop(server->cluster, CLUSTER_CRASH);
-}
-
-static bool discard(struct cluster *cluster, struct cluster_fault *why)
-{
-    cluster->keep = false;
-    return cluster_close(cluster, why);
 }
 
 bool chaos_server_promote(struct chaos_server *server, struct cluster_fault *why)

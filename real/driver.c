@@ -21,14 +21,16 @@ int64_t driver_now(void)
 struct station {
     struct store_pg *as[PRINCIPAL_COUNT]; /* the caller's first; NULL: no such principal */
     struct store_pg *asked;               /* the one that was asked last */
+    unsigned moves;                       /* of the server, that it has heard of */
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
 };
 
 void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE])
 {
     const struct role *role = protocol_role(driver->rules, actor);
-    snprintf(name, STORE_PG_NAME_SIZE, "%s %s %u.%u", driver->schema, role->name, actor,
-             driver->page->seats[actor].lives);
+    snprintf(name, STORE_PG_NAME_SIZE, "%s %.24s%s%s %u.%u", driver->schema,
+             driver->run == NULL ? "" : driver->run, driver->run == NULL ? "" : " ", role->name,
+             actor, driver->page->seats[actor].lives);
 }
 
 static void pause_ms(long ms)
@@ -38,15 +40,29 @@ static void pause_ms(long ms)
 
 /* In storms the server may be away, and comes back. */
 static struct store_pg *open_as_caller(const struct driver *driver,
-                                       const struct store_pg_options *options,
+                                       struct store_pg_options *options,
                                        struct store_pg_problem *problem)
 {
     struct store_pg *store = store_pg_open(options, problem);
     while (store == NULL && driver->storms && driver_now() < driver->give_up_at) {
         pause_ms(PAUSE_MS);
+        const char *moved = seat_page_dsn(driver->page);
+        options->dsn = moved == NULL ? driver->dsn : moved;
         store = store_pg_open(options, problem);
     }
     return store;
+}
+
+/* A server that was replaced is found at another place. */
+static void follow_server(const struct driver *driver, struct station *station)
+{
+    unsigned moves = driver->page->dsn_changes;
+    for (int p = 0; p < PRINCIPAL_COUNT && moves != station->moves; p++) {
+        if (station->as[p] != NULL) {
+            store_pg_move(station->as[p], seat_page_dsn(driver->page));
+        }
+    }
+    station->moves = moves;
 }
 
 static bool open_station(const struct driver *driver, unsigned actor, struct station *station,
@@ -54,6 +70,7 @@ static bool open_station(const struct driver *driver, unsigned actor, struct sta
 {
     char name[STORE_PG_NAME_SIZE];
     driver_name(driver, actor, name);
+    station->moves = 0;
     sabotage_primitives(driver->sabotage, station->primitives);
     struct store_pg_options options = {.dsn = driver->dsn,
                                        .schema = driver->schema,
@@ -134,6 +151,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     struct outcome outcome = {0};
     struct seat *seat = &driver->page->seats[number];
     bool was_idle = performer->role->is_idle(&performer->actor);
+    follow_server(driver, station);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
     bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
     station->asked = station->as[bundle.principal];

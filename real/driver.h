@@ -14,6 +14,7 @@
 
 struct driver {
     const char *dsn, *schema;
+    const char *run;                 /* scenario and seed, for people; NULL: nobody asks */
     const struct roles *roles;       /* as whom principals connect; NULL: the protocol has none */
     const struct rules *rules;       /* ticks are milliseconds */
     const struct sabotage *sabotage; /* NULL: none */

@@ -30,6 +30,12 @@ static int compare(const void *one, const void *other)
     return (a->change > b->change) - (a->change < b->change);
 }
 
+/* How much of a page is filled. */
+struct noted {
+    unsigned long acks;
+    unsigned cuts;
+};
+
 static bool is_known(const struct book *book, struct store_pg_mark mark)
 {
     const struct store_pg_mark *found =
@@ -63,8 +69,40 @@ static bool look_up_cut(struct store_pg *store, const struct book *book, const s
     fates->asked += ids_stand;
     fates->committed += known;
     fates->lost += !known;
-    fates->contradictions += !over || committed != known || (known && cut->how == SEAT_CUTS_EARLY);
+    bool must =
+        cut->how == SEAT_CUTS_LATE && ids_stand && !cut->may_fail; /* it arrived, all went on */
+    fates->contradictions +=
+        !over || committed != known || (known && cut->how == SEAT_CUTS_EARLY) || (!known && must);
     return true;
+}
+
+/* Somebody else did the same: whoever looked found it done, and was right. */
+static bool is_done_by_another(const struct book *book, const struct seat_page *page,
+                               const struct noted *noted, const struct seat_cut *cut)
+{
+    for (unsigned long i = 0; i < noted->acks; i++) {
+        if (page->acks[i].work == cut->work && is_known(book, page->acks[i].mark)) {
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < noted->cuts; i++) {
+        if (page->cuts[i].work == cut->work && is_known(book, page->cuts[i].mark)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_conclusion(const struct book *book, const struct seat_page *page,
+                               const struct noted *noted, const struct seat_cut *cut,
+                               struct fates *fates)
+{
+    bool known = is_known(book, cut->mark);
+    fates->done += cut->concluded == SEAT_DONE;
+    fates->not_done += cut->concluded == SEAT_NOT_DONE;
+    fates->misjudged +=
+        (cut->concluded == SEAT_NOT_DONE && known) ||
+        (cut->concluded == SEAT_DONE && !known && !is_done_by_another(book, page, noted, cut));
 }
 
 bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,
@@ -72,17 +110,20 @@ bool fates_look_up(struct store_pg *store, const char *schema, const struct seat
 {
     char text[200];
     struct book book = {0};
-    unsigned long acks = page->ack_count < SEAT_ACKS_MAX ? page->ack_count : SEAT_ACKS_MAX;
-    unsigned cuts = page->cut_count < SEAT_CUTS_MAX ? page->cut_count : SEAT_CUTS_MAX;
+    struct noted noted = {.acks = page->ack_count < SEAT_ACKS_MAX ? page->ack_count : SEAT_ACKS_MAX,
+                          .cuts =
+                              page->cut_count < SEAT_CUTS_MAX ? page->cut_count : SEAT_CUTS_MAX};
+    fates->unnoted += page->ack_count - noted.acks + page->cut_count - noted.cuts;
     snprintf(text, sizeof text,
              "SELECT xid, max(seq), max(backend) FROM %s.history GROUP BY xid ORDER BY max(seq)",
              schema);
     bool done = store_pg_query(store, text, note, &book);
-    for (unsigned long i = 0; i < acks && done; i++) {
+    for (unsigned long i = 0; i < noted.acks && done; i++) {
         fates->acknowledged++;
-        fates->forgotten += !is_known(&book, page->acks[i]);
+        fates->forgotten += !is_known(&book, page->acks[i].mark);
     }
-    for (unsigned i = 0; i < cuts && done; i++) {
+    for (unsigned i = 0; i < noted.cuts && done; i++) {
+        compare_conclusion(&book, page, &noted, &page->cuts[i], fates);
         done = look_up_cut(store, &book, &page->cuts[i], ids_stand, fates);
     }
     free(book.marks);

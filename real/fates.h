@@ -11,7 +11,11 @@ struct fates {
     uint64_t committed, lost; /* commits whose answer was lost: what became of them */
     uint64_t asked;           /* ... how many of those pg_xact_status was asked for, too */
     uint64_t contradictions;  /* ... where it and the history say different things; or that
-                                 committed and cannot have */
+                                 committed and cannot have, or the other way round */
+    uint64_t done, not_done;  /* ... what those who sent them took them for (seat.h), of those */
+    uint64_t misjudged;       /* that found out; and how many of these were wrong: held for done,
+                                 and nobody did it; or done again, and it had been done */
+    uint64_t unnoted;         /* for which there was no room: not looked up */
 };
 
 /* Looks up everything that a run noted in its page; adds to *fates. `ids_stand`: the server did not

@@ -33,18 +33,28 @@ static void answer_otherwise(struct actor *actor, bool on)
 
 /* ---- what is left ---------------------------------------------------------------------------- */
 
+#define BIT(name) (UINT64_C(1) << BUNDLE_##name)
+_Static_assert(BUNDLE_NAME_COUNT <= 64, "bundles are bits");
+
 /* No message is left, visible or not. */
-const struct real_part real_part_activity = {.left = "%s.message",
-                                             .answer = answer_of,
-                                             .answered = TABLE_GUID,
-                                             .otherwise = answer_otherwise};
-const struct real_part real_part_inbox = {.left = "%s.message"};
+const struct real_part real_part_activity = {
+    .left = "%s.message",
+    .answer = answer_of,
+    .answered = TABLE_GUID,
+    .otherwise = answer_otherwise,
+    .resolved = BIT(CREATE) | BIT(LEG1) | BIT(ANSWER) | BIT(STEP1) | BIT(STEP2) | BIT(STEP3) |
+                BIT(LEG1_ACK) | BIT(ANSWER_ACK) | BIT(STEPS_ACK) | BIT(STEP3_ACK)};
+const struct real_part real_part_inbox = {.left = "%s.message", .resolved = BIT(SEND) | BIT(APPLY)};
 const struct real_part real_part_legacy = {.left = "%s.message", .delicate = true};
 const struct real_part real_part_key = {.left = "%s.message"};
-const struct real_part real_part_pipeline = {.left = "%s.message"};
+const struct real_part real_part_pipeline = {.left = "%s.message",
+                                             .resolved = BIT(REQUEST) | BIT(MARK) | BIT(REVIEW) |
+                                                         BIT(CUT) | BIT(VERIFY)};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
-    .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)"};
+    .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",
+    .resolved = BIT(SEQ_ADMIT) | BIT(SEQ_DISPATCH) | BIT(SEQ_TAKE) | BIT(SEQ_FINISH) |
+                BIT(SEQ_FAIL)}; /* to commit a second time is counted */
 
 int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked)
 {
@@ -56,6 +66,11 @@ void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool 
 {
     CHECK(parts[protocol]->otherwise != NULL);
     parts[protocol]->otherwise(actor, on);
+}
+
+uint64_t part_resolved(enum protocol_id protocol)
+{
+    return parts[protocol]->resolved;
 }
 
 bool part_bears_faults(enum protocol_id protocol)

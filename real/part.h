@@ -16,6 +16,9 @@ struct real_part {
     int64_t (*answer)(const struct bundle *bundle);
     enum row_table answered; /* the row of that key is there once it was taken up */
     void (*otherwise)(struct actor *actor, bool on);
+    /* Bundles, as bits, whose lost answer must be found out about before the work goes on: the same
+     * again takes no effect if it was done (E-ACL-13, E-SEQ-11). An entry counts anew. */
+    uint64_t resolved;
 };
 
 /* The row that is there once the answer in this bundle was given and taken up before, in the table
@@ -23,6 +26,8 @@ struct real_part {
 int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked);
 /* The actor's next answer is another one, or not any more. */
 void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool on);
+
+uint64_t part_resolved(enum protocol_id protocol);
 
 /* Whether real faults may befall runs of the protocol. */
 bool part_bears_faults(enum protocol_id protocol);

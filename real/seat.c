@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "real/seat.h"
 
+#include "real/part.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -24,12 +26,28 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
 {
     memset(page, 0, offsetof(struct seat_page, cuts));
     page->ack_count = 0;
+    page->resolved = part_resolved((enum protocol_id)rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
         page->seats[a].actor_now = -1;
         page->seats[a].snare = -1;
         page->seats[a].moment = SEAT_AT_REST;
         page->clients_left += protocol_role(rules, a)->is_done != NULL;
     }
+}
+
+void seat_page_move(struct seat_page *page, const char *dsn)
+{
+    size_t length = strlen(dsn);
+    CHECK(length < SEAT_DSN_SIZE);
+    unsigned changes = page->dsn_changes;
+    memcpy(page->dsn[(changes + 1) % 2], dsn, length + 1);
+    page->dsn_changes = changes + 1;
+}
+
+const char *seat_page_dsn(const struct seat_page *page)
+{
+    unsigned changes = page->dsn_changes;
+    return changes == 0 ? NULL : page->dsn[changes % 2];
 }
 
 /* ---- the actor ------------------------------------------------------------------------------- */
@@ -46,6 +64,8 @@ void seat_take_place(struct seat *seat, struct performer *performer, const struc
     seat->holds = false;
     seat->backend = 0;
     seat->snare = -1;
+    seat->struck = SEAT_UNHARMED;
+    seat->doubt = 0;
     seat_keep(seat, &performer->actor);
 }
 
@@ -99,10 +119,15 @@ static bool fits(const struct place *place, const struct seat_snare *snare)
            (!snare->writes_twice || place->several);
 }
 
+bool seat_is_hit(const struct seat *seat)
+{
+    return seat->holds || seat->moment == SEAT_BEFORE_COMMIT || seat->moment == SEAT_SENT ||
+           seat->moment == SEAT_AFTER_COMMIT;
+}
+
 static bool is_held(const struct place *place, const struct seat_snare *snare)
 {
-    return !snare->held || place->seat->holds || snare->moment == SEAT_BEFORE_COMMIT ||
-           snare->moment == SEAT_SENT;
+    return (!snare->held || seat_is_hit(place->seat)) && (!snare->claimed || place->seat->holds);
 }
 
 /* Springs one that is set for this moment; NULL: none is. */
@@ -151,14 +176,114 @@ bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
     return spring(&place, SEAT_ANSWERS, SEAT_BEFORE_BEGIN) != NULL;
 }
 
+/* ---- doubts ---------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t sum, int64_t number) /* FNV-1a, by words */
+{
+    return (sum ^ (uint64_t)number) * UINT64_C(1099511628211);
+}
+
+/* The queue's own: whoever does the same work later holds another claim. */
+static bool is_queues(uint8_t primitive)
+{
+    return primitive == PRIMITIVE_CLAIM || primitive == PRIMITIVE_CLAIM_NEXT ||
+           primitive == PRIMITIVE_EXTEND || primitive == PRIMITIVE_ACK ||
+           primitive == PRIMITIVE_PUT_BACK;
+}
+
+/* What the bundle does: all of it, or without what belongs to its sender's claim. */
+static uint64_t digest(const struct bundle *bundle, bool whole)
+{
+    uint64_t sum = mix(UINT64_C(14695981039346656037), bundle->name);
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        if (call->primitive < PRIMITIVE_COUNT && (whole || !is_queues(call->primitive))) {
+            sum = mix(sum, call->primitive);
+            for (int p = 0; p < primitive_table[call->primitive].params; p++) {
+                sum = mix(sum, bundle->params[call->params + p]);
+            }
+        }
+    }
+    return sum;
+}
+
+static void conclude(const struct place *place, enum seat_conclusion what)
+{
+    place->page->cuts[place->seat->doubt - 1].concluded = (uint8_t)what;
+    place->seat->doubt = 0;
+}
+
+/* Looks where things stand, or keeps a claim: that says nothing yet. */
+static bool is_asking(enum bundle_name name)
+{
+    return name == BUNDLE_READ || name == BUNDLE_SEQ_READ || name == BUNDLE_EXTEND ||
+           name == BUNDLE_SEQ_BEAT;
+}
+
+static bool publishes(const struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_PUBLISH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes up other work, hands this one to others, or lets go of it with nothing that follows. */
+static bool is_leaving(const struct bundle *bundle)
+{
+    enum bundle_name name = (enum bundle_name)bundle->name;
+    return name == BUNDLE_CLAIM || name == BUNDLE_SEQ_LOOK || name == BUNDLE_PUT_BACK ||
+           name == BUNDLE_ESCALATE || (name == BUNDLE_HAND_ON && !publishes(bundle));
+}
+
+/* What it is in doubt about, once more. A phase of a principal is all of its request, and whoever
+ * sends one of that name again means it, whatever it has learnt to fill in. */
+static bool is_again(const struct place *place)
+{
+    const struct seat_cut *cut = &place->page->cuts[place->seat->doubt - 1];
+    return place->bundle->name == cut->bundle &&
+           (place->bundle->principal != PRINCIPAL_NONE ||
+            digest(place->bundle, true) == place->seat->doubt_about);
+}
+
+/* Before it is sent. Whoever does the same once more shows by what comes of it what it thinks. */
+static void say_by_sending(const struct place *place)
+{
+    enum bundle_name name = (enum bundle_name)place->bundle->name;
+    if (place->seat->doubt != 0 && !is_asking(name) && !is_again(place)) {
+        conclude(place, is_leaving(place->bundle) ? SEAT_LEFT : SEAT_DONE);
+    }
+}
+
+/* Once it was answered. A refusal is about what the store is like now. */
+static void say_by_doing(const struct place *place, const struct outcome *outcome, bool changed)
+{
+    bool told = outcome->kind == OUTCOME_COMMITTED || outcome->kind == OUTCOME_REFUSED;
+    if (place->seat->doubt != 0 && told && is_again(place)) {
+        conclude(place, outcome->kind == OUTCOME_REFUSED   ? SEAT_LEFT
+                        : outcome->skipped == 0 && changed ? SEAT_NOT_DONE
+                                                           : SEAT_DONE);
+    }
+}
+
 /* ---- a transaction --------------------------------------------------------------------------- */
 
 static void note_cut(const struct place *place, const struct store_pg *store, enum seat_act how)
 {
     unsigned at = atomic_fetch_add(&place->page->cut_count, 1);
     if (at < SEAT_CUTS_MAX) {
-        place->page->cuts[at] = (struct seat_cut){
-            .mark = store_pg_mark(store), .bundle = place->bundle->name, .how = (uint8_t)how};
+        place->page->cuts[at] =
+            (struct seat_cut){.mark = store_pg_mark(store),
+                              .work = digest(place->bundle, false),
+                              .bundle = place->bundle->name,
+                              .how = (uint8_t)how,
+                              .may_fail = place->bundle->isolation == SERIALIZABLE};
+        if ((place->page->resolved >> place->bundle->name & 1) != 0) {
+            place->seat->doubt = at + 1;
+            place->seat->doubt_about = digest(place->bundle, true);
+        }
     }
 }
 
@@ -177,10 +302,11 @@ static void cut(struct place *place, struct store_pg *store, enum seat_act how)
     store_pg_cut(store);
 }
 
-/* A transaction that changed nothing has no fate that could be lost. */
-static enum seat_act cut_awaited(const struct place *place, const struct store_pg *store)
+/* A transaction that changed nothing has no fate that could be lost, and one whose connection is
+ * gone already none that a cut could decide. */
+static enum seat_act cut_awaited(const struct place *place, struct store_pg *store)
 {
-    if (store_pg_mark(store).change == 0) {
+    if (store_pg_mark(store).change == 0 || !store_pg_is_well(store)) {
         return SEAT_STOPS;
     }
     return spring(place, SEAT_CUTS_EARLY, SEAT_SENT) != NULL  ? SEAT_CUTS_EARLY
@@ -227,10 +353,16 @@ static void note_outcome(const struct place *place, const struct store_pg *store
     if (outcome->kind == OUTCOME_COMMITTED && mark.change != 0) { /* SE3 */
         unsigned long at = atomic_fetch_add(&place->page->ack_count, 1);
         if (at < SEAT_ACKS_MAX) {
-            place->page->acks[at] = mark;
+            place->page->acks[at] =
+                (struct seat_ack){.mark = mark, .work = digest(place->bundle, false)};
         }
     }
     note_abort(place, outcome);
+    say_by_doing(place, outcome, mark.change != 0);
+    int struck = SEAT_STRUCK;
+    (void)atomic_compare_exchange_strong(&place->seat->struck, &struck,
+                                         outcome->kind == OUTCOME_COMMITTED ? SEAT_TOLD
+                                                                            : SEAT_DEFEATED);
     if (outcome->kind == OUTCOME_UNKNOWN && !place->cut && mark.change != 0) {
         note_cut(place, store, SEAT_STOPS);
     }
@@ -243,12 +375,14 @@ bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *stor
     struct place place = {.page = page, .seat = &page->seats[number], .bundle = bundle};
     place.seat->bundle = bundle->name;
     place.seat->last_table = last_table(bundle, &place.several);
+    page->sent[bundle->name]++;
+    say_by_sending(&place);
     pass(&place, SEAT_BEFORE_BEGIN);
     if (is_awaited_inside(&place)) {
         send_in_parts(&place, store, now);
     } else {
         store_pg_send(store, bundle, now);
-        place.seat->moment = SEAT_SENT;
+        place.seat->moment = store_pg_backend(store) != 0 ? SEAT_SENT : SEAT_AT_REST;
     }
     bool told = store_pg_receive(store, outcome);
     place.seat->backend = store_pg_backend(store);

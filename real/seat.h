@@ -11,6 +11,10 @@
  * and stops itself (SIGSTOP): whoever watches sees that, and knows exactly where it stands. Or it
  * cuts its own connection around COMMIT, so that the answer is lost.
  *
+ * Whoever gets no answer to COMMIT is in doubt, and has to find out. What it concluded shows in
+ * what it sends next, which is noted beside the commit that it is about: the same bundle again, or
+ * one that follows from it.
+ *
  * (SE1) A snare is sprung by one process, once.
  * (SE2) `before commit` means that all statements were executed and none failed: a transaction is
  *       open. `after commit` that COMMIT was answered and its actor does not know yet.
@@ -29,6 +33,7 @@
 #define SEAT_CUTS_MAX 4096      /* of one run */
 #define SEAT_ACKS_MAX (1 << 21) /* of one run */
 #define SEAT_ANY      BUNDLE_NAME_COUNT
+#define SEAT_DSN_SIZE 512
 
 enum seat_moment {
     SEAT_BEFORE_BEGIN,
@@ -59,16 +64,41 @@ struct seat_snare {
     uint8_t bundle;    /* enum bundle_name, or SEAT_ANY */
     uint8_t moment;    /* enum seat_moment; of a cut: not looked at */
     uint64_t from;     /* progress before which it does nothing */
-    bool held;         /* only one that holds a claim or has a transaction open */
+    bool held;         /* only one that holds a claim or has a transaction open, */
+    bool claimed;      /* ... only one that holds a claim */
     bool serializable; /* only at a transaction of that level */
     bool writes_twice; /* only at one that changes rows of two tables: it can be locked out */
+};
+
+/* What a process that was in doubt about a commit took it for. */
+enum seat_conclusion {
+    SEAT_LEFT,    /* for nothing: it died, or left the work to others, or need not know */
+    SEAT_DONE,    /* it went on from there, or was told so */
+    SEAT_NOT_DONE /* it did it once more, and it took effect */
+};
+
+/* A commit that was acknowledged. */
+struct seat_ack {
+    struct store_pg_mark mark;
+    uint64_t work; /* what it did, whoever does it: equal for those who do the same */
 };
 
 /* A commit whose answer was lost. */
 struct seat_cut {
     struct store_pg_mark mark;
+    uint64_t work;
     uint8_t bundle;
-    uint8_t how; /* enum seat_act; SEAT_STOPS: it was waiting while the server went away */
+    uint8_t how;       /* enum seat_act; SEAT_STOPS: it was waiting while the server went away */
+    uint8_t concluded; /* enum seat_conclusion */
+    bool may_fail;     /* COMMIT itself may be refused: it is SERIALIZABLE */
+};
+
+/* What befell a process while it stood still in a transaction, and what became of that. */
+enum seat_struck {
+    SEAT_UNHARMED,
+    SEAT_STRUCK,  /* by whoever watches; the transaction is not over yet */
+    SEAT_TOLD,    /* it is over: COMMITTED */
+    SEAT_DEFEATED /* ... or anything else */
 };
 
 struct seat {
@@ -79,9 +109,12 @@ struct seat {
     atomic_int backend;    /* the server's process; 0: none */
     atomic_int snare;      /* that it sprang and stands still in; -1: none */
     atomic_int last_table; /* that the bundle changes rows of: where it can be made to wait */
+    atomic_int struck;     /* enum seat_struck */
     atomic_ulong aborted[ABORT_CLASS_COUNT]; /* transactions, by enum abort_class */
     bool crowded; /* the last one found no connection: to ask again is no new fault */
     atomic_ulong transactions;
+    unsigned doubt;       /* 1 + the cut that it does not know the fate of; 0: none */
+    uint64_t doubt_about; /* ... and what it sent then, to the last parameter */
     /* what stays when it dies */
     struct actor actor[2]; /* written in turn, */
     atomic_int actor_now;  /* and this one is whole; -1: there is none yet */
@@ -93,12 +126,16 @@ struct seat_page {
     atomic_ulong progress;    /* transactions that were about something */
     atomic_bool crowd;        /* a rival has taken every connection that there was */
     atomic_ulong turned_away; /* 53300 without one: a principal had no connection left */
+    uint64_t resolved;        /* bundles, as bits, whose lost answer must be found out about */
+    atomic_ulong sent[BUNDLE_NAME_COUNT]; /* transactions by what they are for */
+    atomic_uint dsn_changes;              /* 0: the server is where it was */
+    char dsn[2][SEAT_DSN_SIZE];           /* written in turn: the last one is whole */
     struct seat_snare snares[SEAT_SNARES];
     struct seat seats[PROTOCOL_ACTORS_MAX];
     atomic_uint cut_count;
     struct seat_cut cuts[SEAT_CUTS_MAX];
     atomic_ulong ack_count;
-    struct store_pg_mark acks[SEAT_ACKS_MAX]; /* (SE3) */
+    struct seat_ack acks[SEAT_ACKS_MAX]; /* (SE3) */
 };
 
 /* Memory that processes started from here share. NULL: there is none. */
@@ -107,12 +144,21 @@ void seat_page_free(struct seat_page *page);
 /* Everything as at the beginning of a run. */
 void seat_page_begin(struct seat_page *page, const struct rules *rules);
 
+/* The server is to be found elsewhere from now on. */
+void seat_page_move(struct seat_page *page, const char *dsn);
+
+/* It has an open transaction, a held claim or an unanswered commit. */
+bool seat_is_hit(const struct seat *seat);
+
 /* ---- for the process that sits there ----------------------------------------------------------
  */
 
 /* The actor as it is after a crash, or as it begins. */
 void seat_take_place(struct seat *seat, struct performer *performer, const struct rules *rules,
                      unsigned number);
+/* Where the server is; NULL: where it was. */
+const char *seat_page_dsn(const struct seat_page *page);
+
 /* What stays of it. */
 void seat_keep(struct seat *seat, const struct actor *actor);
 

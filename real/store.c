@@ -27,7 +27,8 @@ struct store_pg {
     char *dsn;
     char schema[SCHEMA_NAME_SIZE];
     char name[STORE_PG_NAME_SIZE];
-    PGconn *connection;                                     /* NULL: none */
+    PGconn *connection;             /* NULL: none */
+    bool frames[BUNDLE_NAME_COUNT]; /* BEGIN, COMMIT and mark are prepared, with its comment */
     struct connection_program *programs[BUNDLE_NAME_COUNT]; /* by primitive and mode; NULL: none */
     struct store_pg_problem problem;
 
@@ -151,14 +152,6 @@ bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
            run_alone(dsn, script, "the roles could not be dropped", problem);
 }
 
-static bool prepare_alone(PGconn *connection, const char *name, const char *text)
-{
-    PGresult *result = PQprepare(connection, name, text, 0, NULL);
-    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
-    PQclear(result);
-    return done;
-}
-
 /* Names the connection. */
 static bool introduce(struct store_pg *store)
 {
@@ -183,9 +176,7 @@ static bool prepare_marks(struct store_pg *store)
     store->marked = done ? connection_number(result, 0, 0) : 0;
     store->stale = false;
     PQclear(result);
-    snprintf(text, sizeof text, "SELECT coalesce(txid_current_if_assigned(), 0), %s.mark()",
-             store->schema);
-    return done && prepare_alone(store->connection, "mark", text);
+    return done;
 }
 
 static bool connect_store(struct store_pg *store)
@@ -198,10 +189,6 @@ static bool connect_store(struct store_pg *store)
             : connection_open_as(store->options.dsn, store->options.role, store->options.password);
     if (PQstatus(store->connection) == CONNECTION_OK && introduce(store) &&
         connection_run(store->connection, settings) && prepare_marks(store) &&
-        prepare_alone(store->connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED") &&
-        prepare_alone(store->connection, "begin_serializable",
-                      "BEGIN ISOLATION LEVEL SERIALIZABLE") &&
-        prepare_alone(store->connection, "commit", "COMMIT") &&
         PQenterPipelineMode(store->connection)) {
         return true;
     }
@@ -218,7 +205,17 @@ void store_pg_cut(struct store_pg *store)
     for (size_t b = 0; b < BUNDLE_NAME_COUNT; b++) {
         free(store->programs[b]);
         store->programs[b] = NULL;
+        store->frames[b] = false;
     }
+}
+
+void store_pg_move(struct store_pg *store, const char *dsn)
+{
+    char *copy = strdup(dsn);
+    CHECK(copy != NULL);
+    free(store->dsn);
+    store->dsn = copy;
+    store->options.dsn = copy;
 }
 
 void store_pg_break(struct store_pg *store)
@@ -293,6 +290,16 @@ static struct connection_program *program_of(struct store_pg *store, const struc
     return &(*programs)[call->primitive * CONNECTION_MODES + call->mode];
 }
 
+/* Who and what this is; nothing, if that has no name. */
+static void write_comment(const struct store_pg *store, char comment[COMMENT_SIZE])
+{
+    comment[0] = '\0';
+    if (store->options.name != NULL) {
+        snprintf(comment, COMMENT_SIZE, "/* %s, %s */ ", store->options.name,
+                 bundle_name_text((enum bundle_name)store->bundle.name));
+    }
+}
+
 static bool prepare_statement(struct store_pg *store, const struct call *call, int index,
                               struct connection_statement *prepared)
 {
@@ -305,17 +312,58 @@ static bool prepare_statement(struct store_pg *store, const struct call *call, i
         options->edit(options->edit_context, primitive, mode, &statement);
     }
     connection_remember(prepared, &statement, call, index);
-    if (options->name == NULL) {
-        return PQsendPrepare(store->connection, prepared->name, statement.text, statement.params,
-                             connection_types);
+    char comment[COMMENT_SIZE], text[SQL_TEXT_SIZE + COMMENT_SIZE];
+    write_comment(store, comment);
+    snprintf(text, sizeof text, "%s%s", comment, statement.text);
+    if (options->name != NULL) {
+        snprintf(prepared->name, sizeof prepared->name, "b%u_p%u_%u_%d", store->bundle.name,
+                 call->primitive, call->mode, index);
     }
-    char text[SQL_TEXT_SIZE + COMMENT_SIZE];
-    snprintf(text, sizeof text, "/* %s, %s */ %s", options->name,
-             bundle_name_text((enum bundle_name)store->bundle.name), statement.text);
-    snprintf(prepared->name, sizeof prepared->name, "b%u_p%u_%u_%d", store->bundle.name,
-             call->primitive, call->mode, index);
     return PQsendPrepare(store->connection, prepared->name, text, statement.params,
                          connection_types);
+}
+
+/* What stands around the statements of a bundle. */
+enum frame { FRAME_BEGIN, FRAME_BEGIN_SERIALIZABLE, FRAME_COMMIT, FRAME_MARK, FRAME_COUNT };
+
+#define FRAME_NAME_SIZE 24
+static void frame_name(const struct store_pg *store, enum frame frame, char name[FRAME_NAME_SIZE])
+{
+    snprintf(name, FRAME_NAME_SIZE, "b%zu_frame_%d", bundle_of(store), (int)frame);
+}
+
+static void mark_query(const struct store_pg *store, char text[COMMENT_SIZE])
+{
+    snprintf(text, COMMENT_SIZE, "SELECT coalesce(txid_current_if_assigned(), 0), %s.mark()",
+             store->schema);
+}
+
+static bool prepare_frame(struct store_pg *store)
+{
+    char comment[COMMENT_SIZE], mark[COMMENT_SIZE];
+    const char *const texts[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN ISOLATION LEVEL READ COMMITTED",
+                                            [FRAME_BEGIN_SERIALIZABLE] =
+                                                "BEGIN ISOLATION LEVEL SERIALIZABLE",
+                                            [FRAME_COMMIT] = "COMMIT",
+                                            [FRAME_MARK] = mark};
+    bool *prepared = &store->frames[bundle_of(store)];
+    if (*prepared) {
+        return true;
+    }
+    *prepared = true;
+    write_comment(store, comment);
+    mark_query(store, mark);
+    for (int f = 0; f < FRAME_COUNT; f++) {
+        char name[FRAME_NAME_SIZE], text[2 * COMMENT_SIZE];
+        frame_name(store, (enum frame)f, name);
+        snprintf(text, sizeof text, "%s%s", comment, texts[f]);
+        if ((f != FRAME_MARK || store->options.marks) &&
+            !PQsendPrepare(store->connection, name, text, 0, NULL)) {
+            return false;
+        }
+        store->preparations += f != FRAME_MARK || store->options.marks;
+    }
+    return true;
 }
 
 /* A transaction that failed has let go of its locks, but is still open. */
@@ -334,8 +382,12 @@ static bool mark_anew(struct store_pg *store)
     if (!store->options.marks || !store->stale) {
         return true;
     }
+    char comment[COMMENT_SIZE], mark[COMMENT_SIZE], text[2 * COMMENT_SIZE];
+    write_comment(store, comment);
+    mark_query(store, mark);
+    snprintf(text, sizeof text, "%s%s", comment, mark);
     store->preparations++;
-    return PQsendQueryPrepared(store->connection, "mark", 0, NULL, NULL, NULL, 1);
+    return PQsendQueryParams(store->connection, text, 0, NULL, NULL, NULL, NULL, 1);
 }
 
 /* What this connection has not prepared yet. */
@@ -368,8 +420,10 @@ static void under_way(struct store_pg *store, const struct connection_statement 
     store->commands[store->command_count++] = (struct command){statement, call};
 }
 
-static bool send_command(struct store_pg *store, const char *name, uint8_t call)
+static bool send_command(struct store_pg *store, enum frame frame, uint8_t call)
 {
+    char name[FRAME_NAME_SIZE];
+    frame_name(store, frame, name);
     under_way(store, NULL, call);
     return PQsendQueryPrepared(store->connection, name, 0, NULL, NULL, NULL, 1);
 }
@@ -395,11 +449,11 @@ static bool send_call(struct store_pg *store, uint8_t number)
  * the transaction is to choose its isolation level before that. */
 static bool send_statements(struct store_pg *store)
 {
-    if (!end_failed(store) || !mark_anew(store) || !prepare_missing(store) ||
+    bool serializable = store->bundle.isolation == SERIALIZABLE;
+    if (!end_failed(store) || !mark_anew(store) || !prepare_frame(store) ||
+        !prepare_missing(store) ||
         !(store->preparations == 0 || PQpipelineSync(store->connection)) ||
-        !send_command(store,
-                      store->bundle.isolation == SERIALIZABLE ? "begin_serializable" : "begin",
-                      NO_CALL)) {
+        !send_command(store, serializable ? FRAME_BEGIN_SERIALIZABLE : FRAME_BEGIN, NO_CALL)) {
         return false;
     }
     for (uint8_t i = 0; i < store->bundle.count; i++) {
@@ -408,13 +462,16 @@ static bool send_statements(struct store_pg *store)
         }
     }
     store->stale = true;
-    return !store->options.marks || send_command(store, "mark", MARK_CALL);
+    return !store->options.marks || send_command(store, FRAME_MARK, MARK_CALL);
 }
 
 /* A connection that broke while it was idle is found out before anything is sent on it: then it is
  * certain that nothing happened. Its last words come first, its end after them. */
-static bool is_well(struct store_pg *store)
+bool store_pg_is_well(struct store_pg *store)
 {
+    if (store->connection == NULL) {
+        return false;
+    }
     struct pollfd look = {.fd = PQsocket(store->connection), .events = POLLIN};
     while (poll(&look, 1, 0) > 0) {
         if (!PQconsumeInput(store->connection)) {
@@ -450,7 +507,7 @@ static bool begin_flight(struct store_pg *store, const struct bundle *bundle, in
     if (store->connection == NULL && !reconnect(store)) {
         return false;
     }
-    if (!is_well(store) || !send_statements(store)) {
+    if (!store_pg_is_well(store) || !send_statements(store)) {
         store_pg_cut(store);
         return false;
     }
@@ -463,7 +520,7 @@ void store_pg_send_commit(struct store_pg *store)
         return;
     }
     store->answer.sent = true; /* from here on COMMIT may arrive */
-    if (!send_command(store, "commit", NO_CALL) || !PQpipelineSync(store->connection)) {
+    if (!send_command(store, FRAME_COMMIT, NO_CALL) || !PQpipelineSync(store->connection)) {
         store_pg_cut(store);
     }
 }

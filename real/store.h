@@ -87,6 +87,9 @@ const char *store_pg_why_not(const struct store_pg *store);
 void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t now);
 bool store_pg_receive(struct store_pg *store, struct outcome *outcome);
 
+/* Where the next connection goes; the one that stands stays. */
+void store_pg_move(struct store_pg *store, const char *dsn);
+
 /* Closes the connection without a word: what was sent is executed or not. */
 void store_pg_cut(struct store_pg *store);
 
@@ -95,6 +98,9 @@ void store_pg_cut(struct store_pg *store);
  * open and none of its statements failed. */
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
 void store_pg_send_commit(struct store_pg *store);
+
+/* Whether the connection still stands, as far as this end has heard. */
+bool store_pg_is_well(struct store_pg *store);
 
 /* The line goes dead: what the socket was given before arrives, nothing else does, and no answer
  * comes back. The store finds out by itself. */

@@ -126,6 +126,18 @@ void store_pg_send_commit(struct store_pg *store)
     CHECK(store != NULL && false);
 }
 
+bool store_pg_is_well(struct store_pg *store)
+{
+    CHECK(store != NULL && false);
+    return false;
+}
+
+void store_pg_move(struct store_pg *store, const char *dsn)
+{
+    (void)dsn;
+    CHECK(store != NULL && false);
+}
+
 void store_pg_break(struct store_pg *store)
 {
     CHECK(store != NULL && false);

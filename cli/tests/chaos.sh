@@ -20,7 +20,7 @@ exactly() {
     [ "$(sum "$1")" -eq "$2" ] || fail "$1: $(sum "$1"), wanted $2"
 }
 
-run 64 real tree-3 --seeds 2 --time 5s && complains 'exclude each other'
+run 64 real tree-3 --gate --no-faults && complains 'gate is about faults'
 run 64 real tree-3 --time soon && complains 'whole number with its unit'
 run 64 real tree-3 --jobs 0 && complains 'it is a number'
 run 64 real tree-7 --jobs 10000 --workers 17 && complains 'it is a number'
@@ -31,11 +31,15 @@ if ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
 fi
 
 # ---- every kind, every protocol that is asked for ----
-run 0 real tree-7 cycle pending pipeline pipeline-race seq --seeds 4 --json
+run 0 real tree-7 cycle pending pipeline pipeline-race seq tree-7-merged pending-merged --seeds 3 --json
 exactly runs 24
 at_least counted 60
 exactly forgotten 0
 exactly contradictions 0
+exactly misjudged 0
+exactly unnoted 0
+at_least concluded_done 2
+at_least concluded_not_done 2
 at_least unknown_committed 5
 at_least unknown_lost 5
 for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backend restart failover \
@@ -43,29 +47,37 @@ for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backe
     at_least $kind 1
 done
 checks=$((checks + 1))
-[ "$(grep -c '"status":0' "$scratch/out")" -eq 6 ] || fail "a scenario's status is not 0"
+[ "$(grep -c '"status":0' "$scratch/out")" -eq 8 ] || fail "a scenario's status is not 0"
 
 # ---- for people ----
 run 0 real inbox --seeds 2 --out "$scratch/inbox"
 says 'who runs when is up to the machine'
 says_like 'killed at +simulated +PostgreSQL'
-says 'points of the simulation were hit on PostgreSQL'
+says 'points (bundles that are sent, three sides each) were hit on PostgreSQL'
+says 'the server says otherwise of 0'
 says ' 0 of them forgotten'
 checks=$((checks + 2))
 grep -q '"fired":{"crash-before-begin":' "$scratch/inbox/results.jsonl" || fail 'no faults for the report'
 grep -q '"crash_points":\[\["' "$scratch/inbox/results.jsonl" || fail 'no crash points for the report'
-run 0 real tree-3 --jobs 6 --workers 4 --time 2s && says 'jobs/s'
+run 0 real tree-3 --jobs 6 --workers 4 --time 2s --seeds 1 && says 'jobs/s'
+run 4 real tree-3 --gate && complains 'gate: activity: nobody was killed at'
 run 0 real legacy && says 'every promise held' && says 'without faults'
 
 # ---- bugs that only a fault shows ----
 while read -r scenario bug clause; do
     run 0 real "$scenario" --no-faults --sabotage "$bug" --seeds 2
-    run 0 real "$scenario" --sabotage "$bug" --seeds 100 --expect-finding
-    says_like "breaks  $clause-[0-9]+,"
+    rm -rf "$scratch/bug"
+    run 0 real "$scenario" --sabotage "$bug" --seeds 100 --expect-finding --out "$scratch/bug"
+    says_like "$clause"
+    checks=$((checks + 1))
+    cat "$scratch"/bug/findings/"$scenario"-*/words.txt >"$scratch/words" && grep -q "planted $bug" "$scratch/words" &&
+        [ -s "$(echo "$scratch"/bug/findings/"$scenario"-*/history.jsonl)" ] &&
+        [ -e "$(echo "$scratch"/bug/findings/"$scenario"-*/plan.jsonl)" ] &&
+        grep -q '"type":"finding","name":"'"$scenario" "$scratch/bug/results.jsonl" || fail "$bug: no finding was kept"
 done <<END
-tree-3 assume-committed ACL
-tree-3 reset-on-retry ACL
-tree-3 fresh-guid ACL
+tree-3 assume-committed the.server.says.otherwise.of.[1-9]
+tree-3 reset-on-retry breaks..ACL-[0-9]+,
+tree-3 fresh-guid breaks..ACL-[0-9]+,
 END
 
 nothing_left

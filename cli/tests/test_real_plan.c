@@ -105,8 +105,8 @@ Test(real_plan, what_a_scenario_does_not_allow_is_not_drawn)
         real_plan_free(&plan);
     }
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        cr_expect_eq(drawn[k], k != CHAOS_SERIALIZATION && k != CHAOS_ANSWER, "%s",
-                     chaos_kind_get((enum chaos_kind)k)->name);
+        bool none = k == CHAOS_SERIALIZATION || k == CHAOS_ANSWER || k == CHAOS_SHORT_STOP;
+        cr_expect_eq(drawn[k], !none, "%s", chaos_kind_get((enum chaos_kind)k)->name);
     }
     scenario->faults.rate[FAULT_PAUSE].times = 0;
     scenario->faults.rate[FAULT_FAILOVER].times = 0;
@@ -120,6 +120,24 @@ Test(real_plan, what_a_scenario_does_not_allow_is_not_drawn)
     }
 }
 
+Test(real_plan, a_stop_lasts_longer_than_a_claim)
+{
+    load("tree-7");
+    unsigned stops = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct real_plan plan = draw(seed, 1, true);
+        for (size_t i = 0; i < plan.plan.count; i++) {
+            const struct chaos_fault *fault = &plan.faults[i];
+            bool stop = fault->kind == CHAOS_STOP;
+            stops += stop;
+            cr_expect(!stop || (fault->amount > 100 && fault->moment != SEAT_SENT));
+            cr_expect(fault->kind != CHAOS_SHORT_STOP || fault->amount < 100);
+        }
+        real_plan_free(&plan);
+    }
+    cr_expect_gt(stops, 50);
+}
+
 Test(real_plan, somebody_elses_server_is_not_harmed)
 {
     load("pipeline");
@@ -127,6 +145,7 @@ Test(real_plan, somebody_elses_server_is_not_harmed)
         struct real_plan plan = draw(seed, 1, false);
         for (size_t i = 0; i < plan.plan.count; i++) {
             cr_expect_not(chaos_kind_get((enum chaos_kind)plan.faults[i].kind)->server);
+            cr_expect(plan.faults[i].moment != SEAT_SENT, "none of its processes is frozen");
         }
         real_plan_free(&plan);
     }

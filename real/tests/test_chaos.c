@@ -74,6 +74,7 @@ static void make(void)
     page = seat_page_make();
     cr_assert_not_null(page);
     seat_page_begin(page, &rules);
+    page->resolved |= UINT64_C(1) << BUNDLE_CREATE; /* what transactions here are */
 }
 
 static void unmake(void)
@@ -173,6 +174,29 @@ Test(chaos, a_statement_says_who_and_what_it_is)
     cr_expect(store_pg_receive(store, &outcome));
     store_pg_close(store);
     store_pg_close(other);
+    store_pg_close(observer);
+}
+
+/* COMMIT too, the mark and BEGIN: a session that idles shows its last statement. */
+Test(chaos, what_stands_around_statements_says_so_too)
+{
+    struct store_pg *store = open_at(server_dsn()), *observer = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    cr_expect(store_pg_send_open(store, &bundle, 0));
+    cr_expect_eq(ask(observer, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '/* " NAME
+                               ", create job */ SELECT coalesce%'"),
+                 1);
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &outcome));
+    cr_expect_eq(ask(observer, "SELECT count(*) FROM pg_stat_activity WHERE query = '/* " NAME
+                               ", create job */ COMMIT'"),
+                 1);
+    cr_expect(store_pg_run(store, "SELECT 1"));
+    cr_expect_eq(ask(store, "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '/* "
+                            "%, create job */ BEGIN%'"),
+                 2);
+    store_pg_close(store);
     store_pg_close(observer);
 }
 
@@ -328,7 +352,7 @@ Test(chaos, fates_that_cannot_be_are_found_out)
     cr_expect(seat_execute(page, 1, store, &bundle, 0, &outcome));
     cr_assert_eq(page->ack_count, 1);
     /* committed, though COMMIT never left */
-    page->cuts[0] = (struct seat_cut){.mark = page->acks[0], .how = SEAT_CUTS_EARLY};
+    page->cuts[0] = (struct seat_cut){.mark = page->acks[0].mark, .how = SEAT_CUTS_EARLY};
     page->cut_count = 1;
     cr_expect(fates_look_up(store, SCHEMA, page, true, &fates));
     cr_expect_eq(fates.contradictions, 1);
@@ -342,6 +366,110 @@ Test(chaos, fates_that_cannot_be_are_found_out)
     cr_expect_eq(fates.acknowledged, 1);
     cr_expect_eq(fates.forgotten, 1);
     store_pg_close(store);
+}
+
+/* What a worker is told about an unknown commit is held against the server's record. */
+static struct fates after_doubt(enum seat_act act, bool assumes)
+{
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct bundle same = create_job(1), next = create_job(2);
+    struct outcome outcome = {0};
+    struct fates fates = {0};
+    cr_expect_eq(execute_with(store, act, 1).kind, OUTCOME_UNKNOWN);
+    for (int t = 0; act == SEAT_CUTS_LATE && t < 5000 && jobs(other) < 1; t++) {
+        usleep(1000);
+    }
+    if (!assumes) {
+        cr_expect(seat_execute(page, 1, store, &same, 0, &outcome));
+    }
+    cr_expect(seat_execute(page, 1, store, &next, 0, &outcome));
+    cr_expect(fates_look_up(other, SCHEMA, page, true, &fates), "%s", store_pg_why_not(other));
+    cr_expect_eq(fates.contradictions, 0);
+    store_pg_close(store);
+    store_pg_close(other);
+    return fates;
+}
+
+Test(chaos, whoever_asks_again_learns_that_it_was_done)
+{
+    struct fates fates = after_doubt(SEAT_CUTS_LATE, false);
+    cr_expect_eq(fates.done, 1);
+    cr_expect_eq(fates.not_done, 0);
+    cr_expect_eq(fates.misjudged, 0);
+}
+
+Test(chaos, whoever_asks_again_learns_that_it_was_not_done)
+{
+    struct fates fates = after_doubt(SEAT_CUTS_EARLY, false);
+    cr_expect_eq(fates.done, 0);
+    cr_expect_eq(fates.not_done, 1);
+    cr_expect_eq(fates.misjudged, 0);
+}
+
+/* The planted bug: it goes on as if nothing had happened to its commit. */
+Test(chaos, whoever_assumes_that_it_was_done_is_found_out)
+{
+    struct fates fates = after_doubt(SEAT_CUTS_EARLY, true);
+    cr_expect_eq(fates.done, 1);
+    cr_expect_eq(fates.misjudged, 1);
+}
+
+/* The other one: it was done, and done again. */
+Test(chaos, whoever_does_it_again_though_it_was_done_is_found_out)
+{
+    struct store_pg *store = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    struct fates fates = {0};
+    cr_expect(seat_execute(page, 1, store, &bundle, 0, &outcome));
+    page->cuts[0] = (struct seat_cut){.mark = page->acks[0].mark,
+                                      .work = page->acks[0].work,
+                                      .how = SEAT_CUTS_LATE,
+                                      .concluded = SEAT_NOT_DONE};
+    page->cut_count = 1;
+    cr_expect(fates_look_up(store, SCHEMA, page, true, &fates));
+    cr_expect_eq(fates.misjudged, 1);
+    /* of one that never was, somebody did the same: whoever held it for done was right */
+    page->cuts[0].mark.change += 1000;
+    page->cuts[0].how = SEAT_STOPS;
+    page->cuts[0].concluded = SEAT_DONE;
+    fates = (struct fates){0};
+    cr_expect(fates_look_up(store, SCHEMA, page, false, &fates));
+    cr_expect_eq(fates.misjudged, 0);
+    page->cuts[0].work++;
+    cr_expect(fates_look_up(store, SCHEMA, page, false, &fates));
+    cr_expect_eq(fates.misjudged, 1);
+    store_pg_close(store);
+}
+
+/* A cut that came late and on a well connection has committed, if nothing else befell the server.
+ */
+Test(chaos, a_late_cut_that_nobody_knows_of_is_a_contradiction)
+{
+    struct store_pg *store = open_at(server_dsn());
+    struct bundle bundle = create_job(1);
+    struct outcome outcome = {0};
+    struct fates fates = {0};
+    cr_assert(store_pg_send_open(store, &bundle, 0));
+    page->cuts[0] = (struct seat_cut){.mark = store_pg_mark(store), .how = SEAT_CUTS_LATE};
+    page->cut_count = 1;
+    store_pg_break(store);
+    store_pg_send_commit(store);
+    cr_expect(store_pg_receive(store, &outcome));
+    struct store_pg *other = open_at(server_dsn());
+    for (int t = 0; t < 5000 && ask(other, "SELECT count(*) FROM pg_locks WHERE relation = '" SCHEMA
+                                           ".job'::regclass") > 0;
+         t++) {
+        usleep(1000);
+    }
+    cr_expect(fates_look_up(other, SCHEMA, page, true, &fates), "%s", store_pg_why_not(other));
+    cr_expect_eq(fates.contradictions, 1);
+    page->cuts[0].may_fail = true;
+    fates = (struct fates){0};
+    cr_expect(fates_look_up(other, SCHEMA, page, true, &fates));
+    cr_expect_eq(fates.contradictions, 0);
+    store_pg_close(store);
+    store_pg_close(other);
 }
 
 /* ---- what stays ------------------------------------------------------------------------------ */
@@ -484,5 +612,131 @@ Test(chaos, only_the_servers_own_processes_are_killed)
     kill(bystander, SIGKILL);
     waitpid(bystander, NULL, 0);
     store_pg_close(store);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t undisturbed;
+
+/* Three seqs, with one fault. */
+static struct chaos_report run_with(struct chaos_server *server, const struct chaos_fault *faults,
+                                    size_t count)
+{
+    struct chaos_plan plan = {.faults = faults, .count = count, .storms = true};
+    struct chaos_report report = {.missed = 0};
+    struct store_pg_problem problem;
+    rules = (struct rules){
+        .protocol = PROTOCOL_SEQ,
+        .actors = 5,
+        .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_WORKER, SEQ_COMMITTER, SEQ_RECLAIMER},
+        .jobs = 3,
+        .timeout = 150,
+        .put_back = 5,
+        .of.seq = {.fate_count = 1}};
+    struct chaos chaos = {.driver = {.dsn = chaos_server_dsn(server),
+                                     .schema = SCHEMA,
+                                     .run = "test:1",
+                                     .rules = &rules,
+                                     .page = page},
+                          .server = server,
+                          .plan = &plan,
+                          .interrupted = &undisturbed,
+                          .weather_ms = 30000,
+                          .settle_ms = 30000};
+    cr_assert_eq(chaos_run(&chaos, &report, &problem), CHAOS_QUIET, "%s", problem.text);
+    return report;
+}
+
+static uint64_t counted(const struct chaos_report *report)
+{
+    uint64_t sum = 0;
+    for (int k = 0; k < CHAOS_KINDS; k++) {
+        sum += report->counted[k];
+    }
+    return sum;
+}
+
+static void begin_anew(const char *dsn)
+{
+    struct store_pg_problem problem;
+    cr_assert(store_pg_drop_schema(dsn, SCHEMA, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_schema(dsn, SCHEMA, UINT64_MAX, &problem), "%s", problem.text);
+    add_history(dsn);
+}
+
+/* Each of them falls, or waits for somebody, and hits nothing that its kind is about. */
+Test(chaos, a_fault_that_hit_nothing_is_not_counted)
+{
+    static const struct {
+        const char *why;
+        struct chaos_fault fault;
+    } cases[] = {
+        {"nothing is held before it begins",
+         {.kind = CHAOS_KILL_AT_POINT, .bundle = BUNDLE_SEQ_ADMIT, .moment = SEAT_BEFORE_BEGIN}},
+        {"nobody sends that", {.kind = CHAOS_TERMINATE, .bundle = BUNDLE_STEP2}},
+        {"the dispatcher has no claim to lose",
+         {.kind = CHAOS_STOP,
+          .bundle = BUNDLE_SEQ_ADMIT,
+          .moment = SEAT_BEFORE_COMMIT,
+          .amount = 200}},
+        {"nothing is SERIALIZABLE there",
+         {.kind = CHAOS_SERIALIZATION, .bundle = SEAT_ANY, .moment = SEAT_BEFORE_BEGIN}},
+        {"it is over before", {.kind = CHAOS_KILL, .from = 1000000}},
+    };
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chaos_report report = run_with(&server, &cases[i].fault, 1);
+        cr_expect_eq(counted(&report), 0, "%s", cases[i].why);
+        cr_expect_eq(report.missed, 1, "%s", cases[i].why);
+        begin_anew(cluster_dsn(&own));
+    }
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* The same kinds where there is something to hit. */
+Test(chaos, a_fault_that_hit_is_counted_by_its_kind)
+{
+    static const struct chaos_fault faults[] = {
+        {.kind = CHAOS_KILL_AT_POINT, .bundle = BUNDLE_SEQ_BEAT, .moment = SEAT_BEFORE_COMMIT},
+        {.kind = CHAOS_TERMINATE, .bundle = BUNDLE_SEQ_ADMIT, .moment = SEAT_BEFORE_COMMIT},
+        {.kind = CHAOS_TERMINATE, .bundle = BUNDLE_SEQ_ADMIT, .moment = SEAT_SENT},
+        {.kind = CHAOS_KILL_BACKEND, .bundle = BUNDLE_SEQ_TAKE, .moment = SEAT_SENT},
+        {.kind = CHAOS_RESTART, .bundle = BUNDLE_SEQ_DISPATCH, .moment = SEAT_SENT},
+        {.kind = CHAOS_STOP, .bundle = BUNDLE_SEQ_BEAT, .moment = SEAT_BEFORE_BEGIN, .amount = 200},
+        {.kind = CHAOS_SHORT_STOP,
+         .bundle = BUNDLE_SEQ_BEAT,
+         .moment = SEAT_BEFORE_BEGIN,
+         .amount = 1},
+    };
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct chaos_report report = run_with(&server, &faults[i], 1);
+        cr_expect_eq(counted(&report), 1, "fault %zu", i);
+        cr_expect_eq(report.counted[faults[i].kind], 1, "fault %zu", i);
+        if (faults[i].moment == SEAT_SENT) {
+            cr_expect_geq(page->cut_count, 1, "its commit was not answered");
+        }
+        begin_anew(cluster_dsn(&own));
+    }
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* Who was promoted is followed by another, while the work goes on. */
+Test(chaos, promotions_follow_one_another)
+{
+    static const struct chaos_fault faults[] = {
+        {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_ADMIT, .moment = SEAT_BEFORE_COMMIT},
+        {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_DISPATCH, .moment = SEAT_SENT},
+        {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_COMMIT, .moment = SEAT_BEFORE_COMMIT}};
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    struct chaos_report report = run_with(&server, faults, 3);
+    cr_expect_eq(report.counted[CHAOS_FAILOVER], 3, "%d counted, %d missed",
+                 (int)report.counted[CHAOS_FAILOVER], (int)report.missed);
+    cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 0);
+    cr_expect(chaos_server_unfollow(&server, &why), "%s", why.text);
     cr_expect(cluster_close(&own, &why), "%s", why.text);
 }
