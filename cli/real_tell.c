@@ -243,11 +243,11 @@ void real_tell_result(const struct real_result *result, const struct oracle *ora
 
 static void write_kinds(const struct real_result *results, size_t count)
 {
-    uint64_t all = 0, natural[ABORT_CONNECTION + 1] = {0};
+    uint64_t all = 0, natural[ABORT_CLASS_COUNT] = {0};
     printf("\n%-14s", "faults that hit");
     for (size_t i = 0; i < count; i++) {
         printf(" %10.10s", results[i].scenario);
-        for (int c = 0; c <= ABORT_CONNECTION; c++) {
+        for (int c = 0; c < ABORT_CLASS_COUNT; c++) {
             natural[c] += results[i].chaos.natural[c];
         }
     }

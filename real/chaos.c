@@ -67,11 +67,11 @@ struct watch {
     struct seat_page *page;
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
-    struct chaos_fault set[SEAT_SNARES];     /* what each snare is for */
-    uint64_t drop_at[SEAT_SNARES];           /* progress at which it is given up */
-    size_t next;                             /* of the plan */
-    struct store_pg *admin;                  /* NULL: not connected */
-    uint64_t provoked[ABORT_CONNECTION + 1]; /* aborts, by enum abort_class */
+    struct chaos_fault set[SEAT_SNARES];  /* what each snare is for */
+    uint64_t drop_at[SEAT_SNARES];        /* progress at which it is given up */
+    size_t next;                          /* of the plan */
+    struct store_pg *admin;               /* NULL: not connected */
+    uint64_t provoked[ABORT_CLASS_COUNT]; /* aborts, by enum abort_class */
     struct chaos_report *report;
     struct store_pg_problem *problem;
     enum chaos_end end; /* CHAOS_END_COUNT: it goes on */

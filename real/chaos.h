@@ -67,10 +67,10 @@ struct chaos_plan {
 };
 
 struct chaos_report {
-    uint64_t counted[CHAOS_KINDS];          /* (CH1) */
-    uint64_t planned[CHAOS_KINDS];          /* whose time came */
-    uint64_t missed;                        /* that never fell, or hit nothing */
-    uint64_t natural[ABORT_CONNECTION + 1]; /* aborts that nobody provoked, by enum abort_class */
+    uint64_t counted[CHAOS_KINDS];       /* (CH1) */
+    uint64_t planned[CHAOS_KINDS];       /* whose time came */
+    uint64_t missed;                     /* that never fell, or hit nothing */
+    uint64_t natural[ABORT_CLASS_COUNT]; /* aborts that nobody provoked, by enum abort_class */
     uint64_t points[BUNDLE_NAME_COUNT][SEAT_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
     uint64_t sent[BUNDLE_NAME_COUNT];                 /* transactions */
     uint64_t turned_away;                             /* 53300 of principals, by their own limits */
