@@ -629,14 +629,43 @@ static int explore_it(struct request *request)
     return status_of(request, verdict);
 }
 
+/* The table has bounds of its own, judges everything, and keeps nothing. */
+static int refuse_beside_table(const struct request *request)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } others[] = {{"--crashes", request->crashes != NULL},
+                  {"--duplicates", request->duplicates != NULL},
+                  {"--lapses", request->lapses != NULL},
+                  {"--unknowns", request->unknowns != NULL},
+                  {"--aborts", request->aborts != NULL},
+                  {"--level", request->level != NULL},
+                  {"--sabotage", request->sabotage != NULL},
+                  {"--out", request->out != NULL},
+                  {"--no-reduction", request->no_reduction},
+                  {"--shortest", request->shortest},
+                  {"--expect-finding", request->expect_finding},
+                  {"--without", memchr(request->without, true, sizeof request->without) != NULL}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given) {
+            return cli_usage_error(&cli_explore, "--every-sabotage and %s exclude each other",
+                                   others[i].option);
+        }
+    }
+    return CLI_OK;
+}
+
 static int explore_asked(struct request *request)
 {
     struct artefacts results;
-    int status = load(request);
+    int status = request->every_sabotage ? refuse_beside_table(request) : CLI_OK;
+    status = status == CLI_OK ? load(request) : status;
     if (status != CLI_OK) {
         return status;
     }
     if (request->every_sabotage) {
+        interrupt_watch();
         return explore_table(request->loaded, request->plan.jobs, request->plan.memory,
                              request->json);
     }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /* Hunts every sabotage of the scenario's protocol that is not listed as equivalent, `jobs` at a
- * time. Returns an exit status. */
+ * time. Ctrl-C ends it with the rows that it has. Returns an exit status. */
 int explore_table(const struct scenario *scenario, unsigned jobs, size_t memory, bool json);
 
 #endif

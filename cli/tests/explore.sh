@@ -89,7 +89,47 @@ run 4 explore tree-3 --memory 1M --shortest --crashes 2 && says 'bounded, memory
 run 4 explore peer-3 --no-reduction --sabotage ack/drop/ack --duplicates 0 --crashes 0 && says 'too long'
 run 0 explore last-chance --workers 1 --crashes 0 --duplicates 0 && says 'reduced by  workers, siblings, order'
 
+# ---- the shortest schedule of every planted bug ----
+cat >"$scratch/table.yaml" <<'END'
+name: table
+about: one activity, so that the table of all planted bugs is quick
+protocol: activity
+workers: 2
+commits: literal
+graph: {trigger: []}
+faults: {crash: 1/20, unknown: 1/40, abort: 1/40, duplicate: 1/40, redeliver: 1/40}
+reaches: []
+expect: pass
+END
+run 0 explore "$scratch/table.yaml" --every-sabotage --json && only_json
+row() { # sabotage, steps, with, clause
+    says "\"sabotage\":\"$1\",\"steps\":$2,\"with\":\"$3\",\"clause\":\"$4\",\"cannot_rest_with\":null,\"complete\":true"
+}
+row torn-rollback 1 'a crash' ACL-2
+row create-job/split-after/create-job 1 nothing ACL-19
+row create-job/split-after/add-activity 2 'a lost answer' ACL-29
+row leg2-before-leg1 3 nothing ACL-45
+row assume-committed 5 'a lost answer' ACL-30
+row guid-from-full-ledger 9 nothing ACL-14
+row trust-stale-read 9 'a duplicate' ACL-29
+row unbundled-step2 11 nothing ACL-14
+row enter-leg2/stale/enter-leg2.7 12 'a crash' ACL-33
+row job-state-first 15 'a crash' ACL-30
+row unlocked-marker-test 17 'a duplicate' ACL-29
+row step-3/unguard/mark-guid.1 17 'a duplicate' ACL-18
+says '"sabotage":"ack/drop/ack","steps":0,"with":null,"clause":null,"cannot_rest_with":"nothing","complete":true'
+tail -n 1 "$scratch/out" >"$scratch/last" # no finding of a campaign is shorter than the shortest
+grep -q '^{"type":"summary","verb":"explore","scenario":"table","complete":true,"sabotages":180,"shown":82,"cannot_rest":4,"compared":82,' \
+    "$scratch/last" || fail "$last ends with $(cat "$scratch/last")"
+sed -n 's/.*"shrunk":\([0-9]*\),"shortest_there":\([0-9]*\),.*/\1 \2/p' "$scratch/out" |
+    awk '$2 > 0 && $1 < $2 { exit 1 }' || fail "$last calls something shortest that is not"
+
 # ---- bad input ----
+for option in '--crashes 1' '--duplicates 1' '--lapses 1' '--unknowns 1' '--aborts 1' '--level statement' \
+    '--sabotage early-ack' "--out $scratch/new" --no-reduction --shortest --expect-finding '--without ACL-1'; do
+    # shellcheck disable=SC2086 # an option and its value
+    bad "--every-sabotage and ${option%% *} exclude each other" explore peer-3 --every-sabotage $option
+done
 bad 'one SCENARIO is needed, 0 were given' explore
 bad 'one SCENARIO is needed, 2 were given' explore peer-3 peer-5
 bad 'there is no scenario "peer-4"' explore peer-4
