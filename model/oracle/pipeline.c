@@ -605,7 +605,7 @@ static judge_row *const judges[TABLE_COUNT] = {
 };
 
 /* A message that was acked. */
-static int64_t asked_for(const struct commit *commit, uint32_t slot, enum message_column column)
+static int64_t asked_for(const struct commit *commit, uint32_t slot, int column)
 {
     return row_get(commit->rows, TABLE_MESSAGE, slot, column);
 }
