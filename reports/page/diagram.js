@@ -174,15 +174,16 @@ function act(event, lane) {
 }
 
 /** Over lanes that nothing happens in at this step, never over the store or the queue: left of the bar, from which all
-    lines go to the right; where there is no room, over the lane of the world. What the world did has its lines to the left. */
+    lines go to the right; else right of it, if the lanes of actors have the room; else over the lane of the world. */
 function flagOf(flag, lane, lanes) {
     if (!flag || !lane) return null;
     const made = element('span', { class: `flag ${flag.look}` }, flag.words);
     const width = flag.words.length * FLAG_LETTER + FLAG_PADDING;
-    const isWorld = lane.left > lanes.find((other) => other.name === QUEUE).left;
-    if (isWorld) made.style.left = `${GUTTER + LANE_GAP / 2}px`;
+    const [store, world] = [lanes.find((other) => other.name === STORE), lanes.at(-1)];
+    const right = lane.left + lane.width;
+    if (lane === world) made.style.left = `${GUTTER + LANE_GAP / 2}px`;
     else if (lane.left - GUTTER >= width) made.style.right = `calc(100% - ${lane.left}px)`;
-    else made.style.left = `${lanes.at(-1).left + LANE_GAP / 2}px`;
+    else made.style.left = `${(right + width <= store.left ? right : world.left) + LANE_GAP / 2}px`;
     return made;
 }
 

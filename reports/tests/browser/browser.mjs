@@ -65,7 +65,17 @@ const press = async (page, ...keys) => { for (const key of keys) await page.keyb
 const until = (page, condition, given) => page.waitForFunction(condition, given, { polling: 50 });
 const linkOf = (page, words) => until(page, (wanted) => location.hash.includes(wanted), words);
 
+/** Flags that lie over the lane of the store or the queue. */
+const flagsOverShared = (page) => page.evaluate(() => {
+    const shared = [...document.querySelectorAll('.lane-head')].filter((head) => ['store', 'queue'].includes(head.textContent)).map((head) => head.getBoundingClientRect());
+    return [...document.querySelectorAll('.flag')].filter((flag) => {
+        const { left, right } = flag.getBoundingClientRect();
+        return shared.some((lane) => left < lane.right && right > lane.left);
+    }).map((flag) => flag.textContent);
+});
+
 async function assertSound(page, about) {
+    assert.deepEqual(await flagsOverShared(page), [], about);
     assert.deepEqual(await contrastProblems(page), [], about);
     assert.deepEqual(await emptyBoxes(page), [], about);
     assert.deepEqual(await sidewaysScroll(page), [], about);
@@ -275,6 +285,19 @@ const tests = {
             });
         }
         return null;
+    },
+
+    async 'a flag lies over no lane that has something to show, whoever broke the promise'(browser) {
+        // One worker beside the client; and the first lane of a protocol that has no client.
+        writeReport('pipeline', 'run', 'pipeline', '--seed', '23', '--sabotage', 'pipeline-status-without-cas');
+        writeReport('seq', 'run', 'seq', '--seed', '562', '--sabotage', 'late-result-accepted');
+        for (const name of ['pipeline', 'seq']) {
+            await visit(browser, name, {}, async (page) => {
+                assert.match(await textOf(page, '.flag.broken'), /^\S+ breaks$/);
+                await assertSound(page, name);
+                assert.match(await textOf(page, '.viewer-header h3'), name === 'seq' ? /went from IN_FLIGHT to/ : /went from cut_applied to reviewed_approve/);
+            });
+        }
     },
 
     async 'a long finding of the program is all there, and a new ledger shows its digits'(browser) {
