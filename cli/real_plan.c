@@ -117,6 +117,22 @@ static void stop_long(struct drawing *drawing, struct chaos_fault *fault)
     fault->amount = claim + claim / 10 + pcg_below(&drawing->pcg, claim / 2);
 }
 
+/* From when on something may fall that is to come early in a job: where there are many jobs, any
+ * time is early in some of them. */
+static uint32_t early(struct drawing *drawing)
+{
+    return drawing->request->times == 1 ? 0 : pcg_below(&drawing->pcg, drawing->span);
+}
+
+/* From when on a fault may wait for this bundle, so that it is sent once more; in the first half of
+ * the time that it is sent in, unless there are many jobs. */
+static uint32_t while_sent(struct drawing *drawing, enum bundle_name bundle)
+{
+    uint32_t last = drawing->request->profile->last[bundle], times = drawing->request->times;
+    return last == 0 ? early(drawing)
+                     : pcg_below(&drawing->pcg, 1 + (times == 1 ? last / 2 : times * last));
+}
+
 /* Of the bundles that are sent: every one, or those whose lost answer somebody must find out about.
  */
 static size_t list_bundles(const struct drawing *drawing, uint64_t among,
@@ -135,13 +151,11 @@ static size_t list_bundles(const struct drawing *drawing, uint64_t among,
 static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
 {
     uint8_t names[BUNDLE_NAME_COUNT];
-    const struct real_profile *profile = drawing->request->profile;
     enum protocol_id protocol = drawing->request->run->scenario->protocol;
     size_t count = list_bundles(drawing, part_resolved(protocol), names);
     if (count > 0 && pcg_chance(&drawing->pcg, 3, 4)) {
         fault->bundle = names[pcg_below(&drawing->pcg, (uint32_t)count)];
-        fault->from = pcg_below(&drawing->pcg,
-                                1 + drawing->request->times * profile->last[fault->bundle] / 2);
+        fault->from = while_sent(drawing, (enum bundle_name)fault->bundle);
     }
 }
 
@@ -152,10 +166,11 @@ static void add_answer(struct drawing *drawing)
     if (death != NULL) {
         death->bundle = BUNDLE_ANSWER;
         death->moment = SEAT_AFTER_COMMIT;
-        death->from = 0;
+        death->from = early(drawing);
+        uint32_t from = death->from; /* the list may move */
         struct chaos_fault *answer = add(drawing, CHAOS_ANSWER);
         if (answer != NULL) {
-            answer->from = 0;
+            answer->from = from;
         }
     }
 }
@@ -172,13 +187,13 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
         struct chaos_fault *cut = add(drawing, CHAOS_CUT_LATE);
         if (cut != NULL) {
             cut->bundle = (uint8_t)(profile->after[bundle] - 1);
-            cut->from = 0;
+            cut->from = early(drawing);
         }
     }
     if (bundle == BUNDLE_EXTEND && allows(drawing, CHAOS_STOP)) {
         struct chaos_fault *stop = add(drawing, CHAOS_SHORT_STOP);
         if (stop != NULL) {
-            stop->from = 0;
+            stop->from = early(drawing);
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
         }
     }
@@ -194,8 +209,7 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
     uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
     fault->bundle = names[turn / 3 % count];
     fault->moment = sides[turn % 3];
-    uint32_t last = drawing->request->times * drawing->request->profile->last[fault->bundle];
-    fault->from = pcg_below(&drawing->pcg, 1 + last / 2);
+    fault->from = while_sent(drawing, (enum bundle_name)fault->bundle);
     bring_about(drawing, (enum bundle_name)fault->bundle);
 }
 
@@ -283,6 +297,10 @@ static const struct {
 static const enum chaos_kind of_server[SERVER_KINDS] = {CHAOS_KILL_BACKEND, CHAOS_RESTART,
                                                         CHAOS_FAILOVER};
 
+/* Faults fall one after the other, and their victims wait for them: of all that the limits allow,
+ * so few are planned that the work goes on under them. */
+#define THROUGHOUT_ONE_IN 4
+
 /* The faults of one time. */
 static void draw_once(struct drawing *drawing)
 {
@@ -337,7 +355,9 @@ bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *requ
     uint32_t all = request->times * request->profile->transactions;
     drawing.span = 1 + (request->throughout ? all : all * 2 / 3);
     drawing.pcg = pcg_stream(request->seed ^ drawing.salt, PCG_FAULTS);
-    for (uint32_t i = 0; i < request->times; i++) {
+    uint32_t rounds =
+        request->throughout ? 1 + (request->times - 1) / THROUGHOUT_ONE_IN : request->times;
+    for (uint32_t i = 0; i < rounds; i++) {
         draw_once(&drawing);
     }
     if (drawing.no_memory) {

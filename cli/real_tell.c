@@ -114,10 +114,11 @@ static json_t *crash_points_of(const struct chaos_report *report)
     return list;
 }
 
-/* A bundle that is sent, in the simulation or on PostgreSQL, has a crash point on each side. */
+/* A bundle that is sent has a crash point on each side. What only PostgreSQL has ever sent is
+ * shown, and not asked for: no plan aims at it. */
 static bool is_sent(const struct real_result *result, int bundle)
 {
-    return result->profile.sent[bundle] > 0 || result->chaos.sent[bundle] > 0;
+    return result->profile.sent[bundle] > 0;
 }
 
 /* A crash point: where, and how often it was hit in the simulation and on PostgreSQL. */
@@ -272,7 +273,7 @@ static void write_kinds(const struct real_result *results, size_t count)
 
 /* The crash points of all scenarios of a protocol together. */
 struct points {
-    bool sent[BUNDLE_NAME_COUNT];
+    bool sent[BUNDLE_NAME_COUNT], shown[BUNDLE_NAME_COUNT];
     uint64_t simulated[BUNDLE_NAME_COUNT][SWEEP_SIDES], real[BUNDLE_NAME_COUNT][SWEEP_SIDES];
     uint64_t count, hit;
 };
@@ -285,6 +286,7 @@ static struct points points_in(const struct real_result *results, size_t count,
         for (size_t i = 0; i < count; i++) {
             bool counts = results[i].protocol == protocol && results[i].storms;
             points.sent[b] = points.sent[b] || (counts && is_sent(&results[i], b));
+            points.shown[b] = points.shown[b] || (counts && results[i].chaos.sent[b] > 0);
             for (int s = 0; s < SWEEP_SIDES && counts; s++) {
                 points.simulated[b][s] += results[i].profile.crashed[b][s];
                 points.real[b][s] += results[i].chaos.points[b][sides[s].moment];
@@ -312,7 +314,7 @@ static void write_points(const struct real_result *results, size_t count, enum p
     }
     printf("\n");
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        if (points.sent[b]) {
+        if (points.sent[b] || points.shown[b]) {
             printf("%-14s", bundle_name_text((enum bundle_name)b));
             for (int s = 0; s < SWEEP_SIDES; s++) {
                 printf(" %10" PRIu64 " %11" PRIu64, points.simulated[b][s], points.real[b][s]);

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #define TICK_NS       1000000 /* between two looks, if nothing happens */
-#define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped */
-#define SENT_TRIES    2000    /* of a tenth of a millisecond, until COMMIT is sent */
-#define FOLLOW_TRIES  5       /* until a server that may be starting over has a standby */
+#define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped, */
+#define JOB_PATIENCE  20   /* ... and so many for each job: with many, each bundle has its time */
+#define SENT_TRIES    2000 /* of a tenth of a millisecond, until COMMIT is sent */
+#define FOLLOW_TRIES  5    /* until a server that may be starting over has a standby */
 #define STATUS_LATE   2
 #define STATUS_FAILED 3
 
@@ -545,7 +546,8 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
     snare->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
     uint64_t progress = watch->page->progress;
-    watch->drop_at[number] = PATIENCE + (progress > fault->from ? progress : fault->from);
+    watch->drop_at[number] = PATIENCE + (uint64_t)JOB_PATIENCE * watch->chaos->driver.rules->jobs +
+                             (progress > fault->from ? progress : fault->from);
     snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
 }
 

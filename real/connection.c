@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BIGINT_OID 20
+#define SILENT_MAX 30 /* seconds without a word until a server is given up */
 
 const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
@@ -51,11 +52,12 @@ static PGconn *until_it_stands(PGconn *connection)
     PQsetNoticeProcessor(connection, ignore_notice, NULL);
     PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
     PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+    int silent = 0; /* seconds: a server that is frozen accepts, and says nothing */
     while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK &&
-           next != PGRES_POLLING_FAILED) {
+           next != PGRES_POLLING_FAILED && silent < SILENT_MAX) {
         struct pollfd wait = {.fd = PQsocket(connection),
                               .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};
-        poll(&wait, 1, 1000);
+        silent += poll(&wait, 1, 1000) == 0;
         next = PQconnectPoll(connection);
     }
     return connection;

@@ -164,6 +164,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
     if (otherwise) {
+        seat->doubt = 0; /* what it sends again is the answer that it would have given */
         part_answer_otherwise((enum protocol_id)driver->rules->protocol, &performer->actor, false);
     }
     seat->holds = holds(performer);

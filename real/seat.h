@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SEAT_SNARES   16
+#define SEAT_SNARES   64
 #define SEAT_CUTS_MAX 4096      /* of one run */
 #define SEAT_ACKS_MAX (1 << 21) /* of one run */
 #define SEAT_ANY      BUNDLE_NAME_COUNT
