@@ -9,7 +9,7 @@
 
 static const char help[] =
     "usage: assay bench [seq] [sim] [explore] [real] [--max SEQS] [--seeds N] [--long]\n"
-    "                   [--seconds N] [--peers DIR] [--json] [--out DIR]\n"
+    "                   [--seconds N] [--peers DIR] [--no-peers] [--json] [--out DIR]\n"
     "\n"
     "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
     "in\n"
@@ -34,9 +34,9 @@ static const char help[] =
     "  --long      explore: also the scope that SPIN cannot finish in 8 GB, which takes it many\n"
     "              minutes to find out\n"
     "  --seconds N real: of a measurement (default 3; all of it takes some minutes)\n"
-    "  --peers DIR real: a folder in which npm has installed the peers; without it they are\n"
-    "              installed into a temporary one, which takes npm and a registry; where that\n"
-    "              fails they are left out\n"
+    "  --peers DIR real: a folder in which npm has installed the peers; without it npm installs\n"
+    "              them into a temporary one, which takes a registry\n"
+    "  --no-peers  real: without the peers; where they cannot be had the status is 4 otherwise\n"
     "  --json      one JSON object a line\n"
     "  --out DIR   keep figures and bars, and a report of them, there; DIR must be empty or new\n"
     "\n"
@@ -123,10 +123,10 @@ static int run(int argc, char **argv)
     const char *max = NULL, *seeds = NULL, *seconds = NULL, *out = NULL;
     struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000, .seconds = 3};
     const struct cli_option options[] = {
-        {"--max", &max, NULL},         {"--seeds", &seeds, NULL},
-        {"--out", &out, NULL},         {"--long", NULL, &wanted.long_one},
-        {"--seconds", &seconds, NULL}, {"--peers", &wanted.peers, NULL},
-        {"--json", NULL, &wanted.json}};
+        {"--max", &max, NULL},          {"--seeds", &seeds, NULL},
+        {"--out", &out, NULL},          {"--long", NULL, &wanted.long_one},
+        {"--seconds", &seconds, NULL},  {"--peers", &wanted.peers, NULL},
+        {"--json", NULL, &wanted.json}, {"--no-peers", NULL, &wanted.no_peers}};
     struct cli_arguments arguments;
     int status =
         cli_parse(&cli_bench, argc, argv, options, sizeof options / sizeof *options, &arguments);

@@ -16,6 +16,7 @@ struct bench_options {
     bool long_one;     /* explore: also what takes SPIN many minutes */
     uint64_t seconds;  /* real: of a measurement */
     const char *peers; /* real: a folder that has the peers; NULL: they are installed */
+    bool no_peers;     /* real: they are left out */
 };
 
 /* Each returns an exit status: CLI_INCOMPLETE if a bar was missed. */

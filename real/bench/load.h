@@ -1,9 +1,13 @@
 /* A load: actors of a protocol as processes in front of one schema, as fast as they can go, until
  * the time is up or all jobs have ended. What `assay bench real` measures.
  *
- * Every process has one connection and plays one actor with the engines of model/; nothing is
- * simulated, injected, recorded or judged. The clock starts when all of them are connected and the
- * jobs that warm them up have ended. */
+ * Every client and every worker is a process with one connection that plays one actor with the
+ * engines of model/; nothing is simulated, injected, recorded or judged. Behind every worker stands
+ * a process of its own that runs tasks: a worker that has claimed one sends it there, and what
+ * comes back is the answer that it publishes. So no task runs in a process that does legs.
+ *
+ * The clock starts when all of them are connected and the jobs that warm them up have ended; it
+ * stops with the last job, or when the last of them stops because the time is up. */
 #ifndef REAL_BENCH_LOAD_H
 #define REAL_BENCH_LOAD_H
 
@@ -14,9 +18,11 @@ struct load {
     const char *dsn, *schema;
     const struct rules *rules; /* of the activity protocol; its actor 0 is the client */
     unsigned workers;
-    uint32_t jobs; /* the client creates so many meanwhile, and all must end; 0: no client */
-    uint32_t warm; /* so many of them come first, and are not measured: statements get prepared */
-    int64_t ms;    /* how long at most */
+    unsigned clients; /* create the jobs, each its share; 0: they are there */
+    uint32_t jobs;    /* that must end; 0, and none to warm up: they go on until the time is up */
+    uint32_t warm;    /* so many come before those, and are not measured: statements get prepared */
+    int64_t ms;       /* how long at most */
+    bool (*interrupted)(void); /* NULL: nobody interrupts */
 };
 
 struct load_figures {
@@ -25,9 +31,10 @@ struct load_figures {
     uint64_t refused; /* round trips that committed nothing, of workers that held something */
     uint64_t waits;   /* looks at an empty queue */
     uint64_t ended;   /* jobs */
+    uint64_t tasks;   /* that were run, each in a process of its own */
 };
 
-/* False: *problem says why. */
+/* False: *problem says why; also if one of the processes did not end well. */
 bool load_run(const struct load *load, struct load_figures *figures,
               struct store_pg_problem *problem);
 

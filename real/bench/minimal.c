@@ -4,6 +4,8 @@
 #include "real/bench/pgbench.h"
 #include "scenarios/builtin.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,35 +33,59 @@ static char *text_of(const char *name)
     return text;
 }
 
-static bool make_rows(const char *dsn, struct store_pg_problem *problem)
+static struct store_pg *open_store(const char *dsn, struct store_pg_problem *problem)
 {
     struct store_pg_options options = {.dsn = dsn,
                                        .schema = "minimal",
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
-    struct store_pg *store = store_pg_open(&options, problem);
+    return store_pg_open(&options, problem);
+}
+
+static bool make_rows(const struct minimal_load *load, struct store_pg_problem *problem)
+{
+    char count[80];
+    struct store_pg *store = open_store(load->dsn, problem);
     if (store == NULL) {
         return false;
     }
+    snprintf(count, sizeof count, "SET minimal.messages = %" PRIu32, load->messages);
     char *schema = text_of("schema");
-    bool made = store_pg_run(store, schema) && store_pg_run(store, "VACUUM ANALYZE") &&
-                store_pg_run(store, "CHECKPOINT");
+    bool made = store_pg_run(store, count) && store_pg_run(store, schema) &&
+                store_pg_run(store, "VACUUM ANALYZE") && store_pg_run(store, "CHECKPOINT");
     if (!made) {
-        *problem = (struct store_pg_problem){0};
-        strncpy(problem->text, store_pg_why_not(store), sizeof problem->text - 1);
+        snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(store));
     }
     free(schema);
     store_pg_close(store);
     return made;
 }
 
-bool minimal_run(const struct minimal *minimal, const char *dsn, unsigned clients, int seconds,
-                 double *rate, struct store_pg_problem *problem)
+static bool ran_dry(const char *dsn)
+{
+    int64_t left = 1;
+    struct store_pg_problem ignored;
+    struct store_pg *store = open_store(dsn, &ignored);
+    bool asked = store != NULL && store_pg_ask(store,
+                                               "SELECT count(*) FROM minimal.message "
+                                               "WHERE kind = 3 AND visible_at = 0",
+                                               &left);
+    store_pg_close(store);
+    return asked && left == 0;
+}
+
+bool minimal_run(const struct minimal *minimal, const struct minimal_load *load, double *rate,
+                 bool *dry, struct store_pg_problem *problem)
 {
     char *script = text_of(minimal->name);
-    struct pgbench pgbench = {.dsn = dsn, .script = script, .clients = clients, .seconds = seconds};
-    bool measured =
-        make_rows(dsn, problem) && pgbench_run(&pgbench, rate, problem->text, sizeof problem->text);
+    struct pgbench pgbench = {.dsn = load->dsn,
+                              .script = script,
+                              .clients = load->clients,
+                              .seconds = load->seconds,
+                              .interrupted = load->interrupted};
+    bool made = make_rows(load, problem);
+    bool measured = made && pgbench_run(&pgbench, rate, problem->text, sizeof problem->text);
+    *dry = made && ran_dry(load->dsn);
     free(script);
-    return measured;
+    return measured || *dry;
 }

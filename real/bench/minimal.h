@@ -12,8 +12,17 @@ struct minimal {
 /* From the least to the most; the last has a NULL name. */
 extern const struct minimal minimal_list[];
 
-/* Runs of a script a second, on rows made anew. */
-bool minimal_run(const struct minimal *minimal, const char *dsn, unsigned clients, int seconds,
-                 double *rate, struct store_pg_problem *problem);
+struct minimal_load {
+    const char *dsn;
+    unsigned clients;
+    int seconds;
+    uint32_t messages;         /* that are waiting for those scripts that take one each */
+    bool (*interrupted)(void); /* NULL: nobody interrupts */
+};
+
+/* Runs of a script a second, on rows made anew. *dry: there were too few messages, and nothing was
+ * measured. */
+bool minimal_run(const struct minimal *minimal, const struct minimal_load *load, double *rate,
+                 bool *dry, struct store_pg_problem *problem);
 
 #endif

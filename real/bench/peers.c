@@ -1,10 +1,11 @@
 #include "real/bench/peers.h"
 
+#include "real/bench/command.h"
 #include "scenarios/builtin.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,11 +15,8 @@
 
 extern const struct builtin peer_scripts[]; /* peers/NAME.js */
 extern const size_t peer_scripts_count;
-
-/* Versions that the scripts were written for. */
-static const char install[] =
-    "cd '%s' && timeout %d npm install --no-audit --no-fund --loglevel=error '@dbos-inc/dbos-sdk@5'"
-    " 'graphile-worker@0.17' 'pg-boss@10' pg@8 >log 2>&1 </dev/null";
+extern const struct builtin peer_packages[]; /* peers/NAME.json: what npm needs to install them */
+extern const size_t peer_packages_count;
 
 size_t peers_count(void)
 {
@@ -30,50 +28,11 @@ const char *peers_name(size_t index)
     return peer_scripts[index].name;
 }
 
-static bool is_there(const char *program)
+bool peers_find(struct peers *peers, const char *folder, char *why, size_t size)
 {
-    char command[80];
-    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
-    return system(command) == 0; // NOLINT(cert-env33-c): a fixed command
-}
-
-static bool has_packages(const char *folder)
-{
-    char path[260];
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/node_modules", folder);
-    return access(path, R_OK) == 0;
-}
-
-static bool install_into(struct peers *peers, char *why, size_t size)
-{
-    char command[700];
-    snprintf(peers->folder, sizeof peers->folder, "/tmp/assay-peers-XXXXXX");
-    if (mkdtemp(peers->folder) == NULL) {
-        snprintf(why, size, "no temporary folder");
-        return false;
-    }
-    peers->ours = true;
-    snprintf(command, sizeof command, install, peers->folder, INSTALL_S);
-    if (!is_there("npm") || system(command) != 0) { // NOLINT(cert-env33-c): a fixed command
-        snprintf(why, size, "npm could not install them: it takes npm and a registry");
-        peers_close(peers);
-        return false;
-    }
-    return true;
-}
-
-bool peers_open(struct peers *peers, const char *folder, char *why, size_t size)
-{
-    *peers = (struct peers){0};
-    if (!is_there("node")) {
-        snprintf(why, size, "it needs the Debian packages nodejs and npm");
-        return false;
-    }
-    if (folder == NULL) {
-        return install_into(peers, why, size);
-    }
-    if (strlen(folder) >= sizeof peers->folder || strchr(folder, '\'') != NULL ||
-        !has_packages(folder)) {
+    if (strlen(folder) >= sizeof peers->folder || access(path, R_OK) != 0) {
         snprintf(why, size, "%.100s has no node_modules", folder);
         return false;
     }
@@ -81,17 +40,42 @@ bool peers_open(struct peers *peers, const char *folder, char *why, size_t size)
     return true;
 }
 
-void peers_close(struct peers *peers)
+static bool write_file(const char *folder, const struct builtin *file)
 {
-    char command[260];
-    if (!peers->ours) {
-        return;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s.json", folder, file->name);
+    FILE *stream = fopen(path, "w");
+    bool written = stream != NULL && fwrite(file->text, 1, file->size, stream) == file->size;
+    return stream != NULL && fclose(stream) == 0 && written;
+}
+
+static void ignore_line(void *context, const char *line)
+{
+    (void)context;
+    (void)line;
+}
+
+bool peers_install(struct peers *peers, const char *folder, char *why, size_t size)
+{
+    static const char *const arguments[] = {
+        "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", NULL};
+    const struct command command = {.arguments = arguments,
+                                    .folder = folder,
+                                    .seconds_max = INSTALL_S,
+                                    .interrupted = peers->interrupted};
+    char said[400];
+    for (size_t i = 0; i < peer_packages_count; i++) {
+        if (!write_file(folder, &peer_packages[i])) {
+            snprintf(why, size, "%s cannot be written to", folder);
+            return false;
+        }
     }
-    snprintf(command, sizeof command, "rm -rf '%s'", peers->folder);
-    if (system(command) != 0) { // NOLINT(cert-env33-c): a fixed command
-        fprintf(stderr, "assay bench: %s could not be removed\n", peers->folder);
+    if (!command_run(&command, ignore_line, NULL, said, sizeof said)) {
+        snprintf(why, size, "it takes the Debian packages nodejs and npm, and a registry: %.200s",
+                 said);
+        return false;
     }
-    peers->ours = false;
+    return peers_find(peers, folder, why, size);
 }
 
 /* "host=/tmp/x port=5432 user=u dbname=d" as postgres://u@%2Ftmp%2Fx:5432/d, which JavaScript
@@ -110,47 +94,41 @@ static bool url_of(const char *dsn, char url[URL_SIZE])
     return length > 0 && length < URL_SIZE;
 }
 
-/* Scripts are read from standard input, so that nothing is written into a folder of the user's. */
-static bool run_command(const char *command, double *rate, char *why, size_t size)
-{
-    char line[400], last[400] = "it said nothing";
-    *rate = 0;
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): a fixed command
-    if (output == NULL) {
-        snprintf(why, size, "no shell");
-        return false;
-    }
-    while (fgets(line, sizeof line, output) != NULL) {
-        if (sscanf(line, "jobs_per_second %lf", rate) != 1 && line[0] != '\n') {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(last, sizeof last, "%s", line);
-        }
-    }
-    if (pclose(output) == 0 && *rate > 0) {
-        return true;
-    }
-    snprintf(why, size, "it failed: %s", last);
-    return false;
-}
+struct told {
+    double rate;
+    bool whole; /* it said how fast it was */
+};
 
-static bool write_script(const struct builtin *script, char *path)
+static void take_line(void *context, const char *line)
 {
-    int fd = mkstemp(path);
-    bool written = fd >= 0 && write(fd, script->text, script->size) == (ssize_t)script->size;
-    return fd >= 0 && close(fd) == 0 && written;
+    struct told *told = context;
+    told->whole = told->whole || sscanf(line, "jobs_per_second %lf", &told->rate) == 1;
 }
 
 bool peers_run(const struct peers *peers, size_t index, const struct peers_load *load, double *rate,
                char *why, size_t size)
 {
-    char url[URL_SIZE], path[] = "/tmp/assay-peer-XXXXXX", command[1400];
-    if (!url_of(load->dsn, url) || !write_script(&peer_scripts[index], path)) {
-        snprintf(why, size, "no script could be made for it");
+    char url[URL_SIZE], jobs[16], concurrency[16], warm[16];
+    struct told told = {0};
+    snprintf(jobs, sizeof jobs, "%u", load->jobs);
+    snprintf(concurrency, sizeof concurrency, "%u", load->concurrency);
+    snprintf(warm, sizeof warm, "%u", load->warm);
+    const char *const arguments[] = {"node", "-", jobs, concurrency, warm, NULL};
+    const struct command command = {.arguments = arguments,
+                                    .folder = peers->folder,
+                                    .variable = "PEER_URL",
+                                    .value = url,
+                                    .input = peer_scripts[index].text,
+                                    .input_size = peer_scripts[index].size,
+                                    .seconds_max = RUN_S,
+                                    .interrupted = peers->interrupted};
+    if (!url_of(load->dsn, url)) {
+        snprintf(why, size, "no address could be made of the server's");
         return false;
     }
-    snprintf(command, sizeof command, "cd '%s' && PEER_URL='%s' timeout %d node - %u %u <%s 2>&1",
-             peers->folder, url, RUN_S, load->jobs, load->concurrency, path);
-    bool measured = run_command(command, rate, why, size);
-    unlink(path);
-    return measured;
+    char said[500];
+    bool done = command_run(&command, take_line, &told, said, sizeof said);
+    snprintf(why, size, "%s: %.400s", peers_name(index), said);
+    *rate = told.rate;
+    return done && told.whole;
 }

@@ -1,17 +1,18 @@
 #include "real/bench/pgbench.h"
 
+#include "real/bench/command.h"
 #include "real/programs.h"
 #include "real/sql.h"
 #include "real/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define COMMAND_SIZE 8192
+#define OPTIONS_SIZE 2048
 #define THREADS_MAX  2
+#define MORE_S       60 /* than the measurement itself takes */
 
 /* "SET a = b; SET c = d;" as options of a connection: "-c a=b -c c=d". */
 static void add_settings(struct text *text)
@@ -29,62 +30,61 @@ static void add_settings(struct text *text)
     }
 }
 
-static bool write_file(int fd, const char *content)
+struct told {
+    double rate;
+    char error[400]; /* the first one: a client that gave up makes the rate worthless */
+};
+
+static void take_line(void *context, const char *line)
 {
-    size_t size = strlen(content);
-    bool written = write(fd, content, size) == (ssize_t)size;
-    return close(fd) == 0 && written;
+    struct told *told = context;
+    if (sscanf(line, "tps = %lf", &told->rate) != 1 && strstr(line, "error") != NULL &&
+        told->error[0] == '\0') {
+        snprintf(told->error, sizeof told->error, "%s", line);
+    }
 }
 
-static bool run_command(const char *command, double *rate, char *why, size_t size)
+static bool run(const struct pgbench *pgbench, const char *const *arguments, double *rate,
+                char *why, size_t size)
 {
-    char line[400], last[400] = "it printed nothing";
-    bool whole = true;
-    *rate = 0;
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): a fixed command
-    if (output == NULL) {
-        snprintf(why, size, "no shell");
-        return false;
+    char options[OPTIONS_SIZE];
+    struct told told = {0};
+    struct text text = text_begin(options, sizeof options);
+    if (pgbench->settings) {
+        add_settings(&text);
     }
-    while (fgets(line, sizeof line, output) != NULL) {
-        if (sscanf(line, "tps = %lf", rate) != 1 && strstr(line, "error") != NULL && whole) {
-            whole = false; /* a client that gave up makes the rate worthless */
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(last, sizeof last, "%s", line);
-        }
+    const struct command command = {.arguments = arguments,
+                                    .variable = "PGOPTIONS",
+                                    .value = options,
+                                    .input = pgbench->script,
+                                    .input_size = strlen(pgbench->script),
+                                    .seconds_max = pgbench->seconds + MORE_S,
+                                    .interrupted = pgbench->interrupted};
+    bool done = command_run(&command, take_line, &told, why, size);
+    if (told.error[0] != '\0') {
+        snprintf(why, size, "pgbench failed: %s", told.error);
     }
-    if (pclose(output) == 0 && whole && *rate > 0) {
-        return true;
-    }
-    snprintf(why, size, "pgbench failed: %s", last);
-    return false;
+    *rate = told.rate;
+    return done && told.error[0] == '\0' && told.rate > 0;
 }
 
 bool pgbench_run(const struct pgbench *pgbench, double *rate, char *why, size_t size)
 {
     struct programs programs;
     struct cluster_fault fault;
-    char path[] = "/tmp/assay-pgbench-XXXXXX", command[COMMAND_SIZE];
+    char program[PATH_MAX], clients[16], threads[16], seconds[16], now[40];
     if (!programs_find(&programs, NULL, &fault)) {
         snprintf(why, size, "%s", fault.text);
         return false;
     }
-    int fd = mkstemp(path);
-    if (fd < 0 || !write_file(fd, pgbench->script)) {
-        snprintf(why, size, "no temporary file");
-        return false;
-    }
-    struct text text = text_begin(command, sizeof command);
-    text_add(&text, "PGOPTIONS='");
-    if (pgbench->settings) {
-        add_settings(&text);
-    }
-    text_add(&text, "' '%s/pgbench' -n -M prepared -c %u -j %u -T %d -D now=%" PRId64,
-             programs.folder, pgbench->clients,
-             pgbench->clients < THREADS_MAX ? pgbench->clients : THREADS_MAX, pgbench->seconds,
-             pgbench->now);
-    text_add(&text, " -f %s \"%s\" 2>&1", path, pgbench->dsn);
-    bool measured = run_command(command, rate, why, size);
-    unlink(path);
-    return measured;
+    snprintf(program, sizeof program, "%s/pgbench", programs.folder);
+    snprintf(clients, sizeof clients, "%u", pgbench->clients);
+    snprintf(threads, sizeof threads, "%u",
+             pgbench->clients < THREADS_MAX ? pgbench->clients : THREADS_MAX);
+    snprintf(seconds, sizeof seconds, "%d", pgbench->seconds);
+    snprintf(now, sizeof now, "now=%" PRId64, pgbench->now);
+    const char *const arguments[] = {program, "-n",    "-M",         "prepared", "-c", clients,
+                                     "-j",    threads, "-T",         seconds,    "-D", now,
+                                     "-f",    "-",     pgbench->dsn, NULL};
+    return run(pgbench, arguments, rate, why, size);
 }

@@ -11,8 +11,9 @@ struct pgbench {
     const char *script; /* text */
     unsigned clients;
     int seconds;
-    int64_t now;   /* the script's :now */
-    bool settings; /* with what a connection of Assay's has set (sql_settings) */
+    int64_t now;               /* the script's :now */
+    bool settings;             /* with what a connection of Assay's has set (sql_settings) */
+    bool (*interrupted)(void); /* NULL: nobody interrupts */
 };
 
 /* Scripts a second, without the time that connecting takes. False: *why says what is missing. */

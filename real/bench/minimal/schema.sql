@@ -1,5 +1,6 @@
 -- The least that the protocol can be written in: keys are bigint, rows hold a ledger and nothing
 -- else, foreign keys are left out. What the server itself can do with it is the limit for any store.
+-- minimal.messages says how many messages are waiting.
 DROP SCHEMA IF EXISTS minimal CASCADE;
 CREATE SCHEMA minimal;
 SET search_path = minimal;
@@ -15,4 +16,4 @@ INSERT INTO job SELECT n, 1000000 FROM generate_series(1, 10000) AS n;
 INSERT INTO activity SELECT n, 101000000000 FROM generate_series(1, 10000) AS n;
 INSERT INTO guid SELECT -n, 10000000001 FROM generate_series(1, 10000) AS n;
 INSERT INTO message (kind, job, activity)
-  SELECT 3, 1 + n % 10000, 1 + n * 7 % 10000 FROM generate_series(1, 40000) AS n;
+  SELECT 3, 1 + n % 10000, 1 + n * 7 % 10000 FROM generate_series(1, current_setting('minimal.messages')::bigint) AS n;
