@@ -254,8 +254,11 @@ static void write_jobs(const struct contest *contest, size_t index, double rate)
     const char *commits = index < BENCH_COMMITS ? bench_commits_names[index] : "";
     struct cost cost = cost_of_job(contest, index);
     bool json = contest->bench->options->json;
-    snprintf(trips, sizeof trips, cost.round_trips > 0 ? "%.1f" : (json ? "null" : ""),
-             cost.round_trips);
+    if (cost.round_trips > 0) {
+        snprintf(trips, sizeof trips, "%.1f", cost.round_trips);
+    } else if (json) {
+        snprintf(trips, sizeof trips, "null");
+    }
     if (json) {
         printf("{\"type\":\"bench\",\"name\":\"real_jobs\",\"of\":\"%s%s%s\",\"jobs_per_second\":"
                "%.1f,\"commits_of_a_job\":%.1f,\"round_trips_of_a_job\":%s,\"server_ms_of_a_job\":"
