@@ -186,17 +186,15 @@ static bool read_reaches(struct reader *reader, void *context)
                        ((struct loading *)context)->scenario);
 }
 
-static bool can_break(struct reader *reader, size_t line, const struct scenario *scenario,
-                      enum clause_id clause)
+static bool can_break(struct reader *reader, size_t line, enum clause_id clause)
 {
     enum clause_kind kind = clause_get(clause)->kind;
-    /* Paths of the earlier ledger include the weaknesses that it is known for (LEG-6, LEG-7). */
-    bool weakness = kind == CLAUSE_KIND_PATH && scenario->protocol == PROTOCOL_LEGACY;
+    /* Paths include the weaknesses that the earlier ledger is known for (LEG-6, LEG-7). */
     return kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_LIVE ||
-           weakness ||
+           kind == CLAUSE_KIND_PATH ||
            reader_fail(reader, line,
                        "%s is of kind %s, which no run breaks; broken are clauses of kind safe, "
-                       "limit and live",
+                       "limit, live and path",
                        clause_get(clause)->id, clause_kind_name(kind));
 }
 
@@ -205,8 +203,7 @@ static bool read_broken(struct reader *reader, const struct reader_text *text,
                         struct scenario *scenario)
 {
     enum clause_id clause = CLAUSE_COUNT;
-    if (!find_clause(reader, scenario, text, &clause) ||
-        !can_break(reader, text->line, scenario, clause)) {
+    if (!find_clause(reader, scenario, text, &clause) || !can_break(reader, text->line, clause)) {
         return false;
     }
     if (scenario_breaks(scenario, clause)) {

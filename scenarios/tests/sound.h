@@ -147,11 +147,11 @@ static inline const char *sound_plan(const struct fault_plan *plan)
     return NULL;
 }
 
-static inline bool sound_broken(const struct scenario *s, enum clause_id clause)
+static inline bool sound_broken(enum clause_id clause)
 {
     enum clause_kind kind = clause_get(clause)->kind;
     return kind == CLAUSE_KIND_LIMIT || kind == CLAUSE_KIND_SAFE || kind == CLAUSE_KIND_LIVE ||
-           (kind == CLAUSE_KIND_PATH && s->protocol == PROTOCOL_LEGACY);
+           kind == CLAUSE_KIND_PATH;
 }
 
 static inline const char *sound_clauses(const struct scenario *s)
@@ -163,10 +163,10 @@ static inline const char *sound_clauses(const struct scenario *s)
         seen[s->reaches[i]] = true;
         SOUND(clause_get(s->reaches[i])->kind != CLAUSE_KIND_GOLDEN);
     }
-    SOUND(!s->breaks || sound_broken(s, s->broken));
+    SOUND(!s->breaks || sound_broken(s->broken));
     SOUND(s->also_count <= (s->breaks ? SCENARIO_ALSO_MAX : 0));
     for (size_t i = 0; i < s->also_count; i++) {
-        SOUND(sound_broken(s, s->also[i]) && s->also[i] != s->broken);
+        SOUND(sound_broken(s->also[i]) && s->also[i] != s->broken);
     }
     return NULL;
 }
