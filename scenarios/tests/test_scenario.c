@@ -453,8 +453,9 @@ static const struct {
     {"name: s\nprotocol: legacy\ngraph: {t: [t]}\n",
      "s.yaml:3: graph: \"t\" leads back to \"t\"; an edge back stands under cycles, as in cycles: "
      "{t: {to: t, rounds: 2}}"},
-    {LEGACY "expect: breaks LEG-2\n", "s.yaml:4: expect: LEG-2 is of kind golden, which no run "
-                                      "breaks; broken are clauses of kind safe, limit and live"},
+    {LEGACY "expect: breaks LEG-2\n",
+     "s.yaml:4: expect: LEG-2 is of kind golden, which no run "
+     "breaks; broken are clauses of kind safe, limit, live and path"},
     /* numbers */
     {START "jobs: 0\n", "s.yaml:3: jobs: \"0\"; it is a number from 1 to 10000"},
     {START "jobs: 10001\n", "s.yaml:3: jobs: \"10001\"; it is a number from 1 to 10000"},
@@ -666,9 +667,9 @@ static const struct {
     {START "expect: breaks LEG-6\n",
      "s.yaml:3: expect: LEG-6 is a clause of another protocol; those of activity are ACL-1 and so "
      "on"},
-    {START "expect: breaks ACL-3\n", "s.yaml:3: expect: ACL-9 is of kind path, which no run "
+    {START "expect: breaks ACL-3\n", "s.yaml:3: expect: ACL-3 is of kind fmt, which no run "
                                      "breaks; broken are clauses of kind safe, "
-                                     "limit and live"},
+                                     "limit, live and path"},
     {START "expect: breaks ACL-33, ACL-33\n",
      "s.yaml:3: expect: ACL-33 again; a clause stands once"},
     {START "expect: breaks ACL-33,\n",
