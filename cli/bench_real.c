@@ -18,8 +18,7 @@
 
 #define CLAIM_MS    30000
 #define PUT_BACK_MS 10
-#define RATE_FIRST  6000 /* messages a second that a queue lasts for; it is doubled when it is dry \
-                          */
+#define RATE_FIRST  6000 /* messages/s that a queue lasts for; doubled when it is dry */
 #define RATIO_LEAST 0.85
 
 /* fsync is on; that no checkpoint falls into a measurement by chance is all that is tuned. */
