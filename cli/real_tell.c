@@ -195,6 +195,11 @@ static void write_fates(const struct real_result *result)
     printf("  workers found out about %" PRIu64 " of them: %" PRIu64 " done, %" PRIu64
            " not; the server says otherwise of %" PRIu64 "\n",
            fates->done + fates->not_done, fates->done, fates->not_done, fates->misjudged);
+    if (fates->misjudged > 0) {
+        printf("  the last of these: %s, taken for %s\n",
+               bundle_name_text((enum bundle_name)fates->wrong.bundle),
+               fates->wrong.concluded == SEAT_DONE ? "done" : "not done");
+    }
     if (fates->unnoted > 0) {
         printf("  for %" PRIu64 " commits there was no room: not looked up\n", fates->unnoted);
     }

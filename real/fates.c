@@ -93,16 +93,41 @@ static bool is_done_by_another(const struct book *book, const struct seat_page *
     return false;
 }
 
+/* Somebody died over the same, and may have done it: no mark tells. */
+static bool may_be_done(const struct seat_page *page, const struct seat_cut *cut)
+{
+    for (size_t s = 0; s < sizeof page->seats / sizeof *page->seats; s++) {
+        const struct seat *seat = &page->seats[s];
+        for (uint32_t i = 0; i < SEAT_DEATHS && i < seat->unheard_count; i++) {
+            if (seat->unheard[i] == cut->work) {
+                return true;
+            }
+        }
+        if (seat->sending == cut->work) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_wrong(const struct book *book, const struct seat_page *page,
+                     const struct noted *noted, const struct seat_cut *cut)
+{
+    bool known = is_known(book, cut->mark);
+    bool nobody = !known && !is_done_by_another(book, page, noted, cut) && !may_be_done(page, cut);
+    return (cut->concluded == SEAT_NOT_DONE && known) || (cut->concluded == SEAT_DONE && nobody);
+}
+
 static void compare_conclusion(const struct book *book, const struct seat_page *page,
                                const struct noted *noted, const struct seat_cut *cut,
                                struct fates *fates)
 {
-    bool known = is_known(book, cut->mark);
     fates->done += cut->concluded == SEAT_DONE;
     fates->not_done += cut->concluded == SEAT_NOT_DONE;
-    fates->misjudged +=
-        (cut->concluded == SEAT_NOT_DONE && known) ||
-        (cut->concluded == SEAT_DONE && !known && !is_done_by_another(book, page, noted, cut));
+    if (is_wrong(book, page, noted, cut)) {
+        fates->misjudged++;
+        fates->wrong = *cut;
+    }
 }
 
 bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,

@@ -15,6 +15,7 @@ struct fates {
     uint64_t done, not_done;  /* ... what those who sent them took them for (seat.h), of those */
     uint64_t misjudged;       /* that found out; and how many of these were wrong: held for done,
                                  and nobody did it; or done again, and it had been done */
+    struct seat_cut wrong;    /* ... the last of them */
     uint64_t unnoted;         /* for which there was no room: not looked up */
 };
 

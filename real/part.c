@@ -42,14 +42,13 @@ const struct real_part real_part_activity = {
     .answer = answer_of,
     .answered = TABLE_GUID,
     .otherwise = answer_otherwise,
-    .resolved = BIT(CREATE) | BIT(LEG1) | BIT(ANSWER) | BIT(STEP1) | BIT(STEP2) | BIT(STEP3) |
-                BIT(LEG1_ACK) | BIT(ANSWER_ACK) | BIT(STEPS_ACK) | BIT(STEP3_ACK)};
-const struct real_part real_part_inbox = {.left = "%s.message", .resolved = BIT(SEND) | BIT(APPLY)};
+    .resolved = BIT(CREATE) | BIT(LEG1) | BIT(STEP1) | BIT(STEP2) | BIT(STEP3) | BIT(LEG1_ACK) |
+                BIT(ANSWER_ACK) | BIT(STEPS_ACK) | BIT(STEP3_ACK)};
+const struct real_part real_part_inbox = {.left = "%s.message", .resolved = BIT(APPLY)};
 const struct real_part real_part_legacy = {.left = "%s.message", .delicate = true};
 const struct real_part real_part_key = {.left = "%s.message"};
-const struct real_part real_part_pipeline = {.left = "%s.message",
-                                             .resolved = BIT(REQUEST) | BIT(MARK) | BIT(REVIEW) |
-                                                         BIT(CUT) | BIT(VERIFY)};
+const struct real_part real_part_pipeline = {
+    .left = "%s.message", .resolved = BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY)};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",

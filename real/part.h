@@ -17,7 +17,9 @@ struct real_part {
     enum row_table answered; /* the row of that key is there once it was taken up */
     void (*otherwise)(struct actor *actor, bool on);
     /* Bundles, as bits, whose lost answer must be found out about before the work goes on: the same
-     * again takes no effect if it was done (E-ACL-13, E-SEQ-11). An entry counts anew. */
+     * again takes no effect if it was done (E-ACL-13, E-SEQ-11). An entry counts anew; and what
+     * only publishes takes effect again once its message was taken up and acked, and is recognised
+     * by whoever gets it (E-ACL-7). */
     uint64_t resolved;
 };
 

@@ -66,6 +66,10 @@ void seat_take_place(struct seat *seat, struct performer *performer, const struc
     seat->snare = -1;
     seat->struck = SEAT_UNHARMED;
     seat->doubt = 0;
+    if (seat->sending != 0) {
+        seat->unheard[seat->unheard_count++ % SEAT_DEATHS] = seat->sending;
+        seat->sending = 0;
+    }
     seat_keep(seat, &performer->actor);
 }
 
@@ -378,6 +382,7 @@ bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *stor
     page->sent[bundle->name]++;
     say_by_sending(&place);
     pass(&place, SEAT_BEFORE_BEGIN);
+    place.seat->sending = digest(bundle, false);
     if (is_awaited_inside(&place)) {
         send_in_parts(&place, store, now);
     } else {
@@ -392,6 +397,7 @@ bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *stor
             pass(&place, SEAT_AFTER_COMMIT); /* SE2 */
         }
     }
+    place.seat->sending = 0;
     place.seat->moment = SEAT_AT_REST;
     return told;
 }

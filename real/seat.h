@@ -32,6 +32,7 @@
 #define SEAT_SNARES   64
 #define SEAT_CUTS_MAX 4096      /* of one run */
 #define SEAT_ACKS_MAX (1 << 21) /* of one run */
+#define SEAT_DEATHS   256       /* of one seat, the last ones */
 #define SEAT_ANY      BUNDLE_NAME_COUNT
 #define SEAT_DSN_SIZE 512
 
@@ -119,6 +120,9 @@ struct seat {
     struct actor actor[2]; /* written in turn, */
     atomic_int actor_now;  /* and this one is whole; -1: there is none yet */
     uint32_t lives;        /* how often it was started */
+    atomic_ulong sending;  /* the work of the transaction that it sent and has no answer to; or 0 */
+    uint64_t unheard[SEAT_DEATHS]; /* ... of those that it died over: committed, perhaps */
+    uint32_t unheard_count;
 };
 
 struct seat_page {

@@ -439,6 +439,13 @@ Test(chaos, whoever_does_it_again_though_it_was_done_is_found_out)
     page->cuts[0].work++;
     cr_expect(fates_look_up(store, SCHEMA, page, false, &fates));
     cr_expect_eq(fates.misjudged, 1);
+    cr_expect_eq(fates.wrong.work, page->cuts[0].work);
+    /* and where somebody died over the same, nobody can tell */
+    page->seats[2].unheard[0] = page->cuts[0].work;
+    page->seats[2].unheard_count = 1;
+    fates = (struct fates){0};
+    cr_expect(fates_look_up(store, SCHEMA, page, false, &fates));
+    cr_expect_eq(fates.misjudged, 0);
     store_pg_close(store);
 }
 
