@@ -132,13 +132,14 @@ void real_finding_keep(struct artefacts *results, const struct real_finding *fin
 {
     const struct real_result *result = finding->result;
     struct charge charge = charge_of(finding);
-    artefacts_note(results,
-                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:s, s:s*}", "type",
-                             "finding", "name", charge.name, "scenario", result->scenario, "clause",
-                             charge.clause, "oracle", charge.oracle, "kind",
-                             finding->scenario->breaks ? "expected" : "new", "why", charge.why,
-                             "seed", (json_int_t)finding->seed, "runs", 1, "again", finding->again,
-                             "sabotage", result->sabotage));
+    const struct oracle_verdict *breach = &result->verdict.breach;
+    bool expected = breach->broken && scenario_breaks(finding->scenario, breach->clause);
+    artefacts_note(results, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:s, s:s*}",
+                                      "type", "finding", "name", charge.name, "scenario",
+                                      result->scenario, "clause", charge.clause, "oracle",
+                                      charge.oracle, "kind", expected ? "expected" : "new", "why",
+                                      charge.why, "seed", (json_int_t)finding->seed, "runs", 1,
+                                      "again", finding->again, "sabotage", result->sabotage));
     if (results->folder != NULL) {
         keep_files(results, finding, &charge, store, schema);
     }
