@@ -257,7 +257,8 @@ static void say_by_sending(const struct place *place)
 {
     enum bundle_name name = (enum bundle_name)place->bundle->name;
     if (place->seat->doubt != 0 && !is_asking(name) && !is_again(place)) {
-        conclude(place, is_leaving(place->bundle) ? SEAT_LEFT : SEAT_DONE);
+        bool leaves = is_leaving(place->bundle) || place->page->cuts[place->seat->doubt - 1].phase;
+        conclude(place, leaves ? SEAT_LEFT : SEAT_DONE);
     }
 }
 
@@ -283,7 +284,8 @@ static void note_cut(const struct place *place, const struct store_pg *store, en
                               .work = digest(place->bundle, false),
                               .bundle = place->bundle->name,
                               .how = (uint8_t)how,
-                              .may_fail = place->bundle->isolation == SERIALIZABLE};
+                              .may_fail = place->bundle->isolation == SERIALIZABLE,
+                              .phase = place->bundle->principal != PRINCIPAL_NONE};
         if ((place->page->resolved >> place->bundle->name & 1) != 0) {
             place->seat->doubt = at + 1;
             place->seat->doubt_about = digest(place->bundle, true);

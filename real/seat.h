@@ -92,6 +92,7 @@ struct seat_cut {
     uint8_t how;       /* enum seat_act; SEAT_STOPS: it was waiting while the server went away */
     uint8_t concluded; /* enum seat_conclusion */
     bool may_fail;     /* COMMIT itself may be refused: it is SERIALIZABLE */
+    bool phase;        /* a principal's: whoever goes on from there may have found it forbidden */
 };
 
 /* What befell a process while it stood still in a transaction, and what became of that. */

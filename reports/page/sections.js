@@ -60,9 +60,12 @@ function plantedNames(data) {
     return [...new Set([...listOf(data.runs), ...listOf(data.findings)].map((row) => row.sabotage).filter((name) => !isMissing(name)))];
 }
 
+const isEveryRunPlanted = (data) => listOf(data.runs).every((row) => !isMissing(row.sabotage) || isMissing(row.scenario));
+
 /** What breaks only where a bug was planted is no finding about the protocol. */
 function isPlantedOnly(data) {
-    return plantedNames(data).length > 0 && listOf(data.findings).every((finding) => !isMissing(finding.sabotage));
+    const findings = listOf(data.findings);
+    return plantedNames(data).length > 0 && (findings.length > 0 || isEveryRunPlanted(data)) && findings.every((finding) => !isMissing(finding.sabotage));
 }
 
 /** The first words: that a bug was planted comes before what it broke. */
@@ -81,8 +84,9 @@ function plantedNotice(data) {
     const real = countOf(listOf(data.findings), (finding) => isMissing(finding.sabotage));
     const planted = listOf(data.findings).length - real;
     const list = names.flatMap((name, index) => [index > 0 ? ', ' : null, element('code', {}, name)]);
-    const isAll = listOf(data.runs).every((row) => !isMissing(row.sabotage) || isMissing(row.scenario));
-    return element('p', { class: 'planted' }, `${isAll ? 'Every run' : 'Some runs'} had a bug planted on purpose: `, list,
+    const runs = `${isEveryRunPlanted(data) ? 'Every run' : 'Some runs'} had a bug planted on purpose`;
+    if (planted + real === 0) return element('p', { class: 'planted' }, `${runs}, to see whether the checks find it: `, list, '.');
+    return element('p', { class: 'planted' }, `${runs}: `, list,
         `. ${counted(planted, 'finding')} ${planted === 1 ? 'is of it and shows' : 'are of planted bugs and show'} that the checks find ${planted === 1 ? 'it' : 'them'}, not that the protocol has a bug; `,
         element('strong', {}, real === 0 ? 'none is real' : `${counted(real, 'finding')} ${real === 1 ? 'is' : 'are'} real`), '.');
 }
