@@ -53,7 +53,8 @@ const struct real_part real_part_pipeline = {
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",
     .resolved = BIT(SEQ_ADMIT) | BIT(SEQ_DISPATCH) | BIT(SEQ_TAKE) | BIT(SEQ_FINISH) |
-                BIT(SEQ_FAIL)}; /* to commit a second time is counted */
+                BIT(SEQ_FAIL), /* to commit a second time is counted */
+    .vague = true};
 
 int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked)
 {
@@ -70,6 +71,11 @@ void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool 
 uint64_t part_resolved(enum protocol_id protocol)
 {
     return parts[protocol]->resolved;
+}
+
+bool part_is_vague(enum protocol_id protocol)
+{
+    return parts[protocol]->vague;
 }
 
 bool part_bears_faults(enum protocol_id protocol)

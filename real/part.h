@@ -21,6 +21,7 @@ struct real_part {
      * only publishes takes effect again once its message was taken up and acked, and is recognised
      * by whoever gets it (E-ACL-7). */
     uint64_t resolved;
+    bool vague; /* one that is sent again may be skipped for another reason, too: a lease is lost */
 };
 
 /* The row that is there once the answer in this bundle was given and taken up before, in the table
@@ -30,6 +31,7 @@ int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum
 void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool on);
 
 uint64_t part_resolved(enum protocol_id protocol);
+bool part_is_vague(enum protocol_id protocol);
 
 /* Whether real faults may befall runs of the protocol. */
 bool part_bears_faults(enum protocol_id protocol);

@@ -27,6 +27,7 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
     memset(page, 0, offsetof(struct seat_page, cuts));
     page->ack_count = 0;
     page->resolved = part_resolved((enum protocol_id)rules->protocol);
+    page->vague = part_is_vague((enum protocol_id)rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
         page->seats[a].actor_now = -1;
         page->seats[a].snare = -1;
@@ -267,7 +268,9 @@ static void say_by_doing(const struct place *place, const struct outcome *outcom
 {
     bool told = outcome->kind == OUTCOME_COMMITTED || outcome->kind == OUTCOME_REFUSED;
     if (place->seat->doubt != 0 && told && is_again(place)) {
-        conclude(place, outcome->kind == OUTCOME_REFUSED   ? SEAT_LEFT
+        bool tells_nothing =
+            outcome->kind == OUTCOME_REFUSED || (outcome->skipped != 0 && place->page->vague);
+        conclude(place, tells_nothing                      ? SEAT_LEFT
                         : outcome->skipped == 0 && changed ? SEAT_NOT_DONE
                                                            : SEAT_DONE);
     }

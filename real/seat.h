@@ -132,6 +132,7 @@ struct seat_page {
     atomic_bool crowd;        /* a rival has taken every connection that there was */
     atomic_ulong turned_away; /* 53300 without one: a principal had no connection left */
     uint64_t resolved;        /* bundles, as bits, whose lost answer must be found out about */
+    bool vague;               /* ... and that are skipped for other reasons, too (part.h) */
     atomic_ulong sent[BUNDLE_NAME_COUNT]; /* transactions by what they are for */
     atomic_uint dsn_changes;              /* 0: the server is where it was */
     char dsn[2][SEAT_DSN_SIZE];           /* written in turn: the last one is whole */
