@@ -369,12 +369,13 @@ Test(chaos, fates_that_cannot_be_are_found_out)
 }
 
 /* What a worker is told about an unknown commit is held against the server's record. */
-static struct fates after_doubt(enum seat_act act, bool assumes)
+static struct fates after_doubt(enum seat_act act, bool assumes, bool vague)
 {
     struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
     struct bundle same = create_job(1), next = create_job(2);
     struct outcome outcome = {0};
     struct fates fates = {0};
+    page->vague = vague;
     cr_expect_eq(execute_with(store, act, 1).kind, OUTCOME_UNKNOWN);
     for (int t = 0; act == SEAT_CUTS_LATE && t < 5000 && jobs(other) < 1; t++) {
         usleep(1000);
@@ -392,15 +393,22 @@ static struct fates after_doubt(enum seat_act act, bool assumes)
 
 Test(chaos, whoever_asks_again_learns_that_it_was_done)
 {
-    struct fates fates = after_doubt(SEAT_CUTS_LATE, false);
+    struct fates fates = after_doubt(SEAT_CUTS_LATE, false, false);
     cr_expect_eq(fates.done, 1);
     cr_expect_eq(fates.not_done, 0);
     cr_expect_eq(fates.misjudged, 0);
 }
 
+Test(chaos, whoever_is_skipped_for_any_reason_learns_nothing)
+{
+    struct fates fates = after_doubt(SEAT_CUTS_LATE, false, true);
+    cr_expect_eq(fates.done, 0);
+    cr_expect_eq(fates.misjudged, 0);
+}
+
 Test(chaos, whoever_asks_again_learns_that_it_was_not_done)
 {
-    struct fates fates = after_doubt(SEAT_CUTS_EARLY, false);
+    struct fates fates = after_doubt(SEAT_CUTS_EARLY, false, false);
     cr_expect_eq(fates.done, 0);
     cr_expect_eq(fates.not_done, 1);
     cr_expect_eq(fates.misjudged, 0);
@@ -409,7 +417,7 @@ Test(chaos, whoever_asks_again_learns_that_it_was_not_done)
 /* The planted bug: it goes on as if nothing had happened to its commit. */
 Test(chaos, whoever_assumes_that_it_was_done_is_found_out)
 {
-    struct fates fates = after_doubt(SEAT_CUTS_EARLY, true);
+    struct fates fates = after_doubt(SEAT_CUTS_EARLY, true, false);
     cr_expect_eq(fates.done, 1);
     cr_expect_eq(fates.misjudged, 1);
 }
