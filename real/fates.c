@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The last change of every transaction, in the order of changes. */
 struct book {
@@ -44,7 +45,10 @@ static bool is_known(const struct book *book, struct store_pg_mark mark)
            found->backend == mark.backend;
 }
 
-/* PostgreSQL's own record. False: it could not be asked. */
+#define LOOKS_MAX 5000 /* a millisecond each */
+
+/* PostgreSQL's own record. A backend may take a while to notice that nobody is there any more.
+ * False: it could not be asked. */
 static bool ask_status(struct store_pg *store, int64_t transaction, bool *committed, bool *over)
 {
     char text[200];
@@ -54,6 +58,10 @@ static bool ask_status(struct store_pg *store, int64_t transaction, bool *commit
              "'aborted' THEN 2 ELSE 3 END::bigint",
              transaction);
     bool asked = store_pg_ask(store, text, &status);
+    for (int looks = 0; asked && status == 3 && looks < LOOKS_MAX; looks++) {
+        usleep(1000);
+        asked = store_pg_ask(store, text, &status);
+    }
     *committed = status == 1;
     *over = status != 3;
     return asked;
