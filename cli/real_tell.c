@@ -88,13 +88,14 @@ static json_t *natural_of(const struct chaos_report *report)
 
 static json_t *fates_of(const struct fates *fates)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledged",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledged",
                      (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
                      "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
                      (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
                      (json_int_t)fates->contradictions, "concluded_done", (json_int_t)fates->done,
                      "concluded_not_done", (json_int_t)fates->not_done, "misjudged",
-                     (json_int_t)fates->misjudged, "unnoted", (json_int_t)fates->unnoted);
+                     (json_int_t)fates->misjudged, "unexplained", (json_int_t)fates->unexplained,
+                     "unnoted", (json_int_t)fates->unnoted);
 }
 
 /* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
@@ -195,6 +196,11 @@ static void write_fates(const struct real_result *result)
     printf("  workers found out about %" PRIu64 " of them: %" PRIu64 " done, %" PRIu64
            " not; the server says otherwise of %" PRIu64 "\n",
            fates->done + fates->not_done, fates->done, fates->not_done, fates->misjudged);
+    if (fates->unexplained > 0) {
+        printf("  after %" PRIu64
+               " of them the sender went on, and nobody is known to have done it\n",
+               fates->unexplained);
+    }
     if (fates->misjudged > 0) {
         printf("  the last of these: %s, taken for %s\n",
                bundle_name_text((enum bundle_name)fates->wrong.bundle),

@@ -118,21 +118,23 @@ static bool may_be_done(const struct seat_page *page, const struct seat_cut *cut
     return false;
 }
 
-static bool is_wrong(const struct book *book, const struct seat_page *page,
-                     const struct noted *noted, const struct seat_cut *cut)
+static bool nobody_did(const struct book *book, const struct seat_page *page,
+                       const struct noted *noted, const struct seat_cut *cut)
 {
-    bool known = is_known(book, cut->mark);
-    bool nobody = !known && !is_done_by_another(book, page, noted, cut) && !may_be_done(page, cut);
-    return (cut->concluded == SEAT_NOT_DONE && known) || (cut->concluded == SEAT_DONE && nobody);
+    return !is_known(book, cut->mark) && !is_done_by_another(book, page, noted, cut) &&
+           !may_be_done(page, cut);
 }
 
 static void compare_conclusion(const struct book *book, const struct seat_page *page,
                                const struct noted *noted, const struct seat_cut *cut,
                                struct fates *fates)
 {
-    fates->done += cut->concluded == SEAT_DONE;
+    bool nobody = nobody_did(book, page, noted, cut);
+    bool again = cut->concluded == SEAT_NOT_DONE && is_known(book, cut->mark);
+    fates->done += cut->concluded == SEAT_DONE || cut->concluded == SEAT_WENT_ON;
     fates->not_done += cut->concluded == SEAT_NOT_DONE;
-    if (is_wrong(book, page, noted, cut)) {
+    fates->unexplained += cut->concluded == SEAT_WENT_ON && nobody;
+    if (again || (cut->concluded == SEAT_DONE && nobody)) {
         fates->misjudged++;
         fates->wrong = *cut;
     }

@@ -16,7 +16,9 @@ struct fates {
     uint64_t misjudged;       /* that found out; and how many of these were wrong: held for done,
                                  and nobody did it; or done again, and it had been done */
     struct seat_cut wrong;    /* ... the last of them */
-    uint64_t unnoted;         /* for which there was no room: not looked up */
+    uint64_t unexplained; /* who went on, and nobody is known to have done it: no proof, for what
+                             comes next may have another reason */
+    uint64_t unnoted;     /* for which there was no room: not looked up */
 };
 
 /* Looks up everything that a run noted in its page; adds to *fates. `ids_stand`: the server did not

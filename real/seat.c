@@ -240,7 +240,8 @@ static bool is_leaving(const struct bundle *bundle)
 {
     enum bundle_name name = (enum bundle_name)bundle->name;
     return name == BUNDLE_CLAIM || name == BUNDLE_SEQ_LOOK || name == BUNDLE_PUT_BACK ||
-           name == BUNDLE_ESCALATE || (name == BUNDLE_HAND_ON && !publishes(bundle));
+           name == BUNDLE_ESCALATE || name == BUNDLE_ENTER_LEG1 || name == BUNDLE_ENTER_LEG2 ||
+           (name == BUNDLE_HAND_ON && !publishes(bundle));
 }
 
 /* What it is in doubt about, once more. A phase of a principal is all of its request, and whoever
@@ -259,7 +260,7 @@ static void say_by_sending(const struct place *place)
     enum bundle_name name = (enum bundle_name)place->bundle->name;
     if (place->seat->doubt != 0 && !is_asking(name) && !is_again(place)) {
         bool leaves = is_leaving(place->bundle) || place->page->cuts[place->seat->doubt - 1].phase;
-        conclude(place, leaves ? SEAT_LEFT : SEAT_DONE);
+        conclude(place, leaves ? SEAT_LEFT : SEAT_WENT_ON);
     }
 }
 

@@ -74,7 +74,8 @@ struct seat_snare {
 /* What a process that was in doubt about a commit took it for. */
 enum seat_conclusion {
     SEAT_LEFT,    /* for nothing: it died, or left the work to others, or need not know */
-    SEAT_DONE,    /* it went on from there, or was told so */
+    SEAT_DONE,    /* it was told so */
+    SEAT_WENT_ON, /* it went on as if it was done, as far as its next bundle tells */
     SEAT_NOT_DONE /* it did it once more, and it took effect */
 };
 
