@@ -12,8 +12,8 @@
  * cuts its own connection around COMMIT, so that the answer is lost.
  *
  * Whoever gets no answer to COMMIT is in doubt, and has to find out. What it concluded shows in
- * what it sends next, which is noted beside the commit that it is about: the same bundle again, or
- * one that follows from it.
+ * what it sends next, which is noted beside the commit that it is about: the same bundle again, by
+ * which it is judged, or one that follows, which is a hint only and may have another reason.
  *
  * (SE1) A snare is sprung by one process, once.
  * (SE2) `before commit` means that all statements were executed and none failed: a transaction is
