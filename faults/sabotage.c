@@ -449,13 +449,14 @@ static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundl
 {
     if (memory->stage == 0 && outcome->kind == OUTCOME_COMMITTED) {
         memory->stage = 1;
+        memory->skipped = outcome->skipped;
         memcpy(memory->held, outcome->values, sizeof memory->held);
         return false;
     }
     if (memory->stage == 1 && outcome->kind == OUTCOME_REFUSED && sent->name != BUNDLE_CLAIM) {
         outcome->kind = OUTCOME_COMMITTED;
         outcome->refusal = REFUSED_NOTHING;
-        outcome->skipped = 0;
+        outcome->skipped = memory->skipped;
         memcpy(outcome->values, memory->held, sizeof memory->held);
     }
     memory->stage = 0;

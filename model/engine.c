@@ -20,6 +20,10 @@ enum enter_leg2_values {
 enum read_values { READ_LEDGER, READ_DIMENSION, READ_KNOWN };
 enum step_values { STEP_LEDGER, STEP_ACTIVITY = PRIMITIVE_VALUES_MAX };
 
+/* With merged commits, of the message that the worker goes on with: its entry, if that is an
+ * activity's, as enum enter_leg1_values has it, and when its claim ends. */
+enum carried_values { CARRIED_LEG1 = STEP_ACTIVITY + 2, CARRIED_UNTIL = CARRIED_LEG1 + 3 };
+
 static int64_t column(const struct worker *worker, enum message_column column)
 {
     return worker->message[1 + column];
@@ -34,6 +38,9 @@ static int64_t task_id(const struct worker *worker)
 {
     return identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_TASK);
 }
+
+static void next_bundle(const struct worker *worker, const struct engine_rules *rules,
+                        struct bundle *next);
 
 /* ---- what an outcome means ------------------------------------------------------------------- */
 
@@ -66,11 +73,9 @@ static void resume(struct worker *worker)
     }
 }
 
-static void claimed(struct worker *worker, const struct outcome *last)
+/* It holds the message that it has in hand. */
+static void holds(struct worker *worker)
 {
-    for (int i = 0; i <= MESSAGE_COLUMNS; i++) {
-        worker->message[i] = last->message[i];
-    }
     worker->held_until = column(worker, MESSAGE_VISIBLE_AT);
     worker->answered = 0;
     switch (column(worker, MESSAGE_KIND)) {
@@ -85,6 +90,12 @@ static void claimed(struct worker *worker, const struct outcome *last)
     }
 }
 
+static void claimed(struct worker *worker, const struct outcome *last)
+{
+    memcpy(worker->message, last->message, sizeof worker->message);
+    holds(worker);
+}
+
 /* Its message is acked. A bundle that was skipped claimed nothing. */
 static void went_on(struct worker *worker, const struct outcome *last)
 {
@@ -95,14 +106,14 @@ static void went_on(struct worker *worker, const struct outcome *last)
     }
 }
 
-static void entered_leg1(struct worker *worker, const struct outcome *last)
+static void entered_leg1(struct worker *worker, const int64_t *values)
 {
-    if (ledger_get(last->values[LEG1_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1) {
+    if (ledger_get(values[LEG1_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1) {
         worker->state = WORKER_ACK; /* stale: the marker before the ceiling (ACL-10, E-ACL-16) */
-    } else if (last->values[LEG1_COUNTED] == 0) {
+    } else if (values[LEG1_COUNTED] == 0) {
         escalate(worker, ESCALATED_LEG1_CEILING); /* ACL-6 */
     } else {
-        worker->input = last->values[LEG1_INPUT];
+        worker->input = values[LEG1_INPUT];
         worker->state = WORKER_LEG1;
     }
 }
@@ -125,16 +136,49 @@ static void entered_leg2(struct worker *worker, const struct outcome *last)
     }
 }
 
+/* The message that the bundle publishes and keeps, its key first; NULL: none. */
+static const int64_t *kept_message(const struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_PUBLISH_HELD) {
+            return &bundle->params[bundle->calls[i].params];
+        }
+    }
+    return NULL;
+}
+
+/* Its message is acked, and it goes on with what it published for itself, which may be entered
+ * already, or with what it claimed. */
+static void carried_on(struct worker *worker, const struct engine_rules *rules,
+                       const struct outcome *last)
+{
+    struct bundle sent;
+    next_bundle(worker, rules, &sent);
+    const int64_t *kept = kept_message(&sent);
+    went_on(worker, last);
+    if (kept == NULL || last->skipped != 0) {
+        return;
+    }
+    memcpy(worker->message, kept, (1 + MESSAGE_VISIBLE_AT) * sizeof *kept);
+    worker->message[1 + MESSAGE_VISIBLE_AT] = last->values[CARRIED_UNTIL];
+    worker->message[1 + MESSAGE_EPOCH] = 1;
+    holds(worker);
+    if (sent.name == BUNDLE_STEPS_ACK) {
+        entered_leg1(worker, &last->values[CARRIED_LEG1]);
+    } else if (sent.name == BUNDLE_ANSWER_ACK) {
+        entered_leg2(worker, last);
+    }
+}
+
 static void answered(struct worker *worker, const struct engine_rules *rules,
                      const struct outcome *last)
 {
-    worker->answered++;
-    if (worker->answered <= rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
-        return;
-    }
-    if (rules->merged) {
-        went_on(worker, last);
+    if (worker->answered < rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
+        worker->answered++;
+    } else if (rules->merged) {
+        carried_on(worker, rules, last);
     } else {
+        worker->answered++;
         worker->state = WORKER_ACK;
     }
 }
@@ -147,7 +191,7 @@ static void stepped(struct worker *worker, const struct engine_rules *rules,
     bool acked =
         worker->state == WORKER_STEP3 || (worker->state == WORKER_STEP1 && last->skipped == 0);
     if (rules->merged && acked) {
-        went_on(worker, last);
+        carried_on(worker, rules, last);
     } else {
         worker->ledger = last->values[STEP_LEDGER];
         resume(worker);
@@ -173,12 +217,12 @@ static void committed(struct worker *worker, const struct engine_rules *rules,
         claimed(worker, last);
         break;
     case WORKER_ENTER_LEG1:
-        entered_leg1(worker, last);
+        entered_leg1(worker, last->values);
         break;
     case WORKER_LEG1:
     case WORKER_ACK:
         if (rules->merged) {
-            went_on(worker, last);
+            carried_on(worker, rules, last);
         } else {
             worker->state = worker->state == WORKER_LEG1 ? WORKER_ACK : WORKER_IDLE;
         }
@@ -237,10 +281,16 @@ static void refused_escalation(struct worker *worker, enum refusal refusal)
     }
 }
 
+/* What came with an answer to its Leg2 was refused for Leg2's reasons: then it is answered first,
+ * and entered apart. */
 static void refused_answer(struct worker *worker, enum refusal refusal)
 {
+    bool entry = refusal == REFUSED_NO_ROW || refusal == REFUSED_TOO_EARLY ||
+                 refusal == REFUSED_CEILING || refusal == REFUSED_ATTEMPTS;
     if (refusal == REFUSED_NO_PARENT) {
         worker->state = WORKER_ACK; /* the job is gone: E-ACL-29 */
+    } else if (entry && worker->apart == 0) {
+        worker->apart = 1;
     } else {
         escalate(worker, ESCALATED_CONFLICT);
     }
@@ -388,10 +438,10 @@ static void append_ack(const struct worker *worker, struct bundle *next)
                 column(worker, MESSAGE_EPOCH));
 }
 
-/* What merged bundles end with. */
+/* What merged bundles end with, unless the worker has something to go on with. */
 static void append_claim_next(const struct engine_rules *rules, struct bundle *next)
 {
-    if (rules->merged) {
+    if (rules->merged && kept_message(next) == NULL) {
         BUNDLE_CALL(next, PRIMITIVE_CLAIM_NEXT, CALL_PLAIN, 0, rules->timeout);
     }
 }
@@ -434,11 +484,21 @@ static void append_mark_guid(const struct worker *worker, struct bundle *next,
 }
 
 /* A message: its key, then what is common to all that one worker publishes. The caller fills in the
- * rest. */
-static int64_t *append_publish(const struct worker *worker, struct bundle *next,
-                               enum call_mode mode, int64_t key, enum message_kind kind)
+ * rest. `kept`: as one that the worker has claimed. */
+static int64_t *append_message(const struct worker *worker, const struct engine_rules *rules,
+                               struct bundle *next, enum call_mode mode, int64_t key,
+                               enum message_kind kind, bool kept)
 {
-    int64_t *p = bundle_publish(next, mode, key, kind) + 1;
+    int64_t *p;
+    if (kept) {
+        p = bundle_append(next, PRIMITIVE_PUBLISH_HELD, mode, CARRIED_UNTIL);
+        p[0] = key;
+        p[1 + MESSAGE_KIND] = kind;
+        p[1 + MESSAGE_VISIBLE_AT] = rules->timeout;
+        p++;
+    } else {
+        p = bundle_publish(next, mode, key, kind) + 1;
+    }
     p[MESSAGE_JOB] = column(worker, MESSAGE_JOB);
     p[MESSAGE_ACTIVITY] = column(worker, MESSAGE_ACTIVITY);
     p[MESSAGE_NODE] = column(worker, MESSAGE_NODE);
@@ -454,28 +514,41 @@ static int64_t *append_publish(const struct worker *worker, struct bundle *next,
     return p;
 }
 
-static void next_enter_leg1(const struct worker *worker, struct bundle *next)
+static void append_enter_leg1(const struct worker *worker, struct bundle *next, int values)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG1_ENTRIES);
-    bundle_begin(next, BUNDLE_ENTER_LEG1);
-    BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, LEG1_LEDGER,
+    BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, values + LEG1_LEDGER,
                 column(worker, MESSAGE_ACTIVITY), entries->weight, entries->ceiling + 1,
                 entries->ceiling);
-    append_read_input(worker, next, LEG1_INPUT);
+    append_read_input(worker, next, values + LEG1_INPUT);
+}
+
+static void next_enter_leg1(const struct worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_ENTER_LEG1);
+    append_enter_leg1(worker, next, 0);
+}
+
+/* Whoever is about to hold the message that the bundle keeps. */
+static struct worker keeper(const struct bundle *bundle)
+{
+    struct worker keeper = worker_begin();
+    memcpy(keeper.message, kept_message(bundle), (1 + MESSAGE_VISIBLE_AT) * sizeof *keeper.message);
+    return keeper;
 }
 
 /* A task's answer: `k` pending, or closing. Its GUID is minted from the task, so that a worker that
  * runs twice answers under one GUID (E-ACL-7, E-ACL-21). */
 static void append_answer(const struct worker *worker, const struct engine_rules *rules,
-                          struct bundle *next, int64_t input, int64_t answered)
+                          struct bundle *next, int64_t input, int64_t answered, bool kept)
 {
     uint16_t node = (uint16_t)column(worker, MESSAGE_NODE);
     int64_t pendings = rules->graph->nodes[node].pendings;
     bool closes = answered == pendings;
     int64_t role = closes ? IDENTITY_CLOSE : IDENTITY_PENDING + answered + 1;
     int64_t guid = identity_mint(task_id(worker), role);
-    int64_t *p = append_publish(worker, next, CALL_UNLESS_DONE, identity_mint(guid, IDENTITY_LEG2),
-                                MESSAGE_LEG2);
+    int64_t *p = append_message(worker, rules, next, CALL_UNLESS_DONE,
+                                identity_mint(guid, IDENTITY_LEG2), MESSAGE_LEG2, kept);
     p[MESSAGE_GUID] = guid;
     p[MESSAGE_ANSWER] = closes ? ANSWER_CLOSES : answered + 1;
     p[MESSAGE_CONTENT] =
@@ -494,28 +567,15 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
     if (rules->direct) {
         int64_t pendings = rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings;
         for (int64_t answered = 0; answered <= pendings; answered++) {
-            append_answer(worker, rules, next, worker->input, answered);
+            append_answer(worker, rules, next, worker->input, answered, false);
             next->calls[next->count - 1].mode = CALL_REQUIRE;
         }
     } else {
-        int64_t *p = append_publish(worker, next, CALL_REQUIRE,
-                                    identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK);
+        int64_t *p = append_message(worker, rules, next, CALL_REQUIRE,
+                                    identity_mint(task_id(worker), IDENTITY_WORK), MESSAGE_TASK,
+                                    rules->merged);
         p[MESSAGE_CONTENT] = worker->input;
     }
-    append_claim_next(rules, next);
-}
-
-static void next_answer(const struct worker *worker, const struct engine_rules *rules,
-                        struct bundle *next)
-{
-    int64_t input = column(worker, MESSAGE_CONTENT);
-    if (worker->answered < rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
-        bundle_begin(next, BUNDLE_ANSWER);
-        append_answer(worker, rules, next, input, worker->answered);
-        return;
-    }
-    begin_last(worker, rules, next, BUNDLE_ANSWER, BUNDLE_ANSWER_ACK);
-    append_answer(worker, rules, next, input, worker->answered);
     append_claim_next(rules, next);
 }
 
@@ -532,10 +592,9 @@ static void append_require_pendings(const struct worker *worker, struct bundle *
     }
 }
 
-static void next_enter_leg2(const struct worker *worker, struct bundle *next)
+static void append_enter_leg2(const struct worker *worker, struct bundle *next)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG2_ENTRIES);
-    bundle_begin(next, BUNDLE_ENTER_LEG2);
     BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER,
                 column(worker, MESSAGE_ACTIVITY), column(worker, MESSAGE_GUID),
                 column(worker, MESSAGE_ANSWER), column(worker, MESSAGE_CONTENT),
@@ -546,6 +605,33 @@ static void next_enter_leg2(const struct worker *worker, struct bundle *next)
     if (column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES) {
         append_read_input(worker, next, LEG2_INPUT);
     }
+}
+
+static void next_enter_leg2(const struct worker *worker, struct bundle *next)
+{
+    bundle_begin(next, BUNDLE_ENTER_LEG2);
+    append_enter_leg2(worker, next);
+}
+
+/* An answer that closes waits for its pending ones, if there are any, and then others go first. */
+static void next_answer(const struct worker *worker, const struct engine_rules *rules,
+                        struct bundle *next)
+{
+    int64_t input = column(worker, MESSAGE_CONTENT);
+    uint16_t pendings = rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings;
+    bool kept = rules->merged && pendings == 0 && worker->apart == 0;
+    if (worker->answered < pendings) {
+        bundle_begin(next, BUNDLE_ANSWER);
+        append_answer(worker, rules, next, input, worker->answered, false);
+        return;
+    }
+    begin_last(worker, rules, next, BUNDLE_ANSWER, BUNDLE_ANSWER_ACK);
+    append_answer(worker, rules, next, input, worker->answered, kept);
+    if (kept) {
+        struct worker after = keeper(next);
+        append_enter_leg2(&after, next);
+    }
+    append_claim_next(rules, next);
 }
 
 /* What Step 1 stores and children receive. */
@@ -568,7 +654,7 @@ static void append_step1(const struct worker *worker, struct bundle *next)
 }
 
 static void append_child(const struct worker *worker, const struct engine_rules *rules,
-                         struct bundle *next, uint16_t edge)
+                         struct bundle *next, uint16_t edge, bool kept)
 {
     const struct graph *graph = rules->graph;
     uint16_t node = (uint16_t)column(worker, MESSAGE_NODE);
@@ -578,8 +664,8 @@ static void append_child(const struct worker *worker, const struct engine_rules 
     BUNDLE_CALL(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0, activity,
                 column(worker, MESSAGE_JOB), child,
                 graph->nodes[child].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES), guid);
-    int64_t *p = append_publish(worker, next, CALL_REQUIRE, identity_mint(activity, IDENTITY_LEG1),
-                                MESSAGE_LEG1);
+    int64_t *p = append_message(worker, rules, next, CALL_REQUIRE,
+                                identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1, kept);
     p[MESSAGE_ACTIVITY] = activity;
     p[MESSAGE_NODE] = child;
     p[MESSAGE_SOURCE] = column(worker, MESSAGE_ACTIVITY);
@@ -597,8 +683,8 @@ static void append_cycle(const struct worker *worker, const struct engine_rules 
     const struct graph *graph = rules->graph;
     bool to_itself = graph->edges[edge].to == column(worker, MESSAGE_NODE);
     int64_t guid = identity_mint(column(worker, MESSAGE_GUID), IDENTITY_EDGE + edge);
-    int64_t *p = append_publish(worker, next, CALL_REQUIRE, identity_mint(guid, IDENTITY_LEG2),
-                                MESSAGE_LEG2);
+    int64_t *p = append_message(worker, rules, next, CALL_REQUIRE,
+                                identity_mint(guid, IDENTITY_LEG2), MESSAGE_LEG2, false);
     p[MESSAGE_ACTIVITY] =
         to_itself ? column(worker, MESSAGE_ACTIVITY) : column(worker, MESSAGE_HEAD);
     p[MESSAGE_NODE] = graph->edges[edge].to;
@@ -626,7 +712,8 @@ static int64_t append_children(const struct worker *worker, const struct engine_
         }
         uint8_t first = next->count;
         if (graph->edges[edge].rounds == 0) {
-            append_child(worker, rules, next, edge);
+            append_child(worker, rules, next, edge,
+                         next->name == BUNDLE_STEPS_ACK && kept_message(next) == NULL);
         } else {
             append_cycle(worker, rules, next, edge);
         }
@@ -668,6 +755,10 @@ static void next_steps(const struct worker *worker, const struct engine_rules *r
     BUNDLE_CALL(next, PRIMITIVE_STAYS_OPEN, CALL_UNLESS_DONE, 0, column(worker, MESSAGE_GUID),
                 weight(GUID_JOB_CLOSED));
     append_ack(worker, next);
+    if (kept_message(next) != NULL) {
+        struct worker after = keeper(next);
+        append_enter_leg1(&after, next, CARRIED_LEG1);
+    }
     append_claim_next(rules, next);
 }
 
@@ -746,13 +837,9 @@ static bool should_extend(const struct worker *worker, const struct engine_rules
     return worker->state != WORKER_IDLE && worker->now > worker->held_until - rules->timeout / 2;
 }
 
-void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next)
+static void next_bundle(const struct worker *worker, const struct engine_rules *rules,
+                        struct bundle *next)
 {
-    if (should_extend(worker, rules)) {
-        worker->extending = 1;
-        next_hold(worker, next, BUNDLE_EXTEND, PRIMITIVE_EXTEND, rules->timeout);
-        return;
-    }
     switch ((enum worker_state)worker->state) {
     case WORKER_STATE_COUNT:
     case WORKER_IDLE:
@@ -797,6 +884,16 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
     case WORKER_PUT_BACK:
         next_hold(worker, next, BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK, rules->put_back);
         break;
+    }
+}
+
+void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next)
+{
+    if (should_extend(worker, rules)) {
+        worker->extending = 1;
+        next_hold(worker, next, BUNDLE_EXTEND, PRIMITIVE_EXTEND, rules->timeout);
+    } else {
+        next_bundle(worker, rules, next);
     }
 }
 

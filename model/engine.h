@@ -10,16 +10,23 @@
  *      task   answer: pending answers, then the closing one -> ack
  *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
  * With merged commits, which are the usual ones, what ends a message acks it in the same
- * transaction and claims the next one there, if there is one:
- *      Leg1   enter (counted) -> work and +100B, ack, claim
- *      task   pending answers; the closing one, ack, claim
- *      Leg2   enter (counted) -> Step 1, Step 2, and unless this GUID closed the job ack, claim
- *                             -> else Step 3, ack, claim
- * An entry stays apart from what it enters, else a message that kills its worker would never be
- * counted (ACL-9). An ack in the transaction of a step ties the step to the claim: a worker that
- * lost it is refused as a whole, which is more than the markers ask for. A claim comes last, since
- * no value feeds another call of its bundle (B2): it rides with the ack before it and not with the
- * entry after it, which is as many transactions.
+ * transaction, and the worker goes on with the message that it publishes there, as if it had
+ * claimed it, and enters it there, too:
+ *      Leg1   work and +100B, ack, task published and kept
+ *      task   answer, ack, Leg2 published, kept and entered (counted)
+ *      Leg2   Step 1, Step 2, and unless this GUID closed the job ack, the first child's Leg1
+ *             published, kept and entered (counted)
+ *             -> else Step 3, ack
+ * Nobody else has seen that message: what it says is known before it is published, so that its
+ * entry is a call like any other (B2), and no claim has to look for it. An entry stays apart from
+ * what it enters, else a message that kills its worker would never be counted (ACL-9): it commits
+ * with what was done before. Whoever has nothing to keep claims the next message there, if there is
+ * one: after a Leg2 without children, a Step 3, answers of a task that has several; and enters it
+ * in a transaction of its own, as it does with what it claimed by itself. An ack in the transaction
+ * of a step ties the step to the claim: a worker that lost it is refused as a whole, which is more
+ * than the markers ask for. An answer whose entry is refused is given again without it. A Step 2
+ * that closes its job at a threshold while it has children does not ack, so it does not go on with
+ * its first child either: that one waits until its claim lapses.
  * The GUID ledger alone says where Leg2 goes on (Rule C); every step's transaction tests its marker
  * again and returns the ledger as it now is (E-ACL-5, E-ACL-26).
  *
@@ -78,6 +85,7 @@ struct worker {
     uint8_t answered;  /* task: answers that are out */
     uint8_t reason;    /* enum escalation_reason */
     uint8_t changed;   /* task: this worker answers otherwise than it should (a fault) */
+    uint8_t apart;     /* task: the answer's entry was refused, and is made apart from it */
     int64_t ledger;    /* Leg2: the GUID's, as the last outcome returned it */
     int64_t dimension; /* Leg2: the GUID's own */
     int64_t input;     /* Leg1 and cycles: the data that came along the edge */

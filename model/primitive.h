@@ -158,7 +158,7 @@ static inline enum op_lock op_lock_of(const struct op *op)
 }
 
 #define PRIMITIVE_OPS_MAX    18
-#define PRIMITIVE_PARAMS_MAX 14
+#define PRIMITIVE_PARAMS_MAX 15
 #define PRIMITIVE_VALUES_MAX 6
 
 struct primitive {

@@ -14,7 +14,8 @@
 
 const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID,
-    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
+    BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
+_Static_assert(CONNECTION_PARAMS_MAX == 16, "as many types, lengths and formats");
 
 void connection_explain(struct store_pg_problem *problem, const char *what, const char *message)
 {
@@ -128,8 +129,10 @@ void connection_params(struct connection_params *params, const struct bundle *bu
 bool connection_send(PGconn *connection, const struct connection_statement *statement,
                      const struct connection_params *params)
 {
-    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
-    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int lengths[CONNECTION_PARAMS_MAX] = {8, 8, 8, 8, 8, 8, 8, 8,
+                                                       8, 8, 8, 8, 8, 8, 8, 8};
+    static const int formats[CONNECTION_PARAMS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1,
+                                                       1, 1, 1, 1, 1, 1, 1, 1};
     return PQsendQueryPrepared(connection, statement->name, statement->params, params->values,
                                lengths, formats, 1);
 }

@@ -96,6 +96,20 @@ static const struct whole wholes[] = {
      "  FROM (SELECT) AS one LEFT JOIN cell ON true LEFT JOIN written ON true",
      1,
      {0}},
+    /* $1 message, $2 .. $14 its columns up to spawned_by, $15 ticks, $16 now */
+    {&primitive_table[PRIMITIVE_PUBLISH_HELD],
+     false,
+     "WITH made AS (\n"
+     "  INSERT INTO {message} AS t (id, kind, job, activity, node, guid, source, dimension, "
+     "answer,\n"
+     "      content, pendings, round, head, spawned_by, visible_at, epoch)\n"
+     "    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16 + $15, 1\n"
+     "      WHERE {gate} ON CONFLICT (id) DO NOTHING RETURNING t.id)\n"
+     "SELECT CASE WHEN NOT ({gate}) THEN NULL WHEN made.id IS NULL THEN {miss:1}\n"
+     "            ELSE 0::bigint END, $16 + $15\n"
+     "  FROM (SELECT) AS one LEFT JOIN made ON true",
+     1,
+     {0}},
     /* $1 activity, $2 weight, $3 modulus, $4 ceiling */
     {&primitive_table[PRIMITIVE_ENTER_LEG1],
      false,
@@ -618,11 +632,13 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
     }
 }
 
-/* Plans are made once, while tables are still small: they must not depend on that. */
+/* Plans are made once, while tables are still small: they must not depend on that. A transaction
+ * that names its isolation level costs the server a walk through all its settings when it ends. */
 void sql_settings(char script[SQL_SETTINGS_SIZE])
 {
     struct text text = text_begin(script, SQL_SETTINGS_SIZE);
     text_add(&text, "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
+                    "SET default_transaction_isolation = 'read committed'; "
                     "SET jit = off; SET client_min_messages = warning; SET assay.skip = '0';");
     for (int v = 0; v < PRIMITIVE_VALUES_MAX; v++) {
         text_add(&text, " SET assay.v%d = '0';", v);

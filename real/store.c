@@ -341,7 +341,7 @@ static void mark_query(const struct store_pg *store, char text[COMMENT_SIZE])
 static bool prepare_frame(struct store_pg *store)
 {
     char comment[COMMENT_SIZE], mark[COMMENT_SIZE];
-    const char *const texts[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN ISOLATION LEVEL READ COMMITTED",
+    const char *const texts[FRAME_COUNT] = {[FRAME_BEGIN] = "BEGIN",
                                             [FRAME_BEGIN_SERIALIZABLE] =
                                                 "BEGIN ISOLATION LEVEL SERIALIZABLE",
                                             [FRAME_COMMIT] = "COMMIT",

@@ -97,6 +97,8 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
         return has_threshold(scenario, 1);
     case SIGHT_THRESHOLD_12:
         return has_threshold(scenario, 12);
+    case SIGHT_REPLAY_LEG1_BEFORE_ACK: /* with merged commits it is finished and acked at once */
+        return scenario->literal;
     default:
         return true;
     }
@@ -114,8 +116,19 @@ static const char *const only_where[BUNDLE_NAME_COUNT] = {
     [BUNDLE_STEP3_ACK] = "tree-3-merged",  [BUNDLE_ACK_CLAIM] = "tree-3-merged",
 };
 
-static const char *only_ground(enum bundle_name bundle)
+/* With merged commits: what is entered along with something else meets its ceilings there, and only
+ * who answers several times, or for its task, publishes for others. */
+static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
 {
+    bool merged = bundle == BUNDLE_LEG1_ACK || bundle == BUNDLE_ANSWER_ACK;
+    bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
+    bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
+    if (enters && (merged || bundle == BUNDLE_STEPS_ACK)) {
+        return "ceilings-merged";
+    }
+    if (leaves && merged) {
+        return bundle == BUNDLE_LEG1_ACK ? "peer-5-merged" : "pending-merged";
+    }
     return only_where[bundle];
 }
 

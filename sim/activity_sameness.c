@@ -466,9 +466,10 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
     struct sameness_share share = slot == ROW_NONE ? message_content(same, worker->message)
                                                    : slot_content(same, slot, worker->message);
     uint64_t hash = sameness_mix(share.hash, UINT64_C(0x3042));
-    hash = sameness_mix(hash, (uint64_t)worker->state << 32 | (uint64_t)worker->extending << 24 |
-                                  (uint64_t)worker->tries << 16 | (uint64_t)worker->answered << 8 |
-                                  worker->changed);
+    hash =
+        sameness_mix(hash, (uint64_t)worker->apart << 40 | (uint64_t)worker->state << 32 |
+                               (uint64_t)worker->extending << 24 | (uint64_t)worker->tries << 16 |
+                               (uint64_t)worker->answered << 8 | worker->changed);
     hash = sameness_mix(hash, worker->state == WORKER_ESCALATE ? worker->reason : 0);
     hash = sameness_mix(hash, holds(same, worker, slot));
     hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, worker->held_until) << 32 ^

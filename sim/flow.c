@@ -147,8 +147,9 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 static const char *const grounds[] = {"key-branches", "key-pause", "key-error", "key-await", NULL};
 
-static const char *only_ground(enum bundle_name bundle)
+static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
 {
+    (void)primitive;
     return bundle == BUNDLE_PAUSE_KEY ? "key-pause" : NULL;
 }
 

@@ -13,8 +13,10 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
         return 1;
     }
     const struct sim_part *part = part_of((enum protocol_id)sabotage->protocol);
-    const char *only =
-        part->only_ground == NULL ? NULL : part->only_ground((enum bundle_name)sabotage->bundle);
+    const char *only = part->only_ground == NULL
+                           ? NULL
+                           : part->only_ground((enum bundle_name)sabotage->bundle,
+                                               (enum primitive_id)sabotage->primitive);
     if (only != NULL) {
         names[0] = only;
         return 1;

@@ -75,8 +75,9 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 static const char *const grounds[] = {"seq", "seq-illegal", "seq-leases", "seq-grace", NULL};
 
-static const char *only_ground(enum bundle_name bundle)
+static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
 {
+    (void)primitive;
     switch ((int)bundle) {
     case BUNDLE_SEQ_ATTEMPT:
         return "seq-illegal";

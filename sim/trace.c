@@ -114,7 +114,11 @@ void trace_tell_published(const struct trace_effect *effect,
         bool first = effect->list->used == 0;
         trace_add(effect->list, separator, "%s%s", first ? "published " : "", name.text);
         separator = ", ";
-        late = message[1 + MESSAGE_VISIBLE_AT] > late ? message[1 + MESSAGE_VISIBLE_AT] : late;
+        if (message[1 + MESSAGE_EPOCH] > 0) { /* by whoever published it, who goes on with it */
+            trace_add(effect->list, ", ", "held until t=%" PRId64, message[1 + MESSAGE_VISIBLE_AT]);
+        } else if (message[1 + MESSAGE_VISIBLE_AT] > late) {
+            late = message[1 + MESSAGE_VISIBLE_AT];
+        }
     }
     if (late > event->now) {
         trace_add(effect->list, ", ", "visible from t=%" PRId64, late);

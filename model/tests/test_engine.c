@@ -561,8 +561,8 @@ Test(engine, merged_commits_ack_with_what_ends_the_message_and_claim_last)
     } cases[] = {
         {WORKER_IDLE, 0, "claim: claim"},
         {WORKER_ENTER_LEG1, ODD, "enter Leg1: enter Leg1, read input"},
-        {WORKER_LEG1, ODD, "Leg1 and ack: ack!, mark activity?, record task, publish!, claim next"},
-        {WORKER_ANSWER, ODD, "answer and ack: ack!, publish?, claim next"},
+        {WORKER_LEG1, ODD, "Leg1 and ack: ack!, mark activity?, record task, publish and keep!"},
+        {WORKER_ANSWER, ODD, "answer and ack: ack!, publish and keep?, enter Leg2, read task"},
         {WORKER_ANSWER, HEAD, "answer: publish?"}, /* pending: the task goes on */
         {WORKER_ENTER_LEG2, ODD, "enter Leg2: enter Leg2, read task"},
         {WORKER_STEP1, ODD,
@@ -594,10 +594,9 @@ Test(engine, a_merged_bundle_that_acked_goes_on_with_the_message_that_it_claimed
         int64_t ledger, claimed;
         uint8_t next;
     } cases[] = {
-        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 0, 0, 901, WORKER_ENTER_LEG1},
-        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 0, 0, 0, WORKER_IDLE},
-        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 2, 0, 901, WORKER_IDLE}, /* skipped: no claim */
-        {WORKER_ANSWER, OUTCOME_COMMITTED, 0, 0, 0, 901, WORKER_ENTER_LEG1},
+        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 0, 0, 0, WORKER_ANSWER}, /* what it published */
+        {WORKER_LEG1, OUTCOME_COMMITTED, 0, 2, 0, 0, WORKER_IDLE},   /* skipped: nothing */
+        {WORKER_ANSWER, OUTCOME_COMMITTED, 0, 2, 0, 0, WORKER_IDLE},
         {WORKER_STEP1, OUTCOME_COMMITTED, 0, 0, AT_OPEN, 901, WORKER_ENTER_LEG1},
         {WORKER_STEP1, OUTCOME_COMMITTED, 0, 0, AT_OPEN, 0, WORKER_IDLE},
         {WORKER_STEP1, OUTCOME_COMMITTED, 0, 8, AT_CLOSED, 0, WORKER_STEP3}, /* still its own */
@@ -641,6 +640,65 @@ static const int64_t *params_of(const struct bundle *bundle, enum primitive_id p
     }
     cr_assert_fail("no %s in %s", primitive_table[primitive].name, text_of(bundle));
     return NULL;
+}
+
+/* What it publishes is in its hands already, and entered. */
+Test(engine, a_merged_bundle_goes_on_with_what_it_published)
+{
+    PROVES(CLAUSE_ACL_9, CLAUSE_ACL_13);
+    static const struct {
+        uint8_t state;
+        uint16_t node;
+        int64_t values[16];
+        uint8_t next;
+        uint8_t kind; /* of the message that it holds then */
+    } cases[] = {
+        {WORKER_LEG1, ODD, {0}, WORKER_ANSWER, MESSAGE_TASK},
+        {WORKER_ANSWER, ODD, {1, 0, 0, -1}, WORKER_STEP1, MESSAGE_LEG2},
+        {WORKER_ANSWER, ODD, {AT_OPEN, 0, 0, -1}, WORKER_ACK, MESSAGE_LEG2}, /* a copy was faster */
+        {WORKER_ANSWER, ODD, {1, 0, 0, 1}, WORKER_ESCALATE, MESSAGE_LEG2},   /* otherwise */
+        {WORKER_STEP1, HEAD, {AT_OPEN, [8] = 1, 1, 77}, WORKER_LEG1, MESSAGE_LEG1},
+        {WORKER_STEP1, HEAD, {AT_OPEN, [8] = 1, 0, 77}, WORKER_ESCALATE, MESSAGE_LEG1}, /* full */
+    };
+    rules.merged = true;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum worker_state state = (enum worker_state)cases[i].state;
+        struct worker worker = worker_at(state, kind_for(state), cases[i].node);
+        struct outcome outcome = outcome_of(OUTCOME_COMMITTED);
+        struct bundle sent;
+        worker_next(&worker, &rules, &sent);
+        memcpy(outcome.values, cases[i].values, sizeof outcome.values);
+        outcome.values[11] = 4711;
+        const int64_t *kept = params_of(&sent, PRIMITIVE_PUBLISH_HELD);
+        if (outcome.values[3] == -1) {
+            outcome.values[3] = kept[1 + MESSAGE_CONTENT];
+        }
+        worker_take(&worker, &rules, &outcome);
+        cr_expect_eq(worker.state, cases[i].next, "case %zu: %s", i, state_names[worker.state]);
+        cr_expect_eq(memcmp(worker.message, kept, (1 + MESSAGE_VISIBLE_AT) * sizeof *kept), 0);
+        cr_expect_eq(worker.message[1 + MESSAGE_KIND], cases[i].kind, "case %zu", i);
+        cr_expect_eq(worker.message[1 + MESSAGE_EPOCH], 1);
+        cr_expect_eq(worker.held_until, 4711);
+        cr_expect(worker.state != WORKER_LEG1 || worker.input == 77);
+    }
+}
+
+/* An entry that is refused takes the answer with it: then the answer goes first. */
+Test(engine, an_answer_whose_entry_is_refused_is_given_without_it)
+{
+    static const uint8_t refusals[] = {REFUSED_NO_ROW, REFUSED_TOO_EARLY, REFUSED_CEILING,
+                                       REFUSED_ATTEMPTS};
+    rules.merged = true;
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        struct worker worker = worker_at(WORKER_ANSWER, MESSAGE_TASK, ODD);
+        struct outcome outcome = outcome_of(OUTCOME_REFUSED);
+        struct bundle bundle;
+        outcome.refusal = refusals[i];
+        worker_take(&worker, &rules, &outcome);
+        cr_expect_str_eq(sent_by(&worker, &bundle), "answer and ack: ack!, publish?, claim next");
+        worker_take(&worker, &rules, &outcome);
+        cr_expect_eq(worker.state, WORKER_ESCALATE, "what is refused twice is for people");
+    }
 }
 
 static bool has_params(const struct bundle *bundle, enum primitive_id primitive,

@@ -262,7 +262,7 @@ static void write_script(struct recording *recording, const char *schema, char *
             remember_minted(recording, &text);
             continue;
         }
-        text_add(&text, "\\startpipeline\nBEGIN ISOLATION LEVEL READ COMMITTED;\n");
+        text_add(&text, "\\startpipeline\nBEGIN;\n");
         add_calls(&text, recording, bundle, schema, ";");
         text_add(&text, "COMMIT;\n\\endpipeline\n");
     }

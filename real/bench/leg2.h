@@ -8,8 +8,8 @@
  * bundle that they send becomes one pipeline of the script, BEGIN and COMMIT included, with the
  * statements of sql.h. What the message says becomes a variable; what is minted from it (the
  * children's keys) becomes a hash of the GUID, since pgbench cannot mint. A claim stands alone, in
- * a transaction of its own: pgbench takes no values from within a pipeline. So where the engines
- * let the next claim ride with an ack, the script has one transaction more than they do. */
+ * a transaction of its own: pgbench takes no values from within a pipeline. So do the engines'
+ * here, since their workers let go of the children that they would go on with. */
 #ifndef REAL_BENCH_LEG2_H
 #define REAL_BENCH_LEG2_H
 

@@ -116,7 +116,8 @@ static bool answer_task(struct board *board, const struct runner *runner,
         return false;
     }
     for (uint8_t c = 0; c < bundle->count; c++) {
-        if (bundle->calls[c].primitive == PRIMITIVE_PUBLISH) {
+        if (bundle->calls[c].primitive == PRIMITIVE_PUBLISH ||
+            bundle->calls[c].primitive == PRIMITIVE_PUBLISH_HELD) {
             bundle->params[bundle->calls[c].params + 1 + MESSAGE_CONTENT] = output;
         }
     }
@@ -131,7 +132,7 @@ struct player {
     struct board *board;
     struct store_pg *store;
     struct performer performer;
-    unsigned client; /* which of them, for one that is */
+    unsigned number; /* of the clients, or of the workers */
     bool is_client;
     struct runner runner; /* of a worker's tasks */
     long pause_ns;        /* after the next look in vain */
@@ -174,6 +175,17 @@ static void count(struct player *player, const struct bundle *sent, const struct
     }
 }
 
+/* With merged commits a worker goes on with the first child that it spawned. */
+static void let_go_of_children(struct player *player)
+{
+    struct performer *performer = &player->performer;
+    const struct role *role = performer->role;
+    if (!role->is_idle(&performer->actor) &&
+        role->message(&performer->actor)[1 + MESSAGE_KIND] != MESSAGE_LEG2) {
+        performer_begin(performer, player->load->rules, player->number + 1);
+    }
+}
+
 /* One transaction. False: the store, or whoever runs tasks, failed. */
 static bool step(struct player *player)
 {
@@ -193,6 +205,9 @@ static bool step(struct player *player)
     }
     count(player, &bundle, &outcome, was_idle);
     performer_take(performer, rules, NULL, &bundle, &outcome, NULL);
+    if (player->load->only_leg2) {
+        let_go_of_children(player);
+    }
     return true;
 }
 
@@ -201,8 +216,8 @@ static bool create(struct player *player, uint32_t first, uint32_t jobs)
 {
     struct client *client = &player->performer.actor.is.client;
     unsigned clients = player->load->clients;
-    client->job = first + (uint32_t)((uint64_t)jobs * player->client / clients);
-    client->count = first + (uint32_t)((uint64_t)jobs * (player->client + 1) / clients);
+    client->job = first + (uint32_t)((uint64_t)jobs * player->number / clients);
+    client->count = first + (uint32_t)((uint64_t)jobs * (player->number + 1) / clients);
     while (client->job < client->count && !is_over(player->load, player->board)) {
         if (!step(player)) {
             return false;
@@ -271,7 +286,7 @@ static void start(struct crew *crew, bool is_client, unsigned number)
 {
     struct player player = {.load = crew->load,
                             .board = crew->board,
-                            .client = number,
+                            .number = number,
                             .is_client = is_client,
                             .pause_ns = PAUSE_NS};
     CHECK(crew->count < PROCESSES_MAX);

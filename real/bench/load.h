@@ -22,6 +22,7 @@ struct load {
     uint32_t jobs;    /* that must end; 0, and none to warm up: they go on until the time is up */
     uint32_t warm;    /* so many come before those, and are not measured: statements get prepared */
     int64_t ms;       /* how long at most */
+    bool only_leg2; /* workers let go of every other message: what one of these costs is measured */
     bool (*interrupted)(void); /* NULL: nobody interrupts */
 };
 

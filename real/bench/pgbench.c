@@ -14,18 +14,27 @@
 #define THREADS_MAX  2
 #define MORE_S       60 /* than the measurement itself takes */
 
-/* "SET a = b; SET c = d;" as options of a connection: "-c a=b -c c=d". */
+/* Without its quotes, and a space within it with a backslash before it. */
+static void add_value(struct text *text, const char *value)
+{
+    for (; *value != '\0'; value++) {
+        if (*value != '\'') {
+            text_add(text, "%s%c", *value == ' ' ? "\\" : "", *value);
+        }
+    }
+}
+
+/* "SET a = b; SET c = 'd e';" as options of a connection: "-c a=b -c c=d\ e". */
 static void add_settings(struct text *text)
 {
     char script[SQL_SETTINGS_SIZE], *rest = NULL;
     sql_settings(script);
     for (char *one = strtok_r(script, ";", &rest); one != NULL; one = strtok_r(NULL, ";", &rest)) {
         char name[64], value[64];
-        if (sscanf(one, " SET %63s = %63s", name, value) == 2) {
-            size_t length = strlen(value);
-            bool quoted = value[0] == '\'';
-            text_add(text, "-c %s=%.*s ", name, (int)(quoted ? length - 2 : length),
-                     quoted ? value + 1 : value);
+        if (sscanf(one, " SET %63s = %63[^;]", name, value) == 2) {
+            text_add(text, "-c %s=", name);
+            add_value(text, value);
+            text_add(text, " ");
         }
     }
 }

@@ -96,6 +96,7 @@ static const char *const signatures[PRIMITIVE_COUNT] = {
     [PRIMITIVE_RECORD_COMPLETION] = "503",
     [PRIMITIVE_RECORD_ESCALATION] = "607n",
     [PRIMITIVE_PUBLISH] = "7n01nnnnnnnnnn",
+    [PRIMITIVE_PUBLISH_HELD] = "7n01nnnnnnnnnnd",
     [PRIMITIVE_HOLD] = "7e",
     [PRIMITIVE_STAYS_OPEN] = "3w",
     [PRIMITIVE_CLAIM_NEXT] = "d",
@@ -344,6 +345,9 @@ static const struct planted planted[] = {
     {"refused for another reason", PRIMITIVE_CLOSE_TASK, SQL_WHOLE, "refuse(10)", "refuse(9)"},
     {"a list forgets what it read", PRIMITIVE_ENTER_LEG2, SQL_BY_OPERATION, "set_config('assay.v4'",
      "set_config('assay.v3'"},
+    {"kept from the start of time", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1", "$15, 1"},
+    {"kept as if nobody had claimed it", PRIMITIVE_PUBLISH_HELD, SQL_WHOLE, "$16 + $15, 1",
+     "$16 + $15, 0"},
 };
 
 /* Every occurrence; returns how many. */
