@@ -29,8 +29,7 @@ static struct charge charge_of(const struct real_finding *finding)
     bool forgot = result->fates.forgotten > 0;
     charge.clause = "";
     charge.oracle = forgot ? "acknowledged" : "fates";
-    charge.why = forgot ? "the server lost what it had acknowledged"
-                        : "a worker took a lost commit for done, or one that was done for lost";
+    charge.why = fates_charge(&result->fates);
     snprintf(charge.name, sizeof charge.name, "%.40s-%s", result->scenario, charge.oracle);
     return charge;
 }

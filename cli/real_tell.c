@@ -174,9 +174,7 @@ static const char *words(const struct real_result *result)
     case CLI_NO_PROGRESS:
         return "the work did not end";
     case CLI_BROKEN:
-        return result->fates.forgotten > 0
-                   ? "the server lost what it had acknowledged"
-                   : "a worker took a lost commit for done, or one that was done for lost";
+        return fates_charge(&result->fates);
     default:
         return "not complete";
     }

@@ -33,7 +33,7 @@ bool connection_run(PGconn *connection, const char *script);
 
 /* What is remembered of a statement once its text was sent. */
 struct connection_statement {
-    char name[24];
+    char name[32];
     uint8_t params, places_count;
     uint8_t places[PRIMITIVE_VALUES_MAX];
     bool message;

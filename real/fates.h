@@ -27,4 +27,12 @@ struct fates {
 bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,
                    bool ids_stand, struct fates *fates);
 
+/* What is wrong with them, of those that are not what they should be. */
+static inline const char *fates_charge(const struct fates *fates)
+{
+    return fates->forgotten > 0
+               ? "the server lost what it had acknowledged"
+               : "a worker took a lost commit for done, or one that was done for lost";
+}
+
 #endif
