@@ -53,7 +53,7 @@ struct sabotage_memory {
     uint8_t stage;                   /* how far a bundle is that takes several transactions */
     bool has_stale;                  /* the row was there, and `stale` is its cell */
     bool flag;                       /* the sabotage's own */
-    uint8_t skipped;                 /* what the first of two repetitions was */
+    uint8_t skipped;                 /* outcome.skipped of the first of two */
     int64_t stale;                   /* a cell as it was when the actor got its last outcome */
     int64_t held[BUNDLE_VALUES_MAX]; /* what the first half of a split bundle returned */
 };

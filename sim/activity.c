@@ -120,13 +120,13 @@ static const char *const only_where[BUNDLE_NAME_COUNT] = {
  * who answers several times, or for its task, publishes for others. */
 static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
 {
-    bool merged = bundle == BUNDLE_LEG1_ACK || bundle == BUNDLE_ANSWER_ACK;
+    bool merged = bundle >= BUNDLE_LEG1_ACK && bundle <= BUNDLE_STEPS_ACK;
     bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
     bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
-    if (enters && (merged || bundle == BUNDLE_STEPS_ACK)) {
+    if (merged && enters) {
         return "ceilings-merged";
     }
-    if (leaves && merged) {
+    if (merged && leaves && bundle != BUNDLE_STEPS_ACK) {
         return bundle == BUNDLE_LEG1_ACK ? "peer-5-merged" : "pending-merged";
     }
     return only_where[bundle];
