@@ -198,7 +198,10 @@ static int load(struct request *request)
     if (status != CLI_OK) {
         return status;
     }
-    scenario->workers = (uint32_t)workers;
+    if (workers != scenario->workers &&
+        !scenario_change(scenario, "workers", (uint32_t)workers, &fault)) {
+        return cli_usage_error(&cli_explore, "%s", fault.text);
+    }
     request->plan.walk.scenario = scenario;
     if (request->sabotage == NULL) {
         return CLI_OK;

@@ -72,12 +72,12 @@ static json_int_t covered(const struct list_coverage *coverage, const char *tabl
 /* ---- scenarios ------------------------------------------------------------------------------- */
 
 /* "LEG-6, LEG-3" */
-struct expectation {
+struct expected_text {
     char text[24 * (SCENARIO_ALSO_MAX + 1)];
 };
-static struct expectation expectation(const struct scenario *scenario)
+static struct expected_text expectation(const struct scenario *scenario)
 {
-    struct expectation all = {""};
+    struct expected_text all = {""};
     int used = 0;
     if (scenario->breaks) {
         used = snprintf(all.text, sizeof all.text, "%s", clause_get(scenario->broken)->id);

@@ -387,19 +387,11 @@ static bool resize(struct stage *stage, struct scenario_fault *fault)
     if (request->job_count == 0 && request->worker_count == 0) {
         return true;
     }
-    scenario->jobs = request->job_count == 0 ? jobs : (uint32_t)request->job_count;
-    scenario->workers =
-        request->worker_count == 0 ? scenario->workers : (uint32_t)request->worker_count;
+    bool sound = (request->job_count == 0 ||
+                  scenario_change(scenario, "jobs", (uint32_t)request->job_count, fault)) &&
+                 (request->worker_count == 0 ||
+                  scenario_change(scenario, "workers", (uint32_t)request->worker_count, fault));
     stage->times = (scenario->jobs + jobs - 1) / jobs;
-    struct scenario *other = calloc(1, sizeof *other);
-    char *text = malloc(SCENARIO_TEXT_SIZE_MAX);
-    snprintf(fault->text, sizeof fault->text, "%s: not enough memory", scenario->name);
-    size_t size = other == NULL || text == NULL
-                      ? 0
-                      : scenario_write(scenario, NULL, text, SCENARIO_TEXT_SIZE_MAX);
-    bool sound = size > 0 && scenario_parse(text, size, scenario->name, other, fault);
-    free(other);
-    free(text);
     return sound;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/run.h"
 
+#include "scenarios/document.h"
 #include "sim/part.h"
 #include "sim/run_inside.h"
 #include "sim/weather.h"
@@ -311,6 +312,25 @@ static void run_crash_free(struct run *run)
     run->world = other;
 }
 
+/* The oracles read the scenario's text by themselves. False: no memory. */
+static bool make_expectation(struct run *run)
+{
+    const struct monitors *monitors = part_monitors(run->scenario->protocol);
+    struct document document;
+    if (monitors->expect == NULL) {
+        return true;
+    }
+    run->expected = calloc(1, sizeof *run->expected);
+    if (run->expected == NULL ||
+        !document_make(&document, run->scenario->text, run->scenario->text_size)) {
+        return false;
+    }
+    monitors->expect(&document, run->expected);
+    document_free(&document);
+    run->oracle.expected = run->expected;
+    return true;
+}
+
 bool run_make(struct run *run, const struct scenario *scenario, const struct sabotage *sabotage)
 {
     bool keeps = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
@@ -339,7 +359,7 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
     }
     run->ghosts = calloc(oracle_cells(part_monitors(scenario->protocol), &run->world.rows),
                          sizeof *run->ghosts);
-    if (run->ghosts == NULL) {
+    if (run->ghosts == NULL || !make_expectation(run)) {
         run_free(run);
         return false;
     }
@@ -352,7 +372,9 @@ void run_free(struct run *run)
     world_free(&run->world);
     world_free(&run->crash_free);
     free(run->ghosts);
+    free(run->expected);
     free(run->sessions);
     run->ghosts = NULL;
+    run->expected = NULL;
     run->sessions = NULL;
 }

@@ -124,6 +124,7 @@ struct run {
     uint32_t crash_free_steps;
     uint32_t crash_free_transactions;
     struct oracle oracle;
+    struct expectation *expected; /* what the scenario asks for, by the oracles' own reading */
     int64_t *ghosts;
     struct run_actor actors[RUN_ACTORS_MAX];
     unsigned actor_count;

@@ -14,6 +14,7 @@
 #ifndef MODEL_ORACLE_ORACLE_H
 #define MODEL_ORACLE_ORACLE_H
 
+#include "model/oracle/expectation.h"
 #include "model/oracle/ghosts.h"
 #include "model/oracle/verdict.h"
 #include "model/rows.h"
@@ -142,6 +143,8 @@ struct oracle;
 
 /* The monitors of one protocol. */
 struct monitors {
+    /* What the scenario's text asks for (expectation.h). NULL: not evaluated yet. */
+    void (*expect)(const struct document *scenario, struct expectation *expected);
     /* How many ghost cells they need beside tables of these capacities: `plain` ones, then those of
      * the memories. NULL: none. */
     size_t (*cells)(const struct rows *rows);
@@ -168,12 +171,13 @@ struct monitors {
 };
 
 struct oracle {
-    const struct monitors *monitors;  /* of the run's protocol */
-    struct ghosts ghosts;             /* memory of the past: the monitors know of what */
-    bool off[CLAUSE_COUNT];           /* switched off: --without */
-    bool silent[ORACLE_NAME_COUNT];   /* an oracle that may report nothing: --without */
-    uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
-    uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
+    const struct monitors *monitors;    /* of the run's protocol */
+    const struct expectation *expected; /* what must happen; NULL: not known, and not asked for */
+    struct ghosts ghosts;               /* memory of the past: the monitors know of what */
+    bool off[CLAUSE_COUNT];             /* switched off: --without */
+    bool silent[ORACLE_NAME_COUNT];     /* an oracle that may report nothing: --without */
+    uint64_t evaluated[CLAUSE_COUNT];   /* how often each clause's antecedent held */
+    uint64_t seen[SIGHT_COUNT];         /* how often each path was seen */
     /* the most connections that each principal has had at a time in this run, as the store says;
      * 0: it does not say */
     uint32_t connected[PRINCIPAL_COUNT];
@@ -186,7 +190,7 @@ struct oracle {
 size_t oracle_cells(const struct monitors *monitors, const struct rows *rows);
 
 /* Starts over with an empty store. The cells are the caller's, oracle_cells many and all zero.
- * Statistics (evaluated, seen), `off` and `silent` are left as they are. */
+ * `expected`, statistics (evaluated, seen), `off` and `silent` are left as they are. */
 void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
                   int64_t *cells);
 

@@ -376,8 +376,9 @@ Test(explore, reductions_change_no_answer_with_a_third_worker)
 {
     static const struct walk_bounds weathers[] = {
         {.crashes = 1}, {.duplicates = 1}, {.crashes = 1, .duplicates = 1}};
+    struct scenario_fault fault;
     read(SCOPE_TRIGGER);
-    scenario.workers = 3;
+    cr_assert(scenario_change(&scenario, "workers", 3, &fault), "%s", fault.text);
     for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
         cr_expect_gt(compare_all(weathers[w], all_sets, 5, w < 2), w < 2 ? 60 / STRIDE : 5);
     }
