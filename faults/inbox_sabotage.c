@@ -2,6 +2,14 @@
 #include "faults/sabotage_book.h"
 
 static const struct sabotage named[] = {
+    {.name = "inbox-one-account",
+     .about = "every message is sent to the account of the first one",
+     .scenario = "inbox"},
+    {.name = "inbox-wrong-amount",
+     .about = "messages are sent with the amount of the next one",
+     .scenario = "inbox",
+     SABOTAGE_AS(SHIFT, SEND, PUBLISH),
+     .op = 1 + MESSAGE_CONTENT},
     {.name = "inbox-check-then-insert",
      .about = "the inbox is looked at before the transaction, not inside it",
      .scenario = "inbox",
@@ -11,6 +19,19 @@ static const struct sabotage named[] = {
      .scenario = "inbox",
      SABOTAGE_AS(SPLIT, APPLY, REMEMBER)},
 };
+
+/* Of `inbox-one-account`: the client sticks to the first account that it sends to. */
+static void stick(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                  const struct actor *actor, struct bundle *bundle)
+{
+    (void)sabotage, (void)actor;
+    if (bundle->name == BUNDLE_SEND) {
+        memory->stale = memory->flag ? memory->stale : bundle->params[0];
+        memory->flag = true;
+        bundle->params[0] = memory->stale;
+        bundle->params[bundle->calls[1].params + 1 + MESSAGE_JOB] = memory->stale;
+    }
+}
 
 static const struct sabotage_shape shapes[] = {
     SHAPE(BUNDLE_SEND, PRIMITIVE_OPEN_ACCOUNT, PRIMITIVE_PUBLISH),
@@ -28,4 +49,5 @@ static const struct sabotage_reason equivalents[] = {
     {"inbox.ack/unguard/ack.1", "who acks has applied the message, whoever holds it now"},
 };
 
-const struct sabotage_book sabotage_book_inbox = {SABOTAGE_BOOK(named, shapes, equivalents)};
+const struct sabotage_book sabotage_book_inbox = {SABOTAGE_BOOK(named, shapes, equivalents),
+                                                  .bundle = stick};

@@ -380,6 +380,8 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
         pass_stale(sabotage, memory, bundle, &bundle->calls[at]);
     } else if (sabotage->kind == SABOTAGE_LOOK_FIRST) {
         bundle->calls[at].mode = memory->has_stale ? bundle->calls[at].mode : CALL_PLAIN;
+    } else if (sabotage->kind == SABOTAGE_SHIFT) {
+        bundle->params[bundle->calls[at].params + sabotage->op]++;
     } else if (sabotage->kind != SABOTAGE_REPEAT) {
         bundle->calls[at].primitive = COPY;
     }
@@ -494,6 +496,7 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
     case SABOTAGE_UNGUARD:
     case SABOTAGE_STALE:
     case SABOTAGE_LOOK_FIRST:
+    case SABOTAGE_SHIFT:
     case SABOTAGE_KIND_COUNT:
         break;
     }

@@ -31,6 +31,7 @@ enum sabotage_kind {
     SABOTAGE_ACK_EARLY,  /* the message is acked before the bundle */
     SABOTAGE_LOOK_FIRST, /* whether a row is there is looked up before the bundle, and its insertion
                             trusts that; not enumerated */
+    SABOTAGE_SHIFT,      /* a parameter of the primitive, `op`, is one more; not enumerated */
     SABOTAGE_KIND_COUNT
 };
 
@@ -44,7 +45,8 @@ struct sabotage {
     uint8_t which;          /* SABOTAGE_NAMED: which one */
     uint8_t bundle;         /* enum bundle_name */
     uint8_t primitive;      /* enum primitive_id */
-    uint8_t op;             /* UNGUARD, STALE: which operation of the primitive */
+    uint8_t op; /* UNGUARD, STALE: which operation of the primitive, from 1; SHIFT: which
+                   parameter, from 0 */
 };
 
 /* What a decorator remembers between two transactions of one actor. All zero at a start, and when

@@ -16,7 +16,9 @@
 
 struct expectation {
     union {
-        char none;
+        struct {
+            int64_t messages, accounts; /* message j is for account j mod accounts */
+        } inbox;
     } of; /* of the run's protocol */
 };
 

@@ -85,6 +85,8 @@ static const struct killer {
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
+    {"inbox-one-account", {CLAUSE_BOX_1}, 1},
+    {"inbox-wrong-amount", {CLAUSE_BOX_1}, 1},
     {"legacy-typo-increment", {CLAUSE_LEG_1}, 1},    /* E-LEG-1 */
     {"legacy-ceiling-unchecked", {CLAUSE_LEG_5}, 1}, /* E-LEG-2 */
     {"legacy-parent-resets", {CLAUSE_LEG_9}, 1},
