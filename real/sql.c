@@ -182,6 +182,39 @@ static const struct whole wholes[] = {
      "  FROM (SELECT) AS one LEFT JOIN {guid} AS t ON t.id = $1",
      3,
      {0, 1, 2}},
+    /* $1 flow */
+    {&primitive_table[PRIMITIVE_READ_FLOW],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.key, 0), coalesce(t.untaken, 0),\n"
+     "       coalesce(t.shape, 0), coalesce(t.case_number, 0), coalesce(t.parent, 0),\n"
+     "       coalesce(t.awaiter, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN {flow} AS t ON t.id = $1",
+     6,
+     {0, 1, 2, 3, 4, 5}},
+    /* $1 entry */
+    {&primitive_table[PRIMITIVE_READ_ENTRY],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.status, 0),\n"
+     "       coalesce(t.payload_hash, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN {entry} AS t ON t.id = $1",
+     2,
+     {0, 1}},
+    /* $1 seq */
+    {&primitive_table[PRIMITIVE_SEQ_LOOK],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.state, 0),\n"
+     "       coalesce(t.heartbeat, 0), coalesce(t.cancel_at, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN {seq} AS t ON t.id = $1",
+     3,
+     {0, 1, 2}},
+    /* $1 seq */
+    {&primitive_table[PRIMITIVE_SEQ_READ],
+     false,
+     "SELECT CASE WHEN {gate} THEN 0::bigint END, coalesce(t.owner, 0),\n"
+     "       coalesce(t.attempts, 0), coalesce(t.state, 0)\n"
+     "  FROM (SELECT) AS one LEFT JOIN {seq} AS t ON t.id = $1",
+     3,
+     {0, 1, 2}},
     /* $1 GUID, $2 weight, $3 second weight: wrong, and meant to be (E-ACL-24) */
     {&primitive_traps[TRAP_TWO_UPDATES],
      true,

@@ -102,6 +102,22 @@ Test(sql, a_cell_is_tested_under_its_lock_before_anything_is_written)
     }
 }
 
+/* What the simulation takes for one snapshot is one statement on a server, in the modes in which
+ * engines call it: a list that is not guarded in all. */
+Test(sql, what_is_one_statement_in_the_catalogue_is_sent_as_one)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    for (int id = 0; id < PRIMITIVE_COUNT; id++) {
+        const struct primitive *primitive = &primitive_table[id];
+        for (int mode = 0; primitive->one_statement && mode <= CALL_UNLESS_DONE; mode++) {
+            bool guard = primitive->ops[0].miss == MISS_BY_CALL;
+            int count = sql_statement_count(primitive, (enum call_mode)mode, SQL_WHOLE);
+            cr_expect(count == 1 || (guard && mode == CALL_PLAIN), "%s: %d statements",
+                      primitive->name, count);
+        }
+    }
+}
+
 Test(sql, a_miss_does_what_the_call_says)
 {
     const char *text = text_of(PRIMITIVE_MARK_GUID, CALL_REQUIRE);
