@@ -13,12 +13,14 @@
 #define MODEL_ORACLE_EXPECTATION_H
 
 #include "model/oracle/document.h"
+#include "model/oracle/expected_key.h"
 
 struct expectation {
     union {
         struct {
             int64_t messages, accounts; /* message j is for account j mod accounts */
         } inbox;
+        struct expected_key key;
     } of; /* of the run's protocol */
 };
 

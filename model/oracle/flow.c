@@ -358,8 +358,6 @@ static void judge_awaiters(struct judge *judge, const struct told *told)
     }
 }
 
-/* ---- one commit ------------------------------------------------------------------------------ */
-
 static void judge_state(struct judge *judge, const struct told *told)
 {
     judge_once(judge, told);
@@ -370,6 +368,126 @@ static void judge_state(struct judge *judge, const struct told *told)
     judge_skips(judge, told);
     judge_end(judge, told);
 }
+
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+static void expect(const struct document *scenario, struct expectation *expected)
+{
+    expected_key_read(scenario, &expected->of.key);
+}
+
+/* The flow of the scenario that it is a run of, and in which case; NULL: none, or not asked. */
+static const struct expected_flow *asked_flow(const struct judge *judge, uint32_t slot, int *at)
+{
+    int64_t shape = row_get(judge->rows, TABLE_FLOW, slot, FLOW_SHAPE);
+    int64_t number = row_get(judge->rows, TABLE_FLOW, slot, FLOW_CASE);
+    if (judge->oracle->expected == NULL) {
+        return NULL;
+    }
+    const struct expected_key *expected = &judge->oracle->expected->of.key;
+    bool is_there =
+        shape >= 0 && shape < expected->flows && number >= 0 && number < expected->cases;
+    *at = is_there ? (int)number : 0;
+    return is_there ? &expected->flow[shape] : NULL;
+}
+
+/* Whether the activity that awaits this run awaits such a flow, in this case. */
+static bool awaiter_asks(const struct judge *judge, uint32_t slot, int64_t parent)
+{
+    const struct rows *rows = judge->rows;
+    uint32_t above = row_find(rows, TABLE_FLOW, parent);
+    int64_t position = row_get(rows, TABLE_FLOW, slot, FLOW_AWAITER);
+    int at;
+    const struct expected_flow *flow = above == ROW_NONE ? NULL : asked_flow(judge, above, &at);
+    return flow != NULL && position >= 0 && position < flow->places &&
+           flow->place[position].awaits == row_get(rows, TABLE_FLOW, slot, FLOW_SHAPE) &&
+           at == row_get(rows, TABLE_FLOW, slot, FLOW_CASE);
+}
+
+/* A new run is one that somebody asks for, and its places are the flow's activities in ascending
+ * order, each with what its work will come to in this case. */
+static void judge_asked(struct judge *judge, const struct told *told)
+{
+    int at;
+    const struct expected_flow *flow = asked_flow(judge, told->slot, &at);
+    int64_t parent = row_get(judge->rows, TABLE_FLOW, told->slot, FLOW_PARENT);
+    if (judge->oracle->expected == NULL) {
+        return;
+    }
+    judge_held(judge, CLAUSE_KEY_2);
+    if (flow == NULL || (parent != 0 && !awaiter_asks(judge, told->slot, parent))) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, told, "a flow began that nobody asked for");
+        return;
+    }
+    bool same = told->places == flow->places;
+    for (int i = 0; same && i < flow->places; i++) {
+        const struct expected_place *place = &flow->place[i];
+        int64_t ends = (place->errors >> at & 1) != 0  ? FLOW_ERRORED
+                       : (place->holds >> at & 1) != 0 ? FLOW_HELD
+                                                       : FLOW_COMPLETED;
+        same = told->next[i] == place->next && told->awaits[i] == (place->awaits >= 0);
+        if (same && (told->ends[i] != ends || told->leaves[i] != expected_key_leaves(place, at))) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, told,
+                   "an activity is to end, or to branch, otherwise than its case says");
+        }
+    }
+    if (!same) {
+        breach(judge, ORACLE_FLOW, CLAUSE_KEY_2, told,
+               "a flow's activities are not those of the scenario in ascending order");
+    }
+}
+
+/* A message about pausing the activity at this place was published in this commit. */
+static bool asks_for_pause(const struct rows *rows, const struct row_change *changes, size_t count,
+                           const struct told *told, int position)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].table == TABLE_MESSAGE && changes[i].kind == ROW_INSERTED &&
+            row_get(rows, TABLE_MESSAGE, changes[i].slot, MESSAGE_KIND) == FLOW_PAUSE &&
+            row_get(rows, TABLE_MESSAGE, changes[i].slot, MESSAGE_JOB) == told->flow &&
+            row_get(rows, TABLE_MESSAGE, changes[i].slot, MESSAGE_NODE) == position) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A completed activity that is to be paused is asked to, in the same commit. */
+static void judge_pauses(struct judge *judge, const struct told *told,
+                         const struct row_change *changes, size_t count)
+{
+    int at;
+    const struct expected_flow *flow = asked_flow(judge, told->slot, &at);
+    for (int i = 0; flow != NULL && i < flow->places; i++) {
+        if (told->fresh[i][FLOW_COMPLETED] && (flow->place[i].pauses >> at & 1) != 0 &&
+            !oracle_key_complete(told->key) &&
+            !asks_for_pause(judge->rows, changes, count, told, i)) {
+            breach(judge, ORACLE_FLOW, CLAUSE_KEY_3, told,
+                   "an activity that is to be paused completed, and nobody was asked to pause it");
+        }
+    }
+}
+
+/* A request to pause an activity is acked once the activity was paused or its flow is complete. */
+static void judge_pause_acked(struct judge *judge, uint32_t message)
+{
+    const struct rows *rows = judge->rows;
+    int64_t flow = row_get(rows, TABLE_MESSAGE, message, MESSAGE_JOB);
+    int64_t position = row_get(rows, TABLE_MESSAGE, message, MESSAGE_NODE);
+    uint32_t slot = row_find(rows, TABLE_FLOW, flow);
+    if (row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND) != FLOW_PAUSE || slot == ROW_NONE ||
+        !is_position(position)) {
+        return;
+    }
+    int64_t key = row_get(rows, TABLE_FLOW, slot, FLOW_KEY);
+    judge_held(judge, CLAUSE_KEY_3);
+    if (!oracle_key_complete(key) && digit_of(key, (int)position) >= 6) {
+        judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_3, TABLE_FLOW, slot,
+                     "a request to pause an activity was acked, and nothing was paused");
+    }
+}
+
+/* ---- one commit ------------------------------------------------------------------------------ */
 
 static void judge_birth(struct judge *judge, const struct told *told)
 {
@@ -392,6 +510,7 @@ static void judge_move(struct judge *judge, const struct told *told,
         }
         if (changes[i].kind == ROW_INSERTED) {
             judge_birth(judge, told);
+            judge_asked(judge, told);
             return;
         }
         if (changes[i].kind == ROW_UPDATED && changes[i].column == FLOW_KEY) {
@@ -481,6 +600,9 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     struct judge judge = judge_begin(oracle, rows);
     for (size_t i = 0; i < count; i++) {
         int64_t flow = flow_of(rows, &changes[i]);
+        if (changes[i].table == TABLE_MESSAGE && changes[i].kind == ROW_DELETED) {
+            judge_pause_acked(&judge, changes[i].slot);
+        }
         if (flow == 0 || was_judged(rows, changes, i, flow)) {
             continue;
         }
@@ -493,6 +615,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         struct told told = tell(rows, flow, slot);
         tell_fresh(rows, &told, changes, count);
         judge_move(&judge, &told, changes, count);
+        judge_pauses(&judge, &told, changes, count);
         judge_state(&judge, &told);
         see_skips(&judge, &told);
         see_moves(&judge, &told);
@@ -502,40 +625,61 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
 
 /* ---- in the end ------------------------------------------------------------------------------ */
 
-/* The same for the flow: a pause that came too late is the one thing that chance decides. */
-static bool same_end(int64_t key, int64_t other)
+/* Every run ended, with the digits that its case asks for. */
+static void judge_run(struct judge *judge, uint32_t slot)
 {
-    for (int i = 0; i < POSITIONS; i++) {
-        int digit = digit_of(key, i), wanted = digit_of(other, i);
-        if ((digit == 4 ? 6 : digit) != (wanted == 4 ? 6 : wanted)) {
-            return false;
-        }
+    uint32_t end;
+    int at;
+    const struct expected_flow *flow = asked_flow(judge, slot, &at);
+    int64_t key = row_get(judge->rows, TABLE_FLOW, slot, FLOW_KEY);
+    bool right = true;
+    for (int i = 0; flow != NULL && i < flow->places; i++) {
+        right = right && expected_key_ends(&flow->place[i], at, digit_of(key, i));
     }
-    return true;
+    judge_held(judge, CLAUSE_KEY_10);
+    if (!has_end(judge->rows, row_key(judge->rows, TABLE_FLOW, slot), &end)) {
+        judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, slot,
+                     "a flow began and no change ever completed it");
+    } else if (!right) {
+        judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, slot,
+                     "a flow ended otherwise than its case asks for");
+    }
 }
 
-/* KEY-10: exactly one change sees the completion, so in the end one has. Every flow of a run
- * without faults is there, and ended as it did. */
+/* Each job's flow began, in the case that is its turn, and no other did by itself. */
+static void judge_jobs(struct judge *judge, const struct expected_key *expected)
+{
+    const struct rows *rows = judge->rows;
+    int64_t begun = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
+        begun += row_get(rows, TABLE_FLOW, slot, FLOW_PARENT) == 0;
+    }
+    for (int64_t job = 0; job < expected->jobs; job++) {
+        uint32_t slot = row_find(rows, TABLE_FLOW, expected_key_id(job));
+        judge_held(judge, CLAUSE_KEY_10);
+        if (slot == ROW_NONE || begun != expected->jobs) {
+            judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
+                         "a flow that was asked for never began, or one began that was not");
+        } else if (row_get(rows, TABLE_FLOW, slot, FLOW_SHAPE) != 0 ||
+                   row_get(rows, TABLE_FLOW, slot, FLOW_CASE) != job % expected->cases) {
+            judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, slot,
+                         "a job ran another flow, or in another case, than it asked for");
+        }
+    }
+}
+
+/* KEY-10: exactly one change sees the completion, so in the end one has. */
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
     struct judge judge = judge_begin(oracle, rows);
-    const struct rows *all = crash_free == NULL ? rows : crash_free;
+    (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_FLOW, CLAUSE_KEY_10);
-    for (uint32_t slot = 0; slot < all->table[TABLE_FLOW].used; slot++) {
-        uint32_t end, here = row_find(rows, TABLE_FLOW, row_key(all, TABLE_FLOW, slot));
-        judge_held(&judge, CLAUSE_KEY_10);
-        if (here == ROW_NONE) {
-            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
-                         "a flow that was asked for never began");
-        } else if (!has_end(rows, row_key(rows, TABLE_FLOW, here), &end)) {
-            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, here,
-                         "a flow began and no change ever completed it");
-        } else if (!same_end(row_get(rows, TABLE_FLOW, here, FLOW_KEY),
-                             row_get(all, TABLE_FLOW, slot, FLOW_KEY))) {
-            judge_breach(&judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_FLOW, here,
-                         "a flow ended otherwise than it does without faults");
-        }
+    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
+        judge_run(&judge, slot);
+    }
+    if (oracle->expected != NULL) {
+        judge_jobs(&judge, &oracle->expected->of.key);
     }
     return judge.verdict;
 }
@@ -551,7 +695,8 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
     return judge.verdict;
 }
 
-const struct monitors monitors_key = {.commit = commit,
+const struct monitors monitors_key = {.expect = expect,
+                                      .commit = commit,
                                       .whole = CLAUSE_KEY_8,
                                       .whole_by = ORACLE_KEY,
                                       .settled = settled,
