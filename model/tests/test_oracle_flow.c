@@ -105,6 +105,7 @@ static void expect_breach(enum clause_id clause, const char *why)
 
 /* ---- flows ----------------------------------------------------------------------------------- */
 
+#define FINE     CLAUSE_COUNT
 #define FLOW     INT64_C(1000)
 #define AWAITED  INT64_C(2000)
 #define AT(p, d) ((d)*weights[p]) /* a digit at a position */
@@ -569,43 +570,145 @@ Test(oracle_flow, who_awaits_a_flow_stays_8_until_it_has_ended_and_ends_as_it_di
 
 /* ---- in the end ------------------------------------------------------------------------------ */
 
-static struct oracle_verdict settle(bool quiet, const struct told *crash_free)
+static struct oracle_verdict settle(bool quiet)
 {
-    return monitors_key.settled(&oracle, &told->rows, quiet,
-                                crash_free == NULL ? NULL : &crash_free->rows);
+    return monitors_key.settled(&oracle, &told->rows, quiet, NULL);
 }
 
 Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)
 {
     PROVES(CLAUSE_KEY_10);
-    told = &worlds[1]; /* without faults: held, released */
     begin_one();
-    event(FLOW, 0, FLOW_HELD, 0);
-    move(FLOW, AT(0, -3));
-    expect_fine("held");
-    event(FLOW, 0, FLOW_RELEASED, 0);
-    move(FLOW, AT(0, -1));
-    end(FLOW);
-    expect_fine("released");
-    told = &worlds[0];
-    begin_one();
-    cr_expect_str_eq(settle(true, NULL).why, "a flow began and no change ever completed it");
-    cr_expect_str_eq(settle(false, NULL).why, "messages are left in the queue");
+    cr_expect_str_eq(settle(true).why, "a flow began and no change ever completed it");
+    cr_expect_str_eq(settle(false).why, "messages are left in the queue");
     complete(0, 0);
     end(FLOW);
     expect_fine("complete");
-    cr_expect_not(settle(true, &worlds[1]).broken, "a pause that came too late");
+    cr_expect_not(settle(true).broken);
+}
+
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+/* One activity, in a case in which it is to be paused. */
+static struct expectation asked;
+
+static struct expected_place *ask_for_one(void)
+{
+    struct expected_place *place = &asked.of.key.flow[0].place[0];
+    asked.of.key = (struct expected_key){.jobs = 1, .cases = 1, .flows = 1};
+    asked.of.key.flow[0].places = 1;
+    *place = (struct expected_place){.awaits = -1, .digit = {6}};
+    return place;
+}
+
+/* A run of it under its own id, completed; the verdict of that commit. */
+static void run_asked(int64_t flow)
+{
     begin();
-    struct oracle_verdict verdict = settle(true, &worlds[1]);
-    cr_expect_eq(verdict.clause, CLAUSE_KEY_10);
-    cr_expect_str_eq(verdict.why, "a flow that was asked for never began");
-    begin_one();
-    event(FLOW, 0, FLOW_ERRORED, 0);
+    oracle.expected = &asked;
+    put_flow(flow, AT(0, 9), 0, 0);
+    put_place(flow, 0, 0, 0);
+}
+
+Test(oracle_flow, a_flow_ends_as_its_case_asks_for)
+{
+    PROVES(CLAUSE_KEY_10);
+    struct expected_place *place = ask_for_one();
+    int64_t flow = expected_key_id(0);
+    run_asked(flow);
+    expect_fine("begun");
+    event(flow, 0, FLOW_STARTED, 0);
+    move(flow, AT(0, -1));
+    event(flow, 0, FLOW_COMPLETED, 0);
+    move(flow, AT(0, -2));
+    end(flow);
+    told->count = 0;
+    cr_expect_not(settle(true).broken);
+    place->digit[0] = 4; /* held */
+    cr_expect_str_eq(settle(true).why, "a flow ended otherwise than its case asks for");
+    place->digit[0] = 6;
+    asked.of.key.jobs = 2;
+    cr_expect_str_eq(settle(true).why,
+                     "a flow that was asked for never began, or one began that was not");
+}
+
+Test(oracle_flow, a_job_runs_in_the_case_that_is_its_turn)
+{
+    PROVES(CLAUSE_KEY_10);
+    ask_for_one();
+    asked.of.key.cases = 2;
+    asked.of.key.jobs = 2;
+    asked.of.key.flow[0].place[0].digit[1] = 6;
+    run_asked(expected_key_id(0));
+    put_flow(expected_key_id(1), AT(0, 9), 0, 0);
+    set(TABLE_FLOW, expected_key_id(0), FLOW_CASE, 1);
+    put(TABLE_FLOW_END, 1, (int64_t[FLOW_END_COLUMNS]){expected_key_id(0), AT(0, 6), 1});
+    put(TABLE_FLOW_END, 2, (int64_t[FLOW_END_COLUMNS]){expected_key_id(1), AT(0, 6), 1});
+    set(TABLE_FLOW, expected_key_id(0), FLOW_KEY, AT(0, 6));
+    set(TABLE_FLOW, expected_key_id(1), FLOW_KEY, AT(0, 6));
+    cr_expect_str_eq(settle(true).why,
+                     "a job ran another flow, or in another case, than it asked for");
+}
+
+Test(oracle_flow, a_new_flow_is_what_was_asked_for)
+{
+    PROVES(CLAUSE_KEY_2);
+    static const struct {
+        int shape;
+        int64_t next, ends, leaves, awaits;
+        enum clause_id clause;
+        const char *why;
+    } cases[] = {
+        {0, 0, FLOW_COMPLETED, 0, 0, FINE, ""},
+        {1, 0, FLOW_COMPLETED, 0, 0, CLAUSE_KEY_10, "a flow began that nobody asked for"},
+        {0, 2, FLOW_COMPLETED, 0, 0, CLAUSE_KEY_2,
+         "a flow's activities are not those of the scenario in ascending order"},
+        {0, 0, FLOW_COMPLETED, 0, 1, CLAUSE_KEY_2,
+         "a flow's activities are not those of the scenario in ascending order"},
+        {0, 0, FLOW_ERRORED, 0, 0, CLAUSE_KEY_1,
+         "an activity is to end, or to branch, otherwise than its case says"},
+        {0, 0, FLOW_COMPLETED, 4, 0, CLAUSE_KEY_1,
+         "an activity is to end, or to branch, otherwise than its case says"},
+    };
+    ask_for_one();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        oracle.expected = &asked;
+        put_flow(FLOW, AT(0, 9), 0, 0);
+        set(TABLE_FLOW, FLOW, FLOW_SHAPE, cases[i].shape);
+        put_place(FLOW, 0, cases[i].next, cases[i].awaits);
+        plan(FLOW, 0, cases[i].ends, cases[i].leaves);
+        if (cases[i].clause == FINE) {
+            expect_fine("as asked");
+        } else {
+            expect_breach(cases[i].clause, cases[i].why);
+        }
+    }
+}
+
+Test(oracle_flow, a_pause_that_is_to_be_is_asked_for_and_served)
+{
+    PROVES(CLAUSE_KEY_3);
+    ask_for_one()->pauses = 1;
+    asked.of.key.flow[0].places = 2;
+    asked.of.key.flow[0].place[1] = asked.of.key.flow[0].place[0];
+    asked.of.key.flow[0].place[1].pauses = 0;
+    run_asked(FLOW);
+    set(TABLE_FLOW, FLOW, FLOW_KEY, AT(0, 9) + AT(1, 9));
+    put_place(FLOW, 1, 0, 0);
+    expect_fine("begun");
+    event(FLOW, 0, FLOW_STARTED, 0);
     move(FLOW, AT(0, -1));
-    end(FLOW);
-    expect_fine("complete, in error");
-    cr_expect_str_eq(settle(true, &worlds[1]).why,
-                     "a flow ended otherwise than it does without faults");
+    expect_fine("started");
+    event(FLOW, 0, FLOW_COMPLETED, 0);
+    move(FLOW, AT(0, -2));
+    expect_breach(CLAUSE_KEY_3,
+                  "an activity that is to be paused completed, and nobody was asked to pause it");
+    put(TABLE_MESSAGE, 77,
+        (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = FLOW_PAUSE, [MESSAGE_JOB] = FLOW});
+    expect_fine("asked for");
+    note(TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
+    expect_breach(CLAUSE_KEY_3, "a request to pause an activity was acked, and nothing was paused");
 }
 
 Test(oracle_flow, a_transaction_that_did_not_commit_left_nothing)

@@ -1,0 +1,92 @@
+/* What scenarios ask for by the oracles' own reading, beside what people work out by hand. */
+#include "model/oracle/expectation.h"
+#include "model/tests/proves.h"
+#include "scenarios/document.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static void read_key(const char *text, struct expected_key *expected)
+{
+    struct document document;
+    cr_assert(document_make(&document, text, strlen(text)));
+    expected_key_read(&document, expected);
+    document_free(&document);
+}
+
+/* ---- key ------------------------------------------------------------------------------------- */
+
+/* The specification's flow: quick => brown => fox => (jumped|(slept => ate)). */
+#define STORY                                                                                      \
+    "cases: 3\nflows: {story: {quick: [brown], brown: [fox], "                                     \
+    "fox: [{to: jumped, when: [1]}, {to: slept, when: [2, 3]}], slept: [ate], "                    \
+    "ate: {holds: [2], errors: [3]}}}"
+
+Test(expected, key_positions_are_ascending_by_name)
+{
+    PROVES(CLAUSE_KEY_2);
+    static const char *const names[] = {"ate", "brown", "fox", "jumped", "quick", "slept"};
+    static struct expected_key expected;
+    read_key(STORY, &expected);
+    cr_assert_eq(expected.flow[0].places, 6);
+    for (int i = 0; i < 6; i++) {
+        cr_expect_str_eq(expected.flow[0].place[i].name, names[i]);
+    }
+    read_key("flows: {f: {b: [ab, a], B: [a1]}}", &expected); /* bytewise; a prefix goes first */
+    static const char *const others[] = {"B", "a", "a1", "ab", "b"};
+    for (int i = 0; i < 5; i++) {
+        cr_expect_str_eq(expected.flow[0].place[i].name, others[i]);
+    }
+}
+
+Test(expected, key_digits_are_those_of_the_examples)
+{
+    static const struct {
+        const char *text;
+        int flow, number;
+        const char *digits; /* ?: 6 or 4 */
+    } cases[] = {
+        {STORY, 0, 0, "366663"}, /* example 3 */
+        {STORY, 0, 1, "466366"}, /* example 5 */
+        {STORY, 0, 2, "766366"}, /* the error example */
+        /* a join is skipped with the last of its ways, and runs with any other */
+        {"cases: 2\nflows: {f: {a: [b, c], b: {next: [d], errors: [1, 2]}, c: {next: [d], errors: "
+         "[2]}}}",
+         0, 0, "6766"},
+        {"cases: 2\nflows: {f: {a: [b, c], b: {next: [d], errors: [1, 2]}, c: {next: [d], errors: "
+         "[2]}}}",
+         0, 1, "6773"},
+        /* a branch that is never taken; an awaited flow that fails fails who awaits it */
+        {"flows: {f: {a: [{to: b, when: []}]}}", 0, 0, "63"},
+        {"flows: {f: {a: {next: [b], awaits: g}}, g: {x: {errors: [1]}}}", 0, 0, "73"},
+        {"flows: {f: {a: {next: [b], awaits: g}}, g: {x: {errors: [1]}}}", 1, 0, "7"},
+        {"cases: 2\nflows: {f: {a: {pauses: [2]}}}", 0, 0, "6"},
+        {"cases: 2\nflows: {f: {a: {pauses: [2]}}}", 0, 1, "?"},
+        {"flows: {f: {a: {pauses: [1], holds: [1]}}}", 0, 0, "4"},
+        {"flows: {f: {a: {errors: [1], holds: [1]}}}", 0, 0, "7"},
+    };
+    static struct expected_key expected;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        read_key(cases[i].text, &expected);
+        const struct expected_flow *flow = &expected.flow[cases[i].flow];
+        cr_assert_eq(flow->places, (int)strlen(cases[i].digits));
+        for (int p = 0; p < flow->places; p++) {
+            char digit = cases[i].digits[p];
+            for (int d = 3; d <= 9; d++) {
+                bool may = digit == '?' ? d == 6 || d == 4 : d == digit - '0';
+                cr_expect_eq(expected_key_ends(&flow->place[p], cases[i].number, d), may,
+                             "%s, case %d, position %d, digit %d", cases[i].text,
+                             cases[i].number + 1, p, d);
+            }
+        }
+    }
+}
+
+Test(expected, key_branches_are_left_by_case)
+{
+    static struct expected_key expected;
+    read_key(STORY, &expected);
+    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 0), 1 << 5); /* slept */
+    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 1), 1 << 3); /* jumped */
+    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[4], 1), 0);
+}
