@@ -1,16 +1,12 @@
 /* assay sabotage: plants each bug and says which promise finds it, and how soon. */
+#include "cli/hunt.h"
 #include "cli/interrupt.h"
-#include "cli/live.h"
 #include "cli/one_run.h"
 #include "cli/real.h"
 #include "cli/results.h"
-#include "reports/json_line.h"
 #include "sim/campaign.h"
-#include "sim/kill.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +16,14 @@ static const char help[] =
     "Plants each bug in the protocol, one at a time, and runs schedules until a promise breaks. "
     "The\n"
     "named ones are failures that real systems had; the others are enumerated mechanically from\n"
-    "every transaction of the protocol. What nobody can see is listed as equivalent, with the\n"
-    "reason.\n"
+    "every transaction of the protocol. A kill counts only if the sound engine keeps its word on "
+    "the\n"
+    "same seed and on what the finding shrinks to; a path that the sound engine takes and the "
+    "other\n"
+    "one never does counts, too. What nobody can see is listed as equivalent, and shown to be: "
+    "small\n"
+    "scopes that reach it are searched whole with either engine, and come to the same ends by the\n"
+    "same paths. What differs there without breaking a promise is \"not shown\".\n"
     "\n"
     "  NAME              a sabotage (assay list sabotages), or the beginning of several: step-2/\n"
     "  --schedules N     how many to try for a named one (default 1000); ten times as many for "
@@ -41,16 +43,18 @@ static const char help[] =
     "  --json            JSON lines: one of type \"sabotage\" each, and a summary\n"
     "  --out DIR         keep results and a report there; DIR must be empty or new\n"
     "\n"
-    "Exit status: 0 every sabotage was found that is not listed as equivalent; 4 one survived, a\n"
-    "promise of kind safe or live found none, or it was interrupted.\n"
+    "Exit status: 0 every sabotage was found that is not listed as equivalent, and of the others "
+    "nine\n"
+    "in ten are shown; 1 the sound engine broke a promise; 4 one survived or was found though it "
+    "is\n"
+    "listed as equivalent, more than one in ten are not shown, a promise of kind safe or live "
+    "found\n"
+    "none, or it was interrupted.\n"
     "\n"
     "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
     "example: assay sabotage --strategy both --base-seeds 20\n";
 
-#define BASE_SEEDS_MAX  100
-#define BASE_SEED_STEP  UINT64_C(1000000)
-#define ENUMERATED_MORE 10
-#define JOBS_MAX        256
+#define NOT_SHOWN_PERCENT 10 /* of those listed as equivalent may stay so */
 
 struct request {
     const char *schedules, *base_seeds, *jobs, *strategy, *out;
@@ -62,28 +66,6 @@ struct request {
     bool without[CLAUSE_COUNT];
     bool anything_off;
     struct cli_arguments names;
-};
-
-/* One sabotage and how it was found with one strategy, once for each base seed. */
-struct trial {
-    struct sabotage sabotage;
-    struct choice_strategy strategy;
-    struct kill kills[BASE_SEEDS_MAX];
-    bool done;
-    uint64_t bases;        /* from how many base seeds it is hunted */
-    uint32_t found;        /* of those */
-    uint32_t median, most; /* schedules; of those where it was found */
-};
-
-struct hunt {
-    const struct request *request;
-    struct trial *trials;
-    size_t count;
-    atomic_size_t next;
-    atomic_bool out_of_memory;
-    pthread_mutex_t lock; /* of what follows, and of the trials' `done` */
-    size_t done, unfound;
-    struct live live;
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -120,28 +102,23 @@ static int read_request(int argc, char **argv, struct request *request)
     request->anything_off = without.count > 0;
     request->schedules_max = 1000;
     request->bases = 1;
-    request->job_count = cli_cores(JOBS_MAX);
+    request->job_count = cli_cores(HUNT_JOBS_MAX);
     if (status == CLI_OK) {
         status = cli_number_option(&cli_sabotage, "--schedules", request->schedules, 1, 1000000,
                                    &request->schedules_max);
     }
     if (status == CLI_OK) {
         status = cli_number_option(&cli_sabotage, "--base-seeds", request->base_seeds, 1,
-                                   BASE_SEEDS_MAX, &request->bases);
+                                   HUNT_BASE_SEEDS_MAX, &request->bases);
     }
     if (status == CLI_OK) {
         status = read_strategies(request);
     }
     if (status == CLI_OK) {
-        status = cli_number_option(&cli_sabotage, "--jobs", request->jobs, 1, JOBS_MAX,
+        status = cli_number_option(&cli_sabotage, "--jobs", request->jobs, 1, HUNT_JOBS_MAX,
                                    &request->job_count);
     }
     return status;
-}
-
-static bool is_enumerated(const struct sabotage *sabotage)
-{
-    return strchr(sabotage->name, '/') != NULL;
 }
 
 /* Asked for by its name, by the beginning of it, or by naming none. */
@@ -153,7 +130,8 @@ static bool is_wanted(const struct request *request, const struct sabotage *sabo
             return true;
         }
     }
-    return request->names.count == 0 && (request->strategy_count < 2 || !is_enumerated(sabotage));
+    return request->names.count == 0 &&
+           (request->strategy_count < 2 || !hunt_is_enumerated(sabotage));
 }
 
 static int check_names(const struct request *request)
@@ -175,192 +153,79 @@ static int check_names(const struct request *request)
     return CLI_OK;
 }
 
-/* ---- one of them ----------------------------------------------------------------------------- */
-
-enum fate { FATE_FOUND, FATE_EQUIVALENT, FATE_SURVIVED, FATE_NOT_EQUIVALENT, FATE_COUNT };
-static const char *const fate_names[FATE_COUNT] = {[FATE_FOUND] = "found",
-                                                   [FATE_EQUIVALENT] = "equivalent",
-                                                   [FATE_SURVIVED] = "SURVIVED",
-                                                   [FATE_NOT_EQUIVALENT] =
-                                                       "LISTED AS EQUIVALENT, AND FOUND"};
-
-static enum fate fate_of(const struct trial *trial)
-{
-    if (trial->sabotage.equivalent != NULL) {
-        return trial->found > 0 ? FATE_NOT_EQUIVALENT : FATE_EQUIVALENT;
-    }
-    return trial->found == trial->bases ? FATE_FOUND : FATE_SURVIVED;
-}
-
-/* The first base seed that found it. */
-static const struct kill *first_kill(const struct trial *trial)
-{
-    for (uint64_t b = 0; b < trial->bases; b++) {
-        if (trial->kills[b].found) {
-            return &trial->kills[b];
-        }
-    }
-    return NULL;
-}
-
-static json_t *trial_line(const struct trial *trial)
-{
-    const struct kill *kill = first_kill(trial);
-    char strategy[CHOICE_STRATEGY_SIZE];
-    choice_strategy_text(&trial->strategy, strategy);
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                             trial->sabotage.name, "about", trial->sabotage.about, "strategy",
-                             strategy, "fate", fate_names[fate_of(trial)], "base_seeds",
-                             (json_int_t)trial->bases, "found", (json_int_t)trial->found);
-    if (trial->sabotage.equivalent != NULL) {
-        json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
-    }
-    if (kill != NULL) {
-        json_object_set_new(line, "clause", json_string(clause_get(kill->breach.clause)->id));
-        json_object_set_new(line, "oracle", json_string(campaign_oracle_name(kill->oracle)));
-        json_object_set_new(line, "scenario", json_string(kill->scenario));
-        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
-        json_object_set_new(line, "why", json_string(kill->breach.why));
-        json_object_set_new(line, "schedules_median", json_integer((json_int_t)trial->median));
-        json_object_set_new(line, "schedules_max", json_integer((json_int_t)trial->most));
-    }
-    return line;
-}
-
-/* ---- hunting --------------------------------------------------------------------------------- */
-
-static int by_number(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-static void sum_up(struct trial *trial)
-{
-    uint32_t schedules[BASE_SEEDS_MAX];
-    for (uint64_t b = 0; b < trial->bases; b++) {
-        if (trial->kills[b].found) {
-            schedules[trial->found++] = trial->kills[b].schedules;
-        }
-    }
-    if (trial->found > 0) {
-        qsort(schedules, trial->found, sizeof *schedules, by_number);
-        trial->median = schedules[trial->found / 2];
-        trial->most = schedules[trial->found - 1];
-    }
-}
-
-static void hunt_one(struct hunt *hunt, struct trial *trial)
-{
-    const struct request *request = hunt->request;
-    uint64_t most =
-        request->schedules_max * (is_enumerated(&trial->sabotage) ? ENUMERATED_MORE : 1);
-    for (uint64_t b = 0; b < trial->bases; b++) {
-        struct kill_hunting hunting = {.base_seed = 1 + b * BASE_SEED_STEP,
-                                       .schedules_max = (uint32_t)most,
-                                       .strategy = trial->strategy,
-                                       .without = request->without};
-        if (!kill_hunt(&trial->sabotage, &hunting, &trial->kills[b])) {
-            atomic_store(&hunt->out_of_memory, true);
-            return;
-        }
-    }
-    sum_up(trial);
-}
-
-static void show_progress(struct hunt *hunt)
-{
-    if (live_is_due(&hunt->live)) {
-        live_say(&hunt->live, "%zu of %zu planted bugs, %zu not found%s", hunt->done, hunt->count,
-                 hunt->unfound,
-                 live_left(&hunt->live, (double)hunt->done / (double)hunt->count).text);
-    }
-}
-
-/* results.jsonl as it would be if this were the end. */
-static void save_so_far(struct hunt *hunt)
-{
-    struct artefacts *results = hunt->request->results;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = artefacts_is_due(results) ? open_memstream(&text, &length) : NULL;
-    if (out == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < hunt->count; i++) {
-        if (hunt->trials[i].done) {
-            json_line_write(out, trial_line(&hunt->trials[i]));
-        }
-    }
-    if (fclose(out) == 0) {
-        artefacts_peek(results, text, length);
-    }
-    free(text);
-}
-
-static void *hunt_some(void *context)
-{
-    struct hunt *hunt = context;
-    for (size_t i = atomic_fetch_add(&hunt->next, 1); i < hunt->count && !interrupt_seen();
-         i = atomic_fetch_add(&hunt->next, 1)) {
-        hunt_one(hunt, &hunt->trials[i]);
-        pthread_mutex_lock(&hunt->lock);
-        hunt->trials[i].done = true;
-        hunt->done++;
-        hunt->unfound += hunt->trials[i].found == 0 && hunt->trials[i].sabotage.equivalent == NULL;
-        show_progress(hunt);
-        save_so_far(hunt);
-        pthread_mutex_unlock(&hunt->lock);
-    }
-    return NULL;
-}
-
-static void hunt_all(struct hunt *hunt)
-{
-    pthread_t threads[JOBS_MAX];
-    uint64_t started = 0;
-    hunt->live = live_begin();
-    pthread_mutex_init(&hunt->lock, NULL);
-    while (started + 1 < hunt->request->job_count && started + 1 < hunt->count &&
-           pthread_create(&threads[started], NULL, hunt_some, hunt) == 0) {
-        started++;
-    }
-    hunt_some(hunt);
-    for (uint64_t i = 0; i < started; i++) {
-        pthread_join(threads[i], NULL);
-    }
-    pthread_mutex_destroy(&hunt->lock);
-    live_end(&hunt->live);
-}
-
 /* ---- what came of it ------------------------------------------------------------------------- */
+
+static void write_unfound(const struct trial *trial)
+{
+    char search[300];
+    equivalence_text(&trial->equivalence, search, sizeof search);
+    switch (hunt_fate(trial)) {
+    case FATE_EQUIVALENT:
+        printf("shown equivalent (%s): %s\n", search, trial->sabotage.equivalent);
+        break;
+    case FATE_NOT_SHOWN:
+        printf("not shown (%s): %s\n", search, trial->sabotage.equivalent);
+        break;
+    case FATE_NOT_EQUIVALENT:
+        printf("LISTED AS EQUIVALENT, AND FOUND by a search (%s)\n", search);
+        break;
+    case FATE_FOUND:
+    case FATE_SURVIVED:
+    case FATE_COUNT:
+        printf("%s\n", hunt_fate_text(hunt_fate(trial)));
+        break;
+    }
+}
+
+static void write_why(const struct kill *kill)
+{
+    if (kill->way == KILL_BREACH) {
+        printf("  %-12s %s", kill->scenario, kill->breach.why);
+    } else {
+        printf("  %-12s %s%s, which the sound engine does in %" PRIu32 " of the same seeds",
+               kill->scenario, kill->way == KILL_PATH ? "it is no longer seen that " : "",
+               kill->breach.why, kill->taken);
+    }
+}
 
 static void write_trial(const struct request *request, const struct trial *trial)
 {
-    const struct sabotage *sabotage = &trial->sabotage;
-    const struct kill *kill = first_kill(trial);
-    enum fate fate = fate_of(trial);
-    printf("%-40s ", sabotage->name);
+    const struct kill *kill = hunt_first_kill(trial);
+    enum fate fate = hunt_fate(trial);
+    printf("%-40s ", trial->sabotage.name);
     if (kill == NULL) {
-        printf("%s%s%s\n", fate_names[fate], fate == FATE_EQUIVALENT ? ": " : "",
-               fate == FATE_EQUIVALENT ? sabotage->equivalent : "");
+        write_unfound(trial);
         return;
     }
     printf("%-7s %-9s %5" PRIu32, clause_get(kill->breach.clause)->id,
-           campaign_oracle_name(kill->oracle), trial->median);
+           kill->way == KILL_BREACH ? campaign_oracle_name(kill->oracle) : "path", trial->median);
     if (request->bases > 1) {
         printf(" %5" PRIu32, trial->most);
     }
-    printf("  %-12s %s", kill->scenario, kill->breach.why);
+    write_why(kill);
     if (fate != FATE_FOUND) {
-        printf(" (%s: %" PRIu32 " of %" PRIu64 " times)", fate_names[fate], trial->found,
+        printf(" (%s: %" PRIu32 " of %" PRIu64 " times)", hunt_fate_text(fate), trial->found,
                trial->bases);
     }
     putchar('\n');
 }
 
+/* A finding of its own. */
+static void write_dispute(const struct trial *trial)
+{
+    const struct kill_dispute *dispute = hunt_dispute(trial);
+    if (dispute != NULL) {
+        printf("THE SOUND ENGINE BREAKS HERE, TOO: %s, seed %" PRIu64 "%s: %s, %s (seen while %s "
+               "was hunted)\n",
+               dispute->scenario, dispute->seed,
+               dispute->shrunk ? ", on what the finding shrinks to" : "",
+               clause_get(dispute->breach.clause)->id, dispute->breach.why, trial->sabotage.name);
+    }
+}
+
 struct summary {
-    size_t fates[FATE_COUNT];
+    size_t fates[PROTOCOL_COUNT][FATE_COUNT], all[FATE_COUNT];
+    size_t disputed;              /* hunts in which the sound engine broke a promise, too */
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
     size_t toothless;             /* safe and live promises that found none */
 };
@@ -380,7 +245,9 @@ static struct summary sum_up_all(const struct hunt *hunt)
         if (!trial->done) {
             continue; /* interrupted before */
         }
-        summary.fates[fate_of(trial)]++;
+        summary.fates[trial->sabotage.protocol][hunt_fate(trial)]++;
+        summary.all[hunt_fate(trial)]++;
+        summary.disputed += hunt_dispute(trial) != NULL;
         for (uint64_t b = 0; b < trial->bases; b++) {
             if (trial->kills[b].found && !counted[trial->kills[b].breach.clause]) {
                 counted[trial->kills[b].breach.clause] = true;
@@ -400,29 +267,77 @@ static bool is_whole(const struct request *request)
     return request->names.count == 0 && !request->anything_off && request->strategy_count == 1;
 }
 
-static void write_summary(const struct hunt *hunt, const struct summary *summary)
+static bool too_many_not_shown(const struct summary *summary)
+{
+    size_t listed = summary->all[FATE_EQUIVALENT] + summary->all[FATE_NOT_SHOWN];
+    return 100 * summary->all[FATE_NOT_SHOWN] > NOT_SHOWN_PERCENT * listed;
+}
+
+static void write_protocols(const struct summary *summary)
+{
+    printf("\n\n%-10s %6s %17s %10s %9s %20s\n", "protocol", "found", "shown equivalent",
+           "not shown", "survived", "wrongly equivalent");
+    for (int p = 0; p <= PROTOCOL_COUNT; p++) {
+        const size_t *fates = p < PROTOCOL_COUNT ? summary->fates[p] : summary->all;
+        size_t count = 0;
+        for (int f = 0; f < FATE_COUNT; f++) {
+            count += fates[f];
+        }
+        if (count == 0) {
+            continue;
+        }
+        printf("%-10s %6zu %17zu %10zu %9zu %20zu\n",
+               p < PROTOCOL_COUNT ? protocol_get((enum protocol_id)p)->name : "all",
+               fates[FATE_FOUND], fates[FATE_EQUIVALENT], fates[FATE_NOT_SHOWN],
+               fates[FATE_SURVIVED], fates[FATE_NOT_EQUIVALENT]);
+    }
+}
+
+static void write_summary(const struct request *request, const struct hunt *hunt,
+                          const struct summary *summary)
 {
     printf("\npromises, and how many sabotages each found first:\n");
     for (int c = 0, column = 0; c < CLAUSE_COUNT; c++) {
-        bool expected = is_whole(hunt->request) && must_kill(clause_get((enum clause_id)c));
+        bool expected = is_whole(request) && must_kill(clause_get((enum clause_id)c));
         if (expected || summary->kills[c] > 0) {
             printf("  %-7s %3" PRIu32 "%s", clause_get((enum clause_id)c)->id, summary->kills[c],
                    ++column % 8 == 0 ? "\n" : "");
         }
     }
-    printf("\n\n%zu sabotages: %zu found, %zu listed as equivalent, %zu survived", hunt->count,
-           summary->fates[FATE_FOUND], summary->fates[FATE_EQUIVALENT],
-           summary->fates[FATE_SURVIVED]);
-    if (summary->fates[FATE_NOT_EQUIVALENT] > 0) {
-        printf(", %zu wrongly listed as equivalent", summary->fates[FATE_NOT_EQUIVALENT]);
+    write_protocols(summary);
+    printf("\n%zu sabotages: %zu found, %zu shown equivalent, %zu not shown, %zu survived",
+           hunt->count, summary->all[FATE_FOUND], summary->all[FATE_EQUIVALENT],
+           summary->all[FATE_NOT_SHOWN], summary->all[FATE_SURVIVED]);
+    if (summary->all[FATE_NOT_EQUIVALENT] > 0) {
+        printf(", %zu wrongly listed as equivalent", summary->all[FATE_NOT_EQUIVALENT]);
     }
-    if (is_whole(hunt->request)) {
+    if (summary->disputed > 0) {
+        printf(", %zu where the sound engine breaks, too", summary->disputed);
+    }
+    if (is_whole(request)) {
         printf("; safe and live promises that found none: %zu", summary->toothless);
     }
     putchar('\n');
 }
 
-static void write_summary_line(const struct hunt *hunt, const struct summary *summary)
+static json_t *protocols_json(const struct summary *summary)
+{
+    json_t *protocols = json_object();
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        const size_t *fates = summary->fates[p];
+        json_object_set_new(protocols, protocol_get((enum protocol_id)p)->name,
+                            json_pack("{s:I, s:I, s:I, s:I, s:I}", "found",
+                                      (json_int_t)fates[FATE_FOUND], "equivalent",
+                                      (json_int_t)fates[FATE_EQUIVALENT], "not_shown",
+                                      (json_int_t)fates[FATE_NOT_SHOWN], "survived",
+                                      (json_int_t)fates[FATE_SURVIVED], "wrongly_equivalent",
+                                      (json_int_t)fates[FATE_NOT_EQUIVALENT]));
+    }
+    return protocols;
+}
+
+static void write_summary_line(const struct request *request, const struct hunt *hunt,
+                               const struct summary *summary)
 {
     json_t *kills = json_object();
     for (int c = 0; c < CLAUSE_COUNT; c++) {
@@ -431,14 +346,16 @@ static void write_summary_line(const struct hunt *hunt, const struct summary *su
                                 json_integer((json_int_t)summary->kills[c]));
         }
     }
-    artefacts_line(hunt->request->results,
-                   json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "type", "summary",
-                             "every_sabotage", is_whole(hunt->request), "sabotages",
-                             (json_int_t)hunt->count, "found",
-                             (json_int_t)summary->fates[FATE_FOUND], "equivalent",
-                             (json_int_t)summary->fates[FATE_EQUIVALENT], "survived",
-                             (json_int_t)summary->fates[FATE_SURVIVED], "wrongly_equivalent",
-                             (json_int_t)summary->fates[FATE_NOT_EQUIVALENT], "kills", kills));
+    json_t *line = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "type",
+                             "summary", "every_sabotage", is_whole(request), "sabotages",
+                             (json_int_t)hunt->count, "found", (json_int_t)summary->all[FATE_FOUND],
+                             "equivalent", (json_int_t)summary->all[FATE_EQUIVALENT], "not_shown",
+                             (json_int_t)summary->all[FATE_NOT_SHOWN], "survived",
+                             (json_int_t)summary->all[FATE_SURVIVED], "wrongly_equivalent",
+                             (json_int_t)summary->all[FATE_NOT_EQUIVALENT], "sound_breaks",
+                             (json_int_t)summary->disputed, "kills", kills);
+    json_object_set_new(line, "protocols", protocols_json(summary));
+    artefacts_line(request->results, line);
 }
 
 /* ---- two strategies side by side ------------------------------------------------------------- */
@@ -464,9 +381,8 @@ static int compare_trials(const struct trial *first, const struct trial *second)
 }
 
 /* A trial with one strategy is followed by that with the other. */
-static void write_pairs(const struct hunt *hunt)
+static void write_pairs(const struct request *request, const struct hunt *hunt)
 {
-    const struct request *request = hunt->request;
     size_t sooner[3] = {0};
     printf("%-40s  %23s  %23s\n%-40s  %6s %6s %9s  %6s %6s %9s\n", "", "random", "pct", "sabotage",
            "median", "most", "found", "median", "most", "found");
@@ -484,11 +400,11 @@ static void write_pairs(const struct hunt *hunt)
            sooner[1]);
 }
 
-static void write_all(const struct hunt *hunt, const struct summary *summary)
+static void write_all(const struct request *request, const struct hunt *hunt,
+                      const struct summary *summary)
 {
-    const struct request *request = hunt->request;
     if (!request->json && request->strategy_count == 2) {
-        write_pairs(hunt);
+        write_pairs(request, hunt);
         return;
     }
     if (!request->json) {
@@ -498,15 +414,18 @@ static void write_all(const struct hunt *hunt, const struct summary *summary)
     }
     for (size_t i = 0; i < hunt->count; i++) {
         if (hunt->trials[i].done) {
-            artefacts_line(request->results, trial_line(&hunt->trials[i]));
+            artefacts_line(request->results, hunt_line(&hunt->trials[i]));
             if (!request->json) {
                 write_trial(request, &hunt->trials[i]);
             }
         }
     }
-    write_summary_line(hunt, summary);
+    write_summary_line(request, hunt, summary);
+    for (size_t i = 0; i < hunt->count && !request->json; i++) {
+        write_dispute(&hunt->trials[i]);
+    }
     if (!request->json) {
-        write_summary(hunt, summary);
+        write_summary(request, hunt, summary);
     }
 }
 
@@ -523,19 +442,20 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
                                .bases = sabotage.equivalent == NULL ? request->bases : 1};
         }
     }
-    hunt_all(hunt);
-    if (atomic_load(&hunt->out_of_memory)) {
+    if (!hunt_all(hunt)) {
         fputs("assay sabotage: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
     struct summary summary = sum_up_all(hunt);
-    write_all(hunt, &summary);
-    bool missed = summary.fates[FATE_SURVIVED] + summary.fates[FATE_NOT_EQUIVALENT] > 0 ||
-                  (is_whole(request) && summary.toothless > 0);
+    write_all(request, hunt, &summary);
+    bool missed = summary.all[FATE_SURVIVED] + summary.all[FATE_NOT_EQUIVALENT] > 0 ||
+                  (is_whole(request) && (summary.toothless > 0 || too_many_not_shown(&summary)));
     if (hunt->done < hunt->count && !request->json) {
         printf("interrupted after %zu of %zu\n", hunt->done, hunt->count);
     }
-    return missed || hunt->done < hunt->count ? CLI_INCOMPLETE : CLI_OK;
+    return summary.disputed > 0                 ? CLI_BROKEN
+           : missed || hunt->done < hunt->count ? CLI_INCOMPLETE
+                                                : CLI_OK;
 }
 
 /* On PostgreSQL nobody draws the schedule, so only those are asked for that break a promise whoever
@@ -563,14 +483,17 @@ static int hunt_on_server(const struct request *request)
 static int hunt_in_simulation(const struct request *request)
 {
     struct hunt hunt = {
-        .request = request,
+        .schedules_max = request->schedules_max,
+        .job_count = request->job_count,
+        .without = request->without,
+        .results = request->results,
         .trials = calloc(sabotage_count() * request->strategy_count, sizeof *hunt.trials)};
     if (hunt.trials == NULL) {
         fputs("assay sabotage: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
     int status = hunt_and_tell(request, &hunt);
-    free(hunt.trials);
+    hunt_free(&hunt);
     return status;
 }
 

@@ -231,6 +231,8 @@ static void add_sabotage(struct cases *cases, const struct session *session, con
     const char *name = evidence_text(line, "name");
     if (evidence_is(line, "fate", "found") || evidence_is(line, "fate", "equivalent")) {
         add_passed(cases, "sabotage", name);
+    } else if (evidence_is(line, "fate", "not shown")) {
+        add_skipped(cases, "sabotage", name, evidence_text(line, "search"));
     } else {
         char again[200];
         snprintf(again, sizeof again, "reproduce: assay sabotage %.100s", name);

@@ -291,6 +291,7 @@ static const char *fate_of(const json_t *line)
 {
     return evidence_is(line, "fate", "found")        ? "found"
            : evidence_is(line, "fate", "equivalent") ? "equivalent"
+           : evidence_is(line, "fate", "not shown")  ? "not shown"
                                                      : "survived";
 }
 

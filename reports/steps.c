@@ -145,11 +145,17 @@ static bool judge_explore(const struct evidence *evidence, char *why, size_t siz
     return there;
 }
 
+/* At most one in ten of those that are listed as equivalent may not be shown to be so. */
 static bool is_whole_hunt(const json_t *line)
 {
+    uint64_t shown = evidence_number(line, "equivalent");
+    uint64_t not_shown = evidence_number(line, "not_shown");
     return evidence_is(line, "type", "summary") && evidence_is(line, "verb", "sabotage") &&
            has(line, "every_sabotage") && evidence_number(line, "found") > 0 &&
-           evidence_number(line, "survived") + evidence_number(line, "wrongly_equivalent") == 0;
+           evidence_number(line, "survived") + evidence_number(line, "wrongly_equivalent") +
+                   evidence_number(line, "sound_breaks") ==
+               0 &&
+           10 * not_shown <= shown + not_shown;
 }
 
 static bool judge_sabotage(const struct evidence *evidence, char *why, size_t size)
@@ -159,8 +165,9 @@ static bool judge_sabotage(const struct evidence *evidence, char *why, size_t si
         snprintf(why, size, "no hunt had every planted bug and every promise on");
         return false;
     }
-    snprintf(why, size, "%d planted bugs, %d of them listed as equivalent",
-             (int)evidence_number(hunt, "sabotages"), (int)evidence_number(hunt, "equivalent"));
+    snprintf(why, size, "%d planted bugs, %d of them shown to be equivalent, %d not shown",
+             (int)evidence_number(hunt, "sabotages"), (int)evidence_number(hunt, "equivalent"),
+             (int)evidence_number(hunt, "not_shown"));
     return true;
 }
 
@@ -231,7 +238,8 @@ static const struct {
     {{"explore", "every schedule of small scopes within bounds, to the last state"},
      "explore",
      judge_explore},
-    {{"sabotage", "every planted bug is found, or listed as equivalent with its reason"},
+    {{"sabotage",
+      "every planted bug is found by what the sound engine holds, or shown to be equivalent"},
      "sabotage",
      judge_sabotage},
     {{"conform", "the simulated store does what PostgreSQL does, statement by statement"},

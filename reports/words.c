@@ -120,13 +120,14 @@ static void write_promises(FILE *out, enum format_kind format, const json_t *rep
 static void write_kills(FILE *out, enum format_kind format, const json_t *report)
 {
     const json_t *kills = json_object_get(report, "kills");
-    uint64_t found = 0, equivalent = 0, survived = 0, most = 0;
+    uint64_t found = 0, equivalent = 0, not_shown = 0, survived = 0, most = 0;
     size_t i;
     json_t *kill;
     json_array_foreach(kills, i, kill)
     {
         found += evidence_is(kill, "status", "found");
         equivalent += evidence_is(kill, "status", "equivalent");
+        not_shown += evidence_is(kill, "status", "not shown");
         survived += evidence_is(kill, "status", "survived");
         uint64_t needed = evidence_number(kill, "most");
         most = needed > most ? needed : most;
@@ -135,9 +136,9 @@ static void write_kills(FILE *out, enum format_kind format, const json_t *report
         heading(out, format, "Planted bugs");
         fprintf(out,
                 "%s%zu: %" PRIu64 " found, the last after %" PRIu64 " schedules; %" PRIu64
-                " listed as equivalent; %" PRIu64 " survived\n",
+                " shown equivalent, %" PRIu64 " not shown; %" PRIu64 " survived\n",
                 is_markdown(format) ? "" : "  ", json_array_size(kills), found, most, equivalent,
-                survived);
+                not_shown, survived);
     }
 }
 

@@ -104,13 +104,32 @@ static void note_end_in(struct ends *ends, uint64_t end)
     if (ends->seen[at] == end) {
         return;
     }
-    if (ends->told.count == ENDS_MAX / 2) {
+    if (ends->told.count == EXPLORE_ENDS_MAX) {
         ends->told.more = true;
         return;
     }
     ends->seen[at] = end;
     ends->told.count++;
     ends->told.sum += end;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+size_t explore_ends_list(const struct explore *explore, unsigned reductions, uint64_t *list)
+{
+    const struct ends *ends = &explore->ends[ends_set(reductions)];
+    size_t count = 0;
+    for (size_t i = 0; i < ENDS_MAX; i++) {
+        if (ends->seen[i] != 0) {
+            list[count++] = ends->seen[i];
+        }
+    }
+    qsort(list, count, sizeof *list, by_value);
+    return count;
 }
 
 static void note_end(struct explorer *one)
@@ -984,6 +1003,7 @@ static void add_up(struct explore *explore)
             report->seen[s] += one->walk.run.oracle.seen[s];
         }
         report->rests += one->rests;
+        report->spoiled += one->walk.spoiled;
         report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
     }
 }

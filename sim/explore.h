@@ -60,6 +60,7 @@
 /* Sets of reductions, as far as they tell ends apart: siblings and counters each left out or not.
  */
 #define EXPLORE_ENDS_SETS 4
+#define EXPLORE_ENDS_MAX  (1 << 15) /* different ends that are told apart */
 
 /* Why a search with REDUCE_ORDER, or with REDUCE_COUNTERS, ends as BOUNDED: without that reduction
  * it can be done. */
@@ -114,6 +115,7 @@ struct explore_report {
     uint64_t stuck;                   /* STUCK: one of the states */
     uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
     uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
+    uint64_t spoiled;                 /* transactions that the planted bug had a hand in */
 };
 
 struct explore; /* explore.c */
@@ -135,6 +137,10 @@ const struct explore_report *explore_finish(struct explore *explore);
 /* Ends as one who makes these reductions tells them apart. */
 const struct explore_ends *explore_ends_as(const struct explore_report *report,
                                            unsigned reductions);
+
+/* The ends themselves as one who makes these reductions tells them apart, in ascending order, into
+ * `list`, which has room for EXPLORE_ENDS_MAX; how many. */
+size_t explore_ends_list(const struct explore *explore, unsigned reductions, uint64_t *list);
 
 /* Breadth first instead of explore_join, by one thread: the path is a shortest one. Order must not
  * be reduced: it is the number of moves that counts. A state at rest is judged before any move of

@@ -2,6 +2,8 @@
 
 #include "model/check.h"
 #include "sim/part.h"
+#include "sim/schedule.h"
+#include "sim/shrink.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +31,96 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
     return count;
 }
 
-/* A scenario with everything that it takes to run it. */
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static void count_new(uint32_t *runs, const uint64_t *now, uint64_t *before, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        runs[i] += now[i] > before[i];
+        before[i] = now[i];
+    }
+}
+
+void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
+                    struct kill_counted *before)
+{
+    count_new(paths->seen, oracle->seen, before->seen, SIGHT_COUNT);
+    count_new(paths->evaluated, oracle->evaluated, before->evaluated, CLAUSE_COUNT);
+}
+
+/* How many paths a clause asks for. */
+static unsigned paths_of(enum clause_id clause)
+{
+    unsigned count = 0;
+    for (int s = 0; s < SIGHT_COUNT; s++) {
+        count += oracle_sighting_clause((enum oracle_sighting)s) == clause;
+    }
+    return count;
+}
+
+/* Of several the one whose clause asks for the fewest: that clause says most. */
+static void lose_path(struct kill *kill, enum oracle_sighting path, uint32_t taken)
+{
+    enum clause_id clause = oracle_sighting_clause(path);
+    if (kill->taken > 0 && paths_of(kill->breach.clause) <= paths_of(clause)) {
+        return;
+    }
+    kill->way = KILL_PATH;
+    kill->path = path;
+    kill->taken = taken;
+    kill->breach = (struct oracle_verdict){
+        .broken = true, .clause = clause, .why = oracle_sighting_text(path)};
+}
+
+bool kill_paths_differ(const struct kill_paths *sound, const struct kill_paths *spoiled,
+                       const bool *without, struct kill *kill)
+{
+    kill->taken = 0;
+    for (int s = 0; s < SIGHT_COUNT; s++) {
+        enum oracle_sighting path = (enum oracle_sighting)s;
+        bool off = without != NULL && without[oracle_sighting_clause(path)];
+        if (!off && sound->seen[s] >= KILL_PATH_TAKEN && spoiled->seen[s] == 0) {
+            lose_path(kill, path, sound->seen[s]);
+        }
+    }
+    for (int c = 0; c < CLAUSE_COUNT && kill->taken == 0; c++) {
+        if (sound->evaluated[c] >= KILL_PATH_TAKEN && spoiled->evaluated[c] == 0) {
+            kill->way = KILL_CLAUSE;
+            kill->taken = sound->evaluated[c];
+            kill->breach = (struct oracle_verdict){.broken = true,
+                                                   .clause = (enum clause_id)c,
+                                                   .why = "is not put to the test any more"};
+        }
+    }
+    return kill->taken > 0;
+}
+
+/* ---- grounds --------------------------------------------------------------------------------- */
+
+/* A scenario with everything that it takes to run it, as it should be and spoiled. */
 struct ground {
     struct scenario scenario;
-    struct run run;
+    struct run run, sound;
+    bool has_sound; /* which is made when it is needed */
+    struct kill_paths paths;
+    struct kill_counted counted;
 };
+
+static bool make_run(struct run *run, const struct scenario *scenario,
+                     const struct sabotage *sabotage, const struct kill_hunting *hunting)
+{
+    if (!run_make(run, scenario, sabotage)) {
+        return false;
+    }
+    if (hunting->without != NULL) {
+        memcpy(run->oracle.off, hunting->without, sizeof run->oracle.off);
+    }
+    /* what the run without faults has shown is no seed's */
+    memset(run->oracle.evaluated, 0, sizeof run->oracle.evaluated);
+    memset(run->oracle.seen, 0, sizeof run->oracle.seen);
+    run->strategy = hunting->strategy;
+    return true;
+}
 
 static struct ground *make_ground(const char *name, const struct sabotage *sabotage,
                                   const struct kill_hunting *hunting)
@@ -45,32 +132,174 @@ static struct ground *make_ground(const char *name, const struct sabotage *sabot
     }
     bool loaded = scenario_load(name, &ground->scenario, &fault);
     CHECK(loaded); /* a built-in one */
-    if (!run_make(&ground->run, &ground->scenario, sabotage)) {
+    if (!make_run(&ground->run, &ground->scenario, sabotage, hunting)) {
         free(ground);
         return NULL;
     }
-    if (hunting->without != NULL) {
-        memcpy(ground->run.oracle.off, hunting->without, sizeof ground->run.oracle.off);
-    }
-    ground->run.strategy = hunting->strategy;
     return ground;
 }
 
-static void hunt(struct ground *const *grounds, size_t count, const struct kill_hunting *hunting,
-                 struct kill *kill)
+static void free_ground(struct ground *ground)
 {
-    while (!kill->found && kill->schedules < hunting->schedules_max) {
-        struct ground *ground = grounds[kill->schedules % count];
-        uint64_t seed = hunting->base_seed + kill->schedules / count;
-        struct choice_source source = run_draw(&ground->run, seed);
-        const struct run_result *result = run_once(&ground->run, &source);
-        kill->schedules++;
-        if (result->verdict == RUN_BROKEN) {
-            kill->found = true;
-            kill->seed = seed;
-            kill->breach = result->breach;
-            kill->oracle = result->oracle;
-            kill->steps = result->steps;
+    run_free(&ground->run);
+    if (ground->has_sound) {
+        run_free(&ground->sound);
+    }
+    free(ground);
+}
+
+static bool need_sound(struct ground *ground, const struct kill_hunting *hunting)
+{
+    ground->has_sound =
+        ground->has_sound || make_run(&ground->sound, &ground->scenario, NULL, hunting);
+    return ground->has_sound;
+}
+
+/* ---- a hunt ---------------------------------------------------------------------------------- */
+
+struct hunt {
+    const struct sabotage *sabotage;
+    const struct kill_hunting *hunting;
+    const char *names[KILL_SCENARIOS_MAX];
+    struct ground *grounds[KILL_SCENARIOS_MAX];
+    size_t count;
+    struct kill *kill;
+    bool out_of_memory;
+};
+
+static void dispute(struct hunt *hunt, const char *scenario, uint64_t seed, bool shrunk,
+                    const struct run_result *result)
+{
+    struct kill *kill = hunt->kill;
+    if (kill->disputes++ == 0) {
+        kill->dispute = (struct kill_dispute){
+            .scenario = scenario, .seed = seed, .shrunk = shrunk, .breach = result->breach};
+    }
+}
+
+/* How a list of choices ends; the run is made for it alone. */
+static bool replay(const struct schedule *schedule, const struct sabotage *sabotage,
+                   const struct kill_hunting *hunting, struct run_result *result)
+{
+    struct run *run = calloc(1, sizeof *run);
+    bool made = run != NULL && make_run(run, schedule->scenario, sabotage, hunting);
+    if (made) {
+        struct choice_source source = choice_listed(&schedule->choices);
+        *result = *run_once(run, &source);
+        run_free(run);
+    }
+    free(run);
+    return made;
+}
+
+/* The finding shrinks to a schedule that breaks the same promise, and none with the sound engine.
+ */
+static bool stands_shrunk(struct hunt *hunt, struct schedule *schedule, const char *scenario,
+                          uint64_t seed)
+{
+    const struct kill_hunting *hunting = hunt->hunting;
+    struct shrink_report report;
+    struct run_result sound, spoiled;
+    if (!shrink_record(schedule, seed, hunting->without) ||
+        !shrink(schedule, hunting->without, NULL, &report) ||
+        !replay(schedule, NULL, hunting, &sound) ||
+        !replay(schedule, hunt->sabotage, hunting, &spoiled)) {
+        hunt->out_of_memory = true;
+        return false;
+    }
+    hunt->kill->shrunk_steps = report.steps_after;
+    if (sound.verdict == RUN_BROKEN) {
+        dispute(hunt, scenario, seed, true, &sound);
+    }
+    return sound.verdict == RUN_HELD && spoiled.verdict == RUN_BROKEN &&
+           spoiled.breach.clause == hunt->kill->breach.clause;
+}
+
+/* (KI1) */
+static bool is_the_bugs(struct hunt *hunt, struct ground *ground, const char *scenario,
+                        uint64_t seed)
+{
+    struct schedule schedule;
+    if (!need_sound(ground, hunt->hunting)) {
+        hunt->out_of_memory = true;
+        return false;
+    }
+    struct choice_source source = run_draw(&ground->sound, seed);
+    const struct run_result *sound = run_once(&ground->sound, &source);
+    if (sound->verdict != RUN_HELD) {
+        if (sound->verdict == RUN_BROKEN) {
+            dispute(hunt, scenario, seed, false, sound);
+        }
+        return false;
+    }
+    if (!schedule_make(&schedule)) {
+        hunt->out_of_memory = true;
+        return false;
+    }
+    *schedule.scenario = ground->scenario;
+    schedule.sabotaged = true;
+    schedule.sabotage = *hunt->sabotage;
+    schedule.strategy = hunt->hunting->strategy;
+    bool stands = stands_shrunk(hunt, &schedule, scenario, seed);
+    schedule_free(&schedule);
+    return stands;
+}
+
+static void try_seed(struct hunt *hunt, struct ground *ground, const char *scenario, uint64_t seed)
+{
+    struct kill *kill = hunt->kill;
+    struct choice_source source = run_draw(&ground->run, seed);
+    const struct run_result *result = run_once(&ground->run, &source);
+    kill->schedules++;
+    kill_paths_add(&ground->paths, &ground->run.oracle, &ground->counted);
+    if (result->verdict == RUN_BROKEN) {
+        kill->breach = result->breach;
+        kill->oracle = result->oracle;
+        kill->steps = result->steps;
+        kill->scenario = scenario;
+        kill->seed = seed;
+        kill->found = is_the_bugs(hunt, ground, scenario, seed);
+    }
+}
+
+/* (KI2): the sound engine, on the seeds that the spoiled one has had so far. */
+static void compare_paths(struct hunt *hunt, struct ground *ground, const char *scenario,
+                          uint32_t seeds)
+{
+    struct kill_paths paths = {0};
+    struct kill_counted counted = {0};
+    if (!need_sound(ground, hunt->hunting)) {
+        hunt->out_of_memory = true;
+        return;
+    }
+    memcpy(counted.seen, ground->sound.oracle.seen, sizeof counted.seen);
+    memcpy(counted.evaluated, ground->sound.oracle.evaluated, sizeof counted.evaluated);
+    for (uint32_t i = 0; i < seeds; i++) {
+        struct choice_source source = run_draw(&ground->sound, hunt->hunting->base_seed + i);
+        run_once(&ground->sound, &source);
+        kill_paths_add(&paths, &ground->sound.oracle, &counted);
+    }
+    hunt->kill->found =
+        kill_paths_differ(&paths, &ground->paths, hunt->hunting->without, hunt->kill);
+    hunt->kill->scenario = scenario;
+}
+
+static bool is_over(const struct hunt *hunt)
+{
+    return hunt->kill->found || hunt->out_of_memory || hunt->kill->disputes >= KILL_DISPUTES_MAX;
+}
+
+static void pursue(struct hunt *hunt)
+{
+    size_t count = hunt->count;
+    uint32_t each = hunt->hunting->schedules_max / (uint32_t)count;
+    uint32_t seeds = each < KILL_PATH_SEEDS ? each : KILL_PATH_SEEDS;
+    while (!is_over(hunt) && hunt->kill->schedules < hunt->hunting->schedules_max) {
+        uint32_t number = hunt->kill->schedules;
+        try_seed(hunt, hunt->grounds[number % count], hunt->names[number % count],
+                 hunt->hunting->base_seed + number / count);
+        for (size_t g = 0; number + 1 == seeds * count && g < count && !is_over(hunt); g++) {
+            compare_paths(hunt, hunt->grounds[g], hunt->names[g], seeds);
         }
     }
 }
@@ -78,21 +307,20 @@ static void hunt(struct ground *const *grounds, size_t count, const struct kill_
 bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunting,
                struct kill *kill)
 {
-    const char *names[KILL_SCENARIOS_MAX];
-    struct ground *grounds[KILL_SCENARIOS_MAX];
-    size_t count = kill_scenarios(sabotage, names), made = 0;
-    CHECK(count > 0);
+    struct hunt hunt = {.sabotage = sabotage, .hunting = hunting, .kill = kill};
+    size_t made = 0;
+    hunt.count = kill_scenarios(sabotage, hunt.names);
+    CHECK(hunt.count > 0);
     *kill = (struct kill){.found = false};
-    while (made < count && (grounds[made] = make_ground(names[made], sabotage, hunting)) != NULL) {
+    while (made < hunt.count &&
+           (hunt.grounds[made] = make_ground(hunt.names[made], sabotage, hunting)) != NULL) {
         made++;
     }
-    if (made == count) {
-        hunt(grounds, count, hunting, kill);
-        kill->scenario = names[(kill->schedules + count - 1) % count];
+    if (made == hunt.count) {
+        pursue(&hunt);
     }
     for (size_t i = 0; i < made; i++) {
-        run_free(&grounds[i]->run);
-        free(grounds[i]);
+        free_ground(hunt.grounds[i]);
     }
-    return made == count;
+    return made == hunt.count && !hunt.out_of_memory;
 }

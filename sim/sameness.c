@@ -102,7 +102,7 @@ static bool judged_cells(const struct sameness *same, int memory, const int64_t 
     for (int c = 1; c < GHOST_CELLS; c++) {
         bool counts = kinds->kinds[c] == GHOST_COUNTER;
         judged[c] = counts && (same->reductions & REDUCE_COUNTERS) != 0 ? 0
-                    : c == GHOST_FLAGS                                  ? cells[c] & ~kinds->sights
+                    : c == GHOST_FLAGS && !same->keeps_paths            ? cells[c] & ~kinds->sights
                                                                         : cells[c];
         some = some || judged[c] != 0;
     }
@@ -319,6 +319,9 @@ struct sameness_share sameness_actor(struct sameness *same, unsigned actor)
         share.hash = sameness_mix(share.hash, one->actor.is.client.job);
     } else {
         share.hash = mix_actor(same, share.hash, &one->actor);
+    }
+    if (!many && same->run->sabotage != NULL && !sameness_keeps_nothing(one)) {
+        share.hash = mix_sabotage(share.hash, one);
     }
     if (!many || (same->reductions & REDUCE_WORKERS) == 0) {
         share.hash = sameness_mix(share.hash, actor + 1);

@@ -65,7 +65,8 @@ struct sameness_before {
 struct sameness {
     const struct run *run;
     unsigned reductions;
-    bool saturated; /* a counter that was left out came near its ceiling */
+    bool keeps_paths; /* what is remembered for sightings alone counts, too */
+    bool saturated;   /* a counter that was left out came near its ceiling */
     uint32_t place_count;
     struct sameness_place places[SAMENESS_PLACES_MAX];
     uint64_t sums[SAMENESS_PLACES_MAX];

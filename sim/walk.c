@@ -32,6 +32,7 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
         walk_free(walk);
         return false;
     }
+    walk->same.keeps_paths = plan->keeps_paths;
     /* what the run without faults has shown is not the walk's */
     memset(walk->run.oracle.evaluated, 0, sizeof walk->run.oracle.evaluated);
     memset(walk->run.oracle.seen, 0, sizeof walk->run.oracle.seen);
@@ -444,12 +445,38 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
     }
 }
 
+/* Whether the planted bug changed what the engine was about to send, which is in run->bundle now.
+ * One that repeats a bundle changes none of it. */
+static bool is_spoiled(const struct run *run, const struct performer *one)
+{
+    struct actor actor = one->actor;
+    struct bundle plain;
+    const struct bundle *sent = &run->bundle;
+    one->role->next(&actor, &run->rules, &plain);
+    if (run->sabotage->kind == SABOTAGE_REPEAT) {
+        return plain.name == run->sabotage->bundle;
+    }
+    return plain.name != sent->name || plain.count != sent->count ||
+           plain.param_count != sent->param_count ||
+           memcmp(plain.calls, sent->calls, plain.count * sizeof *plain.calls) != 0 ||
+           memcmp(plain.params, sent->params, plain.param_count * sizeof *plain.params) != 0;
+}
+
+void walk_send(struct walk *walk, unsigned actor)
+{
+    struct run *run = &walk->run;
+    struct performer *one = &run->actors[actor].performer;
+    const struct performer before = *one;
+    performer_next(one, &run->rules, run->sabotage, &run->bundle);
+    walk->spoiled += run->sabotage != NULL && is_spoiled(run, &before);
+}
+
 static void step(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
     struct performer *one = &run->actors[move.actor].performer;
     size_t mark = world_mark(&run->world);
-    performer_next(one, &run->rules, run->sabotage, &run->bundle);
+    walk_send(walk, move.actor);
     if (move.kind == WALK_ABORT) {
         run->outcome = (struct outcome){
             .kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION, .now = run->world.now};

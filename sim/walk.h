@@ -77,6 +77,7 @@ struct walk_plan {
     struct walk_bounds bounds;
     unsigned reductions; /* a set of enum sameness_reduction */
     bool by_statement;   /* operations of different transactions interleave */
+    bool keeps_paths;    /* what an oracle remembers for sightings alone is part of the state */
     walk_watch *watch;   /* NULL: the oracles judge */
     /* Changes the primitives, or the rules of the sessions, before anything happens: for who asks
      * what would come of it. NULL: they stay as they are. */
@@ -92,7 +93,8 @@ struct walk {
     struct ghost_write *ghosts; /* a log, for taking back */
     struct walk_frame *frames;
     unsigned depth;
-    bool crowded; /* there were more moves than walk_moves could list */
+    bool crowded;     /* there were more moves than walk_moves could list */
+    uint64_t spoiled; /* transactions that the planted bug had a hand in; undoing takes none back */
 };
 
 /* False: no memory. */

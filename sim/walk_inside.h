@@ -35,6 +35,10 @@ void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
 void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
 
+/* Of walk.c: what the actor sends next, into run->bundle; whether the planted bug had a hand in it
+ * is counted. */
+void walk_send(struct walk *walk, unsigned actor);
+
 /* Of walk.c: what stays of a transaction is judged; the actor hears of it (run->bundle and
  * run->outcome). */
 void walk_judge(struct walk *walk, size_t mark, bool commits);

@@ -121,7 +121,7 @@ void walk_operate(struct walk *walk, struct walk_move move)
 void walk_open(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
-    performer_next(&run->actors[move.actor].performer, &run->rules, run->sabotage, &run->bundle);
+    walk_send(walk, move.actor);
     session_begin(run->sessions, move.actor, &run->bundle, ROW_NONE);
     walk_operate(walk, move);
 }

@@ -178,9 +178,11 @@ function killsTile(data) {
     if (kills.length === 0) return tile('kills', 'Planted bugs found', notMeasured(), 'none was hunted here');
     const found = countOf(kills, (kill) => kill.status === 'found');
     const equivalent = countOf(kills, (kill) => kill.status === 'equivalent');
+    const notShown = countOf(kills, (kill) => kill.status === 'not shown');
     const survived = countOf(kills, (kill) => kill.status === 'survived');
-    return tile('kills', 'Planted bugs found', share(found, kills.length - equivalent),
-        survived > 0 ? `${survived} survived` : `and ${equivalent} equivalent`, survived > 0);
+    return tile('kills', 'Planted bugs found', share(found, kills.length - equivalent - notShown),
+        survived > 0 ? `${survived} survived`
+            : `and ${equivalent} equivalent${notShown > 0 ? `, ${notShown} not shown` : ''}`, survived > 0);
 }
 
 // ---- runs -------------------------------------------------------------------------------------------
@@ -447,11 +449,11 @@ function killsSection(data) {
 
 /** How often it was hunted; and how often found, if not every time. */
 function triesOf(row) {
-    return isMissing(row.found) || row.found === row.tries || row.status === 'equivalent' ? figure(row.tries) : `${row.found} of ${row.tries}`;
+    return isMissing(row.found) || row.found === row.tries || row.status === 'equivalent' || row.status === 'not shown' ? figure(row.tries) : `${row.found} of ${row.tries}`;
 }
 
 function killSummary(rows) {
-    const counts = ['found', 'equivalent', 'survived'].map((word) => [word, countOf(rows, (row) => row.status === word)]);
+    const counts = ['found', 'equivalent', 'not shown', 'survived'].map((word) => [word, countOf(rows, (row) => row.status === word)]);
     return element('p', { class: 'summary' }, `${counted(rows.length, 'bug')} planted: `,
         counts.flatMap(([word, count], index) => [index > 0 ? ', ' : null,
             count === 0 ? `none ${word}`

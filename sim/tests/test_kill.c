@@ -35,6 +35,9 @@ static struct kill hunt(const struct sabotage *sabotage, uint64_t base_seed, uin
     cr_assert(kill_hunt(sabotage, &hunting, &kill));
     cr_expect_leq(kill.schedules, schedules);
     cr_expect(kill.found || kill.schedules == schedules, "%s: gave up early", sabotage->name);
+    cr_expect_eq(kill.disputes, 0U, "%s, %s seed %d: the sound engine breaks %s, too",
+                 sabotage->name, kill.dispute.scenario, (int)kill.dispute.seed,
+                 kill.dispute.breach.why);
     return kill;
 }
 
@@ -198,6 +201,9 @@ Test(kill, what_is_told_of_a_kill_can_be_run_again)
         cr_expect_eq(result->oracle, kill.oracle, "%s", sabotage.name);
         cr_expect_eq(result->steps, kill.steps, "%s", sabotage.name);
         run_free(&run);
+        make(kill.scenario, NULL);
+        cr_expect_eq(run_seed(kill.seed)->verdict, RUN_HELD, "%s", sabotage.name);
+        run_free(&run);
     }
 }
 
@@ -228,6 +234,76 @@ Test(kill, pct_finds_sabotages_of_every_protocol_and_what_is_told_can_be_run_aga
         }
     }
 }
+
+/* ---- what is no kill ---------------------------------------------------------------------------
+ */
+
+/* Transition 7 never happens any more; nothing else is wrong. */
+Test(kill, a_path_that_can_no_longer_be_taken_is_found_by_its_clause)
+{
+    static const char *const names[] = {"seq.force-cancel/drop/grace.2", "seq.ask-to-end/drop/ask"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct sabotage sabotage = found(names[i]);
+        cr_expect_null(sabotage.equivalent);
+        struct kill kill = hunt(&sabotage, 1, WITHIN_AT_MOST, NULL);
+        cr_assert(kill.found, "%s", names[i]);
+        cr_expect_eq(kill.way, KILL_PATH);
+        cr_expect_eq(kill.breach.clause, CLAUSE_SEQ_15);
+        cr_expect_eq(kill.path, SIGHT_SEQ_CANCEL_FORCED);
+        cr_expect_geq(kill.taken, (uint32_t)KILL_PATH_TAKEN);
+        bool without[CLAUSE_COUNT] = {[CLAUSE_SEQ_15] = true};
+        kill = hunt(&sabotage, 1, KILL_PATH_SEEDS, without);
+        cr_expect(!kill.found || kill.breach.clause != CLAUSE_SEQ_15, "it is off");
+    }
+}
+
+/* (KI2): by chance is not enough, and neither is seldom. */
+Test(kill, a_path_counts_only_if_the_sound_engine_takes_it_often_and_the_other_never)
+{
+    static const struct {
+        uint32_t sound, spoiled;
+        bool differs;
+    } cases[] = {{KILL_PATH_TAKEN, 0, true},
+                 {KILL_PATH_TAKEN - 1, 0, false},
+                 {KILL_PATH_SEEDS, 1, false},
+                 {0, KILL_PATH_SEEDS, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct kill kill = {0};
+        struct kill_paths sound = {.seen[SIGHT_SEQ_LATE] = cases[i].sound};
+        struct kill_paths spoiled = {.seen[SIGHT_SEQ_LATE] = cases[i].spoiled};
+        cr_expect_eq(kill_paths_differ(&sound, &spoiled, NULL, &kill), cases[i].differs);
+        sound = (struct kill_paths){.evaluated[CLAUSE_SEQ_12] = cases[i].sound};
+        spoiled = (struct kill_paths){.evaluated[CLAUSE_SEQ_12] = cases[i].spoiled};
+        cr_expect_eq(kill_paths_differ(&sound, &spoiled, NULL, &kill), cases[i].differs);
+    }
+}
+
+/* A scenario in which the sound engine breaks as well: a bug that makes no difference is not found
+ * there, and that the sound engine breaks is told. */
+Test(kill, what_the_sound_engine_breaks_too_is_no_kill_and_is_told)
+{
+    static const struct {
+        const char *ground;
+        enum clause_id clause;
+    } cases[] = {{"legacy-late-call", CLAUSE_LEG_7}, {"lossy-failover", CLAUSE_ACL_33}};
+    static const char *const names[] = {"legacy.ack/repeat", "ack/repeat"};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sabotage sabotage = found(names[i]);
+        struct kill_hunting hunting = {.base_seed = 1, .schedules_max = WITHIN};
+        struct kill kill;
+        sabotage.scenario = cases[i].ground;
+        cr_assert(kill_hunt(&sabotage, &hunting, &kill));
+        cr_expect_not(kill.found, "%s: %s", names[i], kill.breach.why);
+        cr_expect_eq(kill.disputes, (uint32_t)KILL_DISPUTES_MAX, "it was given up");
+        cr_expect_str_eq(kill.dispute.scenario, cases[i].ground);
+        make(kill.dispute.scenario, NULL);
+        cr_expect_eq(run_seed(kill.dispute.seed)->breach.clause, kill.dispute.breach.clause);
+        run_free(&run);
+    }
+}
+
+/* ---- where they are hunted ---------------------------------------------------------------------
+ */
 
 /* The rotation gives each scenario the same seeds. */
 Test(kill, an_enumerated_sabotage_is_hunted_in_several_scenarios_in_turn)
