@@ -68,6 +68,7 @@ bool equivalence_ground_make(struct equivalence_ground *ground, const struct sco
     for (int s = 0; s < SIGHT_COUNT; s++) {
         ground->seen[s] = report->seen[s] > 0;
     }
+    memcpy(ground->sent, report->sent, sizeof ground->sent);
     ground->ends = list_ends(explore, &ground->end_count);
     explore_free(explore);
     if (ground->ends == NULL) {
@@ -145,10 +146,24 @@ static enum equivalence_answer answer_of(struct equivalence_trial *trial,
     return compare_paths(trial, report) ? EQUIVALENCE_EQUAL : EQUIVALENCE_PATHS;
 }
 
+/* Whether the bug can take effect there at all: up to where it does, the spoiled engine sends what
+ * the sound one does. */
+static bool can_touch(const struct equivalence_ground *ground, const struct sabotage *sabotage)
+{
+    bool inside = sabotage->kind == SABOTAGE_NAMED || sabotage->kind == SABOTAGE_DROP ||
+                  sabotage->kind == SABOTAGE_UNGUARD || sabotage->kind == SABOTAGE_STALE;
+    bool sent =
+        sabotage->kind == SABOTAGE_NAMED || ground->sent[sabotage->bundle][sabotage->primitive];
+    return sent && (inside || !ground->scope->by_statement);
+}
+
 bool equivalence_try(const struct equivalence_ground *ground, const struct sabotage *sabotage,
                      struct equivalence_trial *trial)
 {
-    *trial = (struct equivalence_trial){.ground = ground};
+    *trial = (struct equivalence_trial){.ground = ground, .answer = EQUIVALENCE_UNTOUCHED};
+    if (!can_touch(ground, sabotage)) {
+        return true;
+    }
     struct explore *explore = search(ground->scope, ground->scenario, sabotage);
     if (explore == NULL) {
         return false;

@@ -12,6 +12,9 @@
  * How many states there are, or how often a path was seen, is not compared: a bundle that is sent
  * twice has more states.
  *
+ * Operations of different transactions interleave in some scopes. Those are for bugs inside a
+ * transaction: a part or a test that is left out, a value that is written back.
+ *
  * (EQ1) A bug is shown equivalent if it took effect in some scope of its protocol and is equal to
  *       the sound engine in every scope in which it did. One that took effect nowhere is not.
  * (EQ2) What the sound engine does in a scope is searched once, and is the same for every bug. */
@@ -31,6 +34,7 @@ struct equivalence_ground {
     uint64_t *ends; /* in ascending order */
     size_t end_count;
     bool seen[SIGHT_COUNT];
+    bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
 };
 
 enum equivalence_answer {

@@ -1004,6 +1004,9 @@ static void add_up(struct explore *explore)
         }
         report->rests += one->rests;
         report->spoiled += one->walk.spoiled;
+        for (size_t i = 0; i < sizeof report->sent; i++) {
+            (&report->sent[0][0])[i] |= (&one->walk.sent[0][0])[i];
+        }
         report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
     }
 }

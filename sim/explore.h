@@ -112,10 +112,11 @@ struct explore_report {
     struct run_result result; /* BROKEN */
     struct walk_move *path;   /* BROKEN, or to the target: the way there; freed by explore_free */
     size_t path_length;
-    uint64_t stuck;                   /* STUCK: one of the states */
-    uint64_t evaluated[CLAUSE_COUNT]; /* how often each clause's antecedent held */
-    uint64_t seen[SIGHT_COUNT];       /* how often each path was seen */
-    uint64_t spoiled;                 /* transactions that the planted bug had a hand in */
+    uint64_t stuck;                                /* STUCK: one of the states */
+    uint64_t evaluated[CLAUSE_COUNT];              /* how often each clause's antecedent held */
+    uint64_t seen[SIGHT_COUNT];                    /* how often each path was seen */
+    bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT]; /* without a planted bug: what was sent */
+    uint64_t spoiled; /* transactions that the planted bug had a hand in */
 };
 
 struct explore; /* explore.c */

@@ -465,10 +465,15 @@ static bool is_spoiled(const struct run *run, const struct performer *one)
 void walk_send(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
-    struct performer *one = &run->actors[actor].performer;
-    const struct performer before = *one;
-    performer_next(one, &run->rules, run->sabotage, &run->bundle);
-    walk->spoiled += run->sabotage != NULL && is_spoiled(run, &before);
+    const struct bundle *sent = &run->bundle;
+    performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
+    if (run->sabotage != NULL) { /* what it was before is in the frame of this move */
+        walk->spoiled += is_spoiled(run, &walk->frames[walk->depth - 1].performer);
+        return;
+    }
+    for (uint8_t i = 0; i < sent->count; i++) {
+        walk->sent[sent->name][sent->calls[i].primitive] = true;
+    }
 }
 
 static void step(struct walk *walk, struct walk_move move)

@@ -93,7 +93,9 @@ struct walk {
     struct ghost_write *ghosts; /* a log, for taking back */
     struct walk_frame *frames;
     unsigned depth;
-    bool crowded;     /* there were more moves than walk_moves could list */
+    bool crowded; /* there were more moves than walk_moves could list */
+    /* what was sent, by bundle and primitive: as the engine says it, without a planted bug */
+    bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
     uint64_t spoiled; /* transactions that the planted bug had a hand in; undoing takes none back */
 };
 
