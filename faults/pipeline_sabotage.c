@@ -437,8 +437,6 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.request/repeat", "a request that is sent twice is one that comes twice"},
     {"pipeline.claim/repeat", "the first claim lapses, and its request comes again"},
     {"pipeline.mark/repeat", "the idempotency key is taken already (23505)"},
-    {"pipeline.mark/drop/add-entry-of-null",
-     "without an entry its history is a 23503: stopped, too"},
     {"pipeline.mark/split-after/add-entry-of-null", "it is refused, so there is no second part"},
     {"pipeline.review/repeat", "the manifest of the decision is there already (23505)"},
     {"pipeline.review/drop/lock-entry", CAS_SERIALISES},

@@ -205,7 +205,6 @@ static const struct sabotage_reason equivalents[] = {
      "who sees no heartbeat tries too early, and expiry is tested again under the seq's lock"},
     {"seq.look/drop/look.3", "a canceller that does not see what it asked asks again, in vain: the "
                              "run goes on to its own end"},
-    {"seq.take/repeat", "the first one moved the seq on, so the second is overtaken"},
     {"seq.take/stale/expect.2",
      "a stripe is its actor's own: nobody writes it between the read and the write"},
     {"seq.take/drop/ask-contract",

@@ -278,15 +278,14 @@ Test(kill, a_path_counts_only_if_the_sound_engine_takes_it_often_and_the_other_n
     }
 }
 
-/* A scenario in which the sound engine breaks as well: a bug that makes no difference is not found
- * there, and that the sound engine breaks is told. */
+/* Scenarios in which the sound engine breaks as well, and bugs that never take effect there. */
 Test(kill, what_the_sound_engine_breaks_too_is_no_kill_and_is_told)
 {
     static const struct {
         const char *ground;
         enum clause_id clause;
     } cases[] = {{"legacy-late-call", CLAUSE_LEG_7}, {"lossy-failover", CLAUSE_ACL_33}};
-    static const char *const names[] = {"legacy.ack/repeat", "ack/repeat"};
+    static const char *const names[] = {"legacy.escalate/repeat", "escalate/repeat"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sabotage sabotage = found(names[i]);
         struct kill_hunting hunting = {.base_seed = 1, .schedules_max = WITHIN};
