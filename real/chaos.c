@@ -13,9 +13,10 @@
 
 #define TICK_NS       1000000 /* between two looks, if nothing happens */
 #define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped, */
-#define JOB_PATIENCE  20   /* ... and so many for each job: with many, each bundle has its time */
-#define SENT_TRIES    2000 /* of a tenth of a millisecond, until COMMIT is sent */
-#define FOLLOW_TRIES  5    /* until a server that may be starting over has a standby */
+#define JOB_PATIENCE  20     /* ... and so many for each job: with many, each bundle has its time */
+#define SENT_NS       100000 /* between two looks whether COMMIT is sent */
+#define END_MS        60000  /* for a backend to end: as soon as it is given a processor */
+#define FOLLOW_TRIES  5      /* until a server that has lost a process and restarts has a standby */
 #define STATUS_LATE   2
 #define STATUS_FAILED 3
 
@@ -298,7 +299,7 @@ static bool terminate(struct watch *watch, const struct seat *seat, const struct
     char text[80];
     int64_t done = 0;
     snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, %d)::int::bigint",
-             (int)seat->backend, frozen == NULL ? 1000 : 0);
+             (int)seat->backend, frozen == NULL ? END_MS : 0);
     bool told = seat->backend != 0 && admin(watch) != NULL &&
                 store_pg_ask(watch->admin, text, &done) && done == 1;
     if (frozen != NULL) {
@@ -381,6 +382,24 @@ static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
     return done;
 }
 
+/* It has neither ended nor stopped, as far as anybody has told us. */
+static bool is_going(const struct child *child)
+{
+    siginfo_t change = {.si_pid = 0};
+    int told = waitid(P_PID, (id_t)child->pid, &change, WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+    return told == 0 && change.si_pid == 0;
+}
+
+/* It was told to go on, and does so when it is given a processor, however busy the machine is. */
+static void await_sent(const struct watch *watch, unsigned actor)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    while (seat->moment == SEAT_BEFORE_COMMIT && is_going(&watch->children[actor]) &&
+           !*watch->chaos->interrupted && driver_now() < watch->chaos->driver.give_up_at) {
+        nanosleep(&(struct timespec){.tv_nsec = SENT_NS}, NULL);
+    }
+}
+
 /* It stands before COMMIT. Its connection's other end does nothing any more, then it goes on and
  * sends: from there on its commit is unanswered, and stays so. */
 static bool let_send(struct watch *watch, unsigned actor, struct process *frozen)
@@ -390,9 +409,7 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
         return false;
     }
     go_on(watch, actor);
-    for (int i = 0; i < SENT_TRIES && seat->moment == SEAT_BEFORE_COMMIT; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-    }
+    await_sent(watch, actor);
     if (seat->moment == SEAT_SENT) {
         return true;
     }
@@ -419,14 +436,30 @@ static void strike(struct watch *watch, unsigned actor, const struct chaos_fault
     }
 }
 
-static struct rival rival_of(const struct watch *watch, unsigned actor)
+struct victim {
+    const struct watch *watch;
+    unsigned actor;
+};
+
+static bool has_answer(const void *victim)
 {
+    const struct victim *of = victim;
+    bool ignored;
+    return is_told(of->watch, of->actor, &ignored) || !is_going(&of->watch->children[of->actor]);
+}
+
+static struct rival rival_of(const struct victim *victim)
+{
+    const struct watch *watch = victim->watch;
+    unsigned actor = victim->actor;
     const struct seat *seat = &watch->page->seats[actor];
     struct rival rival = {.dsn = watch->chaos->driver.dsn,
                           .schema = watch->chaos->driver.schema,
                           .victim = watch->children[actor].pid,
                           .backend = seat->backend,
-                          .table = (enum row_table)seat->last_table};
+                          .table = (enum row_table)seat->last_table,
+                          .is_over = has_answer,
+                          .of = victim};
     driver_name(&watch->chaos->driver, actor, rival.name);
     return rival;
 }
@@ -434,7 +467,8 @@ static struct rival rival_of(const struct watch *watch, unsigned actor)
 /* A rival tells its victim to go on. */
 static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
 {
-    struct rival rival = rival_of(watch, actor);
+    const struct victim victim = {.watch = watch, .actor = actor};
+    struct rival rival = rival_of(&victim);
     owe(watch, actor, kind);
     watch->children[actor].stands = false;
     if (kind == CHAOS_SERIALIZATION) {

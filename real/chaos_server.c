@@ -156,7 +156,7 @@ bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why)
                                             .max_connections = CHAOS_SERVER_CONNECTIONS,
                                             .keep = server->cluster->keep,
                                             .follows = server->cluster};
-    if (!cluster_start(&server->standby, &options, why)) {
+    if (!cluster_await(server->cluster, why) || !cluster_start(&server->standby, &options, why)) {
         return false;
     }
     if (!wait_for(server, "*", why)) {

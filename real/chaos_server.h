@@ -38,8 +38,9 @@ bool chaos_server_freeze(const struct chaos_server *server, int backend, struct 
 void chaos_server_stop(struct chaos_server *server, const struct process *frozen);
 bool chaos_server_start(struct chaos_server *server, struct cluster_fault *why);
 
-/* A standby joins: from here on no commit is acknowledged that it does not have, too. It takes half
- * a second, during which clients go on. False: there is none, and nobody waits for one. */
+/* A standby joins, once the server answers: from here on no commit is acknowledged that it does not
+ * have, too. It takes half a second, during which clients go on. False: there is none, and nobody
+ * waits for one. */
 bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why);
 /* The primary and all its processes are killed; the standby is promoted. */
 void chaos_server_kill(struct chaos_server *server);

@@ -141,6 +141,8 @@ static bool write_settings(const struct cluster *cluster, const struct cluster_o
                                  "superuser_reserved_connections = 0\n"
                                  "shared_memory_type = mmap\n" /* in the folder, or nowhere */
                                  "dynamic_shared_memory_type = mmap\n"
+                                 /* A promotion may wait for one interval, of 5 s otherwise. */
+                                 "wal_retrieve_retry_interval = 100ms\n"
                                  "fsync = %s\n"
                                  "lc_messages = 'C'\n"
                                  "timezone = 'UTC'\n"
@@ -203,8 +205,12 @@ static bool answers(const struct cluster *cluster)
     return ready;
 }
 
-static bool wait_until_ready(struct cluster *cluster, struct cluster_fault *why)
+bool cluster_await(struct cluster *cluster, struct cluster_fault *why)
 {
+    if (cluster->server.pid == 0) {
+        (void)cluster_fault_set(why, "PostgreSQL does not run");
+        return with_log(cluster, why);
+    }
     for (int i = 0; i < READY_ATTEMPTS; i++) {
         if (process_ended(&cluster->server, PAUSE_MS)) {
             process_release(&cluster->server);
@@ -231,7 +237,7 @@ static bool serve(struct cluster *cluster, struct cluster_fault *why)
                                       .output = cluster->log,
                                       /* To quit at once, and clear away its memory (C1). */
                                       .when_orphaned = cluster->keep ? 0 : SIGQUIT};
-    return process_start(&cluster->server, &plan, why) && wait_until_ready(cluster, why);
+    return process_start(&cluster->server, &plan, why) && cluster_await(cluster, why);
 }
 
 /* ---- starting and ending -------------------------------------------------------------------- */

@@ -94,6 +94,10 @@ const char *cluster_dsn(const struct cluster *cluster);
 /* Whether the server that was started last is still there. */
 bool cluster_running(const struct cluster *cluster);
 
+/* Returns when the server answers, as one that starts over after the loss of a process does not.
+ * False: it is stopped, and *why has the end of its log. */
+bool cluster_await(struct cluster *cluster, struct cluster_fault *why);
+
 /* Returns when the server has ended; a server that does not obey in time is killed. */
 void cluster_stop(struct cluster *cluster, enum cluster_stop how);
 

@@ -143,6 +143,13 @@ static bool answers_otherwise(const struct driver *driver, unsigned number, stru
     return true;
 }
 
+/* There is no server, or no connection to it: nothing can have come of it. */
+static bool found_nobody(const struct outcome *outcome)
+{
+    return outcome->kind == OUTCOME_ABORTED &&
+           (outcome->aborted == ABORT_CONNECTION || outcome->aborted == ABORT_CONNECTIONS);
+}
+
 /* One transaction. False: the store failed. */
 static bool step(const struct driver *driver, unsigned number, struct station *station,
                  struct performer *performer)
@@ -169,12 +176,10 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     }
     seat->holds = holds(performer);
     seat_keep(seat, &performer->actor);
-    if (!was_idle || !performer->role->is_idle(&performer->actor)) {
+    if (found_nobody(&outcome)) {
+        pause_ms(PAUSE_MS);
+    } else if (!was_idle || !performer->role->is_idle(&performer->actor)) {
         driver->page->progress++;
-    }
-    if (outcome.kind == OUTCOME_ABORTED &&
-        (outcome.aborted == ABORT_CONNECTION || outcome.aborted == ABORT_CONNECTIONS)) {
-        pause_ms(PAUSE_MS); /* nobody is there, or nobody has time */
     }
     return true;
 }

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#define TEXT_SIZE   400
-#define WAITS_TRIES 150 /* of a millisecond, until the victim has connected and waits */
-#define CROWD_MAX   256
-#define CROWD_MS    15 /* for which there is no connection to be had */
+#define TEXT_SIZE  400
+#define STAY_TRIES 5000 /* of a millisecond: a victim that does nothing at all is left alone */
+#define CROWD_MAX  256
 
 static void pause_ms(long ms)
 {
@@ -32,7 +31,7 @@ static void go_on(const struct rival *rival)
     (void)kill(rival->victim, SIGCONT);
 }
 
-/* True as soon as the victim waits for a lock. */
+/* True as soon as the victim waits for a lock; false when it has its answer without. */
 static bool waits(const struct rival *rival, struct store_pg *observer)
 {
     char text[TEXT_SIZE];
@@ -41,7 +40,7 @@ static bool waits(const struct rival *rival, struct store_pg *observer)
              "SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND "
              "wait_event_type = 'Lock'",
              rival->name);
-    for (int i = 0; i < WAITS_TRIES && waiting == 0; i++) {
+    for (int i = 0; i < STAY_TRIES && waiting == 0 && !rival->is_over(rival->of); i++) {
         pause_ms(1);
         if (!store_pg_ask(observer, text, &waiting)) {
             return false;
@@ -130,7 +129,9 @@ void rival_crowd(const struct rival *rival)
         count++;
     }
     go_on(rival);
-    pause_ms(CROWD_MS);
+    for (int i = 0; i < STAY_TRIES && !rival->is_over(rival->of); i++) {
+        pause_ms(1);
+    }
     while (count > 0) {
         store_pg_close(crowd[--count]);
     }

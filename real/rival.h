@@ -3,8 +3,9 @@
  * 40P01, 40001, 53300. Changes nothing that anybody can see.
  *
  * The victim is a process that stands still before it begins its transaction (SIGSTOP); every
- * function lets it go on (SIGCONT) and returns within a second, whatever came of it. Whether it was
- * hit is the victim's to say.
+ * function lets it go on (SIGCONT) and stays until the victim has met it or has its answer, however
+ * long it takes to be given a processor, up to some seconds. Whether it was hit is the victim's to
+ * say.
  *
  * It needs a superuser, and a server whose deadlock_timeout is RIVAL_DEADLOCK_MS or a little more:
  * the victim must be waiting already when the rival asks for what the victim has, and be the first
@@ -24,6 +25,8 @@ struct rival {
     int backend; /* the victim's process on the server; 0: it has yet to connect */
     char name[STORE_PG_NAME_SIZE]; /* of all its connections */
     enum row_table table; /* that the victim is going to change a row of, after other changes */
+    bool (*is_over)(const void *of); /* the victim has its answer */
+    const void *of;                  /* ... for that */
 };
 
 void rival_deadlock(const struct rival *rival);

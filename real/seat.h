@@ -129,7 +129,8 @@ struct seat {
 
 struct seat_page {
     atomic_int clients_left;  /* who has not begun all that there is to begin */
-    atomic_ulong progress;    /* transactions that were about something */
+    atomic_ulong progress;    /* transactions that were about something; an attempt that found no
+                                 server is none, so an outage counts for nothing, however long */
     atomic_bool crowd;        /* a rival has taken every connection that there was */
     atomic_ulong turned_away; /* 53300 without one: a principal had no connection left */
     uint64_t resolved;        /* bundles, as bits, whose lost answer must be found out about */

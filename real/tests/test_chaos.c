@@ -4,6 +4,7 @@
 #include "real/chaos.h"
 #include "real/fates.h"
 #include "real/history.h"
+#include "real/rival.h"
 #include "real/tests/server.h"
 #include "real/views.h"
 
@@ -631,13 +632,129 @@ Test(chaos, only_the_servers_own_processes_are_killed)
     cr_expect(cluster_close(&own, &why), "%s", why.text);
 }
 
+/* A server that has lost a process throws everybody out and recovers first. */
+Test(chaos, a_standby_joins_a_server_that_is_starting_over)
+{
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    struct store_pg *victim = open_at(cluster_dsn(&own)), *other = open_at(cluster_dsn(&own));
+    cr_assert(chaos_server_kill_backend(&server, store_pg_backend(victim)));
+    while (store_pg_is_well(other)) {
+        usleep(1000);
+    }
+    cr_expect(chaos_server_follow(&server, &why), "%s", why.text);
+    cr_expect(chaos_server_unfollow(&server, &why), "%s", why.text);
+    store_pg_close(victim);
+    store_pg_close(other);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* ---- a busy machine -------------------------------------------------------------------------- */
+
+/* A seq's dispatcher, and nobody to hand its seqs to. */
+static pid_t dispatch_apart(const char *dsn)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct store_pg_problem problem;
+        struct driver driver = {.dsn = dsn,
+                                .schema = SCHEMA,
+                                .rules = &rules,
+                                .page = page,
+                                .storms = true,
+                                .give_up_at = INT64_MAX};
+        _exit((int)driver_act(&driver, 0, &problem));
+    }
+    cr_assert(pid > 0);
+    return pid;
+}
+
+static void await(const atomic_ulong *number, unsigned long least)
+{
+    while (*number < least) { /* or until the suite's time is up */
+        usleep(1000);
+    }
+}
+
+/* A fault whose victim is yet to come is dropped after so much progress: a server that is away for
+ * long, as one that is promoted on a busy machine is, must not use that up. */
+Test(chaos, attempts_that_find_no_server_are_no_progress)
+{
+    struct cluster_fault why;
+    struct chaos_server server = start_own();
+    int status = 0;
+    set_snare(0, SEAT_STOPS, BUNDLE_SEQ_ADMIT, SEAT_BEFORE_COMMIT);
+    pid_t pid = dispatch_apart(cluster_dsn(&own));
+    cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+    cr_assert(WIFSTOPPED(status));
+    chaos_server_stop(&server, NULL);
+    kill(pid, SIGCONT);
+    await(&page->seats[0].aborted[ABORT_CONNECTION], 1);
+    unsigned long before = page->progress;
+    await(&page->seats[0].aborted[ABORT_CONNECTION], 100);
+    cr_expect_eq(page->progress, before, "%lu, then %lu", before, page->progress);
+    cr_assert(chaos_server_start(&server, &why), "%s", why.text);
+    await(&page->progress, before + 1);
+    finish(pid, SIGKILL, &status);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
+/* A victim that is slow: it asks for a connection only when it was waited for so often. */
+struct slow {
+    int looks;
+    bool admitted;
+};
+
+static bool is_over_at_last(const void *of)
+{
+    struct slow *slow = *(struct slow *const *)of;
+    struct store_pg_problem problem;
+    if (++slow->looks < 100) {
+        return false;
+    }
+    struct store_pg *store =
+        store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(&own),
+                                                 .schema = SCHEMA,
+                                                 .primitives = primitive_table,
+                                                 .primitive_count = PRIMITIVE_COUNT},
+                      &problem);
+    slow->admitted = store != NULL;
+    store_pg_close(store);
+    return true;
+}
+
+Test(chaos, a_crowd_stays_until_its_victim_has_come)
+{
+    struct cluster_fault why;
+    (void)start_own();
+    struct slow slow = {.looks = 0}, *of = &slow;
+    pid_t victim = fork();
+    if (victim == 0) {
+        pause();
+        _exit(0);
+    }
+    rival_crowd(&(struct rival){.dsn = cluster_dsn(&own),
+                                .schema = SCHEMA,
+                                .victim = victim,
+                                .is_over = is_over_at_last,
+                                .of = &of});
+    cr_expect_eq(slow.looks, 100);
+    cr_expect_not(slow.admitted);
+    int status = 0;
+    finish(victim, SIGKILL, &status);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t undisturbed;
 
+#define LAPSE_MS 150   /* claims that lapse soon */
+#define LONG_MS  20000 /* ... and that outlast any pause of a busy machine */
+
 /* Three seqs, with one fault. */
 static struct chaos_report run_with(struct chaos_server *server, const struct chaos_fault *faults,
-                                    size_t count)
+                                    size_t count, int64_t claim_ms)
 {
     struct chaos_plan plan = {.faults = faults, .count = count, .storms = true};
     struct chaos_report report = {.missed = 0};
@@ -647,7 +764,7 @@ static struct chaos_report run_with(struct chaos_server *server, const struct ch
         .actors = 5,
         .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_WORKER, SEQ_COMMITTER, SEQ_RECLAIMER},
         .jobs = 3,
-        .timeout = 150,
+        .timeout = claim_ms,
         .put_back = 5,
         .of.seq = {.fate_count = 1}};
     struct chaos chaos = {.driver = {.dsn = chaos_server_dsn(server),
@@ -703,7 +820,7 @@ Test(chaos, a_fault_that_hit_nothing_is_not_counted)
     struct cluster_fault why;
     struct chaos_server server = start_own();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct chaos_report report = run_with(&server, &cases[i].fault, 1);
+        struct chaos_report report = run_with(&server, &cases[i].fault, 1, LAPSE_MS);
         cr_expect_eq(counted(&report), 0, "%s", cases[i].why);
         cr_expect_eq(report.missed, 1, "%s", cases[i].why);
         begin_anew(cluster_dsn(&own));
@@ -729,7 +846,8 @@ Test(chaos, a_fault_that_hit_is_counted_by_its_kind)
     struct cluster_fault why;
     struct chaos_server server = start_own();
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct chaos_report report = run_with(&server, &faults[i], 1);
+        bool lasts = faults[i].kind == CHAOS_SHORT_STOP;
+        struct chaos_report report = run_with(&server, &faults[i], 1, lasts ? LONG_MS : LAPSE_MS);
         cr_expect_eq(counted(&report), 1, "fault %zu", i);
         cr_expect_eq(report.counted[faults[i].kind], 1, "fault %zu", i);
         if (faults[i].moment == SEAT_SENT) {
@@ -749,7 +867,7 @@ Test(chaos, promotions_follow_one_another)
         {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_COMMIT, .moment = SEAT_BEFORE_COMMIT}};
     struct cluster_fault why;
     struct chaos_server server = start_own();
-    struct chaos_report report = run_with(&server, faults, 3);
+    struct chaos_report report = run_with(&server, faults, 3, LAPSE_MS);
     cr_expect_eq(report.counted[CHAOS_FAILOVER], 3, "%d counted, %d missed",
                  (int)report.counted[CHAOS_FAILOVER], (int)report.missed);
     cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 0);

@@ -223,6 +223,7 @@ Test(cluster, settings_are_as_asked)
                  {"lc_collate", "C"},
                  {"work_mem", "5MB"},
                  {"deadlock_timeout", "100ms"},
+                 {"wal_retrieve_retry_interval", "100ms"}, /* else a promotion may take 5 s */
                  {"port", "5432"}};
     need_postgresql();
     setenv("PGPORT", "1", 1); /* the user's environment is not the server's */
