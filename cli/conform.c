@@ -4,6 +4,7 @@
 #include "cli/lockstep.h"
 #include "cli/results.h"
 #include "cli/server.h"
+#include "real/own_schema.h"
 #include "sim/script.h"
 
 #include <inttypes.h>
@@ -34,10 +35,11 @@ static const char help[] =
     "  --errors       the proof that it would notice: plants each deliberate error into the\n"
     "                 simulated store and says after how many seeds it was found\n"
     "  --error NAME   plants this one, as --errors calls it, and shows the difference it makes\n"
-    "  --dsn DSN      a server to use, as libpq takes it; Assay makes a schema of its own there "
-    "and\n"
-    "                 drops it, and roles (CREATEROLE) for the principals. Without it, a private\n"
-    "                 server in a temporary folder\n"
+    "  --dsn DSN      a server to use, as libpq takes it; Assay makes schemas there, named by "
+    "chance, and\n"
+    "                 drops those, and roles (CREATEROLE) for the principals. What a killed assay\n"
+    "                 left there is listed, and removed by assay real --clean. Without --dsn, a\n"
+    "                 private server in a temporary folder\n"
     "  --keep         leave the private server, and say how to connect\n"
     "  --json         JSON lines\n"
     "  --out DIR      keep results and a report there; DIR must be empty or new\n"
@@ -63,7 +65,7 @@ struct request {
 /* Everything that a comparison needs. */
 struct bench {
     const struct request *request;
-    char schema[48];
+    struct own_schema own;
     struct lockstep both;
     struct sessions all, copy;
     struct session_rules rules;
@@ -335,7 +337,7 @@ static int on_schema(struct bench *bench, const char *dsn)
 {
     struct store_pg_problem problem;
     struct stepper_options options = {.dsn = dsn,
-                                      .schema = bench->schema,
+                                      .schema = bench->own.name,
                                       .primitives = primitive_table,
                                       .primitive_count = PRIMITIVE_COUNT,
                                       .form = SQL_WHOLE,
@@ -359,24 +361,30 @@ static int conform_scripts(struct bench *bench, const char *dsn)
 {
     struct store_pg_problem problem;
     struct world_capacity capacity = script_capacity();
-    snprintf(bench->schema, sizeof bench->schema, "assay_conform_%ld", (long)getpid());
+    struct own_schema_plan plan = {.dsn = dsn,
+                                   .verb = "conform",
+                                   .about = "assay conform",
+                                   .tables = UINT64_MAX,
+                                   .unmarked = bench->request->keep};
     if (!world_make(&bench->world, &capacity)) {
         fputs("assay conform: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }
-    if (!store_pg_make_schema(dsn, bench->schema, UINT64_MAX, &problem)) {
+    if (!own_schema_make(&bench->own, &plan, &problem)) {
         fprintf(stderr, "assay conform: %s\n", problem.text);
         world_free(&bench->world);
         return CLI_UNAVAILABLE;
     }
     bench->rules = session_postgresql;
-    bench->both = (struct lockstep){.schema = bench->schema,
+    bench->both = (struct lockstep){.schema = bench->own.name,
                                     .all = &bench->all,
                                     .copy = &bench->copy,
                                     .name = name_step,
                                     .context = bench};
     int status = on_schema(bench, dsn);
-    if (!bench->request->keep && !store_pg_drop_schema(dsn, bench->schema, &problem)) {
+    if (bench->request->keep) {
+        own_schema_leave(&bench->own);
+    } else if (!own_schema_drop(&bench->own, dsn, &problem)) {
         fprintf(stderr, "assay conform: %s\n", problem.text);
     }
     world_free(&bench->world);
@@ -438,6 +446,7 @@ static int run_verb(int argc, char **argv)
     status = status != CLI_OK ? status
                               : cli_number_option(&cli_conform, "--base-seed", request.base_seed, 0,
                                                   UINT64_MAX, &request.first_seed);
+    status = status != CLI_OK ? status : server_check_dsn(&cli_conform, request.dsn);
     status = status != CLI_OK ? status : find_planted(&request);
     if (status == CLI_OK && request.errors && request.error != NULL) {
         status = cli_usage_error(&cli_conform, "--errors and --error: one of them");

@@ -62,16 +62,18 @@ static const struct run_mirror follow = {begin, statement, end, abort_one, note}
 bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                  struct store_pg_problem *problem)
 {
-    static unsigned number;
+    char about[SCENARIO_NAME_SIZE + 40];
     *mirror = (struct mirror){.run = run};
-    snprintf(mirror->schema, sizeof mirror->schema, "assay_mirror_%ld_%u", (long)getpid(),
-             ++number);
-    if (!store_pg_make_schema(dsn, mirror->schema, protocol_get(run->scenario->protocol)->tables,
-                              problem)) {
+    snprintf(about, sizeof about, "assay follows %s", run->scenario->name);
+    struct own_schema_plan plan = {.dsn = dsn,
+                                   .verb = "mirror",
+                                   .about = about,
+                                   .tables = protocol_get(run->scenario->protocol)->tables};
+    if (!own_schema_make(&mirror->own, &plan, problem)) {
         return false;
     }
     struct stepper_options options = {.dsn = dsn,
-                                      .schema = mirror->schema,
+                                      .schema = mirror->own.name,
                                       .primitives = run->primitives,
                                       .primitive_count = SABOTAGE_TABLE_SIZE,
                                       .form = SQL_WHOLE,
@@ -79,7 +81,7 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                                       .principals =
                                           protocol_get(run->scenario->protocol)->principals};
     mirror->both = (struct lockstep){.stepper = stepper_open(&options, problem),
-                                     .schema = mirror->schema,
+                                     .schema = mirror->own.name,
                                      .all = run->sessions,
                                      .copy = malloc(sizeof *run->sessions)};
     if (mirror->both.stepper == NULL || mirror->both.copy == NULL) {
@@ -96,7 +98,7 @@ void mirror_close(struct mirror *mirror, const char *dsn)
         stepper_close(mirror->both.stepper);
     }
     free(mirror->both.copy);
-    store_pg_drop_schema(dsn, mirror->schema, &problem);
+    (void)own_schema_drop(&mirror->own, dsn, &problem);
     mirror->run->mirror = NULL;
 }
 

@@ -7,12 +7,13 @@
 #define CLI_MIRROR_H
 
 #include "cli/lockstep.h"
+#include "real/own_schema.h"
 #include "sim/run.h"
 
 struct mirror {
     struct lockstep both;
     struct run *run;
-    char schema[48];
+    struct own_schema own;
     uint64_t runs;
 };
 

@@ -7,6 +7,7 @@
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/history.h"
+#include "real/own_schema.h"
 #include "real/part.h"
 #include "real/views.h"
 #include "scenarios/writer.h"
@@ -21,8 +22,9 @@
 static const char help[] =
     "usage: assay real SCENARIO... [--seeds N | --time 60s] [--no-faults] [--jobs N] [--workers "
     "N]\n"
-    "                  [--dsn DSN] [--keep] [--gate] [--sabotage NAME] [--expect-finding]\n"
-    "                  [--json] [--out DIR]\n"
+    "                  [--dsn DSN] [--clean] [--keep] [--gate] [--sabotage NAME]\n"
+    "                  [--expect-finding] [--json] [--out DIR]\n"
+    "       assay real --dsn DSN --clean\n"
     "\n"
     "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
     "one\n"
@@ -53,11 +55,19 @@ static const char help[] =
     "  --no-faults       nothing befalls anybody\n"
     "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
     "  --workers N       instead of the scenario's\n"
-    "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas of its own there "
-    "and\n"
-    "                    drops them, and roles, too, for a protocol with principals, which takes\n"
-    "                    CREATEROLE. It harms nothing but its own processes and connections.\n"
-    "                    Without it, a private server in a temporary folder\n"
+    "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas there, named by "
+    "chance,\n"
+    "                    and drops those that it made; roles, too, for a protocol with "
+    "principals,\n"
+    "                    which takes CREATEROLE. It harms nothing but its own processes and\n"
+    "                    connections. What a killed assay left there is listed. Without --dsn, a\n"
+    "                    private server in a temporary folder\n"
+    "  --clean           first removes the schemas that killed processes of assay left on that "
+    "server:\n"
+    "                    those that carry its mark in their comment, and whose maker holds their\n"
+    "                    advisory lock no more, each with what depends on it; without SCENARIO it "
+    "does\n"
+    "                    nothing else\n"
     "  --keep            leave the private server with the schema of every run, each with a "
     "comment "
     "that\n"
@@ -95,7 +105,7 @@ struct request {
     struct artefacts *results;
     uint64_t seed_count, job_count, worker_count; /* 0: as the scenario has it */
     double seconds;                               /* 0: seed_count says it */
-    bool keep, json, expect_finding, no_faults, gate;
+    bool keep, clean, json, expect_finding, no_faults, gate;
     struct sabotage sabotage;
     struct cli_arguments scenarios;
     const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
@@ -117,7 +127,7 @@ struct stage {
     int64_t until; /* when faults stop, by driver_now(); 0: never */
     uint64_t seed;
     const struct chaos_plan *plan; /* of that seed */
-    char schema[48];
+    struct own_schema own;
     char name[25];      /* scenario and seed, for people who look at the server */
     struct roles roles; /* of the protocol's principals */
     struct seat_page *page;
@@ -144,7 +154,7 @@ static struct store_pg *open_store(struct stage *stage, struct store_pg_problem 
 {
     return store_pg_open(
         &(struct store_pg_options){.dsn = chaos_server_dsn(&stage->request->server),
-                                   .schema = stage->schema,
+                                   .schema = stage->own.name,
                                    .primitives = primitive_table,
                                    .primitive_count = PRIMITIVE_COUNT},
         problem);
@@ -189,9 +199,9 @@ static int verdict_of(const struct real_result *result)
 static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
 {
     struct real_result *result = stage->result;
-    if (!real_judge(&stage->run, store, stage->schema, &result->verdict) ||
+    if (!real_judge(&stage->run, store, stage->own.name, &result->verdict) ||
         (result->storms &&
-         !fates_look_up(store, stage->schema, stage->page, ids_stand, &result->fates))) {
+         !fates_look_up(store, stage->own.name, stage->page, ids_stand, &result->fates))) {
         return complain("the history cannot be read", store_pg_why_not(store));
     }
     result->commits += result->verdict.commits;
@@ -206,7 +216,7 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
                                                  .plan = stage->plan,
                                                  .seed = stage->seed,
                                                  .again = again},
-                          store, stage->schema);
+                          store, stage->own.name);
     }
     return status;
 }
@@ -223,31 +233,30 @@ static int judge(struct stage *stage, bool ids_stand)
     return status;
 }
 
-static bool comment_on_schema(const struct stage *stage, struct store_pg *store)
-{
-    char text[200];
-    snprintf(text, sizeof text, "COMMENT ON SCHEMA %s IS 'assay real %s, seed %" PRIu64 "'",
-             stage->schema, stage->scenario.name, stage->seed);
-    return store_pg_run(store, text);
-}
-
 /* The schema with its tables and triggers. */
 static int make_schema(struct stage *stage)
 {
-    char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
+    char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE], about[SCENARIO_NAME_SIZE + 60];
     struct store_pg_problem problem;
+    struct request *request = stage->request;
     uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
-    const char *dsn = chaos_server_dsn(&stage->request->server);
-    struct store_pg *store = store_pg_make_schema(dsn, stage->schema, tables, &problem)
-                                 ? open_store(stage, &problem)
-                                 : NULL;
+    snprintf(about, sizeof about, "assay real %s, seed %" PRIu64, stage->scenario.name,
+             stage->seed);
+    struct own_schema_plan plan = {.dsn = chaos_server_dsn(&request->server),
+                                   .verb = "real",
+                                   .about = about,
+                                   .tables = tables,
+                                   .unmarked =
+                                       request->keep || chaos_server_is_ours(&request->server)};
+    struct store_pg *store =
+        own_schema_make(&stage->own, &plan, &problem) ? open_store(stage, &problem) : NULL;
     if (store == NULL) {
         return complain("the schema cannot be made", problem.text);
     }
-    history_script(stage->schema, tables, script);
-    bool done = store_pg_run(store, script) && comment_on_schema(stage, store);
-    if (done && stage->request->keep) {
-        views_script(stage->schema, tables, script);
+    history_script(stage->own.name, tables, script);
+    bool done = store_pg_run(store, script);
+    if (done && request->keep) {
+        views_script(stage->own.name, tables, script);
         done = store_pg_run(store, script);
     }
     int status =
@@ -264,7 +273,7 @@ static int make_roles(struct stage *stage)
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }
-    if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->schema,
+    if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->own.name,
                              &stage->roles, &problem)) {
         stage->roles.principals = 0; /* none to drop */
         return complain(stage->scenario.name, problem.text);
@@ -284,7 +293,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
     int64_t most_ms = RUN_MS_MAX + (int64_t)stage->scenario.jobs * JOB_MS_MAX;
     struct chaos chaos = {
         .driver = {.dsn = chaos_server_dsn(&request->server),
-                   .schema = stage->schema,
+                   .schema = stage->own.name,
                    .run = stage->name,
                    .roles = &stage->roles,
                    .rules = &stage->rules,
@@ -332,7 +341,7 @@ static int clean_up(struct stage *stage, int status)
     if (!store_pg_drop_roles(dsn, &stage->roles, &problem) && status == CLI_OK) {
         status = complain("the roles cannot be dropped", problem.text);
     }
-    if (!store_pg_drop_schema(dsn, stage->schema, &problem) && status == CLI_OK) {
+    if (!own_schema_drop(&stage->own, dsn, &problem) && status == CLI_OK) {
         status = complain("the schema cannot be dropped", problem.text);
     }
     return status;
@@ -349,7 +358,11 @@ static int run_planned(struct stage *stage, const struct real_plan *plan)
         status = run_and_judge(stage, plan);
     }
     stage->result->runs++;
-    return stage->request->keep ? status : clean_up(stage, status);
+    if (stage->request->keep) {
+        own_schema_leave(&stage->own);
+        return status;
+    }
+    return clean_up(stage, status);
 }
 
 static int run_seed(struct stage *stage, uint64_t seed)
@@ -450,7 +463,6 @@ static int make_run(struct stage *stage, const char *name)
 /* Seed after seed; by time, those that were asked for over and over. */
 static int run_loaded(struct stage *stage)
 {
-    static unsigned number;
     const struct request *request = stage->request;
     int status = CLI_OK;
     bool timed = request->seconds > 0;
@@ -460,7 +472,6 @@ static int run_loaded(struct stage *stage)
             break;
         }
         uint64_t seed = timed && request->seeds == NULL ? i : i % request->seed_count;
-        snprintf(stage->schema, sizeof stage->schema, "assay_%ld_%u", (long)getpid(), ++number);
         status = run_seed(stage, 1 + seed);
     }
     return status;
@@ -555,6 +566,7 @@ static int use_server(struct request *request, on_server *what)
         .foreign_dsn = request->dsn, .cluster = &request->cluster, .standby.lock = -1};
     return server_use(&(struct server_request){.verb = "real",
                                                .dsn = request->dsn,
+                                               .clean = request->clean,
                                                .keep = request->keep,
                                                .cluster = &request->cluster,
                                                .settings = chaos_server_settings,
@@ -641,24 +653,46 @@ static int read_numbers(struct request *request)
                             : status;
 }
 
+/* What is asked of a server goes together. */
+static int check_server(const struct request *request)
+{
+    if (request->clean && request->dsn == NULL) {
+        return cli_usage_error(&cli_real, "--clean is about the server that --dsn names; a private "
+                                          "one goes as a whole");
+    }
+    if (request->clean && request->scenarios.count == 0 && request->out != NULL) {
+        return cli_usage_error(&cli_real, "--out is for the results of a SCENARIO, and --clean "
+                                          "alone runs none");
+    }
+    return server_check_dsn(&cli_real, request->dsn);
+}
+
 static int read_request(int argc, char **argv, struct request *request)
 {
-    const struct cli_option options[] = {
-        {"--seeds", &request->seeds, NULL}, {"--time", &request->time, NULL},
-        {"--jobs", &request->jobs, NULL},   {"--workers", &request->workers, NULL},
-        {"--dsn", &request->dsn, NULL},     {"--sabotage", &request->sabotage_name, NULL},
-        {"--out", &request->out, NULL},     {"--no-faults", NULL, &request->no_faults},
-        {"--keep", NULL, &request->keep},   {"--gate", NULL, &request->gate},
-        {"--json", NULL, &request->json},   {"--expect-finding", NULL, &request->expect_finding}};
+    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
+                                         {"--time", &request->time, NULL},
+                                         {"--jobs", &request->jobs, NULL},
+                                         {"--workers", &request->workers, NULL},
+                                         {"--dsn", &request->dsn, NULL},
+                                         {"--sabotage", &request->sabotage_name, NULL},
+                                         {"--out", &request->out, NULL},
+                                         {"--no-faults", NULL, &request->no_faults},
+                                         {"--keep", NULL, &request->keep},
+                                         {"--gate", NULL, &request->gate},
+                                         {"--clean", NULL, &request->clean},
+                                         {"--json", NULL, &request->json},
+                                         {"--expect-finding", NULL, &request->expect_finding}};
     int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
                            &request->scenarios);
     if (status != CLI_OK) {
         return status;
     }
-    if (request->scenarios.count == 0) {
-        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
+    status = check_server(request);
+    if (status == CLI_OK && request->scenarios.count == 0 && !request->clean) {
+        status =
+            cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
     }
-    status = read_numbers(request);
+    status = status == CLI_OK ? read_numbers(request) : status;
     return status == CLI_OK ? read_sabotage(request) : status;
 }
 
@@ -677,6 +711,14 @@ static int run_request(struct request *request, struct artefacts *results)
                             : status;
 }
 
+/* --clean without a SCENARIO. */
+static int run_nothing(void *context, const char *dsn)
+{
+    (void)context;
+    (void)dsn;
+    return CLI_OK;
+}
+
 static int run_verb(int argc, char **argv)
 {
     struct request *request = calloc(1, sizeof *request);
@@ -686,7 +728,8 @@ static int run_verb(int argc, char **argv)
     }
     int status = read_request(argc, argv, request);
     if (status == CLI_OK) {
-        status = run_request(request, &results);
+        status = request->scenarios.count == 0 ? use_server(request, run_nothing)
+                                               : run_request(request, &results);
     }
     free(request);
     return status;

@@ -23,7 +23,8 @@ static const char help[] =
     "  --real            in lockstep on PostgreSQL: every statement, value, wait, SQLSTATE and "
     "row\n"
     "                    is compared. A private server, unless --dsn names one\n"
-    "  --dsn DSN         a server to use, as libpq takes it\n"
+    "  --dsn DSN         a server to use, as libpq takes it; Assay makes a schema there, named by\n"
+    "                    chance, and drops it\n"
     "  --edited          the file was edited by hand, which is fine\n"
     "  --expect-finding  a broken promise is status 0, none is status 1\n"
     "  --json            JSON lines: one of type \"run\", with --trace one of type \"event\" each\n"
@@ -78,7 +79,7 @@ static int read_request(int argc, char **argv, struct request *request)
                                cli_quote(request->until).text);
     }
     choose_file(arguments.positional[0], request);
-    return CLI_OK;
+    return server_check_dsn(&cli_replay, request->dsn);
 }
 
 /* Whether the run did what its file says; says so if it did not. */

@@ -1,7 +1,11 @@
-/* A server for a verb: the one that --dsn names, or a private one that is gone when the verb is. */
+/* A server for a verb: the one that --dsn names, or a private one that is gone when the verb is.
+ *
+ * On a server that --dsn names, schemas that killed processes left are told before the verb begins
+ * (own_schema.h says which they are), and removed if that was asked for. */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 
+#include "cli/cli.h"
 #include "real/cluster.h"
 
 #include <stdbool.h>
@@ -9,6 +13,7 @@
 struct server_request {
     const char *verb; /* "real", for messages */
     const char *dsn;  /* NULL: a private one */
+    bool clean;       /* first remove what killed processes left on the one that is named */
     bool keep;        /* leave the private one, and say how to connect */
     bool fsync;       /* the private one survives a crash of the machine, too; slower */
     /* For whoever does more with the private one than connect; NULL, 0: nobody does. */
@@ -16,6 +21,10 @@ struct server_request {
     const char *settings;    /* more lines for postgresql.conf */
     int max_connections;
 };
+
+/* CLI_OK, or CLI_USAGE after it has said that a --dsn without a word names no server: libpq would
+ * take its default, and an unset variable is no choice of a server. */
+int server_check_dsn(const struct cli_verb *verb, const char *dsn);
 
 typedef int on_server(void *context, const char *dsn);
 

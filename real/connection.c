@@ -1,6 +1,7 @@
 #include "real/connection.h"
 
 #include "model/check.h"
+#include "real/own_schema.h"
 #include "real/schema.h"
 
 #include <ctype.h>
@@ -101,6 +102,16 @@ bool connection_run(PGconn *connection, const char *script)
     ExecStatusType status = PQresultStatus(result);
     PQclear(result);
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
+}
+
+bool connection_settle(PGconn *connection, const char *schema)
+{
+    char settings[SQL_SETTINGS_SIZE], share[OWN_SCHEMA_SHARE_SIZE];
+    char script[sizeof settings + sizeof share];
+    sql_settings(settings);
+    own_schema_share(schema, share);
+    snprintf(script, sizeof script, "%s %s", settings, share);
+    return connection_run(connection, script);
 }
 
 /* ---- prepared statements --------------------------------------------------------------------- */

@@ -29,6 +29,10 @@ void connection_sqlstate(const char *message, char sqlstate[6]);
 /* Statements whose rows nobody wants. */
 bool connection_run(PGconn *connection, const char *script);
 
+/* What a connection must have set before it prepares statements (sql_settings); and it shares in
+ * the lock of its schema (own_schema.h). */
+bool connection_settle(PGconn *connection, const char *schema);
+
 /* ---- prepared statements --------------------------------------------------------------------- */
 
 /* What is remembered of a statement once its text was sent. */

@@ -5,7 +5,7 @@
 
 #include <sys/random.h>
 
-static void draw_text(char *text, size_t digits)
+void roles_draw_digits(char *text, size_t digits)
 {
     unsigned char bytes[16];
     CHECK(digits / 2 <= sizeof bytes);
@@ -19,8 +19,8 @@ void roles_draw(struct roles *roles, uint32_t principals)
 {
     char tag[17];
     *roles = (struct roles){.principals = principals};
-    draw_text(tag, 16);
-    draw_text(roles->password, 32);
+    roles_draw_digits(tag, 16);
+    roles_draw_digits(roles->password, 32);
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         const struct rights *rights = rights_get((enum principal)p);
         roles->connections[p] = rights->connections;
@@ -122,6 +122,8 @@ void roles_script(const struct roles *roles, const char *schema, char script[ROL
                      ROLES_LOCK_TIMEOUT_MS);
             text_add(&text, "ALTER ROLE %s SET idle_in_transaction_session_timeout = %d;\n",
                      roles->names[p], ROLES_IDLE_TIMEOUT_MS);
+            text_add(&text, "COMMENT ON ROLE %s IS '" ROLES_COMMENT "%s';\n", roles->names[p],
+                     schema);
             text_add(&text, "GRANT USAGE ON SCHEMA %s TO %s;\n", schema, roles->names[p]);
             grant_tables(&text, rights_get((enum principal)p), schema, roles->names[p]);
         }

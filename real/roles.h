@@ -20,12 +20,19 @@
 #define ROLES_NAME_SIZE   48
 #define ROLES_SCRIPT_SIZE 8192
 
+/* What a role's comment says in front of the name of its schema: by that it is found when its maker
+ * is gone (own_schema.h). */
+#define ROLES_COMMENT "made by assay for schema "
+
 struct roles {
     uint32_t principals; /* PRINCIPAL_SET; none: there is nothing to make */
     uint32_t connections[PRINCIPAL_COUNT];
     char names[PRINCIPAL_COUNT][ROLES_NAME_SIZE]; /* assay_exec_0f3a... */
     char password[33];
 };
+
+/* An even number of hexadecimal digits, at most 32, by chance. */
+void roles_draw_digits(char *text, size_t digits);
 
 /* Names and a password that nobody can guess, and as many connections as the rights say. */
 void roles_draw(struct roles *roles, uint32_t principals);

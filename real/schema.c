@@ -50,7 +50,7 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
 {
     CHECK(schema_name_is_sound(name));
     struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
-    text_add(&text, "BEGIN;\nCREATE SCHEMA %s;\n", name);
+    text_add(&text, "CREATE SCHEMA %s;\n", name);
     for (int t = 0; t < TABLE_COUNT; t++) {
         if (table_in(tables, (enum row_table)t)) {
             create_table(&text, name, (enum row_table)t, tables);
@@ -65,7 +65,7 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
              "  RAISE EXCEPTION USING ERRCODE = '" SCHEMA_REFUSAL_CLASS
              "' || lpad(reason::text, 3, '0'),\n"
              "    MESSAGE = 'the bundle is refused, reason ' || reason;\n"
-             "END $$;\nCOMMIT;\n",
+             "END $$;\n",
              name);
 }
 

@@ -29,7 +29,7 @@ const char *schema_table(enum row_table table);
 int schema_columns(enum row_table table);
 const char *schema_column(enum row_table table, int column);
 
-/* With these tables (TABLE_SET). */
+/* With these tables (TABLE_SET). Sent in one message it takes effect whole or not at all. */
 void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_SCRIPT_SIZE]);
 void schema_drop_script(const char *name, char script[SCHEMA_SCRIPT_SIZE]);
 

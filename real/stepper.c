@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,11 +75,9 @@ static void make_programs(struct stepper *stepper)
 /* Who may not set deadlock_timeout waits for the server's own, a second as a rule. */
 static bool open_session(struct stepper *stepper, struct session *session)
 {
-    char settings[SQL_SETTINGS_SIZE];
-    sql_settings(settings);
     session->connection = connection_open(stepper->dsn);
     if (PQstatus(session->connection) != CONNECTION_OK ||
-        !connection_run(session->connection, settings) ||
+        !connection_settle(session->connection, stepper->schema) ||
         !connection_run(session->connection, "SET lock_timeout = 0; SET statement_timeout = 0; "
                                              "SET idle_in_transaction_session_timeout = 0")) {
         return trouble(stepper, "no connection", PQerrorMessage(session->connection));
@@ -639,15 +636,13 @@ struct guest {
 
 static void make_guest(struct guest *guest, const char *role)
 {
-    unsigned char bytes[16];
-    CHECK(getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        snprintf(guest->password + 2 * i, 3, "%02x", bytes[i]);
-    }
+    char tag[17];
+    roles_draw_digits(guest->password, sizeof guest->password - 1);
+    roles_draw_digits(tag, sizeof tag - 1);
     if (role != NULL) {
         snprintf(guest->role, sizeof guest->role, "%s", role);
     } else {
-        snprintf(guest->role, sizeof guest->role, "assay_limit_%ld", (long)getpid());
+        snprintf(guest->role, sizeof guest->role, "assay_limit_%s", tag);
     }
     CHECK(schema_name_is_sound(guest->role));
 }

@@ -130,8 +130,8 @@ bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *e
 /* ---- connections that are refused ------------------------------------------------------------ */
 
 /* Makes a role that may have `limit` connections (at most STEPPER_CONNECTIONS_MAX), opens them,
- * tries one more, and drops the role. `role`: its name, which must be free; NULL: assay_limit_ and
- * the number of this process. sqlstate: why the last one was refused (53300); empty: it was not.
+ * tries one more, and drops the role. `role`: its name, which must be free; NULL: one by
+ * chance. sqlstate: why the last one was refused (53300); empty: it was not.
  * False: the role could not be made, or may not connect at all. */
 bool stepper_connection_refused(const char *dsn, const char *role, unsigned limit, char sqlstate[6],
                                 struct store_pg_problem *problem);

@@ -181,14 +181,12 @@ static bool prepare_marks(struct store_pg *store)
 
 static bool connect_store(struct store_pg *store)
 {
-    char settings[SQL_SETTINGS_SIZE];
-    sql_settings(settings);
     store->connection =
         store->options.role == NULL
             ? connection_open(store->options.dsn)
             : connection_open_as(store->options.dsn, store->options.role, store->options.password);
     if (PQstatus(store->connection) == CONNECTION_OK && introduce(store) &&
-        connection_run(store->connection, settings) && prepare_marks(store) &&
+        connection_settle(store->connection, store->schema) && prepare_marks(store) &&
         PQenterPipelineMode(store->connection)) {
         return true;
     }
