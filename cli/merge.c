@@ -21,7 +21,9 @@ static const char help[] =
     "  --out NEW  the new folder; it must be empty or new\n"
     "  --json     the report as one JSON document\n"
     "\n"
-    "Exit status: the worst of the results, 4 if a gate is not met.\n"
+    "Exit status: the worst of the results, 4 if a gate is not met or one of them ran nothing; 64 "
+    "if\n"
+    "one is empty or cannot be read: then nothing is written.\n"
     "\n"
     "example: assay merge shard-1 shard-2 --out results\n";
 

@@ -21,8 +21,9 @@ static const char help[] =
     "              sign-off makes the evidence for it\n"
     "  --json      the report as one JSON document; with --sign-off JSON lines\n"
     "\n"
-    "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete,\n"
-    "...); with --sign-off 1 if anything failed, 4 if anything is not shown.\n"
+    "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete, or\n"
+    "nothing ran, ...); with --sign-off 1 if anything failed, 4 if anything is not shown; 64 if\n"
+    "results.jsonl is empty or cannot be read, with the line that is wrong.\n"
     "\n"
     "example: assay report results\n";
 

@@ -1,5 +1,7 @@
 #include "reports/evidence.h"
 
+#include "reports/line.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,45 +42,26 @@ static bool names_clause(const json_t *line, const char *key, enum clause_id *cl
 
 /* ---- statuses -------------------------------------------------------------------------------- */
 
-/* From the one that says least to the one that says most. */
-static const struct {
-    int status;
-    const char *words;
-} statuses[] = {
-    {0, "every promise held"},
-    {4, "incomplete: not everything was put to the test"},
-    {2, "no progress, and no promise says so"},
-    {64, "a run was asked for wrongly"},
-    {69, "something that was needed was not available"},
-    {1, "a promise was broken"},
-    {3, "a run was not deterministic, so that nothing can be said"},
-    {70, "a bug in Assay, so that nothing can be said"},
-};
-#define STATUS_COUNT_KNOWN (sizeof statuses / sizeof statuses[0])
-
-static size_t rank_of(int status)
-{
-    for (size_t i = 0; i < STATUS_COUNT_KNOWN; i++) {
-        if (statuses[i].status == status) {
-            return i;
-        }
-    }
-    return STATUS_COUNT_KNOWN - 1;
-}
-
 const char *evidence_status_words(int status)
 {
-    return statuses[rank_of(status)].words;
+    return line_status_words(line_status_rank(status));
 }
 
 static void note_status(struct evidence *evidence, int status)
 {
-    if (rank_of(status) > rank_of(evidence->status)) {
+    if (line_status_rank(status) > line_status_rank(evidence->status)) {
         evidence->status = status;
     }
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
+
+/* A sum that would be too large stays as large as it can be. */
+static uint64_t sum_of(uint64_t one, json_int_t other)
+{
+    uint64_t more = other < 0 ? 0 : (uint64_t)other;
+    return one > (uint64_t)INT64_MAX - more ? (uint64_t)INT64_MAX : one + more;
+}
 
 static void add_counts(json_t *sum, const json_t *more)
 {
@@ -86,8 +69,8 @@ static void add_counts(json_t *sum, const json_t *more)
     json_t *value;
     json_object_foreach((json_t *)more, key, value)
     {
-        json_int_t before = json_integer_value(json_object_get(sum, key));
-        json_object_set_new(sum, key, json_integer(before + json_integer_value(value)));
+        uint64_t all = sum_of(evidence_number(sum, key), json_integer_value(value));
+        json_object_set_new(sum, key, json_integer((json_int_t)all));
     }
 }
 
@@ -100,7 +83,8 @@ static void add_evaluated(struct evidence *evidence, enum evidence_world world,
     {
         enum clause_id clause;
         if (clause_find(id, strlen(id), &clause)) {
-            evidence->clauses[clause].evaluated[world] += (uint64_t)json_integer_value(count);
+            uint64_t *evaluated = &evidence->clauses[clause].evaluated[world];
+            *evaluated = sum_of(*evaluated, json_integer_value(count));
         }
     }
 }
@@ -108,8 +92,9 @@ static void add_evaluated(struct evidence *evidence, enum evidence_world world,
 static void add_seen(struct evidence *evidence, enum evidence_world world, const json_t *counts)
 {
     for (int i = 0; i < SIGHT_COUNT; i++) {
-        evidence->seen[world][i] +=
-            evidence_number(counts, oracle_sighting_text((enum oracle_sighting)i));
+        const json_t *count =
+            json_object_get(counts, oracle_sighting_text((enum oracle_sighting)i));
+        evidence->seen[world][i] = sum_of(evidence->seen[world][i], json_integer_value(count));
     }
 }
 
@@ -156,8 +141,8 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
         }
         struct evidence_point *point = point_of(evidence, evidence_text(line, "protocol"), phase);
         if (point != NULL) {
-            point->crashes[world][side][depth - 1] +=
-                (uint64_t)json_integer_value(json_array_get(cell, 3));
+            uint64_t *crashes = &point->crashes[world][side][depth - 1];
+            *crashes = sum_of(*crashes, json_integer_value(json_array_get(cell, 3)));
         }
     }
 }
@@ -183,6 +168,9 @@ static void add_scenario(struct evidence *evidence, const json_t *line)
         evidence->clauses[weak].weakness = true;
     }
     add_runs(evidence, EVIDENCE_SIM, line);
+    if (evidence_number(line, "new") > 0) {
+        note_status(evidence, 1); /* (EV5) */
+    }
 }
 
 static void add_sim(struct evidence *evidence, const json_t *line)
@@ -193,6 +181,7 @@ static void add_sim(struct evidence *evidence, const json_t *line)
 static void add_real(struct evidence *evidence, const json_t *line)
 {
     add_runs(evidence, EVIDENCE_REAL, line);
+    note_status(evidence, (int)evidence_number(line, "status")); /* (EV5) */
 }
 
 /* Adds a name to a list of them, "a, b", unless it is there. */
@@ -268,10 +257,48 @@ static void add_suite(struct evidence *evidence, const json_t *line)
     }
 }
 
+/* Of a verb, or of shards together (EV5). */
+static void add_summary(struct evidence *evidence, const json_t *line)
+{
+    if (json_array_size(json_object_get(line, "gates")) > 0 ||
+        evidence_number(line, "survived") > 0 || evidence_number(line, "wrongly_equivalent") > 0) {
+        note_status(evidence, 4);
+    }
+    if (evidence_number(line, "differences") > 0) {
+        note_status(evidence, 1);
+    }
+    if (json_is_false(json_object_get(line, "deterministic"))) {
+        note_status(evidence, 3);
+    }
+}
+
+static void add_regressions(struct evidence *evidence, const json_t *line)
+{
+    if (evidence_number(line, "broken") > 0) {
+        note_status(evidence, 1); /* (EV5) */
+    }
+}
+
+/* Ended well, and shows no run (EV6); and is of a verb that has to. */
+static bool is_idle(const struct evidence *evidence, const json_t *line, int status)
+{
+    static const char *const others[] = {"bench", "coverage", "merge"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (evidence_is(line, "verb", others[i])) {
+            return false;
+        }
+    }
+    return !evidence->ran && status == 0;
+}
+
 static void add_end(struct evidence *evidence, const json_t *line)
 {
     int status = (int)evidence_number(line, "status");
     evidence->killed -= evidence->killed > 0;
+    if (is_idle(evidence, line, status)) {
+        evidence->idle++;
+        note_status(evidence, 4);
+    }
     if (evidence->expecting && status <= 1) { /* (EV3) */
         evidence->met += evidence->made > 0;
         evidence->unmet += evidence->made == 0;
@@ -287,6 +314,7 @@ static void add_begin(struct evidence *evidence, json_t *line)
     evidence->killed++;
     evidence->expecting = json_is_true(json_object_get(line, "expects_finding"));
     evidence->made = 0;
+    evidence->ran = false;
     if (evidence->begin == NULL) {
         evidence->begin = line;
     }
@@ -302,10 +330,19 @@ static const struct {
     bool planted; /* said of runs with a planted bug, too */
     void (*add)(struct evidence *evidence, const json_t *line);
 } kinds[] = {
-    {"scenario", false, add_scenario}, {"sweep", false, add_sim},  {"run", false, add_sim},
-    {"explore", false, add_sim},       {"real", false, add_real},  {"finding", true, add_finding},
-    {"sabotage", true, add_kill},      {"suite", true, add_suite}, {"end", true, add_end},
+    {"scenario", false, add_scenario},
+    {"sweep", false, add_sim},
+    {"run", false, add_sim},
+    {"explore", false, add_sim},
+    {"real", false, add_real},
+    {"finding", true, add_finding},
+    {"sabotage", true, add_kill},
+    {"suite", true, add_suite},
+    {"end", true, add_end},
     {"server", true, add_server},
+    {"gates", true, add_summary},
+    {"summary", true, add_summary},
+    {"regressions", true, add_regressions},
 };
 
 static void add_line(struct evidence *evidence, json_t *line)
@@ -313,6 +350,10 @@ static void add_line(struct evidence *evidence, json_t *line)
     const char *type = evidence_text(line, "type");
     if (strcmp(type, "begin") == 0) {
         add_begin(evidence, line);
+    }
+    if (line_shows_a_run(line)) {
+        evidence->ran = true;
+        evidence->any_ran = true;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(type, kinds[i].type) == 0 && (kinds[i].planted || !evidence_is_planted(line))) {
@@ -332,20 +373,36 @@ void evidence_begin(struct evidence *evidence)
     }
 }
 
+/* A line that is sound, or NULL: `why` says what is wrong with it. */
+static json_t *read_line(struct line_reader *reader, const char *text, size_t size, char *why,
+                         size_t why_size)
+{
+    json_error_t error;
+    json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    bool sound = json_is_object(line);
+    if (!sound) {
+        snprintf(why, why_size, "no JSON object%s%.60s", line == NULL ? ": " : "",
+                 line == NULL ? error.text : "");
+    }
+    if (!sound || !line_check(reader, line, why, why_size)) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
 bool evidence_add(struct evidence *evidence, const char *text, size_t length, const char *origin,
                   struct evidence_fault *fault)
 {
-    char verb[32] = "";
+    struct line_reader reader = {.open = false};
+    char verb[32] = "", why[180];
     int number = 1;
     for (const char *at = text, *end = text + length; at < end; number++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t size = (size_t)((stop == NULL ? end : stop) - at);
-        json_error_t error;
-        json_t *line = json_loadb(at, size, JSON_REJECT_DUPLICATES, &error);
-        if (!json_is_object(line)) {
-            snprintf(fault->text, sizeof fault->text, "%.200s, line %d: no JSON object%s%.60s",
-                     origin, number, line == NULL ? ": " : "", line == NULL ? error.text : "");
-            json_decref(line);
+        json_t *line = read_line(&reader, at, size, why, sizeof why);
+        if (line == NULL) {
+            snprintf(fault->text, sizeof fault->text, "%.200s, line %d: %s", origin, number, why);
             return false;
         }
         if (evidence_is(line, "type", "begin")) {
@@ -356,7 +413,12 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
         add_line(evidence, line);
         at += size + 1;
     }
-    return true;
+    if (length == 0) {
+        snprintf(fault->text, sizeof fault->text,
+                 "%.200s, line 1: it is empty; results start with a line of type \"begin\"",
+                 origin);
+    }
+    return length > 0;
 }
 
 /* A path is put to the test by being taken; some are known by their sightings alone. */
@@ -381,7 +443,7 @@ static void count_paths(struct evidence *evidence)
 void evidence_end(struct evidence *evidence)
 {
     count_paths(evidence);
-    if (evidence->killed > 0) {
+    if (evidence->killed > 0 || !evidence->any_ran) { /* (EV6) */
         note_status(evidence, 4);
     }
 }

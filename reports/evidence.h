@@ -4,7 +4,8 @@
  *
  * A file holds sessions: a line "begin" with the verb and where it ran, the verb's results, a line
  * "end" with its exit status. A session without its end was killed. Lines of several files one
- * after the other are the evidence of all of them, whatever order they come in.
+ * after the other are the evidence of all of them, whatever order they come in. What is no such
+ * file (line.h) is refused.
  *
  * (EV1) Runs with a planted bug say nothing about a promise: they count as kills, or as runs that
  *       broke, never as evaluations.
@@ -13,7 +14,12 @@
  * (EV3) A new finding is a broken promise from its line on, however its session ends. That a
  *       session expected one (--expect-finding) is said beside it and turns nothing round.
  * (EV4) What breaks where a scenario is there to break it is told of the clause by the scenario's
- *       name, and is no finding. */
+ *       name, and is no finding.
+ * (EV5) An exit status does not outweigh what its session says: a scenario with new findings, a
+ *       regression that broke, runs on a server that ended otherwise, a gate that was not met, a
+ *       planted bug that survived, a difference from PostgreSQL, a run that was not deterministic.
+ * (EV6) Nothing held where nothing ran: a session that ended with 0 and shows no run (line.h), or
+ *       evidence without any, is incomplete. */
 #ifndef REPORTS_EVIDENCE_H
 #define REPORTS_EVIDENCE_H
 
@@ -59,6 +65,8 @@ struct evidence {
     bool expecting;          /* the session that is read expects a finding */
     size_t met, unmet;       /* sessions that expected a finding: and made one, and made none */
     uint64_t made;           /* findings of the session that is read */
+    bool ran, any_ran;       /* it shows that something ran; any session does */
+    size_t idle;             /* sessions that ended with 0 and show nothing */
     bool measured[EVIDENCE_WORLDS];
     json_t *protocols; /* whose runs were watched, in either world: the set of their names */
     struct evidence_clause clauses[CLAUSE_COUNT];
@@ -74,7 +82,7 @@ struct evidence {
 
 /* Why lines are no evidence, in one line. */
 struct evidence_fault {
-    char text[300];
+    char text[400];
 };
 
 /* Adds lines. `origin` names them in messages. */

@@ -1,6 +1,7 @@
 /* JUnit XML as Jenkins, GitLab and GitHub read it: a suite a session, a case for each scenario and
  * promise, for each planted bug and for each suite of unit tests. A finding is a failure, with the
- * line that reproduces it. tests/junit.xsd is the shape. */
+ * line that reproduces it. Where the verdict is not that every promise held, at least one case is
+ * no success. tests/junit.xsd is the shape. */
 #ifndef REPORTS_JUNIT_H
 #define REPORTS_JUNIT_H
 

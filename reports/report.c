@@ -54,10 +54,13 @@ static json_t *verdict(const struct evidence *evidence)
                  evidence->status == 0 ? ", but for " : "; ", evidence->known,
                  evidence->known == 1 ? "" : "s");
     }
-    snprintf(words, sizeof words, "%s%s%s%s%s%s", evidence_status_words(evidence->status), known,
+    snprintf(words, sizeof words, "%s%s%s%s%s%s%s", evidence_status_words(evidence->status), known,
              evidence->met > 0 ? "; a finding was expected, and made" : "",
              evidence->unmet > 0 ? "; a finding was expected, and none was made" : "",
              evidence->killed > 0 ? "; a run was killed half-way" : "",
+             !evidence->any_ran   ? "; it shows no run"
+             : evidence->idle > 0 ? "; a session ended well and shows no run"
+                                  : "",
              evidence_is_of_one_build(evidence) ? "" : "; results of different builds are mixed");
     return json_pack("{s:i, s:s}", "status", evidence->status, "words", words);
 }

@@ -134,6 +134,50 @@ mkdir cut && head -c 100 campaign/results.jsonl >cut/results.jsonl
 bad 'results.jsonl, line 1: no JSON object' report cut
 run 0 list promises ACL-30 --coverage sweep && says ' times'
 
+# ---- what means nothing is never held: refused, or incomplete; alone, and merged with what is good ----
+begun='{"type":"begin","verb":"campaign","command":"c"}'
+ran='{"type":"scenario","scenario":"tree-3","runs":9,"evaluated":{"ACL-5":7}}'
+while IFS='|' read -r wanted lines words; do
+    rm -rf mean merged && mkdir mean
+    printf '%s' "$lines" | sed "s/BEGUN/$begun/g; s/RAN/$ran/g; s/ENDED \([^~]*\)/{\"type\":\"end\",\"status\":\1}/g" |
+        tr '~' '\n' >mean/results.jsonl
+    if [ "$wanted" = 64 ]; then
+        bad "mean/results.jsonl, $words" report mean
+        bad "$words" merge mean campaign --out merged
+        [ ! -e merged ] || fail "a merge that is refused leaves a folder"
+        bad "$words" list promises ACL-5 --coverage mean
+        continue
+    fi
+    run "$wanted" report mean && says "$words" && says_not 'every promise held' && has mean $files && valid mean
+    ! grep -q 'every promise held' mean/summary.md mean/report.json || fail "$lines: a file says that it held"
+    grep -qE '<(failure|error) ' mean/junit.xml || fail "$lines: junit.xml is green"
+    run "$wanted" merge campaign mean --out merged && says_not 'every promise held' && valid merged
+    grep -qE '<(failure|error) ' merged/junit.xml || fail "$lines, merged: junit.xml is green"
+done <<'END'
+64||line 1: it is empty
+64|{}~|line 1: it has no "type"
+64|{"type":"unheard-of"}~|line 1: no session is open
+64|ENDED 0~|line 1: no session is open
+64|BEGUN~RAN~ENDED "0"~|line 3: "end" has the status "0"; it is 0, 1, 2, 3, 4, 64, 69 or 70
+64|BEGUN~RAN~ENDED null~|line 3: "end" has the status null
+64|BEGUN~RAN~ENDED true~|line 3: "end" has the status true
+64|BEGUN~RAN~ENDED 1.5~|line 3: "end" has the status 1.5
+64|BEGUN~RAN~ENDED -1~|line 3: "end" has the status -1
+64|BEGUN~RAN~ENDED 5~|line 3: "end" has the status 5
+64|BEGUN~RAN~ENDED 256~|line 3: "end" has the status 256
+64|BEGUN~RAN~ENDED 257~|line 3: "end" has the status 257
+64|BEGUN~RAN~ENDED 999999999999~|line 3: "end" has the status 999999999999
+64|BEGUN~RAN~ENDED 0~ENDED 0~|line 4: no session is open
+64|BEGUN~{"type":"run","runs":1,"fired":{"failover":9223372036854775807}}~ENDED 0~|line 2: "failover" is
+4|BEGUN~|killed half-way
+4|BEGUN~ENDED 0~|incomplete
+4|BEGUN~{"type":"unheard-of"}~ENDED 0~|incomplete
+4|BEGUN~{"type":"scenario","scenario":"tree-3","runs":0}~ENDED 0~|incomplete
+1|BEGUN~RAN~{"type":"finding","kind":"new","clause":"of no table"}~ENDED 0~|a promise was broken
+END
+run 0 bench seq --max 1000 --out fast && run 4 report fast && says 'it shows no run'
+run 0 merge campaign fast --out beside && says 'every promise held'
+
 # ---- shards are one campaign ----
 whole() { sed -n 's/.*"seeds":\([0-9]*\).*"verdict".*//p; s/.*"bound":{"seeds":\([0-9]*\).*/\1/p' "$1/report.json"; }
 run 0 campaign tree-3 --shard 1/2 --out one && run 0 campaign tree-3 --shard 2/2 --out two
@@ -212,7 +256,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     kill -KILL $pid
     wait $pid 2>/dev/null
     last="killed campaign $i"
-    [ ! -d "killed-$i" ] || [ ! -f "killed-$i/results.jsonl" ] || valid "killed-$i"
+    [ ! -s "killed-$i/results.jsonl" ] || valid "killed-$i" # an empty one had not begun
 done
 run 4 report killed-10 && says 'killed half-way' && says '0 findings in ' && has killed-10 $files && valid killed-10
 # A finding has its folder when it is met, and the verdict knows.

@@ -69,16 +69,18 @@ static const char *replay(char *text, int wanted, struct artefacts *results)
 {
     struct builtin file = {"it-came-back", (const unsigned char *)text, strlen(text)};
     cr_assert(artefacts_open(results, out, NULL));
+    artefacts_note(results, json_pack("{s:s, s:s}", "type", "begin", "verb", "campaign"));
+    size_t before = results->length;
     cr_expect_eq(regressions_replay(&cli_campaign, &file, 1, results), wanted);
     free(text);
-    return results->lines;
+    return results->lines + before;
 }
 
 Test(regressions, that_hold_leave_no_line)
 {
     struct artefacts results;
-    replay(schedule_that(false), CLI_OK, &results);
-    cr_expect_eq(results.length, 0U);
+    const char *lines = replay(schedule_that(false), CLI_OK, &results);
+    cr_expect_eq(results.lines + results.length, lines);
     cr_assert(artefacts_close(&results));
 }
 

@@ -18,6 +18,14 @@ static bool add(const char *text)
     return evidence_add(&evidence, text, strlen(text), "here", &fault);
 }
 
+/* Lines of a session, without its two ends. */
+static bool add_lines(const char *lines)
+{
+    char text[4000];
+    snprintf(text, sizeof text, "{\"type\":\"begin\",\"verb\":\"v\"}\n%s", lines);
+    return add(text);
+}
+
 static void begin(void)
 {
     evidence_begin(&evidence);
@@ -64,7 +72,7 @@ Test(evidence, of_two_sessions_is_their_sum)
 
 Test(evidence, of_runs_on_a_server_is_kept_apart)
 {
-    cr_assert(add("{\"type\":\"real\",\"scenario\":\"x\",\"evaluated\":{\"ACL-5\":9}}\n"));
+    cr_assert(add_lines("{\"type\":\"real\",\"scenario\":\"x\",\"evaluated\":{\"ACL-5\":9}}\n"));
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 9U);
     cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
@@ -96,9 +104,9 @@ Test(evidence, of_benchmarks_is_told_and_leaves_the_verdict_alone)
 
 Test(evidence, names_every_server_once)
 {
-    cr_assert(add("{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"
-                  "{\"type\":\"server\",\"postgresql\":\"15.1\"}\n"
-                  "{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"));
+    cr_assert(add_lines("{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"
+                        "{\"type\":\"server\",\"postgresql\":\"15.1\"}\n"
+                        "{\"type\":\"server\",\"postgresql\":\"15.18\"}\n"));
     json_t *report = report_make(&evidence, NULL);
     cr_expect(evidence_is(json_object_get(report, "provenance"), "postgresql", "15.18, 15.1"));
     json_decref(report);
@@ -106,8 +114,8 @@ Test(evidence, names_every_server_once)
 
 Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
 {
-    cr_assert(add("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"
-                  "\"evaluated\":{\"ACL-5\":9}}\n"));
+    cr_assert(add_lines("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"
+                        "\"evaluated\":{\"ACL-5\":9}}\n"));
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 0U);
     cr_expect_eq(seeds_count(evidence.lines).all, 0U);
 }
@@ -151,7 +159,7 @@ Test(evidence, of_an_expected_finding_is_a_broken_promise_all_the_same)
 
 Test(evidence, of_a_finding_that_was_expected_and_not_made_breaks_no_promise)
 {
-    cr_assert(add(EXPECTING END(1)));
+    cr_assert(add(EXPECTING "{\"type\":\"scenario\",\"runs\":1}\n" END(1)));
     expect_verdict(4, "incomplete: not everything was put to the test; a finding was expected, and "
                       "none was made");
 }
@@ -192,20 +200,22 @@ Test(evidence, of_seeds_counts_each_once_and_quotes_the_scenario_with_the_fewest
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
-        cr_assert(add(cases[i].lines));
+        cr_assert(add_lines(cases[i].lines));
         struct seeds seeds = seeds_count(evidence.lines);
         cr_expect_eq(seeds.all, cases[i].all, "%s", cases[i].lines);
         cr_expect_eq(seeds.least, cases[i].least, "%s", cases[i].lines);
     }
 }
 
+#define RAN(status) BEGIN("campaign") "{\"type\":\"scenario\",\"runs\":1}\n" END(status)
+
 Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
 {
     static const struct {
         const char *ends;
         int status;
-    } cases[] = {{END(0) END(0), 0}, {END(0) END(4), 4}, {END(1) END(4), 1},
-                 {END(3) END(1), 3}, {END(2) END(4), 2}, {END(70) END(1), 70}};
+    } cases[] = {{RAN(0) RAN(0), 0}, {RAN(0) RAN(4), 4}, {RAN(1) RAN(4), 1},
+                 {RAN(3) RAN(1), 3}, {RAN(2) RAN(4), 2}, {RAN(70) RAN(1), 70}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
@@ -217,13 +227,141 @@ Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
 
 Test(evidence, that_is_no_json_is_refused_with_its_line)
 {
-    static const char *const bad[] = {"{}\n{\"a\":", "{}\nx\n", "{}\n[1]\n", "{}\n\n{}\n",
-                                      "{}\n{\"a\":1,\"a\":2}\n"};
+    static const char *const bad[] = {"{\"a\":", "x\n", "[1]\n", "\n{}\n", "{\"a\":1,\"a\":2}\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        cr_expect_not(add(bad[i]), "%s", bad[i]);
+        cr_expect_not(add_lines(bad[i]), "%s", bad[i]);
         cr_expect(strstr(fault.text, "here, line 2: no JSON object") != NULL, "%s", fault.text);
     }
-    cr_expect(add(""));
+}
+
+#define SESSION(lines) BEGIN("campaign") lines END(0)
+#define RUNS(more)     "{\"type\":\"scenario\",\"scenario\":\"tree-3\",\"runs\":9" more "}\n"
+
+Test(evidence, that_means_nothing_is_refused_with_what_is_wrong_in_which_line)
+{
+    static const struct {
+        const char *lines, *why;
+    } cases[] = {
+        {"", "line 1: it is empty"},
+        {"\n", "line 1: no JSON object"},
+        {"{}\n", "line 1: it has no \"type\""},
+        {"{\"type\":7}\n", "line 1: it has no \"type\""},
+        {"{\"type\":\"\"}\n", "line 1: it has no \"type\""},
+        {"{\"type\":\"begin\"}\n", "line 1: \"begin\" does not name its verb"},
+        {"{\"type\":\"begin\",\"verb\":1}\n", "line 1: \"begin\" does not name its verb"},
+        {END(0), "line 1: no session is open"},
+        {RUNS(""), "line 1: no session is open"},
+        {"{\"type\":\"unheard-of\"}\n", "line 1: no session is open"},
+        {SESSION(RUNS("")) END(0), "line 4: no session is open"},
+        {SESSION(RUNS("")) RUNS(""), "line 4: no session is open"},
+        {BEGIN("run") "{\"type\":\"end\"}\n", "line 2: \"end\" has the status of nothing"},
+        {BEGIN("run") END("0"), "line 2: \"end\" has the status \"0\"; it is 0, 1, 2, 3, 4,"},
+        {BEGIN("run") END(null), "line 2: \"end\" has the status null"},
+        {BEGIN("run") END(true), "line 2: \"end\" has the status true"},
+        {BEGIN("run") END(1.5), "line 2: \"end\" has the status 1.5"},
+        {BEGIN("run") END(0.0), "line 2: \"end\" has the status 0.0"},
+        {BEGIN("run") END(-1), "line 2: \"end\" has the status -1"},
+        {BEGIN("run") END(5), "line 2: \"end\" has the status 5"},
+        {BEGIN("run") END(256), "line 2: \"end\" has the status 256"},
+        {BEGIN("run") END(257), "line 2: \"end\" has the status 257"},
+        {BEGIN("run") END(999999999999), "line 2: \"end\" has the status 999999999999"},
+        {BEGIN("run") END([0]), "line 2: \"end\" has the status [0]"},
+        {SESSION(RUNS("")) BEGIN("run") END(256), "line 5: \"end\" has the status 256"},
+        {SESSION("{\"type\":\"finding\"}\n"), "line 2: a finding's \"kind\" is"},
+        {SESSION(FINDING("harmless", "ACL-5")), "line 2: a finding's \"kind\" is"},
+        {SESSION("{\"type\":\"run\",\"runs\":-1}\n"), "line 2: \"runs\" is -1; it counts"},
+        {SESSION("{\"type\":\"run\",\"runs\":\"9\"}\n"), "line 2: \"runs\" is \"9\""},
+        {SESSION("{\"type\":\"run\",\"runs\":1.5}\n"), "line 2: \"runs\" is 1.5"},
+        {SESSION("{\"type\":\"run\",\"runs\":true}\n"), "line 2: \"runs\" is true"},
+        {SESSION("{\"type\":\"summary\",\"seeds\":-5}\n"), "line 2: \"seeds\" is -5"},
+        {SESSION(RUNS(",\"evaluated\":{\"ACL-5\":-1}")), "line 2: \"ACL-5\" is -1"},
+        {SESSION(RUNS(",\"evaluated\":7")), "line 2: \"evaluated\" is no object of counts"},
+        {SESSION(RUNS(",\"fired\":{\"failover\":9223372036854775807}")),
+         "line 2: \"failover\" is 9223372036854775807; it counts, from 0 to 1000000000000000"},
+        {SESSION(RUNS(",\"new\":-3")), "line 2: \"new\" is -3"},
+        {SESSION(RUNS(",\"crash_points\":[[\"Step 1\",\"before begin\",1,-2]]")),
+         "line 2: \"crash_points\" is -2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_expect_not(add(cases[i].lines), "%s", cases[i].lines);
+        cr_expect(strstr(fault.text, cases[i].why) != NULL, "%s: %s", cases[i].lines, fault.text);
+    }
+}
+
+static char *junit(void);
+
+/* Sound lines that show no success, whatever status their session says that it ended with. */
+Test(evidence, that_shows_no_run_or_another_end_than_it_says_is_never_held)
+{
+    static const struct {
+        const char *lines;
+        int status;
+    } cases[] = {
+        {SESSION(RUNS("")), 0},
+        {SESSION(RUNS(",\"new\":0,\"known\":2")), 0},
+        {BEGIN("tests") "{\"type\":\"suite\",\"suite\":\"s\",\"passed\":true}\n" END(0), 0},
+        {BEGIN("campaign"), 4},
+        {SESSION(""), 4},
+        {SESSION("{\"type\":\"unheard-of\"}\n"), 4},
+        {SESSION("{\"type\":\"server\",\"postgresql\":\"15\"}\n"), 4},
+        {SESSION("{\"type\":\"scenario\"}\n"), 4},
+        {SESSION("{\"type\":\"scenario\",\"runs\":0}\n"), 4},
+        {SESSION("{\"type\":\"scenario\",\"runs\":null}\n"), 4},
+        {SESSION("{\"type\":\"summary\",\"seeds\":0}\n"), 4},
+        {SESSION(RUNS("")) SESSION(""), 4},
+        {SESSION("") SESSION(RUNS("")), 4},
+        {BEGIN("campaign") SESSION(RUNS("")), 4},
+        {BEGIN("bench") "{\"type\":\"figure\",\"what\":\"x\",\"figure\":7.5}\n" END(0), 4},
+        {BEGIN("bench") END(0), 4},
+        {BEGIN("merge") END(0), 4},
+        {BEGIN("coverage") "{\"type\":\"coverage\",\"lines\":90.5}\n" END(0), 4},
+        {SESSION(RUNS("")) BEGIN("bench") END(0), 0},
+        {SESSION(RUNS("")) BEGIN("merge") END(0), 0},
+        {SESSION(RUNS("") FINDING("new", "ACL-5")), 1},
+        {SESSION(RUNS("") FINDING("new", "of no table")), 1},
+        {SESSION(RUNS("") FINDING("new", "")), 1},
+        {SESSION(RUNS("") FINDING("known", "ACL-5")), 0},
+        {SESSION(RUNS(",\"new\":2")), 1},
+        {SESSION(RUNS("") "{\"type\":\"regressions\",\"replayed\":4,\"broken\":1}\n"), 1},
+        {SESSION(RUNS("") "{\"type\":\"summary\",\"gates\":[\"pause never fell\"]}\n"), 4},
+        {SESSION(RUNS("") "{\"type\":\"summary\",\"deterministic\":false}\n"), 3},
+        {SESSION("{\"type\":\"summary\",\"seeds\":5,\"differences\":1}\n"), 1},
+        {SESSION(RUNS("") "{\"type\":\"summary\",\"survived\":1}\n"), 4},
+        {SESSION(RUNS("") "{\"type\":\"summary\",\"survived\":0}\n"), 0},
+        {SESSION("{\"type\":\"real\",\"runs\":1,\"status\":2}\n"), 2},
+        {SESSION("{\"type\":\"real\",\"runs\":1,\"status\":0}\n"), 0},
+        {SESSION("{\"type\":\"suite\",\"suite\":\"s\",\"passed\":\"yes\"}\n"), 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        evidence_free(&evidence);
+        evidence_begin(&evidence);
+        cr_assert(add(cases[i].lines), "%s", fault.text);
+        evidence_end(&evidence);
+        cr_expect_eq(evidence.status, cases[i].status, "%s", cases[i].lines);
+        bool held = cases[i].status == 0;
+        json_t *report = report_make(&evidence, NULL);
+        const char *words = evidence_text(json_object_get(report, "verdict"), "words");
+        cr_expect_eq(strstr(words, "every promise held") != NULL, held, "%s", cases[i].lines);
+        char *xml = junit();
+        bool green = strstr(xml, "<failure") == NULL && strstr(xml, "<error") == NULL;
+        cr_expect_eq(green, held, "%s: %s", cases[i].lines, xml);
+        free(xml);
+        json_decref(report);
+    }
+}
+
+Test(evidence, of_counts_that_are_too_many_stays_the_most_that_there_can_be)
+{
+    static const char most[] =
+        SESSION(RUNS(",\"evaluated\":{\"ACL-5\":1000000000000000},\"fired\":{\"pause\":"
+                     "1000000000000000}"));
+    for (int i = 0; i < 10000; i++) {
+        cr_assert(add(most), "%s", fault.text);
+    }
+    cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], (uint64_t)INT64_MAX);
+    cr_expect_eq(evidence_number(evidence.fired[EVIDENCE_SIM], "pause"), (uint64_t)INT64_MAX);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -257,7 +395,8 @@ static const json_t *cell_of(const json_t *report, const char *name, size_t row,
 
 Test(evidence, of_machines_tells_never_from_not_watched_and_impossible)
 {
-    cr_assert(add("{\"type\":\"run\",\"protocol\":\"activity\"}\n"
+    cr_assert(
+        add_lines("{\"type\":\"run\",\"protocol\":\"activity\"}\n"
                   "{\"type\":\"run\",\"protocol\":\"seq\",\"sabotage\":\"x\",\"seen\":{\"move 1, 0 "
                   "-> 1\":3}}\n"));
     json_t *report = report_make(&evidence, NULL);
@@ -265,7 +404,8 @@ Test(evidence, of_machines_tells_never_from_not_watched_and_impossible)
     cr_expect(json_is_integer(cell_of(report, "two-leg", 2, 1)));
     cr_expect(json_is_false(cell_of(report, "two-leg", 2, 0)));
     json_decref(report);
-    cr_assert(add("{\"type\":\"run\",\"protocol\":\"seq\",\"seen\":{\"move 1, 0 -> 1\":3}}\n"));
+    cr_assert(
+        add_lines("{\"type\":\"run\",\"protocol\":\"seq\",\"seen\":{\"move 1, 0 -> 1\":3}}\n"));
     report = report_make(&evidence, NULL);
     cr_expect_eq(json_integer_value(cell_of(report, "seq", 0, 1)), 3);
     cr_expect_eq(json_integer_value(cell_of(report, "seq", 1, 2)), 0);
@@ -308,10 +448,10 @@ Test(evidence, of_a_finding_is_a_broken_promise_and_no_bound)
 
 Test(evidence, of_crashes_says_which_depths_were_swept_in_which_world)
 {
-    cr_assert(add("{\"type\":\"sweep\",\"protocol\":\"activity\",\"crash_points\":"
-                  "[[\"Step 1\",\"before begin\",1,5],[\"Step 1\",\"after commit\",2,6],"
-                  "[\"ack\",\"before commit\",1,7],[\"ack\",\"nowhere\",1,9],"
-                  "[\"ack\",\"before commit\",9,9]]}\n"));
+    cr_assert(add_lines("{\"type\":\"sweep\",\"protocol\":\"activity\",\"crash_points\":"
+                        "[[\"Step 1\",\"before begin\",1,5],[\"Step 1\",\"after commit\",2,6],"
+                        "[\"ack\",\"before commit\",1,7],[\"ack\",\"nowhere\",1,9],"
+                        "[\"ack\",\"before commit\",9,9]]}\n"));
     json_t *report = report_make(&evidence, NULL);
     const json_t *points = json_array_get(json_object_get(report, "points"), 0);
     const json_t *cells = json_object_get(points, "cells");
@@ -400,14 +540,14 @@ Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_foun
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
     cr_assert(add(campaign));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN, "a check that cannot fail");
-    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"SURVIVED\",\"name\":\"x\","
-                  "\"clause\":\"ACL-5\"}\n"));
+    cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"SURVIVED\",\"name\":\"x\","
+                        "\"clause\":\"ACL-5\"}\n"));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
-    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
-                  "\"clause\":\"ACL-5\"}\n"));
+    cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                        "\"clause\":\"ACL-5\"}\n"));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
     cr_expect(strstr(row(CLAUSE_ACL_5)->why, "literal-markers") != NULL);
-    cr_assert(add("{\"type\":\"finding\",\"kind\":\"new\",\"clause\":\"ACL-5\"}\n"));
+    cr_assert(add_lines("{\"type\":\"finding\",\"kind\":\"new\",\"clause\":\"ACL-5\"}\n"));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL);
     cr_expect_eq(page.status, 1);
 }
@@ -415,10 +555,10 @@ Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_foun
 Test(evidence, of_a_format_passes_with_tests_that_passed_and_fails_with_one_that_did_not)
 {
     cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_NOT_SHOWN);
-    cr_assert(add("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":true}\n"));
+    cr_assert(add_lines("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":true}\n"));
     cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_PASS);
     cr_expect_gt(row(CLAUSE_ACL_3)->tests, 0U);
-    cr_assert(add("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":false}\n"));
+    cr_assert(add_lines("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":false}\n"));
     cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_FAIL);
 }
 
@@ -429,16 +569,17 @@ Test(evidence, of_a_path_passes_when_each_way_to_see_it_was_seen)
         cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_NOT_SHOWN);
         snprintf(line, sizeof line, "{\"type\":\"scenario\",\"seen\":{\"%s\":1}}\n",
                  oracle_sighting_text((enum oracle_sighting)sight));
-        cr_assert(add(line));
+        cr_assert(add_lines(line));
     }
     cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_PASS);
 }
 
 Test(evidence, of_a_known_weakness_passes_when_it_was_found)
 {
-    cr_assert(add("{\"type\":\"scenario\",\"breaks\":\"LEG-6\",\"evaluated\":{\"LEG-6\":9}}\n"));
+    cr_assert(
+        add_lines("{\"type\":\"scenario\",\"breaks\":\"LEG-6\",\"evaluated\":{\"LEG-6\":9}}\n"));
     cr_expect_eq(row(CLAUSE_LEG_6)->verdict, SIGN_OFF_NOT_SHOWN);
-    cr_assert(add("{\"type\":\"finding\",\"kind\":\"expected\",\"clause\":\"LEG-6\"}\n"));
+    cr_assert(add_lines("{\"type\":\"finding\",\"kind\":\"expected\",\"clause\":\"LEG-6\"}\n"));
     cr_expect_eq(row(CLAUSE_LEG_6)->verdict, SIGN_OFF_PASS);
 }
 
@@ -447,8 +588,8 @@ Test(evidence, of_an_erratum_is_a_test_or_the_other_reading_found)
     sign_off_make(&page, &evidence);
     cr_expect(strcmp(clause_erratum(1)->id, "E-ACL-2") == 0);
     cr_expect_eq(page.errata[1].verdict, SIGN_OFF_NOT_SHOWN);
-    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
-                  "\"clause\":\"ACL-5\"}\n"));
+    cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                        "\"clause\":\"ACL-5\"}\n"));
     sign_off_make(&page, &evidence);
     cr_expect_eq(page.errata[1].verdict, SIGN_OFF_PASS);
     cr_expect_eq(page.status, 4);
@@ -535,7 +676,7 @@ Test(evidence, of_the_tests_is_every_suite_that_proves_something)
                   proofs_get(i)->suite);
         snprintf(line, sizeof line, "{\"type\":\"suite\",\"suite\":\"%s\",\"passed\":true}\n",
                  proofs_get(i)->suite);
-        cr_assert(add(line));
+        cr_assert(add_lines(line));
     }
     cr_expect_eq(step("tests")->verdict, SIGN_OFF_PASS, "%s", step("tests")->why);
 }
@@ -554,12 +695,12 @@ Test(evidence, of_two_builds_is_told_and_not_signed)
 Test(evidence, of_a_promise_that_is_broken_on_purpose_says_where)
 {
     cr_assert(add(campaign));
-    cr_assert(add("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
-                  "\"clause\":\"ACL-5\"}\n" FINDING("expected", "ACL-5")));
+    cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
+                        "\"clause\":\"ACL-5\"}\n" FINDING("expected", "ACL-5")));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
     cr_expect_str_eq(row(CLAUSE_ACL_5)->why,
                      "proved by literal-markers; broken on purpose in tree-3");
-    cr_assert(add(FINDING("known", "ACL-5")));
+    cr_assert(add_lines(FINDING("known", "ACL-5")));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL, "known is no pass");
 }
 
