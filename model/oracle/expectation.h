@@ -14,6 +14,7 @@
 
 #include "model/oracle/document.h"
 #include "model/oracle/expected_key.h"
+#include "model/oracle/expected_seq.h"
 
 struct expectation {
     union {
@@ -21,6 +22,7 @@ struct expectation {
             int64_t messages, accounts; /* message j is for account j mod accounts */
         } inbox;
         struct expected_key key;
+        struct expected_seq seq;
     } of; /* of the run's protocol */
 };
 

@@ -340,6 +340,81 @@ static void judge_step(struct telling *told, uint32_t slot, struct oracle_seq *s
     judge_forced(told, slot, step);
 }
 
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+static void expect(const struct document *scenario, struct expectation *expected)
+{
+    expected_seq_read(scenario, &expected->of.seq);
+}
+
+/* What is asked for; NULL: not known. */
+static const struct expected_seq *asked(const struct telling *told)
+{
+    const struct expectation *expected = told->judge.oracle->expected;
+    return expected == NULL ? NULL : &expected->of.seq;
+}
+
+/* A run that its owner ended, ended as its work reports; and only what is to be cancelled is. */
+static void judge_report(struct telling *told, uint32_t slot, const struct oracle_seq *found,
+                         const struct oracle_seq_step *step)
+{
+    const struct expected_seq *expected = asked(told);
+    int64_t number = after(told, TABLE_SEQ, slot, SEQ_NUMBER);
+    if (expected == NULL || number < 0) {
+        return;
+    }
+    struct expected_report report = expected_seq_report(expected, number, found->attempt);
+    bool fails = step->to == ORACLE_SEQ_FAIL || step->to == ORACLE_SEQ_DISPATCHED;
+    if (step->by == ORACLE_SEQ_BY_FINISH) {
+        judge_held(&told->judge, CLAUSE_SEQ_21);
+        if ((fails ? ORACLE_SEQ_FAIL : (int64_t)step->to) != report.state ||
+            (fails && step->fail_class != (uint32_t)report.fail_class)) {
+            breach(told, CLAUSE_SEQ_21, slot, "a run ended otherwise than its work reports");
+        }
+    }
+    bool cancels =
+        step->to == ORACLE_SEQ_CANCEL || (after(told, TABLE_SEQ, slot, SEQ_CANCEL_AT) != 0 &&
+                                          changed(told, TABLE_SEQ, slot, SEQ_CANCEL_AT));
+    if (cancels && !expected_seq_is_cancelled(expected, number)) {
+        breach(told, CLAUSE_SEQ_21, slot, "a seq was cancelled that nobody wants cancelled");
+    }
+}
+
+/* The seq is one that is asked for, and the only row of its number. */
+static void judge_admitted(struct telling *told, uint32_t slot)
+{
+    const struct expected_seq *expected = asked(told);
+    int64_t number = after(told, TABLE_SEQ, slot, SEQ_NUMBER);
+    if (expected == NULL) {
+        return;
+    }
+    bool once = number >= 0 && number < expected->jobs;
+    for (uint32_t other = 0; once && other < told->judge.rows->table[TABLE_SEQ].used; other++) {
+        once = other == slot || after(told, TABLE_SEQ, other, SEQ_NUMBER) != number;
+    }
+    judge_held(&told->judge, CLAUSE_SEQ_21);
+    if (!once) {
+        breach(told, CLAUSE_SEQ_21, slot, "a seq was admitted twice, or that nobody asked for");
+    }
+}
+
+/* How long a lease and the grace period last is the run's: a scenario counts in ticks. */
+static void judge_policy(struct telling *told)
+{
+    const struct expected_seq *expected = asked(told);
+    if (expected == NULL) {
+        return;
+    }
+    judge_held(&told->judge, CLAUSE_SEQ_21);
+    if (policy_cell(told, STAGE_RETRYABLE) != expected_seq_retryable() ||
+        policy_cell(told, STAGE_BUDGET) != expected->budget ||
+        policy_cell(told, STAGE_DRILL) != expected->drill || policy_cell(told, STAGE_LEASE) <= 0 ||
+        policy_cell(told, STAGE_GRACE) <= 0) {
+        judge_breach(&told->judge, ORACLE_SEQ_LATCH, CLAUSE_SEQ_21, TABLE_STAGE, 0,
+                     "Stage1 was opened under another policy than is asked for");
+    }
+}
+
 /* ---- sightings ------------------------------------------------------------------------------- */
 
 static void see_move(struct telling *told, int64_t from, int64_t to)
@@ -431,6 +506,7 @@ static void judge_path(struct telling *told, uint32_t slot, const struct path *p
         struct oracle_seq_step step = step_of(told, slot, from, to, last && events > 0);
         const struct oracle_seq found = seq;
         judge_step(told, slot, &seq, &step);
+        judge_report(told, slot, &found, &step);
         see_step(told, slot, &found, &step);
         at = last ? path->moves : at + 1;
     } while (at < path->moves);
@@ -463,6 +539,9 @@ static void judge_seq(struct telling *told, uint32_t slot)
         judge_run(told, slot);
     } else if (path.moves > 0 || events > 0) {
         breach(told, CLAUSE_SEQ_3, slot, "a seq was not born UNSEEN");
+    }
+    if (has(told, TABLE_SEQ, slot, ROW_INSERTED)) {
+        judge_admitted(told, slot);
     }
     remember(told, slot, &path, events > 0);
 }
@@ -746,6 +825,9 @@ static void judge_attempt(struct telling *told, bool latched)
 static void judge_stage(struct telling *told)
 {
     bool made = has(told, TABLE_STAGE, 0, ROW_INSERTED), latched = false, policy = false;
+    if (made) {
+        judge_policy(told);
+    }
     for (int column = 0; column < STAGE_COLUMNS && !made; column++) {
         bool differs = changed(told, TABLE_STAGE, 0, column);
         latched = latched || (differs && column >= STAGE_SEQ);
@@ -830,18 +912,17 @@ static void rollback(struct oracle *oracle)
     }
 }
 
-/* Every seq that a run without faults admits has come to its end, unless Stage1 has failed. */
+/* Every seq that is asked for has come to its end, unless Stage1 has failed. */
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
     struct telling told = begin(oracle, rows, NULL, 0);
-    const struct rows *all = crash_free == NULL ? rows : crash_free;
+    (void)crash_free;
     if (is_halted(oracle)) {
         return told.judge.verdict;
     }
-    for (uint32_t i = 0; i < all->table[TABLE_SEQ].used; i++) {
-        uint32_t slot = row_find(rows, TABLE_SEQ, row_key(all, TABLE_SEQ, i));
-        int64_t state = slot == ROW_NONE ? 0 : row_get(rows, TABLE_SEQ, slot, SEQ_STATE);
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        int64_t state = row_get(rows, TABLE_SEQ, slot, SEQ_STATE);
         judge_held(&told.judge, CLAUSE_SEQ_2);
         if (state == ORACLE_SEQ_IN_FLIGHT) {
             breach(&told, CLAUSE_SEQ_10, slot, "an expired lease was never reclaimed");
@@ -851,13 +932,17 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
                                 : "a seq was never brought to its end");
         }
     }
+    if (asked(&told) != NULL && rows->table[TABLE_SEQ].used != asked(&told)->jobs) {
+        breach(&told, CLAUSE_SEQ_21, ROW_NONE, "a seq that was asked for was never admitted");
+    }
     if (!quiet) {
         breach(&told, CLAUSE_SEQ_2, ROW_NONE, "the work does not come to an end");
     }
     return told.judge.verdict;
 }
 
-const struct monitors monitors_seq = {.cells = cells,
+const struct monitors monitors_seq = {.expect = expect,
+                                      .cells = cells,
                                       .plain = CELL_DECISIONS + DECISION_CELLS,
                                       .commit = commit,
                                       .whole = CLAUSE_SEQ_5,
