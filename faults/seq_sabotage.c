@@ -8,7 +8,8 @@ enum {
     HEARTBEAT_REVIVES,
     OWNER_NOT_REVOKED,
     RETRY_TOO_OFTEN,
-    RECLAIM_BY_MOOD
+    RECLAIM_BY_MOOD,
+    SUCCESS_AS_SKIP
 };
 
 static const struct sabotage named[] = {
@@ -33,6 +34,19 @@ static const struct sabotage named[] = {
     [RECLAIM_BY_MOOD] = {.name = "reclaim-by-mood",
                          .about = "whether an expired lease is retried depends on whose it was",
                          .scenario = "seq"},
+    [SUCCESS_AS_SKIP] = {.name = "success-as-skip",
+                         .about = "a run that succeeds is reported, event and all, as skipped",
+                         .scenario = "seq"},
+    {.name = "other-budget",
+     .about = "Stage1 is opened with a budget of one retry more than is asked for",
+     .scenario = "seq",
+     SABOTAGE_AS(SHIFT, SEQ_ADMIT, SEQ_OPEN),
+     .op = 4},
+    {.name = "seqs-from-one",
+     .about = "seqs are numbered from 1, so that the first is missing and there is one too many",
+     .scenario = "seq",
+     SABOTAGE_AS(SHIFT, SEQ_ADMIT, SEQ_ADMIT),
+     .op = 1},
     {.name = "attempts-not-counted",
      .about = "a retry does not count as one",
      .scenario = "seq",
@@ -130,6 +144,9 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     } else if (sabotage->which == RETRY_TOO_OFTEN && fail != NULL &&
                bundle->params[fail->params + 3] > 0) {
         bundle->params[fail->params + 3]++;
+    } else if (sabotage->which == SUCCESS_AS_SKIP && bundle->name == BUNDLE_SEQ_FINISH) {
+        bundle->params[call_of(bundle, PRIMITIVE_SEQ_MOVE)->params + 1] = SEQ_SKIP;
+        bundle->params[call_of(bundle, PRIMITIVE_SEQ_EVENT)->params + 2] = SEQ_SKIP;
     } else if (sabotage->which == LATE_RESULT_ACCEPTED &&
                (bundle->name == BUNDLE_SEQ_FINISH || bundle->name == BUNDLE_SEQ_FAIL)) {
         call_of(bundle, PRIMITIVE_SEQ_HOLD)->primitive = SABOTAGE_COPY;

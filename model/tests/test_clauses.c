@@ -41,7 +41,7 @@ Test(clauses, the_families_have_as_many_clauses_as_the_specifications_have_promi
         count[clause_get((enum clause_id)i)->family]++;
     }
     cr_expect_eq(count[CLAUSE_FAMILY_ACL], 45);
-    cr_expect_eq(count[CLAUSE_FAMILY_SEQ], 20);
+    cr_expect_eq(count[CLAUSE_FAMILY_SEQ], 21);
     cr_expect_eq(count[CLAUSE_FAMILY_KEY], 10);
     cr_expect_eq(count[CLAUSE_FAMILY_LEG], 10);
     cr_expect_eq(count[CLAUSE_FAMILY_CUT], 29);

@@ -1,4 +1,5 @@
 /* The documents model/CLAUSES.md and model/ERRATA.md are what the tables say. */
+#include "model/clause.h"
 #include "reports/clauses.h"
 
 #include <criterion/criterion.h>
@@ -44,10 +45,10 @@ Test(clauses_report, the_documents_equal_the_tables)
 {
     int count = 0;
     char *clauses = written(clauses_write, FORMAT_MARKDOWN, "", &count);
-    cr_expect_eq(count, 116);
+    cr_expect_eq(count, CLAUSE_COUNT);
     expect_document(ASSAY_SOURCE_DIR "/model/CLAUSES.md", clauses);
     char *errata = written(clauses_write_errata, FORMAT_MARKDOWN, "", &count);
-    cr_expect_eq(count, 68);
+    cr_expect_eq(count, (int)clause_errata_count());
     expect_document(ASSAY_SOURCE_DIR "/model/ERRATA.md", errata);
     free(clauses);
     free(errata);
@@ -55,12 +56,13 @@ Test(clauses_report, the_documents_equal_the_tables)
 
 Test(clauses_report, a_prefix_selects_a_family_or_one_id_and_never_a_longer_number)
 {
-    static const struct {
+    const struct {
         const char *prefix;
         int clauses, errata;
-    } cases[] = {{"ACL", 45, 0},    {"ACL-1", 1, 0},  {"ACL-4", 1, 0},
-                 {"AC", 0, 0},      {"SEQ", 20, 0},   {"E-SEQ", 0, 12},
-                 {"E-ACL-1", 0, 1}, {"ACL-99", 0, 0}, {"", 116, 68}};
+    } cases[] = {
+        {"ACL", 45, 0},    {"ACL-1", 1, 0},  {"ACL-4", 1, 0},
+        {"AC", 0, 0},      {"SEQ", 21, 0},   {"E-SEQ", 0, 12},
+        {"E-ACL-1", 0, 1}, {"ACL-99", 0, 0}, {"", CLAUSE_COUNT, (int)clause_errata_count()}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int count = 0;
         free(written(clauses_write, FORMAT_TEXT, cases[i].prefix, &count));

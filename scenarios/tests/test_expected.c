@@ -6,6 +6,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 static void read_key(const char *text, struct expected_key *expected)
 {
     struct document document;
@@ -66,7 +68,7 @@ Test(expected, key_digits_are_those_of_the_examples)
         {"flows: {f: {a: {errors: [1], holds: [1]}}}", 0, 0, "7"},
     };
     static struct expected_key expected;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         read_key(cases[i].text, &expected);
         const struct expected_flow *flow = &expected.flow[cases[i].flow];
         cr_assert_eq(flow->places, (int)strlen(cases[i].digits));
@@ -89,4 +91,40 @@ Test(expected, key_branches_are_left_by_case)
     cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 0), 1 << 5); /* slept */
     cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 1), 1 << 3); /* jumped */
     cr_expect_eq(expected_key_leaves(&expected.flow[0].place[4], 1), 0);
+}
+
+/* ---- seq ------------------------------------------------------------------------------------- */
+
+Test(expected, seq_runs_report_by_fate_and_attempt)
+{
+    PROVES(CLAUSE_SEQ_21);
+    static const struct {
+        int64_t number, attempts, state, fail_class;
+        bool cancelled;
+    } cases[] = {
+        {0, 0, 3, 0, false}, {0, 2, 3, 0, false}, /* success */
+        {1, 0, 4, 0, false}, {1, 1, 4, 0, false}, /* skip */
+        {2, 0, 5, 1, false}, {2, 1, 3, 0, false}, /* retry */
+        {3, 0, 5, 1, false}, {3, 7, 5, 1, false}, /* exhaust */
+        {4, 0, 5, 2, false}, {4, 1, 5, 2, false}, /* fatal */
+        {5, 0, 5, 1, true},  {5, 1, 3, 0, true},  /* cancel */
+        {6, 0, 3, 0, false}, {8, 0, 5, 1, false}, /* fates are taken in turn */
+    };
+    static const char text[] = "jobs: 9\nbudget: 2\ndrill: on\n"
+                               "fates: [success, skip, retry, exhaust, fatal, cancel]";
+    struct expected_seq expected;
+    struct document document;
+    cr_assert(document_make(&document, text, strlen(text)));
+    expected_seq_read(&document, &expected);
+    document_free(&document);
+    cr_expect_eq(expected.jobs, 9);
+    cr_expect_eq(expected.budget, 2);
+    cr_expect(expected.drill);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct expected_report report =
+            expected_seq_report(&expected, cases[i].number, cases[i].attempts);
+        cr_expect_eq(report.state, cases[i].state, "case %zu", i);
+        cr_expect_eq(report.fail_class, cases[i].fail_class, "case %zu", i);
+        cr_expect_eq(expected_seq_is_cancelled(&expected, cases[i].number), cases[i].cancelled);
+    }
 }
