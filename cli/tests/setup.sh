@@ -1,5 +1,6 @@
 #!/bin/sh
-# The scripts on a machine that lacks packages: a fake dpkg-query and apt-get stand in for it.
+# The scripts on a machine that lacks packages, for which a fake dpkg-query and apt-get stand in; and
+# that they build what is to be built, and nothing else.
 #
 # usage: setup.sh SOURCE_DIR
 set -u
@@ -44,6 +45,40 @@ need_run # nothing is missing: nothing is asked
 [ $status -eq 0 ] || fail "status $status, wanted 0"
 says 'went on'
 [ ! -e "$scratch/apt" ] || fail "apt-get was called although nothing is missing"
+
+# A small project that lists its files by pattern, as ours does. `build` says so if it has work.
+mkdir -p "$scratch/project/.ci"
+cp "$source/.ci/setup" "$scratch/project/.ci/"
+cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(small LANGUAGES NONE)
+file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.part)
+add_custom_command(OUTPUT all.out COMMAND cat ${files} > all.out DEPENDS ${files})
+add_custom_target(everything ALL DEPENDS all.out)
+END
+cat >"$scratch/project/CMakePresets.json" <<'END'
+{"version": 3, "configurePresets": [
+    {"name": "small", "generator": "Ninja", "binaryDir": "${sourceDir}/build/small"}]}
+END
+builds() { # what is to be built, as the program has it afterwards; '': nothing
+    (cd "$scratch/project" && sh -euc '. .ci/setup; build small') >"$scratch/out" 2>&1 ||
+        fail 'the small project was not built'
+    if [ -n "$1" ]; then says '^building (small)$'; else [ ! -s "$scratch/out" ] || fail 'it built anew'; fi
+    [ -z "$1" ] || [ "$(cat "$scratch/project/build/small/all.out")" = "$1" ] || fail "it is not $1"
+}
+echo one >"$scratch/project/a.part"
+builds one
+builds ''
+echo two >"$scratch/project/b.part" # a new file
+builds "one
+two"
+builds ''
+echo three >"$scratch/project/b.part" # a changed one
+builds "one
+three"
+rm "$scratch/project/a.part" # one less
+builds three
+builds ''
 
 # Every package of the list is a name, and every group is one that the scripts ask for.
 grep -v '^#' "$source/.ci/packages" | grep -vE '^(run|server|bench|test|coverage|full|browser|node):( [a-z0-9.+-]+)+$' &&
