@@ -4,7 +4,7 @@
  *
  * Order of reporting: new decisions, change sets and verify results; updates and deletions; other
  * new rows; then the commit as a whole. */
-#include "model/oracle/judge.h"
+#include "model/oracle/pipeline_commit.h"
 
 #define TRIES_MAX   3 /* how often a phase is retried: what "bounded" is here */
 #define CONNECTIONS 2 /* of a principal (CUT-18) */
@@ -35,7 +35,6 @@ static const enum oracle_sighting move_sights[STATUS_COUNT][STATUS_COUNT] = {
 
 /* ---- memory: ids of rows for which a request was acked --------------------------------------- */
 
-enum { OF_MARK, OF_CUT, OF_VERIFY };
 static const enum row_table remembered[] = {
     [OF_MARK] = TABLE_ENTRY, [OF_CUT] = TABLE_CHANGE_SET, [OF_VERIFY] = TABLE_VERIFY};
 
@@ -71,118 +70,7 @@ static struct judge begin(struct oracle *oracle, const struct rows *rows)
     return judge;
 }
 
-/* ---- one commit ------------------------------------------------------------------------------ */
-
-struct commit {
-    struct judge judge;
-    const struct rows *rows;
-    const struct row_change *changes;
-    size_t count;
-};
-
-/* A cell of the row with this key; 0: there is no such row. */
-static int64_t cell(const struct commit *commit, enum row_table table, int64_t key, int column)
-{
-    return judge_column(commit->rows, table, key, column);
-}
-
-static bool is_there(const struct commit *commit, enum row_table table, int64_t key)
-{
-    return row_find(commit->rows, table, key) != ROW_NONE;
-}
-
-/* Whether this commit brought the row. */
-static bool is_new(const struct commit *commit, enum row_table table, int64_t key)
-{
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct row_change *change = &commit->changes[i];
-        if (change->table == table && change->kind == ROW_INSERTED &&
-            row_key(commit->rows, table, change->slot) == key) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* How many rows that this commit brought have these values in two columns; -1: any column. */
-static int brought(const struct commit *commit, enum row_table table, int column, int64_t value,
-                   int other, int64_t other_value)
-{
-    int found = 0;
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct row_change *change = &commit->changes[i];
-        found += change->table == table && change->kind == ROW_INSERTED &&
-                 (column < 0 || row_get(commit->rows, table, change->slot, column) == value) &&
-                 (other < 0 || row_get(commit->rows, table, change->slot, other) == other_value);
-    }
-    return found;
-}
-
-/* The same of all rows there are. */
-static int stored(const struct commit *commit, enum row_table table, int column, int64_t value,
-                  int other, int64_t other_value)
-{
-    int found = 0;
-    for (uint32_t slot = 0; slot < commit->rows->table[table].used; slot++) {
-        found += row_get(commit->rows, table, slot, column) == value &&
-                 (other < 0 || row_get(commit->rows, table, slot, other) == other_value) &&
-                 row_is_there(commit->rows, table, slot);
-    }
-    return found;
-}
-
-/* How many requests are in the queue that ask for this phase, and say this in a column; 0: for any
- * phase. */
-static int asked(const struct commit *commit, int64_t phase, int column, int64_t value)
-{
-    int found = 0;
-    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_MESSAGE].used; slot++) {
-        found +=
-            row_get(commit->rows, TABLE_MESSAGE, slot, column) == value &&
-            (phase == 0 || row_get(commit->rows, TABLE_MESSAGE, slot, MESSAGE_KIND) == phase) &&
-            row_is_there(commit->rows, TABLE_MESSAGE, slot);
-    }
-    return found;
-}
-
-/* What an entry's status was before this commit. */
-static int64_t status_before(const struct commit *commit, int64_t entry)
-{
-    uint32_t slot = row_find(commit->rows, TABLE_ENTRY, entry);
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct row_change *change = &commit->changes[i];
-        if (change->table == TABLE_ENTRY && change->slot == slot &&
-            (change->kind == ROW_INSERTED || change->column == ENTRY_STATUS)) {
-            return change->kind == ROW_INSERTED ? STATUS_NONE : change->before;
-        }
-    }
-    return cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
-}
-
-/* A row under judgement. */
-struct subject {
-    enum row_table table;
-    uint32_t slot;
-    int64_t key;
-};
-
-static int64_t of(const struct commit *commit, const struct subject *row, int column)
-{
-    return row_get(commit->rows, row->table, row->slot, column);
-}
-
-static void held(struct commit *commit, enum clause_id clause)
-{
-    judge_held(&commit->judge, clause);
-}
-
-static void expect(struct commit *commit, bool fine, enum oracle_name who, enum clause_id clause,
-                   const struct subject *row, const char *why)
-{
-    if (!fine) {
-        judge_breach(&commit->judge, who, clause, row->table, row->slot, why);
-    }
-}
+/* ---- phases side by side --------------------------------------------------------------------- */
 
 /* A principal has had all its connections in use: where guards must hold for more workers than that
  * (CUT-18). Who has connections is not in any row: the store says so. */
@@ -215,9 +103,6 @@ static void expect_serial(struct commit *commit, bool alone, const struct subjec
     expect(commit, alone, ORACLE_PHASE, is_crowded(commit) ? CLAUSE_CUT_18 : CLAUSE_CUT_16, row,
            why);
 }
-
-#define PHASE(fine, clause, why) expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
-#define TRAIL(fine, clause, why) expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
 
 /* ---- status and history ---------------------------------------------------------------------- */
 
@@ -411,19 +296,6 @@ static void judge_unit(struct commit *commit, const struct subject *row)
 
 /* ---- CUT ------------------------------------------------------------------------------------- */
 
-static bool blockers_complete(const struct commit *commit, int64_t entry)
-{
-    const struct rows *rows = commit->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
-        if (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
-            cell(commit, TABLE_ENTRY, row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO),
-                 ENTRY_STATUS) != STATUS_COMPLETE) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Change sets of the pair that nothing has undone. */
 static int live_sets(const struct commit *commit, int64_t entry, int64_t decision)
 {
@@ -604,130 +476,6 @@ static judge_row *const judges[TABLE_COUNT] = {
     [TABLE_VERIFY] = judge_verify,
 };
 
-/* A message that was acked. */
-static int64_t asked_for(const struct commit *commit, uint32_t slot, int column)
-{
-    return row_get(commit->rows, TABLE_MESSAGE, slot, column);
-}
-
-/* Stops of this phase of an entry that people were told of. */
-static int notes_for_people(const struct commit *commit, int64_t entry, int64_t phase)
-{
-    int notes = 0;
-    for (uint32_t slot = 0; slot < commit->rows->table[TABLE_SWEEP_LOG].used; slot++) {
-        int64_t why = row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
-        notes += row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_ENTRY) == entry &&
-                 row_get(commit->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_PHASE) == phase &&
-                 why != SWEEP_MARKED && why != SWEEP_EXHAUSTED;
-    }
-    return notes;
-}
-
-/* Could this review be made? Whatever forbids it once forbids it for good: another decision
- * superseded the prior one, or the entry was cut on it. */
-static bool could_review(const struct commit *commit, int64_t entry, int64_t prior)
-{
-    int64_t status = cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
-    if (prior == 0) {
-        return status == STATUS_MARKED;
-    }
-    return is_there(commit, TABLE_REVIEW, prior) &&
-           cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == 0 &&
-           (status == STATUS_APPROVED || status == STATUS_REJECTED);
-}
-
-/* Could this change set be verified once more? Not one that was undone, and that is for good. */
-static bool could_verify(const struct commit *commit, int64_t set, int64_t prior)
-{
-    return is_there(commit, TABLE_CHANGE_SET, set) &&
-           (prior == 0 || is_there(commit, TABLE_VERIFY, prior)) &&
-           stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, set, -1, 0) == 0;
-}
-
-/* Whoever made the last thing that a CUT waited for asks for it anew, and has not done so yet. */
-static bool is_cut_under_way(const struct commit *commit, int64_t entry, int64_t set,
-                             int64_t decision)
-{
-    const struct rows *rows = commit->rows;
-    bool asks = asked(commit, PHASE_CUT, MESSAGE_GUID, set) > 0 ||
-                asked(commit, PHASE_REVIEW, MESSAGE_GUID, decision) > 0;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_DEPENDENCY].used; slot++) {
-        asks = asks || (row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_FROM) == entry &&
-                        asked(commit, PHASE_VERIFY, MESSAGE_ACTIVITY,
-                              row_get(rows, TABLE_DEPENDENCY, slot, DEPENDENCY_TO)) > 0);
-    }
-    return asks;
-}
-
-/* Could this CUT be made, and is nobody about to? A decision may come, and a blocker complete,
- * after it was stopped. */
-static bool could_cut(const struct commit *commit, int64_t entry, int64_t set, int64_t decision)
-{
-    return cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS) == STATUS_APPROVED &&
-           cell(commit, TABLE_REVIEW, decision, REVIEW_DECISION) == DECISION_APPROVE &&
-           cell(commit, TABLE_REVIEW, decision, REVIEW_BY) == 0 &&
-           blockers_complete(commit, entry) && !is_cut_under_way(commit, entry, set, decision);
-}
-
-static bool could_go_on(const struct commit *commit, uint32_t slot)
-{
-    int64_t entry = asked_for(commit, slot, MESSAGE_ACTIVITY);
-    int64_t source = asked_for(commit, slot, MESSAGE_SOURCE);
-    int64_t prior = asked_for(commit, slot, MESSAGE_SPAWNED_BY);
-    switch (asked_for(commit, slot, MESSAGE_KIND)) {
-    case PHASE_REVIEW:
-        return could_review(commit, entry, prior);
-    case PHASE_CUT:
-        return could_cut(commit, entry, asked_for(commit, slot, MESSAGE_GUID), source);
-    default:
-        return could_verify(commit, source, prior);
-    }
-}
-
-/* A request was answered: what it asked for is there, or people were told why not, or what is
- * stored does not allow it. */
-static void judge_answer(struct commit *commit, uint32_t slot, bool done)
-{
-    int64_t entry = asked_for(commit, slot, MESSAGE_ACTIVITY);
-    int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
-    const struct subject *row = &(struct subject){TABLE_MESSAGE, slot, 0};
-    bool told = notes_for_people(commit, entry, phase) > 0;
-    if (phase == PHASE_MARK) {
-        held(commit, CLAUSE_CUT_14);
-        PHASE(told || cell(commit, TABLE_ENTRY, entry, ENTRY_PAYLOAD) ==
-                          asked_for(commit, slot, MESSAGE_SOURCE),
-              14, "a request that no entry answers was dropped without a word to people");
-    } else if (!done) {
-        held(commit, CLAUSE_CUT_2);
-        PHASE(told || !could_go_on(commit, slot), 2,
-              "a request was acked whose phase could go on from what is stored, and nobody did it");
-    }
-}
-
-/* A request was acked: another one than the first that found this row there is a replay that was
- * answered with it. */
-static void see_ack(struct commit *commit, uint32_t slot)
-{
-    static const struct {
-        enum row_table table;
-        int memory; /* -1: nothing is to be seen */
-        enum oracle_sighting sighting;
-    } seen[PHASE_END] = {[PHASE_MARK] = {TABLE_ENTRY, OF_MARK, SIGHT_MARK_AGAIN},
-                         [PHASE_REVIEW] = {TABLE_REVIEW, -1, SIGHT_COUNT},
-                         [PHASE_CUT] = {TABLE_CHANGE_SET, OF_CUT, SIGHT_CUT_AGAIN},
-                         [PHASE_VERIFY] = {TABLE_VERIFY, OF_VERIFY, SIGHT_VERIFY_AGAIN}};
-    int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
-    int64_t id = asked_for(commit, slot, MESSAGE_GUID);
-    if (phase < PHASE_MARK || phase > PHASE_VERIFY) {
-        return;
-    }
-    bool done = is_there(commit, seen[phase].table, id);
-    judge_answer(commit, slot, done);
-    if (done && seen[phase].memory >= 0 && memory_flag(&commit->judge, seen[phase].memory, id, 1)) {
-        judge_see(&commit->judge, seen[phase].sighting);
-    }
-}
-
 static void judge_change(struct commit *commit, const struct row_change *change)
 {
     struct subject subject = {(enum row_table)change->table, change->slot,
@@ -735,7 +483,7 @@ static void judge_change(struct commit *commit, const struct row_change *change)
     const struct subject *row = &subject;
     if (change->table == TABLE_MESSAGE) {
         if (change->kind == ROW_DELETED) {
-            see_ack(commit, change->slot);
+            pipeline_judge_ack(commit, change->slot);
         }
     } else if (change->kind == ROW_DELETED) {
         TRAIL(false, 21, "a row was deleted");
