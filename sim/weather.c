@@ -163,6 +163,7 @@ static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_k
 {
     choice_took(run->source, actor, ordinal, kind);
     run->result.fired[kind]++;
+    run->oracle.answers_changed += kind == FAULT_ANSWER_CHANGED;
     uint32_t *budget = &run->budget[fault_get(kind)->group];
     *budget -= *budget > 0;
 }

@@ -14,6 +14,7 @@
 
 #include "model/oracle/document.h"
 #include "model/oracle/expected_key.h"
+#include "model/oracle/expected_pipeline.h"
 #include "model/oracle/expected_seq.h"
 
 struct expectation {
@@ -23,6 +24,7 @@ struct expectation {
         } inbox;
         struct expected_key key;
         struct expected_seq seq;
+        struct expected_pipeline pipeline;
     } of; /* of the run's protocol */
 };
 

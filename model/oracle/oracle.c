@@ -148,6 +148,7 @@ void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const 
     oracle->monitors = monitors;
     oracle->ghosts = (struct ghosts){.cells = cells, .count = oracle_cells(monitors, rows)};
     memset(oracle->connected, 0, sizeof oracle->connected);
+    oracle->answers_changed = 0;
     oracle->spoke = ORACLE_NAME_COUNT;
     oracle->table = TABLE_COUNT;
     oracle->slot = ROW_NONE;

@@ -2,8 +2,8 @@
  * those of its protocol without knowing them.
  *
  * A monitor sees rows and nothing else: what the store committed, in the store's order; and,
- * because no row has it, how many connections the store gave. It never sees an engine, a bundle, a
- * worker or a fault. What it must remember of the past it keeps in ghost cells beside the rows
+ * because no row has it, how many connections the store gave and how many answers a fault changed.
+ * It never sees an engine, a bundle, a worker or any other fault. What it must remember of the past it keeps in ghost cells beside the rows
  * (ghosts.h), so that a search can take a commit back.
  *
  * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
@@ -181,6 +181,7 @@ struct oracle {
     /* the most connections that each principal has had at a time in this run, as the store says;
      * 0: it does not say */
     uint32_t connected[PRINCIPAL_COUNT];
+    uint32_t answers_changed; /* by the fault `answer` in this run, as who injects it says */
     enum oracle_name spoke; /* who reported the last breach */
     uint8_t table;          /* the row it is about: enum row_table, slot */
     uint32_t slot;

@@ -214,6 +214,7 @@ static void judge_entry(struct commit *commit, const struct subject *row)
         judge_escalation(commit, row);
     } else {
         judge_mark(commit, row);
+        pipeline_expect_mark(commit, row);
     }
 }
 
@@ -243,6 +244,9 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
         judge_see(&commit->judge, SIGHT_EXHAUSTED);
     }
     PHASE(why != SWEEP_FORBIDDEN, 11, "a phase was sent by a principal that may not do it (42501)");
+    if (why != SWEEP_MARKED && why != SWEEP_EXHAUSTED) {
+        pipeline_expect_stop(commit, row);
+    }
 }
 
 /* ---- REVIEW ---------------------------------------------------------------------------------- */
@@ -277,6 +281,7 @@ static void judge_review(struct commit *commit, const struct subject *row)
     PHASE(moved_to(commit, of(commit, row, REVIEW_ENTRY), status), 6,
           "a decision came without its status or history");
     judge_chain(commit, row);
+    pipeline_expect_review(commit, row);
 }
 
 static void judge_envelope(struct commit *commit, const struct subject *row)
@@ -349,6 +354,23 @@ static void judge_cut(struct commit *commit, const struct subject *row)
           "a change set is not signed in the executor's lane");
 }
 
+/* Every row that the one set affected is affected by the other, and no more. */
+static bool undoes_all(const struct commit *commit, int64_t undo, int64_t undone)
+{
+    const struct rows *rows = commit->rows;
+    int undone_rows = 0;
+    for (uint32_t slot = 0; slot < rows->table[TABLE_AFFECTED_ROW].used; slot++) {
+        if (row_get(rows, TABLE_AFFECTED_ROW, slot, AFFECTED_ROW_SET) == undone) {
+            undone_rows++;
+            if (brought(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, undo, AFFECTED_ROW_ROW,
+                        row_get(rows, TABLE_AFFECTED_ROW, slot, AFFECTED_ROW_ROW)) != 1) {
+                return false;
+            }
+        }
+    }
+    return brought(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, undo, -1, 0) == undone_rows;
+}
+
 static void judge_compensation(struct commit *commit, const struct subject *row)
 {
     int64_t undone = of(commit, row, CHANGE_SET_COMPENSATES);
@@ -365,12 +387,16 @@ static void judge_compensation(struct commit *commit, const struct subject *row)
 
 static void judge_set(struct commit *commit, const struct subject *row)
 {
-    if (of(commit, row, CHANGE_SET_COMPENSATES) == 0) {
+    int64_t undone = of(commit, row, CHANGE_SET_COMPENSATES);
+    if (undone == 0) {
         judge_cut(commit, row);
+        pipeline_expect_cut(commit, row);
     } else {
         judge_compensation(commit, row);
     }
     judge_affected_some(commit, row);
+    PHASE(undone == 0 || undoes_all(commit, row->key, undone), 21,
+          "a compensating change set affects other rows than the set that it undoes");
 }
 
 static void judge_affected(struct commit *commit, const struct subject *row)
@@ -461,6 +487,7 @@ static void judge_verify(struct commit *commit, const struct subject *row)
     } else {
         judge_failure(commit, row);
     }
+    pipeline_expect_verify(commit, row);
 }
 
 /* ---- a commit as a whole --------------------------------------------------------------------- */
@@ -484,6 +511,8 @@ static void judge_change(struct commit *commit, const struct row_change *change)
     if (change->table == TABLE_MESSAGE) {
         if (change->kind == ROW_DELETED) {
             pipeline_judge_ack(commit, change->slot);
+        } else if (change->kind == ROW_INSERTED) {
+            pipeline_judge_request(commit, change->slot);
         }
     } else if (change->kind == ROW_DELETED) {
         TRAIL(false, 21, "a row was deleted");
@@ -563,49 +592,10 @@ static bool is_stuck(const struct commit *all, uint32_t slot)
              blockers_complete(all, row_key(rows, TABLE_ENTRY, slot))));
 }
 
-static void judge_one_missing(struct commit *all, const struct rows *wanted, enum row_table table,
-                              bool (*could)(const struct commit *all, const struct rows *wanted,
-                                            uint32_t slot),
-                              const char *why)
-{
-    for (uint32_t slot = 0; slot < wanted->table[table].used; slot++) {
-        if (!is_there(all, table, row_key(wanted, table, slot)) && could(all, wanted, slot)) {
-            judge_breach(&all->judge, ORACLE_PHASE, CLAUSE_CUT_2, TABLE_COUNT, ROW_NONE, why);
-        }
-    }
-}
-
-static bool is_work(const struct commit *all, const struct rows *wanted, uint32_t slot)
-{
-    (void)all;
-    return row_get(wanted, TABLE_ENTRY, slot, ENTRY_KIND) == ENTRY_WORK;
-}
-
-static bool is_review_left(const struct commit *all, const struct rows *wanted, uint32_t slot)
-{
-    return could_review(all, row_get(wanted, TABLE_REVIEW, slot, REVIEW_ENTRY),
-                        row_get(wanted, TABLE_REVIEW, slot, REVIEW_PRIOR));
-}
-
-static bool is_verify_left(const struct commit *all, const struct rows *wanted, uint32_t slot)
-{
-    return could_verify(all, row_get(wanted, TABLE_VERIFY, slot, VERIFY_SET),
-                        row_get(wanted, TABLE_VERIFY, slot, VERIFY_PRIOR));
-}
-
-/* What a run without faults has done, and this one could do and has not. */
-static void judge_missing(struct commit *all, const struct rows *wanted)
-{
-    judge_one_missing(all, wanted, TABLE_ENTRY, is_work, "an entry was asked for and never marked");
-    judge_one_missing(all, wanted, TABLE_REVIEW, is_review_left,
-                      "a review could be made, and never was");
-    judge_one_missing(all, wanted, TABLE_VERIFY, is_verify_left,
-                      "a change set could be verified once more, and never was");
-}
-
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
+    (void)crash_free;
     struct commit all = {.judge = begin(oracle, rows), .rows = rows};
     judge_quiet(&all.judge, quiet, ORACLE_PHASE, CLAUSE_CUT_2);
     for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
@@ -615,13 +605,17 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
                          "an entry could go on from its status, and nobody does");
         }
     }
-    if (crash_free != NULL) {
-        judge_missing(&all, crash_free);
-    }
+    pipeline_expect_end(&all);
     return all.judge.verdict;
 }
 
+static void expects(const struct document *scenario, struct expectation *expected)
+{
+    expected_pipeline_read(scenario, &expected->of.pipeline);
+}
+
 const struct monitors monitors_pipeline = {
+    .expect = expects,
     .cells = cells,
     .memories = {[OF_MARK] = {.sights = 1}, [OF_CUT] = {.sights = 1}, [OF_VERIFY] = {.sights = 1}},
     .memory_of = memory_of,

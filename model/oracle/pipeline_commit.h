@@ -7,8 +7,17 @@
 
 #include "model/oracle/judge.h"
 
-/* Memories (pipeline.c): of rows for which a request was acked. */
+/* Memories (pipeline.c): of rows for which a request was acked; of entries also what came of them.
+ */
 enum { OF_MARK, OF_CUT, OF_VERIFY };
+enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results in the next digit */
+#define MADE_DIGIT 16
+
+/* Flags of an entry; the lowest is of its sightings. */
+#define MEMO_TOLD(why) (INT64_C(2) << (why)) /* people were told of a stop for this reason */
+#define MEMO_HANDED_ON(n)                                                                          \
+    (INT64_C(1) << (16 + (n))) /* what follows from its n-th decision was                          \
+                                  asked for */
 
 struct commit {
     struct judge judge;
@@ -111,27 +120,6 @@ static inline bool blockers_complete(const struct commit *commit, int64_t entry)
     return true;
 }
 
-/* Could this review be made? Whatever forbids it once forbids it for good: another decision
- * superseded the prior one, or the entry was cut on it. */
-static inline bool could_review(const struct commit *commit, int64_t entry, int64_t prior)
-{
-    int64_t status = cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
-    if (prior == 0) {
-        return status == STATUS_MARKED;
-    }
-    return is_there(commit, TABLE_REVIEW, prior) &&
-           cell(commit, TABLE_REVIEW, prior, REVIEW_BY) == 0 &&
-           (status == STATUS_APPROVED || status == STATUS_REJECTED);
-}
-
-/* Could this change set be verified once more? Not one that was undone, and that is for good. */
-static inline bool could_verify(const struct commit *commit, int64_t set, int64_t prior)
-{
-    return is_there(commit, TABLE_CHANGE_SET, set) &&
-           (prior == 0 || is_there(commit, TABLE_VERIFY, prior)) &&
-           stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, set, -1, 0) == 0;
-}
-
 /* A row under judgement. */
 struct subject {
     enum row_table table;
@@ -160,7 +148,53 @@ static inline void expect(struct commit *commit, bool fine, enum oracle_name who
 #define PHASE(fine, clause, why) expect(commit, fine, ORACLE_PHASE, CLAUSE_CUT_##clause, row, why)
 #define TRAIL(fine, clause, why) expect(commit, fine, ORACLE_TRAIL, CLAUSE_CUT_##clause, row, why)
 
-/* A request was acked: it must have been answered (pipeline_requests.c). */
+/* ---- requests (pipeline_requests.c) ---------------------------------------------------------- */
+
+/* One was acked: it must have been answered, and what it calls for next be asked for. */
 void pipeline_judge_ack(struct commit *commit, uint32_t slot);
+
+/* One was made: it must be one that the scenario calls for. */
+void pipeline_judge_request(struct commit *commit, uint32_t slot);
+
+/* Why a request that the scenario asks for must be handed to people; SWEEP_MARKED: it must not. */
+enum sweep_reason pipeline_stops(const struct commit *commit, uint32_t slot);
+
+/* ---- what must be (pipeline_expected.c) ------------------------------------------------------ *
+ * Nothing is asked where no expectation is known. */
+
+static inline const struct expected_pipeline *expected_of(const struct commit *commit)
+{
+    const struct expectation *expected = commit->judge.oracle->expected;
+    return expected == NULL ? NULL : &expected->of.pipeline;
+}
+
+/* The node of an entry that was marked; -1: of none that was asked for. */
+static inline int node_of(const struct commit *commit, int64_t entry)
+{
+    return (int)memory_get(&commit->judge, OF_MARK, entry, MEMO_NODE) - 1;
+}
+
+/* How many decisions of an entry were made, and how many verify results. */
+static inline int decisions_of(const struct commit *commit, int64_t entry)
+{
+    return (int)(memory_get(&commit->judge, OF_MARK, entry, MEMO_MADE) % MADE_DIGIT);
+}
+static inline int results_of(const struct commit *commit, int64_t entry)
+{
+    return (int)(memory_get(&commit->judge, OF_MARK, entry, MEMO_MADE) / MADE_DIGIT);
+}
+
+/* Whether people were told that the entry's MARK was stopped for this reason. */
+bool pipeline_was_told(const struct commit *commit, int64_t entry, enum sweep_reason why);
+
+/* A row came: an entry of kind work, a decision, a change set of a CUT, a verify result, a stop. */
+void pipeline_expect_mark(struct commit *commit, const struct subject *row);
+void pipeline_expect_review(struct commit *commit, const struct subject *row);
+void pipeline_expect_cut(struct commit *commit, const struct subject *row);
+void pipeline_expect_verify(struct commit *commit, const struct subject *row);
+void pipeline_expect_stop(struct commit *commit, const struct subject *row);
+
+/* Everything has come to an end. */
+void pipeline_expect_end(struct commit *all);
 
 #endif

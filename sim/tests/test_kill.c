@@ -60,7 +60,7 @@ static const struct run_result *run_seed(uint64_t seed)
 /* Which promises find it. Several where it depends on who comes first. */
 static const struct killer {
     const char *name;
-    enum clause_id clauses[5];
+    enum clause_id clauses[6];
     int count;
 } killers[] = {
     {"literal-markers", {CLAUSE_ACL_5}, 1}, /* E-ACL-2 */
@@ -120,14 +120,14 @@ static const struct killer {
     {"pipeline-superseded-twice", {CLAUSE_CUT_7}, 1}, /* E-CUT-9 */
     {"pipeline-verifier-is-executor", {CLAUSE_CUT_11}, 1},
     {"pipeline-second-live-change-set",
-     {CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_2, CLAUSE_CUT_27},
-     4},
-    {"pipeline-assume-committed", {CLAUSE_CUT_2, CLAUSE_CUT_14}, 2}, /* E-CUT-16 */
+     {CLAUSE_CUT_8, CLAUSE_CUT_15, CLAUSE_CUT_2, CLAUSE_CUT_27, CLAUSE_CUT_30},
+     5},
+    {"pipeline-assume-committed", {CLAUSE_CUT_2, CLAUSE_CUT_14, CLAUSE_CUT_30}, 3}, /* E-CUT-16 */
     {"pipeline-torn-rollback", {CLAUSE_CUT_19}, 1},
     {"pipeline-delete-to-undo", {CLAUSE_CUT_21}, 1},
     {"pipeline-second-review",
-     {CLAUSE_CUT_18, CLAUSE_CUT_16, CLAUSE_CUT_15, CLAUSE_CUT_27, CLAUSE_CUT_2},
-     5},
+     {CLAUSE_CUT_18, CLAUSE_CUT_16, CLAUSE_CUT_15, CLAUSE_CUT_27, CLAUSE_CUT_2, CLAUSE_CUT_30},
+     6},
     {"pipeline-second-verify",
      {CLAUSE_CUT_16, CLAUSE_CUT_18, CLAUSE_CUT_10, CLAUSE_CUT_2},
      4}, /* E-CUT-3 */
