@@ -22,7 +22,14 @@ enum {
     DROPS_REREVIEW,
     DROPS_REVERIFY,
     NO_LOCK_NO_CAS,
-    REVIEWS_ESCALATION
+    REVIEWS_ESCALATION,
+    OTHER_DECISION,
+    OTHER_OUTCOME,
+    TAKES_PRIOR,
+    NO_REREVIEW,
+    FORGETS_ROW,
+    FORGETS_UNDO,
+    OTHER_REASON
 };
 
 static const struct sabotage named[] = {
@@ -88,6 +95,29 @@ static const struct sabotage named[] = {
                             .about = "REVIEW takes the newest entry that is marked, an escalation "
                                      "as well",
                             .scenario = "pipeline-crowd"}, /* E-CUT-20 */
+    [OTHER_DECISION] = {.name = "pipeline-asks-for-opposite",
+                        .about = "a review is asked for with the opposite decision, and made so",
+                        .scenario = "pipeline"},
+    [OTHER_OUTCOME] = {.name = "pipeline-finds-opposite",
+                       .about = "a verify is asked for with the opposite outcome, and comes to it",
+                       .scenario = "pipeline"},
+    [TAKES_PRIOR] = {.name = "pipeline-review-id-collides",
+                     .about = "a re-review is asked for under the id of the decision before it, "
+                              "which then answers it",
+                     .scenario = "pipeline-race"}, /* E-CUT-9 */
+    [NO_REREVIEW] = {.name = "pipeline-approval-is-final",
+                     .about = "a decision that approves is followed by its CUT alone, and no "
+                              "re-review is asked for",
+                     .scenario = "pipeline-race"},
+    [FORGETS_ROW] = {.name = "pipeline-cut-forgets-row",
+                     .about = "a change set of several affected rows lacks the last one",
+                     .scenario = "pipeline-pair"},
+    [FORGETS_UNDO] = {.name = "pipeline-undo-forgets-row",
+                      .about = "a compensating set does not undo the last affected row",
+                      .scenario = "pipeline-pair"},
+    [OTHER_REASON] = {.name = "pipeline-tells-other-reason",
+                      .about = "people are told of a missing parent where a column is null",
+                      .scenario = "pipeline-people"},
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -350,6 +380,91 @@ static void stop_again(const struct actor *actor, struct bundle *bundle)
     }
 }
 
+/* ---- what is asked for, and how much of it is done ------------------------------------------- */
+
+/* The request that a call publishes, key first; NULL: it publishes none. */
+static int64_t *published(struct bundle *bundle, int at)
+{
+    return bundle->calls[at].primitive == PRIMITIVE_PUBLISH
+               ? &bundle->params[bundle->calls[at].params]
+               : NULL;
+}
+
+static void ask_opposite(struct bundle *bundle, int64_t phase)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        int64_t *request = published(bundle, i);
+        if (request != NULL && request[1 + MESSAGE_KIND] == phase) {
+            request[1 + MESSAGE_CONTENT] =
+                DECISION_APPROVE + DECISION_REJECT - request[1 + MESSAGE_CONTENT];
+        }
+    }
+}
+
+/* Re-reviews are named as the decision before them, or left out where a CUT is asked for. */
+static void spoil_rereviews(struct bundle *bundle, bool leaves_out)
+{
+    bool cuts = false;
+    for (int i = 0; i < bundle->count; i++) {
+        cuts = cuts || (published(bundle, i) != NULL &&
+                        published(bundle, i)[1 + MESSAGE_KIND] == PHASE_CUT);
+    }
+    for (int i = bundle->count - 1; i >= 0; i--) {
+        int64_t *request = published(bundle, i);
+        if (request == NULL || request[1 + MESSAGE_KIND] != PHASE_REVIEW ||
+            request[1 + MESSAGE_SPAWNED_BY] == 0) {
+            continue;
+        }
+        if (!leaves_out) {
+            request[1 + MESSAGE_GUID] = request[1 + MESSAGE_SPAWNED_BY];
+        } else if (cuts) {
+            leave_out(bundle, i);
+        }
+    }
+}
+
+/* Of several affected rows the last. */
+static void forget_row(struct bundle *bundle)
+{
+    int last = -1, rows = 0;
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_AFFECT) {
+            last = i;
+            rows++;
+        }
+    }
+    if (rows > 1) {
+        leave_out(bundle, last);
+    }
+}
+
+static void tell_other_reason(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        int64_t *row = &bundle->params[bundle->calls[i].params];
+        if (bundle->calls[i].primitive == PRIMITIVE_LOG_SWEEP &&
+            row[1 + SWEEP_LOG_WHY] == SWEEP_NULL) {
+            row[1 + SWEEP_LOG_WHY] = SWEEP_NO_PARENT;
+        }
+    }
+}
+
+/* Those that are about what is asked for, and about how much is done. */
+static void rewrite_more(const struct sabotage *sabotage, struct bundle *bundle)
+{
+    bool hands_on = bundle->name == BUNDLE_HAND_ON;
+    if (hands_on && (sabotage->which == OTHER_DECISION || sabotage->which == OTHER_OUTCOME)) {
+        ask_opposite(bundle, sabotage->which == OTHER_DECISION ? PHASE_REVIEW : PHASE_VERIFY);
+    } else if (hands_on && (sabotage->which == TAKES_PRIOR || sabotage->which == NO_REREVIEW)) {
+        spoil_rereviews(bundle, sabotage->which == NO_REREVIEW);
+    } else if (hands_on && sabotage->which == OTHER_REASON) {
+        tell_other_reason(bundle);
+    } else if ((sabotage->which == FORGETS_ROW && bundle->name == BUNDLE_CUT) ||
+               (sabotage->which == FORGETS_UNDO && bundle->name == BUNDLE_VERIFY)) {
+        forget_row(bundle);
+    }
+}
+
 static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct actor *actor, struct bundle *bundle)
 {
@@ -380,6 +495,8 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
         move_to_cut(bundle);
     } else if (sabotage->which == VERIFIES_UNDO && verifies) {
         verify_found(memory, bundle);
+    } else {
+        rewrite_more(sabotage, bundle);
     }
 }
 

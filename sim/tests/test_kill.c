@@ -139,6 +139,13 @@ static const struct killer {
     {"pipeline-drops-reverify", {CLAUSE_CUT_2}, 1},
     {"pipeline-neither-lock-nor-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2}, /* E-CUT-5 */
     {"pipeline-reviews-escalation", {CLAUSE_CUT_29}, 1},                  /* E-CUT-20 */
+    {"pipeline-asks-for-opposite", {CLAUSE_CUT_30}, 1},
+    {"pipeline-finds-opposite", {CLAUSE_CUT_30}, 1},
+    {"pipeline-review-id-collides", {CLAUSE_CUT_30}, 1},
+    {"pipeline-approval-is-final", {CLAUSE_CUT_2}, 1},
+    {"pipeline-cut-forgets-row", {CLAUSE_CUT_9}, 1},
+    {"pipeline-undo-forgets-row", {CLAUSE_CUT_21}, 1},
+    {"pipeline-tells-other-reason", {CLAUSE_CUT_14}, 1},
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
