@@ -11,6 +11,7 @@
  *   6 the list   ACL-41
  *   7 acks       ACL-30, escalations without a reason (ACL-6, 7, 15, 29)
  *   8 data       ACL-32 (who received what from whom)
+ *   9 expected   what the scenario asks for: ACL-32, 17, 21, 19, 3
  *
  * What follows from a breach is only seen with the breach's clause off: markers that are added up
  * (E-ACL-2) are ACL-5 at the second GUID and else ACL-8 at the tenth; a snapshot that was not taken
@@ -52,16 +53,24 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
     }
     activity_ack_judge(&commit);
     activity_data_judge(&commit);
+    activity_expected_judge(&commit);
     return commit.judge.verdict;
 }
 
+static void expect(const struct document *scenario, struct expectation *expected)
+{
+    expected_activity_read(scenario, &expected->of.activity);
+}
+
 const struct monitors monitors_activity = {
+    .expect = expect,
     .cells = oracle_activity_cells,
-    .memories = {[MEMORY_ACTIVITY] =
-                     {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
-                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
-                 [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
-                                  .kinds = {[MEMO_OUTPUT] = GHOST_DATUM}}},
+    .memories =
+        {[MEMORY_ACTIVITY] =
+             {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
+              .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
+         [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
+                          .kinds = {[MEMO_OUTPUT] = GHOST_DATUM, [MEMO_DUE] = GHOST_DATUM}}},
     .memory_of = memory_of,
     .commit = oracle_activity_commit,
     .whole = CLAUSE_ACL_2,

@@ -159,6 +159,24 @@ static enum clause_id clause_of(int64_t reason)
     }
 }
 
+/* What was given up. Another answer under a known GUID changes nothing: the first one stands. */
+static void remember_escalation(struct commit *commit, int64_t reason, uint32_t message)
+{
+    struct judge *judge = &commit->judge;
+    int64_t activity = row_get(judge->rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY);
+    int64_t answer = row_get(judge->rows, TABLE_MESSAGE, message, MESSAGE_ANSWER);
+    int64_t kind = row_get(judge->rows, TABLE_MESSAGE, message, MESSAGE_KIND);
+    if (kind == MESSAGE_LEG1) {
+        memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_LEG1_GIVEN_UP);
+    } else if (kind == MESSAGE_LEG2 && reason != ESCALATED_CONTENT_CHANGED) {
+        int64_t guid = row_get(judge->rows, TABLE_MESSAGE, message, MESSAGE_GUID);
+        memory_flag(judge, MEMORY_GUID, guid, PAST_ABANDONED);
+        if (answer >= 0 && answer <= EXPECTED_PENDINGS_MAX) {
+            memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_GIVEN_UP(answer));
+        }
+    }
+}
+
 /* Escalation row, job marked, message acked: one transaction (E-ACL-10). */
 static void judge_escalation(struct commit *commit, uint32_t slot)
 {
@@ -178,6 +196,9 @@ static void judge_escalation(struct commit *commit, uint32_t slot)
          TABLE_ESCALATION, slot, "a message was escalated without the reason that is given");
     tell(commit, judge_column(rows, TABLE_JOB, job, JOB_ESCALATED) != 1, clause, TABLE_ESCALATION,
          slot, "a message was escalated and its job not marked");
+    if (message != ROW_NONE) {
+        remember_escalation(commit, reason, message);
+    }
 }
 
 /* Nobody acks what he has not claimed: a message that goes unclaimed was taken back by a store that

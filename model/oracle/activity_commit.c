@@ -99,7 +99,10 @@ static void see_activity(struct commit *commit, const struct row_change *change)
     job_of(commit, row_get(rows, TABLE_ACTIVITY, change->slot, ACTIVITY_JOB))->opened++;
     int64_t parent = row_get(rows, TABLE_ACTIVITY, change->slot, ACTIVITY_SPAWNED_BY);
     if (parent != 0) {
-        guid_of(commit, parent)->child_rows++;
+        struct commit_guid *guid = guid_of(commit, parent);
+        guid->child_rows++;
+        guid->child_marks +=
+            expected_activity_mark(row_get(rows, TABLE_ACTIVITY, change->slot, ACTIVITY_NODE));
     }
     if (row_get(rows, TABLE_ACTIVITY, change->slot, ACTIVITY_LEDGER) != 0) {
         activity_of(commit, id)->ledger.born = true; /* a preset ledger is looked at */

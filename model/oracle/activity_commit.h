@@ -51,6 +51,7 @@ struct commit_guid {
     bool intruded;             /* the work that was done again is another GUID's, gone astray */
     uint32_t completions, refinishes;
     uint32_t child_rows, child_messages, cycles; /* what its Step 2 inserted */
+    uint64_t child_marks;                        /* which nodes: see expected_activity.h */
     bool respawned;   /* a child was published that had been published before */
     bool closes_task; /* the commit wrote its name into a TASK row */
     bool overruled;   /* its task or activity was closed by another before this commit */
@@ -117,6 +118,7 @@ void activity_semaphore_jobs(struct commit *commit);
 void activity_ledger_list(struct commit *commit);
 void activity_ack_judge(struct commit *commit);
 void activity_data_judge(struct commit *commit);
+void activity_expected_judge(struct commit *commit);
 
 /* Whether another GUID than this one closed the activity's task (E-ACL-19). */
 bool activity_commit_closed_by_another(const struct judge *judge, int64_t activity, int64_t guid);

@@ -10,6 +10,7 @@
 
 /* ---- a ledger, cut at its fields ------------------------------------------------------------- */
 
+#define LEG1_ENTRY   INT64_C(1000000000000)
 #define LEG1_CEILING 999      /* digits 1-3 of an activity ledger are full (ACL-6) */
 #define LEG2_CEILING 99999999 /* digits 8-15 of either ledger are full (ACL-7, ACL-15) */
 
@@ -63,6 +64,7 @@ enum memo {
     MEMO_TASK,               /* key of its TASK row */
     /* of a GUID */
     MEMO_OUTPUT = 2, /* what its Step 1 stored */
+    MEMO_DUE,        /* what it must store; 0: not known */
     MEMO_COUNT = JUDGE_MEMO_CELLS
 };
 
@@ -72,9 +74,15 @@ enum activity_past {
     PAST_TASK_PUBLISHED = 2,
     PAST_CLOSING_PUBLISHED = 4, /* a closing answer of any GUID */
     PAST_LEG1_ACKED = 8,
-    PAST_CLOSED = 16,       /* its obligation is closed */
-    PAST_STALE_ENTERED = 32 /* a Leg1 entry found 100B set, and no ack came since */
+    PAST_CLOSED = 16,        /* its obligation is closed */
+    PAST_STALE_ENTERED = 32, /* a Leg1 entry found 100B set, and no ack came since */
+    PAST_LEG1_GIVEN_UP = 64  /* a Leg1 message of it was escalated */
 };
+
+/* ... and of its answers: the closing one is 0, the k-th pending one k. */
+#define PAST_THROUGH(answer)  (INT64_C(1) << (8 + (answer)))  /* its Step 2 is done */
+#define PAST_GIVEN_UP(answer) (INT64_C(1) << (24 + (answer))) /* its message was escalated */
+#define PAST_ANSWERED(answer) (INT64_C(1) << (40 + (answer))) /* it was given */
 
 /* MEMO_FLAGS of a GUID. */
 enum guid_past {
@@ -82,8 +90,12 @@ enum guid_past {
     PAST_OBLIGES = 2, /* a cycle message that is not through Step 2 */
     PAST_ACKED = 4,
     PAST_RESUMED_CLOSED = 8, /* was entered again at 1110 */
-    PAST_WORKED = 16         /* MEMO_OUTPUT was stored */
+    PAST_WORKED = 16,        /* MEMO_OUTPUT was stored */
+    PAST_ABANDONED = 32      /* its message was escalated, and not for what another run answered */
 };
+
+/* ... and above them the round of a cycle that it belongs to. */
+#define ROUND_SHIFT 8
 
 /* A judge without a breach. There is room for every job, every activity, and every GUID that has a
  * message or a row. */

@@ -1,10 +1,8 @@
-/* The live promises, and final data against a run without faults.
+/* The live promises: what must be there in the end. Data were judged when they were stored.
  *
- * Data are compared by identity, never by dimension: dimensions are given out in the order of
- * arrival, so they agree up to a bijection per activity, and only their being distinct is judged
- * (at every commit, ACL-32). Nor is it compared which GUID closed a job: of two branches, the one
- * that ends last does, and that is the schedule's choice. A job that was escalated on either side
- * is not compared (E-ACL-10). */
+ * Which dimension a GUID has, and which GUID closed a job, is the schedule's choice. What an
+ * escalated job did must be right and complete but for what was given up (E-ACL-10); that giving up
+ * was earned is judged at its commit. */
 #include "model/oracle/activity_judge.h"
 
 static void tell(struct judge *judge, bool broken, enum oracle_name who, enum clause_id clause,
@@ -50,92 +48,99 @@ static void judge_end(struct judge *judge, uint32_t slot)
          "a job was closed and its completion tasks not run once");
 }
 
-/* ---- final data ------------------------------------------------------------------------------ */
+/* ---- what the scenario asks for -------------------------------------------------------------- */
 
-static bool job_escalated(const struct rows *rows, int64_t job)
+/* Every job, once: known by its input, since no two are alike. */
+static void judge_jobs(struct judge *judge, const struct expected_activity *expected)
 {
-    return judge_column(rows, TABLE_JOB, job, JOB_ESCALATED) != 0;
-}
-
-/* Whether the job of a row that belongs to an activity is compared; `from` has the activity. */
-static bool compared(const struct rows *rows, const struct rows *other, const struct rows *from,
-                     int64_t activity)
-{
-    int64_t job = judge_column(from, TABLE_ACTIVITY, activity, ACTIVITY_JOB);
-    return !job_escalated(rows, job) && !job_escalated(other, job);
-}
-
-/* What the run without faults has must be there. */
-static void judge_missing_tasks(struct judge *judge, const struct rows *ideal)
-{
-    const struct rows *rows = judge->rows;
-    for (uint32_t slot = 0; slot < used(ideal, TABLE_TASK); slot++) {
-        int64_t activity = row_get(ideal, TABLE_TASK, slot, TASK_ACTIVITY);
-        if (!row_is_there(ideal, TABLE_TASK, slot) || !compared(rows, ideal, ideal, activity)) {
+    uint64_t there[EXPECTED_JOBS_MAX / 64 + 1] = {0};
+    int64_t jobs = 0;
+    for (uint32_t slot = 0; slot < used(judge->rows, TABLE_JOB); slot++) {
+        int64_t number = row_get(judge->rows, TABLE_JOB, slot, JOB_INPUT) - EXPECTED_JOB_INPUT;
+        if (!row_is_there(judge->rows, TABLE_JOB, slot) || number < 0 || number >= expected->jobs) {
             continue;
         }
-        uint32_t here = row_find(rows, TABLE_TASK, row_key(ideal, TABLE_TASK, slot));
-        judge_held(judge, CLAUSE_ACL_32);
-        tell(judge, here == ROW_NONE, ORACLE_DATA, CLAUSE_ACL_29, TABLE_TASK, ROW_NONE,
-             "an activity that runs without faults never ran");
-        tell(judge,
-             here != ROW_NONE && row_get(rows, TABLE_TASK, here, TASK_INPUT) !=
-                                     row_get(ideal, TABLE_TASK, slot, TASK_INPUT),
-             ORACLE_DATA, CLAUSE_ACL_32, TABLE_TASK, here,
-             "an activity received something else than in a run without faults");
+        bool twice = (there[number / 64] >> (number % 64) & 1) != 0;
+        there[number / 64] |= UINT64_C(1) << (number % 64);
+        jobs += twice ? 0 : 1;
+        tell(judge, twice, ORACLE_DATA, CLAUSE_ACL_32, TABLE_JOB, slot,
+             "two jobs work on the same input");
     }
+    tell(judge, jobs < expected->jobs, ORACLE_DATA, CLAUSE_ACL_29, TABLE_JOB, ROW_NONE,
+         "a job that was asked for is not there");
 }
 
-static void judge_missing_outputs(struct judge *judge, const struct rows *ideal)
+/* The answers of an activity that must have gone through Step 2. An escalated message leaves its
+ * obligation open and everything else runs on (E-ACL-10): a Leg1 that was given up answers nothing,
+ * and a closing answer waits for a pending one that was given up (E-ACL-20). */
+static int64_t owed_by(const struct expected_node *node, int64_t past, bool complete)
 {
-    for (uint32_t slot = 0; slot < used(ideal, TABLE_OUTPUT); slot++) {
-        int64_t activity = row_get(ideal, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY);
-        if (!row_is_there(ideal, TABLE_OUTPUT, slot) ||
-            !compared(judge->rows, ideal, ideal, activity)) {
-            continue;
+    int64_t owed = 0, given_up = 0;
+    for (int k = 0; k <= node->pendings; k++) {
+        owed |= PAST_THROUGH(k);
+        given_up |= (past & PAST_GIVEN_UP(k)) != 0 ? PAST_THROUGH(k) : 0;
+    }
+    given_up |= given_up != 0 ? PAST_THROUGH(ANSWER_CLOSES) : 0;
+    return (past & PAST_LEG1_GIVEN_UP) != 0 && !complete ? 0 : owed & ~given_up;
+}
+
+static void judge_activity(struct judge *judge, const struct expected_activity *expected,
+                           uint32_t slot)
+{
+    int64_t node = row_get(judge->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
+    int64_t id = row_key(judge->rows, TABLE_ACTIVITY, slot);
+    int64_t past = memory_get(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS);
+    struct cut is = cut_of(row_get(judge->rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER));
+    if (!row_is_there(judge->rows, TABLE_ACTIVITY, slot) ||
+        !expected_activity_has(expected, node)) {
+        return;
+    }
+    int64_t owed = owed_by(&expected->node[node], past, is.mark > 0);
+    tell(judge, is.mark == 0 && owed != 0, ORACLE_DATA, CLAUSE_ACL_29, TABLE_ACTIVITY, slot,
+         "an activity never ran");
+    tell(judge, (owed & ~past) != 0, ORACLE_DATA, CLAUSE_ACL_29, TABLE_ACTIVITY, slot,
+         "an answer of an activity never went through Step 2");
+}
+
+/* A message that a cycle brought, and completion tasks of whoever met the threshold. */
+static void judge_guid(struct judge *judge, uint32_t slot)
+{
+    int64_t past =
+        memory_get(judge, MEMORY_GUID, row_key(judge->rows, TABLE_GUID, slot), MEMO_FLAGS);
+    struct cut is = cut_of(row_get(judge->rows, TABLE_GUID, slot, GUID_LEDGER));
+    if (!row_is_there(judge->rows, TABLE_GUID, slot) || (past & PAST_ABANDONED) != 0) {
+        return;
+    }
+    tell(judge, (past & PAST_OBLIGES) != 0, ORACLE_DATA, CLAUSE_ACL_29, TABLE_GUID, slot,
+         "a message that a cycle brought never went through Step 2");
+    tell(judge, is.mark > 0 && is.tasks == 0, ORACLE_SEMAPHORE, CLAUSE_ACL_29, TABLE_GUID, slot,
+         "a GUID met the threshold and its completion tasks were not run");
+}
+
+/* Where nothing was given up, nothing is open, whatever the threshold. */
+static void judge_obligations(struct judge *judge, uint32_t slot)
+{
+    int64_t id = row_key(judge->rows, TABLE_JOB, slot);
+    tell(judge,
+         row_get(judge->rows, TABLE_JOB, slot, JOB_ESCALATED) == 0 &&
+             memory_get(judge, MEMORY_JOB, id, MEMO_OPEN) != 0,
+         ORACLE_SEMAPHORE, CLAUSE_ACL_29, TABLE_JOB, slot,
+         "nothing of a job was given up, and an obligation of it is open");
+}
+
+static void judge_expected(struct judge *judge, const struct expected_activity *expected)
+{
+    judge_jobs(judge, expected);
+    for (uint32_t slot = 0; slot < used(judge->rows, TABLE_JOB); slot++) {
+        if (row_is_there(judge->rows, TABLE_JOB, slot)) {
+            judge_obligations(judge, slot);
         }
-        int64_t guid = row_get(ideal, TABLE_OUTPUT, slot, OUTPUT_GUID);
-        bool worked = (memory_get(judge, MEMORY_GUID, guid, MEMO_FLAGS) & PAST_WORKED) != 0;
-        tell(judge, !worked, ORACLE_DATA, CLAUSE_ACL_29, TABLE_GUID,
-             row_find(judge->rows, TABLE_GUID, guid),
-             "a message that works without faults never did its work");
-        tell(judge,
-             worked && memory_get(judge, MEMORY_GUID, guid, MEMO_OUTPUT) !=
-                           row_get(ideal, TABLE_OUTPUT, slot, OUTPUT_VALUE),
-             ORACLE_DATA, CLAUSE_ACL_32, TABLE_GUID, row_find(judge->rows, TABLE_GUID, guid),
-             "a message stored something else than in a run without faults");
     }
-}
-
-/* What is there and is not there without faults. */
-static void judge_surplus(struct judge *judge, const struct rows *ideal)
-{
-    const struct rows *rows = judge->rows;
-    for (uint32_t slot = 0; slot < used(rows, TABLE_TASK); slot++) {
-        int64_t activity = row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY);
-        tell(judge,
-             row_is_there(rows, TABLE_TASK, slot) && compared(rows, ideal, rows, activity) &&
-                 row_find(ideal, TABLE_TASK, row_key(rows, TABLE_TASK, slot)) == ROW_NONE,
-             ORACLE_DATA, CLAUSE_ACL_32, TABLE_TASK, slot,
-             "an activity ran that does not run without faults");
+    for (uint32_t slot = 0; slot < used(judge->rows, TABLE_ACTIVITY); slot++) {
+        judge_activity(judge, expected, slot);
     }
-    for (uint32_t slot = 0; slot < used(rows, TABLE_OUTPUT); slot++) {
-        int64_t activity = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY);
-        int64_t guid = row_get(rows, TABLE_OUTPUT, slot, OUTPUT_GUID);
-        tell(judge,
-             row_is_there(rows, TABLE_OUTPUT, slot) && compared(rows, ideal, rows, activity) &&
-                 cut_of(judge_column(ideal, TABLE_GUID, guid, GUID_LEDGER)).work == 0,
-             ORACLE_DATA, CLAUSE_ACL_32, TABLE_OUTPUT, slot,
-             "a message worked that does not work without faults");
-    }
-}
-
-static void judge_missing_jobs(struct judge *judge, const struct rows *ideal)
-{
-    for (uint32_t slot = 0; slot < used(ideal, TABLE_JOB); slot++) {
-        bool here = row_find(judge->rows, TABLE_JOB, row_key(ideal, TABLE_JOB, slot)) != ROW_NONE;
-        tell(judge, row_is_there(ideal, TABLE_JOB, slot) && !here, ORACLE_DATA, CLAUSE_ACL_29,
-             TABLE_JOB, ROW_NONE, "a job that was asked for is not there");
+    for (uint32_t slot = 0; slot < used(judge->rows, TABLE_GUID); slot++) {
+        judge_guid(judge, slot);
     }
 }
 
@@ -143,17 +148,15 @@ struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struc
                                               bool quiet, const struct rows *crash_free)
 {
     struct judge judge = activity_judge_begin(oracle, rows);
+    (void)crash_free;
     judge_messages(&judge, quiet);
     for (uint32_t slot = 0; slot < used(rows, TABLE_JOB); slot++) {
         if (row_is_there(rows, TABLE_JOB, slot)) {
             judge_end(&judge, slot);
         }
     }
-    if (crash_free != NULL) {
-        judge_missing_jobs(&judge, crash_free);
-        judge_missing_tasks(&judge, crash_free);
-        judge_missing_outputs(&judge, crash_free);
-        judge_surplus(&judge, crash_free);
+    if (oracle->expected != NULL) {
+        judge_expected(&judge, &oracle->expected->of.activity);
     }
     return judge.verdict;
 }

@@ -12,13 +12,14 @@
 #ifndef MODEL_ORACLE_EXPECTATION_H
 #define MODEL_ORACLE_EXPECTATION_H
 
-#include "model/oracle/document.h"
+#include "model/oracle/expected_activity.h"
 #include "model/oracle/expected_key.h"
 #include "model/oracle/expected_pipeline.h"
 #include "model/oracle/expected_seq.h"
 
 struct expectation {
     union {
+        struct expected_activity activity;
         struct {
             int64_t messages, accounts; /* message j is for account j mod accounts */
         } inbox;

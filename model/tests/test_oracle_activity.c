@@ -787,7 +787,7 @@ static void output_in_another_dimension(struct told *told)
 {
     TELL(do_enter2_again(told, 200));
     do_step1(told, 200, WITHOUT_WORK);
-    do_output(told, 200, 1, answer_of(200));
+    do_output(told, 200, 1, work_of(told, 200));
 }
 
 static void work_of_nobody(struct told *told)
@@ -1089,51 +1089,242 @@ Test(oracle_activity, what_is_left_undone_is_reported)
     expect_settled(told, true, NULL, FINE);
 }
 
-Test(oracle_activity, final_data_agree_with_another_schedule)
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+/* graph: {trigger: [{to: n1, when: even}]}, pending: {trigger: [[n2]]}, cycles: {trigger: {to:
+ * trigger, rounds: 1}}. The trigger makes 163347048 of 1000 and, by its cycle, 855108824 of that:
+ * n1 is spawned twice, as activities 101 and 151. */
+static const struct expectation asked = {
+    .of.activity = {.jobs = 1,
+                    .thresholds = 1,
+                    .nodes = 3,
+                    .node = {{.first = 1, .children = 2, .pendings = 1, .rounds = 1},
+                             {.first = 3, .when = EXPECTED_EVEN},
+                             {.first = 3, .answer = 1}}}};
+
+static const struct family first_round = {{101}, 220};
+
+static void ask(struct told *told)
 {
-    PROVES(CLAUSE_ACL_29, CLAUSE_ACL_32);
-    static struct told ideal;
-    tell_pending_and_cycle(&ideal, false); /* another GUID closes, with other dimensions */
-    tell_pending_and_cycle(&world, true);
-    expect_settled(&world, true, &ideal.rows, FINE);
-
-    int64_t *value = &ideal.cells[TABLE_OUTPUT][1 + OUTPUT_VALUE];
-    *value += 1;
-    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_32);
-    cr_expect_eq(world.oracle.spoke, ORACLE_DATA);
-    *value -= 1;
-    int64_t *input = &ideal.cells[TABLE_TASK][1 + TASK_INPUT];
-    *input += 1;
-    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_32);
-    *input -= 1;
-    expect_settled(&world, true, &ideal.rows, FINE);
-}
-
-Test(oracle_activity, final_data_that_are_missing_or_too_many_are_reported)
-{
-    PROVES(CLAUSE_ACL_29, CLAUSE_ACL_32);
-    static struct told ideal;
-    reach(&ideal, ENDED);
-    reach(&world, ENDED);
-    put(&ideal, TABLE_JOB, 2, (int64_t[JOB_COLUMNS]){0});
-    expect_settled(&world, true, &ideal.rows, CLAUSE_ACL_29); /* a job that was asked for */
-
-    reach(&ideal, ENDED);
-    told_begin(&world);
-    struct told *told = &world;
+    told_begin(told);
+    told->oracle.expected = &asked;
+    told->asks = &asked.of.activity;
     TELL(do_create(told, 0, 0));
     tell_leg1(told, 100);
-    tell_answer(told, 100, 200);
-    tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody); /* the twins were never spawned */
-    TELL(do_step3(told, 200, 0));
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 1));
+    TELL(do_ack(told, 100 + WORK_OF));
+}
+
+static void ask_up_to_cycle(struct told *told)
+{
+    ask(told);
+    tell_leg2(told, 100, 210, 1, (struct family){{102}, 0});
+    TELL(do_ack(told, 210 + LEG2_OF));
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    TELL(do_step1(told, 200, 0));
+}
+
+static void ask_up_to_end(struct told *told)
+{
+    ask_up_to_cycle(told);
+    TELL(do_step2(told, 200, first_round, 0));
     TELL(do_ack(told, 200 + LEG2_OF));
-    expect_settled(told, true, &ideal.rows, CLAUSE_ACL_29);
-    struct rows lesser = told->rows;
-    static struct told more;
-    reach(&more, ENDED);
-    expect_settled(&more, true, &lesser, CLAUSE_ACL_32);
-    set(&more, TABLE_JOB, THE_JOB, JOB_ESCALATED, 1); /* escalated: not compared */
-    expect_settled(&more, true, &lesser, FINE);
+    tell_leg2(told, 100, 220, ANSWER_CYCLES, (struct family){{151}, 0});
+    TELL(do_ack(told, 220 + LEG2_OF));
+    tell_leaf(told, 101);
+    tell_leaf(told, 102);
+    tell_leg1(told, 151);
+    tell_answer(told, 151, 251);
+    tell_leg2(told, 151, 251, ANSWER_CLOSES, nobody);
+}
+
+static void expect_broken(struct told *told, enum clause_id clause, const char *why)
+{
+    struct oracle_verdict verdict = tell(told);
+    cr_expect_eq(verdict.clause, clause, "%s: clause %d", why, (int)verdict.clause);
+    cr_expect_str_eq(verdict.why, why);
+}
+
+Test(oracle_activity, what_was_asked_for_is_fine)
+{
+    PROVES(CLAUSE_ACL_17, CLAUSE_ACL_29, CLAUSE_ACL_32);
+    struct told *told = &world;
+    ask_up_to_end(told);
+    TELL(do_step3(told, 251, 0));
+    TELL(do_ack(told, 251 + LEG2_OF));
+    expect_settled(told, true, NULL, FINE);
+    cr_expect_eq(get(told, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_VALUE), 163347048);
+    cr_expect_eq(get(told, TABLE_OUTPUT, 220 + OUTPUT_OF, OUTPUT_VALUE), 855108824);
+}
+
+Test(oracle_activity, a_step2_spawns_what_its_answer_leads_to)
+{
+    PROVES(CLAUSE_ACL_17);
+    static const struct {
+        struct family family;
+        const char *why; /* NULL: fine */
+    } cases[] = {
+        {{{101}, 220}, NULL},
+        {{{0}, 220}, "Step 2 left out a child that its answer leads to"},
+        {{{101, 151}, 220}, "Step 2 spawned a child that its answer does not lead to"},
+        {{{152}, 220}, "Step 2 spawned other children than its answer leads to"},
+        {{{101}, 0}, "Step 2 did not follow the cycle of its activity"},
+    };
+    struct told *told = &world;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        ask_up_to_cycle(told);
+        do_step2(told, 200, cases[i].family, 0);
+        expect_broken(told, cases[i].why == NULL ? FINE : CLAUSE_ACL_17,
+                      cases[i].why == NULL ? "" : cases[i].why);
+    }
+    ask_up_to_cycle(told); /* a second round, where the cycle has one */
+    TELL(do_step2(told, 200, first_round, 0));
+    TELL(do_enter2(told, 100, 220, ANSWER_CYCLES));
+    TELL(do_step1(told, 220, 0));
+    do_step2(told, 220, (struct family){{151}, 221}, 0);
+    expect_broken(told, CLAUSE_ACL_17, "Step 2 followed a cycle once too often");
+}
+
+Test(oracle_activity, a_closing_answer_waits_for_pending_ones)
+{
+    PROVES(CLAUSE_ACL_19);
+    SETTLES(ERRATUM_ACL_7, ERRATUM_ACL_20);
+    struct told *told = &world;
+    ask(told);
+    TELL(do_enter2(told, 100, 200, ANSWER_CLOSES));
+    TELL(do_step1(told, 200, 0));
+    do_step2(told, 200, first_round, 0);
+    expect_broken(told, CLAUSE_ACL_19, "a closing answer overtook a pending one (E-ACL-20)");
+    ask_up_to_cycle(told);
+    do_answer(told, 100, 211, 1, 0);
+    expect_broken(told, CLAUSE_ACL_19, "an answer was given again, under a second GUID (E-ACL-7)");
+}
+
+static void create_with(struct told *told, int64_t threshold, int64_t ledger, int column,
+                        int64_t value)
+{
+    told_begin(told);
+    told->oracle.expected = &asked;
+    told->asks = &asked.of.activity;
+    do_create(told, threshold, ledger);
+    told->cells[TABLE_JOB][1 + column] = value;
+}
+
+Test(oracle_activity, jobs_and_ledgers_begin_as_asked)
+{
+    PROVES(CLAUSE_ACL_3, CLAUSE_ACL_21, CLAUSE_ACL_32);
+    struct told *told = &world;
+    create_with(told, 0, 0, JOB_INPUT, 1001);
+    expect_broken(told, CLAUSE_ACL_32, "a job has an input that nobody asked for");
+    create_with(told, 0, 0, JOB_THRESHOLD, 1);
+    expect_broken(told, CLAUSE_ACL_21,
+                  "a job has another threshold than the one that is its turn (E-ACL-12)");
+    create_with(told, 0, ONE_T, JOB_INPUT, 1000);
+    expect_broken(told, CLAUSE_ACL_3,
+                  "an activity ledger does not start with the entries of its scenario");
+    create_with(told, 0, 0, JOB_INPUT, 1000);
+    told->cells[TABLE_ACTIVITY][1 + ACTIVITY_NODE] = 1;
+    expect_broken(told, CLAUSE_ACL_32, "an activity is none that the graph has there");
+}
+
+Test(oracle_activity, data_are_what_nodes_make_of_their_input)
+{
+    PROVES(CLAUSE_ACL_32);
+    struct told *told = &world;
+    ask(told);
+    do_copy_with(told, 210 + LEG2_OF, 8);
+    expect_broken(told, CLAUSE_ACL_32, "an answer is not what its activity makes of its input");
+    do_answer(told, 100, 213, 2, 0);
+    expect_broken(told, CLAUSE_ACL_32, "an activity gave an answer that it does not have");
+    do_enter2(told, 100, 213, 1);
+    expect_broken(told, CLAUSE_ACL_32, "a GUID was entered that nobody published");
+    ask_up_to_cycle(told);
+    TELL(do_step2(told, 200, first_round, 0));
+    TELL(do_enter2(told, 100, 220, ANSWER_CYCLES));
+    do_mark(told, 220, B_10, 0);
+    do_output(told, 220, get(told, TABLE_GUID, 220, GUID_DIMENSION), 42);
+    expect_broken(told, CLAUSE_ACL_32,
+                  "the work stored something else than its activity makes of its input");
+    ask_up_to_cycle(told);
+    do_step2(told, 200, (struct family){{101}, 220}, 0);
+    told->cells[TABLE_MESSAGE][at(told, TABLE_MESSAGE, 220 + LEG2_OF) * (1 + MESSAGE_COLUMNS) + 1 +
+                               MESSAGE_ACTIVITY] = 101; /* not the head */
+    expect_broken(told, CLAUSE_ACL_17,
+                  "a message went to an activity that no cycle of its sender leads to (E-ACL-22)");
+}
+
+/* A worker that is run again may answer otherwise where the scenario says so, once its answer was
+ * entered; the first one stands (E-ACL-21). */
+Test(oracle_activity, an_answer_may_change_where_the_scenario_says_so)
+{
+    SETTLES(ERRATUM_ACL_21);
+    static struct expectation changing;
+    struct told *told = &world;
+    ask(told);
+    changing = asked;
+    changing.of.activity.changes = true;
+    told->oracle.expected = &changing;
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_copy_with(told, 210 + LEG2_OF, 8));
+    TELL(do_escalate(told, 210 + LEG2_OF + COPY_OF, ESCALATED_CONTENT_CHANGED));
+    do_copy_with(told, 200 + LEG2_OF, 8);
+    expect_broken(told, CLAUSE_ACL_32, "an answer is not what its activity makes of its input");
+}
+
+Test(oracle_activity, what_was_asked_for_and_is_missing_is_reported)
+{
+    PROVES(CLAUSE_ACL_29);
+    static struct expectation more;
+    struct told *told = &world;
+    ask_up_to_end(told);
+    TELL(do_step3(told, 251, 0));
+    TELL(do_ack(told, 251 + LEG2_OF));
+    more = asked;
+    more.of.activity.jobs = 2;
+    told->oracle.expected = &more;
+    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* a job */
+    more = asked;
+    more.of.activity.node[1].pendings = 1;
+    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* an answer of 101 */
+    ask_up_to_end(told);
+    told->oracle.off[CLAUSE_ACL_30] = true;
+    TELL(do_ack(told, 251 + LEG2_OF));
+    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* completion tasks */
+}
+
+/* Siblings of an escalated obligation run on to their ends (E-ACL-10). */
+Test(oracle_activity, an_escalated_job_is_complete_but_for_what_was_given_up)
+{
+    PROVES(CLAUSE_ACL_29);
+    SETTLES(ERRATUM_ACL_10);
+    static struct expectation full;
+    struct told *told = &world;
+    full = asked;
+    full.of.activity.node[2].leg1 = 999;
+    for (int runs_on = 0; runs_on < 2; runs_on++) {
+        ask(told);
+        told->oracle.expected = &full;
+        TELL(do_enter2(told, 100, 210, 1));
+        TELL(do_step1(told, 210, 0));
+        do_step2(told, 210, (struct family){{102}, 0}, 0);
+        told->cells[TABLE_ACTIVITY][(1 + ACTIVITY_COLUMNS) + 1 + ACTIVITY_LEDGER] = 999 * ONE_T;
+        TELL();
+        TELL(do_ack(told, 210 + LEG2_OF));
+        TELL(do_escalate(told, 102 + LEG1_OF, ESCALATED_LEG1_CEILING));
+        tell_leg2(told, 100, 200, ANSWER_CLOSES, first_round);
+        TELL(do_ack(told, 200 + LEG2_OF));
+        tell_leg2(told, 100, 220, ANSWER_CYCLES, (struct family){{151}, 0});
+        TELL(do_ack(told, 220 + LEG2_OF));
+        tell_leaf(told, 101);
+        told->oracle.off[CLAUSE_ACL_30] = true;
+        if (runs_on) {
+            tell_leaf(told, 151);
+        } else {
+            TELL(do_ack(told, 151 + LEG1_OF));
+        }
+        expect_settled(told, true, NULL, runs_on ? FINE : CLAUSE_ACL_29);
+    }
 }
 
 /* ---- counting, memory ------------------------------------------------------------------------ */

@@ -38,7 +38,8 @@ struct told {
     size_t count;
     struct oracle oracle;
     int64_t ghosts[GHOSTS];
-    bool recheck; /* after every commit that is fine */
+    bool recheck;                         /* after every commit that is fine */
+    const struct expected_activity *asks; /* NULL: nobody says what is expected */
 };
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -188,14 +189,17 @@ static inline void do_publish_leg1(struct told *told, int64_t activity, int64_t 
 static inline void do_activity(struct told *told, int64_t activity, int64_t parent, int64_t ledger)
 {
     put(told, TABLE_ACTIVITY, activity,
-        (int64_t[ACTIVITY_COLUMNS]){
-            [ACTIVITY_JOB] = THE_JOB, [ACTIVITY_LEDGER] = ledger, [ACTIVITY_SPAWNED_BY] = parent});
+        (int64_t[ACTIVITY_COLUMNS]){[ACTIVITY_JOB] = THE_JOB,
+                                    [ACTIVITY_NODE] = (activity - 100) % 50,
+                                    [ACTIVITY_LEDGER] = ledger,
+                                    [ACTIVITY_SPAWNED_BY] = parent});
 }
 
 static inline void do_create(struct told *told, int64_t threshold, int64_t ledger)
 {
     put(told, TABLE_JOB, THE_JOB,
-        (int64_t[JOB_COLUMNS]){[JOB_SEMAPHORE] = 1, [JOB_THRESHOLD] = threshold, [JOB_INPUT] = 7});
+        (int64_t[JOB_COLUMNS]){
+            [JOB_SEMAPHORE] = 1, [JOB_THRESHOLD] = threshold, [JOB_INPUT] = 1000});
     do_activity(told, 100, 0, ledger);
     do_publish_leg1(told, 100, 0, 0, 0);
 }
@@ -240,23 +244,43 @@ static inline int64_t input_of(const struct told *told, int64_t activity)
                        : get(told, TABLE_OUTPUT, parent + OUTPUT_OF, OUTPUT_VALUE);
 }
 
-/* What a worker makes of its input: told apart by the GUID. */
-static inline int64_t answer_of(int64_t guid)
+/* What an activity makes of its input; where nobody asks, told apart by the GUID. */
+static inline int64_t answer_of(const struct told *told, int64_t activity, int64_t guid,
+                                int64_t answer)
 {
-    return guid * 11;
+    if (told->asks == NULL || answer == ANSWER_CYCLES) {
+        return guid * 11;
+    }
+    int64_t node = get(told, TABLE_ACTIVITY, activity, ACTIVITY_NODE);
+    return answer == ANSWER_CLOSES
+               ? expected_activity_output(node, input_of(told, activity))
+               : expected_activity_pending(node, input_of(told, activity), answer);
+}
+
+/* What a GUID stores: of one that a cycle brought, what its node makes of its sender's output. */
+static inline int64_t work_of(const struct told *told, int64_t guid)
+{
+    int64_t activity = get(told, TABLE_GUID, guid, GUID_ACTIVITY);
+    if (told->asks == NULL || get(told, TABLE_GUID, guid, GUID_ANSWER) != ANSWER_CYCLES) {
+        return get(told, TABLE_GUID, guid, GUID_CONTENT);
+    }
+    int64_t sender = get(told, TABLE_MESSAGE, guid + LEG2_OF, MESSAGE_SPAWNED_BY);
+    return expected_activity_output(get(told, TABLE_ACTIVITY, activity, ACTIVITY_NODE),
+                                    get(told, TABLE_OUTPUT, sender + OUTPUT_OF, OUTPUT_VALUE));
 }
 
 static inline void do_answer(struct told *told, int64_t activity, int64_t guid, int64_t answer,
                              int64_t pendings)
 {
-    put_message(told, guid + LEG2_OF,
-                (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2,
-                                           [MESSAGE_JOB] = THE_JOB,
-                                           [MESSAGE_ACTIVITY] = activity,
-                                           [MESSAGE_GUID] = guid,
-                                           [MESSAGE_ANSWER] = answer,
-                                           [MESSAGE_CONTENT] = answer_of(guid),
-                                           [MESSAGE_PENDINGS] = pendings});
+    put_message(
+        told, guid + LEG2_OF,
+        (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2,
+                                   [MESSAGE_JOB] = THE_JOB,
+                                   [MESSAGE_ACTIVITY] = activity,
+                                   [MESSAGE_GUID] = guid,
+                                   [MESSAGE_ANSWER] = answer,
+                                   [MESSAGE_CONTENT] = answer_of(told, activity, guid, answer),
+                                   [MESSAGE_PENDINGS] = pendings});
 }
 
 static inline void do_enter1(struct told *told, int64_t activity)
@@ -294,7 +318,7 @@ static inline void do_born(struct told *told, int64_t activity, int64_t guid, in
                                 [GUID_LEDGER] = ledger,
                                 [GUID_DIMENSION] = dimension,
                                 [GUID_ANSWER] = answer,
-                                [GUID_CONTENT] = answer_of(guid)});
+                                [GUID_CONTENT] = answer_of(told, activity, guid, answer)});
 }
 
 /* The first entry of a GUID. */
@@ -338,7 +362,7 @@ static inline void do_step1(struct told *told, int64_t guid, int without)
 {
     do_mark(told, guid, B_10, without);
     if ((without & WITHOUT_WORK) == 0) {
-        do_output(told, guid, get(told, TABLE_GUID, guid, GUID_DIMENSION), answer_of(guid));
+        do_output(told, guid, get(told, TABLE_GUID, guid, GUID_DIMENSION), work_of(told, guid));
     }
 }
 
@@ -376,7 +400,6 @@ static inline int64_t do_children(struct told *told, int64_t guid, struct family
                                            [MESSAGE_SOURCE] = source,
                                            [MESSAGE_DIMENSION] = dimension,
                                            [MESSAGE_ANSWER] = ANSWER_CYCLES,
-                                           [MESSAGE_CONTENT] = answer_of(family.cycle),
                                            [MESSAGE_SPAWNED_BY] = guid});
     return children + 1;
 }

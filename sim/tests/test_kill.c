@@ -68,7 +68,7 @@ static const struct killer {
     {"dimension-from-counter", {CLAUSE_ACL_32}, 1}, /* E-ACL-4 */
     {"trust-stale-read", {CLAUSE_ACL_16, CLAUSE_ACL_18, CLAUSE_ACL_29}, 3},
     {"job-state-first", {CLAUSE_ACL_30}, 1},
-    {"fresh-guid", {CLAUSE_ACL_29}, 1},
+    {"fresh-guid", {CLAUSE_ACL_19}, 1},
     {"ceiling-before-marker", {CLAUSE_ACL_6}, 1},
     {"unlocked-marker-test", {CLAUSE_ACL_29}, 1},
     {"unbundled-step2", {CLAUSE_ACL_17}, 1},
@@ -84,7 +84,7 @@ static const struct killer {
     {"reset-on-retry", {CLAUSE_ACL_33, CLAUSE_ACL_13}, 2},
     {"steps-swapped", {CLAUSE_ACL_41}, 1},
     {"leg2-before-leg1", {CLAUSE_ACL_45}, 1},
-    {"close-overtakes", {CLAUSE_ACL_22}, 1},
+    {"close-overtakes", {CLAUSE_ACL_19}, 1},
     {"assume-committed", {CLAUSE_ACL_30, CLAUSE_ACL_26, CLAUSE_ACL_41}, 3},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
