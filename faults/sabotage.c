@@ -436,6 +436,7 @@ static bool outcome_of_split(struct sabotage_memory *memory, struct outcome *out
         return true; /* the engine sends it again, and the second half it is */
     }
     memory->stage = 0;
+    memory->flag = false; /* the next bundle may lack this part */
     for (int i = 0; went_on && i < BUNDLE_VALUES_MAX; i++) {
         if (outcome->values[i] == 0) {
             outcome->values[i] = memory->held[i];
