@@ -661,7 +661,7 @@ static bool follow_first(struct explorer *one, bool *rests)
 {
     struct walk *walk = &one->walk;
     unsigned depth = walk->depth;
-    if (!is_ordered(one) || walk->left.lapses > 0 || !go_first(one)) {
+    if (!is_ordered(one) || walk->left.lapses + walk->left.drags > 0 || !go_first(one)) {
         return false;
     }
     for (unsigned d = depth; d < walk->depth; d++) {

@@ -1,6 +1,6 @@
 #include "sim/scopes.h"
 
-#define YAML(protocol, rest) "name: scope\nprotocol: " protocol "\nworkers: 2\n" rest
+#define YAML(protocol, rest) "name: scope\nprotocol: " protocol "\n" rest
 
 /* ---- activity -------------------------------------------------------------------------------- */
 
@@ -30,6 +30,8 @@ static const struct scope activity[] = {
     {"leg2-two-left", LITERAL(ONE LEG2(99999997)), {.duplicates = 1, .lapses = 1}, false},
     {"leg2-last", LITERAL(ONE LEG2(99999998)), {.duplicates = 1, .lapses = 1}, false},
     {"leg2-full", LITERAL(ONE LEG2(99999999)), {.duplicates = 1, .lapses = 1}, false},
+    {"one-late", LITERAL(ONE), {.lapses = 1, .drags = 2}, false},
+    {"one-late-losses", LITERAL(ONE), {.crashes = 1, .duplicates = 1, .drags = 1}, false},
     {"one-inside", LITERAL(NO_HOP ONE), {.duplicates = 1}, true},
     {"one-inside-deaths", LITERAL(ONE), {.crashes = 1}, true},
     {"merged-one", MERGED(ONE), {.crashes = 1, .duplicates = 1, .lapses = 1}, false},
@@ -150,13 +152,21 @@ static const struct scope pipeline[] = {
     {"reviews-inside", ENTRY("reviews: [approve, approve]"), {0}, true},
 };
 
-#define SEQ(fate) YAML("seq", "jobs: 1\ntimeout: 9\nbudget: 1\nfates: [" fate "]\n")
+#define SEQ(workers, fate)                                                                         \
+    YAML("seq", "workers: " #workers "\njobs: 1\ntimeout: 9\nbudget: 1\nfates: [" fate "]\n")
+#define DRILL "drill: on\n"
 static const struct scope seq[] = {
-    {"retry", SEQ("retry"), {.crashes = 1, .lapses = 1}, false},
-    {"retry-losses", SEQ("retry"), {.unknowns = 1, .aborts = 1}, false},
-    {"success", SEQ("success"), {.lapses = 2}, false},
-    {"cancel", SEQ("cancel"), {0}, false},
-    {"cancel-losses", SEQ("cancel"), {.unknowns = 1}, false},
+    {"retry", SEQ(2, "retry"), {.crashes = 1, .lapses = 1}, false},
+    {"retry-losses", SEQ(2, "retry"), {.unknowns = 1, .aborts = 1}, false},
+    {"retry-alone", SEQ(1, "retry"), {.crashes = 1, .lapses = 1, .unknowns = 1}, false},
+    {"success", SEQ(2, "success"), {.lapses = 2}, false},
+    {"cancel", SEQ(2, "cancel"), {0}, false},
+    {"cancel-alone", SEQ(1, "cancel"), {.lapses = 1}, false},
+    {"cancel-losses", SEQ(1, "cancel"), {.unknowns = 1, .aborts = 1}, false},
+    {"cancel-forced", SEQ(1, "cancel"), {.lapses = 2}, false},
+    {"wrong", SEQ(1, "success") DRILL, {.lapses = 1, .missteps = 1}, false},
+    {"wrong-losses", SEQ(1, "success") DRILL, {.unknowns = 1, .missteps = 1}, false},
+    {"wrong-twice", SEQ(1, "skip") DRILL, {.missteps = 2}, false},
 };
 
 #define LIST(name)                                                                                 \

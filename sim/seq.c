@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TERMINAL_WEIGHT 6
+#define PAIRS_MAX       (TERMINAL_WEIGHT * SEQ_STATES * SEQ_STATES)
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
@@ -37,13 +38,11 @@ static uint32_t seq_in(const struct rows *rows, int64_t state)
     return ROW_NONE;
 }
 
-/* One of the pairs that some seq is in the right state for; seqs rest in terminal states for a
- * moment only, so those weigh more. The actor attempts it once its present transaction is through;
- * if the seq has moved on by then, the attempt is overtaken. */
-static bool misstep(struct run *run, unsigned actor, uint32_t ordinal)
+/* The pairs that some seq is in the right state for; seqs rest in terminal states for a moment
+ * only, so those are there several times. */
+static uint32_t pairs_of(const struct rows *rows, uint8_t pairs[PAIRS_MAX][2])
 {
-    uint8_t all[SEQ_STATES * SEQ_STATES][2], pairs[TERMINAL_WEIGHT * SEQ_STATES * SEQ_STATES][2];
-    const struct rows *rows = &run->world.rows;
+    uint8_t all[SEQ_STATES * SEQ_STATES][2];
     uint32_t count = 0, all_count = illegal_pairs(all);
     for (uint32_t i = 0; i < all_count; i++) {
         bool there = seq_in(rows, all[i][0]) != ROW_NONE;
@@ -52,16 +51,29 @@ static bool misstep(struct run *run, unsigned actor, uint32_t ordinal)
             memcpy(pairs[count++], all[i], sizeof all[i]);
         }
     }
-    struct seq_actor *self = &run->actors[actor].performer.actor.is.seq;
-    if (count == 0 || self->misstep.there) { /* one at a time */
-        return false;
-    }
-    const uint8_t *pair = pairs[choice_amount(run->source, actor, ordinal, count)];
-    int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pair[0]), SEQ_NUMBER);
-    seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number, (enum seq_state)pair[0],
-                    (enum seq_state)pair[1]);
+    return count;
+}
+
+/* One at a time. */
+static uint32_t missteps(const struct run *run, unsigned actor)
+{
+    uint8_t pairs[PAIRS_MAX][2];
+    bool already = run->actors[actor].performer.actor.is.seq.misstep.there;
+    return already ? 0 : pairs_of(&run->world.rows, pairs);
+}
+
+/* The actor attempts it once its present transaction is through; if the seq has moved on by then,
+ * the attempt is overtaken. */
+static void misstep(struct run *run, unsigned actor, uint32_t which)
+{
+    uint8_t pairs[PAIRS_MAX][2];
+    const struct rows *rows = &run->world.rows;
+    uint32_t count = pairs_of(rows, pairs);
+    CHECK(which < count);
+    int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pairs[which][0]), SEQ_NUMBER);
+    seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number,
+                    (enum seq_state)pairs[which][0], (enum seq_state)pairs[which][1]);
     run->amount = number;
-    return true;
 }
 
 static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
@@ -320,6 +332,7 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
 
 const struct sim_part sim_part_seq = {
     .knows = knows,
+    .missteps = missteps,
     .misstep = misstep,
     .can_see = can_see,
     .grounds = grounds,

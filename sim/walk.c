@@ -286,6 +286,30 @@ static void add_lapses(const struct walk *walk, struct list *list)
     }
 }
 
+/* While somebody holds a claim; else nobody could tell. */
+static void add_drag(const struct walk *walk, struct list *list)
+{
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        if (held_slot(walk, a) != ROW_NONE) {
+            add(list, WALK_DRAG, 0, ROW_NONE);
+            return;
+        }
+    }
+}
+
+/* By those who serve. */
+static void add_missteps(const struct walk *walk, struct list *list)
+{
+    const struct run *run = &walk->run;
+    for (unsigned a = 0; run->part->missteps != NULL && a < run->actor_count; a++) {
+        bool serves = performer_of(walk, a)->role->is_done == NULL;
+        uint32_t count = serves && !walk_has_open(walk, a) ? run->part->missteps(run, a) : 0;
+        for (uint32_t which = 0; which < count; which++) {
+            add(list, WALK_MISSTEP, a, which);
+        }
+    }
+}
+
 /* Of every message that was ever published, acked or not; one of those that are equal. */
 static void add_duplicates(const struct walk *walk, struct list *list)
 {
@@ -398,6 +422,12 @@ size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], siz
     add_variants(walk, &list, *sound);
     if (walk->left.lapses > 0) {
         add_lapses(walk, &list);
+    }
+    if (walk->left.drags > 0) {
+        add_drag(walk, &list);
+    }
+    if (walk->left.missteps > 0) {
+        add_missteps(walk, &list);
     }
     if (walk->left.crashes > 0 && !ordered) {
         add_crashes(walk, &list);
@@ -532,6 +562,12 @@ static void move_on(struct walk *walk)
     sameness_note_time(&walk->same);
 }
 
+static void drag(struct walk *walk)
+{
+    walk->run.world.now += walk->run.rules.timeout / 2 + 1;
+    sameness_note_time(&walk->same);
+}
+
 static void lapse(struct walk *walk, uint32_t slot)
 {
     if (slot == WALK_NO_SLOT) {
@@ -548,7 +584,8 @@ static void pay(struct walk_bounds *left, enum walk_kind kind)
         [WALK_CRASH] = &left->crashes,        [WALK_TEAR] = &left->crashes,
         [WALK_DUPLICATE] = &left->duplicates, [WALK_LAPSE] = &left->lapses,
         [WALK_UNSURE] = &left->unknowns,      [WALK_LOST] = &left->unknowns,
-        [WALK_ABORT] = &left->aborts};
+        [WALK_ABORT] = &left->aborts,         [WALK_DRAG] = &left->drags,
+        [WALK_MISSTEP] = &left->missteps};
     if (of[kind] != NULL) {
         --*of[kind];
     }
@@ -569,6 +606,12 @@ static void act(struct walk *walk, struct walk_move move)
         break;
     case WALK_WAIT:
         move_on(walk);
+        break;
+    case WALK_DRAG:
+        drag(walk);
+        break;
+    case WALK_MISSTEP:
+        walk->run.part->misstep(&walk->run, move.actor, move.slot);
         break;
     case WALK_OPERATE:
         walk_operate(walk, move);
@@ -667,7 +710,8 @@ void walk_go(struct walk *walk, const struct walk_move *way, unsigned length)
 uint64_t walk_state(struct walk *walk)
 {
     const struct walk_bounds *left = &walk->left;
-    uint64_t budgets = (uint64_t)left->crashes << 32 | (uint64_t)left->duplicates << 24 |
+    uint64_t budgets = (uint64_t)left->drags << 48 | (uint64_t)left->missteps << 40 |
+                       (uint64_t)left->crashes << 32 | (uint64_t)left->duplicates << 24 |
                        (uint64_t)left->lapses << 16 | (uint64_t)left->unknowns << 8 | left->aborts;
     uint64_t state = sameness_state(&walk->same, sameness_mix(walk->watched, budgets));
     return walk->plan.by_statement ? walk_mix_sessions(walk, state) : state;
@@ -693,9 +737,9 @@ bool walk_settled(struct walk *walk)
 const char *walk_kind_text(enum walk_kind kind)
 {
     static const char *const texts[WALK_KIND_COUNT] = {
-        [WALK_STEP] = "step",      [WALK_WAIT] = "wait",           [WALK_CRASH] = "crash",
-        [WALK_TEAR] = "tear",      [WALK_DUPLICATE] = "duplicate", [WALK_LAPSE] = "lapse",
-        [WALK_UNSURE] = "unsure",  [WALK_LOST] = "lost",           [WALK_ABORT] = "abort",
-        [WALK_OPERATE] = "operate"};
+        [WALK_STEP] = "step",     [WALK_WAIT] = "wait",           [WALK_CRASH] = "crash",
+        [WALK_TEAR] = "tear",     [WALK_DUPLICATE] = "duplicate", [WALK_LAPSE] = "lapse",
+        [WALK_UNSURE] = "unsure", [WALK_LOST] = "lost",           [WALK_ABORT] = "abort",
+        [WALK_DRAG] = "drag",     [WALK_MISSTEP] = "misstep",     [WALK_OPERATE] = "operate"};
     return texts[kind];
 }

@@ -27,6 +27,8 @@ struct walk_bounds {
     uint8_t lapses;     /* a claim runs out while its holder is at work */
     uint8_t unknowns;   /* the answer to COMMIT is lost; it committed, or not */
     uint8_t aborts;     /* the store gives a transaction up: 40001 */
+    uint8_t drags;      /* half the life of a claim goes by while all are at work */
+    uint8_t missteps;   /* an actor is about to make a move that the protocol forbids */
 };
 
 enum walk_kind {
@@ -40,6 +42,8 @@ enum walk_kind {
     WALK_UNSURE,    /* a step whose answer is lost: it committed */
     WALK_LOST,      /* ... it did not */
     WALK_ABORT,     /* a step that is given up */
+    WALK_DRAG,      /* time goes by: half the life of a claim */
+    WALK_MISSTEP,   /* the actor is about to make a wrong move, the one of number `slot` */
     WALK_OPERATE, /* statement level: the next operation of an open transaction; a claim as above */
     WALK_KIND_COUNT
 };

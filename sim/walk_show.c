@@ -8,7 +8,8 @@ static enum fault_kind fault_of(const struct walk *walk, struct walk_move move)
         [WALK_CRASH] = FAULT_CRASH_BEFORE_BEGIN, [WALK_TEAR] = FAULT_CRASH_BEFORE_COMMIT,
         [WALK_DUPLICATE] = FAULT_DUPLICATE,      [WALK_LAPSE] = FAULT_REDELIVER,
         [WALK_UNSURE] = FAULT_UNKNOWN_COMMITTED, [WALK_LOST] = FAULT_UNKNOWN_LOST,
-        [WALK_ABORT] = FAULT_SERIALIZATION};
+        [WALK_ABORT] = FAULT_SERIALIZATION,      [WALK_DRAG] = FAULT_CLOCK_FORWARD,
+        [WALK_MISSTEP] = FAULT_ILLEGAL_MOVE};
     if (move.kind == WALK_DUPLICATE && walk->run.world.place[move.slot] == 0) {
         return FAULT_REPLAY; /* it was acked */
     }
@@ -25,6 +26,8 @@ static enum run_turn turn_of(const struct walk *walk, struct walk_move move)
         return RUN_CRASH;
     case WALK_DUPLICATE:
     case WALK_LAPSE:
+    case WALK_DRAG:
+    case WALK_MISSTEP:
         return RUN_ENVIRONMENT;
     case WALK_WAIT:
         return RUN_PAUSE;

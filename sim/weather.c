@@ -125,6 +125,15 @@ static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
     return true;
 }
 
+static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
+{
+    uint32_t count = run->part->missteps == NULL ? 0 : run->part->missteps(run, actor);
+    if (count > 0) {
+        run->part->misstep(run, actor, choice_amount(run->source, actor, ordinal, count));
+    }
+    return count > 0;
+}
+
 /* True if the fault is one of the world around and could happen here. */
 static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
@@ -143,7 +152,7 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
     case FAULT_CLOCK_BACK:
         return jump_clock(run, kind, actor, ordinal);
     case FAULT_ILLEGAL_MOVE:
-        return run->part->misstep != NULL && run->part->misstep(run, actor, ordinal);
+        return go_wrong(run, actor, ordinal);
     default:
         return false;
     }

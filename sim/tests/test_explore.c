@@ -115,12 +115,12 @@ Test(explore, without_reductions_there_are_as_many_states_as_spin_counts)
         struct walk_bounds bounds;
         uint64_t states;
     } cases[] = {
-        {"peer-3", {0, 0, 0, 0, 0}, 545},    {"peer-3", {0, 1, 0, 0, 0}, 7217},
-        {"peer-3", {1, 0, 0, 0, 0}, 6694},   {"peer-3", {1, 1, 0, 0, 0}, 73170},
-        {"peer-3", {2, 0, 0, 0, 0}, 43573},  {"peer-3", {2, 1, 0, 0, 0}, 426753},
-        {"peer-5", {0, 0, 0, 0, 0}, 2339},   {"peer-5", {0, 1, 0, 0, 0}, 43671},
-        {"peer-5", {1, 0, 0, 0, 0}, 41224},  {"peer-5", {1, 1, 0, 0, 0}, 588964},
-        {"peer-5", {2, 0, 0, 0, 0}, 385292}, {"peer-5", {2, 1, 0, 0, 0}, 4725500},
+        {"peer-3", {0, 0, 0, 0, 0, 0, 0}, 545},    {"peer-3", {0, 1, 0, 0, 0, 0, 0}, 7217},
+        {"peer-3", {1, 0, 0, 0, 0, 0, 0}, 6694},   {"peer-3", {1, 1, 0, 0, 0, 0, 0}, 73170},
+        {"peer-3", {2, 0, 0, 0, 0, 0, 0}, 43573},  {"peer-3", {2, 1, 0, 0, 0, 0, 0}, 426753},
+        {"peer-5", {0, 0, 0, 0, 0, 0, 0}, 2339},   {"peer-5", {0, 1, 0, 0, 0, 0, 0}, 43671},
+        {"peer-5", {1, 0, 0, 0, 0, 0, 0}, 41224},  {"peer-5", {1, 1, 0, 0, 0, 0, 0}, 588964},
+        {"peer-5", {2, 0, 0, 0, 0, 0, 0}, 385292}, {"peer-5", {2, 1, 0, 0, 0, 0, 0}, 4725500},
     };
     size_t count = sizeof cases / sizeof *cases - (is_full() ? 0 : 1); /* the last is slow */
     for (size_t i = 0; i < count; i++) {
@@ -164,23 +164,23 @@ static void expect_pinned(const struct pinned *pinned, bool by_statement)
 Test(explore, reduced_there_are_as_many_states_as_ever)
 {
     static const struct pinned cases[] = {
-        {"peer-3", "peer-3", {1, 1, 0, 0, 0}, 73170, 1921, 1},
-        {"peer-3", "peer-3", {2, 1, 0, 0, 0}, 426753, 7275, 1},
-        {"peer-5", "peer-5", {1, 0, 0, 0, 0}, 41224, 253, 1},
-        {"fork", SCOPE_FORK, {1, 0, 0, 0, 0}, 18596, 394, 1},
-        {"chain", SCOPE_CHAIN, {1, 1, 0, 0, 0}, 35049, 3697, 1},
-        {"trigger", SCOPE_TRIGGER, {1, 0, 1, 0, 0}, 3060, 994, 1},
-        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 1}, 1456, 333, 1},
-        {"pending", SCOPE_PENDING, {1, 0, 0, 0, 0}, 11933, 1390, 2},
-        {"cycle", SCOPE_CYCLE, {0, 1, 0, 0, 0}, 15369, 3048, 1},
-        {"tree-3-merged", "tree-3-merged", {1, 1, 0, 0, 0}, 14376, 1035, 1},
-        {"merged chain", SCOPE_MERGED_CHAIN, {1, 0, 0, 1, 0}, 712, 163, 1},
-        {"merged pending", SCOPE_MERGED_PENDING, {1, 0, 0, 0, 0}, 702, 178, 2},
-        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 1}, 264, 138, 1},
-        {"key", SCOPE_KEY, {1, 1, 0, 0, 0}, 3093, 1578, 1},
-        {"pipeline", SCOPE_PIPELINE, {1, 1, 0, 0, 0}, 3178, 1658, 1},
-        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0}, 11342, 11342, 244},
-        {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0}, 3149, 1696, 1},
+        {"peer-3", "peer-3", {1, 1, 0, 0, 0, 0, 0}, 73170, 1921, 1},
+        {"peer-3", "peer-3", {2, 1, 0, 0, 0, 0, 0}, 426753, 7275, 1},
+        {"peer-5", "peer-5", {1, 0, 0, 0, 0, 0, 0}, 41224, 253, 1},
+        {"fork", SCOPE_FORK, {1, 0, 0, 0, 0, 0, 0}, 18596, 394, 1},
+        {"chain", SCOPE_CHAIN, {1, 1, 0, 0, 0, 0, 0}, 35049, 3697, 1},
+        {"trigger", SCOPE_TRIGGER, {1, 0, 1, 0, 0, 0, 0}, 3060, 994, 1},
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 1, 0, 0}, 1456, 333, 1},
+        {"pending", SCOPE_PENDING, {1, 0, 0, 0, 0, 0, 0}, 11933, 1390, 2},
+        {"cycle", SCOPE_CYCLE, {0, 1, 0, 0, 0, 0, 0}, 15369, 3048, 1},
+        {"tree-3-merged", "tree-3-merged", {1, 1, 0, 0, 0, 0, 0}, 14376, 1035, 1},
+        {"merged chain", SCOPE_MERGED_CHAIN, {1, 0, 0, 1, 0, 0, 0}, 712, 163, 1},
+        {"merged pending", SCOPE_MERGED_PENDING, {1, 0, 0, 0, 0, 0, 0}, 702, 178, 2},
+        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 1, 0, 0}, 264, 138, 1},
+        {"key", SCOPE_KEY, {1, 1, 0, 0, 0, 0, 0}, 3093, 1578, 1},
+        {"pipeline", SCOPE_PIPELINE, {1, 1, 0, 0, 0, 0, 0}, 3178, 1658, 1},
+        {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 11342, 11342, 244},
+        {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0, 0, 0}, 3149, 1696, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         expect_pinned(&cases[i], false);
@@ -190,17 +190,17 @@ Test(explore, reduced_there_are_as_many_states_as_ever)
 Test(explore, interleaved_there_are_as_many_states_as_ever)
 {
     static const struct pinned cases[] = {
-        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 0}, 1076, 1076, 1},
-        {"trigger", SCOPE_TRIGGER, {1, 0, 0, 0, 0}, 14639, 13031, 1},
-        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 0}, 21954, 20152, 1},
-        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 1}, 4078, 4078, 1},
-        {"merged trigger", SCOPE_MERGED_TRIGGER, {1, 0, 0, 0, 0}, 368, 241, 1},
-        {"merged trigger", SCOPE_MERGED_TRIGGER, {0, 0, 0, 1, 1}, 3027, 2702, 1},
-        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0}, 2360, 2360, 1},
-        {"key", SCOPE_KEY, {0, 1, 0, 0, 0}, 67090, 67090, 1},
-        {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0}, 382, 382, 1},
-        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0}, 37339, 37339, 10},
-        {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0}, 124383, 124383, 1},
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 0, 0, 0}, 1076, 1076, 1},
+        {"trigger", SCOPE_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 14639, 13031, 1},
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 1, 0, 0, 0}, 21954, 20152, 1},
+        {"trigger", SCOPE_TRIGGER, {0, 0, 0, 0, 1, 0, 0}, 4078, 4078, 1},
+        {"merged trigger", SCOPE_MERGED_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 368, 241, 1},
+        {"merged trigger", SCOPE_MERGED_TRIGGER, {0, 0, 0, 1, 1, 0, 0}, 3027, 2702, 1},
+        {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0, 0, 0}, 2360, 2360, 1},
+        {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 67090, 67090, 1},
+        {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 382, 382, 1},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 37339, 37339, 10},
+        {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         expect_pinned(&cases[i], true);
@@ -497,7 +497,7 @@ Test(explore, a_bug_of_the_search_itself_changes_an_answer)
 Test(explore, a_thread_that_forgets_what_it_was_given_changes_a_count)
 {
     read("peer-3");
-    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, REDUCE_ALL);
+    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL);
     struct explore_report alone = search(&plan);
     plan.jobs = 2;
     plan.bug = BUG_ERRAND;
@@ -514,12 +514,12 @@ Test(explore, counts_do_not_depend_on_the_number_of_threads)
         unsigned reductions;
         bool by_statement;
     } cases[] = {
-        {"peer-3", {1, 1, 0, 0, 0}, 0, false},
-        {"peer-5", {2, 1, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_FORK, {1, 1, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_CYCLE, {1, 0, 0, 0, 0}, REDUCE_ALL, false},
-        {SCOPE_INBOX, {1, 1, 0, 0, 0}, REDUCE_ALL, true},
-        {SCOPE_SEQ, {1, 0, 1, 0, 0}, 0, false},
+        {"peer-3", {1, 1, 0, 0, 0, 0, 0}, 0, false},
+        {"peer-5", {2, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_FORK, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_CYCLE, {1, 0, 0, 0, 0, 0, 0}, REDUCE_ALL, false},
+        {SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, true},
+        {SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         read(cases[i].yaml);
@@ -566,7 +566,7 @@ Test(explore, verdicts_do_not_depend_on_the_number_of_threads)
 Test(explore, where_memory_runs_out_the_answer_is_bounded)
 {
     read("peer-3");
-    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0}, 0);
+    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0, 0, 0}, 0);
     plan.memory = (size_t)1 << 20;
     for (plan.jobs = 1; plan.jobs <= 2; plan.jobs++) {
         struct explore_report report = search(&plan);
@@ -588,7 +588,7 @@ Test(explore, notes_on_liveness_count_as_memory)
     struct sabotage sabotage;
     read(SCOPE_CHAIN);
     cr_assert(sabotage_find("ack/drop/ack", &sabotage));
-    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, REDUCE_COUNTERS);
+    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, REDUCE_COUNTERS);
     plan.walk.sabotage = &sabotage;
     struct explore_report report = search(&plan);
     cr_expect_eq(report.verdict, EXPLORE_STUCK);
@@ -648,7 +648,7 @@ Test(explore, near_a_ceiling_counters_are_not_left_out)
 Test(explore, who_is_stopped_says_so)
 {
     read("peer-5");
-    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0}, 0);
+    struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0, 0, 0}, 0);
     struct explore *explore = begin(&plan);
     explore_stop(explore);
     explore_join(explore, 0);
@@ -746,8 +746,8 @@ Test(explore, the_peers_shortest_counterexamples_are_as_short_as_spins)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sabotage sabotage;
         cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
-        struct explore_plan plan =
-            plan_of((struct walk_bounds){2, 1, 0, 0, 0}, REDUCE_ALL & ~(unsigned)REDUCE_ORDER);
+        struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0, 0, 0},
+                                           REDUCE_ALL & ~(unsigned)REDUCE_ORDER);
         plan.walk.sabotage = &sabotage;
         plan.walk.watch = peer_watch;
         struct explore *explore = search_shortest(&plan);
@@ -770,7 +770,7 @@ Test(explore, the_shortest_way_is_a_way_and_no_other_is_shorter)
     for (size_t i = 0; i < sizeof sabotages / sizeof *sabotages; i++) {
         struct sabotage sabotage;
         cr_assert(sabotage_find(sabotages[i], &sabotage));
-        struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, 0);
+        struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, 0);
         plan.walk.sabotage = &sabotage;
         struct explore *whole = search_shortest(&plan), *deep = begin(&plan);
         explore_join(deep, 0);
@@ -805,7 +805,7 @@ static bool breaks_far_out(struct walk *walk, const struct walk_frame *frame)
 Test(explore, a_rest_is_nearer_than_a_move_from_beside_it)
 {
     read(SCOPE_TRIGGER);
-    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0}, 0);
+    struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, 0);
     plan.walk.watch = breaks_far_out;
     size_t nearest = 0;
     for (int round = 0; round < 2; round++) {
@@ -854,7 +854,7 @@ Test(explore, the_nearest_way_that_passes_parts_late_and_passes)
     size_t length, common = 0;
     read("peer-3");
     cr_assert(sabotage_find("trust-stale-read", &sabotage));
-    struct explore_plan plan = plan_of((struct walk_bounds){0, 1, 0, 0, 0}, 0);
+    struct explore_plan plan = plan_of((struct walk_bounds){0, 1, 0, 0, 0, 0, 0}, 0);
     plan.walk.sabotage = &sabotage;
     struct explore *explore = search_shortest(&plan);
     const struct explore_report *report = explore_finish(explore);

@@ -194,7 +194,7 @@ static void wander(struct ramble *ramble, const char *yaml, const char *bug, boo
     cr_assert(bug == NULL || sabotage_find(bug, &sabotage));
     struct walk_plan plan = {.scenario = &scenario,
                              .sabotage = bug == NULL ? NULL : &sabotage,
-                             .bounds = {2, 2, 2, 2, 2},
+                             .bounds = {2, 2, 2, 2, 2, 2, 2},
                              .reductions = reductions,
                              .by_statement = by_statement};
     cr_assert(walk_make(&ramble->walk, &plan) && walk_make(&ramble->twin, &plan));
