@@ -445,8 +445,9 @@ static bool outcome_of_split(struct sabotage_memory *memory, struct outcome *out
     return true;
 }
 
-/* A repetition that is refused is not told. The message of a first claim is not kept, so there the
- * worker stays idle and that claim lapses. */
+/* What becomes of the repetition is told only if it committed, too: who sends a bundle twice has
+ * heard of the first. The message of a first claim is not kept, so there the worker stays idle and
+ * that claim lapses. */
 static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundle *sent,
                               struct outcome *outcome)
 {
@@ -456,9 +457,10 @@ static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundl
         memcpy(memory->held, outcome->values, sizeof memory->held);
         return false;
     }
-    if (memory->stage == 1 && outcome->kind == OUTCOME_REFUSED && sent->name != BUNDLE_CLAIM) {
+    if (memory->stage == 1 && outcome->kind != OUTCOME_COMMITTED && sent->name != BUNDLE_CLAIM) {
         outcome->kind = OUTCOME_COMMITTED;
         outcome->refusal = REFUSED_NOTHING;
+        outcome->aborted = ABORT_NONE;
         outcome->skipped = memory->skipped;
         memcpy(outcome->values, memory->held, sizeof memory->held);
     }

@@ -98,6 +98,7 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
     case SIGHT_THRESHOLD_12:
         return has_threshold(scenario, 12);
     case SIGHT_REPLAY_LEG1_BEFORE_ACK: /* with merged commits it is finished and acked at once */
+    case SIGHT_REPLAY_LEG2_BEFORE_ACK:
         return scenario->literal;
     default:
         return true;

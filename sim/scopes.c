@@ -62,7 +62,7 @@ static const struct scope activity[] = {
      MERGED(ONE LEG2(99999999)),
      {.crashes = 1, .duplicates = 1, .lapses = 1},
      false},
-    {"merged-inside", MERGED(ONE), {.lapses = 1}, true},
+    {"merged-inside", MERGED(NO_HOP ONE), {.duplicates = 1}, true},
 };
 
 /* ---- others ---------------------------------------------------------------------------------- */

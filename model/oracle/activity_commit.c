@@ -242,6 +242,22 @@ static void see_message_inserted(struct commit *commit, uint32_t slot)
     }
 }
 
+/* A message of this kind with this id in the column was acked by this very commit: with merged
+ * commits the claim of its copy may ride along. */
+static bool acks_here(const struct commit *commit, int64_t kind, int column, int64_t id)
+{
+    const struct rows *rows = commit->judge.rows;
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct row_change *change = &commit->changes[i];
+        if (change->table == TABLE_MESSAGE && change->kind == ROW_DELETED &&
+            row_get(rows, TABLE_MESSAGE, change->slot, MESSAGE_KIND) == kind &&
+            row_get(rows, TABLE_MESSAGE, change->slot, column) == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ACL-34: a claim of a message whose work is all done is a replay. */
 static void see_claim(struct commit *commit, uint32_t slot)
 {
@@ -250,16 +266,16 @@ static void see_claim(struct commit *commit, uint32_t slot)
     if (kind == MESSAGE_LEG1) {
         int64_t id = row_get(judge->rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
         int64_t past = memory_get(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS);
+        bool acked = (past & PAST_LEG1_ACKED) != 0 || acks_here(commit, kind, MESSAGE_ACTIVITY, id);
         if (cut_of(judge_column(judge->rows, TABLE_ACTIVITY, id, ACTIVITY_LEDGER)).mark > 0) {
-            judge_see(judge, (past & PAST_LEG1_ACKED) != 0 ? SIGHT_REPLAY_LEG1_AFTER_ACK
-                                                           : SIGHT_REPLAY_LEG1_BEFORE_ACK);
+            judge_see(judge, acked ? SIGHT_REPLAY_LEG1_AFTER_ACK : SIGHT_REPLAY_LEG1_BEFORE_ACK);
         }
     } else if (kind == MESSAGE_LEG2) {
         int64_t id = row_get(judge->rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
         int64_t past = memory_get(judge, MEMORY_GUID, id, MEMO_FLAGS);
+        bool acked = (past & PAST_ACKED) != 0 || acks_here(commit, kind, MESSAGE_GUID, id);
         if (cut_finished(cut_of(judge_column(judge->rows, TABLE_GUID, id, GUID_LEDGER)))) {
-            judge_see(judge, (past & PAST_ACKED) != 0 ? SIGHT_REPLAY_LEG2_AFTER_ACK
-                                                      : SIGHT_REPLAY_LEG2_BEFORE_ACK);
+            judge_see(judge, acked ? SIGHT_REPLAY_LEG2_AFTER_ACK : SIGHT_REPLAY_LEG2_BEFORE_ACK);
         }
     }
 }
