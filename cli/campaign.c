@@ -472,10 +472,11 @@ static const char *unjudged(const struct campaign *campaign, const struct campai
     for (size_t s = 0; s < plan->scenario_count; s++) {
         drifted = drifted || work->results[s].drift.found;
     }
-    bool enough = plan->findings_max != 0 &&
-                  campaign_findings(plan, work, CAMPAIGN_NEW) >= plan->findings_max;
+    uint64_t findings = campaign_findings(plan, work, CAMPAIGN_NEW);
+    bool enough = plan->findings_max != 0 && findings >= plan->findings_max;
+    bool planted = plan->sabotage != NULL && findings > 0; /* runs end where a promise breaks */
     return campaign->options.no_gates ? "--no-gates"
-           : plan->sabotage != NULL   ? "a bug is planted"
+           : planted                  ? "a bug is planted, and found"
            : plan->shards > 1         ? "this is one shard of several"
            : silenced                 ? "an oracle is switched off"
            : work->interrupted        ? "it was interrupted"

@@ -4,6 +4,7 @@
 #include "cli/one_run.h"
 #include "cli/results.h"
 #include "scenarios/builtin.h"
+#include "sim/kill.h"
 
 #include "model/check.h"
 
@@ -14,6 +15,35 @@
 #define GATE_TEXT_SIZE 256
 
 /* ---- the report ------------------------------------------------------------------------------ */
+
+/* With a planted bug the gates are the sound engine's: what it comes to on the same seeds. False:
+ * no memory. */
+static bool judge_paths(struct campaign_report *report)
+{
+    const struct campaign_plan *plan = report->plan;
+    for (size_t s = 0; s < plan->scenario_count; s++) {
+        uint64_t runs = report->work->results[s].tally.runs;
+        struct kill_hunting hunting = {.base_seed = plan->base_seed,
+                                       .schedules_max = runs < KILL_PATH_SEEDS ? (uint32_t)runs
+                                                                               : KILL_PATH_SEEDS,
+                                       .strategy = plan->strategy,
+                                       .without = plan->off};
+        struct kill kill;
+        if (!kill_paths_lost(plan->entries[s].scenario, plan->sabotage, &hunting, &kill)) {
+            return false;
+        }
+        if (kill.found) {
+            report->missed[report->missed_count++] =
+                (struct campaign_gate){.scenario = plan->entries[s].scenario,
+                                       .kind = CAMPAIGN_GATE_LOST,
+                                       .clause = kill.breach.clause,
+                                       .lost = kill.breach.why,
+                                       .taken = kill.taken,
+                                       .seeds = kill.schedules};
+        }
+    }
+    return true;
+}
 
 static void judge_gates(struct campaign_report *report)
 {
@@ -44,6 +74,9 @@ bool campaign_report_make(struct campaign_report *report, const struct campaign_
     report->digest = campaign_work_digest(plan, work);
     for (int kind = 0; kind < CAMPAIGN_FINDING_COUNT; kind++) {
         report->findings[kind] = campaign_findings(plan, work, (enum campaign_finding)kind);
+    }
+    if (unjudged == NULL && plan->sabotage != NULL) {
+        return judge_paths(report);
     }
     if (unjudged == NULL) {
         judge_gates(report);
@@ -211,6 +244,9 @@ static void tell_ending(FILE *out, enum format_kind format, const struct campaig
     }
     if (unjudged != NULL) {
         fprintf(out, " No gate was judged: %s.", unjudged);
+    } else if (report->plan->sabotage != NULL) {
+        fprintf(out, " A bug is planted, and gates are the sound engine's on the same seeds: %s.",
+                report->missed_count == 0 ? "met" : "a path is lost");
     } else if (report->missed_count > 0) {
         fputs(" Incomplete: gates were not met.", out);
     }

@@ -420,6 +420,12 @@ void campaign_gate_text(const struct campaign_gate *gate, char *text, size_t siz
     case CAMPAIGN_GATE_ROOM:
         snprintf(text, size, "%s: runs ended because the simulated store ran out of room", name);
         break;
+    case CAMPAIGN_GATE_LOST:
+        snprintf(text, size,
+                 "%s: %s is seen with the sound engine in %" PRIu32 " of the first %" PRIu32
+                 " seeds, and here in none: %s",
+                 name, clause, gate->taken, gate->seeds, gate->lost);
+        break;
     case CAMPAIGN_GATE_CLAUSE:
         snprintf(text, size, "%s was never put to the test in any scenario", clause);
         break;

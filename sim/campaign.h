@@ -138,6 +138,7 @@ enum campaign_gate_kind {
     CAMPAIGN_GATE_REACH,  /* a clause that the scenario reaches was evaluated */
     CAMPAIGN_GATE_BREAKS, /* a scenario that is to break a clause did */
     CAMPAIGN_GATE_ROOM,   /* no run ended for want of room */
+    CAMPAIGN_GATE_LOST,   /* with a planted bug: a path that the sound engine takes is taken */
     CAMPAIGN_GATE_CLAUSE, /* every safe and live clause was evaluated, in one scenario or another */
     CAMPAIGN_GATE_KIND_COUNT
 };
@@ -149,6 +150,8 @@ struct campaign_gate {
     enum fault_kind fault;
     enum oracle_sighting sight;
     enum clause_id clause;
+    const char *lost;      /* LOST: the path, in words */
+    uint32_t taken, seeds; /* LOST: by the sound engine, in so many of so many seeds */
 };
 
 #define CAMPAIGN_GATES_MAX (FAULT_KIND_COUNT + SIGHT_COUNT + SCENARIO_REACHES_MAX + 2)

@@ -262,26 +262,52 @@ static void try_seed(struct hunt *hunt, struct ground *ground, const char *scena
     }
 }
 
+/* What an engine comes to on the first seeds. */
+static struct kill_paths walk_paths(struct run *run, uint64_t base_seed, uint32_t seeds)
+{
+    struct kill_paths paths = {0};
+    struct kill_counted counted;
+    memcpy(counted.seen, run->oracle.seen, sizeof counted.seen);
+    memcpy(counted.evaluated, run->oracle.evaluated, sizeof counted.evaluated);
+    for (uint32_t i = 0; i < seeds; i++) {
+        struct choice_source source = run_draw(run, base_seed + i);
+        run_once(run, &source);
+        kill_paths_add(&paths, &run->oracle, &counted);
+    }
+    return paths;
+}
+
 /* (KI2): the sound engine, on the seeds that the spoiled one has had so far. */
 static void compare_paths(struct hunt *hunt, struct ground *ground, const char *scenario,
                           uint32_t seeds)
 {
-    struct kill_paths paths = {0};
-    struct kill_counted counted = {0};
     if (!need_sound(ground, hunt->hunting)) {
         hunt->out_of_memory = true;
         return;
     }
-    memcpy(counted.seen, ground->sound.oracle.seen, sizeof counted.seen);
-    memcpy(counted.evaluated, ground->sound.oracle.evaluated, sizeof counted.evaluated);
-    for (uint32_t i = 0; i < seeds; i++) {
-        struct choice_source source = run_draw(&ground->sound, hunt->hunting->base_seed + i);
-        run_once(&ground->sound, &source);
-        kill_paths_add(&paths, &ground->sound.oracle, &counted);
-    }
+    struct kill_paths sound = walk_paths(&ground->sound, hunt->hunting->base_seed, seeds);
     hunt->kill->found =
-        kill_paths_differ(&paths, &ground->paths, hunt->hunting->without, hunt->kill);
+        kill_paths_differ(&sound, &ground->paths, hunt->hunting->without, hunt->kill);
     hunt->kill->scenario = scenario;
+}
+
+bool kill_paths_lost(const struct scenario *scenario, const struct sabotage *sabotage,
+                     const struct kill_hunting *hunting, struct kill *kill)
+{
+    struct kill_paths paths[2]; /* sound, spoiled */
+    *kill = (struct kill){.schedules = hunting->schedules_max, .scenario = scenario->name};
+    for (int i = 0; i < 2; i++) {
+        struct run *run = calloc(1, sizeof *run);
+        if (run == NULL || !make_run(run, scenario, i == 0 ? NULL : sabotage, hunting)) {
+            free(run);
+            return false;
+        }
+        paths[i] = walk_paths(run, hunting->base_seed, hunting->schedules_max);
+        run_free(run);
+        free(run);
+    }
+    kill->found = kill_paths_differ(&paths[0], &paths[1], hunting->without, kill);
+    return true;
 }
 
 static bool is_over(const struct hunt *hunt)

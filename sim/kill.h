@@ -88,4 +88,9 @@ void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
 bool kill_paths_differ(const struct kill_paths *sound, const struct kill_paths *spoiled,
                        const bool *without, struct kill *kill);
 
+/* (KI2) by itself: either engine on the same seeds of the scenario, hunting->schedules_max of them.
+ * kill->found says whether a path is lost. False: no memory. */
+bool kill_paths_lost(const struct scenario *scenario, const struct sabotage *sabotage,
+                     const struct kill_hunting *hunting, struct kill *kill);
+
 #endif

@@ -84,11 +84,14 @@ run 1 $again --schedule "$scratch/pct" && run 1 replay "$scratch/pct"
 grep -q '"strategy": "pct"' "$scratch/pct" || fail "the schedule does not say where it is from"
 
 # ---- a planted bug ----
+run 4 campaign seq-grace --seeds 300 --sabotage seq.ask-to-end/drop/ask && says 'a path is lost' &&
+    says 'SEQ-15 is seen with the sound engine in'
+run 0 campaign tree-3 --seeds 100 --sabotage create-job/repeat && says 'on the same seeds: met'
 bug='--sabotage lost-snapshot'
 # shellcheck disable=SC2086 # two words
 {
     run 1 campaign tree-3 $bug
-    says 'breaks     ACL-' && says '--sabotage lost-snapshot' && says 'No gate was judged'
+    says 'breaks     ACL-' && says '--sabotage lost-snapshot' && says 'No gate was judged: a bug is planted, and found'
     again=$(sed -n 's/^  reproduce  assay //p' "$scratch/out" | head -n 1)
     clause=$(sed -n 's/^  breaks     \([A-Z]*-[0-9]*\).*/\1/p' "$scratch/out" | head -n 1)
     run 0 campaign tree-3 $bug --expect-finding
