@@ -109,6 +109,9 @@ json_t *hunt_line(const struct trial *trial)
     if (trial->sabotage.equivalent != NULL) {
         json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
     }
+    if (trial->sabotage.differs != NULL) {
+        json_object_set_new(line, "differs", json_string(trial->sabotage.differs));
+    }
     if (trial->sabotage.equivalent != NULL && kill == NULL) {
         add_equivalence(line, &trial->equivalence);
     }

@@ -164,7 +164,9 @@ static void write_unfound(const struct trial *trial)
         printf("shown equivalent (%s): %s\n", search, trial->sabotage.equivalent);
         break;
     case FATE_NOT_SHOWN:
-        printf("not shown (%s): %s\n", search, trial->sabotage.equivalent);
+        printf("not shown (%s): %s\n", search,
+               trial->sabotage.differs == NULL ? trial->sabotage.equivalent
+                                               : trial->sabotage.differs);
         break;
     case FATE_NOT_EQUIVALENT:
         printf("LISTED AS EQUIVALENT, AND FOUND by a search (%s)\n", search);

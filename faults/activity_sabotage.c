@@ -535,8 +535,13 @@ static const struct sabotage_reason equivalents[] = {
 #include "faults/activity_equivalents.def"
 };
 
+static const struct sabotage_reason differing[] = {
+#include "faults/activity_differing.def"
+};
+
 const struct sabotage_book sabotage_book_activity = {
     SABOTAGE_BOOK(named, shapes, equivalents),
+    SABOTAGE_DIFFERING(differing),
     .primitives = change_primitives,
     .ready = get_ready,
     .bundle = change_bundle,

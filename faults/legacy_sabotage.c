@@ -198,8 +198,13 @@ static const struct sabotage_reason equivalents[] = {
      "who gives up has found the ceiling, whoever holds the message now"},
 };
 
+static const struct sabotage_reason differing[] = {
+#include "faults/legacy_differing.def"
+};
+
 const struct sabotage_book sabotage_book_legacy = {
     SABOTAGE_BOOK(named, shapes, equivalents),
+    SABOTAGE_DIFFERING(differing),
     .primitives = change_primitives,
     .bundle = change_bundle,
     .outcome = take_outcome,

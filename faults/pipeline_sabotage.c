@@ -595,8 +595,13 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.put-back/drop/log-sweep", "what is put back comes again, logged or not"},
 };
 
+static const struct sabotage_reason differing[] = {
+#include "faults/pipeline_differing.def"
+};
+
 const struct sabotage_book sabotage_book_pipeline = {
     SABOTAGE_BOOK(named, shapes, equivalents),
+    SABOTAGE_DIFFERING(differing),
     .primitives = change_primitives,
     .ready = look,
     .bundle = rewrite,

@@ -49,12 +49,12 @@ const char *sabotage_equivalent_name(size_t index)
     return NULL;
 }
 
-/* Why no promise can see it, by its name; NULL: one must. */
-static const char *equivalent(const struct sabotage_book *book, const char *name)
+/* What a list says of a name; NULL: nothing. */
+static const char *reason_of(const struct sabotage_reason *reasons, size_t count, const char *name)
 {
-    for (size_t i = 0; i < book->equivalent_count; i++) {
-        if (strcmp(book->equivalents[i].name, name) == 0) {
-            return book->equivalents[i].reason;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(reasons[i].name, name) == 0) {
+            return reasons[i].reason;
         }
     }
     return NULL;
@@ -125,7 +125,9 @@ static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabot
                                    .op = (uint8_t)op,
                                    .about = kind_abouts[kind]};
     name_it(walk->out);
-    walk->out->equivalent = equivalent(books[walk->protocol], walk->out->name);
+    const struct sabotage_book *book = books[walk->protocol];
+    walk->out->equivalent = reason_of(book->equivalents, book->equivalent_count, walk->out->name);
+    walk->out->differs = reason_of(book->differing, book->differing_count, walk->out->name);
     return true;
 }
 

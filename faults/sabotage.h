@@ -11,7 +11,9 @@
  * read, each bundle repeated, each message acked early.
  *
  * (Z1) Without a sabotage, nothing here is called and nothing changes.
- * (Z2) An enumerated sabotage that no promise can see is listed as equivalent, with the reason. */
+ * (Z2) An enumerated sabotage that no promise can see is listed as equivalent, with the reason. One
+ *      that leads to other rows all the same, of which no promise speaks, is listed as such, too.
+ */
 #ifndef FAULTS_SABOTAGE_H
 #define FAULTS_SABOTAGE_H
 
@@ -39,6 +41,8 @@ struct sabotage {
     char name[SABOTAGE_NAME_SIZE];
     const char *about;      /* what it does wrong, in one line */
     const char *equivalent; /* why no promise can see it; NULL: one must */
+    const char *differs;    /* equivalent: in what it is not equal to the sound engine all the same,
+                               so that it cannot be shown to be; NULL: it can */
     const char *scenario;   /* where it shows best */
     uint8_t protocol;       /* enum protocol_id: whose it is */
     uint8_t kind;           /* enum sabotage_kind */

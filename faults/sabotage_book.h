@@ -49,6 +49,8 @@ struct sabotage_book {
     const struct sabotage_once *once; /* NULL: there is none */
     const struct sabotage_reason *equivalents;
     size_t equivalent_count;
+    const struct sabotage_reason *differing; /* of the equivalents, in what each differs */
+    size_t differing_count;
     /* Changes primitives in place, or puts a copy at SABOTAGE_COPY for `bundle` to call. */
     void (*primitives)(const struct sabotage *sabotage, struct primitive *table);
     /* As sabotage_ready, sabotage_bundle, sabotage_outcome and sabotage_tears. */
@@ -60,6 +62,10 @@ struct sabotage_book {
                     const struct bundle *sent, struct outcome *outcome);
     bool (*tears)(const struct sabotage *sabotage);
 };
+
+/* Those that few books have: SABOTAGE_DIFFERING(differing). */
+#define SABOTAGE_DIFFERING(reasons)                                                                \
+    .differing = (reasons), .differing_count = sizeof(reasons) / sizeof *(reasons)
 
 /* A named sabotage that is one of the kinds: SABOTAGE_AS(SPLIT, APPLY, REMEMBER). */
 #define SABOTAGE_AS(kind_id, bundle_id, primitive_id)                                              \

@@ -367,8 +367,13 @@ static const struct sabotage_reason equivalents[] = {
      "who does not recognise its lease lets it expire; a dispatcher is overtaken by itself"},
 };
 
+static const struct sabotage_reason differing[] = {
+#include "faults/seq_differing.def"
+};
+
 const struct sabotage_book sabotage_book_seq = {
     SABOTAGE_BOOK(named, shapes, equivalents),
+    SABOTAGE_DIFFERING(differing),
     .once = &once,
     .primitives = change_primitives,
     .bundle = change_bundle,

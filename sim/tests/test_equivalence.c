@@ -3,9 +3,11 @@
 #include "sim/equivalence.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define GROUNDS_MAX  64
+#define STATES_MAX   6000 /* of a scope, where there is little time */
 
 static struct equivalence_ground grounds[GROUNDS_MAX];
 static size_t ground_count;
@@ -117,4 +119,88 @@ Test(equivalence, what_takes_effect_nowhere_is_not_shown)
     cr_expect_not(judged.shown);
     cr_expect_eq(judged.scopes, 0U);
     free_grounds();
+}
+
+/* ---- all of them -------------------------------------------------------------------------------
+ */
+
+static bool is_full(void)
+{
+    return getenv("ASSAY_FULL") != NULL;
+}
+
+/* Those of the protocol's scopes that there is time for. */
+static void make_grounds(enum protocol_id protocol)
+{
+    const struct scope *scopes;
+    size_t count = scopes_of(protocol, &scopes);
+    cr_assert_leq(count, (size_t)GROUNDS_MAX);
+    for (size_t s = 0; s < count; s++) {
+        make_ground(&scopes[s]);
+        if (grounds[ground_count - 1].states > STATES_MAX && !is_full()) {
+            equivalence_ground_free(&grounds[--ground_count]);
+        }
+    }
+}
+
+/* Where not every scope is searched, what differs in one of the others may seem to be equal, and
+ * what takes effect in no other may not take effect. */
+static void expect_as_listed(const struct sabotage *sabotage)
+{
+    struct equivalence judged;
+    char text[300];
+    cr_assert(equivalence_judge(grounds, ground_count, sabotage, &judged));
+    equivalence_text(&judged, text, sizeof text);
+    bool untouched = judged.decisive.answer == EQUIVALENCE_UNTOUCHED && !is_full();
+    cr_expect_not(judged.found, "%s: %s", sabotage->name, text);
+    cr_expect(sabotage->differs != NULL || judged.shown || untouched, "%s is not shown: %s",
+              sabotage->name, text);
+    cr_expect(sabotage->differs == NULL || !judged.shown || !is_full(),
+              "%s is shown, and listed as if it were not: %s", sabotage->name, text);
+}
+
+static void expect_all_as_listed(enum protocol_id protocol)
+{
+    size_t count = 0;
+    make_grounds(protocol);
+    for (size_t i = 0; i < sabotage_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (sabotage.protocol == protocol && sabotage.equivalent != NULL) {
+            expect_as_listed(&sabotage);
+            count++;
+        }
+    }
+    cr_expect_gt(count, 4U);
+    free_grounds();
+}
+
+Test(equivalence, what_is_listed_of_the_activity_ledger_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_ACTIVITY);
+}
+
+Test(equivalence, what_is_listed_of_the_inbox_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_INBOX);
+}
+
+Test(equivalence, what_is_listed_of_the_earlier_ledger_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_LEGACY);
+}
+
+Test(equivalence, what_is_listed_of_the_key_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_KEY);
+}
+
+Test(equivalence, what_is_listed_of_the_pipeline_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_PIPELINE);
+}
+
+Test(equivalence, what_is_listed_of_the_seq_ledger_is_shown)
+{
+    expect_all_as_listed(PROTOCOL_SEQ);
 }

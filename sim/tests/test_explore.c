@@ -197,9 +197,9 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"merged trigger", SCOPE_MERGED_TRIGGER, {1, 0, 0, 0, 0, 0, 0}, 368, 241, 1},
         {"merged trigger", SCOPE_MERGED_TRIGGER, {0, 0, 0, 1, 1, 0, 0}, 3027, 2702, 1},
         {"legacy", SCOPE_LEGACY, {0, 0, 0, 0, 0, 0, 0}, 2360, 2360, 1},
-        {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 67090, 67090, 1},
+        {"key", SCOPE_KEY, {0, 1, 0, 0, 0, 0, 0}, 110886, 110886, 1},
         {"pipeline", SCOPE_PIPELINE, {1, 0, 0, 0, 0, 0, 0}, 382, 382, 1},
-        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 37339, 37339, 10},
+        {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 33957, 33957, 10},
         {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

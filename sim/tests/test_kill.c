@@ -509,7 +509,7 @@ Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_find
     }
 }
 
-Test(kill, what_is_listed_as_equivalent_breaks_no_promise)
+Test(kill, what_is_listed_as_equivalent_breaks_no_promise_at_random_or_by_pct)
 {
     int equivalents = 0;
     for (size_t i = 0; i < sabotage_count(); i++) {
@@ -518,9 +518,17 @@ Test(kill, what_is_listed_as_equivalent_breaks_no_promise)
         if (sabotage.equivalent == NULL) {
             continue;
         }
-        struct kill kill = hunt(&sabotage, 1, NOT_WITHIN, NULL);
-        cr_expect_not(kill.found, "%s: %s, after %u schedules (%s, seed %d)", sabotage.name,
-                      kill.breach.why, kill.schedules, kill.scenario, (int)kill.seed);
+        for (int pct = 0; pct < 2; pct++) {
+            struct kill_hunting hunting = {.base_seed = 1,
+                                           .schedules_max = NOT_WITHIN,
+                                           .strategy = {.depth = pct ? CHOICE_DEPTH_USUAL : 0}};
+            struct kill kill;
+            cr_assert(kill_hunt(&sabotage, &hunting, &kill));
+            cr_expect_not(kill.found, "%s: %s, after %u schedules (%s, seed %d%s)", sabotage.name,
+                          kill.breach.why, kill.schedules, kill.scenario, (int)kill.seed,
+                          pct ? ", pct" : "");
+            cr_expect_eq(kill.disputes, 0U, "%s", sabotage.name);
+        }
         equivalents++;
     }
     cr_expect_gt(equivalents, 20);

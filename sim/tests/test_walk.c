@@ -252,7 +252,8 @@ Test(walk, whole_transactions_are_taken_back_whole)
     wander_everywhere(false, reductions, 2,
                       1U << WALK_STEP | 1U << WALK_WAIT | 1U << WALK_CRASH | 1U << WALK_TEAR |
                           1U << WALK_DUPLICATE | 1U << WALK_LAPSE | 1U << WALK_UNSURE |
-                          1U << WALK_LOST | 1U << WALK_ABORT);
+                          1U << WALK_LOST | 1U << WALK_ABORT | 1U << WALK_DRAG |
+                          1U << WALK_MISSTEP);
 }
 
 Test(walk, interleaved_transactions_are_taken_back_operation_by_operation)
@@ -261,5 +262,6 @@ Test(walk, interleaved_transactions_are_taken_back_operation_by_operation)
     wander_everywhere(true, reductions, 2,
                       1U << WALK_STEP | 1U << WALK_WAIT | 1U << WALK_CRASH | 1U << WALK_TEAR |
                           1U << WALK_DUPLICATE | 1U << WALK_LAPSE | 1U << WALK_UNSURE |
-                          1U << WALK_LOST | 1U << WALK_ABORT | 1U << WALK_OPERATE);
+                          1U << WALK_LOST | 1U << WALK_ABORT | 1U << WALK_DRAG |
+                          1U << WALK_MISSTEP | 1U << WALK_OPERATE);
 }
