@@ -361,15 +361,15 @@ static bool goes_on(const struct commit *commit, uint32_t slot, bool done)
     }
 }
 
-/* Another request for the same row waits, or will be made. Who acked this one may have been stopped
- * before that row came; who answers the other will see to what follows. */
-static bool is_asked_again(const struct commit *commit, uint32_t slot)
+/* Another request for the same CUT waits, or will be made. Who acked this one may have been stopped
+ * before the CUT was made, by a guard that did not hold yet; who answers the other sees to what
+ * follows. What stops any other phase stops it for good. */
+static bool is_cut_again(const struct commit *commit, uint32_t slot)
 {
-    int64_t id = asked_for(commit, slot, MESSAGE_GUID);
-    int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
-    return phase == PHASE_CUT ? is_cut_under_way(commit, asked_for(commit, slot, MESSAGE_ACTIVITY),
-                                                 id, asked_for(commit, slot, MESSAGE_SOURCE))
-                              : asked(commit, phase, MESSAGE_GUID, id) > 0;
+    return says(commit, slot, MESSAGE_KIND, PHASE_CUT) &&
+           is_cut_under_way(commit, asked_for(commit, slot, MESSAGE_ACTIVITY),
+                            asked_for(commit, slot, MESSAGE_GUID),
+                            asked_for(commit, slot, MESSAGE_SOURCE));
 }
 
 /* ---- one request ----------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ static void expect_answer(struct commit *commit, uint32_t slot, bool done)
     PHASE(!done || is_its_own(commit, slot), 30,
           "a request was answered with the row of another one");
     bool handed_on = goes_on(commit, slot, done);
-    PHASE(handed_on || is_asked_again(commit, slot), 2,
+    PHASE(handed_on || is_cut_again(commit, slot), 2,
           "a request was acked, and what follows from it was not asked for");
     if (done && handed_on && says(commit, slot, MESSAGE_KIND, PHASE_REVIEW)) {
         memory_flag(&commit->judge, OF_MARK, asked_for(commit, slot, MESSAGE_ACTIVITY),

@@ -1121,6 +1121,17 @@ static void request_review(int64_t key, int64_t id, int64_t n, int64_t decision,
                                          [MESSAGE_SPAWNED_BY] = prior});
 }
 
+static void request_cut(int64_t key, int64_t id, int64_t decision)
+{
+    put(TABLE_MESSAGE, key,
+        (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = PHASE_CUT,
+                                         [MESSAGE_ACTIVITY] = id,
+                                         [MESSAGE_NODE] = FIRST,
+                                         [MESSAGE_GUID] = id + SET_OF + 1,
+                                         [MESSAGE_PENDINGS] = STATUS_APPROVED,
+                                         [MESSAGE_SOURCE] = decision});
+}
+
 Test(oracle_pipeline, a_request_is_one_that_the_scenario_calls_for)
 {
     PROVES(CLAUSE_CUT_30);
@@ -1169,17 +1180,24 @@ Test(oracle_pipeline, what_follows_from_a_request_is_asked_for)
     expect(FINE, "MARK");
     review(first, 1, DECISION_APPROVE, 0);
     expect(FINE, "REVIEW");
-    for (int64_t key = 1; key <= 4; key++) {
-        request_review(key, first, 1, DECISION_APPROVE, 0);
-        expect(FINE, "asked for");
-    }
+    request_review(1, first, 1, DECISION_APPROVE, 0);
+    expect(FINE, "asked for");
     drop(TABLE_MESSAGE, 1);
-    expect(FINE, "another request for the same decision waits");
-    drop(TABLE_MESSAGE, 2);
-    drop(TABLE_MESSAGE, 3);
-    drop(TABLE_MESSAGE, 4);
     request_review(12, first, 2, DECISION_REJECT, decision);
     expect(CLAUSE_CUT_2, "nobody asks for the CUT");
+    request_review(2, first, 1, DECISION_APPROVE, 0);
+    expect(FINE, "asked for");
+    drop(TABLE_MESSAGE, 2);
+    request_cut(22, first, decision);
+    expect(FINE, "both wait");
+    drop(TABLE_MESSAGE, 12);
+    oracle.off[CLAUSE_CUT_2] = true; /* it could be made */
+    expect(FINE, "dropped");
+    oracle.off[CLAUSE_CUT_2] = false;
+    request_review(3, first, 1, DECISION_APPROVE, 0);
+    expect(FINE, "asked for again");
+    drop(TABLE_MESSAGE, 3);
+    expect(FINE, "it was asked for once");
 }
 
 Test(oracle_pipeline, every_entry_comes_to_an_end_that_the_scenario_allows)
