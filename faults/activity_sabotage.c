@@ -34,6 +34,13 @@ enum named {
     LEG2_BEFORE_LEG1,
     CLOSE_OVERTAKES,
     ASSUME_COMMITTED,
+    CHILD_LEFT_OUT,
+    CYCLE_CUT_SHORT,
+    CYCLE_STORES_42,
+    PENDING_NEVER_GIVEN,
+    OTHER_BRANCH,
+    ONE_INPUT,
+    ONE_THRESHOLD,
     NAMED_COUNT
 };
 
@@ -117,6 +124,28 @@ static const struct sabotage named[NAMED_COUNT] = {
     [ASSUME_COMMITTED] = {.name = "assume-committed",
                           .about = "a lost answer to COMMIT is taken for success (E-ACL-13)",
                           .scenario = "tree-3"},
+    /* without a fault; a run that is compared with one of the same engine cannot tell */
+    [CHILD_LEFT_OUT] = {.name = "child-left-out",
+                        .about = "Step 2 spawns one child less, and says so to the semaphore",
+                        .scenario = "tree-3"},
+    [CYCLE_CUT_SHORT] = {.name = "cycle-cut-short",
+                         .about = "Step 2 does not follow its cycle, and says so to the semaphore",
+                         .scenario = "cycle"},
+    [CYCLE_STORES_42] = {.name = "cycle-stores-42",
+                         .about = "what a cycle brought stores 42 instead of its output",
+                         .scenario = "cycle"},
+    [PENDING_NEVER_GIVEN] = {.name = "pending-never-given",
+                             .about = "a task gives its closing answer only",
+                             .scenario = "pending"},
+    [OTHER_BRANCH] = {.name = "other-branch",
+                      .about = "Step 2 spawns the child of the other condition",
+                      .scenario = "conditional"},
+    [ONE_INPUT] = {.name = "one-input",
+                   .about = "every job is given the first one's input",
+                   .scenario = "jobs-20"},
+    [ONE_THRESHOLD] = {.name = "one-threshold",
+                       .about = "every job is given the first one's threshold",
+                       .scenario = "thresholds"},
 };
 
 static bool tears(const struct sabotage *sabotage)
@@ -379,6 +408,77 @@ static void publish_leg2(struct bundle *bundle)
     p[0] = identity_mint(p[1 + MESSAGE_GUID], IDENTITY_LEG2);
 }
 
+static void remove_call(struct bundle *bundle, int at)
+{
+    bundle->count--;
+    memmove(&bundle->calls[at], &bundle->calls[at + 1],
+            (size_t)(bundle->count - at) * sizeof *bundle->calls);
+}
+
+/* The last child, or the message of a cycle, and the semaphore as if it had never been. */
+static void leave_out(struct bundle *bundle, enum message_kind kind)
+{
+    for (int i = bundle->count - 1; i >= 0; i--) {
+        const struct call *call = &bundle->calls[i];
+        if (call->primitive != PRIMITIVE_PUBLISH ||
+            bundle->params[call->params + 1 + MESSAGE_KIND] != kind) {
+            continue;
+        }
+        bundle->params[find_call(bundle, PRIMITIVE_COLLATE)->params + 2]--;
+        remove_call(bundle, i);
+        if (kind == MESSAGE_LEG1) {
+            remove_call(bundle, i - 1); /* its activity */
+        }
+        return;
+    }
+}
+
+static void keep_pending_back(struct bundle *bundle)
+{
+    struct call *call = find_call(bundle, PRIMITIVE_PUBLISH);
+    int64_t *p = &bundle->params[call->params];
+    if (p[1 + MESSAGE_ANSWER] > 0) {
+        remove_call(bundle, (int)(call - bundle->calls));
+    } else {
+        p[1 + MESSAGE_PENDINGS] = 0;
+    }
+}
+
+/* In the scenario, nodes 1 and 2 have opposite conditions. */
+static void swap_branch(struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        bool adds = call->primitive == PRIMITIVE_ADD_ACTIVITY;
+        int64_t *node = &bundle->params[call->params + (adds ? 2 : 1 + MESSAGE_NODE)];
+        if ((adds || call->primitive == PRIMITIVE_PUBLISH) && (*node == 1 || *node == 2)) {
+            *node = 3 - *node;
+        }
+    }
+}
+
+/* What follows from the scenario, and not from what came before. */
+static void ask_otherwise(enum named which, const struct worker *worker, struct bundle *bundle)
+{
+    enum bundle_name name = (enum bundle_name)bundle->name;
+    if (which == CHILD_LEFT_OUT && name == BUNDLE_STEP2) {
+        leave_out(bundle, MESSAGE_LEG1);
+    } else if (which == CYCLE_CUT_SHORT && name == BUNDLE_STEP2) {
+        leave_out(bundle, MESSAGE_LEG2);
+    } else if (which == CYCLE_STORES_42 && name == BUNDLE_STEP1 &&
+               worker->message[1 + MESSAGE_ANSWER] == ANSWER_CYCLES) {
+        bundle->params[find_call(bundle, PRIMITIVE_RECORD_OUTPUT)->params + 3] = 42;
+    } else if (which == PENDING_NEVER_GIVEN && name == BUNDLE_ANSWER) {
+        keep_pending_back(bundle);
+    } else if (which == OTHER_BRANCH && name == BUNDLE_STEP2) {
+        swap_branch(bundle);
+    } else if (which == ONE_INPUT && name == BUNDLE_CREATE) {
+        bundle->params[find_call(bundle, PRIMITIVE_CREATE_JOB)->params + 2] = 1000;
+    } else if (which == ONE_THRESHOLD && name == BUNDLE_CREATE) {
+        bundle->params[find_call(bundle, PRIMITIVE_CREATE_JOB)->params + 1] = 0;
+    }
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
@@ -401,6 +501,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     } else if (which == LEG2_BEFORE_LEG1 && name == BUNDLE_CREATE) {
         publish_leg2(bundle);
     }
+    ask_otherwise(which, worker, bundle);
 }
 
 /* The stale look at the ceiling: was there room when the worker got its message? */

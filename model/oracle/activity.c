@@ -11,7 +11,7 @@
  *   6 the list   ACL-41
  *   7 acks       ACL-30, escalations without a reason (ACL-6, 7, 15, 29)
  *   8 data       ACL-32 (who received what from whom)
- *   9 expected   what the scenario asks for: ACL-32, 17, 21, 19, 3
+ *   9 expected   what the scenario asks for: ACL-32, 31, 17, 21, 19, 3
  *
  * What follows from a breach is only seen with the breach's clause off: markers that are added up
  * (E-ACL-2) are ACL-5 at the second GUID and else ACL-8 at the tenth; a snapshot that was not taken

@@ -118,6 +118,13 @@ static void judge_birth(struct commit *commit, const struct commit_guid *guid)
     int64_t due = memory_get(&commit->judge, MEMORY_GUID, guid->id, MEMO_DUE);
     tell(commit, due == 0, ORACLE_DATA, CLAUSE_ACL_32, TABLE_GUID, guid->slot,
          "a GUID was entered that nobody published");
+    int64_t node = node_of(commit, guid->activity->id);
+    tell(commit,
+         node >= 0 && guid->next_dimension == 0 &&
+             row_get(commit->judge.rows, TABLE_GUID, guid->slot, GUID_DIMENSION) !=
+                 expected_of(commit)->node[node].leg2,
+         ORACLE_LEDGER, CLAUSE_ACL_31, TABLE_GUID, guid->slot,
+         "the first GUID of an activity is not in its first dimension");
     tell(commit,
          guid->answer != ANSWER_CYCLES &&
              row_get(commit->judge.rows, TABLE_GUID, guid->slot, GUID_CONTENT) != due,
