@@ -199,7 +199,7 @@ static int verdict_of(const struct real_result *result)
 static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stand)
 {
     struct real_result *result = stage->result;
-    if (!real_judge(&stage->run, store, stage->own.name, &result->verdict) ||
+    if (!real_judge(&stage->run, store, stage->own.name, stage->page, &result->verdict) ||
         (result->storms &&
          !fates_look_up(store, stage->own.name, stage->page, ids_stand, &result->fates))) {
         return complain("the history cannot be read", store_pg_why_not(store));

@@ -3,12 +3,88 @@
 #include "real/beside.h"
 #include "real/history.h"
 
+#define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
+
 struct telling {
     struct run *run;
     struct real_verdict *verdict;
     int64_t transaction; /* the one under way; 0: none */
-    size_t mark;
+    /* The journal: what is not told yet. */
+    const struct seat_page *page;
+    size_t next;                 /* entry that was not looked at yet */
+    size_t waiting[WAITING_MAX]; /* entries whose claims have not been given out */
+    size_t waiting_count;
 };
+
+/* ---- work outside rows ----------------------------------------------------------------------- */
+
+static struct side_effect work_at(const struct telling *telling, size_t at)
+{
+    const struct seat_work *work = &telling->page->works[at];
+    return (struct side_effect){.what = work->what, .claim = work->claim, .epoch = work->epoch};
+}
+
+/* An entry that was made, and says something that none before it does. */
+static bool is_first(const struct telling *telling, size_t at)
+{
+    struct side_effect one = work_at(telling, at);
+    bool first = one.what != 0;
+    for (size_t i = 0; first && i < at; i++) {
+        struct side_effect other = work_at(telling, i);
+        first = other.what != one.what || other.claim != one.claim || other.epoch != one.epoch;
+    }
+    return first;
+}
+
+static void tell_work(struct telling *telling, size_t at)
+{
+    struct oracle *oracle = &telling->run->oracle;
+    struct side_effect effect = work_at(telling, at);
+    if (effect.what != 0 && !telling->verdict->breach.broken && oracle->monitors->effect != NULL) {
+        telling->verdict->breach =
+            oracle->monitors->effect(oracle, &telling->run->world.rows, &effect);
+        telling->verdict->oracle = oracle->spoke;
+    }
+}
+
+/* What can have been done by now. */
+static void tell_granted(struct telling *telling)
+{
+    const struct rows *rows = &telling->run->world.rows;
+    size_t left = 0;
+    for (; telling->next < telling->verdict->works && telling->waiting_count < WAITING_MAX;
+         telling->next++) {
+        if (is_first(telling, telling->next)) {
+            telling->waiting[telling->waiting_count++] = telling->next;
+        }
+    }
+    for (size_t i = 0; i < telling->waiting_count; i++) {
+        struct side_effect effect = work_at(telling, telling->waiting[i]);
+        if (telling->run->oracle.monitors->granted(rows, &effect)) {
+            tell_work(telling, telling->waiting[i]);
+        } else {
+            telling->waiting[left++] = telling->waiting[i];
+        }
+    }
+    telling->waiting_count = left;
+}
+
+/* The rest: without a claim, or done before. */
+static void tell_left(struct telling *telling)
+{
+    size_t next = telling->next;
+    for (size_t at = 0; at < telling->verdict->works; at++) {
+        bool waits = at >= next || !is_first(telling, at);
+        for (size_t i = 0; i < telling->waiting_count; i++) {
+            waits = waits || telling->waiting[i] == at;
+        }
+        if (waits) {
+            tell_work(telling, at);
+        }
+    }
+}
+
+/* ---- commits --------------------------------------------------------------------------------- */
 
 /* A transaction is complete: one commit for the oracles. */
 static void end_commit(struct telling *telling)
@@ -27,6 +103,9 @@ static void end_commit(struct telling *telling)
         telling->verdict->oracle = oracle->spoke;
     }
     world_keep(world);
+    if (oracle->monitors->granted != NULL) {
+        tell_granted(telling);
+    }
 }
 
 static void apply(struct telling *telling, const struct history_change *change)
@@ -81,16 +160,21 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
 }
 
 bool real_judge(struct run *run, struct store_pg *store, const char *schema,
-                struct real_verdict *verdict)
+                const struct seat_page *page, struct real_verdict *verdict)
 {
-    *verdict = (struct real_verdict){.breach = oracle_fine()};
+    *verdict = (struct real_verdict){.breach = oracle_fine(), .works = page->work_count};
+    if (verdict->works > SEAT_WORKS_MAX) {
+        verdict->bug = "the journal had no room for all work outside rows";
+        verdict->works = SEAT_WORKS_MAX;
+    }
     world_reset(&run->world);
     run_begin_oracle(run);
-    struct telling telling = {.run = run, .verdict = verdict};
+    struct telling telling = {.run = run, .verdict = verdict, .page = page};
     if (!history_read(store, schema, tell, &telling)) {
         return false;
     }
     end_commit(&telling);
+    tell_left(&telling);
     if (verdict->bug == NULL && !compare_rows(run, store, verdict)) {
         return false;
     }

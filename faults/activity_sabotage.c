@@ -40,11 +40,10 @@ enum named {
     PENDING_NEVER_GIVEN,
     OTHER_BRANCH,
     ONE_INPUT,
-    ONE_THRESHOLD,
-    NAMED_COUNT
+    ONE_THRESHOLD
 };
 
-static const struct sabotage named[NAMED_COUNT] = {
+static const struct sabotage named[] = {
     [LITERAL_MARKERS] = {.name = "literal-markers",
                          .about = "every GUID adds to the activity's marker digits (E-ACL-2)",
                          .scenario = "long-cycle"},
@@ -146,6 +145,7 @@ static const struct sabotage named[NAMED_COUNT] = {
     [ONE_THRESHOLD] = {.name = "one-threshold",
                        .about = "every job is given the first one's threshold",
                        .scenario = "thresholds"},
+    SABOTAGE_WORK("task", "tree-3"),
 };
 
 static bool tears(const struct sabotage *sabotage)

@@ -77,6 +77,7 @@ static const struct sabotage named[] = {
      .scenario = "key-branches",
      SABOTAGE_AS(SHIFT, BEGIN_FLOW, ADD_PLACE),
      .op = 3},
+    SABOTAGE_WORK("activity", "quick-fox"),
 };
 
 /* Operations of PRIMITIVE_CHANGE_KEY. */

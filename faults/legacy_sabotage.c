@@ -15,11 +15,10 @@ enum named {
     PARENT_RESETS,
     LATE_NOT_UNDONE,
     PUBLISH_BEFORE_SAVE,
-    SUCCESS_AS_PENDING,
-    NAMED_COUNT
+    SUCCESS_AS_PENDING
 };
 
-static const struct sabotage named[NAMED_COUNT] = {
+static const struct sabotage named[] = {
     [TYPO_INCREMENT] = {.name = "legacy-typo-increment",
                         .about = "success adds -999,999,999, as the specification's example has it "
                                  "(E-LEG-1)",
@@ -41,6 +40,7 @@ static const struct sabotage named[NAMED_COUNT] = {
     [SUCCESS_AS_PENDING] = {.name = "legacy-success-as-pending",
                             .about = "success is counted like a pending reply, and Leg2 stays open",
                             .scenario = "legacy"},
+    SABOTAGE_WORK("legacy-work", "legacy"),
 };
 
 static void drop_test(struct primitive *primitive)

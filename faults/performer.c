@@ -7,12 +7,14 @@ void performer_begin(struct performer *performer, const struct rules *rules, uns
     performer->role = protocol_role(rules, number);
     protocol_begin(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
+    performer->done = (struct side_effect){0};
 }
 
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number)
 {
     protocol_restart(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
+    performer->done = (struct side_effect){0};
 }
 
 /* What it is going to send, without the noting. */

@@ -1,9 +1,13 @@
 /* A performer: an actor with the decorator of a planted bug around it. The one way in which an
  * engine is stepped, in the simulation and on PostgreSQL alike.
  *
- *      performer_next --> store --> performer_take
+ *      performer_next --> performer_works --> store --> performer_take
  *
- * Without a sabotage (NULL) it is the actor alone. */
+ * Without a sabotage (NULL) it is the actor alone.
+ *
+ * Work outside rows that a bundle rests on is run before the bundle is sent, once under a claim:
+ * the performer has its result until it dies. To run it is to enter it in a journal, which is the
+ * caller's: oracles judge it in the simulation at once, on PostgreSQL from files. */
 #ifndef FAULTS_PERFORMER_H
 #define FAULTS_PERFORMER_H
 
@@ -13,6 +17,7 @@ struct performer {
     const struct role *role; /* that the actor plays: found once, not at every step */
     struct actor actor;
     struct sabotage_memory memory;
+    struct side_effect done; /* the work that it ran last: the result is at hand */
 };
 
 /* Just started; died and came back. */
@@ -27,6 +32,22 @@ static inline void performer_next(struct performer *performer, const struct rule
     if (sabotage != NULL) {
         sabotage_bundle(sabotage, &performer->memory, &performer->actor, next);
     }
+}
+
+/* Whether it runs the work that the bundle rests on before it sends it; if so the caller enters
+ * next->effect in the journal. */
+static inline bool performer_works(struct performer *performer, const struct sabotage *sabotage,
+                                   const struct bundle *next)
+{
+    const struct side_effect *effect = &next->effect, *done = &performer->done;
+    if (effect->what == 0) {
+        performer->done.what = next->name == BUNDLE_CLAIM ? 0 : done->what; /* it has let go */
+        return false;
+    }
+    bool at_hand =
+        effect->what == done->what && effect->claim == done->claim && effect->epoch == done->epoch;
+    performer->done = *effect;
+    return !at_hand || (sabotage != NULL && sabotage->kind == SABOTAGE_WORK_AGAIN);
 }
 
 /* performer_take with a planted bug: it may keep the outcome to itself, and rewrites it in place.

@@ -130,6 +130,7 @@ static const struct sabotage named[] = {
      .about = "the verify result is committed before the status",
      .scenario = "pipeline-pair",
      SABOTAGE_AS(SPLIT, VERIFY, ADD_VERIFY)},
+    SABOTAGE_WORK("examination", "pipeline"),
 };
 
 #define SMALL 1000000 /* a number above it is an id */

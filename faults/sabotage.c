@@ -357,9 +357,23 @@ static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *m
     p[1] = message[1 + MESSAGE_EPOCH];
 }
 
+/* Which work the bundle rests on. Done again: performer_works. */
+static void change_work(const struct sabotage *sabotage, struct bundle *bundle)
+{
+    if (sabotage->kind == SABOTAGE_WORK_NEVER) {
+        bundle->effect.what = 0;
+    } else if (sabotage->kind == SABOTAGE_WORK_AHEAD) {
+        bundle->effect.epoch++;
+    }
+}
+
 void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                      const struct actor *actor, struct bundle *bundle)
 {
+    if (sabotage->kind >= SABOTAGE_WORK_NEVER) {
+        change_work(sabotage, bundle);
+        return;
+    }
     if (sabotage->kind == SABOTAGE_NAMED) {
         if (book_of(sabotage)->bundle != NULL) {
             book_of(sabotage)->bundle(sabotage, memory, actor, bundle);
@@ -502,6 +516,9 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
     case SABOTAGE_STALE:
     case SABOTAGE_LOOK_FIRST:
     case SABOTAGE_SHIFT:
+    case SABOTAGE_WORK_NEVER:
+    case SABOTAGE_WORK_AGAIN:
+    case SABOTAGE_WORK_AHEAD:
     case SABOTAGE_KIND_COUNT:
         break;
     }

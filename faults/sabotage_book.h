@@ -71,6 +71,22 @@ struct sabotage_book {
 #define SABOTAGE_AS(kind_id, bundle_id, primitive_id)                                              \
     .kind = SABOTAGE_##kind_id, .bundle = BUNDLE_##bundle_id, .primitive = PRIMITIVE_##primitive_id
 
+/* The three of work outside rows, which every protocol that has such work names. */
+#define SABOTAGE_WORK(stem, where)                                                                 \
+    {.name = stem "-never-done",                                                                   \
+     .about = "work outside rows is not done, and reported all the same (E-ACL-33)",               \
+     .scenario = (where),                                                                          \
+     .kind = SABOTAGE_WORK_NEVER},                                                                 \
+        {.name = stem "-done-again",                                                               \
+         .about = "a transaction that is sent again does its work outside rows again (E-ACL-33)",  \
+         .scenario = (where),                                                                      \
+         .kind = SABOTAGE_WORK_AGAIN},                                                             \
+    {                                                                                              \
+        .name = stem "-done-ahead",                                                                \
+        .about = "work outside rows is done for the claim after the one that is held (E-ACL-33)",  \
+        .scenario = (where), .kind = SABOTAGE_WORK_AHEAD                                           \
+    }
+
 /* Those that every book has, from its arrays. */
 #define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
     .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \

@@ -92,6 +92,7 @@ static const struct sabotage named[] = {
      .about = "a worker goes on when Stage1 has failed",
      .scenario = "seq-illegal",
      SABOTAGE_AS(DROP, SEQ_BEAT, SEQ_GATE)},
+    SABOTAGE_WORK("run", "seq"),
 };
 
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)

@@ -48,6 +48,8 @@ struct bundle {
     uint8_t principal; /* enum principal: who sends it */
     uint8_t count;
     uint16_t param_count;
+    struct side_effect
+        effect; /* the work outside rows that must have been done before it is sent */
     struct call calls[BUNDLE_CALLS_MAX];
     int64_t params[BUNDLE_PARAMS_MAX];
 };
@@ -89,6 +91,15 @@ static inline void bundle_begin(struct bundle *bundle, enum bundle_name name)
     bundle->principal = PRINCIPAL_NONE;
     bundle->count = 0;
     bundle->param_count = 0;
+    bundle->effect = (struct side_effect){0};
+}
+
+/* It rests on work outside rows, done under this claim. Sent again, it rests on the same work: who
+ * has run it has its result at hand. */
+static inline void bundle_rests_on(struct bundle *bundle, int64_t what, int64_t claim,
+                                   int64_t epoch)
+{
+    bundle->effect = (struct side_effect){.what = what, .claim = claim, .epoch = epoch};
 }
 
 /* As far as it is filled: most of a bundle's room is empty. */
@@ -99,6 +110,7 @@ static inline void bundle_copy(struct bundle *to, const struct bundle *from)
     to->principal = from->principal;
     to->count = from->count;
     to->param_count = from->param_count;
+    to->effect = from->effect;
     memcpy(to->calls, from->calls, from->count * sizeof *from->calls);
     memcpy(to->params, from->params, from->param_count * sizeof *from->params);
 }

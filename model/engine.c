@@ -855,8 +855,9 @@ static void next_bundle(const struct worker *worker, const struct engine_rules *
     case WORKER_READ_LEG1:
         next_read(next, PRIMITIVE_READ_ACTIVITY, column(worker, MESSAGE_ACTIVITY));
         break;
-    case WORKER_ANSWER:
+    case WORKER_ANSWER: /* the task itself is done between the two legs, and not in rows */
         next_answer(worker, rules, next);
+        bundle_rests_on(next, task_id(worker), worker->message[0], column(worker, MESSAGE_EPOCH));
         break;
     case WORKER_ENTER_LEG2:
         next_enter_leg2(worker, next);

@@ -370,6 +370,10 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case FLOW_STEP_CHANGE:
         send_change(worker, book, next);
+        if (worker->message[1 + MESSAGE_KIND] == FLOW_RUN) { /* the activity's own work */
+            bundle_rests_on(next, place_id(flow_of(worker), position_of(worker)),
+                            worker->message[0], worker->message[1 + MESSAGE_EPOCH]);
+        }
         break;
     case FLOW_STEP_ACK:
         bundle_begin(next, BUNDLE_ACK);

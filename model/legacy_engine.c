@@ -222,6 +222,8 @@ static void next_work(const struct legacy_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_WORK);
     append_save(worker, next);
+    bundle_rests_on(next, column(worker, MESSAGE_ACTIVITY), worker->message[0],
+                    column(worker, MESSAGE_EPOCH));
 }
 
 static int64_t child_id(const struct legacy_worker *worker, uint16_t edge)

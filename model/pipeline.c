@@ -366,8 +366,10 @@ static void next_phase(const struct pipeline_worker *worker, const struct rules 
     case PHASE_CUT:
         cut(worker, rules, next);
         break;
-    default:
+    default: /* the change set was examined, which leaves no row by itself */
         verify(worker, next);
+        bundle_rests_on(next, column(worker, MESSAGE_GUID), worker->message[0],
+                        column(worker, MESSAGE_EPOCH));
     }
 }
 

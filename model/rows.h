@@ -455,6 +455,16 @@ static inline bool row_is_there(const struct rows *rows, enum row_table table, u
     return row_find(rows, table, row_key(rows, table, slot)) == slot;
 }
 
+/* ---- what leaves no row ---------------------------------------------------------------------- */
+
+/* Work that is done outside the rows: a task, a run, an examination. No transaction takes it back.
+ * A journal is a list of these, in the order in which they were done. */
+struct side_effect {
+    int64_t what;  /* what was worked on: the id of a task, a seq, ...; 0: nothing was done */
+    int64_t claim; /* on whose claim: the message that was held, or the owner of a lease */
+    int64_t epoch; /* ... and which of its claims: MESSAGE_EPOCH, or the attempt */
+};
+
 /* ---- what a commit changed ------------------------------------------------------------------- */
 
 enum row_change_kind { ROW_UPDATED, ROW_INSERTED, ROW_DELETED };

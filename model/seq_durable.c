@@ -226,6 +226,11 @@ static void build_fail(const struct seq_actor *self, const struct seq_plan *plan
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
 }
 
+static void rest_on_run(const struct seq_actor *self, struct bundle *next)
+{
+    bundle_rests_on(next, seq_durable_id(self->target), owner_id(self), self->attempt);
+}
+
 static void build_reclaim(const struct seq_actor *self, const struct rules *rules,
                           struct bundle *next)
 {
@@ -319,11 +324,13 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
     case BUNDLE_SEQ_BEAT:
         build_beat(self, next);
         break;
-    case BUNDLE_SEQ_FINISH:
+    case BUNDLE_SEQ_FINISH: /* the run itself, which these two report */
         build_finish(self, &rules->of.seq, next);
+        rest_on_run(self, next);
         break;
     case BUNDLE_SEQ_FAIL:
         build_fail(self, &rules->of.seq, next);
+        rest_on_run(self, next);
         break;
     case BUNDLE_SEQ_RECLAIM:
         build_reclaim(self, rules, next);

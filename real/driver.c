@@ -161,6 +161,9 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     follow_server(driver, station);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
     bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
+    if (performer_works(performer, driver->sabotage, &bundle)) {
+        seat_work(driver->page, &bundle.effect);
+    }
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
     if (!seat_execute(driver->page, number, station->asked, &bundle, driver_now(), &outcome)) {

@@ -26,6 +26,9 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
 {
     memset(page, 0, offsetof(struct seat_page, cuts));
     page->ack_count = 0;
+    size_t works = page->work_count < SEAT_WORKS_MAX ? page->work_count : SEAT_WORKS_MAX;
+    memset(page->works, 0, works * sizeof *page->works);
+    page->work_count = 0;
     page->resolved = part_resolved((enum protocol_id)rules->protocol);
     page->vague = part_is_vague((enum protocol_id)rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
@@ -79,6 +82,16 @@ void seat_keep(struct seat *seat, const struct actor *actor)
     int other = seat->actor_now == 0;
     seat->actor[other] = *actor;
     seat->actor_now = other;
+}
+
+void seat_work(struct seat_page *page, const struct side_effect *effect)
+{
+    unsigned long at = atomic_fetch_add(&page->work_count, 1);
+    if (at < SEAT_WORKS_MAX) {
+        page->works[at].claim = effect->claim;
+        page->works[at].epoch = effect->epoch;
+        page->works[at].what = effect->what;
+    }
 }
 
 /* ---- snares ---------------------------------------------------------------------------------- */

@@ -18,7 +18,9 @@
  * (SE1) A snare is sprung by one process, once.
  * (SE2) `before commit` means that all statements were executed and none failed: a transaction is
  *       open. `after commit` that COMMIT was answered and its actor does not know yet.
- * (SE3) Every commit that the server has acknowledged is noted before anything else is done. */
+ * (SE3) Every commit that the server has acknowledged is noted before anything else is done.
+ * (SE4) Work outside rows is entered in the journal before the transaction that rests on it is
+ *       begun. An entry outlives its process: one that died in the middle of it had not begun. */
 #ifndef REAL_SEAT_H
 #define REAL_SEAT_H
 
@@ -29,12 +31,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SEAT_SNARES   64
-#define SEAT_CUTS_MAX 4096      /* of one run */
-#define SEAT_ACKS_MAX (1 << 21) /* of one run */
-#define SEAT_DEATHS   256       /* of one seat, the last ones */
-#define SEAT_ANY      BUNDLE_NAME_COUNT
-#define SEAT_DSN_SIZE 512
+#define SEAT_SNARES    64
+#define SEAT_CUTS_MAX  4096      /* of one run */
+#define SEAT_ACKS_MAX  (1 << 21) /* of one run */
+#define SEAT_WORKS_MAX (1 << 17) /* done outside rows in one run */
+#define SEAT_DEATHS    256       /* of one seat, the last ones */
+#define SEAT_ANY       BUNDLE_NAME_COUNT
+#define SEAT_DSN_SIZE  512
 
 enum seat_moment {
     SEAT_BEFORE_BEGIN,
@@ -96,6 +99,12 @@ struct seat_cut {
     bool phase;        /* a principal's: whoever goes on from there may have found it forbidden */
 };
 
+/* Work that was done outside rows (struct side_effect). */
+struct seat_work {
+    int64_t claim, epoch;
+    atomic_llong what; /* written last; 0: the entry was never finished */
+};
+
 /* What befell a process while it stood still in a transaction, and what became of that. */
 enum seat_struck {
     SEAT_UNHARMED,
@@ -143,7 +152,9 @@ struct seat_page {
     atomic_uint cut_count;
     struct seat_cut cuts[SEAT_CUTS_MAX];
     atomic_ulong ack_count;
-    struct seat_ack acks[SEAT_ACKS_MAX]; /* (SE3) */
+    struct seat_ack acks[SEAT_ACKS_MAX];    /* (SE3) */
+    atomic_ulong work_count;                /* above SEAT_WORKS_MAX: some had no room */
+    struct seat_work works[SEAT_WORKS_MAX]; /* the journal, in the order of its entries (SE4) */
 };
 
 /* Memory that processes started from here share. NULL: there is none. */
@@ -173,6 +184,9 @@ void seat_keep(struct seat *seat, const struct actor *actor);
 /* An actor that is about to answer again what was answered before is to answer otherwise. */
 bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
                                  const struct bundle *bundle);
+
+/* Enters work that is done outside rows (SE4). */
+void seat_work(struct seat_page *page, const struct side_effect *effect);
 
 /* store_pg_execute, with whatever befalls it. */
 bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *store,

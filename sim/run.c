@@ -31,6 +31,13 @@ static uint64_t mix_row(uint64_t hash, const struct rows *rows, const struct row
     return hash;
 }
 
+static uint64_t mix_effect(uint64_t hash, const struct side_effect *effect)
+{
+    hash = mix(hash, (uint64_t)effect->what);
+    hash = mix(hash, (uint64_t)effect->claim);
+    return mix(hash, (uint64_t)effect->epoch);
+}
+
 static uint64_t mix_changes(uint64_t hash, const struct rows *rows,
                             const struct row_change *changes, size_t count)
 {
@@ -66,6 +73,10 @@ void run_stepped(struct run *run, struct run_event *event)
                              (uint64_t)outcome->refusal << 16 | (uint64_t)outcome->aborted << 8 |
                              outcome->skipped);
     }
+    if (run->effect.what != 0) {
+        hash = mix_effect(hash, &run->effect);
+        event->effect = &run->effect;
+    }
     result->digest = mix_changes(hash, &run->world.rows, event->changes, event->change_count);
     if (run->observer != NULL) {
         event->step = result->steps;
@@ -74,11 +85,16 @@ void run_stepped(struct run *run, struct run_event *event)
         event->digest = result->digest;
         run->observer(run->observer_context, event);
     }
+    run->effect.what = 0;
     run->world.now++;
 }
 
+/* Of several in one turn the first counts. */
 void run_broke(struct run *run, struct oracle_verdict breach)
 {
+    if (run->result.verdict == RUN_BROKEN) {
+        return;
+    }
     run->result.verdict = RUN_BROKEN;
     run->result.breach = breach;
     run->result.oracle = run->oracle.spoke;
@@ -89,6 +105,22 @@ void run_broke(struct run *run, struct oracle_verdict breach)
 static bool over(const struct run *run)
 {
     return run->result.verdict != RUN_HELD;
+}
+
+void run_work(struct run *run, unsigned actor)
+{
+    const struct monitors *monitors = run->oracle.monitors;
+    if (!performer_works(&run->actors[actor].performer, run->sabotage, &run->bundle)) {
+        return;
+    }
+    run->effect = run->bundle.effect;
+    if (monitors->effect != NULL) {
+        struct oracle_verdict verdict =
+            monitors->effect(&run->oracle, &run->world.rows, &run->effect);
+        if (verdict.broken) {
+            run_broke(run, verdict);
+        }
+    }
 }
 
 /* What a commit wrote goes to the oracles. */
@@ -243,6 +275,7 @@ void run_begin(struct run *run, struct choice_source *source)
     run->idle_turns = 0;
     run->source = source;
     memset(&run->outcome, 0, sizeof run->outcome);
+    run->effect.what = 0;
     run->result = (struct run_result){.verdict = RUN_HELD, .digest = 1};
 }
 

@@ -7,7 +7,8 @@
  * are judged.
  *
  * One turn (a step) is, in this order: who runs; which fault falls; the world around (a duplicate,
- * a restart, a clock that jumps); then the actor's transaction, all of it or none. At statement
+ * a restart, a clock that jumps); the work outside rows that the actor's transaction rests on, if
+ * it has not been done under this claim; then that transaction, all of it or none. At statement
  * level a transaction may also be stopped half-way, or have to wait for a lock: then it stays open
  * over the turns of others, and to go on with it is a turn of its own. Time moves by
  * one tick a step; when nobody can run, it moves to the next moment at which somebody can, which is
@@ -19,8 +20,8 @@
  * (U1) A run is a function of (scenario, sabotage, source of choice).
  * (U2) An actor that crashes loses what its role says, a worker everything but the rows; it is back
  *      at once.
- * (U3) The digest covers every turn taken, every fault, how every transaction ended, and every
- * cell's old and new value. */
+ * (U3) The digest covers every turn taken, every fault, how every transaction ended, every cell's
+ *      old and new value, and all work that was done outside rows. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
@@ -60,15 +61,16 @@ struct run_event {
     uint32_t step;
     int64_t now;
     unsigned actor;
-    enum fault_kind fault;         /* that fell on it */
-    bool crashed;                  /* the actor died of it */
-    bool committed;                /* the changes stayed */
-    const struct bundle *bundle;   /* RUN_TRANSACTION: what was sent */
-    const struct outcome *outcome; /* ... and what came back */
-    const int64_t *message;        /* the message it was about, key first; NULL: none */
-    int64_t amount;                /* the fault's detail; RUN_STOPS: operations done; RUN_WAITS:
-                                      the set of actors that it waits for */
-    const struct rows *rows;       /* after it */
+    enum fault_kind fault;            /* that fell on it */
+    bool crashed;                     /* the actor died of it */
+    bool committed;                   /* the changes stayed */
+    const struct bundle *bundle;      /* RUN_TRANSACTION: what was sent */
+    const struct outcome *outcome;    /* ... and what came back */
+    const int64_t *message;           /* the message it was about, key first; NULL: none */
+    int64_t amount;                   /* the fault's detail; RUN_STOPS: operations done; RUN_WAITS:
+                                         the set of actors that it waits for */
+    const struct side_effect *effect; /* the work outside rows that it did first; NULL: none */
+    const struct rows *rows;          /* after it */
     const struct row_change *changes;
     size_t change_count;
     uint64_t digest; /* of the run so far */
@@ -149,6 +151,7 @@ struct run {
     struct choice_source *source;
     struct bundle bundle;
     struct outcome outcome;
+    struct side_effect effect; /* of the turn that is being taken; its `what` is 0: none */
     run_observer *observer;
     void *observer_context;
     uint64_t recheck_every; /* commits between slow rechecks; 0: never */

@@ -11,6 +11,10 @@ void run_stepped(struct run *run, struct run_event *event);
 /* A promise is broken: the run ends here. */
 void run_broke(struct run *run, struct oracle_verdict breach);
 
+/* The actor does the work outside rows that run->bundle rests on, unless it has its result; the
+ * oracles hear of it at once. */
+void run_work(struct run *run, unsigned actor);
+
 /* What was written since `mark` is a commit: it goes to the oracles; it stays. */
 void run_judge_commit(struct run *run, size_t mark);
 void run_keep(struct run *run, size_t mark);

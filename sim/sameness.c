@@ -291,6 +291,15 @@ static bool is_one_of_many(const struct performer *one)
     return one->role->message != NULL;
 }
 
+/* It has the result of the work that is to be done for what it holds. Which claims of a message
+ * have been worked for, oracles remember; it can make a difference only through who holds one. */
+static bool has_worked(const struct performer *one)
+{
+    const int64_t *message = one->role->message(&one->actor);
+    return one->done.what != 0 && one->done.claim == message[0] &&
+           one->done.epoch == message[1 + MESSAGE_EPOCH];
+}
+
 static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
 {
     const struct sameness_hooks *hooks = same->run->part->sameness;
@@ -300,6 +309,9 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
         share = hooks->actor(same, one);
     } else if (!idle) {
         share.hash = mix_actor(same, one->actor.role, &one->actor);
+    }
+    if (!idle && has_worked(one)) {
+        share.hash = sameness_mix(share.hash, UINT64_C(0xD0E));
     }
     if (same->run->sabotage != NULL && !sameness_keeps_nothing(one)) {
         share.hash = mix_sabotage(

@@ -477,6 +477,8 @@ void run_take_turn(struct run *run, unsigned actor)
     if (run->result.verdict != RUN_HELD) {
         return;
     }
+    run_work(run,
+             actor); /* a crash or a pause comes after it: before it, they come a step earlier */
     if (fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_ACK ||
         fault == FAULT_PAUSE) {
         do_nothing(run, actor, fault);

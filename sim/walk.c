@@ -476,7 +476,7 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
 }
 
 /* Whether the planted bug changed what the engine was about to send, which is in run->bundle now.
- * One that repeats a bundle changes none of it. */
+ * One that repeats a bundle, or the work that it rests on, changes none of it. */
 static bool is_spoiled(const struct run *run, const struct performer *one)
 {
     struct actor actor = one->actor;
@@ -486,7 +486,11 @@ static bool is_spoiled(const struct run *run, const struct performer *one)
     if (run->sabotage->kind == SABOTAGE_REPEAT) {
         return plain.name == run->sabotage->bundle;
     }
+    if (run->sabotage->kind == SABOTAGE_WORK_AGAIN) {
+        return plain.effect.what != 0;
+    }
     return plain.name != sent->name || plain.count != sent->count ||
+           plain.effect.what != sent->effect.what || plain.effect.epoch != sent->effect.epoch ||
            plain.param_count != sent->param_count ||
            memcmp(plain.calls, sent->calls, plain.count * sizeof *plain.calls) != 0 ||
            memcmp(plain.params, sent->params, plain.param_count * sizeof *plain.params) != 0;
@@ -506,12 +510,22 @@ void walk_send(struct walk *walk, unsigned actor)
     }
 }
 
+void walk_work(struct walk *walk, unsigned actor)
+{
+    if (walk->plan.watch == NULL) {
+        run_work(&walk->run, actor);
+    } else {
+        performer_works(&walk->run.actors[actor].performer, walk->run.sabotage, &walk->run.bundle);
+    }
+}
+
 static void step(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
     struct performer *one = &run->actors[move.actor].performer;
     size_t mark = world_mark(&run->world);
     walk_send(walk, move.actor);
+    walk_work(walk, move.actor);
     if (move.kind == WALK_ABORT) {
         run->outcome = (struct outcome){
             .kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION, .now = run->world.now};
@@ -650,6 +664,7 @@ bool walk_do(struct walk *walk, struct walk_move move)
     frame->ghosts = run->oracle.ghosts.logged;
     frame->shares = walk->same.logged;
     frame->performer = run->actors[move.actor].performer;
+    run->effect.what = 0;
     walk_keep_sessions(walk, frame);
     pay(&walk->left, (enum walk_kind)move.kind);
     act(walk, move);

@@ -42,6 +42,9 @@ void walk_send(struct walk *walk, unsigned actor);
 /* Of walk.c: what stays of a transaction is judged; the actor hears of it (run->bundle and
  * run->outcome). */
 void walk_judge(struct walk *walk, size_t mark, bool commits);
+
+/* ... the work outside rows that the actor's transaction rests on is done. */
+void walk_work(struct walk *walk, unsigned actor);
 void walk_tell(struct walk *walk, unsigned actor);
 
 #endif

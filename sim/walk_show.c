@@ -77,6 +77,7 @@ bool walk_show(struct walk *walk, struct walk_move move)
         .amount = turn == RUN_WAITS   ? (int64_t)session_waits_for(run->sessions, move.actor)
                   : turn == RUN_STOPS ? (int64_t)session->operations
                                       : run->world.now - now,
+        .effect = run->effect.what == 0 ? NULL : &run->effect,
         .changes = &run->world.changes[mark],
         .change_count = run->world.change_count - mark};
     if (run->observer != NULL) {

@@ -122,6 +122,7 @@ void walk_open(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
     walk_send(walk, move.actor);
+    walk_work(walk, move.actor);
     session_begin(run->sessions, move.actor, &run->bundle, ROW_NONE);
     walk_operate(walk, move);
 }

@@ -94,7 +94,7 @@ bad "'scenery' cannot be listed" list scenery
 bad 'say what to list' list
 bad 'an ID is not empty' list clauses ''
 bad "there is no option '--colour'" list clauses --colour
-bad "there is no 'ACL-46'" list clauses ACL-46
+bad "there is no 'ACL-99'" list clauses ACL-99
 bad "there is no 'XYZ'" list errata XYZ
 bad 'exclude each other' list clauses --json --markdown
 bad "'sql' is no benchmark" bench seq sql

@@ -862,6 +862,9 @@ Test(sabotage, a_named_one_changes_no_more_of_the_catalogue_than_it_says)
         {"other-branch", 0},
         {"one-input", 0},
         {"one-threshold", 0},
+        {"task-never-done", 0},
+        {"task-done-again", 0},
+        {"task-done-ahead", 0},
     };
     cr_assert_eq(COUNT(expected), own_named());
     for (size_t i = 0; i < COUNT(expected); i++) {

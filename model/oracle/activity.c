@@ -12,6 +12,8 @@
  *   7 acks       ACL-30, escalations without a reason (ACL-6, 7, 15, 29)
  *   8 data       ACL-32 (who received what from whom)
  *   9 expected   what the scenario asks for: ACL-32, 31, 17, 21, 19, 3
+ *  10 journal    ACL-46 (an answer of a task that nobody did); the rest of it is told when work is
+ *                done, before any commit
  *
  * What follows from a breach is only seen with the breach's clause off: markers that are added up
  * (E-ACL-2) are ACL-5 at the second GUID and else ACL-8 at the tenth; a snapshot that was not taken
@@ -23,14 +25,42 @@
 size_t oracle_activity_cells(const struct rows *rows)
 {
     struct judge judge = activity_judge_begin(NULL, rows);
-    return judge.base[MEMORY_GUID] + (judge.mask[MEMORY_GUID] + 1) * MEMO_COUNT;
+    return judge_remember(&judge, MEMORY_CLAIM, activity_judge_claims(&judge),
+                          rows->table[TABLE_MESSAGE].index_mask);
 }
 
 static int memory_of(const struct rows *rows, size_t cell)
 {
     size_t entry = cell / MEMO_COUNT, jobs = (size_t)rows->table[TABLE_JOB].index_mask + 1;
     size_t activities = (size_t)rows->table[TABLE_ACTIVITY].index_mask + 1;
-    return entry < jobs ? MEMORY_JOB : entry < jobs + activities ? MEMORY_ACTIVITY : MEMORY_GUID;
+    struct judge judge = activity_judge_begin(NULL, rows);
+    return entry < jobs                           ? MEMORY_JOB
+           : entry < jobs + activities            ? MEMORY_ACTIVITY
+           : cell < activity_judge_claims(&judge) ? MEMORY_GUID
+                                                  : MEMORY_CLAIM;
+}
+
+/* An answer rests on its task. Where Leg1 answers by itself, no task was ever published. */
+static void judge_answers(struct commit *commit)
+{
+    struct judge *judge = &commit->judge;
+    if (!commit_has(commit, TABLE_MESSAGE, ROW_INSERTED)) {
+        return;
+    }
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct row_change *change = &commit->changes[i];
+        if (change->table != TABLE_MESSAGE || change->kind != ROW_INSERTED ||
+            row_get(judge->rows, TABLE_MESSAGE, change->slot, MESSAGE_KIND) != MESSAGE_LEG2 ||
+            row_get(judge->rows, TABLE_MESSAGE, change->slot, MESSAGE_ANSWER) == ANSWER_CYCLES) {
+            continue;
+        }
+        int64_t activity = row_get(judge->rows, TABLE_MESSAGE, change->slot, MESSAGE_ACTIVITY);
+        int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
+        if ((past & PAST_TASK_PUBLISHED) != 0) {
+            judge_that(judge, (past & PAST_TASK_DONE) != 0, ORACLE_JOURNAL, CLAUSE_ACL_46,
+                       TABLE_MESSAGE, change->slot, "a task was answered that nobody had done");
+        }
+    }
 }
 
 struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct rows *rows,
@@ -54,7 +84,29 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
     activity_ack_judge(&commit);
     activity_data_judge(&commit);
     activity_expected_judge(&commit);
+    judge_answers(&commit);
     return commit.judge.verdict;
+}
+
+/* A worker did a task, between the two legs of its activity. */
+static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect)
+{
+    struct judge judge = activity_judge_begin(oracle, rows);
+    judge_remember(&judge, MEMORY_CLAIM, activity_judge_claims(&judge),
+                   rows->table[TABLE_MESSAGE].index_mask);
+    uint32_t slot = judge_claimed(&judge, MEMORY_CLAIM, effect, CLAUSE_ACL_46);
+    if (slot == ROW_NONE) {
+        return judge.verdict;
+    }
+    int64_t activity = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
+    if (row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_TASK ||
+        memory_get(&judge, MEMORY_ACTIVITY, activity, MEMO_TASK) != effect->what) {
+        judge_breach(&judge, ORACLE_JOURNAL, CLAUSE_ACL_46, TABLE_MESSAGE, slot,
+                     "another task was done than the one that was claimed");
+    }
+    memory_flag(&judge, MEMORY_ACTIVITY, activity, PAST_TASK_DONE);
+    return judge.verdict;
 }
 
 static void expect(const struct document *scenario, struct expectation *expected)
@@ -65,14 +117,16 @@ static void expect(const struct document *scenario, struct expectation *expected
 const struct monitors monitors_activity = {
     .expect = expect,
     .cells = oracle_activity_cells,
-    .memories =
-        {[MEMORY_ACTIVITY] =
-             {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
-              .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
-         [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
-                          .kinds = {[MEMO_OUTPUT] = GHOST_DATUM, [MEMO_DUE] = GHOST_DATUM}}},
+    .memories = {[MEMORY_ACTIVITY] =
+                     {.sights = PAST_LEG1_ACKED | PAST_STALE_ENTERED,
+                      .kinds = {[MEMO_NEXT_DIMENSION] = GHOST_COUNTER, [MEMO_TASK] = GHOST_DATUM}},
+                 [MEMORY_GUID] = {.sights = PAST_ACKED | PAST_RESUMED_CLOSED,
+                                  .kinds = {[MEMO_OUTPUT] = GHOST_DATUM, [MEMO_DUE] = GHOST_DATUM}},
+                 [MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
     .memory_of = memory_of,
     .commit = oracle_activity_commit,
+    .effect = effect,
+    .granted = judge_granted,
     .whole = CLAUSE_ACL_2,
     .whole_by = ORACLE_LEDGER,
     .settled = oracle_activity_settled,

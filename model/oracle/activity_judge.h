@@ -46,10 +46,10 @@ static inline bool cut_finished(struct cut of)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Three open-addressed tables of four cells an entry lie one after the other in the ghost cells:
- * by job, by activity, by GUID. They are keyed by id and not by slot, since a GUID is published
- * before it has a row, and since slots tell in which order commuting commits came. */
-enum memory { MEMORY_JOB, MEMORY_ACTIVITY, MEMORY_GUID };
+/* Four open-addressed tables of four cells an entry lie one after the other in the ghost cells: by
+ * job, by activity, by GUID, by message. They are keyed by id and not by slot, since a GUID is
+ * published before it has a row, and since slots tell in which order commuting commits came. */
+enum memory { MEMORY_JOB, MEMORY_ACTIVITY, MEMORY_GUID, MEMORY_CLAIM };
 
 enum memo {
     MEMO_KEY, /* 0: free */
@@ -76,7 +76,8 @@ enum activity_past {
     PAST_LEG1_ACKED = 8,
     PAST_CLOSED = 16,        /* its obligation is closed */
     PAST_STALE_ENTERED = 32, /* a Leg1 entry found 100B set, and no ack came since */
-    PAST_LEG1_GIVEN_UP = 64  /* a Leg1 message of it was escalated */
+    PAST_LEG1_GIVEN_UP = 64, /* a Leg1 message of it was escalated */
+    PAST_TASK_DONE = 128     /* outside rows */
 };
 
 /* ... and of its answers: the closing one is 0, the k-th pending one k. */
@@ -108,6 +109,12 @@ static inline struct judge activity_judge_begin(struct oracle *oracle, const str
     base = judge_remember(&judge, MEMORY_ACTIVITY, base, rows->table[TABLE_ACTIVITY].index_mask);
     judge_remember(&judge, MEMORY_GUID, base, messages > guids ? messages : guids);
     return judge;
+}
+
+/* The first cell after those memories: the memory of claims begins here. */
+static inline size_t activity_judge_claims(const struct judge *judge)
+{
+    return judge->base[MEMORY_GUID] + (judge->mask[MEMORY_GUID] + 1) * MEMO_COUNT;
 }
 
 #endif

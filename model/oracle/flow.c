@@ -12,14 +12,39 @@
  *      KEY-5          exactly those are skipped that nothing can reach any more
  *      KEY-10         completion tasks ran once, in the commit that left no active digit (E-KEY-7)
  *
+ *      KEY-11         the work of what has ended was done, as the journal tells
+ *
  * An edge is dead when its source errored, was skipped, or finished and decided against it. All is
- * read off the rows, so nothing is remembered. Owns its digits: shares only the judge of one key
- * and one move (key.h). */
+ * read off the rows; only work outside them is remembered. Owns its digits: shares only the judge
+ * of one key and one move (key.h). */
 #include "model/oracle/judge.h"
 #include "model/oracle/key.h"
 
 #define POSITIONS  15
 #define EVENT_LAST FLOW_SKIPPED
+
+/* ---- memory: places whose work was done, and under which claims ------------------------------ */
+
+enum { MEMORY_PLACE, MEMORY_CLAIM };
+
+static struct judge begin(struct oracle *oracle, const struct rows *rows)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    size_t base = judge_remember(&judge, MEMORY_PLACE, 0, rows->table[TABLE_FLOW_PLACE].index_mask);
+    judge_remember(&judge, MEMORY_CLAIM, base, rows->table[TABLE_MESSAGE].index_mask);
+    return judge;
+}
+
+static size_t cells(const struct rows *rows)
+{
+    struct judge judge = begin(NULL, rows);
+    return judge.base[MEMORY_CLAIM] + (judge.mask[MEMORY_CLAIM] + 1) * JUDGE_MEMO_CELLS;
+}
+
+static int memory_of(const struct rows *rows, size_t cell)
+{
+    return cell < begin(NULL, rows).base[MEMORY_CLAIM] ? MEMORY_PLACE : MEMORY_CLAIM;
+}
 
 /* ---- a flow as its rows tell it -------------------------------------------------------------- */
 
@@ -28,6 +53,7 @@ struct told {
     uint32_t slot;
     int64_t key;
     int places;                              /* how many it has */
+    int64_t place[POSITIONS];                /* id of its place */
     uint16_t next[POSITIONS];                /* a bit a child */
     bool awaits[POSITIONS];                  /* a flow of its own */
     int64_t ends[POSITIONS];                 /* what its work comes to */
@@ -57,6 +83,7 @@ static void tell_places(const struct rows *rows, struct told *told)
             continue;
         }
         told->places++;
+        told->place[at] = row_key(rows, TABLE_FLOW_PLACE, slot);
         told->next[at] = (uint16_t)row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_NEXT);
         told->awaits[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_AWAITS) != 0;
         told->ends[at] = row_get(rows, TABLE_FLOW_PLACE, slot, FLOW_PLACE_ENDS);
@@ -358,6 +385,45 @@ static void judge_awaiters(struct judge *judge, const struct told *told)
     }
 }
 
+/* ---- work outside rows (KEY-11) -------------------------------------------------------------- */
+
+static void judge_done(struct judge *judge, const struct told *told)
+{
+    for (int i = 0; i < told->places; i++) {
+        bool ended = told->fresh[i][FLOW_COMPLETED] || told->fresh[i][FLOW_HELD] ||
+                     told->fresh[i][FLOW_ERRORED];
+        if (ended && !told->awaits[i]) { /* the work of one that awaits a flow is that flow */
+            int64_t done = memory_get(judge, MEMORY_PLACE, told->place[i], JUDGE_MEMO_FLAGS);
+            judge_that(judge, done != 0, ORACLE_JOURNAL, CLAUSE_KEY_11, TABLE_FLOW, told->slot,
+                       "an activity ended whose work nobody had done");
+        }
+    }
+}
+
+/* A worker did an activity's work. */
+static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect)
+{
+    struct judge judge = begin(oracle, rows);
+    uint32_t slot = judge_claimed(&judge, MEMORY_CLAIM, effect, CLAUSE_KEY_11);
+    uint32_t place = row_find(rows, TABLE_FLOW_PLACE, effect->what);
+    bool own = slot != ROW_NONE && place != ROW_NONE &&
+               row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) == FLOW_RUN &&
+               row_get(rows, TABLE_MESSAGE, slot, MESSAGE_JOB) ==
+                   row_get(rows, TABLE_FLOW_PLACE, place, FLOW_PLACE_FLOW) &&
+               row_get(rows, TABLE_MESSAGE, slot, MESSAGE_NODE) ==
+                   row_get(rows, TABLE_FLOW_PLACE, place, FLOW_PLACE_POSITION);
+    if (own) {
+        memory_flag(&judge, MEMORY_PLACE, effect->what, 1);
+    } else if (slot != ROW_NONE) {
+        judge_breach(&judge, ORACLE_JOURNAL, CLAUSE_KEY_11, TABLE_MESSAGE, slot,
+                     "the work of another activity was done than of the one that was claimed");
+    }
+    return judge.verdict;
+}
+
+/* ---- a flow as it stands ---------------------------------------------------------------------- */
+
 static void judge_state(struct judge *judge, const struct told *told)
 {
     judge_once(judge, told);
@@ -597,7 +663,7 @@ static bool was_judged(const struct rows *rows, const struct row_change *changes
 static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge = begin(oracle, rows);
     for (size_t i = 0; i < count; i++) {
         int64_t flow = flow_of(rows, &changes[i]);
         if (changes[i].table == TABLE_MESSAGE && changes[i].kind == ROW_DELETED) {
@@ -617,6 +683,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         judge_move(&judge, &told, changes, count);
         judge_pauses(&judge, &told, changes, count);
         judge_state(&judge, &told);
+        judge_done(&judge, &told);
         see_skips(&judge, &told);
         see_moves(&judge, &told);
     }
@@ -696,7 +763,12 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_key = {.expect = expect,
+                                      .cells = cells,
+                                      .memories = {[MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
+                                      .memory_of = memory_of,
                                       .commit = commit,
+                                      .effect = effect,
+                                      .granted = judge_granted,
                                       .whole = CLAUSE_KEY_8,
                                       .whole_by = ORACLE_KEY,
                                       .settled = settled,

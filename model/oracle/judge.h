@@ -135,4 +135,72 @@ static inline bool memory_flag(struct judge *judge, int memory, int64_t id, int6
     return (had & flags) == flags;
 }
 
+/* ---- work outside rows ----------------------------------------------------------------------- */
+
+#define JUDGE_CLAIMS_MAX 62 /* of one message, whose work is told apart */
+
+/* A memory of which claims of a message have been worked for, a bit each; by 1 + its slot, since
+ * one that is published again after its ack is claimed from 1 on. To a search they are sightings:
+ * what can still be done under a claim is told by who holds it. */
+#define JUDGE_CLAIMS_MEMORY                                                                        \
+    {                                                                                              \
+        .sights = ~INT64_C(0)                                                                      \
+    }
+
+/* The next older message with this key that was claimed as often as that, from below `end` on;
+ * ROW_NONE: there is none. Work may go on after somebody else's ack. */
+static inline uint32_t judge_claim_before(const struct rows *rows, const struct side_effect *effect,
+                                          uint32_t end)
+{
+    for (uint32_t slot = end; slot > 0; slot--) {
+        if (row_key(rows, TABLE_MESSAGE, slot - 1) == effect->claim &&
+            row_get(rows, TABLE_MESSAGE, slot - 1, MESSAGE_EPOCH) >= effect->epoch) {
+            return slot - 1;
+        }
+    }
+    return ROW_NONE;
+}
+
+/* The message that the work was done on, the one that is there first. */
+static inline uint32_t judge_claim(const struct rows *rows, const struct side_effect *effect)
+{
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, effect->claim);
+    if (effect->epoch < 1) {
+        return ROW_NONE;
+    }
+    bool there =
+        slot != ROW_NONE && effect->epoch <= row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
+    return there ? slot : judge_claim_before(rows, effect, rows->table[TABLE_MESSAGE].used);
+}
+
+/* monitors.granted of a protocol whose claims are the queue's. Whether a claim still stands its
+ * holder cannot know. */
+static inline bool judge_granted(const struct rows *rows, const struct side_effect *effect)
+{
+    return judge_claim(rows, effect) != ROW_NONE;
+}
+
+/* Work was done on a claim of the queue: that there was such a claim, and that it is the first time
+ * under this one. Returns the message, ROW_NONE if there was no claim. */
+static inline uint32_t judge_claimed(struct judge *judge, int memory,
+                                     const struct side_effect *effect, enum clause_id clause)
+{
+    judge_held(judge, clause);
+    uint32_t found = judge_claim(judge->rows, effect), slot = found;
+    if (found == ROW_NONE) {
+        slot = row_find(judge->rows, TABLE_MESSAGE, effect->claim);
+        judge_breach(judge, ORACLE_JOURNAL, clause, slot == ROW_NONE ? TABLE_COUNT : TABLE_MESSAGE,
+                     slot, "work was done without a claim");
+    }
+    while (found != ROW_NONE && effect->epoch <= JUDGE_CLAIMS_MAX && slot != ROW_NONE &&
+           memory_flag(judge, memory, (int64_t)slot + 1, INT64_C(1) << effect->epoch)) {
+        slot = judge_claim_before(judge->rows, effect, slot);
+    }
+    if (found != ROW_NONE && slot == ROW_NONE) {
+        judge_breach(judge, ORACLE_JOURNAL, clause, TABLE_MESSAGE, found,
+                     "work was done twice under one claim");
+    }
+    return found;
+}
+
 #endif

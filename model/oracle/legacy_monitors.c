@@ -12,23 +12,26 @@
  *              to one answer, so one answer's message was worked on twice
  *      LEG-7   settled: an entry that was counted after success is still counted
  *      LEG-9   a message before its integer; an integer set back; settled: one without a message
- *      LEG-10  an entry number given twice, or another claim's data under the same number */
+ *      LEG-10  an entry number given twice, or another claim's data under the same number
+ *      LEG-11  Leg1 saved its result and the journal has no work; or work is in it twice for one
+ *              claim, or for none */
 #include "model/oracle/digits.h"
 #include "model/oracle/judge.h"
 #include "model/oracle/legacy.h"
 
 #define START INT64_C(999000000000000)
 
-enum { MEMORY_ACTIVITY };
+enum { MEMORY_ACTIVITY, MEMORY_CLAIM };
 
 enum memo { MEMO_FLAGS = JUDGE_MEMO_FLAGS, MEMO_LATE, MEMO_NUMBER };
 
 /* MEMO_FLAGS: what was seen of an activity. */
 enum past {
-    PAST_PUBLISHED = 1,   /* its Leg1 message */
-    PAST_ANSWERED = 2,    /* a Leg2 message */
-    PAST_GIVEN_UP = 4,    /* a message of it, at a ceiling */
-    PAST_ENDED_BEFORE = 8 /* a Leg1 entry found that Leg1 had ended */
+    PAST_PUBLISHED = 1,    /* its Leg1 message */
+    PAST_ANSWERED = 2,     /* a Leg2 message */
+    PAST_GIVEN_UP = 4,     /* a message of it, at a ceiling */
+    PAST_ENDED_BEFORE = 8, /* a Leg1 entry found that Leg1 had ended */
+    PAST_WORKED = 16       /* its work was done, outside rows */
 };
 
 /* An integer as the promises have it (LEG-8). */
@@ -57,13 +60,6 @@ static bool is_full(struct cut of)
     return of.leg1_entry == 0 || of.entries == 999999;
 }
 
-static size_t cells(const struct rows *rows)
-{
-    return ((size_t)rows->table[TABLE_MESSAGE].index_mask + 1 +
-            rows->table[TABLE_EARLIER].index_mask + 1) *
-           2 * JUDGE_MEMO_CELLS;
-}
-
 /* There is room for every integer and for every activity that only a message speaks of. */
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
@@ -71,8 +67,20 @@ static struct judge begin(struct oracle *oracle, const struct rows *rows)
     size_t messages = rows->table[TABLE_MESSAGE].index_mask;
     size_t integers = rows->table[TABLE_EARLIER].index_mask;
     size_t mask = messages > integers ? messages : integers;
-    judge_remember(&judge, MEMORY_ACTIVITY, 0, 2 * mask + 1);
+    size_t base = judge_remember(&judge, MEMORY_ACTIVITY, 0, 2 * mask + 1);
+    judge_remember(&judge, MEMORY_CLAIM, base, messages);
     return judge;
+}
+
+static size_t cells(const struct rows *rows)
+{
+    struct judge judge = begin(NULL, rows);
+    return judge.base[MEMORY_CLAIM] + (judge.mask[MEMORY_CLAIM] + 1) * JUDGE_MEMO_CELLS;
+}
+
+static int memory_of(const struct rows *rows, size_t cell)
+{
+    return cell < begin(NULL, rows).base[MEMORY_CLAIM] ? MEMORY_ACTIVITY : MEMORY_CLAIM;
 }
 
 static void breach(struct judge *judge, enum clause_id clause, enum row_table table, uint32_t slot,
@@ -199,6 +207,10 @@ static void judge_leg1_state(struct judge *judge, const struct row_change *chang
 {
     int64_t activity = row_get(judge->rows, TABLE_SAVED, change->slot, SAVED_ACTIVITY);
     int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
+    if (change->kind == ROW_INSERTED) {
+        judge_that(judge, (past & PAST_WORKED) != 0, ORACLE_JOURNAL, CLAUSE_LEG_11, TABLE_SAVED,
+                   change->slot, "a Leg1 saved what came of work that nobody had done");
+    }
     if (change->kind != ROW_UPDATED) {
         return;
     }
@@ -352,7 +364,24 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-/* What is left behind is a move that no event of the lifecycle made. */
+/* A worker did the work of a Leg1 (LEG-11). */
+static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect)
+{
+    struct judge judge = begin(oracle, rows);
+    uint32_t slot = judge_claimed(&judge, MEMORY_CLAIM, effect, CLAUSE_LEG_11);
+    if (slot == ROW_NONE) {
+        return judge.verdict;
+    }
+    if (row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_LEG1 ||
+        row_get(rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY) != effect->what) {
+        judge_breach(&judge, ORACLE_JOURNAL, CLAUSE_LEG_11, TABLE_MESSAGE, slot,
+                     "the work of another activity was done than of the one that was claimed");
+    }
+    memory_flag(&judge, MEMORY_ACTIVITY, effect->what, PAST_WORKED);
+    return judge.verdict;
+}
+
 /* ---- once all has settled -------------------------------------------------------------------- */
 
 static void settled_activity(struct judge *judge, uint32_t slot)
@@ -395,7 +424,11 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 }
 
 const struct monitors monitors_legacy = {.cells = cells,
+                                         .memories = {[MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
+                                         .memory_of = memory_of,
                                          .commit = commit,
+                                         .effect = effect,
+                                         .granted = judge_granted,
                                          .whole = CLAUSE_LEG_1,
                                          .whole_by = ORACLE_LEGACY,
                                          .settled = settled};

@@ -2,9 +2,10 @@
  * those of its protocol without knowing them.
  *
  * A monitor sees rows and nothing else: what the store committed, in the store's order; and,
- * because no row has it, how many connections the store gave and how many answers a fault changed.
- * It never sees an engine, a bundle, a worker or any other fault. What it must remember of the past it keeps in ghost cells beside the rows
- * (ghosts.h), so that a search can take a commit back.
+ * because no row has it, how many connections the store gave, how many answers a fault changed, and
+ * which work was done outside rows (struct side_effect). It never sees an engine, a bundle, a
+ * worker or any other fault. What it must remember of the past it keeps in ghost cells beside the
+ * rows (ghosts.h), so that a search can take a commit back.
  *
  * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
  *
@@ -159,6 +160,12 @@ struct monitors {
      * behind, and whose it is. */
     enum clause_id whole;
     enum oracle_name whole_by;
+    /* Work that was done outside rows, at this moment: no transaction takes it back. NULL: the
+     * protocol has none. */
+    struct oracle_verdict (*effect)(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect);
+    /* Whether the claim that it was done under had been given out, as these rows tell. */
+    bool (*granted)(const struct rows *rows, const struct side_effect *effect);
     /* What else there is to count when a transaction does not commit. NULL: nothing. */
     void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
@@ -182,8 +189,8 @@ struct oracle {
      * 0: it does not say */
     uint32_t connected[PRINCIPAL_COUNT];
     uint32_t answers_changed; /* by the fault `answer` in this run, as who injects it says */
-    enum oracle_name spoke; /* who reported the last breach */
-    uint8_t table;          /* the row it is about: enum row_table, slot */
+    enum oracle_name spoke;   /* who reported the last breach */
+    uint8_t table;            /* the row it is about: enum row_table, slot */
     uint32_t slot;
 };
 

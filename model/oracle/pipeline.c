@@ -33,10 +33,12 @@ static const enum oracle_sighting move_sights[STATUS_COUNT][STATUS_COUNT] = {
 #undef MOVE
 };
 
-/* ---- memory: ids of rows for which a request was acked --------------------------------------- */
+/* ---- memory: ids of rows for which a request was acked, and claims --------------------------- */
 
-static const enum row_table remembered[] = {
-    [OF_MARK] = TABLE_ENTRY, [OF_CUT] = TABLE_CHANGE_SET, [OF_VERIFY] = TABLE_VERIFY};
+static const enum row_table remembered[] = {[OF_MARK] = TABLE_ENTRY,
+                                            [OF_CUT] = TABLE_CHANGE_SET,
+                                            [OF_VERIFY] = TABLE_VERIFY,
+                                            [OF_CLAIM] = TABLE_MESSAGE};
 
 static size_t cells(const struct rows *rows)
 {
@@ -51,7 +53,7 @@ static int memory_of(const struct rows *rows, size_t cell)
 {
     size_t end = 0;
     int memory = 0;
-    for (; memory < OF_VERIFY; memory++) {
+    for (; memory < OF_CLAIM; memory++) {
         end += ((size_t)rows->table[remembered[memory]].index_mask + 1) * JUDGE_MEMO_CELLS;
         if (cell < end) {
             break;
@@ -488,6 +490,11 @@ static void judge_verify(struct commit *commit, const struct subject *row)
         judge_failure(commit, row);
     }
     pipeline_expect_verify(commit, row);
+    judge_that(
+        &commit->judge,
+        (memory_get(&commit->judge, OF_VERIFY, row->key, JUDGE_MEMO_FLAGS) & MEMO_EXAMINED) != 0,
+        ORACLE_JOURNAL, CLAUSE_CUT_31, row->table, row->slot,
+        "a change set was verified that nobody had examined");
 }
 
 /* ---- a commit as a whole --------------------------------------------------------------------- */
@@ -578,6 +585,26 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return commit.judge.verdict;
 }
 
+/* ---- work outside rows (CUT-31) -------------------------------------------------------------- */
+
+/* A worker examined a change set. */
+static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect)
+{
+    struct judge judge = begin(oracle, rows);
+    uint32_t slot = judge_claimed(&judge, OF_CLAIM, effect, CLAUSE_CUT_31);
+    if (slot == ROW_NONE) {
+        return judge.verdict;
+    }
+    if (row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != PHASE_VERIFY ||
+        row_get(rows, TABLE_MESSAGE, slot, MESSAGE_GUID) != effect->what) {
+        judge_breach(&judge, ORACLE_JOURNAL, CLAUSE_CUT_31, TABLE_MESSAGE, slot,
+                     "something else was examined than what was asked for");
+    }
+    memory_flag(&judge, OF_VERIFY, effect->what, MEMO_EXAMINED);
+    return judge.verdict;
+}
+
 /* ---- once all has settled -------------------------------------------------------------------- */
 
 /* An entry that could go on from the status that is stored, and does not. Those that wait for a
@@ -614,12 +641,16 @@ static void expects(const struct document *scenario, struct expectation *expecte
     expected_pipeline_read(scenario, &expected->of.pipeline);
 }
 
-const struct monitors monitors_pipeline = {
-    .expect = expects,
-    .cells = cells,
-    .memories = {[OF_MARK] = {.sights = 1}, [OF_CUT] = {.sights = 1}, [OF_VERIFY] = {.sights = 1}},
-    .memory_of = memory_of,
-    .commit = commit,
-    .whole = CLAUSE_CUT_19,
-    .whole_by = ORACLE_PHASE,
-    .settled = settled};
+const struct monitors monitors_pipeline = {.expect = expects,
+                                           .cells = cells,
+                                           .memories = {[OF_MARK] = {.sights = 1},
+                                                        [OF_CUT] = {.sights = 1},
+                                                        [OF_VERIFY] = {.sights = 1},
+                                                        [OF_CLAIM] = JUDGE_CLAIMS_MEMORY},
+                                           .memory_of = memory_of,
+                                           .commit = commit,
+                                           .effect = effect,
+                                           .granted = judge_granted,
+                                           .whole = CLAUSE_CUT_19,
+                                           .whole_by = ORACLE_PHASE,
+                                           .settled = settled};

@@ -7,9 +7,9 @@
 
 #include "model/oracle/judge.h"
 
-/* Memories (pipeline.c): of rows for which a request was acked; of entries also what came of them.
- */
-enum { OF_MARK, OF_CUT, OF_VERIFY };
+/* Memories (pipeline.c): of rows for which a request was acked; of entries also what came of them;
+ * of claims. */
+enum { OF_MARK, OF_CUT, OF_VERIFY, OF_CLAIM };
 enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results in the next digit */
 #define MADE_DIGIT 16
 
@@ -18,6 +18,9 @@ enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results i
 #define MEMO_HANDED_ON(n)                                                                          \
     (INT64_C(1) << (16 + (n))) /* what follows from its n-th decision was                          \
                                   asked for */
+
+/* A flag of a verify result, beside that of its sighting. */
+#define MEMO_EXAMINED INT64_C(2) /* its change set was, outside rows */
 
 struct commit {
     struct judge judge;

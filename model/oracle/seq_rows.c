@@ -6,6 +6,8 @@
  * Who made a step is read from the row: a run is ended by the token that stands in ENDED_BY and
  * ENDED_RUN, or was taken away (ENDED_BY 0, at ENDED_AT). The policy is read from the stage.
  *
+ * That the work of a run was done, and once, is told by the journal and not by rows (SEQ-22).
+ *
  * Of several breaches of one commit the first is told: the latch, then the seqs in the order in
  * which they were written, then the counters. */
 #include "model/oracle/judge.h"
@@ -13,6 +15,7 @@
 
 #define MEMORY_SEQS    0 /* by id: flags, then */
 #define MEMO_TAKEN     2 /* the heartbeat with which the run in flight began */
+#define MEMO_WORKED    3 /* 1 << attempt: the work of that run was done, of those below RUNS_MAX */
 #define FLAG_EVENT     1 /* its terminal event is out */
 #define FLAG_RECLAIMED 2 /* << attempt: that run was reclaimed, of those below */
 #define RUNS_MAX       60
@@ -496,6 +499,17 @@ static void judge_writes(struct telling *told, uint32_t slot, const struct path 
     }
 }
 
+/* SEQ-22: what a run reports rests on its work, done under the same token. */
+static void judge_worked(struct telling *told, uint32_t slot, const struct oracle_seq_step *step)
+{
+    int64_t id = row_key(told->judge.rows, TABLE_SEQ, slot);
+    if (step->by == ORACLE_SEQ_BY_FINISH && step->token < RUNS_MAX) {
+        int64_t worked = memory_get(&told->judge, MEMORY_SEQS, id, MEMO_WORKED);
+        judge_that(&told->judge, (worked >> step->token & 1) != 0, ORACLE_JOURNAL, CLAUSE_SEQ_22,
+                   TABLE_SEQ, slot, "a run was reported whose work nobody had done");
+    }
+}
+
 static void judge_path(struct telling *told, uint32_t slot, const struct path *path, int events)
 {
     struct oracle_seq seq = seq_before(told, slot);
@@ -507,6 +521,7 @@ static void judge_path(struct telling *told, uint32_t slot, const struct path *p
         const struct oracle_seq found = seq;
         judge_step(told, slot, &seq, &step);
         judge_report(told, slot, &found, &step);
+        judge_worked(told, slot, &step);
         see_step(told, slot, &found, &step);
         at = last ? path->moves : at + 1;
     } while (at < path->moves);
@@ -905,6 +920,39 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return told.judge.verdict;
 }
 
+/* The token of a run: its owner and its attempt. The row names the owner of the last run only. */
+static bool granted(const struct rows *rows, const struct side_effect *effect)
+{
+    uint32_t slot = row_find(rows, TABLE_SEQ, effect->what);
+    int64_t last = slot == ROW_NONE ? -1 : row_get(rows, TABLE_SEQ, slot, SEQ_BEAT_RUN);
+    return effect->epoch >= 0 &&
+           (effect->epoch < last || (effect->epoch == last &&
+                                     effect->claim == row_get(rows, TABLE_SEQ, slot, SEQ_BEAT_BY)));
+}
+
+/* A worker did the work of a run (SEQ-22). */
+static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
+                                    const struct side_effect *effect)
+{
+    struct telling told = begin(oracle, rows, NULL, 0);
+    uint32_t slot = row_find(rows, TABLE_SEQ, effect->what);
+    enum row_table table = slot == ROW_NONE ? TABLE_COUNT : TABLE_SEQ;
+    judge_held(&told.judge, CLAUSE_SEQ_22);
+    if (!granted(rows, effect)) {
+        judge_breach(&told.judge, ORACLE_JOURNAL, CLAUSE_SEQ_22, table, slot,
+                     "the work of a run was done under a token that was never given out");
+    } else if (effect->epoch < RUNS_MAX) {
+        int64_t worked = memory_get(&told.judge, MEMORY_SEQS, effect->what, MEMO_WORKED);
+        if ((worked >> effect->epoch & 1) != 0) {
+            judge_breach(&told.judge, ORACLE_JOURNAL, CLAUSE_SEQ_22, table, slot,
+                         "the work of one run was done twice");
+        }
+        memory_set(&told.judge, MEMORY_SEQS, effect->what, MEMO_WORKED,
+                   worked | INT64_C(1) << effect->epoch);
+    }
+    return told.judge.verdict;
+}
+
 static void rollback(struct oracle *oracle)
 {
     if (is_halted(oracle) && !oracle->off[CLAUSE_SEQ_20]) {
@@ -945,6 +993,8 @@ const struct monitors monitors_seq = {.expect = expect,
                                       .cells = cells,
                                       .plain = CELL_DECISIONS + DECISION_CELLS,
                                       .commit = commit,
+                                      .effect = effect,
+                                      .granted = granted,
                                       .whole = CLAUSE_SEQ_5,
                                       .whole_by = ORACLE_SEQ_MOVES,
                                       .rollback = rollback,

@@ -25,7 +25,7 @@ static struct told {
 } worlds[2];
 static struct told *told = &worlds[0];
 static struct oracle oracle;
-static int64_t ghosts[1];
+static int64_t ghosts[2 * INDEX * GHOST_CELLS];
 
 static void begin(void)
 {
@@ -40,6 +40,7 @@ static void begin(void)
     }
     cr_assert_eq(oracle_cells(&monitors_key, &told->rows), COUNT(ghosts));
     oracle_begin(&oracle, &monitors_key, &told->rows, ghosts);
+    oracle.off[CLAUSE_KEY_11] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }
 
 static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,

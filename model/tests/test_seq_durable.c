@@ -555,6 +555,7 @@ static void begin_rows(void)
     oracle = (struct oracle){.monitors = NULL};
     cr_assert_leq(oracle_cells(&monitors_seq, &rows), COUNT(ghosts));
     oracle_begin(&oracle, &monitors_seq, &rows, ghosts);
+    oracle.off[CLAUSE_SEQ_22] = true; /* no work outside rows is told here: test_oracle_journal.c */
     cr_assert_eq(tell(), FINE, "nothing is set up");
     put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
     put(TABLE_SEQ_TALLY, STRIPE, (int64_t[SEQ_TALLY_COLUMNS]){0});

@@ -93,6 +93,9 @@ static const struct killer {
     {"other-branch", {CLAUSE_ACL_17}, 1},
     {"one-input", {CLAUSE_ACL_32, CLAUSE_ACL_29}, 2},
     {"one-threshold", {CLAUSE_ACL_21}, 1},
+    {"task-never-done", {CLAUSE_ACL_46}, 1},
+    {"task-done-again", {CLAUSE_ACL_46}, 1},
+    {"task-done-ahead", {CLAUSE_ACL_46}, 1},
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
     {"inbox-one-account", {CLAUSE_BOX_1}, 1},
@@ -103,6 +106,9 @@ static const struct killer {
     {"legacy-late-call-not-undone", {CLAUSE_LEG_7}, 1},
     {"legacy-publish-before-save", {CLAUSE_LEG_9}, 1},
     {"legacy-success-as-pending", {CLAUSE_LEG_4}, 1},
+    {"legacy-work-never-done", {CLAUSE_LEG_11}, 1},
+    {"legacy-work-done-again", {CLAUSE_LEG_11}, 1},
+    {"legacy-work-done-ahead", {CLAUSE_LEG_11}, 1},
     {"blind-decrement", {CLAUSE_KEY_8, CLAUSE_KEY_10}, 2}, /* 10: on a flow that is complete */
     {"split-completion", {CLAUSE_KEY_10}, 1},
     {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
@@ -121,6 +127,9 @@ static const struct killer {
     {"hold-completes", {CLAUSE_KEY_1}, 1},
     {"error-completes", {CLAUSE_KEY_1, CLAUSE_KEY_5}, 2},
     {"judge-outside-lock", {CLAUSE_KEY_5, CLAUSE_KEY_10}, 2},
+    {"activity-never-done", {CLAUSE_KEY_11}, 1},
+    {"activity-done-again", {CLAUSE_KEY_11}, 1},
+    {"activity-done-ahead", {CLAUSE_KEY_11}, 1},
     {"review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
     {"pipeline-status-without-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2},
     {"pipeline-guard-outside-transaction", {CLAUSE_CUT_8}, 1},
@@ -156,6 +165,9 @@ static const struct killer {
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
+    {"examination-never-done", {CLAUSE_CUT_31}, 1},
+    {"examination-done-again", {CLAUSE_CUT_31}, 1},
+    {"examination-done-ahead", {CLAUSE_CUT_31}, 1},
     {"late-result-accepted", {CLAUSE_SEQ_12, CLAUSE_SEQ_3}, 2},
     {"second-terminal-event", {CLAUSE_SEQ_6}, 1},
     {"reclaim-without-policy", {CLAUSE_SEQ_13}, 1},
@@ -173,6 +185,9 @@ static const struct killer {
     {"latch-forgotten", {CLAUSE_SEQ_3}, 1}, /* E-SEQ-15 */
     {"fact-forgotten", {CLAUSE_SEQ_4}, 1},
     {"work-after-halt", {CLAUSE_SEQ_20}, 1},
+    {"run-never-done", {CLAUSE_SEQ_22}, 1},
+    {"run-done-again", {CLAUSE_SEQ_22}, 1},
+    {"run-done-ahead", {CLAUSE_SEQ_22}, 1},
 };
 
 static bool is_killer(const struct killer *killer, enum clause_id clause)
