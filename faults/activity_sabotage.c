@@ -40,7 +40,10 @@ enum named {
     PENDING_NEVER_GIVEN,
     OTHER_BRANCH,
     ONE_INPUT,
-    ONE_THRESHOLD
+    ONE_THRESHOLD,
+    CLAIMS_NEVER_EXTENDED,
+    TRIES_NOT_COUNTED,
+    LETS_GO_AT_ONCE
 };
 
 static const struct sabotage named[] = {
@@ -145,6 +148,19 @@ static const struct sabotage named[] = {
     [ONE_THRESHOLD] = {.name = "one-threshold",
                        .about = "every job is given the first one's threshold",
                        .scenario = "thresholds"},
+    [CLAIMS_NEVER_EXTENDED] = {.name = "claims-never-extended",
+                               .about = "a worker takes its claim for extended, which it is not "
+                                        "(E-ACL-34)",
+                               .scenario = "short-claims",
+                               SABOTAGE_AS(DROP, EXTEND, EXTEND),
+                               .op = 3},
+    [TRIES_NOT_COUNTED] = {.name = "tries-not-counted",
+                           .about = "what fails is tried again and not counted (E-ACL-13)",
+                           .scenario = "few-connections"},
+    [LETS_GO_AT_ONCE] = {.name = "lets-go-at-once",
+                         .about = "a worker lets go of its claim when something fails for the "
+                                  "first time (E-ACL-13)",
+                         .scenario = "tree-3"},
     SABOTAGE_WORK("task", "tree-3"),
 };
 
@@ -578,6 +594,11 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
     bool committed = outcome->kind == OUTCOME_COMMITTED;
     if (which == ASSUME_COMMITTED) {
         assume_committed(sent, outcome);
+    } else if (which == TRIES_NOT_COUNTED && outcome->kind == OUTCOME_ABORTED) {
+        return false;
+    } else if (which == LETS_GO_AT_ONCE && outcome->kind == OUTCOME_ABORTED) {
+        outcome->kind = OUTCOME_REFUSED; /* as if it had lost its claim */
+        outcome->refusal = REFUSED_EPOCH;
     } else if (which == UNBUNDLED_STEP2 && sent->name == BUNDLE_STEP2) {
         return !between_halves(memory, outcome);
     } else if (which == CEILING_BEFORE_MARKER && sent->name == BUNDLE_ENTER_LEG1 &&

@@ -29,7 +29,16 @@ enum {
     NO_REREVIEW,
     FORGETS_ROW,
     FORGETS_UNDO,
-    OTHER_REASON
+    OTHER_REASON,
+    NO_LOCK,
+    LOCKS_LATE,
+    CUTS_UNSERIAL,
+    VERIFIES_UNSERIAL,
+    REVIEWS_SERIAL,
+    TRIES_UNTOLD,
+    TRIES_START_ANEW,
+    TRIES_NOT_COUNTED,
+    GIVES_UP_EARLY
 };
 
 static const struct sabotage named[] = {
@@ -118,6 +127,34 @@ static const struct sabotage named[] = {
     [OTHER_REASON] = {.name = "pipeline-tells-other-reason",
                       .about = "people are told of a missing parent where a column is null",
                       .scenario = "pipeline-people"},
+    [NO_LOCK] = {.name = "pipeline-no-lock",
+                 .about = "no phase takes the advisory lock of its entry",
+                 .scenario = "pipeline"}, /* compare-and-set serialises them as well (E-CUT-5) */
+    [LOCKS_LATE] = {.name = "pipeline-lock-late",
+                    .about = "a phase takes the advisory lock after its guards",
+                    .scenario = "pipeline"},
+    [CUTS_UNSERIAL] = {.name = "pipeline-cut-read-committed",
+                       .about = "CUT runs at READ COMMITTED",
+                       .scenario = "pipeline"},
+    [VERIFIES_UNSERIAL] = {.name = "pipeline-verify-read-committed",
+                           .about = "VERIFY runs at READ COMMITTED",
+                           .scenario = "pipeline"},
+    [REVIEWS_SERIAL] = {.name = "pipeline-review-serializable",
+                        .about = "REVIEW runs SERIALIZABLE, and is retried for nothing",
+                        .scenario = "pipeline"},
+    [TRIES_UNTOLD] = {.name = "pipeline-tries-untold",
+                      .about = "history says of every phase that it was never retried",
+                      .scenario = "pipeline-storm"},
+    [TRIES_START_ANEW] = {.name = "pipeline-tries-start-anew",
+                          .about = "what was counted before an outcome was read is forgotten",
+                          .scenario = "pipeline-storm"},
+    [TRIES_NOT_COUNTED] = {.name = "pipeline-tries-not-counted",
+                           .about = "a phase that fails is tried again and not counted",
+                           .scenario = "pipeline-storm"},
+    [GIVES_UP_EARLY] = {.name = "pipeline-gives-up-early",
+                        .about =
+                            "a phase is given up as exhausted when it fails for the first time",
+                        .scenario = "pipeline-storm"},
     {.name = "pipeline-compensation-without-escalation",
      .about = "a verify that fails undoes the change set and tells nobody",
      .scenario = "pipeline-pair",
@@ -381,6 +418,80 @@ static void stop_again(const struct actor *actor, struct bundle *bundle)
     }
 }
 
+/* ---- what the store sees ----------------------------------------------------------------------
+ */
+
+/* After everything else. */
+static void lock_late(struct bundle *bundle)
+{
+    const struct call lock = bundle->calls[0];
+    if (bundle->count > 1 && lock.primitive == PRIMITIVE_LOCK_ENTRY) {
+        leave_out(bundle, 0);
+        bundle->calls[bundle->count++] = lock;
+    }
+}
+
+static bool is_phase(const struct bundle *bundle)
+{
+    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
+}
+
+/* Takes so many tries off what a phase says of itself. */
+static void tell_fewer_tries(struct bundle *bundle, int64_t fewer)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_ADD_PAST) {
+            int64_t *tries = &bundle->params[bundle->calls[i].params + 4];
+            *tries = *tries > fewer ? *tries - fewer : 0;
+        }
+    }
+}
+
+/* `stale` is what was counted when an outcome was read last. */
+static void count_from_read(struct sabotage_memory *memory, const struct actor *actor,
+                            struct bundle *bundle)
+{
+    if (memory->flag) {
+        memory->stale = actor->is.pipeline.tries;
+        memory->flag = false;
+    }
+    tell_fewer_tries(bundle, memory->stale);
+}
+
+/* Instead of a second try: the request goes back, and the sweep is told that it is its own now. */
+static void give_up(const struct actor *actor, struct bundle *bundle)
+{
+    const int64_t *message = actor->is.pipeline.message;
+    bundle_begin(bundle, BUNDLE_PUT_BACK);
+    BUNDLE_CALL(bundle, PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0, message[0], message[1 + MESSAGE_EPOCH],
+                1);
+    BUNDLE_CALL(bundle, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0,
+                identity_mint(message[0], IDENTITY_NOTE + SWEEP_EXHAUSTED),
+                message[1 + MESSAGE_ACTIVITY], message[1 + MESSAGE_KIND], SWEEP_EXHAUSTED);
+}
+
+static void rewrite_seen(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                         const struct actor *actor, struct bundle *bundle)
+{
+    bool cuts = bundle->name == BUNDLE_CUT, verifies = bundle->name == BUNDLE_VERIFY;
+    if (sabotage->which == NO_LOCK) {
+        leave_out_lock(bundle);
+    } else if (sabotage->which == LOCKS_LATE) {
+        lock_late(bundle);
+    } else if ((sabotage->which == CUTS_UNSERIAL && cuts) ||
+               (sabotage->which == VERIFIES_UNSERIAL && verifies)) {
+        bundle->isolation = READ_COMMITTED;
+    } else if (sabotage->which == REVIEWS_SERIAL && bundle->name == BUNDLE_REVIEW) {
+        bundle->isolation = SERIALIZABLE;
+    } else if (sabotage->which == TRIES_UNTOLD) {
+        tell_fewer_tries(bundle, INT64_MAX);
+    } else if (sabotage->which == TRIES_START_ANEW && is_phase(bundle)) {
+        count_from_read(memory, actor, bundle);
+    } else if (sabotage->which == GIVES_UP_EARLY && is_phase(bundle) && memory->flag) {
+        give_up(actor, bundle);
+    }
+}
+
 /* ---- what is asked for, and how much of it is done ------------------------------------------- */
 
 /* The request that a call publishes, key first; NULL: it publishes none. */
@@ -498,18 +609,20 @@ static void rewrite(const struct sabotage *sabotage, struct sabotage_memory *mem
         verify_found(memory, bundle);
     } else {
         rewrite_more(sabotage, bundle);
+        rewrite_seen(sabotage, memory, actor, bundle);
     }
-}
-
-static bool is_phase(const struct bundle *bundle)
-{
-    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
 }
 
 static bool believe(const struct sabotage *sabotage, struct sabotage_memory *memory,
                     const struct bundle *sent, struct outcome *outcome)
 {
-    (void)memory;
+    bool aborted = outcome->kind == OUTCOME_ABORTED;
+    memory->flag = memory->flag ||
+                   (sabotage->which == TRIES_START_ANEW && sent->name == BUNDLE_READ) ||
+                   (sabotage->which == GIVES_UP_EARLY && is_phase(sent) && aborted);
+    if (sabotage->which == TRIES_NOT_COUNTED && is_phase(sent) && aborted) {
+        return false;
+    }
     if (sabotage->which == ASSUMES_COMMIT && is_phase(sent) && outcome->kind == OUTCOME_UNKNOWN) {
         outcome->kind = OUTCOME_COMMITTED;
     }
@@ -546,7 +659,6 @@ static const struct sabotage_shape shapes[] = {
     SHAPE(BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK, PRIMITIVE_LOG_SWEEP),
 };
 
-#define CAS_SERIALISES "every phase writes the entry's row, which serialises them as well (E-CUT-5)"
 #define STATUS_SAYS_IT "only CUT sets the status that VERIFY compares, and with a set so signed"
 #define ONLY_READS     "nothing is written, and whatever is read is true"
 #define COMES_AGAIN    "a claim lapses by itself, and the request comes again"
@@ -557,21 +669,14 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.mark/repeat", "the idempotency key is taken already (23505)"},
     {"pipeline.mark/split-after/add-entry-of-null", "it is refused, so there is no second part"},
     {"pipeline.review/repeat", "the manifest of the decision is there already (23505)"},
-    {"pipeline.review/drop/lock-entry", CAS_SERIALISES},
-    {"pipeline.review/split-after/lock-entry", CAS_SERIALISES},
     {"pipeline.cut/repeat", "the change set of the decision is there already (23505)"},
-    {"pipeline.cut/drop/lock-entry", CAS_SERIALISES},
-    {"pipeline.cut/split-after/lock-entry", CAS_SERIALISES},
     {"pipeline.cut/drop/need-approval.1", "the status says that the decision that stands approves"},
     {"pipeline.cut/unguard/need-approval.1",
      "the status says that the decision that stands approves"},
     {"pipeline.cut/unguard/move-status.1",
      "a decision that stands, approves and is not cut leaves no other status"},
     {"pipeline.verify/repeat", "the result of this verify is there already (23505)"},
-    {"pipeline.verify/drop/lock-entry", CAS_SERIALISES},
-    {"pipeline.verify/split-after/lock-entry", CAS_SERIALISES},
     {"pipeline.verify/drop/need-cut", STATUS_SAYS_IT},
-    {"pipeline.verify/split-after/need-cut", STATUS_SAYS_IT},
     {"pipeline.verify/drop/need-cut.2", STATUS_SAYS_IT},
     {"pipeline.verify/unguard/need-cut.2", STATUS_SAYS_IT},
     {"pipeline.verify/drop/need-cut.3", STATUS_SAYS_IT},

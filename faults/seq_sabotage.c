@@ -9,7 +9,8 @@ enum {
     OWNER_NOT_REVOKED,
     RETRY_TOO_OFTEN,
     RECLAIM_BY_MOOD,
-    SUCCESS_AS_SKIP
+    SUCCESS_AS_SKIP,
+    RECLAIM_LATE
 };
 
 static const struct sabotage named[] = {
@@ -37,6 +38,9 @@ static const struct sabotage named[] = {
     [SUCCESS_AS_SKIP] = {.name = "success-as-skip",
                          .about = "a run that succeeds is reported, event and all, as skipped",
                          .scenario = "seq"},
+    [RECLAIM_LATE] = {.name = "reclaim-late",
+                      .about = "a lease is reclaimed when it has been expired for ten more",
+                      .scenario = "seq-leases"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -47,6 +51,10 @@ static const struct sabotage named[] = {
      .scenario = "seq",
      SABOTAGE_AS(SHIFT, SEQ_ADMIT, SEQ_ADMIT),
      .op = 1},
+    {.name = "heartbeat-never-sent",
+     .about = "progress ticks leave the heartbeat alone",
+     .scenario = "seq",
+     SABOTAGE_AS(DROP, SEQ_BEAT, SEQ_BEAT)},
     {.name = "attempts-not-counted",
      .about = "a retry does not count as one",
      .scenario = "seq",
@@ -142,6 +150,8 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     } else if (sabotage->which == RECLAIM_BY_MOOD && bundle->name == BUNDLE_SEQ_RECLAIM &&
                bundle->params[fail->params] % 2 == 0) {
         bundle->params[fail->params + 3] = 0;
+    } else if (sabotage->which == RECLAIM_LATE && bundle->name == BUNDLE_SEQ_RECLAIM) {
+        bundle->params[call_of(bundle, PRIMITIVE_SEQ_EXPIRED)->params + 2] *= 11;
     } else if (sabotage->which == RETRY_TOO_OFTEN && fail != NULL &&
                bundle->params[fail->params + 3] > 0) {
         bundle->params[fail->params + 3]++;

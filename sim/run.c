@@ -139,6 +139,33 @@ void run_judge_commit(struct run *run, size_t mark)
     }
 }
 
+static enum observed_end end_of(const struct run *run, bool committed)
+{
+    if (committed) {
+        return OBSERVED_COMMITTED;
+    }
+    return run->outcome.kind == OUTCOME_REFUSED        ? OBSERVED_REFUSED
+           : run->outcome.kind != OUTCOME_ABORTED      ? OBSERVED_LOST
+           : run->outcome.aborted == ABORT_CONNECTIONS ? OBSERVED_TURNED_AWAY
+                                                       : OBSERVED_ABORTED;
+}
+
+void run_judge_seen(struct run *run, bool committed, size_t mark)
+{
+    struct world *world = &run->world;
+    struct oracle *oracle = &run->oracle;
+    if (!oracle_observes(oracle) || over(run)) {
+        return;
+    }
+    run->seen.ended = (uint8_t)end_of(run, committed);
+    struct oracle_verdict verdict =
+        oracle->monitors->transaction(oracle, &world->rows, &run->seen, &world->changes[mark],
+                                      committed ? world->change_count - mark : 0);
+    if (verdict.broken) {
+        run_broke(run, verdict);
+    }
+}
+
 /* The commit stays. Its changes stay in the log only where commits can be lost. */
 void run_keep(struct run *run, size_t mark)
 {

@@ -96,6 +96,7 @@ struct run_actor {
     int64_t paused_until;
     uint32_t transactions; /* bundles sent, or lost before they were sent */
     bool cut;              /* its connection is gone, which it does not know yet */
+    bool is_new;           /* it was started anew since its last transaction */
     uint8_t queues_for;    /* enum principal: all connections of that were in use */
     /* of the transaction that it has open */
     bool twisted, stopped;
@@ -152,6 +153,7 @@ struct run {
     struct bundle bundle;
     struct outcome outcome;
     struct side_effect effect; /* of the turn that is being taken; its `what` is 0: none */
+    struct observed seen;      /* what the store saw of that bundle */
     run_observer *observer;
     void *observer_context;
     uint64_t recheck_every; /* commits between slow rechecks; 0: never */

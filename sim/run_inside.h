@@ -22,6 +22,10 @@ void run_keep(struct run *run, size_t mark);
 /* ... is none: nothing of it may stay, which the oracles see to. A torn store leaves half. */
 void run_roll_back(struct run *run, size_t mark);
 
+/* What the store saw of a transaction (run->seen) goes to the oracles, as far as they ask. `mark`:
+ * where the log stood before it. Its end and its answer are what run->outcome says. */
+void run_judge_seen(struct run *run, bool committed, size_t mark);
+
 /* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);
 

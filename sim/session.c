@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+_Static_assert(SESSION_ADVISORY_MAX == OBSERVED_LOCKS_MAX, "both levels tell of every lock");
+
 /* ---- the course of a transaction ------------------------------------------------------------- */
 
 static void let_go(struct session *one)
@@ -270,4 +272,19 @@ void session_end(struct sessions *all, unsigned who, size_t mark)
         note_touches(all, one, from);
     }
     let_go(one);
+}
+
+struct observed session_seen(const struct sessions *all, unsigned who)
+{
+    const struct session *one = &all->each[who];
+    struct observed seen = store_seen_begin(&one->bundle, one->now);
+    int calls = one->outcome.skipped == 0 ? one->bundle.count : one->outcome.skipped;
+    seen.lock_count = one->advisory_count;
+    seen.locked = one->advisory_count == 0          ? OBSERVED_LOCK_NONE
+                  : one->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST
+                                                    : OBSERVED_LOCK_LATE;
+    memcpy(seen.locks, one->advisory, one->advisory_count * sizeof *seen.locks);
+    seen.only_read =
+        one->write_count == 0 && store_only_reads(all->primitives, &one->bundle, calls);
+    return seen;
 }

@@ -27,9 +27,9 @@
  * (SE3) SERIALIZABLE: the snapshot is the first statement's, even if that only waits (E-CUT-11). A
  *       row that another transaction changed since fails with 40001; so does a commit after which
  *       no order of the serializable transactions would explain what each has seen.
- * (SE4) With one session at a time the rows, the outcome and the log of changes are exactly those
- *       of store_execute; but for deletes of rows that others refer to, which the store does not
- *       look at, and a second update of a row in one statement, of which it knows nothing.
+ * (SE4) With one session at a time the rows, the outcome, the log of changes and what is seen of it
+ *       are exactly those of store_execute; but for deletes of rows that others refer to, which the
+ * store does not look at, and a second update of a row in one statement, of which it knows nothing.
  * (SE5) Nothing is allocated; a struct sessions can be copied with its world's rows. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H
@@ -200,6 +200,10 @@ bool session_apply(struct sessions *all, unsigned who);
 /* The transaction is over and lets go of everything. `mark`: where the world's log stood before
  * session_apply; what is there since becomes part of what others may have to look behind. */
 void session_end(struct sessions *all, unsigned who, size_t mark);
+
+/* What was seen of a transaction that got to its end, while it holds what it holds: as
+ * store_execute_seen tells it. */
+struct observed session_seen(const struct sessions *all, unsigned who);
 
 /* Somebody who has no session changed rows: the world's log from `mark` on. */
 void sessions_note(struct sessions *all, size_t mark);

@@ -13,6 +13,8 @@ struct execution {
     struct outcome *outcome;
     uint32_t picked;
     enum principal principal;
+    struct observed *seen;  /* NULL: nobody asks */
+    const struct op *first; /* the first operation of all */
 };
 
 /* IMPOSSIBLE: the bundle is refused whatever its calls say, as a server aborts it (23503). */
@@ -111,6 +113,18 @@ static enum effect claim(const struct execution *run, const struct op *op, enum 
     return EFFECT_DONE;
 }
 
+static void note_lock(const struct execution *run, const struct op *op)
+{
+    struct observed *seen = run->seen;
+    if (seen == NULL || seen->lock_count == OBSERVED_LOCKS_MAX) {
+        return;
+    }
+    if (seen->lock_count == 0) {
+        seen->locked = op == run->first ? OBSERVED_LOCK_FIRST : OBSERVED_LOCK_LATE;
+    }
+    seen->locks[seen->lock_count++] = meaning_operand(&run->frame, op->key);
+}
+
 static enum effect perform(const struct execution *run, const struct op *op, enum refusal *reason)
 {
     if (!rights_allow(run->principal, op)) { /* looked at before any row is */
@@ -130,6 +144,7 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
     case OP_CLAIM:
         return claim(run, op, reason);
     case OP_ADVISORY: /* nobody else is there */
+        note_lock(run, op);
         return EFFECT_DONE;
     case OP_LET_EQUAL:
     case OP_LET_SUM:
@@ -160,8 +175,33 @@ static enum call_result execute_call(const struct execution *run, const struct p
     return CALL_GOES_ON;
 }
 
-void store_execute(struct world *world, const struct primitive *primitives,
-                   const struct bundle *bundle, uint32_t picked, struct outcome *outcome)
+struct observed store_seen_begin(const struct bundle *bundle, int64_t now)
+{
+    return (struct observed){.isolation = bundle->isolation == SERIALIZABLE
+                                              ? OBSERVED_SERIALIZABLE
+                                              : OBSERVED_READ_COMMITTED,
+                             .principal = bundle->principal,
+                             .client = OBSERVED_NOBODY,
+                             .began = now};
+}
+
+bool store_only_reads(const struct primitive *primitives, const struct bundle *bundle, int calls)
+{
+    for (int i = 0; i < calls; i++) {
+        const struct primitive *primitive = &primitives[bundle->calls[i].primitive];
+        for (uint8_t o = 0; o < primitive->op_count; o++) {
+            const struct op *op = &primitive->ops[o];
+            if (op->kind < OP_LET_EQUAL && (op->kind != OP_READ || op_lock_of(op) != LOCK_NONE)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void store_execute_seen(struct world *world, const struct primitive *primitives,
+                        const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
+                        struct observed *seen)
 {
     size_t mark = world_mark(world);
     outcome->kind = OUTCOME_COMMITTED;
@@ -172,6 +212,9 @@ void store_execute(struct world *world, const struct primitive *primitives,
     outcome->message[0] = 0;
     memset(outcome->values, 0, sizeof outcome->values);
     const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
+    if (seen != NULL) {
+        *seen = store_seen_begin(bundle, world->now);
+    }
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];
         int64_t *values = &outcome->values[call->values];
@@ -181,6 +224,8 @@ void store_execute(struct world *world, const struct primitive *primitives,
             .outcome = outcome,
             .picked = picked,
             .principal = (enum principal)bundle->principal,
+            .seen = seen,
+            .first = i == 0 ? &primitives[call->primitive].ops[0] : NULL,
         };
         enum refusal reason = REFUSED_NOTHING;
         enum call_result result = execute_call(&run, &primitives[call->primitive], call, &reason);
@@ -193,6 +238,16 @@ void store_execute(struct world *world, const struct primitive *primitives,
             outcome->refusal = (uint8_t)reason;
             world_undo(world, mark); /* T1 */
         }
-        return;
+        break;
     }
+    if (seen != NULL && world->change_count == mark) {
+        int calls = outcome->skipped == 0 ? bundle->count : outcome->skipped;
+        seen->only_read = store_only_reads(primitives, bundle, calls);
+    }
+}
+
+void store_execute(struct world *world, const struct primitive *primitives,
+                   const struct bundle *bundle, uint32_t picked, struct outcome *outcome)
+{
+    store_execute_seen(world, primitives, bundle, picked, outcome, NULL);
 }

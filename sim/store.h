@@ -10,6 +10,7 @@
 #define SIM_STORE_H
 
 #include "model/bundle.h"
+#include "model/oracle/observed.h"
 #include "sim/world.h"
 
 /* `picked` is the message slot that a claim takes; ROW_NONE: there is none; STORE_PICKS_ITSELF: the
@@ -18,5 +19,17 @@
 #define STORE_PICKS_ITSELF (UINT32_MAX - 1)
 void store_execute(struct world *world, const struct primitive *primitives,
                    const struct bundle *bundle, uint32_t picked, struct outcome *outcome);
+
+/* The same, and what is seen of it while it is executed: all but client, end and answer, which are
+ * for the caller to know. NULL: nobody asks. */
+void store_execute_seen(struct world *world, const struct primitive *primitives,
+                        const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
+                        struct observed *seen);
+
+/* What is seen of a transaction when it begins. */
+struct observed store_seen_begin(const struct bundle *bundle, int64_t now);
+
+/* The first `calls` calls of the bundle do nothing but read without a lock. */
+bool store_only_reads(const struct primitive *primitives, const struct bundle *bundle, int calls);
 
 #endif

@@ -8,6 +8,8 @@
 #include "sim/run_inside.h"
 #include "sim/weather.h"
 
+_Static_assert(RUN_ACTORS_MAX <= OBSERVED_CLIENTS_MAX, "every actor is a client of the store");
+
 #define PAUSE_TIMEOUTS 3 /* a pause lasts up to so many timeouts */
 #define DELAY_TIMEOUTS 2
 #define REORDER_WINDOW 8
@@ -18,6 +20,7 @@ void run_start_anew(struct run *run, unsigned actor)
     performer_restart(&one->performer, &run->rules, actor);
     one->paused_until = 0;
     one->cut = false;
+    one->is_new = true;
     one->queues_for = PRINCIPAL_NONE;
     one->stop = 0;
 }
@@ -138,6 +141,19 @@ static void tell_connections(struct run *run)
     }
 }
 
+/* What the store saw of the actor's transaction. The store knows who sent it as a server does, by
+ * the name that it connects with; and that its answer went nowhere. */
+static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
+                      size_t mark)
+{
+    struct run_actor *one = &run->actors[actor];
+    run->seen.client = (uint8_t)actor;
+    run->seen.is_new = one->is_new;
+    run->seen.answered = !crashes(fault) && run->outcome.kind != OUTCOME_UNKNOWN;
+    one->is_new = false;
+    run_judge_seen(run, committed, mark);
+}
+
 /* ---- how a transaction ends ------------------------------------------------------------------ */
 
 /* What was executed and not refused stays, or not. True: it committed. */
@@ -208,9 +224,11 @@ static void distort(struct run *run, enum fault_kind fault)
 static void transact_whole(struct run *run, unsigned actor, enum fault_kind fault, uint32_t picked)
 {
     size_t mark = world_mark(&run->world);
-    store_execute(&run->world, run->primitives, &run->bundle, picked, &run->outcome);
+    store_execute_seen(&run->world, run->primitives, &run->bundle, picked, &run->outcome,
+                       oracle_observes(&run->oracle) ? &run->seen : NULL);
     bool committed = settle_fate(run, actor, fault, mark);
     distort(run, fault);
+    tell_seen(run, actor, fault, committed, mark);
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
@@ -295,11 +313,13 @@ static void end_session(struct run *run, unsigned actor)
     size_t mark = world_mark(&run->world);
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
     bundle_copy(&run->bundle, &session->bundle);
+    run->seen = session_seen(all, actor); /* before it lets go */
     bool committed = commits(run, actor, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
         distort(run, one->fault);
     }
+    tell_seen(run, actor, one->fault, committed, mark);
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
@@ -425,6 +445,8 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     if (aborted != ABORT_NONE) {
         size_t mark = world_mark(&run->world);
         answer_aborted(run, aborted);
+        run->seen = store_seen_begin(&run->bundle, run->world.now);
+        tell_seen(run, actor, fault, false, mark);
         one->cut = false;
         if (run->has_presets) {
             run->part->preset(run, mark);

@@ -469,6 +469,7 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
     }
     if (walk->plan.watch == NULL) {
         run_judge_commit(run, mark);
+        run_judge_seen(run, true, mark);
     }
     if (run->has_presets) {
         run->part->preset(run, mark);
@@ -530,8 +531,9 @@ static void step(struct walk *walk, struct walk_move move)
         run->outcome = (struct outcome){
             .kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION, .now = run->world.now};
     } else {
-        store_execute(&run->world, run->primitives, &run->bundle,
-                      move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot, &run->outcome);
+        store_execute_seen(&run->world, run->primitives, &run->bundle,
+                           move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot, &run->outcome,
+                           oracle_observes(&run->oracle) ? &run->seen : NULL);
         walk_judge(walk, mark, move.kind == WALK_STEP || move.kind == WALK_UNSURE);
     }
     if (move.kind == WALK_UNSURE || move.kind == WALK_LOST) {

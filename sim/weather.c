@@ -105,6 +105,7 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
     run->commits_held -= lost; /* older places were written over by commits that are lost now */
     run->told_count = count;
     run->amount = lost;
+    oracle_forget_clients(&run->oracle);
     struct oracle_verdict verdict =
         run->oracle.monitors->commit(&run->oracle, &world->rows, run->told, count);
     if (verdict.broken) {

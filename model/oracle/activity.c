@@ -21,6 +21,7 @@
 #include "model/oracle/activity.h"
 
 #include "model/oracle/activity_commit.h"
+#include "model/oracle/seen.h"
 
 size_t oracle_activity_cells(const struct rows *rows)
 {
@@ -127,6 +128,7 @@ const struct monitors monitors_activity = {
     .commit = oracle_activity_commit,
     .effect = effect,
     .granted = judge_granted,
+    .transaction = seen_activity,
     .whole = CLAUSE_ACL_2,
     .whole_by = ORACLE_LEDGER,
     .settled = oracle_activity_settled,

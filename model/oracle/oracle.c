@@ -34,6 +34,9 @@ static const struct {
                                       "a finished Leg2 message was replayed before its ack"},
     [SIGHT_REPLAY_LEG2_AFTER_ACK] = {CLAUSE_ACL_34,
                                      "a finished Leg2 message was replayed after its ack"},
+    [SIGHT_CLAIM_EXTENDED] = {CLAUSE_ACL_47, "a claim that was half over was extended"},
+    [SIGHT_TRIED_AGAIN] = {CLAUSE_ACL_48, "a step was made after it had failed"},
+    [SIGHT_CLAIM_LET_GO] = {CLAUSE_ACL_48, "a claim was let go after too many failures"},
     /* legacy */
     [SIGHT_LEGACY_RAN_AGAIN] = {CLAUSE_LEG_3, "a Leg1 that had crashed was run again and ended"},
     [SIGHT_LEGACY_HAD_ENDED] = {CLAUSE_LEG_3, "a Leg1 that had ended was entered again"},
@@ -127,6 +130,11 @@ size_t oracle_cells(const struct monitors *monitors, const struct rows *rows)
     return monitors->cells == NULL ? 1 : monitors->cells(rows);
 }
 
+void oracle_forget_clients(struct oracle *oracle)
+{
+    memset(oracle->clients, 0, sizeof oracle->clients);
+}
+
 struct oracle_verdict oracle_rollback(struct oracle *oracle, const struct row_change *changes,
                                       size_t count)
 {
@@ -149,6 +157,7 @@ void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const 
     oracle->ghosts = (struct ghosts){.cells = cells, .count = oracle_cells(monitors, rows)};
     memset(oracle->connected, 0, sizeof oracle->connected);
     oracle->answers_changed = 0;
+    oracle_forget_clients(oracle);
     oracle->spoke = ORACLE_NAME_COUNT;
     oracle->table = TABLE_COUNT;
     oracle->slot = ROW_NONE;

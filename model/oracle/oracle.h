@@ -1,11 +1,12 @@
 /* Oracles: what the monitors of all protocols have in common, and the seam through which a run asks
  * those of its protocol without knowing them.
  *
- * A monitor sees rows and nothing else: what the store committed, in the store's order; and,
- * because no row has it, how many connections the store gave, how many answers a fault changed, and
- * which work was done outside rows (struct side_effect). It never sees an engine, a bundle, a
- * worker or any other fault. What it must remember of the past it keeps in ghost cells beside the
- * rows (ghosts.h), so that a search can take a commit back.
+ * A monitor sees what the store saw and nothing else: the rows that it committed, in its order;
+ * and, because no row has it, how it executed a transaction (observed.h), how many connections it
+ * gave, how many answers a fault changed, and which work was done outside rows (struct
+ * side_effect). It never sees an engine, a bundle, a worker or any other fault. What it must
+ * remember of the past it keeps in ghost cells beside the rows (ghosts.h), so that a search can
+ * take a commit back.
  *
  * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
  *
@@ -17,6 +18,7 @@
 
 #include "model/oracle/expectation.h"
 #include "model/oracle/ghosts.h"
+#include "model/oracle/observed.h"
 #include "model/oracle/verdict.h"
 #include "model/rows.h"
 
@@ -72,6 +74,9 @@ enum oracle_sighting {
     SIGHT_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
     SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
     SIGHT_REPLAY_LEG2_AFTER_ACK,
+    SIGHT_CLAIM_EXTENDED, /* ACL-47: a claim that was half over was extended */
+    SIGHT_TRIED_AGAIN,    /* ACL-48: a step was made after it had failed */
+    SIGHT_CLAIM_LET_GO,   /* ACL-48: a claim was let go after so many failures */
     /* legacy */
     SIGHT_LEGACY_RAN_AGAIN, /* LEG-3: a Leg1 that had not ended was entered again (799) and ended */
     SIGHT_LEGACY_HAD_ENDED, /* LEG-3: one that had ended was entered again (789) */
@@ -166,6 +171,11 @@ struct monitors {
                                     const struct side_effect *effect);
     /* Whether the claim that it was done under had been given out, as these rows tell. */
     bool (*granted)(const struct rows *rows, const struct side_effect *effect);
+    /* What the store saw of a transaction, whether it committed or not; after the hooks above.
+     * `changes` are the commit's. NULL: no promise asks for it. */
+    struct oracle_verdict (*transaction)(struct oracle *oracle, const struct rows *rows,
+                                         const struct observed *seen,
+                                         const struct row_change *changes, size_t count);
     /* What else there is to count when a transaction does not commit. NULL: nothing. */
     void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
@@ -176,6 +186,8 @@ struct monitors {
      * there is none. */
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
 };
+
+#define SEEN_CELLS 8
 
 struct oracle {
     const struct monitors *monitors;    /* of the run's protocol */
@@ -189,8 +201,10 @@ struct oracle {
      * 0: it does not say */
     uint32_t connected[PRINCIPAL_COUNT];
     uint32_t answers_changed; /* by the fault `answer` in this run, as who injects it says */
-    enum oracle_name spoke;   /* who reported the last breach */
-    uint8_t table;            /* the row it is about: enum row_table, slot */
+    /* what is remembered of each client that the store tells apart (seen.h) */
+    int64_t clients[OBSERVED_CLIENTS_MAX][SEEN_CELLS];
+    enum oracle_name spoke; /* who reported the last breach */
+    uint8_t table;          /* the row it is about: enum row_table, slot */
     uint32_t slot;
 };
 
@@ -201,6 +215,16 @@ size_t oracle_cells(const struct monitors *monitors, const struct rows *rows);
  * `expected`, statistics (evaluated, seen), `off` and `silent` are left as they are. */
 void oracle_begin(struct oracle *oracle, const struct monitors *monitors, const struct rows *rows,
                   int64_t *cells);
+
+/* Whether monitors ask for what a store saw of a transaction. */
+static inline bool oracle_observes(const struct oracle *oracle)
+{
+    return oracle->monitors->transaction != NULL;
+}
+
+/* The store lost commits that it had acknowledged: what it knows of its clients is not what they
+ * know. */
+void oracle_forget_clients(struct oracle *oracle);
 
 /* A transaction that did not commit, and what it left behind all the same. */
 struct oracle_verdict oracle_rollback(struct oracle *oracle, const struct row_change *changes,

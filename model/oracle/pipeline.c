@@ -5,6 +5,7 @@
  * Order of reporting: new decisions, change sets and verify results; updates and deletions; other
  * new rows; then the commit as a whole. */
 #include "model/oracle/pipeline_commit.h"
+#include "model/oracle/seen.h"
 
 #define TRIES_MAX   3 /* how often a phase is retried: what "bounded" is here */
 #define CONNECTIONS 2 /* of a principal (CUT-18) */
@@ -649,6 +650,7 @@ const struct monitors monitors_pipeline = {.expect = expects,
                                                         [OF_CLAIM] = JUDGE_CLAIMS_MEMORY},
                                            .memory_of = memory_of,
                                            .commit = commit,
+                                           .transaction = seen_pipeline,
                                            .effect = effect,
                                            .granted = judge_granted,
                                            .whole = CLAUSE_CUT_19,

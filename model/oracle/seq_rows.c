@@ -10,7 +10,7 @@
  *
  * Of several breaches of one commit the first is told: the latch, then the seqs in the order in
  * which they were written, then the counters. */
-#include "model/oracle/judge.h"
+#include "model/oracle/seen.h"
 #include "model/oracle/seq.h"
 
 #define MEMORY_SEQS    0 /* by id: flags, then */
@@ -995,6 +995,7 @@ const struct monitors monitors_seq = {.expect = expect,
                                       .commit = commit,
                                       .effect = effect,
                                       .granted = granted,
+                                      .transaction = seen_seq,
                                       .whole = CLAUSE_SEQ_5,
                                       .whole_by = ORACLE_SEQ_MOVES,
                                       .rollback = rollback,

@@ -26,7 +26,7 @@ Test(clauses, every_clause_is_complete_and_found_by_its_id)
 Test(clauses, an_id_that_does_not_exist_is_not_found)
 {
     static const char *const wrong[] = {"",       "ACL",   "ACL-",   "ACL-0",
-                                        "ACL-47", "acl-1", "ACL-1 ", "XYZ-1"};
+                                        "ACL-99", "acl-1", "ACL-1 ", "XYZ-1"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         enum clause_id found = CLAUSE_COUNT;
         cr_expect_not(clause_find(wrong[i], strlen(wrong[i]), &found), "'%s'", wrong[i]);
@@ -40,13 +40,13 @@ Test(clauses, the_families_have_as_many_clauses_as_the_specifications_have_promi
     for (int i = 0; i < CLAUSE_COUNT; i++) {
         count[clause_get((enum clause_id)i)->family]++;
     }
-    cr_expect_eq(count[CLAUSE_FAMILY_ACL], 46);
+    cr_expect_eq(count[CLAUSE_FAMILY_ACL], 48);
     cr_expect_eq(count[CLAUSE_FAMILY_SEQ], 22);
     cr_expect_eq(count[CLAUSE_FAMILY_KEY], 11);
     cr_expect_eq(count[CLAUSE_FAMILY_LEG], 11);
     cr_expect_eq(count[CLAUSE_FAMILY_CUT], 31);
     cr_expect_eq(count[CLAUSE_FAMILY_BOX], 2, "the example");
-    cr_expect_eq(clause_errata_count(), 69U);
+    cr_expect_eq(clause_errata_count(), 72U);
 }
 
 Test(clauses, kinds_and_families_have_names)

@@ -93,6 +93,9 @@ static const struct killer {
     {"other-branch", {CLAUSE_ACL_17}, 1},
     {"one-input", {CLAUSE_ACL_32, CLAUSE_ACL_29}, 2},
     {"one-threshold", {CLAUSE_ACL_21}, 1},
+    {"claims-never-extended", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
+    {"tries-not-counted", {CLAUSE_ACL_48}, 1},     /* E-ACL-13 */
+    {"lets-go-at-once", {CLAUSE_ACL_48}, 1},
     {"task-never-done", {CLAUSE_ACL_46}, 1},
     {"task-done-again", {CLAUSE_ACL_46}, 1},
     {"task-done-ahead", {CLAUSE_ACL_46}, 1},
@@ -153,8 +156,8 @@ static const struct killer {
     {"pipeline-verify-compensation", {CLAUSE_CUT_28}, 1}, /* E-CUT-4 */
     {"pipeline-drops-rereview", {CLAUSE_CUT_2}, 1},
     {"pipeline-drops-reverify", {CLAUSE_CUT_2}, 1},
-    {"pipeline-neither-lock-nor-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2}, /* E-CUT-5 */
-    {"pipeline-reviews-escalation", {CLAUSE_CUT_29}, 1},                  /* E-CUT-20 */
+    {"pipeline-neither-lock-nor-cas", {CLAUSE_CUT_16}, 1}, /* E-CUT-5 */
+    {"pipeline-reviews-escalation", {CLAUSE_CUT_29}, 1},   /* E-CUT-20 */
     {"pipeline-asks-for-opposite", {CLAUSE_CUT_30}, 1},
     {"pipeline-finds-opposite", {CLAUSE_CUT_30}, 1},
     {"pipeline-review-id-collides", {CLAUSE_CUT_30}, 1},
@@ -162,6 +165,15 @@ static const struct killer {
     {"pipeline-cut-forgets-row", {CLAUSE_CUT_9}, 1},
     {"pipeline-undo-forgets-row", {CLAUSE_CUT_21}, 1},
     {"pipeline-tells-other-reason", {CLAUSE_CUT_14}, 1},
+    {"pipeline-no-lock", {CLAUSE_CUT_16}, 1},
+    {"pipeline-lock-late", {CLAUSE_CUT_16}, 1},
+    {"pipeline-cut-read-committed", {CLAUSE_CUT_17}, 1},
+    {"pipeline-verify-read-committed", {CLAUSE_CUT_17}, 1},
+    {"pipeline-review-serializable", {CLAUSE_CUT_17}, 1},
+    {"pipeline-tries-untold", {CLAUSE_CUT_12}, 1}, /* E-CUT-16 */
+    {"pipeline-tries-start-anew", {CLAUSE_CUT_12}, 1},
+    {"pipeline-tries-not-counted", {CLAUSE_CUT_12}, 1},
+    {"pipeline-gives-up-early", {CLAUSE_CUT_12}, 1},
     {"pipeline-compensation-without-escalation", {CLAUSE_CUT_29}, 1},
     {"pipeline-split-cut", {CLAUSE_CUT_9}, 1},
     {"pipeline-split-verify", {CLAUSE_CUT_10}, 1},
@@ -175,6 +187,8 @@ static const struct killer {
     {"owner-not-revoked", {CLAUSE_SEQ_12}, 1},
     {"retry-too-often", {CLAUSE_SEQ_13}, 1},
     {"reclaim-by-mood", {CLAUSE_SEQ_11}, 1},
+    {"reclaim-late", {CLAUSE_SEQ_10}, 1},        /* E-SEQ-17 */
+    {"heartbeat-never-sent", {CLAUSE_SEQ_9}, 1}, /* E-SEQ-16 */
     {"attempts-not-counted", {CLAUSE_SEQ_13}, 1},
     {"counter-forgotten", {CLAUSE_SEQ_16}, 1},
     {"lease-not-required", {CLAUSE_SEQ_8}, 1},
@@ -204,7 +218,8 @@ Test(kill, every_named_sabotage_is_found_within_1000_schedules_from_any_base_see
 {
     SETTLES(ERRATUM_ACL_2, ERRATUM_ACL_3, ERRATUM_ACL_4, ERRATUM_ACL_5, ERRATUM_ACL_6,
             ERRATUM_ACL_7, ERRATUM_ACL_13, ERRATUM_ACL_16, ERRATUM_ACL_20, ERRATUM_ACL_25,
-            ERRATUM_LEG_1, ERRATUM_LEG_2);
+            ERRATUM_ACL_34, ERRATUM_LEG_1, ERRATUM_LEG_2, ERRATUM_SEQ_16, ERRATUM_SEQ_17,
+            ERRATUM_CUT_16);
     cr_assert_eq(COUNT(killers), sabotage_named_count());
     for (size_t i = 0; i < COUNT(killers); i++) {
         const struct sabotage sabotage = found(killers[i].name);

@@ -34,6 +34,8 @@ TestSuite(session, .init = make, .fini = unmake, .timeout = 60);
 
 /* ---- one at a time (SE4) --------------------------------------------------------------------- */
 
+static struct observed seen; /* of what was executed last */
+
 /* All of it at once; where the log stood is the caller's to know. */
 static struct outcome execute(unsigned who, const struct bundle *bundle, uint32_t picked,
                               bool gives_up)
@@ -56,8 +58,19 @@ static struct outcome execute(unsigned who, const struct bundle *bundle, uint32_
         world_undo(rows, mark);
     }
     struct outcome outcome = all.each[who].outcome;
+    seen = session_seen(&all, who);
     session_end(&all, who, mark);
     return outcome;
+}
+
+/* A session that failed has let go of what it held. */
+static bool same_seen(const struct outcome *outcome, const struct observed *of_store)
+{
+    return outcome->kind != OUTCOME_COMMITTED ||
+           (seen.isolation == of_store->isolation && seen.principal == of_store->principal &&
+            seen.locked == of_store->locked && seen.lock_count == of_store->lock_count &&
+            seen.only_read == of_store->only_read && seen.began == of_store->began &&
+            memcmp(seen.locks, of_store->locks, seen.lock_count * sizeof *seen.locks) == 0);
 }
 
 static bool same_changes(const struct world *left, const struct world *right)
@@ -112,7 +125,7 @@ static uint32_t pick(const struct world *rows)
 }
 
 struct tally {
-    unsigned committed, refused, skipped, given_up, serializable, passed_over,
+    unsigned committed, refused, skipped, given_up, serializable, passed_over, locked, only_read,
         by_refusal[REFUSAL_COUNT];
 };
 
@@ -127,7 +140,8 @@ static void compare_alone(const struct script *script, struct world *other, unsi
     uint32_t picked = pick(&world);
     struct outcome one = execute(who, bundle, picked, script->gives_up[who]),
                    same = {.kind = OUTCOME_NONE};
-    store_execute(other, script->primitives, bundle, picked, &same);
+    struct observed of_store;
+    store_execute_seen(other, script->primitives, bundle, picked, &same, &of_store);
     bool given_up = script->gives_up[who] && same.kind == OUTCOME_COMMITTED;
     if (is_referred_to(script->primitives, bundle, &one)) {
         world_undo(other, 0);
@@ -143,6 +157,10 @@ static void compare_alone(const struct script *script, struct world *other, unsi
               same.kind, refusal_text((enum refusal)same.refusal), same.skipped);
     cr_assert(same_changes(&world, other), "seed %llu, %c: other changes, %zu and %zu",
               (unsigned long long)seed, 'A' + (int)who, world.change_count, other->change_count);
+    cr_assert(same_seen(&one, &of_store), "seed %llu, %c: both levels see the same of it",
+              (unsigned long long)seed, 'A' + (int)who);
+    tally->locked += one.kind == OUTCOME_COMMITTED && seen.lock_count > 0;
+    tally->only_read += one.kind == OUTCOME_COMMITTED && seen.only_read;
     tally->committed += one.kind == OUTCOME_COMMITTED;
     tally->refused += one.kind == OUTCOME_REFUSED;
     tally->by_refusal[one.refusal]++;
@@ -179,6 +197,8 @@ Test(session, alone_the_transactions_of_scripts_do_what_the_store_does)
     cr_expect_gt(tally.refused, 1000U);
     cr_expect_gt(tally.skipped, 100U);
     cr_expect_gt(tally.serializable, 3000U);
+    cr_expect_gt(tally.locked, 100U);
+    cr_expect_gt(tally.only_read, 100U);
     cr_expect_lt(tally.passed_over, 1500U);
     static const enum refusal wanted[] = {REFUSED_EXISTS, REFUSED_NO_PARENT, REFUSED_NULL,
                                           REFUSED_CLOSED, REFUSED_DONE,      REFUSED_NO_MESSAGE};

@@ -1,0 +1,35 @@
+/* The monitors of what no row shows (observed.h), protocol by protocol: the hook `transaction` of
+ * their struct monitors. Each sees every transaction, committed or not, after the monitors of rows.
+ *
+ * What they remember is of clients and not of rows: struct oracle has it (SEEN_CELLS numbers a
+ * client, all 0 at first), and a search, which tells of no client, has none of it. */
+#ifndef MODEL_ORACLE_SEEN_H
+#define MODEL_ORACLE_SEEN_H
+
+#include "model/oracle/judge.h"
+
+typedef struct oracle_verdict seen_monitor(struct oracle *oracle, const struct rows *rows,
+                                           const struct observed *seen,
+                                           const struct row_change *changes, size_t count);
+
+/* ACL-47, ACL-48: claims are extended in time, and tries are counted. */
+seen_monitor seen_activity;
+/* CUT-12, CUT-16, CUT-17: tries, the advisory lock, isolation. */
+seen_monitor seen_pipeline;
+/* SEQ-9, SEQ-10: heartbeats, and how late a lease is reclaimed. */
+seen_monitor seen_seq;
+
+/* The client's memory; of nobody none. One that was started anew remembers nothing. */
+static inline int64_t *seen_client(struct oracle *oracle, const struct observed *seen)
+{
+    if (seen->client >= OBSERVED_CLIENTS_MAX) {
+        return NULL;
+    }
+    int64_t *cells = oracle->clients[seen->client];
+    for (int i = 0; seen->is_new && i < SEEN_CELLS; i++) {
+        cells[i] = 0;
+    }
+    return cells;
+}
+
+#endif

@@ -1,0 +1,175 @@
+#include "model/oracle/seen.h"
+
+#define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
+
+/* What is known of a client. */
+enum {
+    CELL_MESSAGE,  /* 1 + the slot of the message that it claimed last; 0: it holds none */
+    CELL_EPOCH,    /* of that claim */
+    CELL_UNTIL,    /* when it runs out, */
+    CELL_LIFE,     /* ... and for how long it was given */
+    CELL_TOLD,     /* the store's clock as of its last answer but one, */
+    CELL_LAST,     /* ... and as of its last one */
+    CELL_FAILURES, /* its transactions that failed since it made a step forward */
+    CELL_DOUBT,    /* ... and it was not told of all of them that they did */
+};
+
+/* What a commit did to the queue, as its client is concerned. */
+struct doing {
+    uint32_t takes; /* the slot of the message that it claimed, or published and kept */
+    uint32_t keeps; /* ... whose time it changed, and that it had claimed before */
+    bool acks;      /* it took away the one that it had claimed before */
+};
+
+/* What a commit publishes with a claim on it is its own worker's next message if it acks the one
+ * before; else that claim is nobody's, and runs out. */
+static struct doing doing_of(const struct rows *rows, const struct row_change *changes,
+                             size_t count, const int64_t *cells)
+{
+    struct doing doing = {.takes = ROW_NONE, .keeps = ROW_NONE};
+    uint32_t published = ROW_NONE;
+    bool deletes = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct row_change *change = &changes[i];
+        if (change->table != TABLE_MESSAGE) {
+            continue;
+        }
+        bool own = (int64_t)change->slot + 1 == cells[CELL_MESSAGE];
+        if (change->kind == ROW_DELETED) {
+            deletes = true;
+            doing.acks = doing.acks || own;
+        } else if (change->kind == ROW_INSERTED) {
+            bool held = row_get(rows, TABLE_MESSAGE, change->slot, MESSAGE_EPOCH) > 0;
+            published = held ? change->slot : published;
+        } else if (change->column == MESSAGE_EPOCH) {
+            doing.takes = change->slot;
+        } else if (change->column == MESSAGE_VISIBLE_AT && own) {
+            doing.keeps = change->slot;
+        }
+    }
+    doing.keeps = doing.keeps == doing.takes ? ROW_NONE : doing.keeps;
+    doing.takes = doing.takes == ROW_NONE && deletes ? published : doing.takes;
+    return doing;
+}
+
+/* It had the message until this commit: nobody has claimed it since, or acked it. By its slot,
+ * because another one may have been published under its key. */
+static bool held(const struct rows *rows, const struct doing *doing, const int64_t *cells)
+{
+    uint32_t slot = (uint32_t)cells[CELL_MESSAGE] - 1;
+    if (cells[CELL_MESSAGE] == 0 || slot == doing->takes) {
+        return false;
+    }
+    return doing->acks || (row_is_there(rows, TABLE_MESSAGE, slot) &&
+                           row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == cells[CELL_EPOCH]);
+}
+
+static void tell(struct judge *judge, bool fine, enum clause_id clause, const int64_t *cells,
+                 const char *why)
+{
+    judge_that(judge, fine, ORACLE_STORE, clause, TABLE_MESSAGE, (uint32_t)cells[CELL_MESSAGE] - 1,
+               why);
+}
+
+/* Half of the claim was over at that time. */
+static bool is_half_over(const int64_t *cells, int64_t at)
+{
+    return at > cells[CELL_UNTIL] - cells[CELL_LIFE] / 2;
+}
+
+/* It goes on with the message that it holds, or lets go of it for another. An answer that says for
+ * the first time that half of the claim is over may have crossed this transaction (E-ACL-34). */
+static void judge_holder(struct judge *judge, const struct doing *doing, const int64_t *cells)
+{
+    bool lets_go = doing->takes != ROW_NONE && !doing->acks;
+    int64_t failures = cells[CELL_FAILURES];
+    if (!lets_go && is_half_over(cells, cells[CELL_LAST])) {
+        tell(judge, doing->keeps != ROW_NONE || !is_half_over(cells, cells[CELL_TOLD]),
+             CLAUSE_ACL_47, cells,
+             "a worker went on with a message after half of its claim, which it did not extend");
+    }
+    if (!lets_go && failures > 0) {
+        tell(judge, failures <= TRIES_MAX, CLAUSE_ACL_48, cells,
+             "what failed was tried again more often than allowed");
+    }
+    if (lets_go && cells[CELL_DOUBT] == 0) {
+        tell(judge, failures > TRIES_MAX, CLAUSE_ACL_48, cells,
+             "a claim was let go before what failed was tried as often as allowed");
+    }
+    if (lets_go && failures > TRIES_MAX) {
+        judge_see(judge, SIGHT_CLAIM_LET_GO);
+    }
+}
+
+/* What it holds from now on. Who is not told of its commit does not know of what it claimed; who
+ * changes a claim's time before half of it is over puts the message back. */
+static void remember_claim(struct judge *judge, const struct doing *doing,
+                           const struct observed *seen, int64_t *cells)
+{
+    const struct rows *rows = judge->rows;
+    bool extends = doing->keeps != ROW_NONE && is_half_over(cells, cells[CELL_LAST]);
+    uint32_t slot = doing->takes != ROW_NONE ? doing->takes : extends ? doing->keeps : ROW_NONE;
+    bool touched = slot != ROW_NONE || doing->acks || doing->keeps != ROW_NONE;
+    if (touched && (slot == ROW_NONE || !seen->answered)) {
+        cells[CELL_MESSAGE] = 0;
+    } else if (touched) {
+        cells[CELL_MESSAGE] = (int64_t)slot + 1;
+        cells[CELL_EPOCH] = doing->takes == ROW_NONE /* a claim that is lost is not extended */
+                                ? cells[CELL_EPOCH]
+                                : row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH);
+        cells[CELL_UNTIL] = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT);
+        cells[CELL_LIFE] = cells[CELL_UNTIL] - seen->began;
+    }
+    if (doing->takes != ROW_NONE) { /* what it knew before was of another claim */
+        cells[CELL_TOLD] = 0;
+        cells[CELL_LAST] = 0;
+    }
+    if (extends) {
+        judge_see(judge, SIGHT_CLAIM_EXTENDED);
+    }
+}
+
+/* Reads and extensions are no step forward. */
+static void remember_end(struct judge *judge, const struct doing *doing,
+                         const struct observed *seen, int64_t *cells)
+{
+    if (observed_failed(seen)) {
+        cells[CELL_FAILURES]++;
+        cells[CELL_DOUBT] |= !seen->answered;
+        return;
+    }
+    cells[CELL_TOLD] = cells[CELL_LAST];
+    cells[CELL_LAST] = seen->began;
+    if (seen->ended == OBSERVED_REFUSED) {
+        cells[CELL_MESSAGE] = 0; /* perhaps its claim is lost, or it had let go and found nothing */
+    }
+    if (seen->ended == OBSERVED_REFUSED || (!seen->only_read && doing->keeps == ROW_NONE)) {
+        if (cells[CELL_FAILURES] > 0 && seen->ended == OBSERVED_COMMITTED &&
+            doing->takes == ROW_NONE) {
+            judge_see(judge, SIGHT_TRIED_AGAIN);
+        }
+        cells[CELL_FAILURES] = 0;
+        cells[CELL_DOUBT] = 0;
+    }
+}
+
+struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *rows,
+                                    const struct observed *seen, const struct row_change *changes,
+                                    size_t count)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    int64_t *cells = seen_client(oracle, seen);
+    struct doing doing = {.takes = ROW_NONE, .keeps = ROW_NONE};
+    if (cells == NULL) {
+        return judge.verdict;
+    }
+    if (seen->ended == OBSERVED_COMMITTED) {
+        doing = doing_of(rows, changes, count, cells);
+        if (held(rows, &doing, cells)) {
+            judge_holder(&judge, &doing, cells);
+        }
+        remember_claim(&judge, &doing, seen, cells);
+    }
+    remember_end(&judge, &doing, seen, cells);
+    return judge.verdict;
+}

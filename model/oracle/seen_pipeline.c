@@ -1,0 +1,175 @@
+#include "model/oracle/seen.h"
+
+#define TRIES_MAX 3 /* how often a phase is retried: what "bounded" is here */
+
+/* What is known of a client since it claimed its request. */
+enum {
+    CELL_TRIES,   /* transactions of the request's phase, and reads that resolve it, that failed */
+    CELL_PENDING, /* phases of which it does not know yet that they did */
+    CELL_UNTOLD,  /* phases that committed, of which it was not told */
+    CELL_COUNT
+};
+
+struct transaction {
+    struct judge judge;
+    const struct observed *seen;
+    const struct row_change *changes;
+    size_t count;
+};
+
+static void tell(struct transaction *of, bool fine, enum clause_id clause, enum row_table table,
+                 uint32_t slot, const char *why)
+{
+    judge_that(&of->judge, fine, ORACLE_STORE, clause, table, slot, why);
+}
+
+/* ---- locks and isolation --------------------------------------------------------------------- */
+
+/* The entry whose phase the row belongs to; 0: none that was there before. */
+static int64_t entry_of(const struct rows *rows, const struct row_change *change)
+{
+    enum row_table table = (enum row_table)change->table;
+    bool is_new = change->kind == ROW_INSERTED;
+    if (table == TABLE_ENTRY && change->kind == ROW_UPDATED) {
+        return row_key(rows, table, change->slot);
+    }
+    if (table == TABLE_REVIEW && is_new) {
+        return row_get(rows, table, change->slot, REVIEW_ENTRY);
+    }
+    if (table == TABLE_CHANGE_SET && is_new) {
+        return row_get(rows, table, change->slot, CHANGE_SET_ENTRY);
+    }
+    return table == TABLE_VERIFY && is_new
+               ? judge_column(rows, TABLE_CHANGE_SET,
+                              row_get(rows, table, change->slot, VERIFY_SET), CHANGE_SET_ENTRY)
+               : 0;
+}
+
+/* CUT-16: before any read or write of the phase. MARK relies on its key (E-CUT-17). */
+static void judge_lock(struct transaction *of, const struct row_change *change)
+{
+    int64_t entry = entry_of(of->judge.rows, change);
+    enum row_table table = (enum row_table)change->table;
+    if (entry == 0) {
+        return;
+    }
+    tell(of, observed_has_lock(of->seen, entry), CLAUSE_CUT_16, table, change->slot,
+         "a phase committed without the advisory lock of its entry");
+    tell(of, of->seen->locked != OBSERVED_LOCK_LATE, CLAUSE_CUT_16, table, change->slot,
+         "a phase took the advisory lock of its entry after it had begun");
+}
+
+/* CUT-17: what a phase is about says which phase it is. */
+static void judge_isolation(struct transaction *of, const struct row_change *change)
+{
+    const struct rows *rows = of->judge.rows;
+    enum row_table table = (enum row_table)change->table;
+    bool serializable = of->seen->isolation == OBSERVED_SERIALIZABLE;
+    if (change->kind != ROW_INSERTED) {
+        return;
+    }
+    if (table == TABLE_VERIFY) {
+        tell(of, serializable, CLAUSE_CUT_17, table, change->slot,
+             "a VERIFY did not run SERIALIZABLE");
+    } else if (table == TABLE_CHANGE_SET &&
+               row_get(rows, table, change->slot, CHANGE_SET_COMPENSATES) == 0) {
+        tell(of, serializable, CLAUSE_CUT_17, table, change->slot,
+             "a CUT did not run SERIALIZABLE");
+    } else if (table == TABLE_REVIEW ||
+               (table == TABLE_ENTRY &&
+                row_get(rows, table, change->slot, ENTRY_KIND) == ENTRY_WORK)) {
+        tell(of, of->seen->isolation == OBSERVED_READ_COMMITTED, CLAUSE_CUT_17, table, change->slot,
+             "a MARK or a REVIEW did not run READ COMMITTED");
+    }
+}
+
+/* ---- tries ----------------------------------------------------------------------------------- */
+
+/* What is written of how often it was tried. The history of an escalation tells of no try. A commit
+ * of which nobody was told may have been lost again since (a failover). */
+static void judge_tries(struct transaction *of, const struct row_change *change,
+                        const int64_t *cells)
+{
+    int64_t tries = cells[CELL_TRIES];
+    const struct rows *rows = of->judge.rows;
+    enum row_table table = (enum row_table)change->table;
+    uint32_t slot = change->slot;
+    if (change->kind != ROW_INSERTED) {
+        return;
+    }
+    if (table == TABLE_PAST &&
+        judge_column(rows, TABLE_ENTRY, row_get(rows, table, slot, PAST_ENTRY), ENTRY_KIND) ==
+            ENTRY_WORK) {
+        int64_t told = row_get(rows, table, slot, PAST_RETRIES);
+        if (told != 0 || tries != 0) {
+            judge_held(&of->judge, CLAUSE_CUT_12);
+        }
+        if (told < tries || told > tries + cells[CELL_UNTOLD]) {
+            judge_breach(&of->judge, ORACLE_STORE, CLAUSE_CUT_12, table, slot,
+                         "a phase was tried more or less often than its history says");
+        }
+    } else if (table == TABLE_SWEEP_LOG &&
+               row_get(rows, table, slot, SWEEP_LOG_WHY) == SWEEP_EXHAUSTED) {
+        tell(of, tries > TRIES_MAX, CLAUSE_CUT_12, table, slot,
+             "a phase was given up as exhausted and was not tried as often as allowed");
+    }
+}
+
+/* Phases, and the reads that resolve them, are sent as a principal; nothing else is (CUT-11). No
+ * connection to be had is no try (E-CUT-15). That a phase of which no answer came has failed is
+ * known, and counted, when a read says so (E-CUT-16); which its client may hear a transaction
+ * later. */
+static void count_try(struct transaction *of, int64_t *cells)
+{
+    const struct observed *seen = of->seen;
+    if (seen->principal == PRINCIPAL_NONE || seen->ended == OBSERVED_TURNED_AWAY) {
+        return;
+    }
+    if (!seen->answered && !seen->only_read) {
+        cells[seen->ended == OBSERVED_COMMITTED ? CELL_UNTOLD : CELL_PENDING]++;
+    } else if (observed_failed(seen)) {
+        cells[CELL_TRIES]++;
+    } else if (seen->only_read) {
+        cells[CELL_TRIES] += cells[CELL_PENDING];
+        cells[CELL_PENDING] = 0;
+    }
+    if (cells[CELL_TRIES] > TRIES_MAX + 2) {
+        judge_breach(&of->judge, ORACLE_STORE, CLAUSE_CUT_12, TABLE_COUNT, ROW_NONE,
+                     "a phase was tried without bound");
+    }
+}
+
+/* It claims a request: what it knew was of another. */
+static void forget_if_claimed(const struct row_change *change, int64_t *cells)
+{
+    if (change->table == TABLE_MESSAGE && change->kind == ROW_UPDATED &&
+        change->column == MESSAGE_EPOCH) {
+        for (int i = 0; i < CELL_COUNT; i++) {
+            cells[i] = 0;
+        }
+    }
+}
+
+struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *rows,
+                                    const struct observed *seen, const struct row_change *changes,
+                                    size_t count)
+{
+    struct transaction of = {
+        .judge = judge_begin(oracle, rows), .seen = seen, .changes = changes, .count = count};
+    int64_t *cells = seen_client(oracle, seen);
+    bool committed = seen->ended == OBSERVED_COMMITTED;
+    for (size_t i = 0; committed && i < count; i++) {
+        if (seen->isolation != OBSERVED_ISOLATION_UNKNOWN) {
+            judge_lock(&of, &changes[i]);
+            judge_isolation(&of, &changes[i]);
+        }
+        if (cells != NULL) {
+            judge_tries(&of, &changes[i], cells);
+            forget_if_claimed(&changes[i], cells);
+        }
+    }
+    if (cells != NULL) {
+        count_try(&of, cells);
+    }
+    return of.judge.verdict;
+}

@@ -1,0 +1,176 @@
+#include "model/oracle/seen.h"
+
+/* The states and cells of a run, as seq_rows.c reads them. */
+#define IN_FLIGHT 2
+#define CANCELLED 6
+
+/* What is known of a client. */
+enum {
+    CELL_RUN,      /* the seq whose lease it took last; 0: none */
+    CELL_BEATS,    /* it sent a heartbeat of that run, or may have tried to */
+    CELL_FOR_NONE, /* transactions that changed nothing while a lease had expired, in a row, */
+    CELL_SINCE,    /* ... and when the first of them began */
+};
+
+static int64_t cell(const struct rows *rows, uint32_t slot, int column)
+{
+    return row_get(rows, TABLE_SEQ, slot, column);
+}
+
+/* When the lease of a run expires (E-SEQ-13). */
+static int64_t expires(const struct rows *rows, int64_t heartbeat)
+{
+    return heartbeat + row_get(rows, TABLE_STAGE, 0, STAGE_LEASE);
+}
+
+static bool has_expired(const struct rows *rows, int64_t now)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        if (cell(rows, slot, SEQ_STATE) == IN_FLIGHT &&
+            expires(rows, cell(rows, slot, SEQ_HEARTBEAT)) <= now) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- heartbeats ------------------------------------------------------------------------------ */
+
+/* A run ends by a result of its own: it has made progress before (E-SEQ-16). */
+static void judge_beats(struct judge *judge, uint32_t slot, const int64_t *cells)
+{
+    bool own = cell(judge->rows, slot, SEQ_ENDED_BY) != 0 &&
+               row_key(judge->rows, TABLE_SEQ, slot) == cells[CELL_RUN];
+    if (own) {
+        judge_that(judge, cells[CELL_BEATS] != 0, ORACLE_STORE, CLAUSE_SEQ_9, TABLE_SEQ, slot,
+                   "a run reported its result and never sent a heartbeat");
+    }
+}
+
+/* A heartbeat that fails was sent; so was one that finds the clock behind the last one (SEQ-19). */
+static void remember_beat(const struct judge *judge, const struct observed *seen, bool beat,
+                          int64_t *cells)
+{
+    uint32_t slot = row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]);
+    bool behind = slot != ROW_NONE && seen->began <= cell(judge->rows, slot, SEQ_HEARTBEAT);
+    if (beat || behind || observed_failed(seen)) {
+        cells[CELL_BEATS] = 1;
+    }
+}
+
+/* ---- reclaiming ------------------------------------------------------------------------------ */
+
+/* An expired lease was taken away: within two rounds of whoever does it (E-SEQ-17). `heartbeat` is
+ * the run's last. */
+static void judge_reclaim(struct judge *judge, uint32_t slot, int64_t heartbeat,
+                          const int64_t *cells)
+{
+    int64_t rounds = 4 * (int64_t)judge->rows->table[TABLE_SEQ].used;
+    bool late =
+        cells[CELL_FOR_NONE] > rounds && cells[CELL_SINCE] >= expires(judge->rows, heartbeat);
+    judge_that(judge, !late, ORACLE_STORE, CLAUSE_SEQ_10, TABLE_SEQ, slot,
+               "an expired lease was passed over for more than two rounds before it was reclaimed");
+}
+
+static void remember_round(const struct judge *judge, const struct observed *seen, bool changed,
+                           int64_t *cells)
+{
+    bool none = seen->ended == OBSERVED_COMMITTED && !changed;
+    if (none && has_expired(judge->rows, seen->began)) {
+        cells[CELL_SINCE] = cells[CELL_FOR_NONE] == 0 ? seen->began : cells[CELL_SINCE];
+        cells[CELL_FOR_NONE]++;
+    } else if (seen->ended == OBSERVED_COMMITTED) {
+        cells[CELL_FOR_NONE] = 0;
+    }
+}
+
+/* ---- one transaction ------------------------------------------------------------------------- */
+
+/* What the commit did to one seq. */
+struct seq_change {
+    uint32_t slot;
+    int64_t state, heartbeat; /* as they were before */
+    bool moved, beat;
+};
+
+static struct seq_change change_of(const struct rows *rows, const struct row_change *changes,
+                                   size_t count, uint32_t slot)
+{
+    struct seq_change of = {.slot = slot,
+                            .state = cell(rows, slot, SEQ_STATE),
+                            .heartbeat = cell(rows, slot, SEQ_HEARTBEAT)};
+    for (size_t i = count; i > 0; i--) {
+        const struct row_change *change = &changes[i - 1];
+        if (change->table != TABLE_SEQ || change->slot != slot || change->kind != ROW_UPDATED) {
+            continue;
+        }
+        if (change->column == SEQ_STATE) {
+            of.state = change->before;
+            of.moved = true;
+        } else if (change->column == SEQ_HEARTBEAT) {
+            of.heartbeat = change->before;
+            of.beat = true;
+        }
+    }
+    return of;
+}
+
+/* What the transaction did, as its client is concerned. */
+struct doing {
+    bool changes; /* some seq moved, or its heartbeat did */
+    bool takes;   /* it took a lease */
+    bool beats;   /* it sent a heartbeat of the run in hand */
+};
+
+static void judge_seq(struct judge *judge, const struct seq_change *of, struct doing *doing,
+                      int64_t *cells)
+{
+    int64_t key = row_key(judge->rows, TABLE_SEQ, of->slot);
+    int64_t state = cell(judge->rows, of->slot, SEQ_STATE);
+    doing->changes = doing->changes || of->moved || of->beat;
+    if (of->moved && of->state == IN_FLIGHT && cell(judge->rows, of->slot, SEQ_ENDED_BY) != 0) {
+        judge_beats(judge, of->slot, cells);
+    } else if (of->moved && of->state == IN_FLIGHT && state != CANCELLED) {
+        judge_reclaim(judge, of->slot, of->heartbeat, cells);
+    }
+    if (of->moved && state == IN_FLIGHT) {
+        doing->takes = true;
+        cells[CELL_RUN] = key;
+        cells[CELL_BEATS] = 0;
+    } else if (of->beat && key == cells[CELL_RUN]) {
+        doing->beats = true;
+    }
+}
+
+/* The first that the commit wrote of this seq. */
+static bool is_first(const struct row_change *changes, size_t at)
+{
+    bool first = changes[at].table == TABLE_SEQ && changes[at].kind == ROW_UPDATED;
+    for (size_t i = 0; i < at && first; i++) {
+        first = changes[i].table != TABLE_SEQ || changes[i].slot != changes[at].slot;
+    }
+    return first;
+}
+
+struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
+                               const struct observed *seen, const struct row_change *changes,
+                               size_t count)
+{
+    struct judge judge = judge_begin(oracle, rows);
+    int64_t *cells = seen_client(oracle, seen);
+    struct doing doing = {false};
+    if (cells == NULL || rows->table[TABLE_STAGE].used == 0) {
+        return judge.verdict;
+    }
+    for (size_t i = 0; seen->ended == OBSERVED_COMMITTED && i < count; i++) {
+        if (is_first(changes, i)) {
+            struct seq_change of = change_of(rows, changes, count, changes[i].slot);
+            judge_seq(&judge, &of, &doing, cells);
+        }
+    }
+    if (!doing.takes || observed_failed(seen)) {
+        remember_beat(&judge, seen, doing.beats, cells);
+    }
+    remember_round(&judge, seen, doing.changes, cells);
+    return judge.verdict;
+}

@@ -1,0 +1,728 @@
+/* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
+ * they wrote. What is due is done in time, or it is reported under its clause. */
+#include "model/oracle/seen.h"
+#include "model/tests/proves.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define COUNT(array)  (sizeof(array) / sizeof(*(array)))
+#define FINE          CLAUSE_COUNT
+#define CAPACITY      32
+#define INDEX         64
+#define CHANGES       16
+#define STEPS_MAX     16
+#define RUN_STEPS_MAX 14
+
+static struct rows rows;
+static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
+static uint32_t indexes[TABLE_COUNT][INDEX];
+static struct row_change changes[CHANGES];
+static size_t count;
+static struct oracle oracle;
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static void begin(void)
+{
+    memset(indexes, 0, sizeof indexes);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        rows.table[t] = (struct row_area){.cells = cells[t],
+                                          .index = indexes[t],
+                                          .stride = 1 + ROW_COLUMNS_MAX,
+                                          .index_mask = INDEX - 1,
+                                          .capacity = CAPACITY};
+    }
+    count = 0;
+    memset(&oracle, 0, sizeof oracle);
+}
+
+TestSuite(oracle_seen, .init = begin);
+
+static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
+                 int64_t before)
+{
+    cr_assert(count < CHANGES);
+    changes[count++] = (struct row_change){.slot = slot,
+                                           .table = (uint8_t)table,
+                                           .kind = (uint8_t)kind,
+                                           .column = (uint8_t)column,
+                                           .before = before};
+}
+
+static void put(enum row_table table, int64_t key)
+{
+    struct row_area *area = &rows.table[table];
+    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
+    int64_t *row = &area->cells[(size_t)slot * area->stride];
+    memset(row, 0, area->stride * sizeof *row);
+    row[0] = key;
+    while (area->index[place] != 0) {
+        place = (place + 1) & area->index_mask;
+    }
+    area->index[place] = slot + 1;
+    note(table, slot, ROW_INSERTED, 0, 0);
+}
+
+static void set(enum row_table table, int64_t key, int column, int64_t value)
+{
+    uint32_t slot = row_find(&rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    int64_t *cell = &cells[table][slot * rows.table[table].stride + 1 + (uint32_t)column];
+    note(table, slot, ROW_UPDATED, column, *cell);
+    *cell = value;
+}
+
+static void drop(enum row_table table, int64_t key)
+{
+    uint32_t slot = row_find(&rows, table, key);
+    cr_assert_neq(slot, ROW_NONE);
+    for (uint32_t place = 0; place < INDEX; place++) {
+        if (rows.table[table].index[place] == slot + 1) {
+            rows.table[table].index[place] = ROW_GONE;
+        }
+    }
+    note(table, slot, ROW_DELETED, 0, 0);
+}
+
+/* How a transaction ends, for tables of them. */
+enum end { OK, REFUSED, ABORTED, AWAY, LOST, UNTOLD, BORN };
+
+static struct observed seen_at(int64_t at, enum end end)
+{
+    static const uint8_t ends[] = {
+        [OK] = OBSERVED_COMMITTED,     [REFUSED] = OBSERVED_REFUSED, [ABORTED] = OBSERVED_ABORTED,
+        [AWAY] = OBSERVED_TURNED_AWAY, [LOST] = OBSERVED_LOST,       [UNTOLD] = OBSERVED_COMMITTED,
+        [BORN] = OBSERVED_COMMITTED};
+    return (struct observed){.ended = ends[end],
+                             .answered = end != LOST && end != UNTOLD,
+                             .is_new = end == BORN,
+                             .client = 3,
+                             .isolation = OBSERVED_READ_COMMITTED,
+                             .began = at};
+}
+
+static enum clause_id tell(seen_monitor *monitor, const struct observed *seen)
+{
+    bool committed = seen->ended == OBSERVED_COMMITTED;
+    struct oracle_verdict verdict = monitor(&oracle, &rows, seen, changes, committed ? count : 0);
+    cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
+    count = 0;
+    return verdict.clause;
+}
+
+/* ---- activity: claims and tries -------------------------------------------------------------- *
+ * Message 7 is claimed for 20 ticks: half of the claim is over after 10. */
+
+enum act { CLAIM, OTHER, STEP, READ, EXTEND, BACK, ACK, STOLEN, KEEP };
+struct act_step {
+    enum act act;
+    int64_t at;
+    enum end end;
+};
+
+static void claim(int64_t message, int64_t at)
+{
+    set(TABLE_MESSAGE, message, MESSAGE_EPOCH,
+        1 + judge_column(&rows, TABLE_MESSAGE, message, MESSAGE_EPOCH));
+    set(TABLE_MESSAGE, message, MESSAGE_VISIBLE_AT, at + 20);
+}
+
+static void act(const struct act_step *step)
+{
+    switch (step->act) {
+    case CLAIM:
+        claim(7, step->at);
+        break;
+    case OTHER:
+        claim(8, step->at);
+        break;
+    case STEP:
+        set(TABLE_ACTIVITY, 1, ACTIVITY_LEDGER, step->at);
+        break;
+    case READ:
+        break;
+    case EXTEND:
+    case BACK:
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == BACK ? 3 : 20));
+        break;
+    case ACK:
+        drop(TABLE_MESSAGE, 7);
+        break;
+    case STOLEN: /* by somebody else, who is not told of */
+        claim(7, step->at);
+        count = 0;
+        break;
+    case KEEP: /* publishes a message with a claim on it */
+        put(TABLE_MESSAGE, 9);
+        set(TABLE_MESSAGE, 9, MESSAGE_EPOCH, 1);
+        count = 1;
+        break;
+    }
+}
+
+static enum clause_id play(const struct act_step *steps, size_t length)
+{
+    enum clause_id clause = FINE;
+    begin();
+    put(TABLE_MESSAGE, 7);
+    put(TABLE_MESSAGE, 8);
+    put(TABLE_ACTIVITY, 1);
+    count = 0;
+    for (size_t i = 0; i < length && clause == FINE && steps[i].at != 0; i++) {
+        struct observed seen = seen_at(steps[i].at, steps[i].end);
+        seen.only_read = steps[i].act == READ;
+        if (seen.ended == OBSERVED_COMMITTED) {
+            act(&steps[i]);
+        }
+        if (steps[i].act != STOLEN) {
+            clause = tell(seen_activity, &seen);
+        }
+    }
+    return clause;
+}
+
+struct act_case {
+    const char *name;
+    enum clause_id clause;
+    struct act_step steps[STEPS_MAX];
+};
+
+static void play_all(const struct act_case *cases, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        enum clause_id clause = play(cases[i].steps, STEPS_MAX);
+        cr_expect_eq(clause, cases[i].clause, "%s: %s", cases[i].name,
+                     clause == FINE ? "fine" : clause_get(clause)->id);
+    }
+}
+
+Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
+{
+    PROVES(CLAUSE_ACL_47);
+    static const struct act_case cases[] = {
+        {"in time", FINE, {{CLAIM, 100, OK}, {STEP, 109, OK}, {STEP, 110, OK}, {ACK, 110, OK}}},
+        {"extended",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {EXTEND, 113, OK}, {STEP, 114, OK}, {STEP, 122, OK}}},
+        {"extended again",
+         FINE,
+         {{CLAIM, 100, OK},
+          {STEP, 112, OK},
+          {EXTEND, 113, OK},
+          {STEP, 124, OK},
+          {EXTEND, 125, OK},
+          {STEP, 130, OK}}},
+        {"an answer that crossed the next transaction",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}}},
+        {"never",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}, {STEP, 114, OK}}},
+        {"not before a read either",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {READ, 112, OK}, {STEP, 113, OK}, {READ, 114, OK}}},
+        {"nor an ack",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}, {ACK, 114, OK}}},
+        {"once, and then no more",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK},
+          {STEP, 112, OK},
+          {EXTEND, 113, OK},
+          {STEP, 124, OK},
+          {STEP, 125, OK},
+          {STEP, 126, OK}}},
+        {"paused, and did not know", FINE, {{CLAIM, 100, OK}, {STEP, 101, OK}, {STEP, 118, OK}}},
+        {"a clock that fell back",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 102, OK}, {STEP, 103, OK}}},
+        {"claimed by another meanwhile",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STOLEN, 121, OK}, {STEP, 122, OK}, {STEP, 123, OK}}},
+        {"let go for another: that needs no extension, but a reason",
+         CLAUSE_ACL_48,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}, {OTHER, 114, OK}}},
+        {"put back, which is no extension",
+         FINE,
+         {{CLAIM, 100, OK}, {BACK, 104, OK}, {OTHER, 105, OK}, {STEP, 106, OK}}},
+        {"a claim that it was not told of",
+         FINE,
+         {{CLAIM, 100, UNTOLD}, {STEP, 112, OK}, {STEP, 113, OK}, {STEP, 114, OK}}},
+        {"started anew",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}, {STEP, 114, BORN}}},
+    };
+    play_all(cases, COUNT(cases));
+}
+
+Test(oracle_seen, what_fails_is_tried_again_as_often_as_allowed)
+{
+    PROVES(CLAUSE_ACL_48);
+    static const struct act_case cases[] = {
+        {"four times",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, LOST},
+          {STEP, 2, AWAY},
+          {STEP, 3, OK}}},
+        {"five times",
+         CLAUSE_ACL_48,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, LOST},
+          {STEP, 2, AWAY},
+          {STEP, 2, UNTOLD},
+          {STEP, 3, OK}}},
+        {"reads and extensions are no step forward",
+         CLAUSE_ACL_48,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, LOST},
+          {READ, 12, OK},
+          {EXTEND, 13, OK},
+          {STEP, 14, ABORTED},
+          {STEP, 14, ABORTED},
+          {STEP, 15, ABORTED},
+          {STEP, 16, OK}}},
+        {"a step is",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 3, OK},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 5, OK}}},
+        {"so is a refusal",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 3, REFUSED},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 5, OK}}},
+        {"then it lets go",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {OTHER, 3, OK}}},
+        {"and may fail to claim, or find nothing",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {OTHER, 2, REFUSED},
+          {OTHER, 3, ABORTED},
+          {OTHER, 4, OK}}},
+        {"who extends another's claim has lost its own",
+         FINE,
+         {{CLAIM, 1, OK}, {STEP, 12, OK}, {STOLEN, 13, OK}, {EXTEND, 14, OK}, {OTHER, 15, OK}}},
+        {"not without a failure", CLAUSE_ACL_48, {{CLAIM, 1, OK}, {OTHER, 3, OK}}},
+        {"not sooner", CLAUSE_ACL_48, {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, OK}}},
+        {"unless it may have put the message back",
+         FINE,
+         {{CLAIM, 1, OK}, {BACK, 2, LOST}, {OTHER, 3, ABORTED}, {OTHER, 4, OK}}},
+        {"or died", FINE, {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, BORN}}},
+        {"or had nothing to let go of",
+         FINE,
+         {{CLAIM, 1, OK}, {ACK, 2, OK}, {OTHER, 3, ABORTED}, {OTHER, 4, OK}}},
+        {"a message that is published and not gone on with is not held",
+         FINE,
+         {{CLAIM, 1, OK},
+          {KEEP, 2, OK},
+          {STEP, 3, ABORTED},
+          {ACK, 4, OK},
+          {OTHER, 5, ABORTED},
+          {OTHER, 6, OK}}},
+    };
+    play_all(cases, COUNT(cases));
+}
+
+Test(oracle_seen, of_nobody_nothing_is_counted_as_held)
+{
+    struct observed seen = seen_at(5, OK);
+    seen.client = OBSERVED_NOBODY;
+    put(TABLE_MESSAGE, 7);
+    claim(7, 5);
+    cr_expect_eq(tell(seen_activity, &seen), FINE);
+    cr_expect_eq(tell(seen_seq, &seen), FINE);
+    put(TABLE_ENTRY, 50);
+    seen.isolation = OBSERVED_ISOLATION_UNKNOWN;
+    cr_expect_eq(tell(seen_pipeline, &seen), FINE);
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        cr_expect_eq(oracle.evaluated[c], 0U, "%s", clause_get((enum clause_id)c)->id);
+    }
+}
+
+/* ---- pipeline: locks and isolation ----------------------------------------------------------- */
+
+enum { ENTRY = 50, DECISION = 51, SET = 52, RESULT = 53, PAST = 54 };
+
+/* The head row of a phase, with its entry there before. */
+static void do_phase(enum row_table head)
+{
+    bool reviews = head == TABLE_REVIEW;
+    begin();
+    put(TABLE_ENTRY, ENTRY);
+    set(TABLE_ENTRY, ENTRY, ENTRY_KIND, ENTRY_WORK);
+    if (head == TABLE_ENTRY) {
+        count = 1; /* the row is new */
+        return;
+    }
+    put(TABLE_CHANGE_SET, SET);
+    set(TABLE_CHANGE_SET, SET, CHANGE_SET_ENTRY, ENTRY);
+    count = 0;
+    if (head == TABLE_CHANGE_SET) {
+        note(head, 0, ROW_INSERTED, 0, 0);
+        return;
+    }
+    put(head, reviews ? DECISION : RESULT);
+    set(head, reviews ? DECISION : RESULT, reviews ? REVIEW_ENTRY : VERIFY_SET,
+        reviews ? ENTRY : SET);
+}
+
+Test(oracle_seen, a_phase_has_its_lock_first_and_its_isolation)
+{
+    PROVES(CLAUSE_CUT_16);
+    PROVES(CLAUSE_CUT_17);
+    static const struct {
+        const char *name;
+        enum row_table head;
+        enum clause_id clause;
+        uint8_t isolation, locked;
+        int64_t lock; /* 0: none */
+    } cases[] = {
+        {"MARK", TABLE_ENTRY, FINE, OBSERVED_READ_COMMITTED, OBSERVED_LOCK_NONE, 0},
+        {"MARK, SERIALIZABLE", TABLE_ENTRY, CLAUSE_CUT_17, OBSERVED_SERIALIZABLE,
+         OBSERVED_LOCK_NONE, 0},
+        {"REVIEW", TABLE_REVIEW, FINE, OBSERVED_READ_COMMITTED, OBSERVED_LOCK_FIRST, ENTRY},
+        {"REVIEW, REPEATABLE READ", TABLE_REVIEW, CLAUSE_CUT_17, OBSERVED_REPEATABLE_READ,
+         OBSERVED_LOCK_FIRST, ENTRY},
+        {"REVIEW without a lock", TABLE_REVIEW, CLAUSE_CUT_16, OBSERVED_READ_COMMITTED,
+         OBSERVED_LOCK_NONE, 0},
+        {"CUT", TABLE_CHANGE_SET, FINE, OBSERVED_SERIALIZABLE, OBSERVED_LOCK_FIRST, ENTRY},
+        {"CUT as a server tells it", TABLE_CHANGE_SET, FINE, OBSERVED_SERIALIZABLE,
+         OBSERVED_LOCK_BEFORE, ENTRY},
+        {"CUT, READ COMMITTED", TABLE_CHANGE_SET, CLAUSE_CUT_17, OBSERVED_READ_COMMITTED,
+         OBSERVED_LOCK_FIRST, ENTRY},
+        {"CUT, REPEATABLE READ", TABLE_CHANGE_SET, CLAUSE_CUT_17, OBSERVED_REPEATABLE_READ,
+         OBSERVED_LOCK_FIRST, ENTRY},
+        {"CUT, locked late", TABLE_CHANGE_SET, CLAUSE_CUT_16, OBSERVED_SERIALIZABLE,
+         OBSERVED_LOCK_LATE, ENTRY},
+        {"CUT, another's lock", TABLE_CHANGE_SET, CLAUSE_CUT_16, OBSERVED_SERIALIZABLE,
+         OBSERVED_LOCK_FIRST, SET},
+        {"VERIFY", TABLE_VERIFY, FINE, OBSERVED_SERIALIZABLE, OBSERVED_LOCK_FIRST, ENTRY},
+        {"VERIFY, READ COMMITTED", TABLE_VERIFY, CLAUSE_CUT_17, OBSERVED_READ_COMMITTED,
+         OBSERVED_LOCK_FIRST, ENTRY},
+        {"VERIFY without a lock", TABLE_VERIFY, CLAUSE_CUT_16, OBSERVED_SERIALIZABLE,
+         OBSERVED_LOCK_NONE, 0},
+        {"nobody looked", TABLE_VERIFY, FINE, OBSERVED_ISOLATION_UNKNOWN, OBSERVED_LOCK_NONE, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        do_phase(cases[i].head);
+        struct observed seen = {.client = OBSERVED_NOBODY,
+                                .isolation = cases[i].isolation,
+                                .locked = cases[i].locked,
+                                .lock_count = cases[i].lock != 0,
+                                .locks = {cases[i].lock}};
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+Test(oracle_seen, a_status_is_not_moved_without_the_lock)
+{
+    put(TABLE_ENTRY, ENTRY);
+    count = 0;
+    set(TABLE_ENTRY, ENTRY, ENTRY_STATUS, STATUS_CUT);
+    struct observed seen = {.client = OBSERVED_NOBODY, .isolation = OBSERVED_SERIALIZABLE};
+    cr_expect_eq(tell(seen_pipeline, &seen), CLAUSE_CUT_16);
+}
+
+/* ---- pipeline: tries ------------------------------------------------------------------------- */
+
+enum ask { REQUEST, PHASE, LOOK, GIVE_UP };
+struct ask_step {
+    enum ask ask;
+    enum end end;
+    int64_t told; /* PHASE that commits: how often its history says that it was tried */
+};
+
+static void ask(const struct ask_step *step)
+{
+    if (step->ask == REQUEST) {
+        set(TABLE_MESSAGE, 7, MESSAGE_EPOCH, 1);
+    } else if (step->ask == PHASE) {
+        put(TABLE_PAST, PAST);
+        set(TABLE_PAST, PAST, PAST_ENTRY, ENTRY);
+        set(TABLE_PAST, PAST, PAST_RETRIES, step->told);
+        count = 1;
+    } else if (step->ask == GIVE_UP) {
+        put(TABLE_SWEEP_LOG, 60);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
+        count = 1;
+    }
+}
+
+Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
+{
+    PROVES(CLAUSE_CUT_12);
+    static const struct {
+        const char *name;
+        enum clause_id clause;
+        struct ask_step steps[12];
+        size_t length;
+    } cases[] = {
+        {"at once", FINE, {{REQUEST, OK, 0}, {PHASE, OK, 0}}, 2},
+        {"after three",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, OK, 3}},
+         5},
+        {"untold", CLAUSE_CUT_12, {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {PHASE, OK, 0}}, 3},
+        {"invented", CLAUSE_CUT_12, {{REQUEST, OK, 0}, {PHASE, OK, 1}}, 2},
+        {"of an earlier request",
+         FINE,
+         {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {REQUEST, OK, 0}, {PHASE, OK, 0}},
+         4},
+        {"no connection is no try",
+         FINE,
+         {{REQUEST, OK, 0}, {PHASE, AWAY, 0}, {PHASE, AWAY, 0}, {PHASE, OK, 0}},
+         4},
+        {"lost, and found so",
+         FINE,
+         {{REQUEST, OK, 0}, {PHASE, LOST, 0}, {LOOK, OK, 0}, {PHASE, OK, 1}},
+         4},
+        {"reads that fail count",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, LOST, 0},
+          {LOOK, ABORTED, 0},
+          {LOOK, UNTOLD, 0},
+          {LOOK, OK, 0},
+          {PHASE, OK, 3}},
+         6},
+        {"and are bounded with it",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, LOST, 0},
+          {LOOK, ABORTED, 0},
+          {LOOK, ABORTED, 0},
+          {LOOK, ABORTED, 0},
+          {LOOK, ABORTED, 0},
+          {GIVE_UP, OK, 0}},
+         7},
+        {"given up after four",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {GIVE_UP, OK, 0}},
+         6},
+        {"given up early",
+         CLAUSE_CUT_12,
+         {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {GIVE_UP, OK, 0}},
+         3},
+        {"never given up",
+         CLAUSE_CUT_12,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0}},
+         7},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum clause_id clause = FINE;
+        begin();
+        put(TABLE_MESSAGE, 7);
+        put(TABLE_ENTRY, ENTRY);
+        set(TABLE_ENTRY, ENTRY, ENTRY_KIND, ENTRY_WORK);
+        count = 0;
+        for (size_t s = 0; s < cases[i].length && clause == FINE; s++) {
+            const struct ask_step *step = &cases[i].steps[s];
+            struct observed seen = seen_at(1 + (int64_t)s, step->end);
+            bool as_principal = step->ask == PHASE || step->ask == LOOK;
+            seen.isolation = OBSERVED_ISOLATION_UNKNOWN;
+            seen.principal = as_principal ? PRINCIPAL_EXEC : PRINCIPAL_NONE;
+            seen.only_read = step->ask == LOOK;
+            if (seen.ended == OBSERVED_COMMITTED) {
+                ask(step);
+            }
+            clause = tell(seen_pipeline, &seen);
+        }
+        cr_expect_eq(clause, cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+/* ---- seq: heartbeats and reclaiming ---------------------------------------------------------- *
+ * Seqs 100 and 101 under a lease of 20; two rounds are eight transactions. */
+
+enum run { TAKE, BEAT, GLANCE, FINISH, RECLAIM, CANCEL };
+struct run_step {
+    enum run run;
+    int64_t at;
+    enum end end;
+};
+
+static void run_it(const struct run_step *step)
+{
+    switch (step->run) {
+    case TAKE:
+        set(TABLE_SEQ, 100, SEQ_STATE, 2);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at);
+        break;
+    case BEAT:
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at);
+        break;
+    case GLANCE:
+        break;
+    case FINISH:
+    case RECLAIM:
+    case CANCEL:
+        set(TABLE_SEQ, 100, SEQ_STATE, step->run == FINISH ? 3 : step->run == CANCEL ? 6 : 1);
+        set(TABLE_SEQ, 100, SEQ_ENDED_BY, step->run == FINISH);
+        break;
+    }
+}
+
+struct run_case {
+    const char *name;
+    enum clause_id clause;
+    struct run_step steps[RUN_STEPS_MAX];
+};
+
+static void run_all(const struct run_case *cases, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        enum clause_id clause = FINE;
+        begin();
+        put(TABLE_STAGE, 1);
+        set(TABLE_STAGE, 1, STAGE_LEASE, 20);
+        put(TABLE_SEQ, 100);
+        put(TABLE_SEQ, 101);
+        count = 0;
+        for (size_t s = 0; s < RUN_STEPS_MAX && clause == FINE && cases[i].steps[s].at != 0; s++) {
+            const struct run_step *step = &cases[i].steps[s];
+            struct observed seen = seen_at(step->at, step->end);
+            seen.only_read = step->run == GLANCE;
+            if (seen.ended == OBSERVED_COMMITTED) {
+                run_it(step);
+            }
+            clause = tell(seen_seq, &seen);
+        }
+        cr_expect_eq(clause, cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+Test(oracle_seen, a_run_reports_nothing_before_a_heartbeat)
+{
+    PROVES(CLAUSE_SEQ_9);
+    static const struct run_case cases[] = {
+        {"one", FINE, {{TAKE, 5, OK}, {BEAT, 6, OK}, {FINISH, 7, OK}}},
+        {"none", CLAUSE_SEQ_9, {{TAKE, 5, OK}, {FINISH, 7, OK}}},
+        {"one of the run before",
+         CLAUSE_SEQ_9,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {RECLAIM, 26, OK}, {TAKE, 27, OK}, {FINISH, 28, OK}}},
+        {"a look is none", CLAUSE_SEQ_9, {{TAKE, 5, OK}, {GLANCE, 6, OK}, {FINISH, 7, OK}}},
+        {"one that failed was sent", FINE, {{TAKE, 5, OK}, {BEAT, 6, ABORTED}, {FINISH, 7, OK}}},
+        {"one behind the clock was sent", FINE, {{TAKE, 5, OK}, {GLANCE, 4, OK}, {FINISH, 7, OK}}},
+        {"a run of which it does not know that it has begun",
+         FINE,
+         {{TAKE, 5, UNTOLD}, {FINISH, 7, OK}}},
+        {"another's run", FINE, {{TAKE, 5, OK}, {FINISH, 7, BORN}}},
+        {"a run that was taken away", FINE, {{TAKE, 5, OK}, {RECLAIM, 25, OK}}},
+    };
+    run_all(cases, COUNT(cases));
+}
+
+Test(oracle_seen, an_expired_lease_is_reclaimed_within_two_rounds)
+{
+    PROVES(CLAUSE_SEQ_10);
+    static const struct run_case cases[] = {
+        {"at once", FINE, {{TAKE, 5, OK}, {GLANCE, 25, OK}, {RECLAIM, 26, OK}}},
+        {"after two rounds",
+         FINE,
+         {{TAKE, 5, OK},
+          {GLANCE, 25, OK},
+          {GLANCE, 26, OK},
+          {GLANCE, 27, OK},
+          {GLANCE, 28, OK},
+          {GLANCE, 29, OK},
+          {GLANCE, 30, OK},
+          {GLANCE, 31, OK},
+          {GLANCE, 32, OK},
+          {RECLAIM, 33, OK}}},
+        {"after more",
+         CLAUSE_SEQ_10,
+         {{TAKE, 5, OK},
+          {GLANCE, 25, OK},
+          {GLANCE, 26, OK},
+          {GLANCE, 27, OK},
+          {GLANCE, 28, OK},
+          {GLANCE, 29, OK},
+          {GLANCE, 30, OK},
+          {GLANCE, 31, OK},
+          {GLANCE, 32, OK},
+          {GLANCE, 33, OK},
+          {RECLAIM, 34, OK}}},
+        {"who is paused is not late", FINE, {{TAKE, 5, OK}, {GLANCE, 25, OK}, {RECLAIM, 9000, OK}}},
+        {"nor who fails",
+         FINE,
+         {{TAKE, 5, OK},
+          {GLANCE, 25, OK},
+          {GLANCE, 26, ABORTED},
+          {GLANCE, 27, LOST},
+          {GLANCE, 28, OK},
+          {GLANCE, 29, AWAY},
+          {GLANCE, 30, OK},
+          {RECLAIM, 31, OK}}},
+        {"what it looked at before does not count",
+         FINE,
+         {{TAKE, 5, OK},
+          {GLANCE, 17, OK},
+          {GLANCE, 18, OK},
+          {GLANCE, 19, OK},
+          {GLANCE, 20, OK},
+          {GLANCE, 21, OK},
+          {GLANCE, 22, OK},
+          {GLANCE, 23, OK},
+          {GLANCE, 24, OK},
+          {GLANCE, 25, OK},
+          {RECLAIM, 26, OK}}},
+        {"a cancel has its own time",
+         FINE,
+         {{TAKE, 5, OK},
+          {GLANCE, 25, OK},
+          {GLANCE, 26, OK},
+          {GLANCE, 27, OK},
+          {GLANCE, 28, OK},
+          {GLANCE, 29, OK},
+          {GLANCE, 30, OK},
+          {GLANCE, 31, OK},
+          {GLANCE, 32, OK},
+          {GLANCE, 33, OK},
+          {CANCEL, 34, OK}}},
+    };
+    run_all(cases, COUNT(cases));
+}
