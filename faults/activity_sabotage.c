@@ -41,6 +41,7 @@ enum named {
     OTHER_BRANCH,
     ONE_INPUT,
     ONE_THRESHOLD,
+    RETRY_WITHOUT_MARKER,
     NAMED_COUNT
 };
 
@@ -146,6 +147,10 @@ static const struct sabotage named[NAMED_COUNT] = {
     [ONE_THRESHOLD] = {.name = "one-threshold",
                        .about = "every job is given the first one's threshold",
                        .scenario = "thresholds"},
+    [RETRY_WITHOUT_MARKER] = {.name = "retry-without-marker",
+                              .about = "a step that was read for, and not found, is made again "
+                                       "without testing its marker (E-ACL-13)",
+                              .scenario = "tree-3"},
 };
 
 static bool tears(const struct sabotage *sabotage)
@@ -244,9 +249,10 @@ static void reset_known_guid(struct primitive *enter)
 static const struct {
     uint8_t which, of;
 } copies[] = {
-    {LITERAL_MARKERS, PRIMITIVE_MARK_ACTIVITY}, {JOB_STATE_FIRST, PRIMITIVE_ENTER_LEG2},
-    {STEP3_BY_SEMAPHORE, PRIMITIVE_ENTER_LEG2}, {UNBUNDLED_STEP2, PRIMITIVE_COLLATE},
-    {CEILING_RACE, PRIMITIVE_ENTER_LEG1},       {TRUST_STALE_READ, PRIMITIVE_MARK_ACTIVITY},
+    {LITERAL_MARKERS, PRIMITIVE_MARK_ACTIVITY},  {JOB_STATE_FIRST, PRIMITIVE_ENTER_LEG2},
+    {STEP3_BY_SEMAPHORE, PRIMITIVE_ENTER_LEG2},  {UNBUNDLED_STEP2, PRIMITIVE_COLLATE},
+    {CEILING_RACE, PRIMITIVE_ENTER_LEG1},        {TRUST_STALE_READ, PRIMITIVE_MARK_ACTIVITY},
+    {RETRY_WITHOUT_MARKER, PRIMITIVE_MARK_GUID},
 };
 
 /* Tests that are left out. */
@@ -263,6 +269,7 @@ static const struct {
     {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_BELOW},
     {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_RESUMABLE},
     {CEILING_RACE, COPY, TEST_BELOW},
+    {RETRY_WITHOUT_MARKER, COPY, TEST_UNMARKED},
     {LEG2_BEFORE_LEG1, PRIMITIVE_ENTER_LEG2, TEST_MARKED},
     {CLOSE_OVERTAKES, PRIMITIVE_REQUIRE_MARK, TEST_MARKED},
 };
@@ -498,6 +505,9 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         unbundle_step2(memory, worker, bundle);
     } else if (which == CEILING_RACE && name == BUNDLE_ENTER_LEG1 && memory->flag) {
         use_copy(bundle, PRIMITIVE_ENTER_LEG1);
+    } else if (which == RETRY_WITHOUT_MARKER && memory->flag &&
+               (name == BUNDLE_STEP1 || name == BUNDLE_STEP3)) {
+        use_copy(bundle, PRIMITIVE_MARK_GUID);
     } else if (which == LEG2_BEFORE_LEG1 && name == BUNDLE_CREATE) {
         publish_leg2(bundle);
     }
@@ -576,7 +586,9 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
 {
     enum named which = (enum named)sabotage->which;
     bool committed = outcome->kind == OUTCOME_COMMITTED;
-    if (which == ASSUME_COMMITTED) {
+    if (which == RETRY_WITHOUT_MARKER) {
+        memory->flag = committed && sent->name == BUNDLE_READ; /* it knows where things stand */
+    } else if (which == ASSUME_COMMITTED) {
         assume_committed(sent, outcome);
     } else if (which == UNBUNDLED_STEP2 && sent->name == BUNDLE_STEP2) {
         return !between_halves(memory, outcome);

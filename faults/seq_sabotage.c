@@ -9,7 +9,8 @@ enum {
     OWNER_NOT_REVOKED,
     RETRY_TOO_OFTEN,
     RECLAIM_BY_MOOD,
-    SUCCESS_AS_SKIP
+    SUCCESS_AS_SKIP,
+    TOKEN_WITHOUT_ATTEMPT
 };
 
 static const struct sabotage named[] = {
@@ -37,6 +38,11 @@ static const struct sabotage named[] = {
     [SUCCESS_AS_SKIP] = {.name = "success-as-skip",
                          .about = "a run that succeeds is reported, event and all, as skipped",
                          .scenario = "seq"},
+    [TOKEN_WITHOUT_ATTEMPT] = {.name = "token-without-attempt",
+                               .about =
+                                   "a token is taken for good if its owner is, whatever run it "
+                                   "is of",
+                               .scenario = "seq-late"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -112,6 +118,9 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     case HEARTBEAT_REVIVES: /* whoever beats is the owner */
         table[SABOTAGE_COPY] = *beat;
         table[SABOTAGE_COPY].ops[1].column = SEQ_OWNER;
+        break;
+    case TOKEN_WITHOUT_ATTEMPT:
+        table[PRIMITIVE_SEQ_HOLD].ops[1].test = TEST_NONE;
         break;
     case OWNER_NOT_REVOKED:
         table[PRIMITIVE_SEQ_REVOKE].ops[0].column = SEQ_ENDED_BY;
