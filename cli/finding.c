@@ -248,7 +248,8 @@ static const char *outcome_name(const struct run_event *event)
                                         [OUTCOME_REFUSED] = "refused",
                                         [OUTCOME_ABORTED] = "aborted",
                                         [OUTCOME_UNKNOWN] = "unknown"};
-    bool sent = event->turn == RUN_TRANSACTION && event->outcome->kind != OUTCOME_NONE;
+    bool sent = (event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS) &&
+                event->outcome->kind != OUTCOME_NONE;
     return sent ? names[event->outcome->kind] : NULL;
 }
 
@@ -260,7 +261,8 @@ static const char *turn_name(const struct run_event *event)
                                         [RUN_ENVIRONMENT] = "environment",
                                         [RUN_SETTLE] = "settle",
                                         [RUN_STOPS] = "stops",
-                                        [RUN_WAITS] = "waits"};
+                                        [RUN_WAITS] = "waits",
+                                        [RUN_LANDS] = "lands"};
     return turns[event->turn];
 }
 

@@ -10,7 +10,7 @@ const char *mirror_refuses(const struct scenario *scenario)
 {
     struct rules rules;
     scenario_rules(scenario, 1, 1, &rules);
-    if (rules.actors > STEPPER_CONNECTIONS_MAX) {
+    if (rules.actors + RUN_LATE_MAX > STEPPER_CONNECTIONS_MAX) {
         return "it has more actors than connections are made";
     }
     if (scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0) {
@@ -77,7 +77,7 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                                       .primitives = run->primitives,
                                       .primitive_count = SABOTAGE_TABLE_SIZE,
                                       .form = SQL_WHOLE,
-                                      .connections = run->actor_count,
+                                      .connections = run->actor_count + RUN_LATE_MAX,
                                       .principals =
                                           protocol_get(run->scenario->protocol)->principals};
     mirror->both = (struct lockstep){.stepper = stepper_open(&options, problem),
@@ -105,12 +105,12 @@ void mirror_close(struct mirror *mirror, const char *dsn)
 /* What a run leaves open, because a promise broke or its bound was reached. */
 static void end_all(struct mirror *mirror)
 {
-    for (unsigned a = 0; a < mirror->run->actor_count; a++) {
+    for (unsigned a = 0; a < mirror->run->sessions->count; a++) {
         if (mirror->run->sessions->each[a].state != SESSION_CLOSED) {
             lockstep_abort(&mirror->both, a);
         }
     }
-    for (unsigned a = 0; a < mirror->run->actor_count; a++) {
+    for (unsigned a = 0; a < mirror->run->sessions->count; a++) {
         if (mirror->run->sessions->each[a].state != SESSION_CLOSED) {
             lockstep_end(&mirror->both, a, false, world_mark(&mirror->run->world));
         }

@@ -43,7 +43,8 @@ enum named {
     ONE_THRESHOLD,
     CLAIMS_NEVER_EXTENDED,
     TRIES_NOT_COUNTED,
-    LETS_GO_AT_ONCE
+    LETS_GO_AT_ONCE,
+    RETRY_WITHOUT_MARKER
 };
 
 static const struct sabotage named[] = {
@@ -161,6 +162,10 @@ static const struct sabotage named[] = {
                          .about = "a worker lets go of its claim when something fails for the "
                                   "first time (E-ACL-13)",
                          .scenario = "tree-3"},
+    [RETRY_WITHOUT_MARKER] = {.name = "retry-without-marker",
+                              .about = "a step that was read for, and not found, is made again "
+                                       "without testing its marker (E-ACL-13)",
+                              .scenario = "tree-3"},
     SABOTAGE_WORK("task", "tree-3"),
 };
 
@@ -260,9 +265,10 @@ static void reset_known_guid(struct primitive *enter)
 static const struct {
     uint8_t which, of;
 } copies[] = {
-    {LITERAL_MARKERS, PRIMITIVE_MARK_ACTIVITY}, {JOB_STATE_FIRST, PRIMITIVE_ENTER_LEG2},
-    {STEP3_BY_SEMAPHORE, PRIMITIVE_ENTER_LEG2}, {UNBUNDLED_STEP2, PRIMITIVE_COLLATE},
-    {CEILING_RACE, PRIMITIVE_ENTER_LEG1},       {TRUST_STALE_READ, PRIMITIVE_MARK_ACTIVITY},
+    {LITERAL_MARKERS, PRIMITIVE_MARK_ACTIVITY},  {JOB_STATE_FIRST, PRIMITIVE_ENTER_LEG2},
+    {STEP3_BY_SEMAPHORE, PRIMITIVE_ENTER_LEG2},  {UNBUNDLED_STEP2, PRIMITIVE_COLLATE},
+    {CEILING_RACE, PRIMITIVE_ENTER_LEG1},        {TRUST_STALE_READ, PRIMITIVE_MARK_ACTIVITY},
+    {RETRY_WITHOUT_MARKER, PRIMITIVE_MARK_GUID},
 };
 
 /* Tests that are left out. */
@@ -279,6 +285,7 @@ static const struct {
     {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_BELOW},
     {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_RESUMABLE},
     {CEILING_RACE, COPY, TEST_BELOW},
+    {RETRY_WITHOUT_MARKER, COPY, TEST_UNMARKED},
     {LEG2_BEFORE_LEG1, PRIMITIVE_ENTER_LEG2, TEST_MARKED},
     {CLOSE_OVERTAKES, PRIMITIVE_REQUIRE_MARK, TEST_MARKED},
 };
@@ -514,6 +521,9 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         unbundle_step2(memory, worker, bundle);
     } else if (which == CEILING_RACE && name == BUNDLE_ENTER_LEG1 && memory->flag) {
         use_copy(bundle, PRIMITIVE_ENTER_LEG1);
+    } else if (which == RETRY_WITHOUT_MARKER && memory->flag &&
+               (name == BUNDLE_STEP1 || name == BUNDLE_STEP3)) {
+        use_copy(bundle, PRIMITIVE_MARK_GUID);
     } else if (which == LEG2_BEFORE_LEG1 && name == BUNDLE_CREATE) {
         publish_leg2(bundle);
     }
@@ -592,7 +602,9 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
 {
     enum named which = (enum named)sabotage->which;
     bool committed = outcome->kind == OUTCOME_COMMITTED;
-    if (which == ASSUME_COMMITTED) {
+    if (which == RETRY_WITHOUT_MARKER) {
+        memory->flag = committed && sent->name == BUNDLE_READ; /* it knows where things stand */
+    } else if (which == ASSUME_COMMITTED) {
         assume_committed(sent, outcome);
     } else if (which == TRIES_NOT_COUNTED && outcome->kind == OUTCOME_ABORTED) {
         return false;

@@ -49,6 +49,10 @@ static const struct fault faults[FAULT_KIND_COUNT] = {
                               "a worker that runs a task again answers otherwise"},
     [FAULT_ILLEGAL_MOVE] = {"illegal-move", FAULT_GROUP_ILLEGAL,
                             "an actor attempts a move outside the transition contract"},
+    [FAULT_COMMIT_LATE] = {"commit-late", FAULT_GROUP_UNKNOWN,
+                           "the answer to COMMIT is lost, and it commits after others moved on"},
+    [FAULT_CRASH_COMMIT_LATE] = {"crash-commit-late", FAULT_GROUP_CRASH,
+                                 "the worker dies, and its commit comes after others moved on"},
 };
 
 static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {

@@ -7,6 +7,10 @@
  *        ^ crash-before-begin    ^ crash-before-commit         ^ crash-after-commit
  *        ^ 40001, 40P01, 53300, connection-cut   ^ unknown-lost, unknown-committed
  *
+ * A store sends a transaction whole, COMMIT included, and then waits for answers. So it may be
+ * under way, or executed and not yet committed, while its sender has moved on: commit-late, and
+ * crash-commit-late if the sender died over it.
+ *
  * (F1) Names and order are part of every recorded schedule: append only, else raise
  *      FAULT_VERSION. */
 #ifndef FAULTS_CATALOGUE_H
@@ -43,6 +47,8 @@ enum fault_kind {
     FAULT_CLOCK_BACK,          /* the store's clock falls back: claims lapse late */
     FAULT_ANSWER_CHANGED,      /* a worker that runs a task again answers otherwise */
     FAULT_ILLEGAL_MOVE,        /* seq: an actor attempts a move outside the contract */
+    FAULT_COMMIT_LATE,         /* the answer is lost, and the commit comes when others moved on */
+    FAULT_CRASH_COMMIT_LATE,   /* the worker dies, and its commit comes when others moved on */
     FAULT_KIND_COUNT
 };
 

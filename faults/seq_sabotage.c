@@ -10,7 +10,8 @@ enum {
     RETRY_TOO_OFTEN,
     RECLAIM_BY_MOOD,
     SUCCESS_AS_SKIP,
-    RECLAIM_LATE
+    RECLAIM_LATE,
+    TOKEN_WITHOUT_ATTEMPT
 };
 
 static const struct sabotage named[] = {
@@ -41,6 +42,11 @@ static const struct sabotage named[] = {
     [RECLAIM_LATE] = {.name = "reclaim-late",
                       .about = "a lease is reclaimed when it has been expired for ten more",
                       .scenario = "seq-leases"},
+    [TOKEN_WITHOUT_ATTEMPT] = {.name = "token-without-attempt",
+                               .about =
+                                   "a token is taken for good if its owner is, whatever run it "
+                                   "is of",
+                               .scenario = "seq-late"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -121,6 +127,9 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     case HEARTBEAT_REVIVES: /* whoever beats is the owner */
         table[SABOTAGE_COPY] = *beat;
         table[SABOTAGE_COPY].ops[1].column = SEQ_OWNER;
+        break;
+    case TOKEN_WITHOUT_ATTEMPT:
+        table[PRIMITIVE_SEQ_HOLD].ops[1].test = TEST_NONE;
         break;
     case OWNER_NOT_REVOKED:
         table[PRIMITIVE_SEQ_REVOKE].ops[0].column = SEQ_ENDED_BY;

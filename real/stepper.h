@@ -40,7 +40,7 @@
 
 #include "real/store.h"
 
-#define STEPPER_CONNECTIONS_MAX 8
+#define STEPPER_CONNECTIONS_MAX 10
 
 struct stepper;
 

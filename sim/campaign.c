@@ -129,7 +129,8 @@ static size_t step_text(const struct scenario *scenario, const struct campaign_s
                                         [RUN_ENVIRONMENT] = "the world around",
                                         [RUN_SETTLE] = "faults stop",
                                         [RUN_STOPS] = "a stop",
-                                        [RUN_WAITS] = "a wait"};
+                                        [RUN_WAITS] = "a wait",
+                                        [RUN_LANDS] = "a late commit"};
     if (ended) {
         return (size_t)snprintf(text, size, "no such step");
     }

@@ -46,6 +46,9 @@
  * way, as near to the root as there is something, and goes there by itself. Counts do not depend on
  * how many there are.
  *
+ * Not searched: a commit that comes after its sender moved on (FAULT_COMMIT_LATE). A lost answer is
+ * of a transaction that is over.
+ *
  * (EX1) The answer is "complete" only if every state within the bounds was visited.
  * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
  *       that is on, but for the chance that visited.h states. */

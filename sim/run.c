@@ -67,7 +67,7 @@ void run_stepped(struct run *run, struct run_event *event)
         mix(result->digest, (uint64_t)event->turn << 32 | (uint64_t)event->actor << 16 |
                                 (uint64_t)event->fault << 8 | (uint64_t)event->committed);
     hash = mix(hash, (uint64_t)run->world.now);
-    if (event->turn == RUN_TRANSACTION) {
+    if (event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS) {
         const struct outcome *outcome = &run->outcome;
         hash = mix(hash, (uint64_t)run->bundle.name << 32 | (uint64_t)outcome->kind << 24 |
                              (uint64_t)outcome->refusal << 16 | (uint64_t)outcome->aborted << 8 |
@@ -255,7 +255,10 @@ static bool go_on(struct run *run, uint32_t steps_max)
         uint32_t mask = able(run);
         if (mask != 0) {
             run_take_turn(run, choice_who(run->source, run->turns++, mask));
-        } else if (!wait_until_able(run) && !weather_replay_late(run)) {
+            if (run->late_count != 0) {
+                run_mind_late(run);
+            }
+        } else if (!wait_until_able(run) && !run_land_early(run) && !weather_replay_late(run)) {
             return true;
         }
     }
@@ -264,11 +267,17 @@ static bool go_on(struct run *run, uint32_t steps_max)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* What is on its way lands before faults stop. */
 static void settle(struct run *run)
 {
+    run_drop_sessions(run, false);
+    while (!over(run) && run_land_early(run)) {
+    }
+    if (over(run)) {
+        return;
+    }
     run->settling = true;
     choice_settle(run->source);
-    run_drop_sessions(run, false);
     for (unsigned a = 0; a < run->actor_count; a++) {
         run_start_anew(run, a);
     }
@@ -294,6 +303,8 @@ void run_begin(struct run *run, struct choice_source *source)
         performer_begin(&run->actors[a].performer, &run->rules, a);
     }
     memcpy(run->budget, run->scenario->faults.budget, sizeof run->budget);
+    run->late_count = 0;
+    memset(run->late, 0, sizeof run->late);
     run->settling = false;
     run->commit_count = 0;
     run->commits_held = 0;

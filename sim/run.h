@@ -10,7 +10,9 @@
  * a restart, a clock that jumps); the work outside rows that the actor's transaction rests on, if
  * it has not been done under this claim; then that transaction, all of it or none. At statement
  * level a transaction may also be stopped half-way, or have to wait for a lock: then it stays open
- * over the turns of others, and to go on with it is a turn of its own. Time moves by
+ * over the turns of others, and to go on with it is a turn of its own. At either level one that
+ * lands late is open over turns of others, too, with its locks: then they wait, as at statement
+ * level. Time moves by
  * one tick a step; when nobody can run, it moves to the next moment at which somebody can, which is
  * no step.
  *
@@ -35,6 +37,7 @@
 #define RUN_ACTORS_MAX PROTOCOL_ACTORS_MAX /* rules.cast says who is who */
 #define RUN_SETTLES_AT UINT32_MAX          /* the ordinal of: at which step faults stop */
 #define RUN_TOLD_MAX   512                 /* changes of the commits that can be lost */
+#define RUN_LATE_MAX   2                   /* transactions that can be on their way at once */
 
 enum run_verdict {
     RUN_HELD,       /* every promise held */
@@ -52,7 +55,8 @@ enum run_turn {
     RUN_ENVIRONMENT, /* the world around changed: see the fault */
     RUN_SETTLE,      /* faults stop here */
     RUN_STOPS,       /* the actor's transaction stops half-way, and keeps its locks */
-    RUN_WAITS        /* ... or waits for a lock that another holds */
+    RUN_WAITS,       /* ... or waits for a lock that another holds */
+    RUN_LANDS        /* a transaction that its sender had moved on from ends */
 };
 
 /* A step as a trace shows it. Pointers hold for the duration of the call. */
@@ -104,6 +108,19 @@ struct run_actor {
     uint32_t stop; /* after so many operations others get their turn; 0: never */
 };
 
+/* A transaction that its sender has moved on from, or died over: it was sent whole, COMMIT
+ * included. Its session is nobody's, beyond those of the actors. */
+struct run_late {
+    bool there;
+    bool begun;            /* executed as far as it gets, and holds its locks; else under way */
+    bool counted;          /* somebody moved on meanwhile, so the fault fell */
+    uint8_t fault, actor;  /* enum fault_kind, and who sent it */
+    uint32_t due;          /* it ends at this step, if nothing holds it up */
+    uint32_t transactions; /* of the run when it was sent */
+    int64_t message[1 + MESSAGE_COLUMNS]; /* that its sender held, key first */
+    bool has_message;
+};
+
 /* Somebody who does in step whatever the sessions of a run do: PostgreSQL. It acts on the sessions,
  * too. False: it cannot follow any more. */
 struct run_mirror {
@@ -133,6 +150,8 @@ struct run {
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
     struct sessions *sessions;
+    struct run_late late[RUN_LATE_MAX];
+    uint32_t late_count;
     bool interleaves;                /* transactions may be stopped half-way: statement level */
     const struct run_mirror *mirror; /* NULL: none */
     void *mirror_context;

@@ -36,7 +36,20 @@ bool run_is_full(const struct run *run, enum principal principal);
 void run_take_turn(struct run *run, unsigned actor);
 
 /* Every connection breaks, and what is open is rolled back. `told`: actors hear of it when their
- * turn comes. */
+ * turn comes; else it is theirs alone, and what is on its way (struct run_late) still is. */
 void run_drop_sessions(struct run *run, bool told);
+
+/* A fault after which the transaction is on its way; whether one more can be. */
+static inline bool run_is_late(enum fault_kind fault)
+{
+    return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
+}
+
+/* After a turn, if anything is on its way: what is due lands. */
+void run_mind_late(struct run *run);
+
+/* One that is on its way lands before it is due, because nobody can do anything else. False: none
+ * is. */
+bool run_land_early(struct run *run);
 
 #endif

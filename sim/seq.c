@@ -85,7 +85,8 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 /* ---- hunting --------------------------------------------------------------------------------- */
 
-static const char *const grounds[] = {"seq", "seq-illegal", "seq-leases", "seq-grace", NULL};
+static const char *const grounds[] = {"seq",       "seq-illegal", "seq-leases",
+                                      "seq-grace", "seq-late",    NULL};
 
 static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
 {

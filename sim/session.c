@@ -24,19 +24,25 @@ static void let_go(struct session *one)
 void sessions_begin(struct sessions *all, struct world *world, const struct primitive *primitives,
                     const struct session_rules *rules, uint32_t count)
 {
-    CHECK(count <= SESSIONS_MAX);
     all->world = world;
     all->primitives = primitives;
     all->rules = rules;
-    all->count = count;
+    all->count = 0;
     all->waits = 0;
     all->commits = 0;
     all->version_count = 0;
     all->history_count = 0;
-    for (uint32_t s = 0; s < count; s++) {
+    sessions_resize(all, count);
+}
+
+void sessions_resize(struct sessions *all, uint32_t count)
+{
+    CHECK(count <= SESSIONS_MAX);
+    for (uint32_t s = all->count; s < count; s++) {
         all->each[s].state = SESSION_CLOSED;
         let_go(&all->each[s]);
     }
+    all->count = count;
 }
 
 /* The last operation may have been the last of its call, or of all. */

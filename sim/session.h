@@ -38,7 +38,7 @@
 #include "sim/store.h"
 #include "sim/world.h"
 
-#define SESSIONS_MAX         20
+#define SESSIONS_MAX         22
 #define SESSION_WRITES_MAX   120
 #define SESSION_INSERTS_MAX  40
 #define SESSION_LOCKS_MAX    120
@@ -182,6 +182,9 @@ struct sessions {
 /* Nobody is connected. `count` sessions may be used. */
 void sessions_begin(struct sessions *all, struct world *world, const struct primitive *primitives,
                     const struct session_rules *rules, uint32_t count);
+
+/* So many may be used from now on: what is new is closed, what is left out must be. */
+void sessions_resize(struct sessions *all, uint32_t count);
 
 /* Opens a transaction; `picked` as for store_execute, or SESSION_PICKS_ITSELF. */
 void session_begin(struct sessions *all, unsigned who, const struct bundle *bundle,

@@ -284,7 +284,11 @@ static void tell_answer(const struct sim_part *part, const struct run_event *eve
         tell_aborted((enum abort_class)event->outcome->aborted, list);
         break;
     case OUTCOME_UNKNOWN:
-        trace_add(list, "", "answer lost (it did%s commit)", event->committed ? "" : " not");
+        if (event->fault == FAULT_COMMIT_LATE) {
+            trace_add(list, "", "answer lost (its COMMIT is on its way)");
+        } else {
+            trace_add(list, "", "answer lost (it did%s commit)", event->committed ? "" : " not");
+        }
         break;
     case OUTCOME_NONE:
         break;
@@ -297,7 +301,9 @@ static void tell_death(const struct sim_part *part, const struct run_event *even
                        struct trace_list *list)
 {
     bool executed = event->outcome->kind == OUTCOME_COMMITTED;
-    if (!executed) {
+    if (event->fault == FAULT_CRASH_COMMIT_LATE) {
+        trace_add(list, "", "dies with its COMMIT on its way");
+    } else if (!executed) {
         tell_answer(part, event, list);
         trace_add(list, "; ", "dies");
     } else if (event->fault == FAULT_CRASH_BEFORE_COMMIT) {
@@ -311,9 +317,11 @@ static void tell_wait(const struct scenario *scenario, const struct run_event *e
                       struct trace_list *list)
 {
     const char *before = "waits for ";
-    for (unsigned a = 0; a < RUN_ACTORS_MAX; a++) {
+    for (unsigned a = 0; a < SESSIONS_MAX; a++) {
         if ((event->amount >> a & 1) != 0) {
-            trace_add(list, "", "%s%s", before, names_actor(scenario, a).text);
+            struct name name = names_actor(scenario, a);
+            bool actor = strcmp(name.text, "the world") != 0;
+            trace_add(list, "", "%s%s", before, actor ? name.text : "a commit on its way");
             before = " and ";
         }
     }
@@ -346,6 +354,10 @@ static void tell_outcome(const struct scenario *scenario, const struct run_event
         break;
     case RUN_WAITS:
         tell_wait(scenario, event, list);
+        break;
+    case RUN_LANDS:
+        trace_add(list, "", "lands late: ");
+        tell_answer(part, event, list);
         break;
     case RUN_ENVIRONMENT:
     case RUN_SETTLE:
@@ -388,7 +400,7 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
     words->what[0] = words->outcome[0] = words->effect[0] = '\0';
     tell_what(&names, event, words);
     tell_outcome(scenario, event, &outcome);
-    if (event->turn == RUN_TRANSACTION) {
+    if (event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS) {
         tell_effect(&(struct trace_effect){.names = names, .event = event, .list = &effect});
     }
     return (struct trace_line){.step = event->step,

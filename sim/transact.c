@@ -3,10 +3,12 @@
  * Transaction level: the whole bundle at once (store.h). Statement level: the same where nobody
  * else has a transaction open and this one is not to be stopped half-way, since then nobody can
  * tell the difference; else operation by operation (session.h). One that is stopped, or waits for a
- * lock, stays open over the turns of others. */
+ * lock, stays open over the turns of others. So does one that its sender has moved on from. */
 #include "sim/part.h"
 #include "sim/run_inside.h"
 #include "sim/weather.h"
+
+#include <string.h>
 
 _Static_assert(RUN_ACTORS_MAX <= OBSERVED_CLIENTS_MAX, "every actor is a client of the store");
 
@@ -119,7 +121,8 @@ void run_roll_back(struct run *run, size_t mark)
 static bool crashes(enum fault_kind fault)
 {
     return fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_COMMIT ||
-           fault == FAULT_CRASH_AFTER_COMMIT || fault == FAULT_CRASH_BEFORE_ACK;
+           fault == FAULT_CRASH_AFTER_COMMIT || fault == FAULT_CRASH_BEFORE_ACK ||
+           fault == FAULT_CRASH_COMMIT_LATE;
 }
 
 /* A fault under which a transaction that got to its end does not commit. */
@@ -142,10 +145,16 @@ static void tell_connections(struct run *run)
 }
 
 /* What the store saw of the actor's transaction. The store knows who sent it as a server does, by
- * the name that it connects with; and that its answer went nowhere. */
+ * the name that it connects with; and that its answer went nowhere. One that lands late was told as
+ * its sender's when that moved on: now it is nobody's. */
 static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
                       size_t mark)
 {
+    if (actor >= run->actor_count) {
+        run->seen.client = OBSERVED_NOBODY;
+        run_judge_seen(run, committed, mark);
+        return;
+    }
     struct run_actor *one = &run->actors[actor];
     run->seen.client = (uint8_t)actor;
     run->seen.is_new = one->is_new;
@@ -287,99 +296,120 @@ static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
     run_stepped(run, &event);
 }
 
-static bool commits(struct run *run, unsigned actor, size_t mark)
+static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
 {
     struct sessions *all = run->sessions;
-    enum fault_kind fault = run->actors[actor].fault;
-    bool done = all->each[actor].state == SESSION_DONE, applied = false;
+    bool done = all->each[who].state == SESSION_DONE, applied = false;
     if (run->mirror != NULL) {
-        applied = run->mirror->end(run->mirror_context, actor, done && !loses(fault), mark);
+        applied = run->mirror->end(run->mirror_context, who, done && !loses(fault), mark);
         run->noted_from = world_mark(&run->world);
     } else if (done) {
-        applied = session_apply(all, actor);
+        applied = session_apply(all, who);
     }
-    run->outcome = all->each[actor].outcome;
+    run->outcome = all->each[who].outcome;
     bool rolled_back = done && run->mirror != NULL && loses(fault);
     return (applied || run->outcome.kind == OUTCOME_REFUSED || rolled_back) &&
-           settle_fate(run, actor, fault, mark);
+           settle_fate(run, who, fault, mark);
 }
 
-/* The transaction of an open session is over, one way or the other. */
-static void end_session(struct run *run, unsigned actor)
+/* The transaction of an open session is over, one way or the other: run->bundle, run->outcome as
+ * the sender hears it, and whether it committed. */
+static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
 {
     struct sessions *all = run->sessions;
-    struct session *session = &all->each[actor];
-    struct run_actor *one = &run->actors[actor];
-    size_t mark = world_mark(&run->world);
+    struct session *session = &all->each[who];
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
     bundle_copy(&run->bundle, &session->bundle);
-    run->seen = session_seen(all, actor); /* before it lets go */
-    bool committed = commits(run, actor, mark);
+    run->seen = session_seen(all, who); /* before it lets go */
+    bool committed = commits(run, who, fault, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
-        distort(run, one->fault);
+        distort(run, fault);
     }
-    tell_seen(run, actor, one->fault, committed, mark);
+    tell_seen(run, who, fault, committed, mark);
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
     if (run->mirror == NULL) {
         if (!committed && session->state == SESSION_DONE) {
-            session_abort(all, actor,
-                          ABORT_NONE); /* what a torn store left is noted all the same */
+            session_abort(all, who, ABORT_NONE); /* what a torn store left is noted all the same */
             sessions_note(all, mark);
         }
-        session_end(all, actor, mark);
+        session_end(all, who, mark);
     } else {
         run->mirror->note(run->mirror_context, run->noted_from); /* what became of it afterwards */
     }
     wake(run);
-    finish(run, actor, one->fault, committed, mark);
+    return committed;
 }
 
-/* As far as it gets: to its end, to where it is stopped, or to a lock that another holds. */
-static void progress(struct run *run, unsigned actor)
+static void end_session(struct run *run, unsigned actor)
+{
+    size_t mark = world_mark(&run->world);
+    enum fault_kind fault = (enum fault_kind)run->actors[actor].fault;
+    bool committed = conclude(run, actor, fault, mark);
+    finish(run, actor, fault, committed, mark);
+}
+
+/* Operation by operation, as far as it gets: to its end, past `stop` of them (0: never), or to a
+ * lock that another holds. */
+static void advance(struct run *run, unsigned who, uint32_t stop)
 {
     struct sessions *all = run->sessions;
-    struct session *session = &all->each[actor];
-    struct run_actor *one = &run->actors[actor];
-    while (session->state == SESSION_OPEN) {
-        session_step(run, actor);
+    struct session *session = &all->each[who];
+    while (session->state == SESSION_OPEN && (stop == 0 || session->operations < stop)) {
+        session_step(run, who);
         if (run->result.verdict == RUN_GIVEN_UP) {
             return;
         }
-        if (session->state == SESSION_WAITS) {
-            if (run->mirror != NULL || session_deadlock(all, actor) == 0) {
-                stays_open(run, actor, RUN_WAITS);
-                return;
-            }
-            session_abort(all, actor, ABORT_DEADLOCK);
+        if (session->state == SESSION_WAITS && run->mirror == NULL &&
+            session_deadlock(all, who) != 0) {
+            session_abort(all, who, ABORT_DEADLOCK);
+        }
+        if (session->state == SESSION_FAILED) {
             wake(run);
-        } else if (session->state == SESSION_FAILED) {
-            wake(run);
-        } else if (one->stop != 0 && session->operations >= one->stop) {
-            one->stop = 0;
-            one->stopped = true;
-            stays_open(run, actor, RUN_STOPS);
-            return;
         }
     }
-    if (session->state != SESSION_WAITS) {
+}
+
+/* To its end, to where it is stopped, or until it waits. */
+static void progress(struct run *run, unsigned actor)
+{
+    struct session *session = &run->sessions->each[actor];
+    struct run_actor *one = &run->actors[actor];
+    advance(run, actor, one->stop);
+    if (run->result.verdict == RUN_GIVEN_UP) {
+        return;
+    }
+    if (session->state == SESSION_WAITS) {
+        stays_open(run, actor, RUN_WAITS);
+    } else if (session->state != SESSION_FAILED && one->stop != 0 &&
+               session->operations >= one->stop) {
+        one->stop = 0;
+        one->stopped = true;
+        stays_open(run, actor, RUN_STOPS);
+    } else {
         end_session(run, actor);
     }
 }
 
+/* False: a mirror does not follow. */
+static bool begin_session(struct run *run, unsigned who, uint32_t picked)
+{
+    if (run->mirror == NULL) {
+        session_begin(run->sessions, who, &run->bundle, picked);
+    } else if (!run->mirror->begin(run->mirror_context, who, &run->bundle, picked)) {
+        run->result.verdict = RUN_GIVEN_UP;
+        return false;
+    }
+    return true;
+}
+
 static void transact_by_statement(struct run *run, unsigned actor, uint32_t picked)
 {
-    if (run->mirror != NULL) {
-        if (!run->mirror->begin(run->mirror_context, actor, &run->bundle, picked)) {
-            run->result.verdict = RUN_GIVEN_UP;
-            return;
-        }
-    } else {
-        session_begin(run->sessions, actor, &run->bundle, picked);
+    if (begin_session(run, actor, picked)) {
+        progress(run, actor);
     }
-    progress(run, actor);
 }
 
 /* Its turn came again. One that is to die inside its transaction and was stopped dies here, between
@@ -395,26 +425,149 @@ static void resume(struct run *run, unsigned actor)
     progress(run, actor);
 }
 
+/* ---- a transaction that its sender has moved on from ------------------------------------------
+ */
+
+#define LATE_STEPS 32 /* it lands within so many steps of others */
+
+static void forget_late(struct run *run, unsigned l)
+{
+    run->late[l].there = false;
+    if (--run->late_count == 0) {
+        sessions_resize(run->sessions, run->actor_count);
+    }
+}
+
+/* The sender knows nothing, and dies of it or not. The transaction is a session of nobody's, which
+ * is under way, or executed up to its COMMIT. */
+static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
+{
+    struct run_actor *one = &run->actors[actor];
+    unsigned l = run->late[0].there ? 1 : 0, who = run->actor_count + l;
+    uint32_t amount = choice_amount(run->source, actor, one->transactions, 2 * LATE_STEPS);
+    struct run_late *late = &run->late[l];
+    const int64_t *message = message_of(one);
+    *late = (struct run_late){.there = true,
+                              .begun = amount % 2 == 0,
+                              .fault = (uint8_t)fault,
+                              .actor = (uint8_t)actor,
+                              .due = run->result.steps + 2 + amount / 2,
+                              .transactions = run->result.transactions + 1,
+                              .has_message = message != NULL};
+    if (message != NULL) {
+        memcpy(late->message, message, sizeof late->message);
+    }
+    run->late_count++;
+    sessions_resize(run->sessions, run->actor_count + (run->late[1].there ? 2 : 1));
+    if (!begin_session(run, who, bundle_claims(&run->bundle) ? SESSION_PICKS_ITSELF : ROW_NONE)) {
+        return;
+    }
+    if (late->begun) {
+        advance(run, who, 0);
+    }
+    memset(&run->outcome, 0, sizeof run->outcome);
+    run->outcome.kind = OUTCOME_UNKNOWN;
+    run->outcome.now = run->world.now;
+    if (run->result.verdict != RUN_GIVEN_UP) {
+        size_t mark = world_mark(&run->world);
+        run->seen = store_seen_begin(&run->bundle, run->world.now);
+        tell_seen(run, actor, fault, false, mark);
+        finish(run, actor, fault, false, mark);
+    }
+}
+
+/* It ends as it would have, unless it waits. */
+static void land(struct run *run, unsigned l)
+{
+    const struct run_late *late = &run->late[l];
+    unsigned who = run->actor_count + l;
+    advance(run, who, 0);
+    if (run->result.verdict == RUN_GIVEN_UP || run->sessions->each[who].state == SESSION_WAITS) {
+        return;
+    }
+    size_t mark = world_mark(&run->world);
+    struct run_event event = {.turn = RUN_LANDS, .actor = late->actor};
+    event.committed = conclude(run, who, FAULT_NONE, mark);
+    event.bundle = &run->bundle;
+    event.outcome = &run->outcome;
+    event.message = late->has_message ? late->message : NULL;
+    event.changes = &run->world.changes[mark];
+    event.change_count = run->world.change_count - mark;
+    run_stepped(run, &event);
+    run_keep(run, mark);
+    forget_late(run, l);
+}
+
+void run_mind_late(struct run *run)
+{
+    for (unsigned l = 0; l < RUN_LATE_MAX; l++) {
+        struct run_late *late = &run->late[l];
+        if (!late->there) {
+            continue;
+        }
+        if (!late->counted && run->result.transactions > late->transactions) {
+            late->counted = true;
+            run->result.fired[late->fault]++;
+        }
+        if (run->result.verdict == RUN_HELD && run->result.steps >= late->due) {
+            land(run, l);
+        } else if (run->result.verdict == RUN_HELD && late->begun) {
+            advance(run, run->actor_count + l, 0); /* what it waited for may have been let go */
+        }
+    }
+}
+
+bool run_land_early(struct run *run)
+{
+    for (unsigned l = 0; run->late_count != 0 && l < RUN_LATE_MAX; l++) {
+        if (run->late[l].there &&
+            run->sessions->each[run->actor_count + l].state != SESSION_WAITS) {
+            land(run, l);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- connections that break -------------------------------------------------------------------
+ */
+
+static void throw_out(struct run *run, unsigned who)
+{
+    if (run->mirror != NULL) {
+        run->mirror->abort(run->mirror_context, who);
+    } else {
+        session_abort(run->sessions, who, ABORT_CONNECTION);
+    }
+}
+
+static void close_thrown_out(struct run *run, unsigned who)
+{
+    size_t mark = world_mark(&run->world);
+    if (run->mirror != NULL) {
+        run->mirror->end(run->mirror_context, who, false, mark);
+    } else {
+        session_end(run->sessions, who, mark);
+    }
+}
+
 void run_drop_sessions(struct run *run, bool told)
 {
-    struct sessions *all = run->sessions;
     for (unsigned a = 0; a < run->actor_count; a++) {
-        if (all->each[a].state == SESSION_CLOSED) {
+        if (run->sessions->each[a].state == SESSION_CLOSED) {
             run->actors[a].cut = run->actors[a].cut || told;
             continue;
         }
-        if (run->mirror != NULL) {
-            run->mirror->abort(run->mirror_context, a);
-        } else {
-            session_abort(all, a, ABORT_CONNECTION);
-        }
+        throw_out(run, a);
         if (!told) {
-            size_t mark = world_mark(&run->world);
-            if (run->mirror != NULL) {
-                run->mirror->end(run->mirror_context, a, false, mark);
-            } else {
-                session_end(all, a, mark);
-            }
+            close_thrown_out(run, a);
+        }
+    }
+    for (unsigned l = 0; told && run->late_count != 0 && l < RUN_LATE_MAX; l++) {
+        if (run->late[l].there) {
+            throw_out(run, run->actor_count + l);
+            close_thrown_out(run, run->actor_count + l);
+            forget_late(run, l);
         }
     }
 }
@@ -452,6 +605,10 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
             run->part->preset(run, mark);
         }
         finish(run, actor, fault, false, mark);
+        return;
+    }
+    if (run_is_late(fault)) {
+        send_late(run, actor, fault);
         return;
     }
     uint32_t length = session_length(run->sessions, &run->bundle);

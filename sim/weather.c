@@ -172,7 +172,7 @@ static bool is_environment(enum fault_kind kind)
 static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_kind kind)
 {
     choice_took(run->source, actor, ordinal, kind);
-    run->result.fired[kind]++;
+    run->result.fired[kind] += !run_is_late(kind); /* that fell if somebody moves on meanwhile */
     run->oracle.answers_changed += kind == FAULT_ANSWER_CHANGED;
     uint32_t *budget = &run->budget[fault_get(kind)->group];
     *budget -= *budget > 0;
@@ -184,9 +184,34 @@ static bool affordable(const struct run *run, enum fault_kind kind)
     return !run->source->random_faults || run->budget[fault_get(kind)->group] > 0;
 }
 
+static bool writes(const struct run *run)
+{
+    for (uint8_t i = 0; i < run->bundle.count; i++) {
+        const struct primitive *primitive = &run->primitives[run->bundle.calls[i].primitive];
+        for (uint8_t op = 0; op < primitive->op_count; op++) {
+            enum op_kind kind = (enum op_kind)primitive->ops[op].kind;
+            if (kind >= OP_ADD && kind <= OP_CLAIM) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Nobody could tell when a read comes. A mirror copies presets when who waited for the row has it.
+ */
+static bool can_be_late(const struct run *run)
+{
+    return run->late_count < RUN_LATE_MAX && writes(run) &&
+           (run->mirror == NULL || !run->has_presets);
+}
+
 /* Whether a fault of a transaction can fall on this one. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
+    if (run_is_late(kind) && !can_be_late(run)) {
+        return false;
+    }
     if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
         kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE) {
         return false; /* nothing of it reaches the server */

@@ -36,7 +36,7 @@ grep -q "\"binary_hash\":\"$hash\"" campaign/results.jsonl || fail "binary_hash 
 run 0 sweep tree-3 --seed 1 --out sweep && has sweep $files && valid sweep
 run 0 sabotage lost-snapshot trust-stale-read step-2/repeat --base-seeds 3 --out sabotage &&
     has sabotage $files && valid sabotage
-for kill in '"sabotage":"trust-stale-read",[^}]*"tries":3,"found":3,"median":14,"most":37,' \
+for kill in '"sabotage":"trust-stale-read",[^}]*"tries":3,"found":3,"median":7,"most":14,' \
     '"sabotage":"step-2/repeat",[^}]*"tries":1,"found":0,"median":null,"most":null,'; do
     grep -q "{$kill" sabotage/report.json || fail "the report of a hunt lacks $kill"
 done

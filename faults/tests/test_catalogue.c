@@ -36,6 +36,8 @@ Test(catalogue, names_and_order_are_those_of_version_1)
         {"clock-back", FAULT_GROUP_CLOCK},
         {"answer-changed", FAULT_GROUP_ANSWER},
         {"illegal-move", FAULT_GROUP_ILLEGAL},
+        {"commit-late", FAULT_GROUP_UNKNOWN},
+        {"crash-commit-late", FAULT_GROUP_CRASH},
     };
     cr_assert_eq(FAULT_VERSION, 1, "another version: write its table");
     cr_assert_eq(COUNT(expected), (size_t)FAULT_KIND_COUNT);

@@ -486,6 +486,8 @@ static void follow_runs(struct follower *follower, const char *name, uint64_t se
     cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
     scenario.faults.rate[FAULT_REORDER].times = 0; /* PostgreSQL takes what is due first */
     scenario.whole_transactions = true;            /* one bundle is compared after the other */
+    scenario.faults.rate[FAULT_COMMIT_LATE].times = 0;
+    scenario.faults.rate[FAULT_CRASH_COMMIT_LATE].times = 0;
     cr_assert(run_make(&run, &scenario, NULL));
     run.observer = follow;
     run.observer_context = follower;

@@ -66,7 +66,7 @@ static const struct killer {
     {"literal-markers", {CLAUSE_ACL_5}, 1}, /* E-ACL-2 */
     {"guid-from-full-ledger", {CLAUSE_ACL_14}, 1},
     {"dimension-from-counter", {CLAUSE_ACL_32}, 1}, /* E-ACL-4 */
-    {"trust-stale-read", {CLAUSE_ACL_16, CLAUSE_ACL_18, CLAUSE_ACL_29}, 3},
+    {"trust-stale-read", {CLAUSE_ACL_16, CLAUSE_ACL_18, CLAUSE_ACL_29, CLAUSE_ACL_11}, 4},
     {"job-state-first", {CLAUSE_ACL_30}, 1},
     {"fresh-guid", {CLAUSE_ACL_19}, 1},
     {"ceiling-before-marker", {CLAUSE_ACL_6}, 1},
@@ -96,6 +96,7 @@ static const struct killer {
     {"claims-never-extended", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
     {"tries-not-counted", {CLAUSE_ACL_48}, 1},     /* E-ACL-13 */
     {"lets-go-at-once", {CLAUSE_ACL_48}, 1},
+    {"retry-without-marker", {CLAUSE_ACL_16, CLAUSE_ACL_18}, 2}, /* E-ACL-13 */
     {"task-never-done", {CLAUSE_ACL_46}, 1},
     {"task-done-again", {CLAUSE_ACL_46}, 1},
     {"task-done-ahead", {CLAUSE_ACL_46}, 1},
@@ -185,6 +186,7 @@ static const struct killer {
     {"reclaim-without-policy", {CLAUSE_SEQ_13}, 1},
     {"heartbeat-revives", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
     {"owner-not-revoked", {CLAUSE_SEQ_12}, 1},
+    {"token-without-attempt", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
     {"retry-too-often", {CLAUSE_SEQ_13}, 1},
     {"reclaim-by-mood", {CLAUSE_SEQ_11}, 1},
     {"reclaim-late", {CLAUSE_SEQ_10}, 1},        /* E-SEQ-17 */

@@ -87,14 +87,16 @@ static void record_first(const char *name, enum clause_id clause, uint64_t seed)
     }
 }
 
-Test(legacy_runs, both_weaknesses_are_found_from_any_seed_and_shrunk_to_less_than_20_steps)
+Test(legacy_runs, its_weaknesses_are_found_from_any_seed_and_shrunk_to_less_than_20_steps)
 {
     PROVES(CLAUSE_LEG_6, CLAUSE_LEG_7);
     SETTLES(ERRATUM_LEG_3);
     static const struct {
         const char *name;
         enum clause_id clause;
-    } known[] = {{"legacy-replay", CLAUSE_LEG_6}, {"legacy-late-call", CLAUSE_LEG_7}};
+    } known[] = {{"legacy-replay", CLAUSE_LEG_6},
+                 {"legacy-late-call", CLAUSE_LEG_7},
+                 {"legacy-late-commit", CLAUSE_LEG_3}};
     for (size_t i = 0; i < 3 * COUNT(known); i++) {
         struct shrink_report report;
         cr_assert(schedule_make(&schedule));

@@ -45,6 +45,13 @@ static void end(struct stage *stage)
     free(stage->scenario);
 }
 
+/* No transaction is open over turns of others, if none is stopped either. */
+static void no_commit_is_late(struct stage *stage)
+{
+    stage->scenario->faults.rate[FAULT_COMMIT_LATE].times = 0;
+    stage->scenario->faults.rate[FAULT_CRASH_COMMIT_LATE].times = 0;
+}
+
 static struct run_result run_seed(struct stage *stage, uint64_t seed)
 {
     struct choice_source source = choice_random(seed, &stage->scenario->faults);
@@ -189,6 +196,7 @@ Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
     for (size_t i = 0; i < scenario_count(); i++) {
         struct stage stage = begin_named(scenario_name(i));
         stage.run->interleaves = false;
+        no_commit_is_late(&stage);
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             stage.run->mirror = NULL;
             struct run_result at_once = run_seed(&stage, seed);
@@ -210,13 +218,13 @@ static void count_turns(void *context, const struct run_event *event)
     turns[event->turn]++;
     bool deadlock = event->turn == RUN_TRANSACTION && event->outcome->kind == OUTCOME_ABORTED &&
                     event->outcome->aborted == ABORT_DEADLOCK && event->fault != FAULT_DEADLOCK;
-    turns[RUN_WAITS + 1] += deadlock;
+    turns[RUN_LANDS + 1] += deadlock;
 }
 
 /* Transactions are held up, wait for each other, and die between two statements. */
 Test(run, at_statement_level_transactions_are_held_up_and_wait_for_each_other)
 {
-    static uint64_t turns[RUN_WAITS + 2];
+    static uint64_t turns[RUN_LANDS + 2];
     struct stage stage = begin_named("crowd");
     stage.run->observer = count_turns;
     stage.run->observer_context = turns;
@@ -226,11 +234,12 @@ Test(run, at_statement_level_transactions_are_held_up_and_wait_for_each_other)
     cr_expect_gt(turns[RUN_STOPS], 100);
     cr_expect_gt(turns[RUN_WAITS], 10);
     stage.run->interleaves = false;
+    no_commit_is_late(&stage);
     memset(turns, 0, sizeof turns);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         run_seed(&stage, seed);
     }
-    cr_expect_eq(turns[RUN_STOPS] + turns[RUN_WAITS] + turns[RUN_WAITS + 1], 0);
+    cr_expect_eq(turns[RUN_STOPS] + turns[RUN_WAITS] + turns[RUN_LANDS + 1], 0);
     end(&stage);
 }
 
@@ -536,6 +545,9 @@ static void tell(const struct run_event *event, char *out, size_t size)
     case RUN_WAITS:
         snprintf(out, size, "waits inside %s", bundle);
         break;
+    case RUN_LANDS:
+        snprintf(out, size, "%s lands, %s", bundle, outcome_word(event));
+        break;
     }
 }
 
@@ -618,6 +630,12 @@ static const struct fault_case fault_cases[] = {
     {FAULT_FAILOVER, STEP_2, 0, "failover; Step 2 connection lost; Step 2 committed; Step 3 committed"},
     {FAULT_LOSSY_FAILOVER, STEP_3, 0, "lossy-failover"},
     {FAULT_CLOCK_FORWARD, STEP_2, 9, "clock-forward; Step 2 committed; Step 3 committed; ack committed"},
+    {FAULT_COMMIT_LATE, STEP_2, 0, "Step 2 unknown, lost; read committed; Step 2 lands, committed; Step 2 committed; Step 3 committed; ack committed; settle"},
+    {FAULT_COMMIT_LATE, STEP_2, 6, "Step 2 unknown, lost; read committed; waits inside Step 2; Step 2 lands, committed; Step 2 committed; Step 3 committed"},
+    {FAULT_COMMIT_LATE, STEP_2, 7, "Step 2 unknown, lost; read committed; Step 2 committed; Step 3 committed; ack committed; Step 2 lands, committed; settle"},
+    {FAULT_COMMIT_LATE, ACK_LEG2, 3, "ack unknown, lost; ack committed; ack lands, refused; settle"},
+    {FAULT_CRASH_COMMIT_LATE, STEP_2, 0, "Step 2 unknown, lost, died; claim committed; Step 2 lands, committed; enter Leg2 committed; Step 3 committed"},
+    {FAULT_CRASH_COMMIT_LATE, STEP_2, 5, "Step 2 unknown, lost, died; claim committed; enter Leg2 committed; Step 2 committed; Step 2 lands, committed; Step 3 committed"},
     {FAULT_CLOCK_BACK, STEP_2, 9, "clock-back; Step 2 committed; Step 3 committed; ack committed"},
 };
 /* clang-format on */
@@ -654,6 +672,58 @@ Test(run, every_fault_does_what_its_name_says)
     told[FAULT_ILLEGAL_MOVE] = true;   /* another protocol's: test_seq_run.c */
     for (int kind = 1; kind < FAULT_KIND_COUNT; kind++) {
         cr_expect(told[kind], "no case of %s", fault_get((enum fault_kind)kind)->name);
+    }
+    end(&stage);
+}
+
+/* What is on its way ends before faults stop, or with the server; it fell if somebody moved on. A
+ * read has nothing to land. With and without transactions that interleave. */
+Test(run, what_is_on_its_way_lands_or_ends_with_the_server_before_faults_stop)
+{
+    const uint32_t late = FAULT_COMMIT_LATE, long_after = 63; /* under way, and 31 steps */
+    const struct {
+        struct choice items[4];
+        const char *heard;
+        uint32_t fell;
+    } cases[] = {
+        {{{CHOICE_FAULT, 1, STEP_3, late},
+          {CHOICE_AMOUNT, 1, STEP_3, long_after},
+          {CHOICE_AMOUNT, CHOICE_NOBODY, RUN_SETTLES_AT, 2 + STEP_3}},
+         "Step 3 unknown, lost; Step 3 lands, committed; settle",
+         0},
+        {{{CHOICE_FAULT, 1, STEP_3, FAULT_UNKNOWN_LOST}, {CHOICE_FAULT, 1, STEP_3 + 1, late}},
+         "Step 3 unknown, lost; read committed; Step 3 committed; ack committed; settle",
+         0},
+        {{{CHOICE_FAULT, 1, STEP_3, late}, {CHOICE_AMOUNT, 1, STEP_3, long_after}},
+         "Step 3 unknown, lost; read committed; Step 3 committed; ack committed; "
+         "Step 3 lands, committed; settle",
+         1},
+        {{{CHOICE_FAULT, 1, STEP_3, late},
+          {CHOICE_AMOUNT, 1, STEP_3, long_after},
+          {CHOICE_AMOUNT, CHOICE_NOBODY, RUN_SETTLES_AT, 3 + STEP_3}},
+         "Step 3 unknown, lost; read committed; Step 3 lands, committed; settle; claim committed",
+         1},
+        {{{CHOICE_FAULT, 1, STEP_3, late},
+          {CHOICE_AMOUNT, 1, STEP_3, long_after - 1},
+          {CHOICE_FAULT, 1, STEP_3 + 1, FAULT_RESTART}},
+         "Step 3 unknown, lost; restart; read connection lost; read committed; "
+         "Step 3 committed; ack committed; settle",
+         0},
+    };
+    struct stage stage = begin_text(alone);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        struct choice items[4];
+        memcpy(items, cases[i / 2].items, sizeof items);
+        size_t count = 0;
+        while (count < COUNT(items) && items[count].why != CHOICE_WHO) {
+            count++;
+        }
+        stage.run->interleaves = i % 2 == 0;
+        struct heard heard = {.wanted = events_in(cases[i / 2].heard)};
+        struct run_result result = hear_run(&stage, items, count, &heard);
+        cr_expect_str_eq(heard.text, cases[i / 2].heard, "%d: %s", (int)i, heard.text);
+        cr_expect_eq(result.verdict, RUN_HELD, "%d", (int)i);
+        cr_expect_eq(result.fired[late], cases[i / 2].fell, "%d", (int)i);
     }
     end(&stage);
 }

@@ -301,6 +301,8 @@ Test(trace, every_fault_is_told_in_words)
         [FAULT_FAILOVER] = "a standby that lost nothing takes over",
         [FAULT_CLOCK_FORWARD] = "the clock leaps ahead to t=",
         [FAULT_CLOCK_BACK] = "the clock falls back to t=",
+        [FAULT_COMMIT_LATE] = "answer lost (its COMMIT is on its way)",
+        [FAULT_CRASH_COMMIT_LATE] = "dies with its COMMIT on its way",
     };
     struct stage stage = stage_begin(ALONE, NULL);
     for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++) {
