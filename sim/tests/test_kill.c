@@ -96,6 +96,12 @@ static const struct killer {
     {"legacy-late-call-not-undone", {CLAUSE_LEG_7}, 1},
     {"legacy-publish-before-save", {CLAUSE_LEG_9}, 1},
     {"legacy-success-as-pending", {CLAUSE_LEG_4}, 1},
+    {"legacy-child-forgotten", {CLAUSE_LEG_11}, 1},
+    {"legacy-pending-forgotten", {CLAUSE_LEG_3}, 1},
+    {"legacy-calls-forgotten", {CLAUSE_LEG_3}, 1},
+    {"legacy-wrong-input", {CLAUSE_LEG_11}, 1},
+    {"legacy-other-data", {CLAUSE_LEG_11}, 1},
+    {"legacy-other-node", {CLAUSE_LEG_11}, 1},
     {"blind-decrement", {CLAUSE_KEY_8, CLAUSE_KEY_10}, 2}, /* 10: on a flow that is complete */
     {"split-completion", {CLAUSE_KEY_10}, 1},
     {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
