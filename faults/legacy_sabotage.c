@@ -162,9 +162,10 @@ static void forget_child(struct bundle *bundle)
 {
     const struct call *last = &bundle->calls[bundle->count - 1];
     const int64_t *params = &bundle->params[last->params];
-    bundle->count -=
-        last->primitive == PRIMITIVE_ADD_EARLIER ||
-        (last->primitive == PRIMITIVE_PUBLISH && params[1 + MESSAGE_KIND] == MESSAGE_LEG1);
+    if (last->primitive == PRIMITIVE_ADD_EARLIER ||
+        (last->primitive == PRIMITIVE_PUBLISH && params[1 + MESSAGE_KIND] == MESSAGE_LEG1)) {
+        bundle->count--;
+    }
 }
 
 /* The messages of pending answers (`sign` 1), or of calls after the closing one (-1). */
