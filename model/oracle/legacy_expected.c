@@ -98,7 +98,7 @@ static void born(const struct held *held, uint32_t slot)
         (child.parent == 0 ? child.number == 0 && child.dimension == 0
                            : child.number != 0 && find_activity(held, child.parent, &parent) &&
                                  parent.number == child.node->parent && parent.job == child.job);
-    that(held, asked, CLAUSE_LEG_11, TABLE_EARLIER, slot, "an activity that nobody asked for");
+    that(held, asked, CLAUSE_LEG_12, TABLE_EARLIER, slot, "an activity that nobody asked for");
     if (asked && child.parent != 0) {
         that(held, is_saved_here(held, child.parent, child.dimension), CLAUSE_LEG_9, TABLE_EARLIER,
              slot, "a child's integer was not saved along with its parent's state");
@@ -200,7 +200,7 @@ static void judge_children(const struct held *held, const struct activity *activ
     int call =
         answer > 0 ? 0 : is_call(held, activity, row_get(held->rows, TABLE_SAVED, state, SAVED_BY));
     bool all = is.children == due.children && is.which == due.which;
-    that(held, (call != 1 && all) || (call != 0 && is.children == 0), CLAUSE_LEG_11, TABLE_SAVED,
+    that(held, (call != 1 && all) || (call != 0 && is.children == 0), CLAUSE_LEG_12, TABLE_SAVED,
          state, "an answer spawned other children than the graph has for it");
 }
 
@@ -222,7 +222,7 @@ static void saved_leg2(const struct held *held, const struct activity *activity,
                                row_get(held->rows, TABLE_SAVED, slot, SAVED_VALUE));
     that(held, dimension > activity->node->leg2 && dimension <= given, CLAUSE_LEG_10, TABLE_SAVED,
          slot, "data were saved under a number that no Leg2 entry was given");
-    that(held, answer >= 0, CLAUSE_LEG_11, TABLE_SAVED, slot,
+    that(held, answer >= 0, CLAUSE_LEG_12, TABLE_SAVED, slot,
          "Leg2 saved data that no answer of its activity carries");
     if (answer >= 0) {
         judge_children(held, activity, answer, slot);
@@ -238,10 +238,10 @@ static void saved(const struct held *held, uint32_t slot)
     struct activity activity;
     bool known = find_activity(held, id, &activity) &&
                  row_key(held->rows, TABLE_SAVED, slot) == expected_legacy_state(id, dimension);
-    that(held, known, CLAUSE_LEG_11, TABLE_SAVED, slot, "data of an activity that is not there");
+    that(held, known, CLAUSE_LEG_12, TABLE_SAVED, slot, "data of an activity that is not there");
     if (known && dimension == 0) {
         that(held, row_get(held->rows, TABLE_SAVED, slot, SAVED_VALUE) == input_of(held, &activity),
-             CLAUSE_LEG_11, TABLE_SAVED, slot, "Leg1 worked on other data than its input");
+             CLAUSE_LEG_12, TABLE_SAVED, slot, "Leg1 worked on other data than its input");
     } else if (known) {
         saved_leg2(held, &activity, slot);
     }
@@ -274,7 +274,7 @@ static void published_leg1(const struct held *held, const struct activity *to, u
 {
     int64_t content = row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_CONTENT);
     bool right = to->parent == 0 ? is_trigger_of(held, to, content) : content == input_of(held, to);
-    that(held, right, CLAUSE_LEG_11, TABLE_MESSAGE, slot,
+    that(held, right, CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "an activity is given other data than are asked for");
     if (right && to->parent == 0) {
         memory_flag(held->judge, MEMORY_ACTIVITY, to->id, content << INPUT_SHIFT);
@@ -287,7 +287,7 @@ static void published_leg2(const struct held *held, const struct activity *to, u
     int64_t answer = row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_ANSWER);
     bool has = expected_legacy_answers(to->node, answer);
     that(held, has && content == expected_legacy_content(to->number, input_of(held, to), answer),
-         CLAUSE_LEG_11, TABLE_MESSAGE, slot,
+         CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "an answer that its activity does not give, or with other data");
     if (has) {
         memory_flag(held->judge, MEMORY_ACTIVITY, to->id, PAST_ANSWER(answer));
@@ -304,7 +304,7 @@ static void published(const struct held *held, uint32_t slot)
     that(held,
          row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_JOB) == to.job &&
              row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_NODE) == to.number,
-         CLAUSE_LEG_11, TABLE_MESSAGE, slot,
+         CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "a message is of another job or node than its activity");
     (leg1 ? published_leg1 : published_leg2)(held, &to, slot);
 }
@@ -374,7 +374,7 @@ void legacy_expected_settled(struct judge *judge)
     struct held held = hold(judge, NULL, 0);
     struct activity activity;
     for (int64_t j = 0; j < held.asked->graph.jobs; j++) {
-        that(&held, find_activity(&held, expected_legacy_trigger(j), &activity), CLAUSE_LEG_11,
+        that(&held, find_activity(&held, expected_legacy_trigger(j), &activity), CLAUSE_LEG_12,
              TABLE_COUNT, ROW_NONE, "a job was asked for and has no trigger");
     }
     for (uint32_t slot = 0; slot < held.rows->table[TABLE_EARLIER].used; slot++) {

@@ -8,7 +8,7 @@
  *      LEG-5   a message given up for the other leg's reason
  *      LEG-9   a child's integer apart from its parent's save
  *      LEG-10  data under a number that no entry was given
- *      LEG-11  an activity that nobody asked for, other data, other children, no trigger
+ *      LEG-12  an activity that nobody asked for, other data, other children, no trigger
  *
  * Which answers get in is the schedule's choice (EX2): each that did spawns its own children, in
  * the commit that saves its data. A call after success carries the data of the closing answer and

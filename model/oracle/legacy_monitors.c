@@ -14,7 +14,7 @@
  *      LEG-9   a message before its integer; an integer set back; settled: one without a message
  *      LEG-10  an entry number given twice, or another claim's data under the same number
  *
- * What the scenario's text asks for, LEG-11 and more, is in legacy_expected.h. */
+ * What the scenario's text asks for, LEG-12 and more, is in legacy_expected.h. */
 #include "model/oracle/legacy.h"
 #include "model/oracle/legacy_expected.h"
 

@@ -622,32 +622,32 @@ static enum clause_id play_with(enum wrong wrong)
 
 Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
 {
-    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_3, CLAUSE_LEG_4, CLAUSE_LEG_9, CLAUSE_LEG_10, CLAUSE_LEG_11);
+    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_3, CLAUSE_LEG_4, CLAUSE_LEG_9, CLAUSE_LEG_10, CLAUSE_LEG_12);
     SETTLES(ERRATUM_LEG_4);
     static const struct {
         enum wrong wrong;
         enum clause_id clause;
     } cases[] = {
         {NOTHING, FINE},
-        {NO_JOB, CLAUSE_LEG_11},
-        {INPUT_OF_JOB, CLAUSE_LEG_11},
-        {ANOTHER_JOB, CLAUSE_LEG_11},
-        {MESSAGE_TO_NODE, CLAUSE_LEG_11},
+        {NO_JOB, CLAUSE_LEG_12},
+        {INPUT_OF_JOB, CLAUSE_LEG_12},
+        {ANOTHER_JOB, CLAUSE_LEG_12},
+        {MESSAGE_TO_NODE, CLAUSE_LEG_12},
         {ENTERED_TWICE, CLAUSE_LEG_1},
         {COUNTS_OTHERS, CLAUSE_LEG_1},
-        {LEG1_DATA, CLAUSE_LEG_11},
-        {LEG2_DATA, CLAUSE_LEG_11},
+        {LEG1_DATA, CLAUSE_LEG_12},
+        {LEG2_DATA, CLAUSE_LEG_12},
         {LEG2_NUMBER, CLAUSE_LEG_10},
         {NO_PENDING, CLAUSE_LEG_3},
         {NO_CALL, CLAUSE_LEG_3},
-        {ANSWER_DATA, CLAUSE_LEG_11},
-        {ANSWER_TOO_MANY, CLAUSE_LEG_11},
-        {NO_CHILD, CLAUSE_LEG_11},
-        {CHILD_OF_CALL, CLAUSE_LEG_11},
-        {CHILD_OF_OTHER_NODE, CLAUSE_LEG_11},
-        {CHILD_OF_OTHER_JOB, CLAUSE_LEG_11},
-        {CHILD_APART, CLAUSE_LEG_11},
-        {CHILD_INPUT, CLAUSE_LEG_11},
+        {ANSWER_DATA, CLAUSE_LEG_12},
+        {ANSWER_TOO_MANY, CLAUSE_LEG_12},
+        {NO_CHILD, CLAUSE_LEG_12},
+        {CHILD_OF_CALL, CLAUSE_LEG_12},
+        {CHILD_OF_OTHER_NODE, CLAUSE_LEG_12},
+        {CHILD_OF_OTHER_JOB, CLAUSE_LEG_12},
+        {CHILD_APART, CLAUSE_LEG_12},
+        {CHILD_INPUT, CLAUSE_LEG_12},
         {UNSAVED_PENDING, CLAUSE_LEG_4},
         {UNSAVED_SUCCESS, CLAUSE_LEG_4},
         {NOT_MARKED, CLAUSE_LEG_3},

@@ -134,7 +134,7 @@ Test(expected, seq_runs_report_by_fate_and_attempt)
 /* Worked out by hand from MEANING.md. */
 Test(expected, legacy_answers_their_data_and_ids_are_those_of_the_text)
 {
-    PROVES(CLAUSE_LEG_11);
+    PROVES(CLAUSE_LEG_12);
     static const struct {
         uint32_t node;
         int64_t answer;
