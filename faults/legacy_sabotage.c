@@ -15,7 +15,13 @@ enum named {
     PARENT_RESETS,
     LATE_NOT_UNDONE,
     PUBLISH_BEFORE_SAVE,
-    SUCCESS_AS_PENDING
+    SUCCESS_AS_PENDING,
+    CHILD_FORGOTTEN,
+    PENDING_FORGOTTEN,
+    CALLS_FORGOTTEN,
+    WRONG_INPUT,
+    OTHER_DATA,
+    OTHER_NODE
 };
 
 static const struct sabotage named[] = {
@@ -40,6 +46,30 @@ static const struct sabotage named[] = {
     [SUCCESS_AS_PENDING] = {.name = "legacy-success-as-pending",
                             .about = "success is counted like a pending reply, and Leg2 stays open",
                             .scenario = "legacy"},
+    [CHILD_FORGOTTEN] = {.name = "legacy-child-forgotten",
+                         .about = "the last child of an answer is neither saved nor published",
+                         .scenario = "legacy"},
+    [PENDING_FORGOTTEN] = {.name = "legacy-pending-forgotten",
+                           .about = "Leg1 publishes its closing answer and no pending one",
+                           .scenario = "legacy"},
+    [CALLS_FORGOTTEN] = {.name = "legacy-calls-forgotten",
+                         .about = "the calls after the closing answer are never made",
+                         .scenario = "legacy"},
+    [WRONG_INPUT] = {.name = "legacy-wrong-input",
+                     .about = "a job's trigger is given another input than the job's",
+                     .scenario = "legacy",
+                     SABOTAGE_AS(SHIFT, CREATE, PUBLISH),
+                     .op = 1 + MESSAGE_CONTENT},
+    [OTHER_DATA] = {.name = "legacy-other-data",
+                    .about = "Leg1 saves another value than it worked on",
+                    .scenario = "legacy",
+                    SABOTAGE_AS(SHIFT, WORK, SAVE),
+                    .op = 3},
+    [OTHER_NODE] = {.name = "legacy-other-node",
+                    .about = "an answer's first child is saved as the node beside it",
+                    .scenario = "legacy",
+                    SABOTAGE_AS(SHIFT, SAVE, ADD_EARLIER),
+                    .op = 2},
     SABOTAGE_WORK("legacy-work", "legacy"),
 };
 
@@ -127,6 +157,32 @@ static bool take_outcome(const struct sabotage *sabotage, struct sabotage_memory
     return !first;
 }
 
+/* The last call, if it saves or publishes a child. */
+static void forget_child(struct bundle *bundle)
+{
+    const struct call *last = &bundle->calls[bundle->count - 1];
+    const int64_t *params = &bundle->params[last->params];
+    if (last->primitive == PRIMITIVE_ADD_EARLIER ||
+        (last->primitive == PRIMITIVE_PUBLISH && params[1 + MESSAGE_KIND] == MESSAGE_LEG1)) {
+        bundle->count--;
+    }
+}
+
+/* The messages of pending answers (`sign` 1), or of calls after the closing one (-1). */
+static void forget_answers(struct bundle *bundle, int64_t sign)
+{
+    uint8_t kept = 0;
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        bool forgotten = call->primitive == PRIMITIVE_PUBLISH &&
+                         bundle->params[call->params + 1 + MESSAGE_ANSWER] * sign > 0;
+        if (!forgotten) {
+            bundle->calls[kept++] = *call;
+        }
+    }
+    bundle->count = kept;
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
@@ -142,6 +198,13 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         bundle->count = 0;
     } else if (which == PUBLISH_BEFORE_SAVE && bundle->name == BUNDLE_SAVE) {
         publish_first(memory, actor, bundle);
+    } else if (which == CHILD_FORGOTTEN &&
+               (bundle->name == BUNDLE_SAVE || bundle->name == BUNDLE_PUBLISH)) {
+        forget_child(bundle);
+    } else if (which == PENDING_FORGOTTEN && bundle->name == BUNDLE_PUBLISH) {
+        forget_answers(bundle, 1);
+    } else if (which == CALLS_FORGOTTEN && bundle->name == BUNDLE_PUBLISH) {
+        forget_answers(bundle, -1);
     }
 }
 
@@ -169,8 +232,6 @@ static const struct sabotage_shape shapes[] = {
 static const struct sabotage_reason equivalents[] = {
     {"legacy.create-job/repeat", "the integer is there, and is left alone"},
     {"legacy.claim/repeat", "the first claim lapses, and its message comes again"},
-    {"legacy.enter-leg1/repeat",
-     "an entry that is counted twice is one that was asked for again: Leg1 is cleaned up and runs"},
     {"legacy.clean-up/repeat", "there is nothing left to clean up"},
     {"legacy.work/repeat", "what is saved twice is saved"},
     {"legacy.work/drop/save.2", INSERTED_WITH},
@@ -182,8 +243,6 @@ static const struct sabotage_reason equivalents[] = {
      "twice, and there the design has broken already"},
     {"legacy.publish/repeat", "it is marked as published already"},
     {"legacy.save/repeat", "what is saved twice is saved"},
-    {"legacy.save/split-after/save",
-     "whoever dies in between enters again in another dimension, and saves both there"},
     {"legacy.save/drop/save.2", INSERTED_WITH},
     {"legacy.save/drop/save.3", INSERTED_WITH},
     {"legacy.save/drop/save.4", FOR_SIGHT},

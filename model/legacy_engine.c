@@ -138,11 +138,15 @@ static void refused(struct legacy_worker *worker, enum refusal refusal)
                                                    : LEGACY_IDLE;
 }
 
-/* An increment is read for; an entry, like all that may be repeated, is asked for again. */
+/* An increment is read for. An entry of Leg1 belongs to one claim: whether it was counted nobody
+ * can tell, and a second one would say that its own worker had crashed, so the message is left to
+ * come again (E-LEG-4). All else, an entry of Leg2 too, is asked for again. */
 static void unknown(struct legacy_worker *worker)
 {
-    if (worker->state == LEGACY_END_LEG1 || worker->state == LEGACY_END_LEG2 ||
-        worker->state == LEGACY_UNDO) {
+    if (worker->state == LEGACY_ENTER_LEG1) {
+        worker->state = LEGACY_IDLE;
+    } else if (worker->state == LEGACY_END_LEG1 || worker->state == LEGACY_END_LEG2 ||
+               worker->state == LEGACY_UNDO) {
         worker->unsure = worker->state;
         worker->state = LEGACY_READ;
     }

@@ -13,7 +13,8 @@
  * A message has no identity of its own here. A Leg2 message that comes again is one more entry in
  * one more dimension, with children of its own (LEG-6); whoever dies between an increment and what
  * follows from it leaves the increment behind (LEG-7). An outcome that is not known is resolved by
- * reading as far as one integer for all can tell: an entry is asked for again, and counted again.
+ * reading as far as one integer for all can tell: an entry of Leg2 is asked for again, and counted
+ * again; one of Leg1 is left to the next claim (E-LEG-4).
  *
  * Holds no pointer, no allocation, no clock, as the engines of engine.h. */
 #ifndef MODEL_LEGACY_ENGINE_H

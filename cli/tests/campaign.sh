@@ -167,7 +167,7 @@ run 0 run legacy-replay --seed 16 --expect-finding && says 'as the scenario expe
 run 0 sabotage lost-snapshot close-overtakes --strategy both --base-seeds 3 && says '2 sabotages from 3 base seeds'
 run 0 sabotage close-overtakes --strategy pct --json && says '"strategy":"pct"' && says '"fate":"found"'
 bad 'it is random' sabotage --strategy neither
-run 0 sabotage legacy && says '78 sabotages: 55 found'
+run 0 sabotage legacy && says '84 sabotages: 63 found'
 run 0 sweep legacy --seed 1 && says 'every promise held'
 
 # ---- bad input ----

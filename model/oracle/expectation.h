@@ -14,6 +14,7 @@
 
 #include "model/oracle/expected_activity.h"
 #include "model/oracle/expected_key.h"
+#include "model/oracle/expected_legacy.h"
 #include "model/oracle/expected_pipeline.h"
 #include "model/oracle/expected_seq.h"
 
@@ -24,6 +25,7 @@ struct expectation {
             int64_t messages, accounts; /* message j is for account j mod accounts */
         } inbox;
         struct expected_key key;
+        struct expected_legacy legacy;
         struct expected_seq seq;
         struct expected_pipeline pipeline;
     } of; /* of the run's protocol */

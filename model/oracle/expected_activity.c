@@ -122,6 +122,8 @@ static void read_cycle_and_preset(struct reading *reading, uint32_t n)
     struct expected_node *node = &reading->expected->node[n];
     uint32_t cycle = entry_of(reading, find(reading, "cycles"), n);
     uint32_t preset = entry_of(reading, find(reading, "preset"), n);
+    uint32_t again = entry_of(reading, find(reading, "again"), n);
+    node->again = (uint8_t)document_number(text, again, 0);
     if (cycle != DOCUMENT_NONE) { /* back to an ancestor, or to itself */
         const char *to = document_text(text, document_find(text, cycle, "to"));
         node->rounds = (uint8_t)document_number(text, document_find(text, cycle, "rounds"), 1);

@@ -27,6 +27,7 @@ struct expected_node {
     uint16_t head;      /* where its cycle leads to */
     uint8_t rounds;     /* how often a cycle is gone round; 0: there is none */
     uint8_t pendings;   /* answers before the closing one */
+    uint8_t again;      /* of protocol legacy: calls after it */
     uint8_t answer;     /* which of its parent's spawns it: 0 the closing one, k the k-th pending */
     uint8_t when;       /* enum expected_when: by the output of that answer */
     int32_t leg1, leg2; /* entries that its ledger starts with */

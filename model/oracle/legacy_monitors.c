@@ -14,48 +14,18 @@
  *      LEG-9   a message before its integer; an integer set back; settled: one without a message
  *      LEG-10  an entry number given twice, or another claim's data under the same number
  *      LEG-11  Leg1 saved its result and the journal has no work; or work is in it twice for one
- *              claim, or for none */
-#include "model/oracle/digits.h"
-#include "model/oracle/judge.h"
+ *              claim, or for none
+ *
+ * What the scenario's text asks for, LEG-12 and more, is in legacy_expected.h. */
 #include "model/oracle/legacy.h"
+#include "model/oracle/legacy_expected.h"
 
-#define START INT64_C(999000000000000)
-
-enum { MEMORY_ACTIVITY, MEMORY_CLAIM };
-
-enum memo { MEMO_FLAGS = JUDGE_MEMO_FLAGS, MEMO_LATE, MEMO_NUMBER };
-
-/* MEMO_FLAGS: what was seen of an activity. */
-enum past {
-    PAST_PUBLISHED = 1,    /* its Leg1 message */
-    PAST_ANSWERED = 2,     /* a Leg2 message */
-    PAST_GIVEN_UP = 4,     /* a message of it, at a ceiling */
-    PAST_ENDED_BEFORE = 8, /* a Leg1 entry found that Leg1 had ended */
-    PAST_WORKED = 16       /* its work was done, outside rows */
-};
-
-/* An integer as the promises have it (LEG-8). */
-struct cut {
-    int64_t leg1_entry, leg1_exit, leg2_exit, entries, exits;
-};
-
-static struct cut cut_of(int64_t ledger)
-{
-    struct oracle_digits digits;
-    oracle_digits_read(ledger, &digits);
-    return (struct cut){.leg1_entry = digits.at[1],
-                        .leg1_exit = digits.at[2],
-                        .leg2_exit = digits.at[3],
-                        .entries = oracle_digits_spell(&digits, 4, 9),
-                        .exits = oracle_digits_spell(&digits, 10, 15)};
-}
-
-static bool is_open(struct cut of)
+static bool is_open(struct legacy_cut of)
 {
     return of.leg2_exit == 9;
 }
 
-static bool is_full(struct cut of)
+static bool is_full(struct legacy_cut of)
 {
     return of.leg1_entry == 0 || of.entries == 999999;
 }
@@ -83,22 +53,18 @@ static int memory_of(const struct rows *rows, size_t cell)
     return cell < begin(NULL, rows).base[MEMORY_CLAIM] ? MEMORY_ACTIVITY : MEMORY_CLAIM;
 }
 
-static void breach(struct judge *judge, enum clause_id clause, enum row_table table, uint32_t slot,
-                   const char *why)
-{
-    judge_breach(judge, ORACLE_LEGACY, clause, table, slot, why);
-}
-
 /* ---- moves of an integer --------------------------------------------------------------------- */
 
-static void moved_leg1(struct judge *judge, uint32_t slot, struct cut old, struct cut new)
+static void moved_leg1(struct judge *judge, uint32_t slot, struct legacy_cut old,
+                       struct legacy_cut new)
 {
     int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
     if (new.leg1_exit < old.leg1_exit) {
         judge_held(judge, CLAUSE_LEG_3);
     }
     if (new.leg1_exit < new.leg1_entry) {
-        breach(judge, CLAUSE_LEG_3, TABLE_EARLIER, slot, "Leg1 ended more often than it began");
+        legacy_breach(judge, CLAUSE_LEG_3, TABLE_EARLIER, slot,
+                      "Leg1 ended more often than it began");
     }
     if (new.leg1_entry < old.leg1_entry &&new.leg1_exit < 9) {
         judge_see(judge, SIGHT_LEGACY_HAD_ENDED);
@@ -110,15 +76,16 @@ static void moved_leg1(struct judge *judge, uint32_t slot, struct cut old, struc
 }
 
 /* An entry while Leg2 is open has a number of its own; one after it was closed owes an undo. */
-static void moved_entries(struct judge *judge, uint32_t slot, struct cut old, struct cut new)
+static void moved_entries(struct judge *judge, uint32_t slot, struct legacy_cut old,
+                          struct legacy_cut new)
 {
     int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
     int64_t late = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_LATE);
     if (new.entries > old.entries && is_open(old)) {
         judge_held(judge, CLAUSE_LEG_10);
         if (new.entries <= memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_NUMBER)) {
-            breach(judge, CLAUSE_LEG_10, TABLE_EARLIER, slot,
-                   "a number of a Leg2 entry was given a second time");
+            legacy_breach(judge, CLAUSE_LEG_10, TABLE_EARLIER, slot,
+                          "a number of a Leg2 entry was given a second time");
         }
         memory_set(judge, MEMORY_ACTIVITY, activity, MEMO_NUMBER, new.entries);
     } else if (new.entries > old.entries) {
@@ -129,13 +96,14 @@ static void moved_entries(struct judge *judge, uint32_t slot, struct cut old, st
         judge_see(judge, SIGHT_LEGACY_TURNED_AWAY);
         memory_set(judge, MEMORY_ACTIVITY, activity, MEMO_LATE, late - 1);
         if (late <= 0) {
-            breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot,
-                   "an entry was undone that no call after success had made");
+            legacy_breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+                          "an entry was undone that no call after success had made");
         }
     }
 }
 
-static void moved_exits(struct judge *judge, uint32_t slot, struct cut old, struct cut new)
+static void moved_exits(struct judge *judge, uint32_t slot, struct legacy_cut old,
+                        struct legacy_cut new)
 {
     if (new.exits <= old.exits) {
         return;
@@ -145,26 +113,27 @@ static void moved_exits(struct judge *judge, uint32_t slot, struct cut old, stru
         judge_see(judge, SIGHT_LEGACY_PENDING);
     }
     if (new.exits > new.entries) {
-        breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot, "Leg2 was left more often than entered");
+        legacy_breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+                      "Leg2 was left more often than entered");
     }
 }
 
 static void moved(struct judge *judge, uint32_t slot, int64_t before)
 {
     int64_t after = row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_LEDGER);
-    struct cut old = cut_of(before), new = cut_of(after);
+    struct legacy_cut old = legacy_cut_of(before), new = legacy_cut_of(after);
     struct oracle_verdict verdict = oracle_legacy_move(before, after);
     judge_held(judge, CLAUSE_LEG_1);
     judge_held(judge, CLAUSE_LEG_8);
     if (is_full(old) || is_full(new)) {
         judge_held(judge, CLAUSE_LEG_5);
     }
-    if (after == START && before != START) {
-        breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, slot,
-               "an integer that was there was set back to its start");
+    if (after == LEGACY_START && before != LEGACY_START) {
+        legacy_breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, slot,
+                      "an integer that was there was set back to its start");
     }
     if (verdict.broken) {
-        breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
+        legacy_breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
     }
     moved_leg1(judge, slot, old, new);
     moved_entries(judge, slot, old, new);
@@ -182,10 +151,11 @@ static void judge_integer(struct judge *judge, const struct row_change *change)
     judge_held(judge, CLAUSE_LEG_9);
     judge_held(judge, CLAUSE_LEG_1);
     if (change->kind == ROW_DELETED) {
-        breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, change->slot, "an integer was taken away");
-    } else if (row_get(judge->rows, TABLE_EARLIER, change->slot, EARLIER_LEDGER) != START) {
-        breach(judge, CLAUSE_LEG_1, TABLE_EARLIER, change->slot,
-               "an integer did not start at 999000000000000");
+        legacy_breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, change->slot,
+                      "an integer was taken away");
+    } else if (row_get(judge->rows, TABLE_EARLIER, change->slot, EARLIER_LEDGER) != LEGACY_START) {
+        legacy_breach(judge, CLAUSE_LEG_1, TABLE_EARLIER, change->slot,
+                      "an integer did not start at 999000000000000");
     }
 }
 
@@ -218,8 +188,8 @@ static void judge_leg1_state(struct judge *judge, const struct row_change *chang
         judge_see(judge, SIGHT_LEGACY_PUBLISHED_MISSING);
     }
     if (change->column == SAVED_BY && now != change->before) {
-        breach(judge, CLAUSE_LEG_3, TABLE_SAVED, change->slot,
-               "a Leg1 ran over what another run of it had left, which was not cleaned up");
+        legacy_breach(judge, CLAUSE_LEG_3, TABLE_SAVED, change->slot,
+                      "a Leg1 ran over what another run of it had left, which was not cleaned up");
     }
 }
 
@@ -233,8 +203,8 @@ static void judge_leg2_state(struct judge *judge, const struct row_change *chang
     judge_held(judge, CLAUSE_LEG_10);
     if (change->kind == ROW_DELETED ||
         (updated && change->column == SAVED_BY && now != change->before)) {
-        breach(judge, CLAUSE_LEG_10, TABLE_SAVED, change->slot,
-               "the data of a Leg2 entry were written over by another entry");
+        legacy_breach(judge, CLAUSE_LEG_10, TABLE_SAVED, change->slot,
+                      "the data of a Leg2 entry were written over by another entry");
     }
     if (updated && change->column == SAVED_RUNS && now > 1 &&
         has_child(rows, activity, dimension)) {
@@ -276,19 +246,21 @@ static void published_leg1(struct judge *judge, uint32_t message, int64_t activi
     uint32_t slot = row_find(judge->rows, TABLE_EARLIER, activity);
     judge_held(judge, CLAUSE_LEG_9);
     if (slot == ROW_NONE) {
-        breach(judge, CLAUSE_LEG_9, TABLE_MESSAGE, message,
-               "a child's message was published before its integer was saved");
+        legacy_breach(judge, CLAUSE_LEG_9, TABLE_MESSAGE, message,
+                      "a child's message was published before its integer was saved");
         return;
     }
     if (row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_PARENT) != 0) {
         judge_held(judge, CLAUSE_LEG_6);
         if (has_twin(judge, slot)) {
-            breach(judge, CLAUSE_LEG_6, TABLE_EARLIER, slot,
-                   "a Leg2 message was not recognised when it came again, and its child was "
-                   "spawned a second time");
+            legacy_breach(judge, CLAUSE_LEG_6, TABLE_EARLIER, slot,
+                          "a Leg2 message was not recognised when it came again, and its child was "
+                          "spawned a second time");
         }
     }
-    memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_PUBLISHED);
+    if (memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_PUBLISHED)) {
+        memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_COPIED);
+    }
 }
 
 static void judge_message(struct judge *judge, const struct row_change *change)
@@ -326,18 +298,20 @@ static void judge_escalation(struct judge *judge, uint32_t escalation,
     uint32_t message = given_up(rows, key, changes, count);
     judge_held(judge, CLAUSE_LEG_5);
     if (message == ROW_NONE) {
-        breach(judge, CLAUSE_LEG_5, TABLE_ESCALATION, escalation,
-               "a message was given up that is not there");
+        legacy_breach(judge, CLAUSE_LEG_5, TABLE_ESCALATION, escalation,
+                      "a message was given up that is not there");
         return;
     }
     int64_t activity = row_get(rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY);
-    struct cut of = cut_of(judge_column(rows, TABLE_EARLIER, activity, EARLIER_LEDGER));
+    struct legacy_cut of =
+        legacy_cut_of(judge_column(rows, TABLE_EARLIER, activity, EARLIER_LEDGER));
     bool leg1 = row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND) == MESSAGE_LEG1;
     if (leg1 ? of.leg1_entry != 0 : of.entries != 999999) {
-        breach(judge, CLAUSE_LEG_5, TABLE_MESSAGE, message,
-               "a call was refused although its digits had room");
+        legacy_breach(judge, CLAUSE_LEG_5, TABLE_MESSAGE, message,
+                      "a call was refused although its digits had room");
     }
     memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_GIVEN_UP);
+    legacy_expected_escalation(judge, escalation, message);
 }
 
 /* ---- a commit -------------------------------------------------------------------------------- */
@@ -361,6 +335,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
             judge_escalation(&judge, changes[i].slot, changes, count);
         }
     }
+    legacy_expected_commit(&judge, changes, count);
     return judge.verdict;
 }
 
@@ -388,7 +363,7 @@ static void settled_activity(struct judge *judge, uint32_t slot)
 {
     int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
     int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
-    struct cut of = cut_of(row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_LEDGER));
+    struct legacy_cut of = legacy_cut_of(row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_LEDGER));
     bool published = (past & PAST_PUBLISHED) != 0;
     bool expected = published && (past & PAST_GIVEN_UP) == 0;
     bool ended = of.leg1_exit < 9, answered = (past & PAST_ANSWERED) != 0;
@@ -407,7 +382,7 @@ static void settled_activity(struct judge *judge, uint32_t slot)
     judge_held(judge, CLAUSE_LEG_3);
     judge_held(judge, CLAUSE_LEG_4);
     if (verdict.broken) {
-        breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
+        legacy_breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
     }
 }
 
@@ -420,10 +395,18 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
     for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
         settled_activity(&judge, slot);
     }
+    legacy_expected_settled(&judge);
     return judge.verdict;
 }
 
-const struct monitors monitors_legacy = {.cells = cells,
+static void expect(const struct document *scenario, struct expectation *expected)
+{
+    expected_legacy_read(scenario, &expected->of.legacy);
+}
+
+/* What is left behind is a move that no event of the lifecycle made. */
+const struct monitors monitors_legacy = {.expect = expect,
+                                         .cells = cells,
                                          .memories = {[MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
                                          .memory_of = memory_of,
                                          .commit = commit,

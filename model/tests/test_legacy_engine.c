@@ -285,15 +285,24 @@ Test(legacy_engine, what_was_aborted_is_sent_again_as_it_was)
 
 Test(legacy_engine, what_may_be_repeated_is_asked_for_again)
 {
-    hold(MESSAGE_LEG1, 0, 0);
+    hold(MESSAGE_LEG2, 0, 0);
     answers(OUTCOME_UNKNOWN, REFUSED_NOTHING);
-    cr_expect_eq(sends(), BUNDLE_ENTER_LEG1, "and counted again");
+    cr_expect_eq(sends(), BUNDLE_ENTER_LEG2, "and counted again");
+    hold(MESSAGE_LEG1, 0, 0);
     commits(INT64_C(799000000000000));
     answers(OUTCOME_UNKNOWN, REFUSED_NOTHING);
     cr_expect_eq(sends(), BUNDLE_CLEAN_UP);
     commits(0);
     answers(OUTCOME_UNKNOWN, REFUSED_NOTHING);
     cr_expect_eq(sends(), BUNDLE_WORK);
+}
+
+Test(legacy_engine, an_entry_of_leg1_that_is_in_doubt_is_left_to_the_next_claim)
+{
+    SETTLES(ERRATUM_LEG_4);
+    hold(MESSAGE_LEG1, 0, 0);
+    answers(OUTCOME_UNKNOWN, REFUSED_NOTHING);
+    cr_expect(worker_role()->is_idle(&actor));
 }
 
 /* Where it stood, what the integer was and is, and what follows. */

@@ -430,3 +430,272 @@ Test(oracle_legacy, a_late_call_that_is_never_undone_leaves_the_counts_apart)
     oracle.off[CLAUSE_LEG_7] = true;
     cr_expect_eq(settle(true), FINE);
 }
+
+/* ---- what the scenario asks for ----------------------------------------------------------------
+ */
+
+/* graph: {0: [1]}, pending: {0: [[2]]}, again: {0: 1}; one job. */
+static const struct expectation asked = {
+    .of.legacy.graph = {.jobs = 1,
+                        .nodes = 3,
+                        .node = {{.first = 1, .children = 2, .pendings = 1, .again = 1},
+                                 {.first = 3},
+                                 {.first = 3, .answer = 1}}}};
+
+enum wrong {
+    NOTHING,
+    NO_JOB,
+    INPUT_OF_JOB,
+    ANOTHER_JOB,
+    MESSAGE_TO_NODE,
+    ENTERED_TWICE,
+    COUNTS_OTHERS,
+    LEG1_DATA,
+    LEG2_DATA,
+    LEG2_NUMBER,
+    NO_PENDING,
+    NO_CALL,
+    ANSWER_DATA,
+    ANSWER_TOO_MANY,
+    NO_CHILD,
+    CHILD_OF_CALL,
+    CHILD_OF_OTHER_NODE,
+    CHILD_OF_OTHER_JOB,
+    CHILD_APART,
+    CHILD_INPUT,
+    UNSAVED_PENDING,
+    UNSAVED_SUCCESS,
+    NOT_MARKED
+};
+
+static struct {
+    enum wrong wrong;
+    enum clause_id first; /* that broke */
+} play;
+
+static void step(void)
+{
+    enum clause_id clause = tell();
+    play.first = play.first == FINE ? clause : play.first;
+}
+
+static bool is(enum wrong wrong)
+{
+    return play.wrong == wrong;
+}
+
+static void asked_integer(int64_t activity, int64_t node, int64_t parent, int64_t dimension)
+{
+    int64_t job = expected_legacy_job(is(ANOTHER_JOB) ? 1 : 0);
+    put(TABLE_EARLIER, activity,
+        (const int64_t[EARLIER_COLUMNS]){[EARLIER_JOB] =
+                                             job + (parent != 0 && is(CHILD_OF_OTHER_JOB)),
+                                         [EARLIER_NODE] = node,
+                                         [EARLIER_LEDGER] = START,
+                                         [EARLIER_PARENT] = parent,
+                                         [EARLIER_DIMENSION] = dimension});
+}
+
+static void asked_message(int64_t key, enum message_kind kind, int64_t activity, int64_t node,
+                          int64_t answer, int64_t content)
+{
+    put(TABLE_MESSAGE, key,
+        (const int64_t[MESSAGE_COLUMNS]){
+            [MESSAGE_KIND] = kind,
+            [MESSAGE_JOB] = row_get(&rows, TABLE_EARLIER, at(TABLE_EARLIER, activity), EARLIER_JOB),
+            [MESSAGE_ACTIVITY] = activity,
+            [MESSAGE_NODE] = node + is(MESSAGE_TO_NODE),
+            [MESSAGE_ANSWER] = answer,
+            [MESSAGE_CONTENT] = content});
+}
+
+static void asked_answer(int64_t activity, int64_t node, int64_t input, int64_t answer)
+{
+    asked_message(expected_legacy_leg2(activity, answer), MESSAGE_LEG2, activity, node, answer,
+                  expected_legacy_content(node, input, answer) + is(ANSWER_DATA));
+}
+
+static void asked_state(int64_t activity, int64_t dimension, int64_t value, int64_t message)
+{
+    put(TABLE_SAVED, expected_legacy_state(activity, dimension),
+        (const int64_t[SAVED_COLUMNS]){[SAVED_ACTIVITY] = activity,
+                                       [SAVED_DIMENSION] = dimension,
+                                       [SAVED_VALUE] = value,
+                                       [SAVED_BY] = expected_legacy_claim(message, 1),
+                                       [SAVED_RUNS] = 1});
+}
+
+/* From its claim to its ack. */
+static void play_leg1(int64_t activity, int64_t node, int64_t input)
+{
+    int64_t message = expected_legacy_leg1(activity);
+    bool trigger = node == 0;
+    set(TABLE_MESSAGE, message, MESSAGE_EPOCH, 1);
+    step();
+    move(activity, -LEG1);
+    step();
+    if (is(ENTERED_TWICE)) {
+        move(activity, -LEG1);
+        step();
+    }
+    asked_state(activity, 0, input + is(LEG1_DATA), message);
+    step();
+    move(activity, -LEG1_END);
+    step();
+    if (!is(NOT_MARKED)) {
+        set(TABLE_SAVED, expected_legacy_state(activity, 0), SAVED_PUBLISHED, 1);
+    }
+    if (trigger && !is(NO_PENDING)) {
+        asked_answer(activity, node, input, 1);
+    }
+    asked_answer(activity, node, input, 0);
+    if ((trigger && !is(NO_CALL)) || is(ANSWER_TOO_MANY)) {
+        asked_answer(activity, node, input, -1);
+    }
+    step();
+    drop(TABLE_MESSAGE, message);
+    step();
+}
+
+/* One Leg2 message that gets in, in this dimension; the child's node, 0: it has none. */
+static void play_leg2(int64_t activity, int64_t answer, int64_t dimension, int64_t node)
+{
+    int64_t message = expected_legacy_leg2(activity, answer), child = 77 + dimension;
+    int64_t content = row_get(&rows, TABLE_MESSAGE, at(TABLE_MESSAGE, message), MESSAGE_CONTENT);
+    bool unsaved = answer > 0 ? is(UNSAVED_PENDING) : is(UNSAVED_SUCCESS);
+    set(TABLE_MESSAGE, message, MESSAGE_EPOCH, 1);
+    step();
+    move(activity, ENTRY);
+    step();
+    if (!unsaved) {
+        asked_state(activity, dimension + is(LEG2_NUMBER), content + is(LEG2_DATA), message);
+    }
+    if (is(CHILD_APART)) {
+        step();
+    }
+    if (node != 0 && !is(NO_CHILD) && !unsaved) {
+        asked_integer(child, is(CHILD_OF_OTHER_NODE) ? 3 - node : node, activity, dimension);
+        step();
+        asked_message(expected_legacy_leg1(child), MESSAGE_LEG1, child, node, 0,
+                      content + is(CHILD_INPUT));
+        step();
+        play_leg1(child, node, content);
+        play_leg2(child, 0, 1, 0);
+    } else {
+        step();
+    }
+    move(activity, answer > 0 ? 1 : -SUCCESS);
+    step();
+    drop(TABLE_MESSAGE, message);
+    step();
+}
+
+/* A job from its creation to its end; the first clause that breaks. */
+static enum clause_id play_with(enum wrong wrong)
+{
+    int64_t trigger = expected_legacy_trigger(0);
+    begin();
+    oracle.expected = &asked;
+    play.wrong = wrong;
+    play.first = FINE;
+    if (is(NO_JOB)) {
+        return settle(true);
+    }
+    asked_integer(trigger, 0, 0, 0);
+    asked_message(expected_legacy_leg1(trigger), MESSAGE_LEG1, trigger, 0, 0,
+                  1000 + is(INPUT_OF_JOB));
+    step();
+    if (is(COUNTS_OTHERS)) { /* a preset that nobody asked for */
+        rows.table[TABLE_EARLIER].cells[1 + EARLIER_LEDGER] += ENTRY + 1;
+    }
+    play_leg1(trigger, 0, 1000);
+    int64_t dimension = is(COUNTS_OTHERS) ? 2 : 1;
+    if (!is(NO_PENDING)) {
+        play_leg2(trigger, 1, dimension, 2);
+    }
+    if (is(CHILD_OF_CALL)) {
+        play_leg2(trigger, -1, dimension + 1, 1);
+    }
+    play_leg2(trigger, 0, dimension + 1, 1);
+    enum clause_id last = settle(true);
+    return play.first == FINE ? last : play.first;
+}
+
+Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
+{
+    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_3, CLAUSE_LEG_4, CLAUSE_LEG_9, CLAUSE_LEG_10, CLAUSE_LEG_12);
+    SETTLES(ERRATUM_LEG_4);
+    static const struct {
+        enum wrong wrong;
+        enum clause_id clause;
+    } cases[] = {
+        {NOTHING, FINE},
+        {NO_JOB, CLAUSE_LEG_12},
+        {INPUT_OF_JOB, CLAUSE_LEG_12},
+        {ANOTHER_JOB, CLAUSE_LEG_12},
+        {MESSAGE_TO_NODE, CLAUSE_LEG_12},
+        {ENTERED_TWICE, CLAUSE_LEG_1},
+        {COUNTS_OTHERS, CLAUSE_LEG_1},
+        {LEG1_DATA, CLAUSE_LEG_12},
+        {LEG2_DATA, CLAUSE_LEG_12},
+        {LEG2_NUMBER, CLAUSE_LEG_10},
+        {NO_PENDING, CLAUSE_LEG_3},
+        {NO_CALL, CLAUSE_LEG_3},
+        {ANSWER_DATA, CLAUSE_LEG_12},
+        {ANSWER_TOO_MANY, CLAUSE_LEG_12},
+        {NO_CHILD, CLAUSE_LEG_12},
+        {CHILD_OF_CALL, CLAUSE_LEG_12},
+        {CHILD_OF_OTHER_NODE, CLAUSE_LEG_12},
+        {CHILD_OF_OTHER_JOB, CLAUSE_LEG_12},
+        {CHILD_APART, CLAUSE_LEG_12},
+        {CHILD_INPUT, CLAUSE_LEG_12},
+        {UNSAVED_PENDING, CLAUSE_LEG_4},
+        {UNSAVED_SUCCESS, CLAUSE_LEG_4},
+        {NOT_MARKED, CLAUSE_LEG_3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum clause_id clause = play_with(cases[i].wrong);
+        cr_expect_eq(clause, cases[i].clause, "case %zu: %s", i,
+                     clause == FINE ? "fine" : clause_get(clause)->id);
+    }
+}
+
+Test(oracle_legacy, a_child_that_is_saved_apart_and_a_start_that_is_not_counted_are_told)
+{
+    PROVES(CLAUSE_LEG_1, CLAUSE_LEG_9);
+    static struct expectation preset;
+    int64_t trigger = expected_legacy_trigger(0);
+    oracle.expected = &asked;
+    asked_integer(trigger, 0, 0, 0);
+    cr_assert_eq(tell(), FINE);
+    BREAKS(asked_integer(5, 1, trigger, 1), CLAUSE_LEG_9);
+    preset = asked;
+    preset.of.legacy.graph.node[0].leg1 = 2;
+    oracle.expected = &preset;
+    BREAKS(move(trigger, -LEG1), CLAUSE_LEG_1);
+}
+
+Test(oracle_legacy, a_message_is_given_up_for_the_reason_of_its_leg)
+{
+    PROVES(CLAUSE_LEG_5);
+    static const struct {
+        enum message_kind kind;
+        int64_t reason, job;
+        enum clause_id clause;
+    } cases[] = {{MESSAGE_LEG1, 1, 0, FINE},
+                 {MESSAGE_LEG1, 2, 0, CLAUSE_LEG_5},
+                 {MESSAGE_LEG2, 2, 0, FINE},
+                 {MESSAGE_LEG2, 1, 0, CLAUSE_LEG_5},
+                 {MESSAGE_LEG1, 1, 6, CLAUSE_LEG_5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin();
+        at_ceilings(INT64_C(89999999999999));
+        TELL(message(201, cases[i].kind, 1));
+        oracle.expected = &asked;
+        BREAKS(put(TABLE_ESCALATION, 5,
+                   (const int64_t[ESCALATION_COLUMNS]){[ESCALATION_MESSAGE] = 201,
+                                                       [ESCALATION_JOB] = cases[i].job,
+                                                       [ESCALATION_REASON] = cases[i].reason}),
+               cases[i].clause);
+    }
+}

@@ -128,3 +128,40 @@ Test(expected, seq_runs_report_by_fate_and_attempt)
         cr_expect_eq(expected_seq_is_cancelled(&expected, cases[i].number), cases[i].cancelled);
     }
 }
+
+/* ---- legacy ---------------------------------------------------------------------------------- */
+
+/* Worked out by hand from MEANING.md. */
+Test(expected, legacy_answers_their_data_and_ids_are_those_of_the_text)
+{
+    PROVES(CLAUSE_LEG_12);
+    static const struct {
+        uint32_t node;
+        int64_t answer;
+        bool has;
+    } answers[] = {{0, 0, true},   {0, 1, false}, {0, -1, false}, {1, 1, true},  {1, 2, false},
+                   {1, -1, false}, {2, -2, true}, {2, -3, false}, {2, 1, false}, {3, -1, true}};
+    static struct expected_legacy expected;
+    static const char text[] =
+        "jobs: 2\ngraph: {trigger: [ask, tell]}\npending: {ask: [[remind]]}\n"
+        "again: {tell: 2, remind: 1}\npreset: {tell: {leg1: 8, leg2: 5}}";
+    struct document document;
+    cr_assert(document_make(&document, text, strlen(text)));
+    expected_legacy_read(&document, &expected);
+    document_free(&document);
+    cr_expect_eq(expected.graph.jobs, 2);
+    cr_assert_eq(expected.graph.nodes, 4U);
+    cr_expect_eq(expected.graph.node[2].leg1, 8);
+    cr_expect_eq(expected.graph.node[2].leg2, 5);
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        cr_expect_eq(
+            expected_legacy_answers(&expected.graph.node[answers[i].node], answers[i].answer),
+            answers[i].has, "case %zu", i);
+    }
+    cr_expect_eq(expected_legacy_content(0, 1000, 0), 163347048);
+    cr_expect_eq(expected_legacy_content(1, 163347048, 1), 571285116);
+    cr_expect_eq(expected_legacy_content(1, 163347048, 0), 455448758);
+    cr_expect_eq(expected_legacy_content(2, 163347048, -2), 352221016);
+    cr_expect_eq(expected_legacy_job(0), INT64_C(566998658249792862));
+    cr_expect_eq(expected_legacy_trigger(0), INT64_C(7193569421981962162));
+}
