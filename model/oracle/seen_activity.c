@@ -12,7 +12,10 @@ enum {
     CELL_LAST,     /* ... and as of its last one */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* ... and it was not told of all of them that they did */
+    CELL_ENTRIES,  /* what seen_entries remembers, from here on */
+    CELL_COUNT = CELL_ENTRIES + SEEN_ENTRIES_CELLS
 };
+_Static_assert(CELL_COUNT <= SEEN_CELLS, "a client has room for what is known of it");
 
 /* What a commit did to the queue, as its client is concerned. */
 struct doing {
@@ -168,6 +171,7 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
         if (held(rows, &doing, cells)) {
             judge_holder(&judge, &doing, cells);
         }
+        seen_entries(&judge, seen, changes, count, doing.takes, &cells[CELL_ENTRIES]);
         remember_claim(&judge, &doing, seen, cells);
     }
     remember_end(&judge, &doing, seen, cells);

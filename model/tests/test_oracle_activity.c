@@ -1,6 +1,7 @@
 /* The monitors of the two-leg protocol, told commits by hand. Correct runs, with every replay that
  * the protocol allows, are fine to the last commit; each planted violation is reported under the
  * clause that it breaks and by the oracle that must see it. */
+#include "model/oracle/seen.h"
 #include "model/tests/proves.h"
 #include "model/tests/told.h"
 
@@ -1325,6 +1326,115 @@ Test(oracle_activity, an_escalated_job_is_complete_but_for_what_was_given_up)
         }
         expect_settled(told, true, NULL, runs_on ? FINE : CLAUSE_ACL_29);
     }
+}
+
+/* ---- entries against claims ------------------------------------------------------------------ */
+
+enum move {
+    END,
+    CLAIM,
+    ENTER,
+    UNTOLD,
+    WORK,
+    GIVE_UP
+}; /* UNTOLD: entered, and the answer is lost */
+
+struct moves {
+    int64_t ledger; /* entries that the activity begins with */
+    enum move moves[8];
+    enum clause_id clause;
+};
+
+static enum clause_id tell_of_client(struct told *told, bool answered)
+{
+    struct observed seen = {.ended = OBSERVED_COMMITTED, .answered = answered, .client = 1};
+    struct oracle_verdict verdict =
+        seen_activity(&told->oracle, &told->rows, &seen, told->changes, told->count);
+    expect_fine(told, "rows");
+    return verdict.clause;
+}
+
+static void do_enter(struct told *told, bool leg2)
+{
+    if (!leg2) {
+        do_enter1(told, 100);
+    } else if (row_find(&told->rows, TABLE_GUID, 200) == ROW_NONE) {
+        do_enter2(told, 100, 200, ANSWER_CLOSES);
+    } else {
+        do_enter2_again(told, 200);
+    }
+}
+
+static void do_move(struct told *told, enum move move, bool leg2)
+{
+    int64_t message = leg2 ? 200 + LEG2_OF : 100 + LEG1_OF;
+    if (move == CLAIM) {
+        do_claim(told, message);
+    } else if (move == GIVE_UP) {
+        do_escalate(told, message, leg2 ? ESCALATED_ATTEMPTS_CEILING : ESCALATED_LEG1_CEILING);
+    } else if (move == WORK && leg2) {
+        do_step1(told, 200, 0);
+    } else if (move == WORK) {
+        do_work1(told, 100, 0);
+    } else {
+        do_enter(told, leg2);
+    }
+}
+
+static void play_moves(const struct moves *cases, size_t count, bool leg2)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct told *told = &world;
+        enum clause_id clause = FINE;
+        begin_at(told, cases[i].ledger);
+        told->recheck = false;
+        if (leg2) {
+            tell_leg1(told, 100);
+            TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 0));
+        }
+        for (int m = 0; cases[i].moves[m] != END && clause == FINE; m++) {
+            do_move(told, cases[i].moves[m], leg2);
+            clause = tell_of_client(told, cases[i].moves[m] != UNTOLD);
+        }
+        cr_expect_eq(clause, cases[i].clause, "case %zu: clause %d", i, (int)clause);
+    }
+}
+
+Test(oracle_activity, a_claim_of_a_leg1_message_is_counted_once)
+{
+    PROVES(CLAUSE_ACL_4, CLAUSE_ACL_6, CLAUSE_ACL_9);
+    SETTLES(ERRATUM_ACL_18, ERRATUM_ACL_32);
+    static const struct moves cases[] = {
+        {0, {CLAIM, ENTER, WORK}, FINE},
+        {0, {CLAIM, ENTER, ENTER}, CLAUSE_ACL_4},
+        {0, {CLAIM, UNTOLD, ENTER, WORK}, FINE},
+        {0, {CLAIM, UNTOLD, ENTER, ENTER}, CLAUSE_ACL_4},
+        {0, {CLAIM, ENTER, CLAIM, ENTER, WORK}, FINE},
+        {0, {CLAIM, ENTER, CLAIM, WORK}, CLAUSE_ACL_9},
+        {998 * ONE_T, {CLAIM, ENTER, GIVE_UP}, CLAUSE_ACL_6},
+        {998 * ONE_T, {CLAIM, ENTER, CLAIM, GIVE_UP}, FINE},
+        {998 * ONE_T, {CLAIM, UNTOLD, GIVE_UP}, FINE},
+        {999 * ONE_T, {CLAIM, GIVE_UP}, FINE},
+    };
+    play_moves(cases, COUNT(cases), false);
+}
+
+Test(oracle_activity, a_claim_of_a_leg2_message_is_counted_once)
+{
+    PROVES(CLAUSE_ACL_12, CLAUSE_ACL_13, CLAUSE_ACL_15);
+    SETTLES(ERRATUM_ACL_17);
+    static const struct moves cases[] = {
+        {0, {CLAIM, ENTER, WORK}, FINE},
+        {0, {CLAIM, ENTER, ENTER}, CLAUSE_ACL_12},
+        {0, {CLAIM, UNTOLD, ENTER, WORK}, FINE},
+        {0, {CLAIM, ENTER, CLAIM, WORK}, CLAUSE_ACL_13},
+        {FULL_8 - 2, {CLAIM, ENTER, CLAIM, ENTER, WORK}, FINE},
+        {FULL_8 - 2, {CLAIM, ENTER, CLAIM, ENTER, CLAIM, WORK}, CLAUSE_ACL_15},
+        {FULL_8 - 2, {CLAIM, ENTER, CLAIM, ENTER, GIVE_UP}, CLAUSE_ACL_15},
+        {FULL_8 - 2, {CLAIM, ENTER, CLAIM, ENTER, CLAIM, GIVE_UP}, FINE},
+        {FULL_8 - 1, {CLAIM, ENTER, CLAIM, WORK}, FINE}, /* born at the last entry */
+    };
+    play_moves(cases, COUNT(cases), true);
 }
 
 /* ---- counting, memory ------------------------------------------------------------------------ */
