@@ -120,8 +120,8 @@ static enum row_table entered_table(const struct rows *rows, uint32_t message)
                                                                                : TABLE_ACTIVITY;
 }
 
-static void judge_claim(struct judge *judge, const struct row_change *changes, size_t count,
-                        bool answered, int64_t *cells)
+static void judge_claim_entered(struct judge *judge, const struct row_change *changes, size_t count,
+                                bool answered, int64_t *cells)
 {
     const struct rows *rows = judge->rows;
     uint32_t message = (uint32_t)cells[CLAIM_MESSAGE] - 1;
@@ -158,7 +158,7 @@ void seen_entries(struct judge *judge, const struct observed *seen,
                   const struct row_change *changes, size_t count, uint32_t takes, int64_t *cells)
 {
     if (cells[CLAIM_MESSAGE] != 0 && cells[CLAIM_OF] != 0) {
-        judge_claim(judge, changes, count, seen->answered, cells);
+        judge_claim_entered(judge, changes, count, seen->answered, cells);
     }
     if (takes != ROW_NONE && seen->answered) {
         begin_claim(judge->rows, changes, count, takes, cells);
