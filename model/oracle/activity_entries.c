@@ -20,55 +20,46 @@ enum {
 #define ENTERED_KNOWN  1 /* an entry was counted, and the worker was told so */
 #define ENTERED_UNTOLD 2 /* ... and was not told */
 
-/* What a commit did to one ledger. */
+/* What a commit did to the ledger that a claim enters. */
 struct deed {
     bool enters, works;
-    uint32_t slot;
-    struct cut is;
+    uint32_t slot;       /* of the ledger; ROW_NONE: it was left alone */
+    struct cut is;       /* the ledger now */
+    uint32_t escalation; /* a row that came, of whichever message; ROW_NONE: none */
 };
 
 static struct deed deed_of(const struct rows *rows, const struct row_change *changes, size_t count,
                            enum row_table table, int64_t id)
 {
     int column = table == TABLE_GUID ? (int)GUID_LEDGER : (int)ACTIVITY_LEDGER;
-    struct deed deed = {.slot = row_find(rows, table, id)};
-    bool born = false, moved = false;
-    if (deed.slot == ROW_NONE) {
-        return deed;
-    }
-    deed.is = cut_of(row_get(rows, table, deed.slot, column));
-    struct cut was = deed.is;
+    struct deed deed = {.slot = ROW_NONE, .escalation = ROW_NONE};
+    bool born = false;
+    int64_t before = -1;
     for (size_t i = 0; i < count; i++) {
         const struct row_change *change = &changes[i];
-        if (change->table != table || change->slot != deed.slot) {
+        if (change->table == TABLE_ESCALATION && change->kind == ROW_INSERTED) {
+            deed.escalation = change->slot;
+        }
+        if (change->table != table || row_key(rows, table, change->slot) != id) {
             continue;
         }
+        bool moves = change->kind == ROW_UPDATED && change->column == column;
+        deed.slot = change->slot;
         born = born || change->kind == ROW_INSERTED;
-        if (change->kind == ROW_UPDATED && change->column == column && !moved) {
-            was = cut_of(change->before);
-            moved = true;
-        }
+        before = moves && before < 0 ? change->before : before;
     }
+    if (before < 0) {
+        deed.enters = born && table == TABLE_GUID;
+        return deed;
+    }
+    struct cut was = cut_of(before);
+    deed.is = cut_of(row_get(rows, table, deed.slot, column));
     bool guid = table == TABLE_GUID;
     deed.enters = guid ? born || deed.is.count > was.count : deed.is.head > was.head;
     deed.works = guid ? deed.is.work > was.work || deed.is.children > was.children ||
                             deed.is.tasks > was.tasks
                       : deed.is.mark > was.mark;
     return deed;
-}
-
-/* The reason for which the message in this slot was given up in the commit; 0: it was not. */
-static int64_t given_up(const struct rows *rows, const struct row_change *changes, size_t count,
-                        uint32_t message)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (changes[i].table == TABLE_ESCALATION && changes[i].kind == ROW_INSERTED &&
-            row_get(rows, TABLE_ESCALATION, changes[i].slot, ESCALATION_MESSAGE) ==
-                row_key(rows, TABLE_MESSAGE, message)) {
-            return row_get(rows, TABLE_ESCALATION, changes[i].slot, ESCALATION_REASON);
-        }
-    }
-    return 0;
 }
 
 static void tell(struct judge *judge, bool broken, enum clause_id clause, enum row_table table,
@@ -105,11 +96,16 @@ static void judge_guid(struct judge *judge, const struct deed *deed, int64_t ent
     }
 }
 
-static void judge_escalation(struct judge *judge, int64_t reason, int64_t entered, uint32_t slot)
+static void judge_escalation(struct judge *judge, uint32_t escalation, int64_t entered,
+                             uint32_t message)
 {
-    if (reason == ESCALATED_LEG1_CEILING || reason == ESCALATED_ATTEMPTS_CEILING) {
+    int64_t reason = row_get(judge->rows, TABLE_ESCALATION, escalation, ESCALATION_REASON);
+    if (row_get(judge->rows, TABLE_ESCALATION, escalation, ESCALATION_MESSAGE) ==
+            row_key(judge->rows, TABLE_MESSAGE, message) &&
+        (reason == ESCALATED_LEG1_CEILING || reason == ESCALATED_ATTEMPTS_CEILING)) {
         tell(judge, (entered & ENTERED_KNOWN) != 0,
-             reason == ESCALATED_LEG1_CEILING ? CLAUSE_ACL_6 : CLAUSE_ACL_15, TABLE_MESSAGE, slot,
+             reason == ESCALATED_LEG1_CEILING ? CLAUSE_ACL_6 : CLAUSE_ACL_15, TABLE_MESSAGE,
+             message,
              "a message was given up under a claim whose entry had been counted (E-ACL-18)");
     }
 }
@@ -133,7 +129,9 @@ static void judge_claim_entered(struct judge *judge, const struct row_change *ch
     } else if (deed.slot != ROW_NONE) {
         judge_activity(judge, &deed, entered);
     }
-    judge_escalation(judge, given_up(rows, changes, count, message), entered, message);
+    if (deed.escalation != ROW_NONE) {
+        judge_escalation(judge, deed.escalation, entered, message);
+    }
     if (deed.enters) {
         cells[CLAIM_ENTERED] |= answered ? ENTERED_KNOWN : ENTERED_UNTOLD;
     }
