@@ -253,7 +253,7 @@ static int make_schema(struct stage *stage)
     if (store == NULL) {
         return complain("the schema cannot be made", problem.text);
     }
-    history_script(stage->own.name, tables, script);
+    history_script(stage->own.name, tables, stage->run.oracle.monitors->asks_locks, script);
     bool done = store_pg_run(store, script);
     if (done && request->keep) {
         views_script(stage->own.name, tables, script);
@@ -489,7 +489,7 @@ static void note_unreached(const struct stage *stage)
             reached = reached || (oracle_sighting_clause((enum oracle_sighting)s) == clause &&
                                   oracle->seen[s] > 0);
         }
-        if (!reached) {
+        if (!reached && !oracle_needs_clients(clause)) { /* no row tells of a client */
             result->unreached[result->unreached_count++] = clause;
         }
     }

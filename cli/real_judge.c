@@ -5,6 +5,8 @@
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
+#define EARLIER_MAX 64
+
 struct telling {
     struct run *run;
     struct real_verdict *verdict;
@@ -14,6 +16,9 @@ struct telling {
     size_t next;                 /* entry that was not looked at yet */
     size_t waiting[WAITING_MAX]; /* entries whose claims have not been given out */
     size_t waiting_count;
+    struct observed seen; /* what the server saw of the transaction under way */
+    struct history_change earlier[EARLIER_MAX]; /* ... and the rows that it wrote without a lock */
+    size_t earlier_count;
 };
 
 /* ---- work outside rows ----------------------------------------------------------------------- */
@@ -86,6 +91,37 @@ static void tell_left(struct telling *telling)
 
 /* ---- commits --------------------------------------------------------------------------------- */
 
+static bool names(const struct history_change *change, int64_t id)
+{
+    bool found = false;
+    for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
+        found = found || change->row[c] == id;
+    }
+    return found;
+}
+
+/* What the server saw beside the row. It knows no client; and of a lock whether it was held when a
+ * row was written, so that one which was taken after a row that names the same id comes late. */
+static void observe(struct telling *telling, const struct history_change *change)
+{
+    struct observed *seen = &telling->seen;
+    bool late = false;
+    seen->isolation = (uint8_t)change->isolation;
+    if (change->locked == 0 && telling->earlier_count < EARLIER_MAX) {
+        telling->earlier[telling->earlier_count++] = *change;
+    }
+    if (change->locked == 0 || observed_has_lock(seen, change->locked) ||
+        seen->lock_count == OBSERVED_LOCKS_MAX) {
+        return;
+    }
+    for (size_t i = 0; i < telling->earlier_count; i++) {
+        late = late || names(&telling->earlier[i], change->locked);
+    }
+    seen->locked =
+        late || seen->locked == OBSERVED_LOCK_LATE ? OBSERVED_LOCK_LATE : OBSERVED_LOCK_BEFORE;
+    seen->locks[seen->lock_count++] = change->locked;
+}
+
 /* A transaction is complete: one commit for the oracles. */
 static void end_commit(struct telling *telling)
 {
@@ -100,6 +136,11 @@ static void end_commit(struct telling *telling)
     if (!telling->verdict->breach.broken) {
         telling->verdict->breach =
             oracle->monitors->commit(oracle, &world->rows, world->changes, count);
+        telling->verdict->oracle = oracle->spoke;
+    }
+    if (!telling->verdict->breach.broken && oracle_observes(oracle)) {
+        telling->verdict->breach = oracle->monitors->transaction(
+            oracle, &world->rows, &telling->seen, world->changes, count);
         telling->verdict->oracle = oracle->spoke;
     }
     world_keep(world);
@@ -134,7 +175,10 @@ static void tell(void *context, const struct history_change *change)
     if (change->transaction != telling->transaction) {
         end_commit(telling);
         telling->transaction = change->transaction;
+        telling->seen = (struct observed){.client = OBSERVED_NOBODY};
+        telling->earlier_count = 0;
     }
+    observe(telling, change);
     if (telling->verdict->bug == NULL) {
         apply(telling, change);
     }

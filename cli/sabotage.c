@@ -464,9 +464,17 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
  * runs when. */
 static int hunt_on_server(const struct request *request)
 {
-    static const char *const sure[] = {
-        "unbundled-step2",  "lost-snapshot",    "guid-from-full-ledger", "early-ack",
-        "eager-completion", "shared-dimension", "leg2-before-leg1",      "steps-swapped"};
+    static const char *const sure[] = {"unbundled-step2",
+                                       "lost-snapshot",
+                                       "guid-from-full-ledger",
+                                       "early-ack",
+                                       "eager-completion",
+                                       "shared-dimension",
+                                       "leg2-before-leg1",
+                                       "steps-swapped",
+                                       "pipeline-no-lock",
+                                       "pipeline-cut-read-committed",
+                                       "pipeline-verify-read-committed"};
     struct sabotage list[16];
     size_t count = 0;
     bool named = request->names.count > 0;

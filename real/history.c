@@ -10,6 +10,7 @@
 struct page {
     char *text;
     size_t used;
+    bool locks; /* isolation and advisory locks are recorded, too */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
@@ -23,15 +24,47 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
     page->used += (size_t)length;
 }
 
+/* The isolation, and the lock of one of the row's ids. */
+static void put_locks(struct page *page, const char *schema, enum row_table table, const char *side)
+{
+    put(page, "%s.isolation(), %s.lock_of(ARRAY[%s.id", schema, schema, side);
+    for (int c = 0; c < schema_columns(table); c++) {
+        put(page, ", %s.%s", side, schema_column(table, c));
+    }
+    put(page, "]), ");
+}
+
+/* What the triggers ask of the server. A lock is taken of a hash of an id (E-CUT-17). */
+static void put_questions(struct page *page, const char *schema)
+{
+    put(page,
+        "CREATE FUNCTION %s.isolation() RETURNS bigint LANGUAGE sql STABLE AS "
+        "$$ SELECT CASE current_setting('transaction_isolation') WHEN 'serializable' THEN %d "
+        "WHEN 'repeatable read' THEN %d ELSE %d END::bigint $$;\n",
+        schema, OBSERVED_SERIALIZABLE, OBSERVED_REPEATABLE_READ, OBSERVED_READ_COMMITTED);
+    put(page,
+        "CREATE FUNCTION %s.lock_of(ids bigint[]) RETURNS bigint LANGUAGE sql VOLATILE AS "
+        "$$ SELECT coalesce(max(id), 0) FROM unnest(ids) AS id, pg_catalog.pg_locks "
+        "WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted AND objsubid = 2 "
+        "AND classid::bigint = hashtext('%s')::bigint & 4294967295 "
+        "AND objid::bigint = hashtext(id::text)::bigint & 4294967295 $$;\n",
+        schema, schema);
+}
+
 /* INSERT INTO history of one side of a change: NEW or OLD. */
 static void put_record(struct page *page, const char *schema, enum row_table table,
                        const char *kind, const char *side)
 {
-    put(page, "INSERT INTO %s.history (xid, tab, kind, c0", schema);
+    put(page, "INSERT INTO %s.history (xid, tab, kind%s, c0", schema,
+        page->locks ? ", isolation, locked" : "");
     for (int c = 0; c < schema_columns(table); c++) {
         put(page, ", c%d", c + 1);
     }
-    put(page, ") VALUES (txid_current(), %d, %s, %s.id", (int)table, kind, side);
+    put(page, ") VALUES (txid_current(), %d, %s, ", (int)table, kind);
+    if (page->locks) {
+        put_locks(page, schema, table, side);
+    }
+    put(page, "%s.id", side);
     for (int c = 0; c < schema_columns(table); c++) {
         put(page, ", %s.%s", side, schema_column(table, c));
     }
@@ -61,17 +94,22 @@ static void put_trigger(struct page *page, const char *schema, enum row_table ta
         schema, name, schema, name);
 }
 
-void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCRIPT_SIZE])
+void history_script(const char *schema, uint64_t tables, bool locks,
+                    char script[HISTORY_SCRIPT_SIZE])
 {
-    struct page page = {.text = script};
+    struct page page = {.text = script, .locks = locks};
     put(&page,
         "CREATE TABLE %s.history (seq bigserial PRIMARY KEY, xid bigint NOT NULL, tab bigint NOT "
-        "NULL, kind bigint NOT NULL, backend bigint NOT NULL DEFAULT pg_backend_pid()",
+        "NULL, kind bigint NOT NULL, isolation bigint NOT NULL DEFAULT 0, locked bigint NOT NULL "
+        "DEFAULT 0, backend bigint NOT NULL DEFAULT pg_backend_pid()",
         schema);
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         put(&page, ", c%d bigint NOT NULL DEFAULT 0", c);
     }
     put(&page, ");\n");
+    if (locks) {
+        put_questions(&page, schema);
+    }
     put(&page,
         "CREATE FUNCTION %s.mark_from() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
         "$$ SELECT nextval('%s.history_seq_seq') $$;\n"
@@ -95,15 +133,17 @@ static void read_row(void *context, const int64_t *row)
     const struct reading *reading = context;
     struct history_change change = {.transaction = row[0],
                                     .table = (enum row_table)row[1],
-                                    .kind = (enum row_change_kind)row[2]};
-    memcpy(change.row, row + 3, sizeof change.row);
+                                    .kind = (enum row_change_kind)row[2],
+                                    .isolation = row[3],
+                                    .locked = row[4]};
+    memcpy(change.row, row + 5, sizeof change.row);
     reading->each(reading->context, &change);
 }
 
 bool history_read(struct store_pg *store, const char *schema, history_reader *each, void *context)
 {
     char text[1024];
-    int used = snprintf(text, sizeof text, "SELECT xid, tab, kind");
+    int used = snprintf(text, sizeof text, "SELECT xid, tab, kind, isolation, locked");
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         used += snprintf(text + used, sizeof text - (size_t)used, ", c%d", c);
     }

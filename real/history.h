@@ -4,6 +4,9 @@
  *
  * The record is its owner's: whoever writes a row needs no right to it (SECURITY DEFINER).
  *
+ * What no row shows is asked of the server where it happens, not of the client: its
+ * transaction_isolation, and pg_locks of the very backend.
+ *
  * (I1) A change is recorded exactly if its transaction commits.
  * (I2) Transactions are told in the order of their last write. Two that wrote the same row are then
  * in the order in which they committed, because the second waited for the first; for any others the
@@ -11,20 +14,25 @@
 #ifndef REAL_HISTORY_H
 #define REAL_HISTORY_H
 
+#include "model/oracle/observed.h"
 #include "model/rows.h"
 #include "real/store.h"
 
 #define HISTORY_SCRIPT_SIZE 32768
 
 /* Makes the history table and the triggers in a schema that store_pg_make_schema made of these
- * tables; and functions that mark a transaction with its last change (store_pg_mark). */
-void history_script(const char *schema, uint64_t tables, char script[HISTORY_SCRIPT_SIZE]);
+ * tables; and functions that mark a transaction with its last change (store_pg_mark). With `locks`
+ * a change says, too, in which isolation it was made and which advisory lock its backend held. */
+void history_script(const char *schema, uint64_t tables, bool locks,
+                    char script[HISTORY_SCRIPT_SIZE]);
 
 /* One row as a transaction left it, or found it if it deleted it. */
 struct history_change {
     int64_t transaction;
     enum row_table table;
     enum row_change_kind kind;
+    int64_t isolation; /* enum observed_isolation, as the server says; 0: it was not asked */
+    int64_t locked;    /* of the ids in the row: the one whose advisory lock was held; 0: none */
     int64_t row[1 + ROW_COLUMNS_MAX]; /* key first */
 };
 

@@ -75,7 +75,7 @@ pipeline-pair pipeline-verifier-is-executor CUT-11
 pipeline-pair pipeline-delete-to-undo CUT-21
 pipeline-pair pipeline-verifier-stamps-set CUT-24
 END
-run 0 sabotage --real && says 'ACL-41'
+run 0 sabotage --real && says 'ACL-41' && says 'CUT-16' && says 'CUT-17'
 run 4 sabotage --real job-state-first # needs a crash, and none falls here
 run 64 sabotage --real step-2/repeat
 nothing_left

@@ -130,6 +130,11 @@ size_t oracle_cells(const struct monitors *monitors, const struct rows *rows)
     return monitors->cells == NULL ? 1 : monitors->cells(rows);
 }
 
+bool oracle_needs_clients(enum clause_id clause)
+{
+    return clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48;
+}
+
 void oracle_forget_clients(struct oracle *oracle)
 {
     memset(oracle->clients, 0, sizeof oracle->clients);

@@ -176,6 +176,8 @@ struct monitors {
     struct oracle_verdict (*transaction)(struct oracle *oracle, const struct rows *rows,
                                          const struct observed *seen,
                                          const struct row_change *changes, size_t count);
+    /* ... and it asks for isolation and advisory locks, which a server has to be told to record */
+    bool asks_locks;
     /* What else there is to count when a transaction does not commit. NULL: nothing. */
     void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
@@ -221,6 +223,10 @@ static inline bool oracle_observes(const struct oracle *oracle)
 {
     return oracle->monitors->transaction != NULL;
 }
+
+/* The clause is about what clients know and try: only a store that tells them apart can judge it
+ * (OBSERVED_NOBODY). */
+bool oracle_needs_clients(enum clause_id clause);
 
 /* The store lost commits that it had acknowledged: what it knows of its clients is not what they
  * know. */

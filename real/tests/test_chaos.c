@@ -53,7 +53,7 @@ static void add_history(const char *dsn)
                                                  .primitive_count = PRIMITIVE_COUNT},
                       &problem);
     cr_assert_not_null(store, "%s", problem.text);
-    history_script(SCHEMA, UINT64_MAX, script);
+    history_script(SCHEMA, UINT64_MAX, false, script);
     must_run(store, script);
     views_script(SCHEMA, UINT64_MAX, script);
     must_run(store, script);
