@@ -363,6 +363,10 @@ static void tell_outcome(const struct scenario *scenario, const struct run_event
     case RUN_SETTLE:
         break;
     }
+    bool open = event->turn == RUN_STOPS || event->turn == RUN_WAITS;
+    if (event->effect != NULL && !event->committed && !open) { /* else something rests on it */
+        trace_add(list, "; ", "the work itself is done");
+    }
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

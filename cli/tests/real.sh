@@ -74,6 +74,13 @@ cycle shared-dimension ACL-32
 pipeline-pair pipeline-verifier-is-executor CUT-11
 pipeline-pair pipeline-delete-to-undo CUT-21
 pipeline-pair pipeline-verifier-stamps-set CUT-24
+tree-3 task-never-done ACL-46
+tree-7-merged task-done-ahead ACL-46
+pending task-done-again ACL-46
+quick-fox activity-never-done KEY-11
+legacy legacy-work-done-ahead LEG-11
+pipeline-pair examination-never-done CUT-31
+seq run-done-ahead SEQ-22
 END
 run 0 sabotage --real && says 'ACL-41' && says 'CUT-16' && says 'CUT-17'
 run 4 sabotage --real job-state-first # needs a crash, and none falls here

@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -84,6 +85,39 @@ static void unmake(void)
 }
 
 TestSuite(chaos, .init = make, .fini = unmake, .timeout = 120);
+
+/* ---- the journal ----------------------------------------------------------------------------- */
+
+Test(chaos, work_that_was_entered_outlives_its_process_and_no_run_finds_what_another_did)
+{
+    const struct side_effect work[] = {{.what = 1, .claim = 2, .epoch = 3}, {4, 5, 6}};
+    pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+        seat_work(page, &work[0]);
+        seat_work(page, &work[1]);
+        (void)raise(SIGKILL);
+    }
+    cr_assert_eq(waitpid(pid, NULL, 0), pid);
+    cr_assert_eq(page->work_count, 2U);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(page->works[i].what, work[i].what);
+        cr_expect_eq(page->works[i].claim, work[i].claim);
+        cr_expect_eq(page->works[i].epoch, work[i].epoch);
+    }
+    seat_page_begin(page, &rules);
+    cr_expect_eq(page->work_count, 0U);
+    cr_expect_eq(page->works[1].what, 0);
+}
+
+Test(chaos, work_that_has_no_room_is_counted)
+{
+    page->work_count = SEAT_WORKS_MAX - 1;
+    seat_work(page, &(struct side_effect){.what = 7});
+    seat_work(page, &(struct side_effect){.what = 8});
+    cr_expect_eq(page->works[SEAT_WORKS_MAX - 1].what, 7);
+    cr_expect_gt(page->work_count, (unsigned long)SEAT_WORKS_MAX);
+}
 
 static struct bundle create_job(int64_t job)
 {
