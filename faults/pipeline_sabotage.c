@@ -685,7 +685,6 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.verify/unguard/need-cut.4", STATUS_SAYS_IT},
     {"pipeline.verify/unguard/move-status.1",
      "a change set that lacks this result leaves its entry no other status"},
-    {"pipeline.read/repeat", ONLY_READS},
     {"pipeline.read/drop/read-entry.2", "of a MARK the row is read once more, payload included"},
     {"pipeline.read/split-after/read-decision", ONLY_READS},
     {"pipeline.read/split-after/read-change-set", ONLY_READS},
