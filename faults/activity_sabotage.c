@@ -163,8 +163,8 @@ static const struct sabotage named[] = {
                                   "first time (E-ACL-13)",
                          .scenario = "tree-3"},
     [RETRY_WITHOUT_MARKER] = {.name = "retry-without-marker",
-                              .about = "a step that was read for, and not found, is made again "
-                                       "without testing its marker (E-ACL-13)",
+                              .about = "a step that a read did not find is made again without "
+                                       "testing its marker (E-ACL-13)",
                               .scenario = "tree-3"},
     SABOTAGE_WORK("task", "tree-3"),
 };
