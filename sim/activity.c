@@ -126,7 +126,7 @@ static const char *only_ground(enum bundle_name bundle, enum primitive_id primit
     bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
     bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
     if (merged && enters) {
-        return "ceilings-merged";
+        return bundle == BUNDLE_ANSWER_ACK ? "last-chance-merged" : "ceilings-merged";
     }
     if (merged && leaves && bundle != BUNDLE_STEPS_ACK) {
         return bundle == BUNDLE_LEG1_ACK ? "peer-5-merged" : "pending-merged";
