@@ -23,11 +23,18 @@
 #include "model/oracle/activity_commit.h"
 #include "model/oracle/seen.h"
 
+/* Of so many slots as there are: half as many as places in their index, none of which collide. The
+ * room is emptied before every run, so it counts. */
+static size_t remember_claims(struct judge *judge)
+{
+    return judge_remember(judge, MEMORY_CLAIM, activity_judge_claims(judge),
+                          judge->rows->table[TABLE_MESSAGE].index_mask / 2);
+}
+
 size_t oracle_activity_cells(const struct rows *rows)
 {
     struct judge judge = activity_judge_begin(NULL, rows);
-    return judge_remember(&judge, MEMORY_CLAIM, activity_judge_claims(&judge),
-                          rows->table[TABLE_MESSAGE].index_mask);
+    return remember_claims(&judge);
 }
 
 static int memory_of(const struct rows *rows, size_t cell)
@@ -94,8 +101,7 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
                                     const struct side_effect *effect)
 {
     struct judge judge = activity_judge_begin(oracle, rows);
-    judge_remember(&judge, MEMORY_CLAIM, activity_judge_claims(&judge),
-                   rows->table[TABLE_MESSAGE].index_mask);
+    remember_claims(&judge);
     uint32_t slot = judge_claimed(&judge, MEMORY_CLAIM, effect, CLAUSE_ACL_46);
     if (slot == ROW_NONE) {
         return judge.verdict;

@@ -24,7 +24,7 @@
 #define CAPACITY 64
 #define INDEX    128
 #define CHANGES  64
-#define GHOSTS   (4 * INDEX * 4)
+#define GHOSTS   ((3 * INDEX + INDEX / 2) * 4)
 
 static const int columns_of[TABLE_COUNT] = {
     JOB_COLUMNS,    ACTIVITY_COLUMNS,   TASK_COLUMNS,       GUID_COLUMNS,
@@ -56,7 +56,8 @@ static inline void told_begin(struct told *told)
     }
     cr_assert_eq(oracle_activity_cells(&told->rows), GHOSTS);
     oracle_begin(&told->oracle, &monitors_activity, &told->rows, told->ghosts);
-    told->oracle.off[CLAUSE_ACL_46] = true; /* no work outside rows is told here: test_oracle_journal.c */
+    /* no work outside rows is told here: test_oracle_journal.c */
+    told->oracle.off[CLAUSE_ACL_46] = true;
     told->recheck = true;
 }
 
