@@ -488,7 +488,7 @@ enum { SLOT_LEG1, SLOT_TASK, SLOT_LEG2 }; /* its messages, in the order they are
 
 static const char alone[] =
     "name: alone\nabout: one activity\ncommits: literal\nworkers: 1\ngraph: {trigger: []}\n"
-    "faults: {lossy-failover: 1/100}\nexpect: pass\n";
+    "faults: {lossy-failover: 1/100, answer: 1/100}\nexpect: pass\n";
 
 /* What was seen from the fault on, told in a few words an event. */
 struct heard {
