@@ -224,8 +224,6 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.dispatch/stale/count-dispatched.1",
      "the dispatcher counts a seq once, and nothing else before it knows that it did"},
     {"seq.look/repeat", "a second look sees no less than the first"},
-    {"seq.look/drop/look.2",
-     "who sees no heartbeat tries too early, and expiry is tested again under the seq's lock"},
     {"seq.look/drop/look.3", "a canceller that does not see what it asked asks again, in vain: the "
                              "run goes on to its own end"},
     {"seq.take/drop/ask-contract",
@@ -312,8 +310,6 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.read-seq/drop/read-seq",
      "who does not recognise its lease lets it expire; a dispatcher is overtaken by itself"},
     {"seq.read-seq/drop/read-seq.1",
-     "who does not recognise its lease lets it expire; a dispatcher is overtaken by itself"},
-    {"seq.read-seq/drop/read-seq.2",
      "who does not recognise its lease lets it expire; a dispatcher is overtaken by itself"},
     {"seq.read-seq/drop/read-seq.3",
      "who does not recognise its lease lets it expire; a dispatcher is overtaken by itself"},

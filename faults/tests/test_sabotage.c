@@ -862,7 +862,6 @@ Test(sabotage, a_named_one_changes_no_more_of_the_catalogue_than_it_says)
         {"other-branch", 0},
         {"one-input", 0},
         {"one-threshold", 0},
-        {"retry-without-marker", 0},
         {"claims-never-extended", 0},
         {"tries-not-counted", 0},
         {"lets-go-at-once", 0},
