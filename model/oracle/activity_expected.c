@@ -240,12 +240,11 @@ static void judge_came(struct commit *commit, const struct row_change *change)
 
 /* ---- a commit -------------------------------------------------------------------------------- */
 
-static void judge_presets(struct commit *commit, const struct commit_activity *activity)
+static void judge_preset(struct commit *commit, const struct commit_activity *activity)
 {
     int64_t node = node_of(commit, activity->id);
     tell(commit,
-         activity->ledger.born && node >= 0 &&
-             activity->ledger.before != expected_of(commit)->node[node].leg1 * LEG1_ENTRY,
+         node >= 0 && activity->ledger.before != expected_of(commit)->node[node].leg1 * LEG1_ENTRY,
          ORACLE_LEDGER, CLAUSE_ACL_3, TABLE_ACTIVITY, activity->slot,
          "an activity ledger does not start with the entries of its scenario");
 }
@@ -270,6 +269,8 @@ void activity_expected_judge(struct commit *commit)
         }
     }
     for (size_t i = 0; i < commit->activities; i++) {
-        judge_presets(commit, &commit->activity[i]);
+        if (commit->activity[i].ledger.born) {
+            judge_preset(commit, &commit->activity[i]);
+        }
     }
 }
