@@ -107,8 +107,9 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 /* Between them: children, cycles, pending answers, every ceiling, thresholds other than 0, closing
  * answers that come too early. */
-static const char *const grounds[] = {"tree-3",   "crowd",      "cycle",      "pending",
-                                      "ceilings", "thresholds", "overtaking", NULL};
+static const char *const grounds[] = {"tree-3",     "crowd",       "cycle",
+                                      "pending",    "ceilings",    "thresholds",
+                                      "overtaking", "last-chance", NULL};
 
 /* Bundles that are sent in some scenarios only. */
 static const char *const only_where[BUNDLE_NAME_COUNT] = {

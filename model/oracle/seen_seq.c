@@ -10,6 +10,9 @@ enum {
     CELL_BEATS,    /* it sent a heartbeat of that run, or may have tried to */
     CELL_FOR_NONE, /* transactions that changed nothing while a lease had expired, in a row, */
     CELL_SINCE,    /* ... and when the first of them began */
+    CELL_ABOUT,    /* 1 + the slot of the seq that its last transaction moved or was refused at, and
+                      of which it was told; 0: of none */
+    CELL_MOVES,    /* ... how often that seq had been moved by then */
 };
 
 static int64_t cell(const struct rows *rows, uint32_t slot, int column)
@@ -82,6 +85,67 @@ static void remember_round(const struct judge *judge, const struct observed *see
     } else if (seen->ended == OBSERVED_COMMITTED) {
         cells[CELL_FOR_NONE] = 0;
     }
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+/* 1 + the slot of the seq at which the commit was refused, as its own stripe of the counters tells;
+ * 0: of none. A commit that is repeated is counted without the seq: `about` is the one that its
+ * client was about before. */
+static int64_t refused_at(const struct rows *rows, const struct row_change *changes, size_t count,
+                          int64_t about)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct row_change *change = &changes[i];
+        if (change->table != TABLE_SEQ_TALLY || change->kind != ROW_UPDATED) {
+            continue;
+        }
+        if (change->column == SEQ_TALLY_STALE || change->column == SEQ_TALLY_LATE) {
+            int64_t key = row_get(rows, TABLE_SEQ_TALLY, change->slot, SEQ_TALLY_OF);
+            uint32_t slot = row_find(rows, TABLE_SEQ, key);
+            return slot == ROW_NONE ? 0 : 1 + (int64_t)slot;
+        }
+        if (change->column == SEQ_TALLY_REPEATED) {
+            return about;
+        }
+    }
+    return 0;
+}
+
+/* 1 + the slot of the seq that the commit moved; 0: of none. */
+static int64_t moved_by(const struct row_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].table == TABLE_SEQ && changes[i].kind == ROW_UPDATED &&
+            changes[i].column == SEQ_MOVE_COUNT) {
+            return 1 + (int64_t)changes[i].slot;
+        }
+    }
+    return 0;
+}
+
+static int64_t moves_of(const struct rows *rows, int64_t about)
+{
+    return about == 0 ? 0 : cell(rows, (uint32_t)about - 1, SEQ_MOVE_COUNT);
+}
+
+/* Who is refused was overtaken: not by itself, one transaction before, of which it was told. Who is
+ * not told may try again, and who tried before may come late; in a drill it errs on purpose. */
+static void judge_refusal(struct judge *judge, const struct observed *seen,
+                          const struct row_change *changes, size_t count, int64_t *cells)
+{
+    const struct rows *rows = judge->rows;
+    bool committed = seen->ended == OBSERVED_COMMITTED;
+    int64_t refused = committed ? refused_at(rows, changes, count, cells[CELL_ABOUT]) : 0;
+    int64_t about = refused != 0 ? refused : committed ? moved_by(changes, count) : 0;
+    if (refused != 0 && seen->answered && row_get(rows, TABLE_STAGE, 0, STAGE_DRILL) == 0) {
+        judge_that(
+            judge, refused != cells[CELL_ABOUT] || moves_of(rows, refused) != cells[CELL_MOVES],
+            ORACLE_STORE, CLAUSE_SEQ_5, TABLE_SEQ, (uint32_t)refused - 1,
+            "a move was refused that nobody had overtaken but its own client, which knew it");
+    }
+    cells[CELL_ABOUT] = seen->answered ? about : 0;
+    cells[CELL_MOVES] = moves_of(rows, cells[CELL_ABOUT]);
 }
 
 /* ---- one transaction ------------------------------------------------------------------------- */
@@ -172,5 +236,6 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
         remember_beat(&judge, seen, doing.beats, cells);
     }
     remember_round(&judge, seen, doing.changes, cells);
+    judge_refusal(&judge, seen, changes, count, cells);
     return judge.verdict;
 }

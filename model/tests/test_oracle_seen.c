@@ -726,3 +726,69 @@ Test(oracle_seen, an_expired_lease_is_reclaimed_within_two_rounds)
     };
     run_all(cases, COUNT(cases));
 }
+
+/* ---- seq: who is refused was overtaken ------------------------------------------------------- */
+
+/* MOVES and LOSES are the client's own, the others' move comes in between. */
+enum turn { MOVES, LOSES, REPEATS, LOOKS, OTHERS_MOVE };
+struct turn_step {
+    enum turn turn;
+    enum end end;
+};
+
+static void turn_it(enum turn turn)
+{
+    int64_t moves = row_get(&rows, TABLE_SEQ, 0, SEQ_MOVE_COUNT);
+    if (turn == MOVES || turn == OTHERS_MOVE) {
+        set(TABLE_SEQ, 100, SEQ_MOVE_COUNT, moves + 1);
+    } else if (turn == LOSES) {
+        set(TABLE_SEQ_TALLY, 50, SEQ_TALLY_STALE, 1);
+        set(TABLE_SEQ_TALLY, 50, SEQ_TALLY_OF, 100);
+    } else if (turn == REPEATS) {
+        set(TABLE_SEQ_TALLY, 50, SEQ_TALLY_REPEATED, 1);
+    }
+}
+
+Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
+{
+    PROVES(CLAUSE_SEQ_5);
+    static const struct {
+        const char *name;
+        enum clause_id clause;
+        bool drill;
+        struct turn_step steps[4];
+    } cases[] = {
+        {"overtaken", FINE, false, {{MOVES, OK}, {OTHERS_MOVE, OK}, {LOSES, OK}}},
+        {"by itself", CLAUSE_SEQ_5, false, {{MOVES, OK}, {LOSES, OK}}},
+        {"again", CLAUSE_SEQ_5, false, {{LOSES, OK}, {LOSES, OK}}},
+        {"committed again", CLAUSE_SEQ_5, false, {{MOVES, OK}, {REPEATS, OK}}},
+        {"it was not told of its move", FINE, false, {{MOVES, UNTOLD}, {LOSES, OK}}},
+        {"it is not told of the refusal", FINE, false, {{MOVES, OK}, {LOSES, UNTOLD}}},
+        {"it looked in between", FINE, false, {{MOVES, OK}, {LOOKS, OK}, {LOSES, OK}}},
+        {"its move did not happen", FINE, false, {{MOVES, ABORTED}, {LOSES, OK}}},
+        {"it was started anew", FINE, false, {{MOVES, OK}, {LOSES, BORN}}},
+        {"on purpose", FINE, true, {{MOVES, OK}, {LOSES, OK}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        enum clause_id clause = FINE;
+        begin();
+        put(TABLE_STAGE, 1);
+        set(TABLE_STAGE, 1, STAGE_DRILL, cases[i].drill);
+        put(TABLE_SEQ, 100);
+        put(TABLE_SEQ_TALLY, 50);
+        count = 0;
+        for (size_t s = 0; s < COUNT(cases[i].steps) && clause == FINE; s++) {
+            const struct turn_step *step = &cases[i].steps[s];
+            struct observed seen = seen_at(1 + (int64_t)s, step->end);
+            seen.client = step->turn == OTHERS_MOVE ? 4 : 3;
+            if (s > 0 && step->turn == MOVES) {
+                break; /* there are no more */
+            }
+            if (seen.ended == OBSERVED_COMMITTED) {
+                turn_it(step->turn);
+            }
+            clause = tell(seen_seq, &seen);
+        }
+        cr_expect_eq(clause, cases[i].clause, "%s", cases[i].name);
+    }
+}
