@@ -285,11 +285,25 @@ static void settle(struct run *run)
     run_stepped(run, &event);
 }
 
+/* Only what the run before has written: there is room for the largest run, and most are small. */
+static void clear_ghosts(struct run *run, size_t cells)
+{
+    size_t marks = GHOST_MARKS(cells);
+    const uint8_t *from = run->ghost_marks;
+    while ((from = memchr(from, 1, marks - (size_t)(from - run->ghost_marks))) != NULL) {
+        size_t block = (size_t)(from++ - run->ghost_marks), first = block * GHOST_BLOCK;
+        size_t count = cells - first < GHOST_BLOCK ? cells - first : GHOST_BLOCK;
+        memset(&run->ghosts[first], 0, count * sizeof *run->ghosts);
+        run->ghost_marks[block] = 0;
+    }
+}
+
 void run_begin_oracle(struct run *run)
 {
     const struct monitors *monitors = part_monitors(run->scenario->protocol);
-    memset(run->ghosts, 0, oracle_cells(monitors, &run->world.rows) * sizeof *run->ghosts);
+    clear_ghosts(run, oracle_cells(monitors, &run->world.rows));
     oracle_begin(&run->oracle, monitors, &run->world.rows, run->ghosts);
+    run->oracle.ghosts.marks = run->ghost_marks;
 }
 
 void run_begin(struct run *run, struct choice_source *source)
@@ -428,9 +442,10 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
         run_free(run);
         return false;
     }
-    run->ghosts = calloc(oracle_cells(part_monitors(scenario->protocol), &run->world.rows),
-                         sizeof *run->ghosts);
-    if (run->ghosts == NULL || !make_expectation(run)) {
+    size_t cells = oracle_cells(part_monitors(scenario->protocol), &run->world.rows);
+    run->ghosts = calloc(cells, sizeof *run->ghosts);
+    run->ghost_marks = calloc(GHOST_MARKS(cells), 1);
+    if (run->ghosts == NULL || run->ghost_marks == NULL || !make_expectation(run)) {
         run_free(run);
         return false;
     }
@@ -443,9 +458,11 @@ void run_free(struct run *run)
     world_free(&run->world);
     world_free(&run->crash_free);
     free(run->ghosts);
+    free(run->ghost_marks);
     free(run->expected);
     free(run->sessions);
     run->ghosts = NULL;
+    run->ghost_marks = NULL;
     run->expected = NULL;
     run->sessions = NULL;
 }

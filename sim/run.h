@@ -146,6 +146,7 @@ struct run {
     struct oracle oracle;
     struct expectation *expected; /* what the scenario asks for, by the oracles' own reading */
     int64_t *ghosts;
+    uint8_t *ghost_marks; /* which of them were written: ghosts.h */
     struct run_actor actors[RUN_ACTORS_MAX];
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];

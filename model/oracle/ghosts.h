@@ -35,9 +35,14 @@ struct ghost_write {
 struct ghosts {
     int64_t *cells;
     size_t count;
+    uint8_t *marks; /* a byte for each GHOST_BLOCK cells, 1: one was written; NULL: nobody asks */
     struct ghost_write *log; /* where writes are noted, NULL: nowhere */
     size_t logged;           /* how many are noted; the caller sees to the room */
 };
+
+/* How many marks there are for so many cells. */
+#define GHOST_BLOCK        64
+#define GHOST_MARKS(cells) (((cells) + GHOST_BLOCK - 1) / GHOST_BLOCK)
 
 static inline int64_t ghost_get(const struct ghosts *ghosts, size_t cell)
 {
@@ -49,6 +54,9 @@ static inline void ghost_set(struct ghosts *ghosts, size_t cell, int64_t value)
     if (ghosts->log != NULL) {
         ghosts->log[ghosts->logged++] =
             (struct ghost_write){.cell = (uint32_t)cell, .before = ghosts->cells[cell]};
+    }
+    if (ghosts->marks != NULL) {
+        ghosts->marks[cell / GHOST_BLOCK] = 1;
     }
     ghosts->cells[cell] = value;
 }
