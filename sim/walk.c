@@ -547,13 +547,15 @@ static void step(struct walk *walk, struct walk_move move)
 }
 
 /* It dies; what it held can be claimed again. Not so between two transactions that a planted bug
- * made of one: what the engine takes for its own may be another's by then. */
+ * made of one: what the engine takes for its own may be another's by then. Where somebody else
+ * watches (SPIN's assertions) it is claimed again at once, as in SPIN's model. */
 static void crash(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
     walk_drop(walk, actor);
     uint32_t slot = held_slot(walk, actor);
-    if (slot != ROW_NONE && performer_of(walk, actor)->memory.stage == 0 &&
+    bool whole = performer_of(walk, actor)->memory.stage == 0 || walk->plan.watch != NULL;
+    if (slot != ROW_NONE && whole &&
         row_get(&run->world.rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now) {
         world_set(&run->world, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT, run->world.now);
     }

@@ -150,13 +150,13 @@ static const struct killer {
      5},
     {"pipeline-assume-committed", {CLAUSE_CUT_2, CLAUSE_CUT_14, CLAUSE_CUT_30}, 3}, /* E-CUT-16 */
     {"pipeline-torn-rollback", {CLAUSE_CUT_19}, 1},
-    {"pipeline-delete-to-undo", {CLAUSE_CUT_21}, 1},
+    {"pipeline-delete-to-undo", {CLAUSE_CUT_21, CLAUSE_CUT_12}, 2},
     {"pipeline-second-review",
      {CLAUSE_CUT_18, CLAUSE_CUT_16, CLAUSE_CUT_15, CLAUSE_CUT_27, CLAUSE_CUT_2, CLAUSE_CUT_30},
      6},
     {"pipeline-second-verify",
-     {CLAUSE_CUT_16, CLAUSE_CUT_18, CLAUSE_CUT_10, CLAUSE_CUT_2},
-     4}, /* E-CUT-3 */
+     {CLAUSE_CUT_16, CLAUSE_CUT_18, CLAUSE_CUT_10, CLAUSE_CUT_2, CLAUSE_CUT_31},
+     5}, /* E-CUT-3 */
     {"pipeline-verifier-stamps-set", {CLAUSE_CUT_24}, 1},
     {"pipeline-history-from-nothing", {CLAUSE_CUT_25}, 1},
     {"pipeline-reverify-reopens", {CLAUSE_CUT_27}, 1},    /* E-CUT-12 */
@@ -529,7 +529,27 @@ Test(kill, a_clause_that_is_off_does_not_kill)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* (Z2), and that no promise of a run is idle: each is the one that finds something. Which of
+/* A promise that others always forestall is worth something if it finds a bug where all of them are
+ * switched off. */
+static bool finds_by_itself(enum clause_id clause)
+{
+    bool without[CLAUSE_COUNT];
+    for (int i = 0; i < CLAUSE_COUNT; i++) {
+        without[i] = i != (int)clause;
+    }
+    for (size_t i = 0; i < sabotage_named_count(); i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (protocol_get((enum protocol_id)sabotage.protocol)->family ==
+                clause_get(clause)->family &&
+            hunt(&sabotage, 1, WITHIN, without).found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* (Z2), and that no promise of a run is idle: each finds something, first or by itself. Which of
  * several comes first is a matter of the seed, so the named ones are hunted from a few. */
 Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_finds_one)
 {
@@ -550,7 +570,8 @@ Test(kill, every_enumerated_sabotage_is_found_and_every_safe_or_live_clause_find
         const struct clause *clause = clause_get((enum clause_id)id);
         bool judged = protocol_judges(clause->family) &&
                       (clause->kind == CLAUSE_KIND_SAFE || clause->kind == CLAUSE_KIND_LIVE);
-        cr_expect(finds[id] || !judged, "%s finds nothing", clause->id);
+        cr_expect(finds[id] || !judged || finds_by_itself((enum clause_id)id), "%s finds nothing",
+                  clause->id);
     }
 }
 
