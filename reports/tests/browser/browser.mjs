@@ -153,7 +153,7 @@ const tests = {
             assert.equal(await currentStep(page), 2);
             assert.match(await page.locator(`#${await page.locator('.diagram').getAttribute('aria-activedescendant')}`).getAttribute('aria-label'), /^Step 2, worker 1, claim/);
             await press(page, 'n');
-            assert.equal(await currentStep(page), 9); // the duplicate
+            assert.equal(await currentStep(page), 11); // the duplicate
             await press(page, 'End', 'ArrowDown');
             assert.equal(await currentStep(page), BREACH_STEP);
             await linkOf(page, `${FINDING}&schedule=shrunk&step=${BREACH_STEP}`);
