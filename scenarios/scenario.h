@@ -18,8 +18,8 @@
  *
  * (S1) A scenario that was loaded is sound: its graph keeps (G1)-(G3), its rates are ratios of at
  *      most 1, its numbers are in range. Nothing after the loader checks again.
- * (S2) The text it came from is kept, so that a schedule can carry its scenario with it, and so that
- *      the oracles can read what is asked for by themselves (document.h). Nobody changes a scenario
+ * (S2) The text it came from is kept, so that a schedule can carry its scenario with it, and so
+ * that the oracles can read what is asked for by themselves (document.h). Nobody changes a scenario
  *      without its text. */
 #ifndef SCENARIOS_SCENARIO_H
 #define SCENARIOS_SCENARIO_H
@@ -83,8 +83,8 @@ struct scenario_fault {
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
                     struct scenario_fault *fault);
 
-/* Gives a key of the scenario that is a number another value, in its text too (S2). False: *fault says
- * why; the scenario is as it was. */
+/* Gives a key of the scenario that is a number another value, in its text too (S2). False: *fault
+ * says why; the scenario is as it was. */
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,
                      struct scenario_fault *fault);
 

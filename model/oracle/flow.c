@@ -422,7 +422,8 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-/* ---- a flow as it stands ---------------------------------------------------------------------- */
+/* ---- a flow as it stands ----------------------------------------------------------------------
+ */
 
 static void judge_state(struct judge *judge, const struct told *told)
 {

@@ -279,9 +279,9 @@ Test(pipeline, connections_are_as_many_as_the_scenario_says)
     run_free(&run);
 }
 
-/* Lock and compare-and-set, both (E-CUT-5): the comparison may be a read before the write, as long as
- * there is the lock, which is what the lock is worth alone; without the two a status is written over.
- * That the lock is there at all is not asked here. */
+/* Lock and compare-and-set, both (E-CUT-5): the comparison may be a read before the write, as long
+ * as there is the lock, which is what the lock is worth alone; without the two a status is written
+ * over. That the lock is there at all is not asked here. */
 Test(pipeline, the_lock_alone_holds_where_a_status_is_read_and_then_set, .timeout = 120)
 {
     PROVES(CLAUSE_CUT_16);
