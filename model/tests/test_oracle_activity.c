@@ -131,7 +131,7 @@ static void expect_settled(struct told *told, bool quiet, const struct rows *cra
                            enum clause_id clause)
 {
     struct oracle_verdict verdict =
-        oracle_activity_settled(&told->oracle, &told->rows, quiet, crash_free);
+        oracle_activity_settled(&told->oracle, &told->hand.rows, quiet, crash_free);
     cr_expect_eq(verdict.clause, clause, "settled: clause %d where %d should be reported (%s)",
                  (int)verdict.clause, (int)clause, verdict.why);
 }
@@ -468,19 +468,20 @@ struct plant {
 
 #define STORY(at, how)                                                                             \
     {                                                                                              \
-        .name = #how, .stage = at, .story = how                                                    \
+        .name = #how, .stage = (at), .story = (how)                                                \
     }
 #define PART(at, how, of, parts)                                                                   \
     {                                                                                              \
-        .name = #how " " #parts, .stage = at, .bundle = how, .id = of, .without = parts            \
+        .name = #how " " #parts, .stage = (at), .bundle = (how), .id = (of), .without = (parts)    \
     }
 #define CELL(at, in, of, cell, by)                                                                 \
     {                                                                                              \
-        .name = #cell " " #by, .stage = at, .table = in, .id = of, .column = cell, .delta = by     \
+        .name = #cell " " #by, .stage = (at), .table = (in), .id = (of), .column = (cell),         \
+        .delta = (by)                                                                              \
     }
 #define GONE(at, in, of)                                                                           \
     {                                                                                              \
-        .name = #in " gone", .stage = at, .table = in, .id = of                                    \
+        .name = #in " gone", .stage = (at), .table = (in), .id = (of)                              \
     }
 
 static void do_twins(struct told *told, int64_t guid, int without)
@@ -779,7 +780,7 @@ static void escalated_and_not_acked(struct told *told)
     begin_at(told, 998 * ONE_T);
     TELL(do_enter1(told, 100));
     do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING);
-    told->count--;
+    told->hand.count--;
 }
 
 /* data */
@@ -794,7 +795,7 @@ static void output_in_another_dimension(struct told *told)
 static void work_of_nobody(struct told *told)
 {
     do_output(told, 200, 0, 5);
-    told->rows.table[TABLE_OUTPUT].cells[1 + OUTPUT_GUID] = 299;
+    told->hand.rows.table[TABLE_OUTPUT].cells[1 + OUTPUT_GUID] = 299;
 }
 
 static void output_is_not_the_answer(struct told *told)
@@ -954,7 +955,7 @@ Test(oracle_activity, every_plant_is_reported_under_its_clause)
                      plant->deed.name, (int)verdict.clause, (int)plant->clause, verdict.why);
         cr_expect_eq(world.oracle.spoke, plant->who, "%s: told by oracle %d", plant->deed.name,
                      (int)world.oracle.spoke);
-        verdict = oracle_activity_recheck(&world.oracle, &world.rows);
+        verdict = oracle_activity_recheck(&world.oracle, &world.hand.rows);
         cr_expect_eq(verdict.broken, plant->at_rest, "recheck of %s: clause %d (%s)",
                      plant->deed.name, (int)verdict.clause, verdict.why);
     }
@@ -1058,14 +1059,15 @@ Test(oracle_activity, what_a_rolled_back_transaction_leaves_is_reported)
     PROVES(CLAUSE_ACL_2);
     struct told *told = &world;
     reach(told, STEPPED1);
-    cr_expect_not(oracle_rollback(&told->oracle, told->changes, 0).broken);
+    cr_expect_not(oracle_rollback(&told->oracle, told->hand.changes, 0).broken);
     do_semaphore(told, 1, 0);
-    struct oracle_verdict verdict = oracle_rollback(&told->oracle, told->changes, told->count);
+    struct oracle_verdict verdict =
+        oracle_rollback(&told->oracle, told->hand.changes, told->hand.count);
     cr_expect_eq(verdict.clause, CLAUSE_ACL_2);
     cr_expect_eq(told->oracle.evaluated[CLAUSE_ACL_2], 2);
     cr_expect_eq(told->oracle.table, TABLE_JOB);
     told->oracle.off[CLAUSE_ACL_2] = true;
-    cr_expect_not(oracle_rollback(&told->oracle, told->changes, told->count).broken);
+    cr_expect_not(oracle_rollback(&told->oracle, told->hand.changes, told->hand.count).broken);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -1209,7 +1211,7 @@ static void create_with(struct told *told, int64_t threshold, int64_t ledger, in
     told->oracle.expected = &asked;
     told->asks = &asked.of.activity;
     do_create(told, threshold, ledger);
-    told->cells[TABLE_JOB][1 + column] = value;
+    told->hand.cells[TABLE_JOB][1 + column] = value;
 }
 
 Test(oracle_activity, jobs_and_ledgers_begin_as_asked)
@@ -1225,7 +1227,7 @@ Test(oracle_activity, jobs_and_ledgers_begin_as_asked)
     expect_broken(told, CLAUSE_ACL_3,
                   "an activity ledger does not start with the entries of its scenario");
     create_with(told, 0, 0, JOB_INPUT, 1000);
-    told->cells[TABLE_ACTIVITY][1 + ACTIVITY_NODE] = 1;
+    told->hand.cells[TABLE_ACTIVITY][1 + ACTIVITY_NODE] = 1;
     expect_broken(told, CLAUSE_ACL_32, "an activity is none that the graph has there");
 }
 
@@ -1249,8 +1251,9 @@ Test(oracle_activity, data_are_what_nodes_make_of_their_input)
                   "the work stored something else than its activity makes of its input");
     ask_up_to_cycle(told);
     do_step2(told, 200, (struct family){{101}, 220}, 0);
-    told->cells[TABLE_MESSAGE][at(told, TABLE_MESSAGE, 220 + LEG2_OF) * (1 + MESSAGE_COLUMNS) + 1 +
-                               MESSAGE_ACTIVITY] = 101; /* not the head */
+    told->hand.cells[TABLE_MESSAGE]
+                    [hand_at(&told->hand, TABLE_MESSAGE, 220 + LEG2_OF) * (1 + MESSAGE_COLUMNS) +
+                     1 + MESSAGE_ACTIVITY] = 101; /* not the head */
     expect_broken(told, CLAUSE_ACL_17,
                   "a message went to an activity that no cycle of its sender leads to (E-ACL-22)");
 }
@@ -1309,7 +1312,8 @@ Test(oracle_activity, an_escalated_job_is_complete_but_for_what_was_given_up)
         TELL(do_enter2(told, 100, 210, 1));
         TELL(do_step1(told, 210, 0));
         do_step2(told, 210, (struct family){{102}, 0}, 0);
-        told->cells[TABLE_ACTIVITY][(1 + ACTIVITY_COLUMNS) + 1 + ACTIVITY_LEDGER] = 999 * ONE_T;
+        told->hand.cells[TABLE_ACTIVITY][(1 + ACTIVITY_COLUMNS) + 1 + ACTIVITY_LEDGER] =
+            999 * ONE_T;
         TELL();
         TELL(do_ack(told, 210 + LEG2_OF));
         TELL(do_escalate(told, 102 + LEG1_OF, ESCALATED_LEG1_CEILING));
@@ -1349,7 +1353,7 @@ static enum clause_id tell_of_client(struct told *told, bool answered)
 {
     struct observed seen = {.ended = OBSERVED_COMMITTED, .answered = answered, .client = 1};
     struct oracle_verdict verdict =
-        seen_activity(&told->oracle, &told->rows, &seen, told->changes, told->count);
+        seen_activity(&told->oracle, &told->hand.rows, &seen, told->hand.changes, told->hand.count);
     expect_fine(told, "rows");
     return verdict.clause;
 }
@@ -1358,7 +1362,7 @@ static void do_enter(struct told *told, bool leg2)
 {
     if (!leg2) {
         do_enter1(told, 100);
-    } else if (row_find(&told->rows, TABLE_GUID, 200) == ROW_NONE) {
+    } else if (row_find(&told->hand.rows, TABLE_GUID, 200) == ROW_NONE) {
         do_enter2(told, 100, 200, ANSWER_CLOSES);
     } else {
         do_enter2_again(told, 200);
@@ -1487,12 +1491,12 @@ Test(oracle_activity, ids_that_collide_are_told_apart)
 {
     struct told *told = &world;
     reach(told, STEPPED1);
-    int64_t twin = 200 + INDEX;
+    int64_t twin = 200 + HAND_INDEX;
     TELL(do_answer(told, 100, twin, 1, 0));
-    tell_leg2(told, 100, twin, 1, (struct family){{100 + INDEX}, 0});
+    tell_leg2(told, 100, twin, 1, (struct family){{100 + HAND_INDEX}, 0});
     TELL(do_step2(told, 200, twins, 0));
-    TELL(do_enter1(told, 100 + INDEX));
-    TELL(do_work1(told, 100 + INDEX, 0));
+    TELL(do_enter1(told, 100 + HAND_INDEX));
+    TELL(do_work1(told, 100 + HAND_INDEX, 0));
     TELL(do_ack(told, twin + LEG2_OF));
     TELL(do_ack(told, 200 + LEG2_OF));
 }
@@ -1500,7 +1504,7 @@ Test(oracle_activity, ids_that_collide_are_told_apart)
 /* A search takes a commit back by the log; it must find the memory as it was, and room for it. */
 Test(oracle_activity, the_log_takes_a_commit_back)
 {
-    static struct ghost_write log[ORACLE_COMMIT_WRITES_MAX(CHANGES)];
+    static struct ghost_write log[ORACLE_COMMIT_WRITES_MAX(HAND_CHANGES)];
     static int64_t before[GHOSTS];
     struct told *told = &world;
     reach(told, ANSWERED);
@@ -1510,7 +1514,7 @@ Test(oracle_activity, the_log_takes_a_commit_back)
     do_step1(told, 200, 0);
     do_step2(told, 200, (struct family){{101, 102, 103}, 220}, 0);
     do_ack(told, 200 + LEG2_OF);
-    size_t changes = told->count;
+    size_t changes = told->hand.count;
     TELL();
     struct ghosts *ghosts = &told->oracle.ghosts;
     cr_expect(ghosts->logged > 0 && ghosts->logged <= ORACLE_COMMIT_WRITES_MAX(changes));

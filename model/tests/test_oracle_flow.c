@@ -1,82 +1,36 @@
 /* The monitors of the key protocol, with flows told by hand: what is right passes, and every breach
  * that they know of is planted once. */
 #include "model/oracle/oracle.h"
-#include "model/table.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
-
-#define CAPACITY 64
-#define INDEX    128
-#define CHANGES  64
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 extern const struct monitors monitors_key;
 
 /* ---- a store --------------------------------------------------------------------------------- */
 
-static struct told {
-    struct rows rows;
-    int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-    uint32_t index[TABLE_COUNT][INDEX];
-    struct row_change changes[CHANGES];
-    size_t count;
-} worlds[2];
-static struct told *told = &worlds[0];
+static struct hand worlds[2];
+static struct hand *told = &worlds[0];
 static struct oracle oracle;
-static int64_t ghosts[2 * INDEX * GHOST_CELLS];
+static int64_t ghosts[2 * HAND_INDEX * GHOST_CELLS];
 
 static void begin(void)
 {
-    memset(told, 0, sizeof *told);
-    for (int table = 0; table < TABLE_COUNT; table++) {
-        told->rows.table[table] =
-            (struct row_area){.cells = told->cells[table],
-                              .index = told->index[table],
-                              .stride = 1 + table_get((enum row_table)table)->columns,
-                              .index_mask = INDEX - 1,
-                              .capacity = CAPACITY};
-    }
+    hand_begin(told);
     cr_assert_eq(oracle_cells(&monitors_key, &told->rows), COUNT(ghosts));
     oracle_begin(&oracle, &monitors_key, &told->rows, ghosts);
     oracle.off[CLAUSE_KEY_11] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }
 
-static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
-                 int64_t before)
-{
-    cr_assert(told->count < CHANGES);
-    told->changes[told->count++] = (struct row_change){.slot = slot,
-                                                       .table = (uint8_t)table,
-                                                       .kind = (uint8_t)kind,
-                                                       .column = (uint8_t)column,
-                                                       .before = before};
-}
-
 static void put(enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &told->rows.table[table];
-    uint32_t slot = area->used++;
-    int64_t *row = &area->cells[(size_t)slot * area->stride];
-    row[0] = key;
-    memcpy(row + 1, values, (area->stride - 1) * sizeof *values);
-    uint32_t place = (uint32_t)key & area->index_mask;
-    while (area->index[place] != 0) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(table, slot, ROW_INSERTED, 0, 0);
+    hand_put(told, table, key, values);
 }
 
 static void set(enum row_table table, int64_t key, int column, int64_t value)
 {
-    uint32_t slot = row_find(&told->rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    struct row_area *area = &told->rows.table[table];
-    int64_t *cell = &area->cells[(size_t)slot * area->stride + 1 + (size_t)column];
-    note(table, slot, ROW_UPDATED, column, *cell);
-    *cell = value;
+    hand_set(told, table, key, column, value);
 }
 
 static struct oracle_verdict tell(void)
@@ -148,18 +102,13 @@ static void event(int64_t flow, int64_t position, int64_t change, int64_t untake
 
 static void move(int64_t flow, int64_t delta)
 {
-    set(TABLE_FLOW, flow, FLOW_KEY,
-        row_get(&told->rows, TABLE_FLOW, row_find(&told->rows, TABLE_FLOW, flow), FLOW_KEY) +
-            delta);
+    set(TABLE_FLOW, flow, FLOW_KEY, hand_get(told, TABLE_FLOW, flow, FLOW_KEY) + delta);
 }
 
 static void end(int64_t flow)
 {
     put(TABLE_FLOW_END, flow + 500,
-        (int64_t[FLOW_END_COLUMNS]){
-            flow,
-            row_get(&told->rows, TABLE_FLOW, row_find(&told->rows, TABLE_FLOW, flow), FLOW_KEY),
-            1});
+        (int64_t[FLOW_END_COLUMNS]){flow, hand_get(told, TABLE_FLOW, flow, FLOW_KEY), 1});
 }
 
 /* A fork: 0 before 1 and 2, which both lead to 3; 4 follows 1 alone. */
@@ -340,10 +289,10 @@ Test(oracle_flow, a_row_of_a_flow_that_is_not_there_breaks_key_1)
     event(AWAITED, 0, FLOW_STARTED, 0);
     expect_breach(CLAUSE_KEY_1, "what a flow is made of is not there");
     begin_fork();
-    note(TABLE_FLOW_PLACE, 0, ROW_DELETED, 0, 0);
+    hand_note(told, TABLE_FLOW_PLACE, 0, ROW_DELETED, 0, 0);
     expect_breach(CLAUSE_KEY_1, "what a flow is made of is not there");
     begin_fork();
-    note(TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
+    hand_note(told, TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
     expect_fine("a message is nothing of a flow");
 }
 
@@ -708,7 +657,7 @@ Test(oracle_flow, a_pause_that_is_to_be_is_asked_for_and_served)
     put(TABLE_MESSAGE, 77,
         (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = FLOW_PAUSE, [MESSAGE_JOB] = FLOW});
     expect_fine("asked for");
-    note(TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
+    hand_note(told, TABLE_MESSAGE, 0, ROW_DELETED, 0, 0);
     expect_breach(CLAUSE_KEY_3, "a request to pause an activity was acked, and nothing was paused");
 }
 

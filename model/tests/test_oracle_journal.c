@@ -3,73 +3,35 @@
  * need not be more than what the work is about. */
 #include "model/oracle/activity.h"
 #include "model/oracle/judge.h"
-#include "model/table.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FINE         CLAUSE_COUNT
-#define CAPACITY     8
-#define INDEX        16
 #define GHOSTS       4096
 
 extern const struct monitors monitors_key, monitors_legacy, monitors_pipeline, monitors_seq;
 
-static struct rows rows;
-static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-static uint32_t indexes[TABLE_COUNT][INDEX];
-static struct row_change changes[CAPACITY * 4];
-static size_t count;
+static struct hand hand;
 static struct oracle oracle;
 static int64_t ghosts[GHOSTS];
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
-                 int64_t before)
-{
-    changes[count++] = (struct row_change){.slot = slot,
-                                           .table = (uint8_t)table,
-                                           .kind = (uint8_t)kind,
-                                           .column = (uint8_t)column,
-                                           .before = before};
-}
-
 static void put(enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &rows.table[table];
-    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
-    cr_assert_lt(slot, area->capacity);
-    area->cells[slot * area->stride] = key;
-    memcpy(&area->cells[slot * area->stride + 1], values, sizeof *values * (area->stride - 1));
-    while (area->index[place] != 0 && area->index[place] != ROW_GONE) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(table, slot, ROW_INSERTED, 0, 0);
+    hand_put(&hand, table, key, values);
 }
 #define PUT(table, key, ...) put(TABLE_##table, key, (const int64_t[ROW_COLUMNS_MAX]){__VA_ARGS__})
 
 static void set(enum row_table table, int64_t key, int column, int64_t value)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    int64_t *cell = &cells[table][slot * rows.table[table].stride + 1 + (uint32_t)column];
-    note(table, slot, ROW_UPDATED, column, *cell);
-    *cell = value;
+    hand_set(&hand, table, key, column, value);
 }
 
 static void drop(enum row_table table, int64_t key)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    for (uint32_t place = 0; place < INDEX; place++) {
-        if (rows.table[table].index[place] == slot + 1) {
-            rows.table[table].index[place] = ROW_GONE;
-        }
-    }
-    note(table, slot, ROW_DELETED, 0, 0);
+    hand_drop(&hand, table, key);
 }
 
 /* ---- protocols ------------------------------------------------------------------------------- */
@@ -155,38 +117,30 @@ static const struct {
 
 static enum clause_id tell(void)
 {
-    struct oracle_verdict verdict = oracle.monitors->commit(&oracle, &rows, changes, count);
-    count = 0;
+    struct oracle_verdict verdict =
+        oracle.monitors->commit(&oracle, &hand.rows, hand.changes, hand.count);
+    hand.count = 0;
     return verdict.clause;
 }
 
 static enum clause_id work(int64_t what, int64_t claim, int64_t epoch)
 {
     struct side_effect effect = {.what = what, .claim = claim, .epoch = epoch};
-    struct oracle_verdict verdict = oracle.monitors->effect(&oracle, &rows, &effect);
+    struct oracle_verdict verdict = oracle.monitors->effect(&oracle, &hand.rows, &effect);
     cr_expect(!verdict.broken || oracle.spoke == ORACLE_JOURNAL);
     return verdict.clause;
 }
 
 static void begin(const struct monitors *monitors, enum clause_id clause)
 {
-    memset(cells, 0, sizeof cells);
-    memset(indexes, 0, sizeof indexes);
+    hand_begin(&hand);
     memset(ghosts, 0, sizeof ghosts);
     memset(&oracle, 0, sizeof oracle);
-    count = 0;
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        rows.table[t] = (struct row_area){.cells = cells[t],
-                                          .index = indexes[t],
-                                          .stride = 1 + table_get((enum row_table)t)->columns,
-                                          .index_mask = INDEX - 1,
-                                          .capacity = CAPACITY};
-    }
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         oracle.off[c] = c != (int)clause;
     }
-    cr_assert_leq(oracle_cells(monitors, &rows), (size_t)GHOSTS);
-    oracle_begin(&oracle, monitors, &rows, ghosts);
+    cr_assert_leq(oracle_cells(monitors, &hand.rows), (size_t)GHOSTS);
+    oracle_begin(&oracle, monitors, &hand.rows, ghosts);
 }
 
 static void begin_claimed(size_t p)

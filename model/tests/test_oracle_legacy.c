@@ -1,16 +1,11 @@
 /* The monitors of the earlier ledger: what is fine is told to be, every breach that can be planted
  * is reported under its clause, and paths are seen where they are taken. */
 #include "model/oracle/oracle.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
-
 #define FINE     CLAUSE_COUNT
-#define CAPACITY 32
-#define INDEX    64
-#define CHANGES  32
-#define GHOSTS   (4 * INDEX * 4)
+#define GHOSTS   (4 * HAND_INDEX * 4)
 #define START    INT64_C(999000000000000)
 #define LEG1     INT64_C(100000000000000)
 #define LEG1_END INT64_C(10000000000000)
@@ -22,92 +17,35 @@ extern const struct monitors monitors_legacy;
 /* ---- a store in memory ------------------------------------------------------------------------
  */
 
-static const int columns_of[TABLE_COUNT] = {[TABLE_EARLIER] = EARLIER_COLUMNS,
-                                            [TABLE_SAVED] = SAVED_COLUMNS,
-                                            [TABLE_ESCALATION] = ESCALATION_COLUMNS,
-                                            [TABLE_MESSAGE] = MESSAGE_COLUMNS};
-
-static struct rows rows;
-static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-static uint32_t indexes[TABLE_COUNT][INDEX];
-static struct row_change changes[CHANGES];
-static size_t change_count;
+static struct hand hand;
 static struct oracle oracle;
 static int64_t ghosts[GHOSTS];
 
 static void begin(void)
 {
-    memset(&rows, 0, sizeof rows);
-    memset(cells, 0, sizeof cells);
-    memset(indexes, 0, sizeof indexes);
+    hand_begin(&hand);
     memset(ghosts, 0, sizeof ghosts);
     memset(&oracle, 0, sizeof oracle);
-    change_count = 0;
-    for (int table = 0; table < TABLE_COUNT; table++) {
-        rows.table[table] = (struct row_area){.cells = cells[table],
-                                              .index = indexes[table],
-                                              .stride = 1 + (uint32_t)columns_of[table],
-                                              .index_mask = INDEX - 1,
-                                              .capacity = CAPACITY};
-    }
-    cr_assert_leq(oracle_cells(&monitors_legacy, &rows), (size_t)GHOSTS);
-    oracle_begin(&oracle, &monitors_legacy, &rows, ghosts);
+    cr_assert_leq(oracle_cells(&monitors_legacy, &hand.rows), (size_t)GHOSTS);
+    oracle_begin(&oracle, &monitors_legacy, &hand.rows, ghosts);
     oracle.off[CLAUSE_LEG_11] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }
 
 TestSuite(oracle_legacy, .init = begin);
 
-static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
-                 int64_t before)
-{
-    cr_assert_lt(change_count, (size_t)CHANGES);
-    changes[change_count++] = (struct row_change){.slot = slot,
-                                                  .table = (uint8_t)table,
-                                                  .kind = (uint8_t)kind,
-                                                  .column = (uint8_t)column,
-                                                  .before = before};
-}
-
-static uint32_t at(enum row_table table, int64_t key)
-{
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    return slot;
-}
-
 static void put(enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &rows.table[table];
-    uint32_t slot = area->used++;
-    uint32_t place = (uint32_t)key & area->index_mask;
-    cr_assert_lt(slot, area->capacity);
-    area->cells[slot * area->stride] = key;
-    memcpy(&area->cells[slot * area->stride + 1], values,
-           sizeof *values * (size_t)columns_of[table]);
-    while (area->index[place] != 0) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(table, slot, ROW_INSERTED, 0, 0);
+    hand_put(&hand, table, key, values);
 }
 
 static void set(enum row_table table, int64_t key, int column, int64_t value)
 {
-    uint32_t slot = at(table, key);
-    int64_t *cell =
-        &rows.table[table].cells[slot * rows.table[table].stride + 1 + (uint32_t)column];
-    note(table, slot, ROW_UPDATED, column, *cell);
-    *cell = value;
+    hand_set(&hand, table, key, column, value);
 }
 
 static void drop(enum row_table table, int64_t key)
 {
-    struct row_area *area = &rows.table[table];
-    uint32_t slot = at(table, key);
-    for (uint32_t place = 0; place <= area->index_mask; place++) {
-        area->index[place] = area->index[place] == slot + 1 ? ROW_GONE : area->index[place];
-    }
-    note(table, slot, ROW_DELETED, 0, 0);
+    hand_drop(&hand, table, key);
 }
 
 /* ---- the protocol, told by hand ----------------------------------------------------------------
@@ -143,21 +81,22 @@ static void state(int64_t activity, int64_t dimension, int64_t by)
 static void move(int64_t activity, int64_t by)
 {
     set(TABLE_EARLIER, activity, EARLIER_LEDGER,
-        row_get(&rows, TABLE_EARLIER, at(TABLE_EARLIER, activity), EARLIER_LEDGER) + by);
+        hand_get(&hand, TABLE_EARLIER, activity, EARLIER_LEDGER) + by);
 }
 
 static enum clause_id tell(void)
 {
-    struct oracle_verdict verdict = monitors_legacy.commit(&oracle, &rows, changes, change_count);
+    struct oracle_verdict verdict =
+        monitors_legacy.commit(&oracle, &hand.rows, hand.changes, hand.count);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
     cr_expect(!verdict.broken || oracle.spoke == ORACLE_LEGACY);
-    change_count = 0;
+    hand.count = 0;
     return verdict.clause;
 }
 
 static enum clause_id settle(bool quiet)
 {
-    return monitors_legacy.settled(&oracle, &rows, quiet, NULL).clause;
+    return monitors_legacy.settled(&oracle, &hand.rows, quiet, NULL).clause;
 }
 
 #define TELL(what)                                                                                 \
@@ -207,7 +146,7 @@ Test(oracle_legacy, a_job_from_its_creation_to_a_late_call_is_fine_and_counted)
     TELL(move(1, 1));
     cr_expect_eq(oracle.seen[SIGHT_LEGACY_PENDING], 1U);
     run_leg2(1, -SUCCESS);
-    cr_expect_eq(row_get(&rows, TABLE_EARLIER, 0, EARLIER_LEDGER), INT64_C(888000002000002));
+    cr_expect_eq(row_get(&hand.rows, TABLE_EARLIER, 0, EARLIER_LEDGER), INT64_C(888000002000002));
     TELL(move(1, ENTRY));
     TELL(move(1, -ENTRY));
     cr_expect_eq(oracle.seen[SIGHT_LEGACY_TURNED_AWAY], 1U);
@@ -237,9 +176,9 @@ Test(oracle_legacy, a_leg1_that_is_entered_again_is_seen)
     cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 0U);
     TELL(move(1, -LEG1)); /* 689 */
     cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 1U);
-    change_count = 0;
-    note(TABLE_SAVED, 1, ROW_UPDATED, SAVED_PUBLISHED, 0);
-    rows.table[TABLE_SAVED].cells[rows.table[TABLE_SAVED].stride + 1 + SAVED_PUBLISHED] = 1;
+    hand.count = 0;
+    hand_note(&hand, TABLE_SAVED, 1, ROW_UPDATED, SAVED_PUBLISHED, 0);
+    hand.cells[TABLE_SAVED][1 + SAVED_COLUMNS + 1 + SAVED_PUBLISHED] = 1;
     TELL(message(201, MESSAGE_LEG2, 1));
     cr_expect_eq(oracle.seen[SIGHT_LEGACY_PUBLISHED_MISSING], 1U);
 }
@@ -307,7 +246,7 @@ Test(oracle_legacy, a_child_that_is_published_twice_shows_the_replay)
     TELL(message(105, MESSAGE_LEG1, 5)); /* another parent */
     TELL(message(302, MESSAGE_LEG1, 2)); /* a copy of the first */
     BREAKS(message(104, MESSAGE_LEG1, 4), CLAUSE_LEG_6);
-    cr_expect_eq(oracle.slot, at(TABLE_EARLIER, 4));
+    cr_expect_eq(oracle.slot, hand_at(&hand, TABLE_EARLIER, 4));
 }
 
 Test(oracle_legacy, a_leg1_that_ran_over_another_or_ended_too_often_is_told)
@@ -348,7 +287,7 @@ Test(oracle_legacy, exits_and_undos_are_owed)
 static void at_ceilings(int64_t ledger)
 {
     create(1);
-    rows.table[TABLE_EARLIER].cells[1 + EARLIER_LEDGER] = ledger;
+    hand.cells[TABLE_EARLIER][1 + EARLIER_LEDGER] = ledger;
 }
 
 static void give_up(int64_t key)
@@ -390,8 +329,8 @@ Test(oracle_legacy, a_call_is_given_up_at_its_ceiling_only)
 Test(oracle_legacy, a_transaction_that_did_not_commit_leaves_nothing)
 {
     integer(1, 0, 0, 0);
-    cr_expect_eq(oracle_rollback(&oracle, changes, 0).clause, FINE);
-    cr_expect_eq(oracle_rollback(&oracle, changes, 1).clause, CLAUSE_LEG_1);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, 0).clause, FINE);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_LEG_1);
 }
 
 /* ---- once all has settled ----------------------------------------------------------------------
@@ -500,13 +439,13 @@ static void asked_message(int64_t key, enum message_kind kind, int64_t activity,
                           int64_t answer, int64_t content)
 {
     put(TABLE_MESSAGE, key,
-        (const int64_t[MESSAGE_COLUMNS]){
-            [MESSAGE_KIND] = kind,
-            [MESSAGE_JOB] = row_get(&rows, TABLE_EARLIER, at(TABLE_EARLIER, activity), EARLIER_JOB),
-            [MESSAGE_ACTIVITY] = activity,
-            [MESSAGE_NODE] = node + is(MESSAGE_TO_NODE),
-            [MESSAGE_ANSWER] = answer,
-            [MESSAGE_CONTENT] = content});
+        (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = kind,
+                                         [MESSAGE_JOB] =
+                                             hand_get(&hand, TABLE_EARLIER, activity, EARLIER_JOB),
+                                         [MESSAGE_ACTIVITY] = activity,
+                                         [MESSAGE_NODE] = node + is(MESSAGE_TO_NODE),
+                                         [MESSAGE_ANSWER] = answer,
+                                         [MESSAGE_CONTENT] = content});
 }
 
 static void asked_answer(int64_t activity, int64_t node, int64_t input, int64_t answer)
@@ -561,7 +500,7 @@ static void play_leg1(int64_t activity, int64_t node, int64_t input)
 static void play_leg2(int64_t activity, int64_t answer, int64_t dimension, int64_t node)
 {
     int64_t message = expected_legacy_leg2(activity, answer), child = 77 + dimension;
-    int64_t content = row_get(&rows, TABLE_MESSAGE, at(TABLE_MESSAGE, message), MESSAGE_CONTENT);
+    int64_t content = hand_get(&hand, TABLE_MESSAGE, message, MESSAGE_CONTENT);
     bool unsaved = answer > 0 ? is(UNSAVED_PENDING) : is(UNSAVED_SUCCESS);
     set(TABLE_MESSAGE, message, MESSAGE_EPOCH, 1);
     step();
@@ -606,7 +545,7 @@ static enum clause_id play_with(enum wrong wrong)
                   1000 + is(INPUT_OF_JOB));
     step();
     if (is(COUNTS_OTHERS)) { /* a preset that nobody asked for */
-        rows.table[TABLE_EARLIER].cells[1 + EARLIER_LEDGER] += ENTRY + 1;
+        hand.cells[TABLE_EARLIER][1 + EARLIER_LEDGER] += ENTRY + 1;
     }
     play_leg1(trigger, 0, 1000);
     int64_t dimension = is(COUNTS_OTHERS) ? 2 : 1;

@@ -1,25 +1,16 @@
 /* The monitors of the pipeline, told commits by hand. Whole phases are fine; each planted violation
  * is reported under the clause that it breaks. */
 #include "model/oracle/judge.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FINE         CLAUSE_COUNT
-#define CAPACITY     64
-#define INDEX        128
-#define CHANGES      64
-#define GHOSTS       (4 * INDEX * JUDGE_MEMO_CELLS)
+#define GHOSTS       (4 * HAND_INDEX * JUDGE_MEMO_CELLS)
 
 extern const struct monitors monitors_pipeline;
 
-static struct rows rows;
-static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-static uint32_t indexes[TABLE_COUNT][INDEX];
-static struct row_change changes[CHANGES];
-static size_t count;
+static struct hand hand;
 static struct oracle oracle;
 static int64_t ghosts[GHOSTS];
 
@@ -31,91 +22,42 @@ static bool without_move;
 
 static void begin(void)
 {
-    static const uint8_t columns[TABLE_COUNT] = {[TABLE_MESSAGE] = MESSAGE_COLUMNS,
-                                                 [TABLE_ENTRY] = ENTRY_COLUMNS,
-                                                 [TABLE_PAST] = PAST_COLUMNS,
-                                                 [TABLE_DEPENDENCY] = DEPENDENCY_COLUMNS,
-                                                 [TABLE_SWEEP_LOG] = SWEEP_LOG_COLUMNS,
-                                                 [TABLE_ENVELOPE] = ENVELOPE_COLUMNS,
-                                                 [TABLE_UNIT_BLOCK] = UNIT_BLOCK_COLUMNS,
-                                                 [TABLE_REVIEW] = REVIEW_COLUMNS,
-                                                 [TABLE_SIGNATURE] = SIGNATURE_COLUMNS,
-                                                 [TABLE_CHANGE_SET] = CHANGE_SET_COLUMNS,
-                                                 [TABLE_AFFECTED_ROW] = AFFECTED_ROW_COLUMNS,
-                                                 [TABLE_VERIFY] = VERIFY_COLUMNS};
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        rows.table[t] = (struct row_area){.cells = cells[t],
-                                          .index = indexes[t],
-                                          .stride = 1 + (uint32_t)columns[t],
-                                          .index_mask = INDEX - 1,
-                                          .capacity = CAPACITY};
-    }
+    hand_begin(&hand);
+    memset(ghosts, 0, sizeof ghosts);
     without = TABLE_COUNT;
-    cr_assert_eq(oracle_cells(&monitors_pipeline, &rows), GHOSTS);
-    oracle_begin(&oracle, &monitors_pipeline, &rows, ghosts);
+    cr_assert_eq(oracle_cells(&monitors_pipeline, &hand.rows), GHOSTS);
+    oracle_begin(&oracle, &monitors_pipeline, &hand.rows, ghosts);
     oracle.off[CLAUSE_CUT_31] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }
 
 TestSuite(oracle_pipeline, .init = begin);
 
-static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
-                 int64_t before)
-{
-    cr_assert(count < CHANGES);
-    changes[count++] = (struct row_change){.slot = slot,
-                                           .table = (uint8_t)table,
-                                           .kind = (uint8_t)kind,
-                                           .column = (uint8_t)column,
-                                           .before = before};
-}
-
 static void put(enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &rows.table[table];
-    if (table == without) {
-        return;
+    if (table != without) {
+        hand_put(&hand, table, key, values);
     }
-    cr_assert(area->used < area->capacity && row_find(&rows, table, key) == ROW_NONE);
-    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
-    int64_t *row = &area->cells[(size_t)slot * area->stride];
-    row[0] = key;
-    memcpy(row + 1, values, (area->stride - 1) * sizeof *values);
-    while (area->index[place] != 0) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(table, slot, ROW_INSERTED, 0, 0);
 }
 #define PUT(table, key, ...) put(TABLE_##table, key, (const int64_t[table##_COLUMNS]){__VA_ARGS__})
 
 static void set(enum row_table table, int64_t key, int column, int64_t value)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    int64_t *cell = &cells[table][slot * rows.table[table].stride + 1 + (uint32_t)column];
-    if (*cell != value) {
-        note(table, slot, ROW_UPDATED, column, *cell);
+    if (hand_get(&hand, table, key, column) != value) {
+        hand_set(&hand, table, key, column, value);
     }
-    *cell = value;
 }
 
 static void drop(enum row_table table, int64_t key)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    for (uint32_t place = 0; place < INDEX; place++) {
-        if (rows.table[table].index[place] == slot + 1) {
-            rows.table[table].index[place] = ROW_GONE;
-        }
-    }
-    note(table, slot, ROW_DELETED, 0, 0);
+    hand_drop(&hand, table, key);
 }
 
 static struct oracle_verdict tell(void)
 {
-    struct oracle_verdict verdict = monitors_pipeline.commit(&oracle, &rows, changes, count);
+    struct oracle_verdict verdict =
+        monitors_pipeline.commit(&oracle, &hand.rows, hand.changes, hand.count);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
-    count = 0;
+    hand.count = 0;
     return verdict;
 }
 
@@ -144,8 +86,7 @@ enum {
 
 static void past(int64_t id, int64_t entry, int64_t to)
 {
-    uint32_t slot = row_find(&rows, TABLE_ENTRY, entry);
-    int64_t from = row_get(&rows, TABLE_ENTRY, slot, ENTRY_STATUS);
+    int64_t from = hand_get(&hand, TABLE_ENTRY, entry, ENTRY_STATUS);
     PUT(PAST, id, entry, from, to);
     if (!without_move) {
         set(TABLE_ENTRY, entry, ENTRY_STATUS, to);
@@ -290,9 +231,6 @@ Test(oracle_pipeline, a_phase_without_one_of_its_parts_is_reported)
         {CUT, PHASE_VERIFY, true, TABLE_ENTRY, CLAUSE_CUT_29},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        memset(cells, 0, sizeof cells);
-        memset(indexes, 0, sizeof indexes);
-        memset(ghosts, 0, sizeof ghosts);
         begin();
         reach(cases[i].after);
         without = cases[i].without;
@@ -355,9 +293,9 @@ Test(oracle_pipeline, a_transaction_that_did_not_commit_leaves_nothing)
 {
     PROVES(CLAUSE_CUT_19);
     SETTLES(ERRATUM_CUT_5);
-    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     PUT(SWEEP_LOG, 100, 100, PHASE_MARK, SWEEP_MARKED);
-    cr_expect_eq(oracle_rollback(&oracle, changes, count).clause, CLAUSE_CUT_19);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, hand.count).clause, CLAUSE_CUT_19);
 }
 
 /* ---- MARK ------------------------------------------------------------------------------------ */
@@ -369,7 +307,7 @@ Test(oracle_pipeline, a_key_has_one_entry_and_an_entry_one_sweep_row)
     reach(MARKED);
     mark(200, 0);
     set(TABLE_ENTRY, 200, ENTRY_KEY, 101);
-    count--; /* it came so */
+    hand.count--; /* it came so */
     expect(CLAUSE_CUT_5, "a second entry of the same key");
     mark(300, 0);
     PUT(SWEEP_LOG, 301, 300, PHASE_MARK, SWEEP_MARKED);
@@ -481,7 +419,7 @@ Test(oracle_pipeline, a_change_set_has_no_verifier_and_is_signed_in_the_executor
     reach(REVIEWED);
     cut(100, 1);
     set(TABLE_CHANGE_SET, 100 + SET_OF + 1, CHANGE_SET_VERIFIER, 1);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_9, "a verifier's signature");
 }
 
@@ -491,7 +429,7 @@ Test(oracle_pipeline, a_change_set_that_the_verifier_signed_is_reported)
     reach(REVIEWED);
     cut(100, 1);
     set(TABLE_SIGNATURE, 100 + SIGNED + 1, SIGNATURE_LANE, LANE_VERIFIER);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_26, "lane DOT-992");
 }
 
@@ -503,7 +441,7 @@ Test(oracle_pipeline, the_verifier_is_never_the_executor)
     reach(CUT);
     verify(100, 1, VERIFIED_PASS, 0);
     set(TABLE_SIGNATURE, 100 + SIGNED + 6, SIGNATURE_PRINCIPAL, PRINCIPAL_EXEC);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_11, "the same principal");
 }
 
@@ -523,7 +461,7 @@ Test(oracle_pipeline, a_lane_is_one_principals)
     reach(REVIEWED);
     cut(100, 1);
     set(TABLE_SIGNATURE, 100 + SIGNED + 1, SIGNATURE_PRINCIPAL, PRINCIPAL_VERIFY);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_11, "the verifier in the executor's lane");
 }
 
@@ -533,7 +471,7 @@ Test(oracle_pipeline, a_verify_result_names_the_signature_of_its_change_set)
     reach(CUT);
     verify(100, 1, VERIFIED_PASS, 0);
     set(TABLE_VERIFY, 100 + VERIFY_OF + 1, VERIFY_EXECUTOR, 100 + SIGNED + 6);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_26, "its own");
 }
 
@@ -606,7 +544,7 @@ Test(oracle_pipeline, signatures_of_a_lane_are_a_chain)
     reach(VERIFIED);
     verify(100, 2, VERIFIED_PASS, 100 + VERIFY_OF + 1);
     set(TABLE_SIGNATURE, 100 + SIGNED + 7, SIGNATURE_PRIOR, 0);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_16, "two without a prior");
 }
 
@@ -620,7 +558,7 @@ Test(oracle_pipeline, what_comes_after_another_names_one_of_its_own_kind)
     expect(CLAUSE_CUT_10, "a result that is nowhere");
     verify(100, 3, VERIFIED_PASS, 100 + VERIFY_OF + 2);
     set(TABLE_SIGNATURE, 100 + SIGNED + 8, SIGNATURE_PRIOR, 100 + SIGNED + 1);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_26, "a signature of the other lane");
 }
 
@@ -642,7 +580,7 @@ Test(oracle_pipeline, what_passed_is_not_undone)
     set(TABLE_VERIFY, 100 + VERIFY_OF + 1, VERIFY_OUTCOME, VERIFIED_PASS);
     set(TABLE_ENTRY, 100, ENTRY_STATUS, STATUS_COMPLETE);
     set(TABLE_PAST, 100 + VERIFY_OF + 1 + PAST_OF, PAST_TO, STATUS_COMPLETE);
-    count -= 3;
+    hand.count -= 3;
     expect(CLAUSE_CUT_10, "pass, with a compensating set");
 }
 
@@ -666,7 +604,7 @@ Test(oracle_pipeline, a_failure_raises_one_escalation_that_is_marked_and_about_i
     expect(CLAUSE_CUT_29, "an escalation about nothing");
     verify(100, 1, VERIFIED_FAIL, 0);
     set(TABLE_ENTRY, 100 + RAISED_OF + 1, ENTRY_STATUS, STATUS_APPROVED);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_29, "one that is not marked");
 }
 
@@ -707,7 +645,7 @@ Test(oracle_pipeline, history_is_a_chain_with_one_row_a_move)
     reach(MARKED);
     review(100, 1, DECISION_APPROVE, 0);
     set(TABLE_PAST, 100 + REVIEW_OF + 1 + PAST_OF, PAST_FROM, STATUS_NONE);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_25, "from nothing");
     cut(100, 1);
     PUT(PAST, 1, 100, STATUS_APPROVED, STATUS_CUT);
@@ -721,12 +659,12 @@ Test(oracle_pipeline, retries_are_bounded_and_seen)
     reach(NOTHING);
     mark(100, 0);
     set(TABLE_PAST, 100 + PAST_OF, PAST_RETRIES, 3);
-    count--;
+    hand.count--;
     expect(FINE, "three");
     cr_expect_eq(oracle.seen[SIGHT_RETRIED], 1U);
     mark(200, 0);
     set(TABLE_PAST, 200 + PAST_OF, PAST_RETRIES, 4);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_12, "four");
 }
 
@@ -894,7 +832,7 @@ Test(oracle_pipeline, a_cut_that_waits_for_a_blocker_is_stopped_rightly)
 
 static enum clause_id settled(bool quiet)
 {
-    return monitors_pipeline.settled(&oracle, &rows, quiet, NULL).clause;
+    return monitors_pipeline.settled(&oracle, &hand.rows, quiet, NULL).clause;
 }
 
 Test(oracle_pipeline, what_could_go_on_does)
@@ -984,7 +922,7 @@ Test(oracle_pipeline, an_entry_is_marked_as_the_scenario_asks_for_it)
     expect(FINE, "as asked for");
     mark_asked(1, FIRST, 0);
     set(TABLE_ENTRY, id_of(1, FIRST), ENTRY_ABOUT, 0);
-    count--; /* it came so */
+    hand.count--; /* it came so */
     expect(CLAUSE_CUT_30, "of another batch");
     mark_asked(0, SECOND, 0);
     expect(CLAUSE_CUT_5, "without its dependency");
@@ -992,7 +930,7 @@ Test(oracle_pipeline, an_entry_is_marked_as_the_scenario_asks_for_it)
     expect(CLAUSE_CUT_5, "on another batch's");
     mark_asked(0, THIRD, id_of(0, FIRST));
     set(TABLE_ENTRY, id_of(0, THIRD), ENTRY_PAYLOAD, 4711);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_5, "with another payload");
     mark_asked(0, EMPTY, 0);
     expect(CLAUSE_CUT_14, "whose payload is null");
@@ -1147,11 +1085,11 @@ Test(oracle_pipeline, a_request_is_one_that_the_scenario_calls_for)
     expect(CLAUSE_CUT_30, "with another number");
     request_review(4, first, 1, DECISION_APPROVE, 0);
     set(TABLE_MESSAGE, 4, MESSAGE_JOB, 1);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_30, "of another batch");
     request_review(5, first, 1, DECISION_APPROVE, 0);
     set(TABLE_MESSAGE, 5, MESSAGE_PENDINGS, STATUS_APPROVED);
-    count--;
+    hand.count--;
     expect(CLAUSE_CUT_30, "for another status");
 }
 
@@ -1167,7 +1105,7 @@ Test(oracle_pipeline, a_request_is_not_answered_with_the_row_of_another)
     expect(FINE, "REVIEW");
     request_review(1, first, 2, DECISION_REJECT, decision);
     set(TABLE_MESSAGE, 1, MESSAGE_GUID, decision);
-    count--;
+    hand.count--;
     expect(FINE, "an id says nothing by itself");
     drop(TABLE_MESSAGE, 1);
     expect(CLAUSE_CUT_30, "the first decision answers the second request");

@@ -1,88 +1,40 @@
 /* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
  * they wrote. What is due is done in time, or it is reported under its clause. */
 #include "model/oracle/seen.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 #define COUNT(array)  (sizeof(array) / sizeof(*(array)))
 #define FINE          CLAUSE_COUNT
-#define CAPACITY      32
-#define INDEX         64
-#define CHANGES       16
 #define STEPS_MAX     16
 #define RUN_STEPS_MAX 14
 
-static struct rows rows;
-static int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-static uint32_t indexes[TABLE_COUNT][INDEX];
-static struct row_change changes[CHANGES];
-static size_t count;
+static struct hand hand;
 static struct oracle oracle;
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
 static void begin(void)
 {
-    memset(indexes, 0, sizeof indexes);
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        rows.table[t] = (struct row_area){.cells = cells[t],
-                                          .index = indexes[t],
-                                          .stride = 1 + ROW_COLUMNS_MAX,
-                                          .index_mask = INDEX - 1,
-                                          .capacity = CAPACITY};
-    }
-    count = 0;
+    hand_begin(&hand);
     memset(&oracle, 0, sizeof oracle);
 }
 
 TestSuite(oracle_seen, .init = begin);
 
-static void note(enum row_table table, uint32_t slot, enum row_change_kind kind, int column,
-                 int64_t before)
-{
-    cr_assert(count < CHANGES);
-    changes[count++] = (struct row_change){.slot = slot,
-                                           .table = (uint8_t)table,
-                                           .kind = (uint8_t)kind,
-                                           .column = (uint8_t)column,
-                                           .before = before};
-}
-
 static void put(enum row_table table, int64_t key)
 {
-    struct row_area *area = &rows.table[table];
-    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
-    int64_t *row = &area->cells[(size_t)slot * area->stride];
-    memset(row, 0, area->stride * sizeof *row);
-    row[0] = key;
-    while (area->index[place] != 0) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(table, slot, ROW_INSERTED, 0, 0);
+    hand_put(&hand, table, key, (const int64_t[ROW_COLUMNS_MAX]){0});
 }
 
 static void set(enum row_table table, int64_t key, int column, int64_t value)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    int64_t *cell = &cells[table][slot * rows.table[table].stride + 1 + (uint32_t)column];
-    note(table, slot, ROW_UPDATED, column, *cell);
-    *cell = value;
+    hand_set(&hand, table, key, column, value);
 }
 
 static void drop(enum row_table table, int64_t key)
 {
-    uint32_t slot = row_find(&rows, table, key);
-    cr_assert_neq(slot, ROW_NONE);
-    for (uint32_t place = 0; place < INDEX; place++) {
-        if (rows.table[table].index[place] == slot + 1) {
-            rows.table[table].index[place] = ROW_GONE;
-        }
-    }
-    note(table, slot, ROW_DELETED, 0, 0);
+    hand_drop(&hand, table, key);
 }
 
 /* How a transaction ends, for tables of them. */
@@ -105,9 +57,10 @@ static struct observed seen_at(int64_t at, enum end end)
 static enum clause_id tell(seen_monitor *monitor, const struct observed *seen)
 {
     bool committed = seen->ended == OBSERVED_COMMITTED;
-    struct oracle_verdict verdict = monitor(&oracle, &rows, seen, changes, committed ? count : 0);
+    struct oracle_verdict verdict =
+        monitor(&oracle, &hand.rows, seen, hand.changes, committed ? hand.count : 0);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
-    count = 0;
+    hand.count = 0;
     return verdict.clause;
 }
 
@@ -124,7 +77,7 @@ struct act_step {
 static void claim(int64_t message, int64_t at)
 {
     set(TABLE_MESSAGE, message, MESSAGE_EPOCH,
-        1 + judge_column(&rows, TABLE_MESSAGE, message, MESSAGE_EPOCH));
+        1 + judge_column(&hand.rows, TABLE_MESSAGE, message, MESSAGE_EPOCH));
     set(TABLE_MESSAGE, message, MESSAGE_VISIBLE_AT, at + 20);
 }
 
@@ -151,12 +104,12 @@ static void act(const struct act_step *step)
         break;
     case STOLEN: /* by somebody else, who is not told of */
         claim(7, step->at);
-        count = 0;
+        hand.count = 0;
         break;
     case KEEP: /* publishes a message with a claim on it */
         put(TABLE_MESSAGE, 9);
         set(TABLE_MESSAGE, 9, MESSAGE_EPOCH, 1);
-        count = 1;
+        hand.count = 1;
         break;
     }
 }
@@ -168,7 +121,7 @@ static enum clause_id play(const struct act_step *steps, size_t length)
     put(TABLE_MESSAGE, 7);
     put(TABLE_MESSAGE, 8);
     put(TABLE_ACTIVITY, 1);
-    count = 0;
+    hand.count = 0;
     for (size_t i = 0; i < length && clause == FINE && steps[i].at != 0; i++) {
         struct observed seen = seen_at(steps[i].at, steps[i].end);
         seen.only_read = steps[i].act == READ;
@@ -380,14 +333,14 @@ static void do_phase(enum row_table head)
     put(TABLE_ENTRY, ENTRY);
     set(TABLE_ENTRY, ENTRY, ENTRY_KIND, ENTRY_WORK);
     if (head == TABLE_ENTRY) {
-        count = 1; /* the row is new */
+        hand.count = 1; /* the row is new */
         return;
     }
     put(TABLE_CHANGE_SET, SET);
     set(TABLE_CHANGE_SET, SET, CHANGE_SET_ENTRY, ENTRY);
-    count = 0;
+    hand.count = 0;
     if (head == TABLE_CHANGE_SET) {
-        note(head, 0, ROW_INSERTED, 0, 0);
+        hand_note(&hand, head, 0, ROW_INSERTED, 0, 0);
         return;
     }
     put(head, reviews ? DECISION : RESULT);
@@ -446,7 +399,7 @@ Test(oracle_seen, a_phase_has_its_lock_first_and_its_isolation)
 Test(oracle_seen, a_status_is_not_moved_without_the_lock)
 {
     put(TABLE_ENTRY, ENTRY);
-    count = 0;
+    hand.count = 0;
     set(TABLE_ENTRY, ENTRY, ENTRY_STATUS, STATUS_CUT);
     struct observed seen = {.client = OBSERVED_NOBODY, .isolation = OBSERVED_SERIALIZABLE};
     cr_expect_eq(tell(seen_pipeline, &seen), CLAUSE_CUT_16);
@@ -469,11 +422,11 @@ static void ask(const struct ask_step *step)
         put(TABLE_PAST, PAST);
         set(TABLE_PAST, PAST, PAST_ENTRY, ENTRY);
         set(TABLE_PAST, PAST, PAST_RETRIES, step->told);
-        count = 1;
+        hand.count = 1;
     } else if (step->ask == GIVE_UP) {
         put(TABLE_SWEEP_LOG, 60);
         set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
-        count = 1;
+        hand.count = 1;
     }
 }
 
@@ -558,7 +511,7 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
         put(TABLE_MESSAGE, 7);
         put(TABLE_ENTRY, ENTRY);
         set(TABLE_ENTRY, ENTRY, ENTRY_KIND, ENTRY_WORK);
-        count = 0;
+        hand.count = 0;
         for (size_t s = 0; s < cases[i].length && clause == FINE; s++) {
             const struct ask_step *step = &cases[i].steps[s];
             struct observed seen = seen_at(1 + (int64_t)s, step->end);
@@ -621,7 +574,7 @@ static void run_all(const struct run_case *cases, size_t length)
         set(TABLE_STAGE, 1, STAGE_LEASE, 20);
         put(TABLE_SEQ, 100);
         put(TABLE_SEQ, 101);
-        count = 0;
+        hand.count = 0;
         for (size_t s = 0; s < RUN_STEPS_MAX && clause == FINE && cases[i].steps[s].at != 0; s++) {
             const struct run_step *step = &cases[i].steps[s];
             struct observed seen = seen_at(step->at, step->end);
@@ -738,7 +691,7 @@ struct turn_step {
 
 static void turn_it(enum turn turn)
 {
-    int64_t moves = row_get(&rows, TABLE_SEQ, 0, SEQ_MOVE_COUNT);
+    int64_t moves = row_get(&hand.rows, TABLE_SEQ, 0, SEQ_MOVE_COUNT);
     if (turn == MOVES || turn == OTHERS_MOVE) {
         set(TABLE_SEQ, 100, SEQ_MOVE_COUNT, moves + 1);
     } else if (turn == LOSES) {
@@ -776,7 +729,7 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
         set(TABLE_STAGE, 1, STAGE_DRILL, cases[i].drill);
         put(TABLE_SEQ, 100);
         put(TABLE_SEQ_TALLY, 50);
-        count = 0;
+        hand.count = 0;
         for (size_t s = 0; s < COUNT(cases[i].steps) && clause == FINE; s++) {
             const struct turn_step *step = &cases[i].steps[s];
             struct observed seen = seen_at(1 + (int64_t)s, step->end);

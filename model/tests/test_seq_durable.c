@@ -4,11 +4,9 @@
 #include "model/oracle/oracle.h"
 #include "model/oracle/seq.h"
 #include "model/protocol.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FINE         CLAUSE_COUNT
@@ -88,9 +86,9 @@ static struct outcome look(uint32_t place, enum seq_state state, int64_t heartbe
 {
     struct outcome outcome = kind(OUTCOME_COMMITTED);
     for (uint32_t i = 0; i < 5; i++) {
-        outcome.values[3 * i] = i == place ? state : SEQ_COMMITTED;
-        outcome.values[3 * i + 1] = heartbeat;
-        outcome.values[3 * i + 2] = asked;
+        outcome.values[(size_t)3 * i] = i == place ? state : SEQ_COMMITTED;
+        outcome.values[(size_t)3 * i + 1] = heartbeat;
+        outcome.values[(size_t)3 * i + 2] = asked;
     }
     return outcome;
 }
@@ -423,15 +421,7 @@ Test(seq_durable, no_move_goes_past_the_contract)
 
 /* ---- rows by hand ---------------------------------------------------------------------------- */
 
-#define ROWS    8
-#define INDEX   16
-#define CHANGES 64
-
-static struct rows rows;
-static int64_t cells[TABLE_COUNT][ROWS * (1 + ROW_COLUMNS_MAX)];
-static uint32_t index_of[TABLE_COUNT][INDEX];
-static struct row_change changes[CHANGES];
-static size_t change_count;
+static struct hand hand;
 static struct oracle oracle;
 static int64_t ghosts[4096];
 
@@ -443,29 +433,17 @@ static int64_t ghosts[4096];
 
 static void put(enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &rows.table[table];
-    uint32_t slot = area->used++, place = (uint32_t)key & area->index_mask;
-    memcpy(&area->cells[slot * area->stride + 1], values, (area->stride - 1) * sizeof *values);
-    area->cells[slot * area->stride] = key;
-    while (area->index[place] != 0) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    changes[change_count++] =
-        (struct row_change){.slot = slot, .table = (uint8_t)table, .kind = ROW_INSERTED};
+    hand_put(&hand, table, key, values);
 }
 
 static int64_t cell(enum row_table table, int column)
 {
-    return row_get(&rows, table, 0, column);
+    return row_get(&hand.rows, table, 0, column);
 }
 
 static void set(enum row_table table, int column, int64_t value)
 {
-    int64_t *at = &rows.table[table].cells[1 + column];
-    changes[change_count++] = (struct row_change){
-        .table = (uint8_t)table, .kind = ROW_UPDATED, .column = (uint8_t)column, .before = *at};
-    *at = value;
+    hand_set(&hand, table, row_key(&hand.rows, table, 0), column, value);
 }
 
 static void more(enum row_table table, int column, int64_t value)
@@ -475,8 +453,9 @@ static void more(enum row_table table, int column, int64_t value)
 
 static enum clause_id tell(void)
 {
-    struct oracle_verdict verdict = monitors_seq.commit(&oracle, &rows, changes, change_count);
-    change_count = 0;
+    struct oracle_verdict verdict =
+        monitors_seq.commit(&oracle, &hand.rows, hand.changes, hand.count);
+    hand.count = 0;
     return verdict.broken ? verdict.clause : FINE;
 }
 
@@ -537,24 +516,11 @@ static void revoke(int64_t now)
 /* A stage that is drilled, a stripe, and one seq, UNSEEN. */
 static void begin_rows(void)
 {
-    static const int columns[TABLE_COUNT] = {[TABLE_STAGE] = STAGE_COLUMNS,
-                                             [TABLE_SEQ] = SEQ_COLUMNS,
-                                             [TABLE_SEQ_EVENT] = SEQ_EVENT_COLUMNS,
-                                             [TABLE_SEQ_TALLY] = SEQ_TALLY_COLUMNS};
-    memset(cells, 0, sizeof cells);
-    memset(index_of, 0, sizeof index_of);
+    hand_begin(&hand);
     memset(ghosts, 0, sizeof ghosts);
-    change_count = 0;
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        rows.table[t] = (struct row_area){.cells = cells[t],
-                                          .index = index_of[t],
-                                          .stride = 1 + (uint32_t)columns[t],
-                                          .index_mask = INDEX - 1,
-                                          .capacity = ROWS};
-    }
     oracle = (struct oracle){.monitors = NULL};
-    cr_assert_leq(oracle_cells(&monitors_seq, &rows), COUNT(ghosts));
-    oracle_begin(&oracle, &monitors_seq, &rows, ghosts);
+    cr_assert_leq(oracle_cells(&monitors_seq, &hand.rows), COUNT(ghosts));
+    oracle_begin(&oracle, &monitors_seq, &hand.rows, ghosts);
     oracle.off[CLAUSE_SEQ_22] = true; /* no work outside rows is told here: test_oracle_journal.c */
     cr_assert_eq(tell(), FINE, "nothing is set up");
     put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
@@ -751,7 +717,7 @@ Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
     set(TABLE_STAGE, STAGE_DRILL, 0);
     tell();
     begin_rows();
-    cells[TABLE_STAGE][1 + STAGE_DRILL] = 0;
+    hand.cells[TABLE_STAGE][1 + STAGE_DRILL] = 0;
     latch(SEQ_UNSEEN, SEQ_SKIP, 0);
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
 }
@@ -830,9 +796,10 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_assert_eq(tell(), FINE);
     cr_expect_eq(oracle.seen[SIGHT_SEQ_COMMIT_EARLY], 1U);
     cr_assert_eq(tell(), FINE, "a look");
-    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
-    cr_expect_not(monitors_seq.settled(&oracle, &rows, false, NULL).broken, "HALTED is an end");
+    cr_expect_not(monitors_seq.settled(&oracle, &hand.rows, false, NULL).broken,
+                  "HALTED is an end");
     set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
     more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
@@ -970,7 +937,7 @@ static void state_that_does_not_exist(void)
 
 static void row_gone(void)
 {
-    changes[change_count++] = (struct row_change){.table = TABLE_SEQ, .kind = ROW_DELETED};
+    hand_note(&hand, TABLE_SEQ, 0, ROW_DELETED, 0, 0);
 }
 
 static void heartbeat_of_nobody(void)
@@ -1061,7 +1028,7 @@ Test(seq_rows, what_else_can_be_wrong_is_a_breach)
     set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
     cr_expect_eq(tell(), CLAUSE_SEQ_3, "only a run is asked to end");
     reach(SEQ_SUCCESS);
-    changes[change_count++] = (struct row_change){.table = TABLE_SEQ_EVENT, .kind = ROW_DELETED};
+    hand_note(&hand, TABLE_SEQ_EVENT, 0, ROW_DELETED, 0, 0);
     cr_expect_eq(tell(), CLAUSE_SEQ_6, "an event is taken back");
     begin_rows();
     put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){1});
@@ -1074,8 +1041,8 @@ Test(seq_rows, what_else_can_be_wrong_is_a_breach)
     cr_expect_eq(tell(), CLAUSE_SEQ_15, "a cancel outlives its run");
     reach(SEQ_IN_FLIGHT);
     set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
-    cr_expect_not(oracle_rollback(&oracle, changes, 0).broken);
-    cr_expect_eq(oracle_rollback(&oracle, changes, 1).clause, CLAUSE_SEQ_5);
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_SEQ_5);
 }
 
 /* The memory of decisions tells apart what the policy alone would not: it is never asked twice with
@@ -1085,7 +1052,7 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
     PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
     for (int worker = 0; worker < 2; worker++) {
         reach(SEQ_IN_FLIGHT);
-        cells[TABLE_STAGE][1 + STAGE_BUDGET] = 0; /* the policy changes where nobody looks */
+        hand.cells[TABLE_STAGE][1 + STAGE_BUDGET] = 0; /* the policy changes where nobody looks */
         move(SEQ_FAIL);
         set(TABLE_SEQ, SEQ_FAIL_CLASS, worker);
         if (worker) {
@@ -1095,10 +1062,10 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
         }
         emit(SEQ_FAIL);
         cr_assert_eq(tell(), FINE);
-        cells[TABLE_STAGE][1 + STAGE_BUDGET] = 1;
+        hand.cells[TABLE_STAGE][1 + STAGE_BUDGET] = 1;
         put(TABLE_SEQ, SEQ + 1, (int64_t[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
         cr_assert_eq(tell(), FINE);
-        int64_t *second = &cells[TABLE_SEQ][1 + SEQ_COLUMNS + 1];
+        int64_t *second = &hand.cells[TABLE_SEQ][1 + SEQ_COLUMNS + 1];
         second[SEQ_STATE] = SEQ_IN_FLIGHT; /* told as if it had come this far */
         second[SEQ_OWNER] = OWNER;
         second[SEQ_HEARTBEAT] = 10;
@@ -1120,7 +1087,7 @@ Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
         second[SEQ_FAIL_CLASS] = worker;
         second[SEQ_ENDED_BY] = worker ? OWNER : 0;
         second[SEQ_ENDED_AT] = 30;
-        struct oracle_verdict verdict = monitors_seq.commit(&oracle, &rows, path, COUNT(path));
+        struct oracle_verdict verdict = monitors_seq.commit(&oracle, &hand.rows, path, COUNT(path));
         cr_expect(verdict.broken);
         cr_expect_eq(verdict.clause, worker ? CLAUSE_SEQ_18 : CLAUSE_SEQ_11);
     }
@@ -1141,7 +1108,7 @@ Test(seq_rows, what_is_left_over_is_a_breach)
     for (size_t i = 0; i < COUNT(cases); i++) {
         reach(cases[i].state);
         struct oracle_verdict verdict =
-            monitors_seq.settled(&oracle, &rows, cases[i].quiet, i == 0 ? NULL : &rows);
+            monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet, i == 0 ? NULL : &hand.rows);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
     }
 }
@@ -1166,12 +1133,12 @@ Test(seq_rows, an_idle_actor_is_due_when_a_seq_needs_it)
         begin_role(cases[i].role);
         reach(cases[i].state);
         const struct role *role = protocol_role(&rules, (unsigned)cases[i].role);
-        struct glance glance = {.rows = &rows, .now = 99};
+        struct glance glance = {.rows = &hand.rows, .now = 99};
         cr_expect_eq(role->due(&actor, &rules, &glance), cases[i].due, "case %zu", i);
-        struct row_area *stage = &rows.table[TABLE_STAGE]; /* as the engines name it */
+        struct row_area *stage = &hand.rows.table[TABLE_STAGE]; /* as the engines name it */
         stage->cells[0] = seq_durable_stage();
-        memset(index_of[TABLE_STAGE], 0, sizeof index_of[TABLE_STAGE]);
-        index_of[TABLE_STAGE][(uint32_t)stage->cells[0] & stage->index_mask] = 1;
+        memset(hand.index[TABLE_STAGE], 0, sizeof hand.index[TABLE_STAGE]);
+        hand.index[TABLE_STAGE][(uint32_t)stage->cells[0] & stage->index_mask] = 1;
         stage->cells[1 + STAGE_SEQ] = 1;
         cr_expect_eq(role->due(&actor, &rules, &glance), PROTOCOL_NEVER, "halted");
         seq_durable_err(&actor, 0, SEQ_UNSEEN, SEQ_UNSEEN);

@@ -7,35 +7,21 @@
 #define MODEL_TESTS_TOLD_H
 
 #include "model/oracle/activity.h"
-
-#include <criterion/criterion.h>
-#include <stdint.h>
-#include <string.h>
+#include "model/tests/hand.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FINE         CLAUSE_COUNT
 
-#define ONE_T    INT64_C(1000000000000)
-#define B_100    INT64_C(100000000000)
-#define B_10     INT64_C(10000000000)
-#define B_1      INT64_C(1000000000)
-#define M_100    INT64_C(100000000)
-#define FULL_8   INT64_C(99999999)
-#define CAPACITY 64
-#define INDEX    128
-#define CHANGES  64
-#define GHOSTS   ((3 * INDEX + INDEX / 2) * 4)
-
-static const int columns_of[TABLE_COUNT] = {
-    JOB_COLUMNS,    ACTIVITY_COLUMNS,   TASK_COLUMNS,       GUID_COLUMNS,
-    OUTPUT_COLUMNS, COMPLETION_COLUMNS, ESCALATION_COLUMNS, MESSAGE_COLUMNS};
+#define ONE_T  INT64_C(1000000000000)
+#define B_100  INT64_C(100000000000)
+#define B_10   INT64_C(10000000000)
+#define B_1    INT64_C(1000000000)
+#define M_100  INT64_C(100000000)
+#define FULL_8 INT64_C(99999999)
+#define GHOSTS ((3 * HAND_INDEX + HAND_INDEX / 2) * 4)
 
 struct told {
-    struct rows rows;
-    int64_t cells[TABLE_COUNT][CAPACITY * (1 + ROW_COLUMNS_MAX)];
-    uint32_t index[TABLE_COUNT][INDEX];
-    struct row_change changes[CHANGES];
-    size_t count;
+    struct hand hand;
     struct oracle oracle;
     int64_t ghosts[GHOSTS];
     bool recheck;                         /* after every commit that is fine */
@@ -47,67 +33,28 @@ struct told {
 static inline void told_begin(struct told *told)
 {
     memset(told, 0, sizeof *told);
-    for (int table = 0; table < TABLE_COUNT; table++) {
-        told->rows.table[table] = (struct row_area){.cells = told->cells[table],
-                                                    .index = told->index[table],
-                                                    .stride = 1 + (uint32_t)columns_of[table],
-                                                    .index_mask = INDEX - 1,
-                                                    .capacity = CAPACITY};
-    }
-    cr_assert_eq(oracle_activity_cells(&told->rows), GHOSTS);
-    oracle_begin(&told->oracle, &monitors_activity, &told->rows, told->ghosts);
+    hand_begin(&told->hand);
+    cr_assert_eq(oracle_activity_cells(&told->hand.rows), GHOSTS);
+    oracle_begin(&told->oracle, &monitors_activity, &told->hand.rows, told->ghosts);
     /* no work outside rows is told here: test_oracle_journal.c */
     told->oracle.off[CLAUSE_ACL_46] = true;
     told->recheck = true;
 }
 
-static inline void note(struct told *told, enum row_table table, uint32_t slot,
-                        enum row_change_kind kind, int column, int64_t before)
-{
-    cr_assert(told->count < CHANGES);
-    told->changes[told->count++] = (struct row_change){.slot = slot,
-                                                       .table = (uint8_t)table,
-                                                       .kind = (uint8_t)kind,
-                                                       .column = (uint8_t)column,
-                                                       .before = before};
-}
-
-static inline uint32_t at(const struct told *told, enum row_table table, int64_t key)
-{
-    uint32_t slot = row_find(&told->rows, table, key);
-    cr_assert_neq(slot, ROW_NONE, "no row %lld in table %d", (long long)key, (int)table);
-    return slot;
-}
-
 static inline int64_t get(const struct told *told, enum row_table table, int64_t key, int column)
 {
-    return row_get(&told->rows, table, at(told, table, key), column);
+    return hand_get(&told->hand, table, key, column);
 }
 
 static inline void put(struct told *told, enum row_table table, int64_t key, const int64_t *values)
 {
-    struct row_area *area = &told->rows.table[table];
-    cr_assert(area->used < area->capacity && row_find(&told->rows, table, key) == ROW_NONE);
-    uint32_t slot = area->used++;
-    int64_t *row = &area->cells[(size_t)slot * area->stride];
-    row[0] = key;
-    memcpy(row + 1, values, sizeof *values * (size_t)columns_of[table]);
-    uint32_t place = (uint32_t)key & area->index_mask;
-    while (area->index[place] != 0 && area->index[place] != ROW_GONE) {
-        place = (place + 1) & area->index_mask;
-    }
-    area->index[place] = slot + 1;
-    note(told, table, slot, ROW_INSERTED, 0, 0);
+    hand_put(&told->hand, table, key, values);
 }
 
 static inline void set(struct told *told, enum row_table table, int64_t key, int column,
                        int64_t value)
 {
-    uint32_t slot = at(told, table, key);
-    int64_t *cell = &told->rows.table[table]
-                         .cells[slot * told->rows.table[table].stride + 1 + (uint32_t)column];
-    note(told, table, slot, ROW_UPDATED, column, *cell);
-    *cell = value;
+    hand_set(&told->hand, table, key, column, value);
 }
 
 static inline void add(struct told *told, enum row_table table, int64_t key, int column,
@@ -118,24 +65,17 @@ static inline void add(struct told *told, enum row_table table, int64_t key, int
 
 static inline void drop(struct told *told, enum row_table table, int64_t key)
 {
-    struct row_area *area = &told->rows.table[table];
-    uint32_t slot = at(told, table, key);
-    for (uint32_t place = 0; place <= area->index_mask; place++) {
-        if (area->index[place] == slot + 1) {
-            area->index[place] = ROW_GONE;
-        }
-    }
-    note(told, table, slot, ROW_DELETED, 0, 0);
+    hand_drop(&told->hand, table, key);
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
 static inline struct oracle_verdict tell(struct told *told)
 {
-    struct oracle_verdict verdict =
-        oracle_activity_commit(&told->oracle, &told->rows, told->changes, told->count);
+    struct oracle_verdict verdict = oracle_activity_commit(&told->oracle, &told->hand.rows,
+                                                           told->hand.changes, told->hand.count);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
-    told->count = 0;
+    told->hand.count = 0;
     return verdict;
 }
 
@@ -144,7 +84,7 @@ static inline void expect_fine(struct told *told, const char *what)
     struct oracle_verdict verdict = tell(told);
     cr_expect_not(verdict.broken, "%s: clause %d (%s)", what, (int)verdict.clause, verdict.why);
     if (told->recheck) {
-        verdict = oracle_activity_recheck(&told->oracle, &told->rows);
+        verdict = oracle_activity_recheck(&told->oracle, &told->hand.rows);
         cr_expect_not(verdict.broken, "recheck after %s: clause %d (%s)", what, (int)verdict.clause,
                       verdict.why);
     }
