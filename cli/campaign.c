@@ -5,6 +5,7 @@
 #include "cli/one_run.h"
 #include "cli/regressions.h"
 #include "cli/results.h"
+#include "model/check.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -584,6 +585,7 @@ static int prepare(struct campaign *campaign, const struct cli_arguments *argume
         status = check_sabotage(&campaign->plan);
     }
     if (status == CLI_OK) {
+        CHECK(campaign->plan.scenario_count > 0);
         campaign->kept = calloc(campaign->plan.scenario_count, sizeof *campaign->kept);
         status = campaign->kept == NULL ? no_memory() : CLI_OK;
     }

@@ -344,10 +344,10 @@ static json_t *draw_run(struct run *run, const struct choice_list *choices, FILE
     }
     json_decref(drawing.ids);
     json_decref(drawing.indices);
-    json_t *drawn =
-        json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "steps", (json_int_t)(count + drawing.too_many),
-                  "lanes", lanes_json(run), "messages", drawing.messages, "texts", drawing.texts,
-                  "ledgers", drawing.ledgers, "events", drawing.events);
+    json_t *drawn = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "steps",
+                              (json_int_t)count + (json_int_t)drawing.too_many, "lanes",
+                              lanes_json(run), "messages", drawing.messages, "texts", drawing.texts,
+                              "ledgers", drawing.ledgers, "events", drawing.events);
     if (drawing.too_many > 0) {
         json_object_del(drawn, "events");
     }

@@ -1,7 +1,7 @@
 #include "model/bundle.h"
 
 static const char *const name_texts[BUNDLE_NAME_COUNT] = {
-#define BUNDLE(id, text) [BUNDLE_##id] = text,
+#define BUNDLE(id, text) [BUNDLE_##id] = (text),
 #include "model/bundles.def"
 #undef BUNDLE
 };

@@ -450,10 +450,12 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
     bool changes = worker->step == FLOW_STEP_START || worker->step == FLOW_STEP_CHANGE;
     if (last->kind == OUTCOME_COMMITTED) {
         take_commit(worker, rules->of.key.book, last);
-    } else if (last->kind == OUTCOME_REFUSED && changes) {
-        worker->step = FLOW_STEP_READ;
-    } else if (last->kind == OUTCOME_REFUSED || worker->step == FLOW_STEP_CLAIM ||
-               ++worker->tries > FLOW_TRIES_MAX) {
+        return;
+    }
+    bool gives_up = last->kind == OUTCOME_REFUSED
+                        ? !changes
+                        : worker->step == FLOW_STEP_CLAIM || ++worker->tries > FLOW_TRIES_MAX;
+    if (gives_up) {
         let_go(worker);
     } else if (changes) {
         worker->step = FLOW_STEP_READ;

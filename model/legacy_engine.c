@@ -94,6 +94,7 @@ static void committed(struct legacy_worker *worker, const struct legacy_rules *r
         [LEGACY_END_LEG1] = LEGACY_PUBLISH, [LEGACY_END_LEG2] = LEGACY_ACK,
         [LEGACY_UNDO] = LEGACY_ACK,         [LEGACY_ACK] = LEGACY_IDLE,
         [LEGACY_ESCALATE] = LEGACY_IDLE};
+    CHECK(worker->state < LEGACY_STATE_COUNT);
     switch ((enum legacy_state)worker->state) {
     case LEGACY_IDLE:
         claimed(worker, last);

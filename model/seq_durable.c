@@ -166,6 +166,7 @@ static void build_admit(const struct seq_actor *self, const struct rules *rules,
 
 static uint32_t looked_at(const struct seq_actor *self, const struct rules *rules, uint32_t i)
 {
+    CHECK(rules->jobs > 0);
     return (self->at + i) % rules->jobs;
 }
 
@@ -438,7 +439,7 @@ static void choose(struct actor *actor, const struct rules *rules, const struct 
 {
     struct seq_actor *self = &actor->is.seq;
     for (uint32_t i = 0; i < look_count(rules); i++) {
-        const int64_t *values = &last->values[i * LOOK_VALUES];
+        const int64_t *values = &last->values[(size_t)i * LOOK_VALUES];
         struct sight sight = {looked_at(self, rules, i), values[0], values[1], values[2]};
         int64_t from;
         enum bundle_name name = wish((enum seq_role)actor->role, rules, sight, &from);

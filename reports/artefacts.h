@@ -28,7 +28,7 @@ struct artefacts {
     size_t length, capacity;
     double saved;      /* when results.jsonl was written last, in seconds of some clock */
     double begun;      /* when it was opened */
-    char problem[300]; /* what could not be done first; "": nothing */
+    char problem[400]; /* what could not be done first; "": nothing */
 };
 
 /* Makes the folder and its first results.jsonl. False: problem says why. */

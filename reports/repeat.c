@@ -22,7 +22,7 @@ static json_t *member(const json_t *line, const char *key)
 static void add_to(json_t *command, const char *key, uint64_t more)
 {
     uint64_t before = evidence_number(command, key);
-    json_object_set_new(command, key, json_integer((json_int_t)(before + more)));
+    json_object_set_new(command, key, json_integer((json_int_t)before + (json_int_t)more));
 }
 
 /* A run that a campaign tells again, as a finding, was counted with its scenario. */

@@ -23,9 +23,9 @@ static bool read_fate(struct reader *reader, void *context)
     if (!reader_scalar(reader, right, &text)) {
         return false;
     }
-    for (uint8_t fate = 0; fate < SEQ_FATES; fate++) {
+    for (int fate = 0; fate < SEQ_FATES; fate++) {
         if (strcmp(text.text, fate_names[fate]) == 0) {
-            plan->fates[plan->fate_count++] = fate;
+            plan->fates[plan->fate_count++] = (uint8_t)fate;
             return true;
         }
     }

@@ -218,17 +218,18 @@ void equivalence_text(const struct equivalence *judged, char *text, size_t size)
 {
     const struct equivalence_trial *trial = &judged->decisive;
     const char *scope = trial->ground == NULL ? "" : trial->ground->scope->name;
+    size_t ends = trial->ground == NULL ? 0 : trial->ground->end_count;
     switch (trial->answer) {
     case EQUIVALENCE_UNTOUCHED:
         snprintf(text, size, "it takes effect in no scope");
         break;
     case EQUIVALENCE_EQUAL:
         snprintf(text, size, "%s: %" PRIu64 " states, %zu ends; %u scope%s", scope, trial->states,
-                 trial->ground->end_count, judged->scopes, judged->scopes == 1 ? "" : "s");
+                 ends, judged->scopes, judged->scopes == 1 ? "" : "s");
         break;
     case EQUIVALENCE_ENDS:
         snprintf(text, size, "%s: %zu of its ends are new, %zu of the sound engine's %zu are gone",
-                 scope, trial->more_ends, trial->fewer_ends, trial->ground->end_count);
+                 scope, trial->more_ends, trial->fewer_ends, ends);
         break;
     case EQUIVALENCE_PATHS:
         snprintf(text, size, "%s: a path is %s: %s", scope, trial->path_is_new ? "new" : "gone",

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#define ENDS_MAX   (2 * EXPLORE_ENDS_MAX) /* slots of their table, a power of two */
+#define ENDS_MAX   ((size_t)2 * EXPLORE_ENDS_MAX) /* slots of their table, a power of two */
 #define CACHE_LINE 64
 
 #define NO_MEMORY "memory ran out"

@@ -15,12 +15,12 @@
 static uint32_t illegal_pairs(uint8_t pairs[SEQ_STATES * SEQ_STATES][2])
 {
     uint32_t count = 0;
-    for (uint8_t from = 0; from < SEQ_STATES; from++) {
-        for (uint8_t to = 0; to < SEQ_STATES; to++) {
+    for (int from = 0; from < SEQ_STATES; from++) {
+        for (int to = 0; to < SEQ_STATES; to++) {
             if (seq_rules_pair((enum seq_state)from, (enum seq_state)to) == SEQ_PAIR_ILLEGAL ||
                 seq_rules_move((enum seq_state)from, (enum seq_state)to) == SEQ_MOVE_RETRY) {
-                pairs[count][0] = from;
-                pairs[count++][1] = to;
+                pairs[count][0] = (uint8_t)from;
+                pairs[count++][1] = (uint8_t)to;
             }
         }
     }

@@ -131,7 +131,7 @@ struct trace {
 
 /* An empty one; records are added by a run whose observer is trace_observe, context the trace. */
 struct trace trace_begin(const struct scenario *scenario);
-void trace_observe(void *trace, const struct run_event *event);
+void trace_observe(void *context, const struct run_event *event);
 void trace_free(struct trace *trace);
 
 #endif

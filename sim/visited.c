@@ -109,7 +109,7 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint, b
     if (entry != NULL && *entry != 0) {
         *rests = (*entry & RESTS) != 0;
         answer = VISITED_KNOWN;
-    } else if (!room) {
+    } else if (entry == NULL || !room) {
         answer = VISITED_FULL;
     } else {
         *entry = fingerprint & ~RESTS;

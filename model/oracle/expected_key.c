@@ -108,6 +108,7 @@ static void read_activity(const struct document *text, uint32_t node, struct exp
     struct expected_place *place = &flow->place[find(flow, document_key(text, node))];
     for (uint32_t c = children_of(text, node); c != DOCUMENT_NONE; c = document_next(text, c)) {
         int child = find(flow, child_name(text, c));
+        CHECK(child >= 0); /* read_names has mentioned it */
         place->next |= (uint16_t)(1 << child);
         place->when[child] = read_cases(text, option(text, c, "when"), UINT8_MAX);
     }

@@ -44,10 +44,10 @@ static struct engine_rules rules;
 static void make(void)
 {
     graph = (struct graph){.node_count = NODES, .edge_count = COUNT(edges)};
-    for (uint16_t i = 0; i < COUNT(edges); i++) {
+    for (size_t i = 0; i < COUNT(edges); i++) {
         struct graph_node *from = &graph.nodes[edges[i].from];
         graph.edges[i] = edges[i];
-        from->first_edge = from->edge_count == 0 ? i : from->first_edge;
+        from->first_edge = from->edge_count == 0 ? (uint16_t)i : from->first_edge;
         from->edge_count++;
     }
     graph.nodes[HEAD].pendings = 2;
@@ -352,6 +352,12 @@ Test(engine, an_aborted_bundle_is_sent_again_and_an_unknown_one_is_looked_up)
 }
 
 /* (N3), (N1) */
+/* To the last byte: who holds nothing is one state, however it got there. */
+static bool same(const void *left, const void *right, size_t size)
+{
+    return memcmp(left, right, size) == 0;
+}
+
 Test(engine, a_worker_lets_go_when_its_tries_are_used_up)
 {
     SETTLES(ERRATUM_ACL_13);
@@ -365,8 +371,8 @@ Test(engine, a_worker_lets_go_when_its_tries_are_used_up)
         }
         worker_take(&worker, &rules, &aborted);
         struct worker fresh = worker_begin();
-        cr_expect_eq(memcmp(&worker, &fresh, sizeof worker), 0, "%s: it holds something",
-                     state_names[state]);
+        cr_expect(same(&worker, &fresh, sizeof worker), "%s: it holds something",
+                  state_names[state]);
     }
 }
 

@@ -346,7 +346,8 @@ Test(flow, an_awaiting_activity_ends_as_the_flow_did)
         struct actor worker = claimed(FLOW_RESUME, 5, cases[i].ended);
         read_flow(&worker, INT64_C(699998000000000), 0, 0);
         struct bundle bundle = next_of(&worker);
-        calls_of(&bundle, PRIMITIVE_RECORD_EVENT, &p);
+        cr_assert_eq(calls_of(&bundle, PRIMITIVE_RECORD_EVENT, &p), 1);
+        cr_assert_not_null(p);
         cr_expect_eq(p[3], (int64_t)cases[i].event, "case %zu", i);
     }
 }

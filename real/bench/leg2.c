@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define CHUNK         500 /* rows of an INSERT */
-#define CHUNK_SIZE    (256 * 1024)
+#define CHUNK_SIZE    ((size_t)256 * 1024)
 #define BUNDLES_MAX   8                /* of a message */
 #define MINTED        1000000000000000 /* 10^15: above every weight, below nearly every id */
 #define VARIABLES_MAX 64

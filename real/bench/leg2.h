@@ -16,7 +16,7 @@
 #include "model/protocol.h"
 #include "real/store.h"
 
-#define LEG2_SCRIPT_SIZE (128 * 1024)
+#define LEG2_SCRIPT_SIZE ((size_t)128 * 1024)
 
 /* Makes the schema with so many messages in it. */
 bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages,

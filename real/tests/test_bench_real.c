@@ -228,9 +228,9 @@ Test(bench_real, jobs_end_and_cost_what_is_said)
                                   .jobs = JOBS - WARM,
                                   .ms = 60000};
         cr_assert(load_run(&load, &figures, &problem), "%s", problem.text);
-        cr_expect_eq(figures.ended, JOBS - WARM);
-        cr_expect_eq(figures.tasks, 3 * (JOBS - WARM), "each in a process of its own");
         uint64_t jobs = JOBS - WARM;
+        cr_expect_eq(figures.ended, jobs);
+        cr_expect_eq(figures.tasks, 3 * jobs, "each in a process of its own");
         cr_expect_leq(figures.commits, cases[i].most * jobs + WORKERS, "%s", cases[i].commits);
         cr_expect_geq(figures.commits, cases[i].least * jobs - WORKERS, "%s", cases[i].commits);
         make();

@@ -103,6 +103,12 @@ Test(flow_text, more_conditions_than_there_are_bits_are_refused)
                      "s.yaml:5: flows: a: more than 60 edges with a condition lead to joins");
 }
 
+/* Both were cleared before they were filled, so they are equal to the last byte. */
+static bool same(const void *left, const void *right, size_t size)
+{
+    return memcmp(left, right, size) == 0;
+}
+
 static void write_and_read(void)
 {
     static char text[SCENARIO_TEXT_SIZE_MAX];
@@ -110,7 +116,7 @@ static void write_and_read(void)
     cr_assert_gt(size, 0U);
     memset(&again, 0, sizeof again);
     cr_assert(scenario_parse(text, size, "written", &again, &fault), "%s\n%s", fault.text, text);
-    cr_expect_eq(memcmp(&scenario.flows, &again.flows, sizeof again.flows), 0, "%s", text);
+    cr_expect(same(&scenario.flows, &again.flows, sizeof again.flows), "%s", text);
     cr_expect_eq(scenario.jobs, again.jobs);
 }
 

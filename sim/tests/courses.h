@@ -767,7 +767,8 @@ static inline struct course_verdict course_run(const struct course *course,
         }
         for (unsigned s = 0; s < COURSE_SESSIONS; s++) {
             size_t used = strlen(text);
-            if ((waited >> s & 1) != 0 && s != who && all->each[s].state != SESSION_WAITS) {
+            bool waited_here = (waited >> s & 1) != 0 && at[s] != NULL;
+            if (waited_here && s != who && all->each[s].state != SESSION_WAITS) {
                 course_tell(&all->each[s], at[s], other);
                 snprintf(text + used, sizeof text - used, "; %c: %s", 'A' + (int)s, other);
             }

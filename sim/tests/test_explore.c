@@ -24,9 +24,9 @@ static bool is_full(void)
 
 /* Of the enumerated sabotages every so manieth is tried: all where the program is fast. */
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__)
-#define STRIDE 9
+enum { STRIDE = 9 };
 #else
-#define STRIDE 1
+enum { STRIDE = 1 };
 #endif
 
 /* A built-in scenario by its name, or a scope. */

@@ -131,8 +131,8 @@ Test(flow_trace, an_awaiting_activity_stays_8_until_the_flow_has_ended)
         "flow 900000000000000 -> 800000000000000; flow/call begins, 990000000000000",
         "ack run of call",
         "complete a of flow/call",
-        "flow/call 680000000000000 -> 660000000000000; flow/call is complete; published resume of "
-        "call",
+        ("flow/call 680000000000000 -> 660000000000000; flow/call is complete; published resume of "
+         "call"),
         "claim resume of call",
         "complete call",
         "flow 800000000000000 -> 600000000000000; flow is complete",

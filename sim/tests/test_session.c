@@ -286,7 +286,7 @@ Test(session, a_serializable_reader_sees_the_rows_as_they_were)
     unsigned changed = 0;
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         static struct script script;
-        struct primitive primitives[SCRIPT_PRIMITIVES_MAX + COUNT(snapshot_tables)];
+        struct primitive primitives[(size_t)SCRIPT_PRIMITIVES_MAX + COUNT(snapshot_tables)];
         struct bundle reader;
         int64_t before[SNAPSHOT_READS];
         const unsigned who = SCRIPT_SESSIONS_MAX;

@@ -67,9 +67,8 @@ static void read_line(const char *line, struct spin_figures *figures)
         figures->states = number;
     } else if (strstr(line, "transitions (=") != NULL) {
         figures->transitions = number;
-    } else if (strstr(line, "actual memory usage for states") != NULL) {
-        figures->bytes += number * 1048576;
-    } else if (strstr(line, "memory used for hash table") != NULL) {
+    } else if (strstr(line, "actual memory usage for states") != NULL ||
+               strstr(line, "memory used for hash table") != NULL) {
         figures->bytes += number * 1048576;
     } else if (strncmp(line, shorter, sizeof shorter - 1) == 0) {
         figures->depth = (int)strtol(line + sizeof shorter - 1, NULL, 10) - 1;
