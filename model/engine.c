@@ -274,7 +274,7 @@ static void refused_entry(struct worker *worker, enum refusal refusal)
 static void refused_escalation(struct worker *worker, enum refusal refusal)
 {
     if (refusal != REFUSED_DONE) {
-        worker->state = WORKER_IDLE; /* the claim is lost */
+        worker->state = WORKER_IDLE; /* the job is gone: the next entry says so (E-ACL-29) */
     } else {
         worker->state =
             column(worker, MESSAGE_KIND) == MESSAGE_LEG1 ? WORKER_ENTER_LEG1 : WORKER_ENTER_LEG2;

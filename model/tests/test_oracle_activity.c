@@ -391,6 +391,13 @@ Test(oracle_activity, a_changed_answer_is_escalated)
     reach(told, ENTERED2);
     TELL(do_copy_with(told, 200 + LEG2_OF, 1));
     TELL(do_escalate(told, 200 + LEG2_OF + COPY_OF, ESCALATED_CONTENT_CHANGED));
+    for (int again = 0; again < 2; again++) { /* its row counts once more, or it was only acked */
+        TELL(do_copy_with(told, 200 + LEG2_OF, 1));
+        add(told, TABLE_ESCALATION, 200 + LEG2_OF + COPY_OF + ESCALATION_OF, ESCALATION_RUNS, 1);
+        told->hand.count -= (size_t)again;
+        do_ack(told, 200 + LEG2_OF + COPY_OF);
+        cr_expect_eq(tell(told).clause, again ? CLAUSE_ACL_30 : FINE);
+    }
     TELL(do_step1(told, 200, 0)); /* siblings run on (E-ACL-10) */
 }
 
@@ -792,6 +799,16 @@ static void output_in_another_dimension(struct told *told)
     do_output(told, 200, 1, work_of(told, 200));
 }
 
+/* The row that another GUID of the activity has filled counts once more. */
+static void work_in_the_row_of_another(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step1(told, 200, WITHOUT_WORK);
+    add(told, TABLE_OUTPUT, 210 + OUTPUT_OF, OUTPUT_RUNS, 1);
+}
+
 static void work_of_nobody(struct told *told)
 {
     do_output(told, 200, 0, 5);
@@ -931,6 +948,7 @@ static const struct plant plants[] = {
     {STORY(STEPPED1, escalated_with_semaphore_left), CLAUSE_ACL_29, L, false},
     {CELL(STEPPED1, TABLE_JOB, THE_JOB, JOB_ESCALATED, 1), CLAUSE_ACL_29, L, true},
     {STORY(ENTERED2, output_in_another_dimension), CLAUSE_ACL_32, D, true},
+    {STORY(ENTERED2, work_in_the_row_of_another), CLAUSE_ACL_32, D, true},
     {STORY(ENTERED2, output_is_not_the_answer), CLAUSE_ACL_32, D, true},
     {STORY(STEPPED1, children_in_another_dimension), CLAUSE_ACL_32, D, true},
     {STORY(STEPPED1, children_of_another_source), CLAUSE_ACL_32, D, true},
@@ -1011,9 +1029,9 @@ Test(oracle_activity, only_the_data_show_a_dimension_from_the_counter)
 {
     PROVES(CLAUSE_ACL_32);
     SETTLES(ERRATUM_ACL_4);
-    static void (*const stories[])(struct told * told) = {output_in_another_dimension,
-                                                          children_in_another_dimension};
-    static const enum stage stages[] = {ENTERED2, STEPPED1};
+    static void (*const stories[])(struct told * told) = {
+        output_in_another_dimension, work_in_the_row_of_another, children_in_another_dimension};
+    static const enum stage stages[] = {ENTERED2, ENTERED2, STEPPED1};
     for (size_t i = 0; i < COUNT(stories); i++) {
         reach(&world, stages[i]);
         world.oracle.silent[ORACLE_DATA] = true;
@@ -1295,6 +1313,25 @@ Test(oracle_activity, what_was_asked_for_and_is_missing_is_reported)
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 251 + LEG2_OF));
     expect_settled(told, true, NULL, CLAUSE_ACL_29); /* completion tasks */
+}
+
+/* A job or an activity that nobody asked for is told where it is born, once. */
+Test(oracle_activity, of_what_nobody_asked_for_nothing_more_is_expected)
+{
+    PROVES(CLAUSE_ACL_29);
+    struct told *told = &world;
+    create_with(told, 0, 0, JOB_INPUT, 5000);
+    expect_broken(told, CLAUSE_ACL_32, "a job has an input that nobody asked for");
+    told->oracle.off[CLAUSE_ACL_32] = true;
+    told->hand.cells[TABLE_ACTIVITY][1 + ACTIVITY_NODE] = 9;
+    tell_leg1(told, 100);
+    tell_answer(told, 100, 200);
+    tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody);
+    TELL(do_step3(told, 200, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* the job that was asked for */
+    told->oracle.off[CLAUSE_ACL_29] = true;
+    expect_settled(told, true, NULL, FINE);
 }
 
 /* Siblings of an escalated obligation run on to their ends (E-ACL-10). */

@@ -508,6 +508,14 @@ Test(oracle_flow, who_awaits_a_flow_stays_8_until_it_has_ended_and_ends_as_it_di
     end(FLOW);
     expect_fine("it errs, too");
 
+    begin_awaiting(true);
+    run_awaited(FLOW_COMPLETED, -2);
+    event(FLOW, 0, FLOW_ERRORED, 0);
+    plan(FLOW, 0, FLOW_COMPLETED, 0); /* nor would its own work */
+    move(FLOW, AT(0, -1));
+    end(FLOW);
+    expect_breach(CLAUSE_KEY_8, "an activity failed although the flow that it awaits did not");
+
     begin_awaiting(false);
     expect_breach(CLAUSE_KEY_8, "an activity that awaits a flow began none, or not one, or not "
                                 "when it started");

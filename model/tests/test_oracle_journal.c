@@ -189,6 +189,23 @@ Test(oracle_journal, work_is_done_under_a_claim_that_was_given_out)
     }
 }
 
+Test(oracle_journal, a_claim_was_given_out_if_its_message_was_claimed_so_often)
+{
+    static const struct {
+        int64_t claim, epoch;
+        bool granted;
+    } cases[] = {
+        {MESSAGE, 1, true}, {MESSAGE, 0, false}, {MESSAGE, 2, false}, {MESSAGE + 1, 1, false}};
+    for (size_t p = 0; p < COUNT(protocols); p++) {
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            struct side_effect effect = {.claim = cases[i].claim, .epoch = cases[i].epoch};
+            begin_claimed(p);
+            cr_expect_eq(protocols[p].monitors->granted(&hand.rows, &effect), cases[i].granted,
+                         "%s, case %zu", protocols[p].name, i);
+        }
+    }
+}
+
 Test(oracle_journal, work_is_done_once_a_claim)
 {
     PROVES(CLAUSE_ACL_46, CLAUSE_KEY_11, CLAUSE_LEG_11, CLAUSE_CUT_31);

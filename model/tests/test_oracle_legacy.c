@@ -612,6 +612,10 @@ Test(oracle_legacy, a_child_that_is_saved_apart_and_a_start_that_is_not_counted_
     preset.of.legacy.graph.node[0].leg1 = 2;
     oracle.expected = &preset;
     BREAKS(move(trigger, -LEG1), CLAUSE_LEG_1);
+    begin(); /* of a node that the graph does not have nothing more is expected */
+    oracle.expected = &preset;
+    BREAKS(asked_integer(trigger, 9, 0, 0), CLAUSE_LEG_12);
+    TELL(move(trigger, -LEG1));
 }
 
 Test(oracle_legacy, a_message_is_given_up_for_the_reason_of_its_leg)

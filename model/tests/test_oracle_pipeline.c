@@ -1091,6 +1091,12 @@ Test(oracle_pipeline, a_request_is_one_that_the_scenario_calls_for)
     set(TABLE_MESSAGE, 5, MESSAGE_PENDINGS, STATUS_APPROVED);
     hand.count--;
     expect(CLAUSE_CUT_30, "for another status");
+    request_review(6, first, 1, DECISION_APPROVE, 0);
+    set(TABLE_MESSAGE, 6, MESSAGE_KIND, PHASE_END);
+    hand.count--;
+    expect(CLAUSE_CUT_30, "of no phase");
+    drop(TABLE_MESSAGE, 6);
+    expect(FINE, "what is no request has no answer");
 }
 
 /* Two requests of one id: the second finds the row of the first, and takes it for its own. */

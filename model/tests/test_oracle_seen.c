@@ -745,3 +745,14 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
         cr_expect_eq(clause, cases[i].clause, "%s", cases[i].name);
     }
 }
+
+/* ---- where clients cannot be seen ------------------------------------------------------------ */
+
+Test(oracle_seen, extensions_and_tries_are_seen_of_clients_alone)
+{
+    for (int clause = 0; clause < CLAUSE_COUNT; clause++) {
+        cr_expect_eq(oracle_needs_clients((enum clause_id)clause),
+                     clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48, "%s",
+                     clause_get((enum clause_id)clause)->id);
+    }
+}

@@ -513,8 +513,8 @@ static void revoke(int64_t now)
     set(TABLE_SEQ, SEQ_ENDED_AT, now);
 }
 
-/* A stage that is drilled, a stripe, and one seq, UNSEEN. */
-static void begin_rows(void)
+/* Monitors, and no rows. */
+static void begin_monitors(void)
 {
     hand_begin(&hand);
     memset(ghosts, 0, sizeof ghosts);
@@ -523,10 +523,25 @@ static void begin_rows(void)
     oracle_begin(&oracle, &monitors_seq, &hand.rows, ghosts);
     oracle.off[CLAUSE_SEQ_22] = true; /* no work outside rows is told here: test_oracle_journal.c */
     cr_assert_eq(tell(), FINE, "nothing is set up");
+}
+
+/* A stage that is drilled, a stripe, and one seq, UNSEEN. */
+static void begin_rows(void)
+{
+    begin_monitors();
     put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
     put(TABLE_SEQ_TALLY, STRIPE, (int64_t[SEQ_TALLY_COLUMNS]){0});
     put(TABLE_SEQ, SEQ, (int64_t[SEQ_COLUMNS]){0});
     cr_assert_eq(tell(), FINE);
+}
+
+/* The run is ended by its owner. */
+static void finish(int64_t end, int64_t class)
+{
+    move(end);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, class);
+    end_run(OWNER, 0);
+    emit(end);
 }
 
 /* On the way to a state. */
@@ -552,11 +567,8 @@ static void reach(int64_t state)
     if (state == SEQ_IN_FLIGHT) {
         return;
     }
-    int64_t end = state == SEQ_COMMITTED ? SEQ_SUCCESS : state;
-    move(end);
-    set(TABLE_SEQ, SEQ_FAIL_CLASS, state == SEQ_FAIL ? SEQ_CLASS_PERMANENT : 0);
-    end_run(OWNER, 0);
-    emit(end);
+    finish(state == SEQ_COMMITTED ? SEQ_SUCCESS : state,
+           state == SEQ_FAIL ? SEQ_CLASS_PERMANENT : 0);
     cr_assert_eq(tell(), FINE);
     if (state == SEQ_COMMITTED) {
         move(SEQ_COMMITTED);
@@ -1110,6 +1122,94 @@ Test(seq_rows, what_is_left_over_is_a_breach)
         struct oracle_verdict verdict =
             monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet, i == 0 ? NULL : &hand.rows);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
+}
+
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+static struct expectation asked;
+
+/* One seq whose work has this fate, under the policy of begin_rows. */
+static void ask(enum expected_fate fate)
+{
+    asked = (struct expectation){
+        .of.seq = {.jobs = 1, .budget = 1, .drill = true, .fates = 1, .fate = {(uint8_t)fate}}};
+    oracle.expected = &asked;
+}
+
+Test(seq_rows, a_run_ends_as_its_work_reports)
+{
+    PROVES(CLAUSE_SEQ_21);
+    static const struct {
+        enum expected_fate fate;
+        int64_t end, class;
+        enum clause_id clause;
+    } cases[] = {
+        {EXPECTED_SUCCESS, SEQ_SUCCESS, 0, FINE},
+        {EXPECTED_SUCCESS, SEQ_SKIP, 0, CLAUSE_SEQ_21},
+        {EXPECTED_SKIP, SEQ_SKIP, 0, FINE},
+        {EXPECTED_SKIP, SEQ_FAIL, SEQ_CLASS_PERMANENT, CLAUSE_SEQ_21},
+        {EXPECTED_FATAL, SEQ_FAIL, SEQ_CLASS_PERMANENT, FINE},
+        {EXPECTED_EXHAUST, SEQ_FAIL, SEQ_CLASS_PERMANENT, CLAUSE_SEQ_21},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        ask(cases[i].fate);
+        finish(cases[i].end, cases[i].class);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+}
+
+Test(seq_rows, only_a_seq_that_is_to_be_cancelled_is)
+{
+    PROVES(CLAUSE_SEQ_21);
+    static const enum expected_fate fates[] = {EXPECTED_SUCCESS, EXPECTED_CANCEL};
+    for (size_t i = 0; i < COUNT(fates); i++) {
+        enum clause_id clause = fates[i] == EXPECTED_CANCEL ? FINE : CLAUSE_SEQ_21;
+        reach(SEQ_DISPATCHED);
+        ask(fates[i]);
+        move(SEQ_CANCEL);
+        emit(SEQ_CANCEL);
+        cr_expect_eq(tell(), clause, "fate %d: at once", (int)fates[i]);
+        reach(SEQ_IN_FLIGHT);
+        ask(fates[i]);
+        set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+        cr_expect_eq(tell(), clause, "fate %d: asked to end", (int)fates[i]);
+    }
+}
+
+Test(seq_rows, every_seq_that_is_asked_for_is_admitted_once_under_the_policy_that_is)
+{
+    PROVES(CLAUSE_SEQ_21);
+    static const struct {
+        int64_t jobs, number;
+        enum clause_id clause;
+    } cases[] = {
+        {2, 1, FINE}, {2, 0, CLAUSE_SEQ_21}, {1, 1, CLAUSE_SEQ_21}, {2, -1, CLAUSE_SEQ_21}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_rows();
+        ask(EXPECTED_SUCCESS);
+        asked.of.seq.jobs = cases[i].jobs;
+        put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){[SEQ_NUMBER] = cases[i].number});
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+    static const int64_t policies[][5] = {{20, 7, 3, 1, 1}, {0, 7, 3, 1, 1},  {20, 0, 3, 1, 1},
+                                          {20, 7, 1, 1, 1}, {20, 7, 3, 2, 1}, {20, 7, 3, 1, 0}};
+    for (size_t i = 0; i < COUNT(policies); i++) {
+        const int64_t *policy = policies[i];
+        begin_monitors();
+        ask(EXPECTED_SUCCESS);
+        put(TABLE_STAGE, STAGE,
+            (int64_t[STAGE_COLUMNS]){policy[0], policy[1], policy[2], policy[3],
+                                     policy[4], [STAGE_PRIOR] = -1, [STAGE_ATTEMPTED] = -1});
+        cr_expect_eq(tell(), i == 0 ? FINE : CLAUSE_SEQ_21, "policy %zu", i);
+    }
+    for (int64_t jobs = 1; jobs <= 2; jobs++) {
+        reach(SEQ_COMMITTED);
+        ask(EXPECTED_SUCCESS);
+        asked.of.seq.jobs = jobs;
+        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, true, NULL);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, jobs == 1 ? FINE : CLAUSE_SEQ_21);
     }
 }
 
