@@ -1,0 +1,343 @@
+"""Makes mutants of C sources: small edits, each of which a tired engineer could have made.
+
+Functions and tables are edited by their syntax tree (libclang); lists of primitives, which are
+arguments of macros and have no tree, by their tokens. An edit adds or removes no line, so that what a
+CHECK says of its place stays. A mutant is named by a hash of what it changes and of the lines around
+it: the name stays while other lines of the file change.
+"""
+
+import collections
+import hashlib
+import re
+
+import clang.cindex as clang
+from clang.cindex import CursorKind as Kind
+
+OPERATORS = {
+    "relation": "a relation gets or loses its equality, or is turned into its opposite",
+    "arithmetic": "an arithmetical operator becomes another one",
+    "logic": "and becomes or, a negation goes away, a test becomes its opposite",
+    "constant": "a number is off by one, or 0 for 1",
+    "name": "a named constant becomes its neighbour",
+    "condition": "a condition is negated",
+    "drop": "a statement is dropped, or a row operation",
+    "return": "a function returns early, or returns nothing",
+    "swap": "two arguments change places",
+    "stale": "what was to be written is not, or is written one statement too late",
+}
+
+RELATIONS = {"<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="], "!=": ["=="]}
+ARITHMETIC = {"+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "<<": [">>"], ">>": ["<<"],
+              "&": ["|"], "|": ["&"], "^": ["|"], "+=": ["-="], "-=": ["+="], "|=": ["&="],
+              "&=": ["|="], "++": ["--"], "--": ["++"]}
+LOGIC = {"&&": ["||"], "||": ["&&"]}
+ASSIGNMENTS = ("=", "+=", "-=", "|=", "&=", "*=", "/=", "%=", "^=", "<<=", ">>=")
+
+Mutant = collections.namedtuple("Mutant", "id file operator line function before after start end")
+
+
+class Source:
+    """A file, and the mutants found in it."""
+
+    def __init__(self, root, path):
+        self.path = path
+        self.bytes = (root / path).read_bytes()
+        self.edits = {}
+        self.function = None
+
+    def text(self, start, end):
+        return self.bytes[start:end].decode()
+
+    def edit(self, operator, start, end, after):
+        before = self.text(start, end)
+        if before != after:
+            after += "\n" * (before.count("\n") - after.count("\n"))
+            self.edits.setdefault((start, end, after), (operator, self.function))
+
+    def mutants(self):
+        """In the order of the file."""
+        seen = collections.Counter()
+        lines = self.bytes.decode().split("\n")
+        for (start, end, after), (operator, function) in sorted(self.edits.items(), key=lambda edit: edit[0]):
+            line = self.bytes.count(b"\n", 0, start)
+            before = self.text(start, end)
+            what = (self.path, operator, before, after, *lines[max(line - 1, 0):line + 2])
+            seen[what] += 1
+            name = hashlib.sha256(repr((what, seen[what])).encode()).hexdigest()[:10]
+            yield Mutant(name, self.path, operator, line + 1, function, before, after, start, end)
+
+
+# ---- by syntax tree ------------------------------------------------------------------------------
+
+def extent(cursor):
+    return cursor.extent.start.offset, cursor.extent.end.offset
+
+
+def operator_of(source, cursor):
+    """The operator between two operands, and where it stands."""
+    left, right = list(cursor.get_children())
+    start, end = extent(left)[1], extent(right)[0]
+    between = source.text(start, end)
+    sign = between.strip()
+    start += len(between) - len(between.lstrip())
+    return sign, start, start + len(sign)
+
+
+def number_edits(text):
+    """A literal, or a macro that is one; with INT64_C and its like left alone."""
+    if not re.fullmatch(r"\d+", text):
+        return ["(%s + 1)" % text, "(%s - 1)" % text] if re.fullmatch(r"[A-Z_0-9]+", text) else []
+    number = int(text)
+    return {0: ["1"], 1: ["0", "2"]}.get(number, [str(number - 1), str(number + 1)])
+
+
+def binary(source, cursor):
+    if len(list(cursor.get_children())) != 2:
+        return
+    sign, start, end = operator_of(source, cursor)
+    for operator, table in (("relation", RELATIONS), ("arithmetic", ARITHMETIC), ("logic", LOGIC)):
+        for after in table.get(sign, []):
+            source.edit(operator, start, end, after)
+
+
+def unary(source, cursor):
+    start, end = extent(cursor)
+    text = source.text(start, end)
+    if text.startswith("!"):
+        source.edit("logic", start, start + 1, "")
+    elif text.startswith("-"):
+        source.edit("arithmetic", start, start + 1, "")
+    for sign in ("++", "--"):
+        if text.startswith(sign):
+            source.edit("arithmetic", start, start + 2, ARITHMETIC[sign][0])
+        elif text.endswith(sign):
+            source.edit("arithmetic", end - 2, end, ARITHMETIC[sign][0])
+
+
+def named(source, cursor):
+    """A constant of an enum: its neighbours there."""
+    constant = cursor.referenced
+    if constant is None or constant.kind != Kind.ENUM_CONSTANT_DECL:
+        return
+    names = [c.spelling for c in constant.semantic_parent.get_children()]
+    at = names.index(constant.spelling)
+    start, end = extent(cursor)
+    if source.text(start, end) == constant.spelling:
+        for other in names[max(at - 1, 0):at] + names[at + 1:at + 2]:
+            source.edit("name", start, end, other)
+
+
+def negate(source, cursor):
+    start, end = extent(cursor)
+    source.edit("condition", start, end, "!(%s)" % source.text(start, end))
+
+
+def swap(source, operator, first, second):
+    (a, b), (c, d) = extent(first), extent(second)
+    if b <= c:
+        source.edit(operator, a, d, source.text(c, d) + source.text(b, c) + source.text(a, b))
+
+
+def call(source, cursor):
+    arguments = list(cursor.get_arguments())
+    bundle = cursor.spelling == "BUNDLE_CALL"  # its parameters, which are all numbers
+    for first, second in zip(arguments, arguments[1:]):
+        kinds = [a.type.get_canonical().spelling.replace("const ", "") for a in (first, second)]
+        if (bundle and first in arguments[4:]) or (not bundle and kinds[0] == kinds[1]):
+            swap(source, "swap", first, second)
+
+
+def statement_of(cursor):
+    """What a label stands before."""
+    while cursor.kind in (Kind.CASE_STMT, Kind.DEFAULT_STMT):
+        cursor = list(cursor.get_children())[-1]
+    return cursor
+
+
+def is_plain(source, cursor):
+    """A call or an assignment that is a statement."""
+    if cursor.kind in (Kind.CALL_EXPR, Kind.COMPOUND_ASSIGNMENT_OPERATOR):
+        return cursor.spelling != "CHECK"
+    if cursor.kind == Kind.UNARY_OPERATOR:
+        return "++" in source.text(*extent(cursor)) or "--" in source.text(*extent(cursor))
+    return cursor.kind == Kind.BINARY_OPERATOR and operator_of(source, cursor)[0] in ASSIGNMENTS
+
+
+def writes_state(cursor):
+    """An assignment to what outlives the function, as far as one sees."""
+    operands = list(cursor.get_children())
+    return cursor.kind != Kind.CALL_EXPR and operands[0].kind != Kind.DECL_REF_EXPR
+
+
+def early(function):
+    kind = function.result_type.get_canonical().kind
+    if kind == clang.TypeKind.VOID:
+        return "return;"
+    value = "{0}" if kind == clang.TypeKind.RECORD else "0"
+    return "return (%s)%s;" % (function.result_type.spelling, value)
+
+
+def block(source, cursor, function):
+    statements = [statement_of(s) for s in cursor.get_children()]
+    for at, statement in enumerate(statements):
+        start, end = extent(statement)
+        if statement.kind == Kind.BREAK_STMT:
+            source.edit("drop", start, end, "")
+        elif statement.kind == Kind.IF_STMT and len(list(statement.get_children())) == 2:
+            source.edit("drop", start, end, ";")
+        elif is_plain(source, statement):
+            source.edit("stale" if writes_state(statement) else "drop", start, end, "(void)0")
+            following = statements[at + 1] if at + 1 < len(statements) else None
+            if following is not None and is_plain(source, following):
+                swap(source, "stale", statement, following)
+        if statement.kind not in (Kind.RETURN_STMT, Kind.BREAK_STMT, Kind.DECL_STMT):
+            source.edit("return", start, start, early(function) + " ")
+
+
+def returned(source, cursor, function):
+    values = list(cursor.get_children())
+    if not values:
+        return
+    kind = function.result_type.get_canonical().kind
+    if kind == clang.TypeKind.BOOL:
+        negate(source, values[0])
+    elif kind != clang.TypeKind.RECORD:
+        source.edit("return", *extent(values[0]), "0")
+
+
+def walk(source, cursor, function):
+    kind, children = cursor.kind, list(cursor.get_children())
+    if kind == Kind.FUNCTION_DECL:
+        function = cursor
+    if kind == Kind.CALL_EXPR and cursor.spelling == "CHECK" or kind == Kind.ENUM_DECL or \
+            cursor.spelling == "_Static_assert" or kind == Kind.STRUCT_DECL:
+        return
+    if kind in (Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR):
+        binary(source, cursor)
+    elif kind == Kind.UNARY_OPERATOR:
+        unary(source, cursor)
+    elif kind == Kind.INTEGER_LITERAL:
+        for after in number_edits(source.text(*extent(cursor))):
+            source.edit("constant", *extent(cursor), after)
+    elif kind == Kind.DECL_REF_EXPR:
+        named(source, cursor)
+    elif kind in (Kind.IF_STMT, Kind.WHILE_STMT, Kind.CONDITIONAL_OPERATOR):
+        negate(source, children[0])
+    elif kind == Kind.CALL_EXPR:
+        call(source, cursor)
+    elif kind == Kind.COMPOUND_STMT and function is not None:
+        block(source, cursor, function)
+    elif kind == Kind.RETURN_STMT:
+        returned(source, cursor, function)
+    for child in children[1:] if kind == Kind.CASE_STMT else children:
+        walk(source, child, function)
+
+
+def as_functions(text):
+    """Macros that are called like functions, as functions of any arguments: their arguments then have
+    places in the file. Nothing moves."""
+    def declare(match):
+        name = "void %s();" % match.group(1)
+        kept = re.sub(r"[^\n]", " ", match.group(0))
+        return name + kept[len(name):]
+    return re.sub(r"#define (CHECK|BUNDLE_CALL)\((?:.*\\\n)*.*", declare, text)
+
+
+def by_tree(root, source):
+    unsaved = [(str(root / path), as_functions((root / path).read_text()))
+               for path in ("model/check.h", "model/bundle.h")]
+    unit = clang.Index.create().parse(str(root / source.path), ["-std=c17", "-xc", "-I%s" % root],
+                                      unsaved_files=unsaved)
+    errors = [d for d in unit.diagnostics if d.severity >= clang.Diagnostic.Error]
+    if errors:
+        raise SystemExit("%s: %s" % (source.path, errors[0]))
+    for cursor in unit.cursor.get_children():
+        if cursor.location.file and cursor.location.file.name == str(root / source.path):
+            source.function = cursor.spelling if cursor.kind == Kind.FUNCTION_DECL else None
+            walk(source, cursor, None)
+
+
+# ---- lists of primitives -------------------------------------------------------------------------
+
+# A token, what it becomes, and the operator that this is.
+TOKENS = [
+    (r"TEST_MARKED", ["TEST_UNMARKED"], "logic"), (r"TEST_UNMARKED", ["TEST_MARKED"], "logic"),
+    (r"TEST_RESUMABLE", ["TEST_STUCK"], "logic"), (r"TEST_STUCK", ["TEST_RESUMABLE"], "logic"),
+    (r"when(?= = TO)", ["unless"], "logic"), (r"unless(?= = TO)", ["when"], "logic"),
+    (r"TEST_(?!NONE)[A-Z_]+", ["TEST_NONE"], "condition"),
+    (r"MISS_(?:REFUSES|BY_CALL)", ["MISS_GOES_ON"], "return"),
+    (r"OP_ADD", ["OP_SET"], "arithmetic"), (r"OP_SET", ["OP_ADD"], "stale"),
+    (r"ZERO", ["ONE"], "constant"), (r"ONE", ["ZERO"], "constant"), (r"MINUS_ONE", ["ONE"], "constant"),
+    (r"LOCK_(?:SHARE|UPDATE)", ["LOCK_NONE"], "drop"), (r"true", ["false"], "stale"),
+    (r"ONE_STATEMENT", ["PRIMITIVE"], "stale"),
+]
+
+
+def closing(text, start):
+    """Where the bracket that opens at `start` closes."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += text[at] in "({[" and 1 or text[at] in ")}]" and -1 or 0
+        if depth == 0:
+            return at + 1
+    raise ValueError("a bracket stays open")
+
+
+def split(text, start, end):
+    """The parts between commas that no bracket encloses, each as a place."""
+    parts, depth, begin = [], 0, start
+    for at in range(start, end):
+        depth += text[at] in "({[" and 1 or text[at] in ")}]" and -1 or 0
+        if text[at] == "," and depth == 0:
+            parts.append((begin, at))
+            begin = at + 1
+    parts.append((begin, end))
+    return [(a + len(text[a:b]) - len(text[a:b].lstrip()), b) for a, b in parts]
+
+
+def swap_parts(source, operator, text, parts):
+    for (a, b), (c, d) in zip(parts, parts[1:]):
+        source.edit(operator, a, d, text[c:d] + text[b:c] + text[a:b])
+
+
+def primitive(source, text, start, end, head):
+    parts = split(text, start, end)
+    parameters, operations = int(text[slice(*parts[2])]), parts[3:]
+    for (a, b), comma in zip(operations, [0] + [1] * len(operations)):
+        if len(operations) > 1:  # with the comma before it, or behind the first
+            source.edit("drop", a if comma == 0 else text.rindex(",", 0, a),
+                        b if comma else b + 1, "")
+    swap_parts(source, "stale", text, operations)
+    for match in re.finditer(r"(?:COLUMNS|INSERT)\(", text[start:end]):
+        opens = start + match.end() - 1
+        swap_parts(source, "swap", text, split(text, opens + 1, closing(text, opens) - 1)[1:])
+    for match in re.finditer(r"\b(P|V|TO)\((\d+)\)", text[start:end]):
+        number, most = int(match.group(2)), parameters if match.group(1) == "P" else 6
+        for other in (number - 1, number + 1):
+            if 0 <= other < most:
+                source.edit("constant", start + match.start(), start + match.end(),
+                            "%s(%d)" % (match.group(1), other))
+    for pattern, afters, operator in TOKENS:
+        for match in re.finditer(r"\b(?:%s)\b" % pattern, text[head:end]):
+            for after in afters:
+                source.edit(operator, head + match.start(), head + match.end(), after)
+
+
+def by_tokens(root, source):
+    text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group(0)), source.bytes.decode(),
+                  flags=re.S)
+    for match in re.finditer(r"^(PRIMITIVE|ONE_STATEMENT)\(", text, flags=re.M):
+        opens = match.end() - 1
+        primitive(source, text, opens + 1, closing(text, opens) - 1, match.start())
+
+
+def mutants_of(root, path):
+    source = Source(root, path)
+    (by_tokens if path.endswith(".def") else by_tree)(root, source)
+    return list(source.mutants())
+
+
+def apply(text, mutant):
+    """The text of the file with the mutant in it."""
+    data = text.encode()
+    return (data[:mutant.start] + mutant.after.encode() + data[mutant.end:]).decode()
