@@ -49,6 +49,7 @@ import mutate
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 WORK = ROOT / "build" / "mutants"
+TREE = WORK / "tree"  # a copy, so that nothing changes while mutants are made and built
 
 PROTOCOLS = ("activity", "inbox", "key", "legacy", "pipeline", "seq")
 
@@ -122,15 +123,14 @@ def fail(text):
 
 # ---- programs --------------------------------------------------------------------------------------
 
-def snapshot(tree):
-    """A copy of the tree, so that nothing changes while mutants are built. What is the same keeps its
-    time, and is not built anew."""
+def snapshot():
+    """Makes the copy. What is the same already keeps its time, and is not built anew."""
     listed, _ = run(["git", "ls-files", "-co", "--exclude-standard"], ROOT)
     wanted = {path for path in listed.splitlines() if (ROOT / path).is_file()}
-    for path in [p for p in tree.rglob("*") if p.is_file() and str(p.relative_to(tree)) not in wanted]:
+    for path in [p for p in TREE.rglob("*") if p.is_file() and str(p.relative_to(TREE)) not in wanted]:
         path.unlink()
     for path in wanted:
-        source, copy = ROOT / path, tree / path
+        source, copy = ROOT / path, TREE / path
         if not copy.is_file() or copy.read_bytes() != source.read_bytes():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, copy)
@@ -140,10 +140,10 @@ class Build:
     """A build of the sound program, and programs that differ from it in a few files: those that need
     them are compiled and linked anew beside it."""
 
-    def __init__(self, tree, folder, *options):
-        self.tree, self.folder, self.assay = tree, folder, folder / "cli" / "assay"
+    def __init__(self, folder, *options):
+        self.folder, self.assay = folder, folder / "cli" / "assay"
         if not (folder / "build.ninja").exists():
-            run(["cmake", "-G", "Ninja", "-S", tree, "-B", folder, *options])
+            run(["cmake", "-G", "Ninja", "-S", TREE, "-B", folder, *options])
         output, status = run(["ninja", "-C", folder, "assay"], seconds=3600)
         if status != 0:
             fail("the sound program does not build:\n" + output[-2000:])
@@ -159,8 +159,8 @@ class Build:
             return ["model/primitive.c"]
         found, source = [], None
         for line in run(["ninja", "-C", self.folder, "-t", "deps"])[0].splitlines():
-            if line.startswith("    %s/" % self.tree) and source is None:
-                source = line.strip()[len(str(self.tree)) + 1:]
+            if line.startswith("    %s/" % TREE) and source is None:
+                source = line.strip()[len(str(TREE)) + 1:]
             if not line.startswith(" "):
                 source = None
             elif line.endswith("/" + path) and source not in found:
@@ -169,11 +169,11 @@ class Build:
 
     def compile(self, source, overlay):
         """The object, with what is in `overlay` instead of the tree's; None: it does not compile."""
-        mutated = overlay / source if (overlay / source).exists() else self.tree / source
+        mutated = overlay / source if (overlay / source).exists() else TREE / source
         made = overlay / (source.replace("/", "-") + ".o")
-        words = shlex.split(self.commands[str(self.tree / source)])
+        words = shlex.split(self.commands[str(TREE / source)])
         words[words.index("-o") + 1:] = [made, "-c", mutated, "-g0"]
-        words[1:1] = ["-I%s" % overlay, "-ffile-prefix-map=%s/=%s/" % (overlay, self.tree)]
+        words[1:1] = ["-I%s" % overlay, "-ffile-prefix-map=%s/=%s/" % (overlay, TREE)]
         return made if run([w for w in words if w != "-Werror"], self.folder)[1] == 0 else None
 
     def link(self, target, objects, program):
@@ -199,12 +199,11 @@ def unexecuted(program):
     kept = WORK / ("unexecuted-%s.json" % program)
     if not kept.exists():
         print("which functions runs execute", file=sys.stderr)
-        copy = Build(WORK / "tree", WORK / "coverage", "-DCMAKE_BUILD_TYPE=Debug",
-                     "-DASSAY_COVERAGE=ON")
+        copy = Build(WORK / "coverage", "-DCMAKE_BUILD_TYPE=Debug", "-DASSAY_COVERAGE=ON")
         for counters in copy.folder.rglob("*.gcda"):
             counters.unlink()
         run([copy.assay, "campaign", "--seeds", "100", "--no-gates"], seconds=3600)
-        for name in scenarios(copy.tree):
+        for name in scenarios():
             run([copy.assay, "sweep", name, "--seed", "1"])
         counts = collections.Counter()
         for counters in copy.folder.rglob("*.gcda"):
@@ -218,10 +217,10 @@ def unexecuted(program):
     return {tuple(key) for key in json.loads(kept.read_text())}
 
 
-def scenarios(tree):
+def scenarios():
     """Their names, and the protocol of each."""
     found = {}
-    for path in sorted((tree / "scenarios").glob("*.yaml")):
+    for path in sorted((TREE / "scenarios").glob("*.yaml")):
         lines = path.read_text().splitlines()
         said = [line.split()[1] for line in lines if line.startswith("protocol:")]
         found[path.stem] = said[0] if said else "activity"
@@ -331,11 +330,10 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.lock = threading.Lock()
-        snapshot(WORK / "tree")
-        self.build = Build(WORK / "tree", WORK / "sound", "-DCMAKE_BUILD_TYPE=Release",
+        self.build = Build(WORK / "sound", "-DCMAKE_BUILD_TYPE=Release",
                            "-DASSAY_OPTIMIZE=-O2", "-DASSAY_TESTS=ON")
         self.program = code(self.build.assay)
-        self.scenarios = scenarios(WORK / "tree")
+        self.scenarios = scenarios()
         self.known = equivalents()
         self.kept = WORK / "results.jsonl"
         self.done = 0
@@ -355,7 +353,7 @@ class Bench:
 
     def outcome(self, mutant, overlay):
         nothing = Outcome(None, None, None, None, None)
-        sources = [s for path in put(mutant, self.build.tree, overlay)
+        sources = [s for path in put(mutant, overlay)
                    for s in self.build.dependents(path)]
         objects = [self.build.compile(source, overlay) for source in sources]
         assay = overlay / "assay"
@@ -398,12 +396,12 @@ class Bench:
         return {m.id: results[m.id] for m in mutants}
 
 
-def put(mutant, tree, overlay):
+def put(mutant, overlay):
     """Writes the files that it changes; which they are."""
     files = patched(mutant.after) if mutant.operator == "reverted" else [mutant.file]
     for path in files:
         (overlay / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(tree / path, overlay / path)
+        shutil.copy(TREE / path, overlay / path)
     if mutant.operator == "reverted":
         run(["git", "apply", mutant.after], overlay)
     else:
@@ -420,7 +418,7 @@ def patched(patch):
 def reverted():
     """Bugs of this project's past, put back."""
     for patch in sorted((HERE / "reverted").glob("*.patch")):
-        output, status = run(["git", "apply", "--check", patch], ROOT)
+        output, status = run(["git", "apply", "--check", patch], TREE)
         if status != 0:
             fail("%s does not apply any more: %s" % (patch.name, output))
         yield mutate.Mutant(patch.stem, patched(patch)[0], "reverted", 0, None, "", str(patch), 0, 0)
@@ -433,12 +431,12 @@ def equivalents():
 
 def listed():
     """Every mutant there is. A file of model/ that no list has is an error."""
-    there = {str(p.relative_to(ROOT)) for p in (ROOT / "model").iterdir() if p.suffix in
+    there = {str(p.relative_to(TREE)) for p in (TREE / "model").iterdir() if p.suffix in
              (".c", ".h", ".def")}
     known = set(FILES) | {"model/" + name for names in LEFT_OUT.values() for name in names.split()}
     if there != known:
         fail("the lists of files are out of date: %s" % sorted(there ^ known))
-    return [m for path in sorted(FILES) for m in mutate.mutants_of(ROOT, path)]
+    return [m for path in sorted(FILES) for m in mutate.mutants_of(TREE, path)]
 
 
 def sample(mutants, count, seed):
@@ -476,7 +474,7 @@ def change(mutant):
     """The lines that it changes, before and after."""
     if mutant.operator == "reverted":
         return "    " + mutant.after
-    before = (ROOT / mutant.file).read_text()
+    before = (TREE / mutant.file).read_text()
     after = mutate.apply(before, mutant)
     pairs = [(a, b) for a, b in zip(before.split("\n"), after.split("\n")) if a != b]
     return "\n".join("    - %s\n    + %s" % (a.strip(), b.strip()) for a, b in pairs[:4])
@@ -539,6 +537,8 @@ def main():
     if options.help:
         print(__doc__)
         return
+    TREE.mkdir(parents=True, exist_ok=True)
+    snapshot()
     everything = listed()
     past = list(reverted())
     stale = set(equivalents()) - {m.id for m in everything + past}
@@ -550,7 +550,6 @@ def main():
             print("%s  %s:%d  %s\n%s" % (m.id, m.file, m.line, m.operator, change(m)))
         return
     print("./test --mutants %d --seed %d" % (options.count, options.seed))
-    WORK.mkdir(parents=True, exist_ok=True)
     bench = Bench(options)
     idle = unexecuted(bench.program)
     executed = [m for m in everything if (m.file, m.function) not in idle]
