@@ -7,7 +7,7 @@
 #define MODEL_CHECK_H
 
 /* The hook. Must not return. */
-_Noreturn void check_failed(const char *claim, const char *file, int line);
+__attribute__((cold)) _Noreturn void check_failed(const char *claim, const char *file, int line);
 
 #define CHECK(claim) ((claim) ? (void)0 : check_failed(#claim, __FILE__, __LINE__))
 

@@ -71,6 +71,9 @@ static inline bool meaning_passes(const struct frame *frame, const struct op *op
                                   const int64_t *row)
 {
     int64_t cell = row[1 + op->column];
+    if (op->test == TEST_NONE) {
+        return true;
+    }
     int64_t a = meaning_operand(frame, op->a), b = meaning_operand(frame, op->b),
             c = meaning_operand(frame, op->c);
     switch ((enum op_test)op->test) {

@@ -112,7 +112,8 @@ struct run_actor {
  * included. Its session is nobody's, beyond those of the actors. */
 struct run_late {
     bool there;
-    bool begun;            /* executed as far as it gets, and holds its locks; else under way */
+    bool begun;            /* executed as far as it gets, and holds its locks; else its bundle is
+                              under way to the store */
     bool counted;          /* somebody moved on meanwhile, so the fault fell */
     uint8_t fault, actor;  /* enum fault_kind, and who sent it */
     uint32_t due;          /* it ends at this step, if nothing holds it up */
@@ -152,6 +153,7 @@ struct run {
     uint32_t budget[FAULT_GROUP_COUNT];
     struct sessions *sessions;
     struct run_late late[RUN_LATE_MAX];
+    struct bundle late_bundles[RUN_LATE_MAX]; /* of those that are not begun */
     uint32_t late_count;
     bool interleaves;                /* transactions may be stopped half-way: statement level */
     const struct run_mirror *mirror; /* NULL: none */

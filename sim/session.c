@@ -280,17 +280,16 @@ void session_end(struct sessions *all, unsigned who, size_t mark)
     let_go(one);
 }
 
-struct observed session_seen(const struct sessions *all, unsigned who)
+void session_seen(const struct sessions *all, unsigned who, struct observed *seen)
 {
     const struct session *one = &all->each[who];
-    struct observed seen = store_seen_begin(&one->bundle, one->now);
     int calls = one->outcome.skipped == 0 ? one->bundle.count : one->outcome.skipped;
-    seen.lock_count = one->advisory_count;
-    seen.locked = one->advisory_count == 0          ? OBSERVED_LOCK_NONE
-                  : one->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST
-                                                    : OBSERVED_LOCK_LATE;
-    memcpy(seen.locks, one->advisory, one->advisory_count * sizeof *seen.locks);
-    seen.only_read =
+    store_seen_begin(&one->bundle, one->now, seen);
+    seen->lock_count = one->advisory_count;
+    seen->locked = one->advisory_count == 0          ? OBSERVED_LOCK_NONE
+                   : one->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST
+                                                     : OBSERVED_LOCK_LATE;
+    memcpy(seen->locks, one->advisory, one->advisory_count * sizeof *seen->locks);
+    seen->only_read =
         one->write_count == 0 && store_only_reads(all->primitives, &one->bundle, calls);
-    return seen;
 }

@@ -206,7 +206,7 @@ void session_end(struct sessions *all, unsigned who, size_t mark);
 
 /* What was seen of a transaction that got to its end, while it holds what it holds: as
  * store_execute_seen tells it. */
-struct observed session_seen(const struct sessions *all, unsigned who);
+void session_seen(const struct sessions *all, unsigned who, struct observed *seen);
 
 /* Somebody who has no session changed rows: the world's log from `mark` on. */
 void sessions_note(struct sessions *all, size_t mark);

@@ -129,7 +129,9 @@ void session_committed_row(const struct sessions *all, uint32_t snapshot, enum r
                            int64_t key, struct seen *row)
 {
     uint32_t slot = row_find(&all->world->rows, table, key);
-    *row = (struct seen){.insert = -1, .slot = ROW_NONE};
+    row->there = false; /* and its cells mean nothing */
+    row->insert = -1;
+    row->slot = ROW_NONE;
     if (slot != ROW_NONE) {
         copy_row(all, table, slot, row);
     }
@@ -168,7 +170,9 @@ void session_add_own_writes(const struct sessions *all, const struct session *on
         }
         if (write->kind == SESSION_INSERTS) {
             uint32_t count = all->world->rows.table[table].stride - 1;
-            *row = (struct seen){.there = true, .insert = write->insert, .slot = ROW_NONE};
+            row->there = true;
+            row->insert = write->insert;
+            row->slot = ROW_NONE;
             row->cells[0] = key;
             memcpy(&row->cells[1], one->inserts[write->insert], count * sizeof(int64_t));
         } else if (row->there && is_of(write, row) && write->kind == SESSION_DELETES) {

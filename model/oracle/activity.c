@@ -33,7 +33,8 @@ static size_t remember_claims(struct judge *judge)
 
 size_t oracle_activity_cells(const struct rows *rows)
 {
-    struct judge judge = activity_judge_begin(NULL, rows);
+    struct judge judge;
+    activity_judge_begin(&judge, NULL, rows);
     return remember_claims(&judge);
 }
 
@@ -41,7 +42,8 @@ static int memory_of(const struct rows *rows, size_t cell)
 {
     size_t entry = cell / MEMO_COUNT, jobs = (size_t)rows->table[TABLE_JOB].index_mask + 1;
     size_t activities = (size_t)rows->table[TABLE_ACTIVITY].index_mask + 1;
-    struct judge judge = activity_judge_begin(NULL, rows);
+    struct judge judge;
+    activity_judge_begin(&judge, NULL, rows);
     return entry < jobs                           ? MEMORY_JOB
            : entry < jobs + activities            ? MEMORY_ACTIVITY
            : cell < activity_judge_claims(&judge) ? MEMORY_GUID
@@ -75,7 +77,7 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
                                              const struct row_change *changes, size_t count)
 {
     struct commit commit;
-    commit.judge = activity_judge_begin(oracle, rows);
+    activity_judge_begin(&commit.judge, oracle, rows);
     commit.changes = changes;
     commit.count = count;
     activity_commit_gather(&commit);
@@ -100,7 +102,8 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
 static struct oracle_verdict effect(struct oracle *oracle, const struct rows *rows,
                                     const struct side_effect *effect)
 {
-    struct judge judge = activity_judge_begin(oracle, rows);
+    struct judge judge;
+    activity_judge_begin(&judge, oracle, rows);
     remember_claims(&judge);
     uint32_t slot = judge_claimed(&judge, MEMORY_CLAIM, effect, CLAUSE_ACL_46);
     if (slot == ROW_NONE) {

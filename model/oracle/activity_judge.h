@@ -100,15 +100,15 @@ enum guid_past {
 
 /* A judge without a breach. There is room for every job, every activity, and every GUID that has a
  * message or a row. */
-static inline struct judge activity_judge_begin(struct oracle *oracle, const struct rows *rows)
+static inline void activity_judge_begin(struct judge *judge, struct oracle *oracle,
+                                        const struct rows *rows)
 {
     size_t guids = rows->table[TABLE_GUID].index_mask;
     size_t messages = rows->table[TABLE_MESSAGE].index_mask;
-    struct judge judge = judge_begin(oracle, rows);
-    size_t base = judge_remember(&judge, MEMORY_JOB, 0, rows->table[TABLE_JOB].index_mask);
-    base = judge_remember(&judge, MEMORY_ACTIVITY, base, rows->table[TABLE_ACTIVITY].index_mask);
-    judge_remember(&judge, MEMORY_GUID, base, messages > guids ? messages : guids);
-    return judge;
+    judge_begin(judge, oracle, rows);
+    size_t base = judge_remember(judge, MEMORY_JOB, 0, rows->table[TABLE_JOB].index_mask);
+    base = judge_remember(judge, MEMORY_ACTIVITY, base, rows->table[TABLE_ACTIVITY].index_mask);
+    judge_remember(judge, MEMORY_GUID, base, messages > guids ? messages : guids);
 }
 
 /* The first cell after those memories: the memory of claims begins here. */

@@ -378,7 +378,8 @@ struct oracle_verdict oracle_activity_recheck(struct oracle *oracle, const struc
         {TABLE_MESSAGE, recheck_message},   {TABLE_COMPLETION, recheck_completion},
         {TABLE_JOB, recheck_job},
     };
-    struct judge judge = activity_judge_begin(oracle, rows);
+    struct judge judge;
+    activity_judge_begin(&judge, oracle, rows);
     for (size_t i = 0; i < ORACLE_COUNT(tables); i++) {
         for (uint32_t slot = 0; slot < rows->table[tables[i].table].used; slot++) {
             if (row_is_there(rows, tables[i].table, slot)) {

@@ -147,7 +147,8 @@ static void judge_expected(struct judge *judge, const struct expected_activity *
 struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struct rows *rows,
                                               bool quiet, const struct rows *crash_free)
 {
-    struct judge judge = activity_judge_begin(oracle, rows);
+    struct judge judge;
+    activity_judge_begin(&judge, oracle, rows);
     (void)crash_free;
     judge_messages(&judge, quiet);
     for (uint32_t slot = 0; slot < used(rows, TABLE_JOB); slot++) {

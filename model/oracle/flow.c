@@ -29,7 +29,8 @@ enum { MEMORY_PLACE, MEMORY_CLAIM };
 
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     size_t base = judge_remember(&judge, MEMORY_PLACE, 0, rows->table[TABLE_FLOW_PLACE].index_mask);
     judge_remember(&judge, MEMORY_CLAIM, base, rows->table[TABLE_MESSAGE].index_mask);
     return judge;
@@ -740,7 +741,8 @@ static void judge_jobs(struct judge *judge, const struct expected_key *expected)
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_FLOW, CLAUSE_KEY_10);
     for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
@@ -755,7 +757,8 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 /* All flows as they stand, whatever came before. */
 static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *rows)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
         struct told told = tell(rows, row_key(rows, TABLE_FLOW, slot), slot);
         judge_state(&judge, &told);

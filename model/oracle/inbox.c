@@ -44,7 +44,8 @@ static int64_t owed(const struct rows *rows, int64_t account)
 static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     for (size_t i = 0; i < count; i++) {
         enum row_table table = (enum row_table)changes[i].table;
         uint32_t slot = changes[i].slot;
@@ -69,7 +70,8 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
 static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
                                      const struct rows *crash_free)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_INBOX, CLAUSE_BOX_2);
     judge_that(&judge,

@@ -24,9 +24,11 @@ struct judge {
 };
 
 /* A judge without a breach; it has no memory yet. */
-static inline struct judge judge_begin(struct oracle *oracle, const struct rows *rows)
+static inline void judge_begin(struct judge *judge, struct oracle *oracle, const struct rows *rows)
 {
-    return (struct judge){.oracle = oracle, .rows = rows, .verdict = oracle_fine()};
+    judge->oracle = oracle;
+    judge->rows = rows;
+    judge->verdict = oracle_fine();
 }
 
 /* The antecedent of the clause held. */
@@ -35,17 +37,9 @@ static inline void judge_held(struct judge *judge, enum clause_id clause)
     judge->oracle->evaluated[clause] += judge->oracle->off[clause] ? 0 : 1;
 }
 
-static inline void judge_breach(struct judge *judge, enum oracle_name who, enum clause_id clause,
-                                enum row_table table, uint32_t slot, const char *why)
-{
-    if (judge->verdict.broken || judge->oracle->off[clause] || judge->oracle->silent[who]) {
-        return;
-    }
-    judge->verdict = oracle_broken(clause, why);
-    judge->oracle->spoke = who;
-    judge->oracle->table = (uint8_t)table;
-    judge->oracle->slot = slot;
-}
+__attribute__((cold)) void judge_breach(struct judge *judge, enum oracle_name who,
+                                        enum clause_id clause, enum row_table table, uint32_t slot,
+                                        const char *why);
 
 /* The antecedent of the clause held, and this is whether the promise did. */
 static inline void judge_that(struct judge *judge, bool holds, enum oracle_name who,

@@ -33,7 +33,8 @@ static bool is_full(struct legacy_cut of)
 /* There is room for every integer and for every activity that only a message speaks of. */
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     size_t messages = rows->table[TABLE_MESSAGE].index_mask;
     size_t integers = rows->table[TABLE_EARLIER].index_mask;
     size_t mask = messages > integers ? messages : integers;

@@ -125,6 +125,18 @@ const char *oracle_name_text(enum oracle_name name)
     return names[name];
 }
 
+void judge_breach(struct judge *judge, enum oracle_name who, enum clause_id clause,
+                  enum row_table table, uint32_t slot, const char *why)
+{
+    if (judge->verdict.broken || judge->oracle->off[clause] || judge->oracle->silent[who]) {
+        return;
+    }
+    judge->verdict = oracle_broken(clause, why);
+    judge->oracle->spoke = who;
+    judge->oracle->table = (uint8_t)table;
+    judge->oracle->slot = slot;
+}
+
 size_t oracle_cells(const struct monitors *monitors, const struct rows *rows)
 {
     return monitors->cells == NULL ? 1 : monitors->cells(rows);
@@ -144,7 +156,8 @@ struct oracle_verdict oracle_rollback(struct oracle *oracle, const struct row_ch
                                       size_t count)
 {
     const struct monitors *monitors = oracle->monitors;
-    struct judge judge = judge_begin(oracle, NULL);
+    struct judge judge;
+    judge_begin(&judge, oracle, NULL);
     if (monitors->rollback != NULL) {
         monitors->rollback(oracle);
     }

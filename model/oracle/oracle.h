@@ -189,7 +189,7 @@ struct monitors {
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
 };
 
-#define SEEN_CELLS 11
+#define SEEN_CELLS 12
 
 struct oracle {
     const struct monitors *monitors;    /* of the run's protocol */

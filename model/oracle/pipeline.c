@@ -65,7 +65,8 @@ static int memory_of(const struct rows *rows, size_t cell)
 
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     size_t base = 0;
     for (size_t m = 0; m < ORACLE_COUNT(remembered); m++) {
         base = judge_remember(&judge, (int)m, base, rows->table[remembered[m]].index_mask);

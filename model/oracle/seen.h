@@ -19,13 +19,6 @@ seen_monitor seen_pipeline;
 /* SEQ-9, SEQ-10: heartbeats, and how late a lease is reclaimed. */
 seen_monitor seen_seq;
 
-/* Part of seen_activity: entries held against claims (ACL-4, 6, 9, 12, 13, 15), of a commit.
- * `takes` is the slot of the message that it claimed, or published and kept; `cells` are
- * SEEN_ENTRIES_CELLS of its client. */
-#define SEEN_ENTRIES_CELLS 3
-void seen_entries(struct judge *judge, const struct observed *seen,
-                  const struct row_change *changes, size_t count, uint32_t takes, int64_t *cells);
-
 /* The client's memory; of nobody none. One that was started anew remembers nothing. */
 static inline int64_t *seen_client(struct oracle *oracle, const struct observed *seen)
 {

@@ -1,58 +1,42 @@
-#include "model/oracle/seen.h"
+#include "model/oracle/seen_activity.h"
 
 #define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
 
-/* What is known of a client. */
-enum {
-    CELL_MESSAGE,  /* 1 + the slot of the message that it claimed last; 0: it holds none */
-    CELL_EPOCH,    /* of that claim */
-    CELL_UNTIL,    /* when it runs out, */
-    CELL_LIFE,     /* ... and for how long it was given */
-    CELL_TOLD,     /* the store's clock as of its last answer but one, */
-    CELL_LAST,     /* ... and as of its last one */
-    CELL_FAILURES, /* its transactions that failed since it made a step forward */
-    CELL_DOUBT,    /* ... and it was not told of all of them that they did */
-    CELL_ENTRIES,  /* what seen_entries remembers, from here on */
-    CELL_COUNT = CELL_ENTRIES + SEEN_ENTRIES_CELLS
-};
-_Static_assert(CELL_COUNT <= SEEN_CELLS, "a client has room for what is known of it");
-
-/* What a commit did to the queue, as its client is concerned. */
-struct doing {
-    uint32_t takes; /* the slot of the message that it claimed, or published and kept */
-    uint32_t keeps; /* ... whose time it changed, and that it had claimed before */
-    bool acks;      /* it took away the one that it had claimed before */
-};
-
 /* What a commit publishes with a claim on it is its own worker's next message if it acks the one
  * before; else that claim is nobody's, and runs out. */
-static struct doing doing_of(const struct rows *rows, const struct row_change *changes,
-                             size_t count, const int64_t *cells)
+static void read_changes(struct doing *doing, const struct rows *rows,
+                         const struct row_change *changes, size_t count, const int64_t *cells)
 {
-    struct doing doing = {.takes = ROW_NONE, .keeps = ROW_NONE};
     uint32_t published = ROW_NONE;
     bool deletes = false;
     for (size_t i = 0; i < count; i++) {
         const struct row_change *change = &changes[i];
-        if (change->table != TABLE_MESSAGE) {
+        enum row_table table = (enum row_table)change->table;
+        if (table != TABLE_MESSAGE) {
+            if (table == cells[CELL_TABLE] &&
+                row_key(rows, table, change->slot) == cells[CELL_LEDGER]) {
+                ledger_deed_note(&doing->ledger, change);
+            } else if (table == TABLE_ESCALATION && change->kind == ROW_INSERTED) {
+                doing->escalation = change->slot;
+            }
             continue;
         }
         bool own = (int64_t)change->slot + 1 == cells[CELL_MESSAGE];
         if (change->kind == ROW_DELETED) {
             deletes = true;
-            doing.acks = doing.acks || own;
+            doing->acks = doing->acks || own;
         } else if (change->kind == ROW_INSERTED) {
             bool held = row_get(rows, TABLE_MESSAGE, change->slot, MESSAGE_EPOCH) > 0;
             published = held ? change->slot : published;
         } else if (change->column == MESSAGE_EPOCH) {
-            doing.takes = change->slot;
+            doing->takes = change->slot;
         } else if (change->column == MESSAGE_VISIBLE_AT && own) {
-            doing.keeps = change->slot;
+            doing->keeps = change->slot;
         }
     }
-    doing.keeps = doing.keeps == doing.takes ? ROW_NONE : doing.keeps;
-    doing.takes = doing.takes == ROW_NONE && deletes ? published : doing.takes;
-    return doing;
+    doing->keeps = doing->keeps == doing->takes ? ROW_NONE : doing->keeps;
+    doing->publishes = doing->takes == ROW_NONE && deletes && published != ROW_NONE;
+    doing->takes = doing->publishes ? published : doing->takes;
 }
 
 /* It had the message until this commit: nobody has claimed it since, or acked it. By its slot,
@@ -160,18 +144,20 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
                                     const struct observed *seen, const struct row_change *changes,
                                     size_t count)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
-    struct doing doing = {.takes = ROW_NONE, .keeps = ROW_NONE};
+    struct doing doing = {
+        .takes = ROW_NONE, .keeps = ROW_NONE, .escalation = ROW_NONE, .ledger = LEDGER_LEFT_ALONE};
     if (cells == NULL) {
         return judge.verdict;
     }
     if (seen->ended == OBSERVED_COMMITTED) {
-        doing = doing_of(rows, changes, count, cells);
+        read_changes(&doing, rows, changes, count, cells);
         if (held(rows, &doing, cells)) {
             judge_holder(&judge, &doing, cells);
         }
-        seen_entries(&judge, seen, changes, count, doing.takes, &cells[CELL_ENTRIES]);
+        seen_entries(&judge, seen, changes, count, &doing, cells);
         remember_claim(&judge, &doing, seen, cells);
     }
     remember_end(&judge, &doing, seen, cells);

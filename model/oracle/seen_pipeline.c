@@ -154,8 +154,8 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
                                     const struct observed *seen, const struct row_change *changes,
                                     size_t count)
 {
-    struct transaction of = {
-        .judge = judge_begin(oracle, rows), .seen = seen, .changes = changes, .count = count};
+    struct transaction of = {.seen = seen, .changes = changes, .count = count};
+    judge_begin(&of.judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
     bool committed = seen->ended == OBSERVED_COMMITTED;
     for (size_t i = 0; committed && i < count; i++) {

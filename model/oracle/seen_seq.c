@@ -220,7 +220,8 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
                                const struct observed *seen, const struct row_change *changes,
                                size_t count)
 {
-    struct judge judge = judge_begin(oracle, rows);
+    struct judge judge;
+    judge_begin(&judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
     struct doing doing = {false};
     if (cells == NULL || rows->table[TABLE_STAGE].used == 0) {

@@ -869,7 +869,8 @@ static void judge_stage(struct telling *told)
 static struct telling begin(struct oracle *oracle, const struct rows *rows,
                             const struct row_change *changes, size_t count)
 {
-    struct telling told = {.judge = judge_begin(oracle, rows), .changes = changes, .count = count};
+    struct telling told = {.changes = changes, .count = count};
+    judge_begin(&told.judge, oracle, rows);
     judge_remember(&told.judge, MEMORY_SEQS, CELL_DECISIONS + DECISION_CELLS, mask_of(rows));
     return told;
 }

@@ -58,7 +58,7 @@ static struct outcome execute(unsigned who, const struct bundle *bundle, uint32_
         world_undo(rows, mark);
     }
     struct outcome outcome = all.each[who].outcome;
-    seen = session_seen(&all, who);
+    session_seen(&all, who, &seen);
     session_end(&all, who, mark);
     return outcome;
 }
