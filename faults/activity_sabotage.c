@@ -346,19 +346,9 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-static struct call *find_call(struct bundle *bundle, enum primitive_id primitive)
-{
-    for (int i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == primitive) {
-            return &bundle->calls[i];
-        }
-    }
-    return NULL;
-}
-
 static void use_copy(struct bundle *bundle, enum primitive_id primitive)
 {
-    struct call *call = find_call(bundle, primitive);
+    struct call *call = sabotage_book_call(bundle, primitive);
     if (call != NULL) {
         call->primitive = COPY;
     }
@@ -377,7 +367,7 @@ static void mark_literally(struct bundle *bundle)
 /* The changed copy of Leg2's entry gets the job as one parameter more. */
 static void pass_job(const struct worker *worker, struct bundle *bundle)
 {
-    struct call *call = find_call(bundle, PRIMITIVE_ENTER_LEG2);
+    struct call *call = sabotage_book_call(bundle, PRIMITIVE_ENTER_LEG2);
     uint8_t params = primitive_table[PRIMITIVE_ENTER_LEG2].params;
     memcpy(&bundle->params[bundle->param_count], &bundle->params[call->params],
            params * sizeof *bundle->params);
@@ -394,7 +384,7 @@ static void answer_afresh(const struct worker *worker, struct bundle *bundle)
     if (worker->message[1 + MESSAGE_EPOCH] == 1) {
         return;
     }
-    int64_t *p = &bundle->params[find_call(bundle, PRIMITIVE_PUBLISH)->params];
+    int64_t *p = &bundle->params[sabotage_book_call(bundle, PRIMITIVE_PUBLISH)->params];
     int64_t guid = identity_mint(p[1 + MESSAGE_GUID], worker->message[1 + MESSAGE_EPOCH]);
     p[1 + MESSAGE_GUID] = guid;
     p[0] = identity_mint(guid, IDENTITY_LEG2);
@@ -423,7 +413,7 @@ static void unbundle_step2(const struct sabotage_memory *memory, const struct wo
 /* The trigger is published as if its task had been answered. */
 static void publish_leg2(struct bundle *bundle)
 {
-    int64_t *p = &bundle->params[find_call(bundle, PRIMITIVE_PUBLISH)->params];
+    int64_t *p = &bundle->params[sabotage_book_call(bundle, PRIMITIVE_PUBLISH)->params];
     int64_t task = identity_mint(p[1 + MESSAGE_ACTIVITY], IDENTITY_TASK);
     p[1 + MESSAGE_KIND] = MESSAGE_LEG2;
     p[1 + MESSAGE_GUID] = identity_mint(task, IDENTITY_CLOSE);
@@ -447,7 +437,7 @@ static void leave_out(struct bundle *bundle, enum message_kind kind)
             bundle->params[call->params + 1 + MESSAGE_KIND] != kind) {
             continue;
         }
-        bundle->params[find_call(bundle, PRIMITIVE_COLLATE)->params + 2]--;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_COLLATE)->params + 2]--;
         remove_call(bundle, i);
         if (kind == MESSAGE_LEG1) {
             remove_call(bundle, i - 1); /* its activity */
@@ -458,7 +448,7 @@ static void leave_out(struct bundle *bundle, enum message_kind kind)
 
 static void keep_pending_back(struct bundle *bundle)
 {
-    struct call *call = find_call(bundle, PRIMITIVE_PUBLISH);
+    struct call *call = sabotage_book_call(bundle, PRIMITIVE_PUBLISH);
     int64_t *p = &bundle->params[call->params];
     if (p[1 + MESSAGE_ANSWER] > 0) {
         remove_call(bundle, (int)(call - bundle->calls));
@@ -490,15 +480,15 @@ static void ask_otherwise(enum named which, const struct worker *worker, struct 
         leave_out(bundle, MESSAGE_LEG2);
     } else if (which == CYCLE_STORES_42 && name == BUNDLE_STEP1 &&
                worker->message[1 + MESSAGE_ANSWER] == ANSWER_CYCLES) {
-        bundle->params[find_call(bundle, PRIMITIVE_RECORD_OUTPUT)->params + 3] = 42;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_RECORD_OUTPUT)->params + 3] = 42;
     } else if (which == PENDING_NEVER_GIVEN && name == BUNDLE_ANSWER) {
         keep_pending_back(bundle);
     } else if (which == OTHER_BRANCH && name == BUNDLE_STEP2) {
         swap_branch(bundle);
     } else if (which == ONE_INPUT && name == BUNDLE_CREATE) {
-        bundle->params[find_call(bundle, PRIMITIVE_CREATE_JOB)->params + 2] = 1000;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_CREATE_JOB)->params + 2] = 1000;
     } else if (which == ONE_THRESHOLD && name == BUNDLE_CREATE) {
-        bundle->params[find_call(bundle, PRIMITIVE_CREATE_JOB)->params + 1] = 0;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_CREATE_JOB)->params + 1] = 0;
     }
 }
 

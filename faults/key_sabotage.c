@@ -123,16 +123,6 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-static int find_call(const struct bundle *bundle, enum primitive_id primitive)
-{
-    for (int i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == primitive) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int64_t *params_of(struct bundle *bundle, int call)
 {
     return &bundle->params[bundle->calls[call].params];
@@ -145,7 +135,7 @@ static void keep_skips(struct bundle *bundle, int64_t positions)
     for (int i = 0; i < bundle->count; i++) {
         int64_t *p = params_of(bundle, i);
         if (bundle->calls[i].primitive == PRIMITIVE_RECORD_SKIP && (positions >> p[2] & 1) == 0) {
-            params_of(bundle, find_call(bundle, PRIMITIVE_CHANGE_KEY))[DELTA] -=
+            params_of(bundle, sabotage_book_find(bundle, PRIMITIVE_CHANGE_KEY))[DELTA] -=
                 key_delta(KEY_CHANGE_SKIP, (int)p[2]);
         } else {
             bundle->calls[kept++] = bundle->calls[i];
@@ -180,7 +170,7 @@ static int64_t *publish_again(const struct actor *actor, struct bundle *bundle, 
 
 static void finish_too_soon(const struct actor *actor, struct bundle *bundle)
 {
-    if (find_call(bundle, PRIMITIVE_ADD_FLOW) >= 0) {
+    if (sabotage_book_find(bundle, PRIMITIVE_ADD_FLOW) >= 0) {
         publish_again(actor, bundle, (int)actor->is.flow.message[1 + MESSAGE_NODE], FLOW_RESUME);
     }
 }
@@ -189,7 +179,7 @@ static void finish_too_soon(const struct actor *actor, struct bundle *bundle)
 static void publish_children(const struct sabotage_memory *memory, const struct actor *actor,
                              struct bundle *bundle)
 {
-    int event = find_call(bundle, PRIMITIVE_RECORD_EVENT);
+    int event = sabotage_book_find(bundle, PRIMITIVE_RECORD_EVENT);
     if (params_of(bundle, event)[3] != FLOW_COMPLETED) {
         return;
     }
@@ -204,8 +194,8 @@ static void publish_children(const struct sabotage_memory *memory, const struct 
 /* What ended so counts as completed. */
 static void complete_instead(struct bundle *bundle, enum key_change was)
 {
-    int64_t *event = params_of(bundle, find_call(bundle, PRIMITIVE_RECORD_EVENT));
-    int64_t *change = params_of(bundle, find_call(bundle, PRIMITIVE_CHANGE_KEY));
+    int64_t *event = params_of(bundle, sabotage_book_find(bundle, PRIMITIVE_RECORD_EVENT));
+    int64_t *change = params_of(bundle, sabotage_book_find(bundle, PRIMITIVE_CHANGE_KEY));
     int position = (int)event[2];
     if (event[3] == was + 1) {
         event[3] = FLOW_COMPLETED;
@@ -216,8 +206,8 @@ static void complete_instead(struct bundle *bundle, enum key_change was)
 static void change_finish(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
-    int event = find_call(bundle, PRIMITIVE_RECORD_EVENT);
-    int change = find_call(bundle, PRIMITIVE_CHANGE_KEY);
+    int event = sabotage_book_find(bundle, PRIMITIVE_RECORD_EVENT);
+    int change = sabotage_book_find(bundle, PRIMITIVE_CHANGE_KEY);
     bool errs = params_of(bundle, event)[3] == FLOW_ERRORED;
     if (sabotage->which == SKIP_FORGETS_DESCENDANTS) {
         keep_skips(bundle, memory->stale);
@@ -249,7 +239,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         memory->flag = releases;
         memory->stale = releases ? actor->is.flow.message[1 + MESSAGE_NODE] : memory->stale;
     } else if (bundle->name == BUNDLE_RELEASE_KEY && releases) {
-        bundle->calls[find_call(bundle, PRIMITIVE_CHANGE_KEY)].primitive = COPY;
+        bundle->calls[sabotage_book_find(bundle, PRIMITIVE_CHANGE_KEY)].primitive = COPY;
     } else if (bundle->name == BUNDLE_START_KEY && sabotage->which == AWAIT_DOES_NOT_WAIT) {
         finish_too_soon(actor, bundle);
     } else if (bundle->name == BUNDLE_FINISH_KEY || bundle->name == BUNDLE_RELEASE_KEY) {
@@ -261,7 +251,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
-    int event = find_call(next, PRIMITIVE_RECORD_EVENT);
+    int event = sabotage_book_find(next, PRIMITIVE_RECORD_EVENT);
     bool wanted =
         sabotage->which == SKIP_FORGETS_DESCENDANTS || sabotage->which == JOIN_FOR_EACH_PARENT;
     if (!wanted || event < 0) {

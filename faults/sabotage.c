@@ -297,16 +297,6 @@ bool sabotage_tears(const struct sabotage *sabotage)
 /* ---- bundles on their way out ---------------------------------------------------------------- */
 
 /* The first call of the primitive in the bundle, or -1. */
-static int find_call(const struct bundle *bundle, uint8_t primitive)
-{
-    for (int i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == primitive) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static void remove_calls(struct bundle *bundle, int first, int count)
 {
     memmove(&bundle->calls[first], &bundle->calls[first + count],
@@ -383,7 +373,7 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
     if (bundle->name != sabotage->bundle) {
         return;
     }
-    int at = find_call(bundle, sabotage->primitive);
+    int at = sabotage_book_find(bundle, sabotage->primitive);
     if (sabotage->kind == SABOTAGE_ACK_EARLY) {
         ack_first(sabotage, memory, actor, bundle);
     } else if (at < 0) {
@@ -408,7 +398,7 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
-    int at = find_call(next, sabotage->primitive);
+    int at = sabotage_book_find(next, sabotage->primitive);
     if (at < 0) {
         return;
     }

@@ -63,6 +63,24 @@ struct sabotage_book {
     bool (*tears)(const struct sabotage *sabotage);
 };
 
+/* Where the first call of a primitive stands; -1: the bundle has none. */
+static inline int sabotage_book_find(const struct bundle *bundle, uint8_t primitive)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == primitive) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The call itself; NULL: there is none. */
+static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t primitive)
+{
+    int at = sabotage_book_find(bundle, primitive);
+    return at < 0 ? NULL : &bundle->calls[at];
+}
+
 /* Those that few books have: SABOTAGE_DIFFERING(differing). */
 #define SABOTAGE_DIFFERING(reasons)                                                                \
     .differing = (reasons), .differing_count = sizeof(reasons) / sizeof *(reasons)

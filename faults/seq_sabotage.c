@@ -139,40 +139,30 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     }
 }
 
-static struct call *call_of(struct bundle *bundle, enum primitive_id primitive)
-{
-    for (uint8_t i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == primitive) {
-            return &bundle->calls[i];
-        }
-    }
-    return NULL;
-}
-
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
     (void)memory, (void)actor;
-    struct call *fail = call_of(bundle, PRIMITIVE_SEQ_FAIL);
+    struct call *fail = sabotage_book_call(bundle, PRIMITIVE_SEQ_FAIL);
     if (sabotage->which == RECLAIM_WITHOUT_POLICY && bundle->name == BUNDLE_SEQ_RECLAIM) {
         bundle->params[fail->params + 3] = INT64_MAX - 1;
     } else if (sabotage->which == RECLAIM_BY_MOOD && bundle->name == BUNDLE_SEQ_RECLAIM &&
                bundle->params[fail->params] % 2 == 0) {
         bundle->params[fail->params + 3] = 0;
     } else if (sabotage->which == RECLAIM_LATE && bundle->name == BUNDLE_SEQ_RECLAIM) {
-        bundle->params[call_of(bundle, PRIMITIVE_SEQ_EXPIRED)->params + 2] *= 11;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_SEQ_EXPIRED)->params + 2] *= 11;
     } else if (sabotage->which == RETRY_TOO_OFTEN && fail != NULL &&
                bundle->params[fail->params + 3] > 0) {
         bundle->params[fail->params + 3]++;
     } else if (sabotage->which == SUCCESS_AS_SKIP && bundle->name == BUNDLE_SEQ_FINISH) {
-        bundle->params[call_of(bundle, PRIMITIVE_SEQ_MOVE)->params + 1] = SEQ_SKIP;
-        bundle->params[call_of(bundle, PRIMITIVE_SEQ_EVENT)->params + 2] = SEQ_SKIP;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_SEQ_MOVE)->params + 1] = SEQ_SKIP;
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_SEQ_EVENT)->params + 2] = SEQ_SKIP;
     } else if (sabotage->which == LATE_RESULT_ACCEPTED &&
                (bundle->name == BUNDLE_SEQ_FINISH || bundle->name == BUNDLE_SEQ_FAIL)) {
-        call_of(bundle, PRIMITIVE_SEQ_HOLD)->primitive = SABOTAGE_COPY;
+        sabotage_book_call(bundle, PRIMITIVE_SEQ_HOLD)->primitive = SABOTAGE_COPY;
     } else if (sabotage->which == HEARTBEAT_REVIVES && bundle->name == BUNDLE_SEQ_BEAT) {
-        call_of(bundle, PRIMITIVE_SEQ_HOLD)->mode = CALL_PLAIN;
-        call_of(bundle, PRIMITIVE_SEQ_BEAT)->primitive = SABOTAGE_COPY;
+        sabotage_book_call(bundle, PRIMITIVE_SEQ_HOLD)->mode = CALL_PLAIN;
+        sabotage_book_call(bundle, PRIMITIVE_SEQ_BEAT)->primitive = SABOTAGE_COPY;
     }
 }
 

@@ -1,11 +1,11 @@
 /* A number of a scenario changed in its text: spliced in where the value stands, or put before the
  * first key. Everything else of the text stays as its author wrote it. */
 #include "scenarios/scenario.h"
+#include "scenarios/yaml_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 /* Where a value stands in the text, and what goes there. */
 struct splice {
@@ -48,37 +48,25 @@ static struct splice splice_key(const struct scenario *scenario, const yaml_node
     return splice;
 }
 
-/* False: the text is no map, or there is no memory. */
+/* False: no memory. */
 static bool find_splice(const struct scenario *scenario, const char *key, uint32_t number,
                         struct splice *splice)
 {
-    yaml_parser_t parser;
     yaml_document_t yaml;
-    if (yaml_parser_initialize(&parser) == 0) {
-        return false;
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)scenario->text,
-                                 scenario->text_size);
-    bool loaded = yaml_parser_load(&parser, &yaml) != 0;
-    yaml_parser_delete(&parser);
-    if (!loaded) {
+    if (!yaml_text_load(scenario->text, scenario->text_size, &yaml)) {
         return false;
     }
     const yaml_node_t *root = yaml_document_get_root_node(&yaml);
-    bool is_map = root != NULL && root->type == YAML_MAPPING_NODE;
-    if (is_map) {
-        *splice = splice_key(scenario, root, key, number);
-        for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
-             pair < root->data.mapping.pairs.top; pair++) {
-            const yaml_node_t *name = yaml_document_get_node(&yaml, pair->key);
-            if (strcmp((const char *)name->data.scalar.value, key) == 0) {
-                *splice =
-                    splice_value(scenario, yaml_document_get_node(&yaml, pair->value), number);
-            }
+    *splice = splice_key(scenario, root, key, number);
+    for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
+         pair < root->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *name = yaml_document_get_node(&yaml, pair->key);
+        if (strcmp((const char *)name->data.scalar.value, key) == 0) {
+            *splice = splice_value(scenario, yaml_document_get_node(&yaml, pair->value), number);
         }
     }
     yaml_document_delete(&yaml);
-    return is_map;
+    return true;
 }
 
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,

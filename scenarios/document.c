@@ -1,10 +1,9 @@
 #include "scenarios/document.h"
 
-#include "model/check.h"
+#include "scenarios/yaml_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 #define ROOT 1 /* libyaml numbers nodes from 1 */
 
@@ -75,24 +74,11 @@ static uint32_t add(struct making *making, int number, const yaml_node_t *key)
     return at;
 }
 
-static bool load(struct making *making, const char *text, size_t size)
-{
-    yaml_parser_t parser;
-    if (yaml_parser_initialize(&parser) == 0) {
-        return false;
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-    bool loaded = yaml_parser_load(&parser, &making->yaml) != 0;
-    CHECK(loaded || parser.error == YAML_MEMORY_ERROR); /* it was loaded before */
-    yaml_parser_delete(&parser);
-    return loaded;
-}
-
 bool document_make(struct document *document, const char *text, size_t size)
 {
     struct making making = {.nodes = NULL};
     *document = (struct document){.nodes = NULL};
-    if (!load(&making, text, size)) {
+    if (!yaml_text_load(text, size, &making.yaml)) {
         return false;
     }
     /* Nodes, then their texts; an escape of two characters stands for three bytes at most. */
@@ -102,8 +88,6 @@ bool document_make(struct document *document, const char *text, size_t size)
     making.texts = (char *)(making.nodes + nodes);
     bool made = making.nodes != NULL;
     if (made) {
-        const yaml_node_t *root = yaml_document_get_root_node(&making.yaml);
-        CHECK(root != NULL && root->type == YAML_MAPPING_NODE);
         add(&making, ROOT, NULL);
         *document = (struct document){.nodes = making.nodes, .count = making.count};
     }
