@@ -7,8 +7,8 @@
 
 #include "model/oracle/judge.h"
 
-/* Memories (pipeline.c): of rows for which a request was acked; of entries also what came of them;
- * of claims. */
+/* Memories (pipeline.c): of rows for which a request was acked, of entries also their decisions and
+ * results; of claims. */
 enum { OF_MARK, OF_CUT, OF_VERIFY, OF_CLAIM };
 enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results in the next digit */
 #define MADE_DIGIT 16
