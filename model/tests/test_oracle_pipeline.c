@@ -25,7 +25,7 @@ static void begin(void)
     hand_begin(&hand);
     memset(ghosts, 0, sizeof ghosts);
     without = TABLE_COUNT;
-    cr_assert_eq(oracle_cells(&monitors_pipeline, &hand.rows), GHOSTS);
+    cr_assert_eq(oracle_cells(&monitors_pipeline, &hand.rows), (size_t)GHOSTS);
     oracle_begin(&oracle, &monitors_pipeline, &hand.rows, ghosts);
     oracle.off[CLAUSE_CUT_31] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }

@@ -34,7 +34,7 @@ static inline void told_begin(struct told *told)
 {
     memset(told, 0, sizeof *told);
     hand_begin(&told->hand);
-    cr_assert_eq(oracle_activity_cells(&told->hand.rows), GHOSTS);
+    cr_assert_eq(oracle_activity_cells(&told->hand.rows), (size_t)GHOSTS);
     oracle_begin(&told->oracle, &monitors_activity, &told->hand.rows, told->ghosts);
     /* no work outside rows is told here: test_oracle_journal.c */
     told->oracle.off[CLAUSE_ACL_46] = true;
