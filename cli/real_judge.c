@@ -223,8 +223,8 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
         return false;
     }
     if (verdict->bug == NULL && !verdict->breach.broken) {
-        verdict->breach = run->oracle.monitors->settled(&run->oracle, &run->world.rows,
-                                                        run_is_quiet(run), &run->crash_free.rows);
+        verdict->breach =
+            run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
         verdict->oracle = run->oracle.spoke;
     }
     return true;

@@ -374,8 +374,8 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
         settle(run);
         bool quiet = go_on(run, bound);
         if (!over(run)) {
-            struct oracle_verdict verdict = run->oracle.monitors->settled(
-                &run->oracle, &run->world.rows, quiet, &run->crash_free.rows);
+            struct oracle_verdict verdict =
+                run->oracle.monitors->settled(&run->oracle, &run->world.rows, quiet);
             run->result.settled = verdict.broken;
             if (verdict.broken) {
                 run_broke(run, verdict);

@@ -745,8 +745,8 @@ bool walk_settled(struct walk *walk)
         run->result.verdict = run->result.settled ? RUN_BROKEN : RUN_HELD;
         return !run->result.settled;
     }
-    struct oracle_verdict verdict = run->oracle.monitors->settled(
-        &run->oracle, &run->world.rows, run_is_quiet(run), &run->crash_free.rows);
+    struct oracle_verdict verdict =
+        run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
     run->result.settled = verdict.broken;
     if (verdict.broken) {
         run_broke(run, verdict);

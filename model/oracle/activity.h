@@ -37,9 +37,9 @@ struct oracle_verdict oracle_activity_commit(struct oracle *oracle, const struct
                                              const struct row_change *changes, size_t count);
 
 /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
- * promises. `crash_free` holds the rows that a run without faults left; NULL: not compared. */
+ * promises. */
 struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struct rows *rows,
-                                              bool quiet, const struct rows *crash_free);
+                                              bool quiet);
 
 /* The slow way: every safe promise that the rows alone can show, over all rows, without ghosts or
  * history. Must agree with the monitors: false alarms of either are bugs of Assay. */

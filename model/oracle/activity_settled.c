@@ -145,11 +145,10 @@ static void judge_expected(struct judge *judge, const struct expected_activity *
 }
 
 struct oracle_verdict oracle_activity_settled(struct oracle *oracle, const struct rows *rows,
-                                              bool quiet, const struct rows *crash_free)
+                                              bool quiet)
 {
     struct judge judge;
     activity_judge_begin(&judge, oracle, rows);
-    (void)crash_free;
     judge_messages(&judge, quiet);
     for (uint32_t slot = 0; slot < used(rows, TABLE_JOB); slot++) {
         if (row_is_there(rows, TABLE_JOB, slot)) {

@@ -738,12 +738,10 @@ static void judge_jobs(struct judge *judge, const struct expected_key *expected)
 }
 
 /* KEY-10: exactly one change sees the completion, so in the end one has. */
-static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free)
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
     struct judge judge;
     judge_begin(&judge, oracle, rows);
-    (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_FLOW, CLAUSE_KEY_10);
     for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
         judge_run(&judge, slot);

@@ -67,12 +67,10 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free)
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
     struct judge judge;
     judge_begin(&judge, oracle, rows);
-    (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_INBOX, CLAUSE_BOX_2);
     judge_that(&judge,
                oracle->expected == NULL ||

@@ -387,11 +387,9 @@ static void settled_activity(struct judge *judge, uint32_t slot)
     }
 }
 
-static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free)
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
     struct judge judge = begin(oracle, rows);
-    (void)crash_free;
     judge_quiet(&judge, quiet, ORACLE_LEGACY, CLAUSE_LEG_3);
     for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
         settled_activity(&judge, slot);

@@ -181,9 +181,8 @@ struct monitors {
     /* What else there is to count when a transaction does not commit. NULL: nothing. */
     void (*rollback)(struct oracle *oracle);
     /* Nothing is left to be done, or the bound on doing it was reached (`quiet` false): the live
-     * promises. `crash_free` holds the rows that a run without faults left; NULL: not compared. */
-    struct oracle_verdict (*settled)(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free);
+     * promises. */
+    struct oracle_verdict (*settled)(struct oracle *oracle, const struct rows *rows, bool quiet);
     /* The slow way, over all rows, without ghosts or history. Must agree with the monitors. NULL:
      * there is none. */
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);

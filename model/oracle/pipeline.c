@@ -621,10 +621,8 @@ static bool is_stuck(const struct commit *all, uint32_t slot)
              blockers_complete(all, row_key(rows, TABLE_ENTRY, slot))));
 }
 
-static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free)
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
-    (void)crash_free;
     struct commit all = {.judge = begin(oracle, rows), .rows = rows};
     judge_quiet(&all.judge, quiet, ORACLE_PHASE, CLAUSE_CUT_2);
     for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {

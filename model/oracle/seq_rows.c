@@ -962,11 +962,9 @@ static void rollback(struct oracle *oracle)
 }
 
 /* Every seq that is asked for has come to its end, unless Stage1 has failed. */
-static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet,
-                                     const struct rows *crash_free)
+static struct oracle_verdict settled(struct oracle *oracle, const struct rows *rows, bool quiet)
 {
     struct telling told = begin(oracle, rows, NULL, 0);
-    (void)crash_free;
     if (is_halted(oracle)) {
         return told.judge.verdict;
     }

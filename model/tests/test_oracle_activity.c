@@ -127,11 +127,9 @@ static void reach(struct told *told, enum stage stage)
     }
 }
 
-static void expect_settled(struct told *told, bool quiet, const struct rows *crash_free,
-                           enum clause_id clause)
+static void expect_settled(struct told *told, bool quiet, enum clause_id clause)
 {
-    struct oracle_verdict verdict =
-        oracle_activity_settled(&told->oracle, &told->hand.rows, quiet, crash_free);
+    struct oracle_verdict verdict = oracle_activity_settled(&told->oracle, &told->hand.rows, quiet);
     cr_expect_eq(verdict.clause, clause, "settled: clause %d where %d should be reported (%s)",
                  (int)verdict.clause, (int)clause, verdict.why);
 }
@@ -141,7 +139,7 @@ Test(oracle_activity, a_tree_without_faults_is_fine)
     PROVES(CLAUSE_ACL_16, CLAUSE_ACL_17, CLAUSE_ACL_18, CLAUSE_ACL_19, CLAUSE_ACL_22, CLAUSE_ACL_29,
            CLAUSE_ACL_39);
     reach(&world, ENDED);
-    expect_settled(&world, true, NULL, FINE);
+    expect_settled(&world, true, FINE);
     cr_expect_eq(get(&world, TABLE_ACTIVITY, 102, ACTIVITY_LEDGER), INT64_C(1111100000001));
     cr_expect_eq(get(&world, TABLE_GUID, 202, GUID_LEDGER), INT64_C(111100000001));
     cr_expect_eq(world.oracle.seen[SIGHT_THRESHOLD_0], 1);
@@ -158,7 +156,7 @@ Test(oracle_activity, merged_commits_are_fine)
     do_step2(told, 200, nobody, 0);
     do_step3(told, 200, 0);
     TELL(do_ack(told, 200 + LEG2_OF));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
 }
 
 Test(oracle_activity, a_peer_that_answers_in_leg1_is_fine)
@@ -170,7 +168,7 @@ Test(oracle_activity, a_peer_that_answers_in_leg1_is_fine)
     tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody);
     TELL(do_step3(told, 200, 0));
     TELL(do_ack(told, 200 + LEG2_OF));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
 }
 
 /* A pending answer leaves the activity open (E-ACL-8), a cycle edge sends a second GUID to it
@@ -212,9 +210,9 @@ Test(oracle_activity, pending_answers_and_cycles_are_fine)
     PROVES(CLAUSE_ACL_5, CLAUSE_ACL_19, CLAUSE_ACL_32);
     SETTLES(ERRATUM_ACL_2, ERRATUM_ACL_8, ERRATUM_ACL_20, ERRATUM_ACL_22);
     tell_pending_and_cycle(&world, true);
-    expect_settled(&world, true, NULL, FINE);
+    expect_settled(&world, true, FINE);
     tell_pending_and_cycle(&world, false);
-    expect_settled(&world, true, NULL, FINE);
+    expect_settled(&world, true, FINE);
 }
 
 /* ---- replays --------------------------------------------------------------------------------- */
@@ -257,7 +255,7 @@ Test(oracle_activity, a_crash_after_every_step_resumes)
     TELL(do_claim(told, 202 + LEG2_OF + COPY_OF));
     TELL(do_enter2_again(told, 202));
     TELL(do_ack(told, 202 + LEG2_OF + COPY_OF));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
     static const enum oracle_sighting once[] = {
         SIGHT_RESUME_NOTHING,       SIGHT_RESUME_WORK,        SIGHT_RESUME_SPAWNED,
         SIGHT_RESUME_CLOSED,        SIGHT_STEP3_AFTER_RESUME, SIGHT_REPLAY_LEG2_BEFORE_ACK,
@@ -358,7 +356,7 @@ Test(oracle_activity, the_999th_leg1_entry_is_served_and_the_next_escalated)
     begin_at(told, 998 * ONE_T);
     TELL(do_enter1(told, 100));
     TELL(do_escalate(told, 100 + LEG1_OF, ESCALATED_LEG1_CEILING));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
 }
 
 Test(oracle_activity, leg2_counters_stand_still_at_their_ceilings)
@@ -447,7 +445,7 @@ Test(oracle_activity, each_landing_on_another_threshold_takes_a_snapshot)
     TELL(do_ack(told, 200 + LEG2_OF));
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 101 + LEG1_OF));
-    expect_settled(told, true, NULL, FINE); /* closure is promised for 0 alone */
+    expect_settled(told, true, FINE); /* closure is promised for 0 alone */
 }
 
 /* ---- planted violations ---------------------------------------------------------------------- */
@@ -1095,19 +1093,19 @@ Test(oracle_activity, what_is_left_undone_is_reported)
     PROVES(CLAUSE_ACL_28, CLAUSE_ACL_29);
     struct told *told = &world;
     reach(told, COMPLETED);
-    expect_settled(told, true, NULL, CLAUSE_ACL_28);
+    expect_settled(told, true, CLAUSE_ACL_28);
     reach(told, ENDED);
-    expect_settled(told, false, NULL, CLAUSE_ACL_28);
+    expect_settled(told, false, CLAUSE_ACL_28);
     reach(told, CLOSED);
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 202 + LEG2_OF)); /* Step 3 is lost */
-    expect_settled(told, true, NULL, CLAUSE_ACL_29);
+    expect_settled(told, true, CLAUSE_ACL_29);
     reach(told, ENTERED1);
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 100 + LEG1_OF)); /* never closed */
-    expect_settled(told, true, NULL, CLAUSE_ACL_29);
+    expect_settled(told, true, CLAUSE_ACL_29);
     told->oracle.off[CLAUSE_ACL_29] = true;
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
 }
 
 /* ---- what the scenario asks for -------------------------------------------------------------- */
@@ -1174,7 +1172,7 @@ Test(oracle_activity, what_was_asked_for_is_fine)
     ask_up_to_end(told);
     TELL(do_step3(told, 251, 0));
     TELL(do_ack(told, 251 + LEG2_OF));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
     cr_expect_eq(get(told, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_VALUE), 163347048);
     cr_expect_eq(get(told, TABLE_OUTPUT, 220 + OUTPUT_OF, OUTPUT_VALUE), 855108824);
 }
@@ -1305,14 +1303,14 @@ Test(oracle_activity, what_was_asked_for_and_is_missing_is_reported)
     more = asked;
     more.of.activity.jobs = 2;
     told->oracle.expected = &more;
-    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* a job */
+    expect_settled(told, true, CLAUSE_ACL_29); /* a job */
     more = asked;
     more.of.activity.node[1].pendings = 1;
-    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* an answer of 101 */
+    expect_settled(told, true, CLAUSE_ACL_29); /* an answer of 101 */
     ask_up_to_end(told);
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 251 + LEG2_OF));
-    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* completion tasks */
+    expect_settled(told, true, CLAUSE_ACL_29); /* completion tasks */
 }
 
 /* A job or an activity that nobody asked for is told where it is born, once. */
@@ -1329,9 +1327,9 @@ Test(oracle_activity, of_what_nobody_asked_for_nothing_more_is_expected)
     tell_leg2(told, 100, 200, ANSWER_CLOSES, nobody);
     TELL(do_step3(told, 200, 0));
     TELL(do_ack(told, 200 + LEG2_OF));
-    expect_settled(told, true, NULL, CLAUSE_ACL_29); /* the job that was asked for */
+    expect_settled(told, true, CLAUSE_ACL_29); /* the job that was asked for */
     told->oracle.off[CLAUSE_ACL_29] = true;
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
 }
 
 /* Siblings of an escalated obligation run on to their ends (E-ACL-10). */
@@ -1365,7 +1363,7 @@ Test(oracle_activity, an_escalated_job_is_complete_but_for_what_was_given_up)
         } else {
             TELL(do_ack(told, 151 + LEG1_OF));
         }
-        expect_settled(told, true, NULL, runs_on ? FINE : CLAUSE_ACL_29);
+        expect_settled(told, true, runs_on ? FINE : CLAUSE_ACL_29);
     }
 }
 
@@ -1491,7 +1489,7 @@ Test(oracle_activity, every_clause_is_evaluated_somewhere)
     struct told *told = &world;
     reach(told, ENDED);
     TELL(do_enter1(told, 100));
-    expect_settled(told, true, NULL, FINE);
+    expect_settled(told, true, FINE);
     for (size_t i = 0; i < COUNT(clauses); i++) {
         cr_expect(told->oracle.evaluated[clauses[i]] > 0, "clause %d", (int)clauses[i]);
     }

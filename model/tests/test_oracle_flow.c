@@ -181,7 +181,7 @@ Test(oracle_flow, a_flow_that_skips_joins_pauses_and_ends_is_fine)
     move(FLOW, AT(0, -1));
     end(FLOW);
     expect_fine("complete");
-    cr_expect_not(monitors_key.settled(&oracle, &told->rows, true, NULL).broken);
+    cr_expect_not(monitors_key.settled(&oracle, &told->rows, true).broken);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_5], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_8], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_10], 0U);
@@ -530,7 +530,7 @@ Test(oracle_flow, who_awaits_a_flow_stays_8_until_it_has_ended_and_ends_as_it_di
 
 static struct oracle_verdict settle(bool quiet)
 {
-    return monitors_key.settled(&oracle, &told->rows, quiet, NULL);
+    return monitors_key.settled(&oracle, &told->rows, quiet);
 }
 
 Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)

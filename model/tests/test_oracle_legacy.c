@@ -96,7 +96,7 @@ static enum clause_id tell(void)
 
 static enum clause_id settle(bool quiet)
 {
-    return monitors_legacy.settled(&oracle, &hand.rows, quiet, NULL).clause;
+    return monitors_legacy.settled(&oracle, &hand.rows, quiet).clause;
 }
 
 #define TELL(what)                                                                                 \

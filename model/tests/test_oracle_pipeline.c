@@ -832,7 +832,7 @@ Test(oracle_pipeline, a_cut_that_waits_for_a_blocker_is_stopped_rightly)
 
 static enum clause_id settled(bool quiet)
 {
-    return monitors_pipeline.settled(&oracle, &hand.rows, quiet, NULL).clause;
+    return monitors_pipeline.settled(&oracle, &hand.rows, quiet).clause;
 }
 
 Test(oracle_pipeline, what_could_go_on_does)

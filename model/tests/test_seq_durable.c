@@ -810,8 +810,7 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_assert_eq(tell(), FINE, "a look");
     cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
     cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
-    cr_expect_not(monitors_seq.settled(&oracle, &hand.rows, false, NULL).broken,
-                  "HALTED is an end");
+    cr_expect_not(monitors_seq.settled(&oracle, &hand.rows, false).broken, "HALTED is an end");
     set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
     more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
@@ -1119,8 +1118,7 @@ Test(seq_rows, what_is_left_over_is_a_breach)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         reach(cases[i].state);
-        struct oracle_verdict verdict =
-            monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet, i == 0 ? NULL : &hand.rows);
+        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
     }
 }
@@ -1208,7 +1206,7 @@ Test(seq_rows, every_seq_that_is_asked_for_is_admitted_once_under_the_policy_tha
         reach(SEQ_COMMITTED);
         ask(EXPECTED_SUCCESS);
         asked.of.seq.jobs = jobs;
-        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, true, NULL);
+        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, true);
         cr_expect_eq(verdict.broken ? verdict.clause : FINE, jobs == 1 ? FINE : CLAUSE_SEQ_21);
     }
 }
