@@ -39,12 +39,13 @@ static struct judge begin(struct oracle *oracle, const struct rows *rows)
 static size_t cells(const struct rows *rows)
 {
     struct judge judge = begin(NULL, rows);
-    return judge.base[MEMORY_CLAIM] + (judge.mask[MEMORY_CLAIM] + 1) * JUDGE_MEMO_CELLS;
+    return judge_cells(&judge, MEMORY_CLAIM);
 }
 
 static int memory_of(const struct rows *rows, size_t cell)
 {
-    return cell < begin(NULL, rows).base[MEMORY_CLAIM] ? MEMORY_PLACE : MEMORY_CLAIM;
+    struct judge judge = begin(NULL, rows);
+    return judge_memory_of(&judge, MEMORY_CLAIM, cell);
 }
 
 /* ---- a flow as its rows tell it -------------------------------------------------------------- */

@@ -85,6 +85,21 @@ static inline size_t judge_remember(struct judge *judge, int memory, size_t base
     return base + (mask + 1) * JUDGE_MEMO_CELLS;
 }
 
+/* The first cell after all memories, the last of which is this one. */
+static inline size_t judge_cells(const struct judge *judge, int last)
+{
+    return judge->base[last] + (judge->mask[last] + 1) * JUDGE_MEMO_CELLS;
+}
+
+/* The memory that the cell belongs to, up to the last. */
+static inline int judge_memory_of(const struct judge *judge, int last, size_t cell)
+{
+    while (cell < judge->base[last]) {
+        last--;
+    }
+    return last;
+}
+
 /* Where the entry of the id is, or would be. */
 static inline size_t memory_place(const struct judge *judge, int memory, int64_t id)
 {

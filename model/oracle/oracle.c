@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const names[ORACLE_NAME_COUNT] = {
-#define ORACLE(id, text) [ORACLE_##id] = text,
+#define ORACLE(id, text) [ORACLE_##id] = (text),
 #include "model/oracle/names.def"
 #undef ORACLE
 };

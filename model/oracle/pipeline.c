@@ -41,28 +41,6 @@ static const enum row_table remembered[] = {[OF_MARK] = TABLE_ENTRY,
                                             [OF_VERIFY] = TABLE_VERIFY,
                                             [OF_CLAIM] = TABLE_MESSAGE};
 
-static size_t cells(const struct rows *rows)
-{
-    size_t count = 0;
-    for (size_t m = 0; m < ORACLE_COUNT(remembered); m++) {
-        count += ((size_t)rows->table[remembered[m]].index_mask + 1) * JUDGE_MEMO_CELLS;
-    }
-    return count;
-}
-
-static int memory_of(const struct rows *rows, size_t cell)
-{
-    size_t end = 0;
-    int memory = 0;
-    for (; memory < OF_CLAIM; memory++) {
-        end += ((size_t)rows->table[remembered[memory]].index_mask + 1) * JUDGE_MEMO_CELLS;
-        if (cell < end) {
-            break;
-        }
-    }
-    return memory;
-}
-
 static struct judge begin(struct oracle *oracle, const struct rows *rows)
 {
     struct judge judge;
@@ -72,6 +50,18 @@ static struct judge begin(struct oracle *oracle, const struct rows *rows)
         base = judge_remember(&judge, (int)m, base, rows->table[remembered[m]].index_mask);
     }
     return judge;
+}
+
+static size_t cells(const struct rows *rows)
+{
+    struct judge judge = begin(NULL, rows);
+    return judge_cells(&judge, OF_CLAIM);
+}
+
+static int memory_of(const struct rows *rows, size_t cell)
+{
+    struct judge judge = begin(NULL, rows);
+    return judge_memory_of(&judge, OF_CLAIM, cell);
 }
 
 /* ---- phases side by side --------------------------------------------------------------------- */

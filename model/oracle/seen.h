@@ -25,6 +25,7 @@ static inline int64_t *seen_client(struct oracle *oracle, const struct observed 
     if (seen->client >= OBSERVED_CLIENTS_MAX) {
         return NULL;
     }
+    CHECK(oracle != NULL);
     int64_t *cells = oracle->clients[seen->client];
     for (int i = 0; seen->is_new && i < SEEN_CELLS; i++) {
         cells[i] = 0;
