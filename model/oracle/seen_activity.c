@@ -70,7 +70,7 @@ static void judge_holder(struct judge *judge, const struct doing *doing, const i
 {
     bool lets_go = doing->takes != ROW_NONE && !doing->acks;
     int64_t failures = cells[CELL_FAILURES];
-    if (!lets_go && is_half_over(cells, cells[CELL_LAST])) {
+    if (!lets_go && !doing->nothing && is_half_over(cells, cells[CELL_LAST])) {
         tell(judge, doing->keeps != ROW_NONE || !is_half_over(cells, cells[CELL_TOLD]),
              CLAUSE_ACL_47, cells,
              "a worker went on with a message after half of its claim, which it did not extend");
@@ -94,8 +94,10 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
                            const struct observed *seen, int64_t *cells)
 {
     const struct rows *rows = judge->rows;
-    bool extends = doing->keeps != ROW_NONE && is_half_over(cells, cells[CELL_LAST]);
-    uint32_t slot = doing->takes != ROW_NONE ? doing->takes : extends ? doing->keeps : ROW_NONE;
+    uint32_t keeps = doing->nothing && held(rows, doing, cells) ? (uint32_t)cells[CELL_MESSAGE] - 1
+                                                                : doing->keeps;
+    bool extends = keeps != ROW_NONE && is_half_over(cells, cells[CELL_LAST]);
+    uint32_t slot = doing->takes != ROW_NONE ? doing->takes : extends ? keeps : ROW_NONE;
     bool touched = slot != ROW_NONE || doing->acks || doing->keeps != ROW_NONE;
     if (touched && (slot == ROW_NONE || !seen->answered)) {
         cells[CELL_MESSAGE] = 0;
@@ -111,12 +113,13 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
         cells[CELL_TOLD] = 0;
         cells[CELL_LAST] = 0;
     }
-    if (extends) {
+    if (extends && !doing->nothing) {
         judge_see(judge, SIGHT_CLAIM_EXTENDED);
     }
 }
 
-/* Reads and extensions are no step forward. */
+/* Reads and extensions are no step forward; what changed nothing may be one, and is taken for it.
+ */
 static void remember_end(struct judge *judge, const struct doing *doing,
                          const struct observed *seen, int64_t *cells)
 {
@@ -136,7 +139,7 @@ static void remember_end(struct judge *judge, const struct doing *doing,
             judge_see(judge, SIGHT_TRIED_AGAIN);
         }
         cells[CELL_FAILURES] = 0;
-        cells[CELL_DOUBT] = 0;
+        cells[CELL_DOUBT] = doing->nothing;
     }
 }
 
@@ -154,6 +157,7 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
     }
     if (seen->ended == OBSERVED_COMMITTED) {
         read_changes(&doing, rows, changes, count, cells);
+        doing.nothing = count == 0 && !seen->only_read;
         if (held(rows, &doing, cells)) {
             judge_holder(&judge, &doing, cells);
         }

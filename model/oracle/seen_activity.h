@@ -15,7 +15,7 @@ enum {
     CELL_TOLD,     /* the store's clock as of its last answer but one, */
     CELL_LAST,     /* ... and as of its last one */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
-    CELL_DOUBT,    /* ... and it was not told of all of them that they did */
+    CELL_DOUBT,    /* ... as it counts them, there may be fewer, or more */
     CELL_ENTERS,   /* 1 + the slot of the message whose entries are watched; 0: none is known */
     CELL_TABLE,    /* the table of the ledger that it enters, */
     CELL_LEDGER,   /* ... and the ledger's id; 0: a task, which has no ledger */
@@ -51,6 +51,8 @@ struct doing {
     bool acks;                 /* it took away the one that it had claimed before */
     uint32_t escalation;       /* a row that came, of any message; ROW_NONE: none */
     struct ledger_deed ledger; /* the one that its claim enters */
+    bool nothing; /* it changed nothing: it found its step made, or it extended its claim to the
+                     very time that stands, after the clock had fallen back */
 };
 
 /* Entries held against claims (ACL-4, 6, 9, 12, 13, 15), of a commit. */

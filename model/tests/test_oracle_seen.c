@@ -67,7 +67,7 @@ static enum clause_id tell(seen_monitor *monitor, const struct observed *seen)
 /* ---- activity: claims and tries -------------------------------------------------------------- *
  * Message 7 is claimed for 20 ticks: half of the claim is over after 10. */
 
-enum act { CLAIM, OTHER, STEP, READ, EXTEND, BACK, ACK, STOLEN, KEEP };
+enum act { CLAIM, OTHER, STEP, NOTHING, READ, EXTEND, BACK, ACK, STOLEN, KEEP };
 struct act_step {
     enum act act;
     int64_t at;
@@ -93,6 +93,7 @@ static void act(const struct act_step *step)
     case STEP:
         set(TABLE_ACTIVITY, 1, ACTIVITY_LEDGER, step->at);
         break;
+    case NOTHING: /* finds its step made, or extends to the time that stands */
     case READ:
         break;
     case EXTEND:
@@ -186,6 +187,17 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
           {STEP, 124, OK},
           {STEP, 125, OK},
           {STEP, 126, OK}}},
+        {"perhaps to the time that stands, after the clock fell back",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 112, OK}, {NOTHING, 113, OK}, {STEP, 114, OK}, {STEP, 115, OK}}},
+        {"which is no longer than it was",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK},
+          {STEP, 112, OK},
+          {NOTHING, 113, OK},
+          {STEP, 118, OK},
+          {STEP, 119, OK},
+          {STEP, 120, OK}}},
         {"paused, and did not know", FINE, {{CLAIM, 100, OK}, {STEP, 101, OK}, {STEP, 118, OK}}},
         {"a clock that fell back",
          FINE,
@@ -241,6 +253,27 @@ Test(oracle_seen, what_fails_is_tried_again_as_often_as_allowed)
           {STEP, 14, ABORTED},
           {STEP, 15, ABORTED},
           {STEP, 16, OK}}},
+        {"what changes nothing may be an extension",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {NOTHING, 3, OK},
+          {STEP, 4, ABORTED},
+          {OTHER, 5, OK}}},
+        {"or a step",
+         FINE,
+         {{CLAIM, 1, OK},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {STEP, 2, ABORTED},
+          {NOTHING, 3, OK},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 4, ABORTED},
+          {STEP, 5, OK}}},
         {"a step is",
          FINE,
          {{CLAIM, 1, OK},
