@@ -41,6 +41,8 @@ static const char help[] =
     "                       rare orders of few steps, with a known probability. pct:DEPTH:LENGTH\n"
     "                       sets the changes, plus one, and the turns that they are drawn from\n"
     "  --no-gates           do not ask whether everything was put to the test\n"
+    "  --no-regressions     do not replay the stored schedules first, one of which that breaks a\n"
+    "                       promise again ends the campaign\n"
     "  --expect-finding     swap exit status 0 and 1\n"
     "  --json               JSON lines: findings, scenarios, and a summary at the end\n"
     "  --out DIR            keep results, findings and a report there; DIR must be empty or new\n"
@@ -63,7 +65,7 @@ struct options {
     const char *seeds, *time, *base_seed, *jobs, *shard, *max_findings, *known, *sabotage,
         *strategy, *out;
     struct cli_values without;
-    bool check_determinism, no_gates, expect_finding, json;
+    bool check_determinism, no_gates, no_regressions, expect_finding, json;
 };
 
 /* A campaign and all that it owns. */
@@ -149,6 +151,8 @@ static int read_bounds(struct campaign *campaign)
         plan->jobs = (unsigned)jobs;
     }
     plan->check_every = options->check_determinism ? 1 : CAMPAIGN_CHECK_USUAL;
+    bool replayed = options->sabotage == NULL && !options->no_regressions;
+    plan->regressions = replayed ? builtin_regressions_count : 0;
     return status;
 }
 
@@ -516,7 +520,7 @@ static int tell(struct campaign *campaign, const struct campaign_report *report)
 
 static int carry_out(struct campaign *campaign)
 {
-    if (campaign->plan.sabotage == NULL) { /* what was found once must not come back */
+    if (campaign->plan.regressions > 0) { /* what was found once must not come back */
         int replayed = regressions_replay(&cli_campaign, builtin_regressions,
                                           builtin_regressions_count, &campaign->results);
         if (replayed != CLI_OK) {
@@ -610,6 +614,7 @@ static int run(int argc, char **argv)
         {"--out", &o->out, NULL},
         {"--check-determinism", NULL, &o->check_determinism},
         {"--no-gates", NULL, &o->no_gates},
+        {"--no-regressions", NULL, &o->no_regressions},
         {"--expect-finding", NULL, &o->expect_finding},
         {"--json", NULL, &o->json},
     };

@@ -3,7 +3,6 @@
 #include "cli/finding.h"
 #include "cli/one_run.h"
 #include "cli/results.h"
-#include "scenarios/builtin.h"
 #include "sim/kill.h"
 
 #include "model/check.h"
@@ -407,8 +406,7 @@ static json_t *summary_line(const struct campaign_report *report)
     char strategy[CHOICE_STRATEGY_SIZE];
     choice_strategy_text(&report->plan->strategy, strategy);
     json_object_set_new(object, "strategy", json_string(strategy));
-    json_object_set_new(object, "regressions",
-                        number(report->plan->sabotage == NULL ? builtin_regressions_count : 0));
+    json_object_set_new(object, "regressions", number(report->plan->regressions));
     json_object_set_new(object, "findings", number(report->findings[CAMPAIGN_NEW]));
     json_object_set_new(object, "known", number(report->findings[CAMPAIGN_KNOWN]));
     json_object_set_new(object, "expected", number(report->findings[CAMPAIGN_EXPECTED]));

@@ -33,6 +33,7 @@ struct campaign_plan {
     size_t scenario_count;
     bool whole;                      /* every built-in scenario is among them */
     const struct sabotage *sabotage; /* NULL: none */
+    size_t regressions;              /* stored schedules that are replayed first */
     struct choice_strategy strategy;
     bool off[CLAUSE_COUNT];
     bool silent[ORACLE_NAME_COUNT];

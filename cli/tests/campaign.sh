@@ -58,7 +58,10 @@ expect "steps of all shards" $sum_steps "$steps"
 # ---- too few seeds to have seen everything ----
 run 4 campaign tree-3 --seeds 5 && says 'gates not met' && says 'is allowed and never fell'
 run 4 campaign tree-3 --seeds 5 --json && only_summary && says 'is allowed and never fell'
-run 0 campaign tree-3 --seeds 5 --no-gates && says 'No gate was judged: --no-gates'
+run 0 campaign tree-3 --seeds 5 --no-gates && says 'No gate was judged: --no-gates' &&
+    says 'regressions replayed'
+run 0 campaign tree-3 --seeds 5 --no-gates --no-regressions --json && only_summary &&
+    says '"regressions":0'
 
 # ---- a scenario that is there to break a promise ----
 run 0 campaign lossy-failover --json && only_summary && says '"kind":"expected"'
