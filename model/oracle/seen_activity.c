@@ -118,8 +118,7 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
     }
 }
 
-/* Reads and extensions are no step forward; what changed nothing may be one, and is taken for it.
- */
+/* Reads and extensions are no step forward. What changed nothing may be one, and counts as one. */
 static void remember_end(struct judge *judge, const struct doing *doing,
                          const struct observed *seen, int64_t *cells)
 {
