@@ -48,13 +48,11 @@ static const char help[] =
     "in ten are shown; 1 the sound engine broke a promise; 4 one survived or was found though it "
     "is\n"
     "listed as equivalent, more than one in ten are not shown, a promise of kind safe or live "
-    "found\n"
-    "none, or it was interrupted.\n"
+    "finds\n"
+    "none, not even with all others switched off, or it was interrupted.\n"
     "\n"
     "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
     "example: assay sabotage --strategy both --base-seeds 20\n";
-
-#define NOT_SHOWN_PERCENT 10 /* of those listed as equivalent may stay so */
 
 struct request {
     const char *schedules, *base_seeds, *jobs, *strategy, *out;
@@ -229,7 +227,8 @@ struct summary {
     size_t fates[PROTOCOL_COUNT][FATE_COUNT], all[FATE_COUNT];
     size_t disputed;              /* hunts in which the sound engine broke a promise, too */
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
-    size_t toothless;             /* safe and live promises that found none */
+    size_t toothless;             /* safe and live promises that found none, */
+    size_t forestalled;           /* ... and those that do once all others are switched off */
 };
 
 static bool must_kill(const struct clause *clause)
@@ -257,10 +256,27 @@ static struct summary sum_up_all(const struct hunt *hunt)
             }
         }
     }
-    for (int c = 0; c < CLAUSE_COUNT; c++) {
-        summary.toothless += must_kill(clause_get((enum clause_id)c)) && summary.kills[c] == 0;
-    }
     return summary;
+}
+
+/* Promises that found none first. False: no memory. */
+static bool judge_toothless(const struct request *request, struct summary *summary)
+{
+    const struct kill_hunting hunting = {.base_seed = 1,
+                                         .schedules_max = (uint32_t)request->schedules_max,
+                                         .strategy = request->strategies[0]};
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        struct kill kill;
+        if (!must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
+            continue;
+        }
+        if (!kill_by_itself((enum clause_id)c, &hunting, &kill)) {
+            return false;
+        }
+        summary->forestalled += kill.found;
+        summary->toothless += !kill.found;
+    }
+    return true;
 }
 
 /* Whether every promise had its chance: all sabotages, all promises on. */
@@ -272,7 +288,7 @@ static bool is_whole(const struct request *request)
 static bool too_many_not_shown(const struct summary *summary)
 {
     size_t listed = summary->all[FATE_EQUIVALENT] + summary->all[FATE_NOT_SHOWN];
-    return 100 * summary->all[FATE_NOT_SHOWN] > NOT_SHOWN_PERCENT * listed;
+    return 100 * summary->all[FATE_NOT_SHOWN] > EQUIVALENCE_NOT_SHOWN_PERCENT * listed;
 }
 
 static void write_protocols(const struct summary *summary)
@@ -317,7 +333,8 @@ static void write_summary(const struct request *request, const struct hunt *hunt
         printf(", %zu where the sound engine breaks, too", summary->disputed);
     }
     if (is_whole(request)) {
-        printf("; safe and live promises that found none: %zu", summary->toothless);
+        printf("; safe and live promises that found none: %zu, none but by themselves: %zu",
+               summary->toothless, summary->forestalled);
     }
     putchar('\n');
 }
@@ -449,6 +466,10 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
         return CLI_UNAVAILABLE;
     }
     struct summary summary = sum_up_all(hunt);
+    if (is_whole(request) && hunt->done == hunt->count && !judge_toothless(request, &summary)) {
+        fputs("assay sabotage: not enough memory\n", stderr);
+        return CLI_UNAVAILABLE;
+    }
     write_all(request, hunt, &summary);
     bool missed = summary.all[FATE_SURVIVED] + summary.all[FATE_NOT_EQUIVALENT] > 0 ||
                   (is_whole(request) && (summary.toothless > 0 || too_many_not_shown(&summary)));

@@ -227,7 +227,7 @@ static const struct sabotage_shape shapes[] = {
 
 #define INSERTED_WITH                                                                              \
     "no two saves differ under one key, so what is inserted is what would be written"
-#define FOR_SIGHT "how often it was saved is told to nobody but a sighting of LEG-9"
+#define FOR_SIGHT "how often it was saved again is told to nobody but a sighting of LEG-9"
 
 static const struct sabotage_reason equivalents[] = {
     {"legacy.create-job/repeat", "the integer is there, and is left alone"},
@@ -236,7 +236,6 @@ static const struct sabotage_reason equivalents[] = {
     {"legacy.work/repeat", "what is saved twice is saved"},
     {"legacy.work/drop/save.2", INSERTED_WITH},
     {"legacy.work/drop/save.3", INSERTED_WITH},
-    {"legacy.work/drop/save.4", FOR_SIGHT},
     {"legacy.work/stale/save.4", FOR_SIGHT},
     {"legacy.end-leg1/stale/move-earlier.1",
      "nobody else moves the integer between Leg1's entry and its end, but where a message comes "
@@ -245,7 +244,6 @@ static const struct sabotage_reason equivalents[] = {
     {"legacy.save/repeat", "what is saved twice is saved"},
     {"legacy.save/drop/save.2", INSERTED_WITH},
     {"legacy.save/drop/save.3", INSERTED_WITH},
-    {"legacy.save/drop/save.4", FOR_SIGHT},
     {"legacy.save/stale/save.4", FOR_SIGHT},
     {"legacy.undo/ack-before",
      "whoever dies in between leaves the entry counted, as the design does without it (LEG-7)"},

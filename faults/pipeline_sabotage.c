@@ -692,21 +692,14 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.hand-on/unguard/ack.1", "who hands on has seen to the phase, whoever holds it now"},
     {"pipeline.put-back/repeat", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back", COMES_AGAIN},
-    {"pipeline.put-back/split-after/put-back", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back.1", COMES_AGAIN},
     {"pipeline.put-back/unguard/put-back.1", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back.2", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back.3", COMES_AGAIN},
-    {"pipeline.put-back/drop/log-sweep", "what is put back comes again, logged or not"},
-};
-
-static const struct sabotage_reason differing[] = {
-#include "faults/pipeline_differing.def"
 };
 
 const struct sabotage_book sabotage_book_pipeline = {
     SABOTAGE_BOOK(named, shapes, equivalents),
-    SABOTAGE_DIFFERING(differing),
     .primitives = change_primitives,
     .ready = look,
     .bundle = rewrite,

@@ -136,15 +136,32 @@ static bool is_elsewhere(const struct sabotage_book *book, uint8_t bundle, uint8
     return book->once != NULL && book->once->primitive == primitive && book->once->bundle != bundle;
 }
 
-/* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
-static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape, uint8_t part)
+/* An earlier part of the shape makes rows of the operation's table: nobody can have read this row
+ * before, so that no read of it is stale. */
+static bool is_new_row(const struct sabotage_shape *shape, uint8_t at, const struct op *op)
 {
+    for (uint8_t i = 0; i < at; i++) {
+        const struct primitive *before = &primitive_table[shape->primitives[i]];
+        for (int o = 0; o < before->op_count; o++) {
+            if (before->ops[o].kind == OP_INSERT && before->ops[o].table == op->table) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
+static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape, uint8_t at)
+{
+    uint8_t part = shape->primitives[at];
     const struct primitive *primitive = &primitive_table[part];
     for (int i = 0; i < primitive->op_count; i++) {
         const struct op *op = &primitive->ops[i];
         if ((primitive->op_count > 1 && visit(walk, SABOTAGE_DROP, shape, part, i + 1)) ||
             (op->test != TEST_NONE && visit(walk, SABOTAGE_UNGUARD, shape, part, i + 1)) ||
-            (op->kind == OP_ADD && visit(walk, SABOTAGE_STALE, shape, part, i + 1))) {
+            (op->kind == OP_ADD && !is_new_row(shape, at, op) &&
+             visit(walk, SABOTAGE_STALE, shape, part, i + 1))) {
             return true;
         }
     }
@@ -163,7 +180,7 @@ static bool visit_shape(struct walk *walk, const struct sabotage_shape *shape)
         if (visit(walk, SABOTAGE_DROP, shape, part, 0) ||
             (!last && visit(walk, SABOTAGE_SPLIT, shape, part, 0)) ||
             (!is_elsewhere(books[walk->protocol], shape->bundle, part) &&
-             visit_ops(walk, shape, part))) {
+             visit_ops(walk, shape, i))) {
             return true;
         }
     }

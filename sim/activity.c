@@ -111,26 +111,36 @@ static const char *const grounds[] = {"tree-3",     "crowd",       "cycle",
                                       "pending",    "ceilings",    "thresholds",
                                       "overtaking", "last-chance", NULL};
 
+#define ONLY(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Bundles that are sent in some scenarios only. */
-static const char *const only_where[BUNDLE_NAME_COUNT] = {
-    [BUNDLE_ESCALATE] = "last-chance",     [BUNDLE_EXTEND] = "short-claims",
-    [BUNDLE_PUT_BACK] = "overtaking",      [BUNDLE_LEG1_ACK] = "tree-3-merged",
-    [BUNDLE_ANSWER_ACK] = "tree-3-merged", [BUNDLE_STEPS_ACK] = "thresholds-merged",
-    [BUNDLE_STEP3_ACK] = "tree-3-merged",  [BUNDLE_ACK_CLAIM] = "tree-3-merged",
+static const char *const *const only_where[BUNDLE_NAME_COUNT] = {
+    [BUNDLE_ESCALATE] = ONLY("last-chance"),
+    [BUNDLE_EXTEND] = ONLY("short-claims"),
+    [BUNDLE_PUT_BACK] = ONLY("overtaking"),
+    [BUNDLE_LEG1_ACK] = ONLY("tree-3-merged"),
+    [BUNDLE_ANSWER_ACK] = ONLY("tree-3-merged"),
+    [BUNDLE_STEPS_ACK] = ONLY("thresholds-merged"),
+    [BUNDLE_STEP3_ACK] = ONLY("tree-3-merged", "peer-5-merged", "crowd-merged"),
+    [BUNDLE_ACK_CLAIM] = ONLY("tree-3-merged"),
 };
 
 /* With merged commits: what is entered along with something else meets its ceilings there, and only
  * who answers several times, or for its task, publishes for others. */
-static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
+static const char *const *const where_entered[] = {ONLY("last-chance-merged"),
+                                                   ONLY("ceilings-merged")};
+static const char *const *const where_left[] = {ONLY("peer-5-merged"), ONLY("pending-merged")};
+
+static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
     bool merged = bundle >= BUNDLE_LEG1_ACK && bundle <= BUNDLE_STEPS_ACK;
     bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
     bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
     if (merged && enters) {
-        return bundle == BUNDLE_ANSWER_ACK ? "last-chance-merged" : "ceilings-merged";
+        return where_entered[bundle != BUNDLE_ANSWER_ACK];
     }
     if (merged && leaves && bundle != BUNDLE_STEPS_ACK) {
-        return bundle == BUNDLE_LEG1_ACK ? "peer-5-merged" : "pending-merged";
+        return where_left[bundle != BUNDLE_LEG1_ACK];
     }
     return only_where[bundle];
 }
@@ -143,7 +153,7 @@ const struct sim_part sim_part_activity = {
     .can_see = can_see,
     .sameness = &activity_sameness,
     .grounds = grounds,
-    .only_ground = only_ground,
+    .only_grounds = only_grounds,
     .row = activity_row_name,
     .subject = activity_subject_name,
     .message = activity_message_name,

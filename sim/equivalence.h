@@ -24,6 +24,8 @@
 #include "sim/explore.h"
 #include "sim/scopes.h"
 
+#define EQUIVALENCE_NOT_SHOWN_PERCENT 10 /* of those listed as equivalent may stay so */
+
 /* A scope and what the sound engine does there. */
 struct equivalence_ground {
     const struct scope *scope;

@@ -147,10 +147,11 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 static const char *const grounds[] = {"key-branches", "key-pause", "key-error", "key-await", NULL};
 
-static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
+static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
+    static const char *const pauses[] = {"key-pause", NULL};
     (void)primitive;
-    return bundle == BUNDLE_PAUSE_KEY ? "key-pause" : NULL;
+    return bundle == BUNDLE_PAUSE_KEY ? pauses : NULL;
 }
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
@@ -165,7 +166,7 @@ const struct sim_part sim_part_key = {
     .knows = knows,
     .can_see = can_see,
     .grounds = grounds,
-    .only_ground = only_ground,
+    .only_grounds = only_grounds,
     .row = flow_row_name,
     .message = flow_message_name,
     .subject = flow_subject_name,

@@ -15,17 +15,15 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
         return 1;
     }
     const struct sim_part *part = part_of((enum protocol_id)sabotage->protocol);
-    const char *only = part->only_ground == NULL
-                           ? NULL
-                           : part->only_ground((enum bundle_name)sabotage->bundle,
-                                               (enum primitive_id)sabotage->primitive);
-    if (only != NULL) {
-        names[0] = only;
-        return 1;
+    const char *const *grounds = NULL;
+    if (part->only_grounds != NULL) {
+        grounds = part->only_grounds((enum bundle_name)sabotage->bundle,
+                                     (enum primitive_id)sabotage->primitive);
     }
+    grounds = grounds == NULL ? part->grounds : grounds;
     size_t count = 0;
-    while (count < KILL_SCENARIOS_MAX && part->grounds[count] != NULL) {
-        names[count] = part->grounds[count];
+    while (count < KILL_SCENARIOS_MAX && grounds[count] != NULL) {
+        names[count] = grounds[count];
         count++;
     }
     return count;
@@ -349,4 +347,25 @@ bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunti
         free_ground(hunt.grounds[i]);
     }
     return made == hunt.count && !hunt.out_of_memory;
+}
+
+bool kill_by_itself(enum clause_id clause, const struct kill_hunting *hunting, struct kill *kill)
+{
+    bool without[CLAUSE_COUNT];
+    struct kill_hunting alone = *hunting;
+    for (int i = 0; i < CLAUSE_COUNT; i++) {
+        without[i] = i != (int)clause;
+    }
+    alone.without = without;
+    *kill = (struct kill){.found = false};
+    for (size_t i = 0; i < sabotage_named_count() && !kill->found; i++) {
+        struct sabotage sabotage;
+        sabotage_get(i, &sabotage);
+        if (protocol_get((enum protocol_id)sabotage.protocol)->family ==
+                clause_get(clause)->family &&
+            !kill_hunt(&sabotage, &alone, kill)) {
+            return false;
+        }
+    }
+    return true;
 }

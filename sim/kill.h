@@ -70,6 +70,10 @@ struct kill_hunting {
 bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunting,
                struct kill *kill);
 
+/* What a promise is worth that others always forestall: whether it finds a named sabotage of its
+ * protocol with all others switched off. kill->found says so. False: no memory. */
+bool kill_by_itself(enum clause_id clause, const struct kill_hunting *hunting, struct kill *kill);
+
 /* In how many seeds something was seen: what (KI2) compares. */
 struct kill_paths {
     uint32_t seen[SIGHT_COUNT], evaluated[CLAUSE_COUNT];

@@ -42,9 +42,9 @@ struct sim_part {
     /* Scenarios in which enumerated sabotages are hunted in turn, NULL last; at most
      * KILL_SCENARIOS_MAX. */
     const char *const *grounds;
-    /* The one scenario that sends this bundle with this primitive in it; NULL: all do. The hook may
-     * be NULL, too. */
-    const char *(*only_ground)(enum bundle_name bundle, enum primitive_id primitive);
+    /* ... in which this bundle with this primitive in it is, because few send it; NULL: in all of
+     * them. The hook may be NULL, too. */
+    const char *const *(*only_grounds)(enum bundle_name bundle, enum primitive_id primitive);
 
     /* ---- words ---- */
 

@@ -88,17 +88,41 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 static const char *const grounds[] = {"seq",       "seq-illegal", "seq-leases",
                                       "seq-grace", "seq-late",    NULL};
 
-static const char *only_ground(enum bundle_name bundle, enum primitive_id primitive)
+/* Bundles that few scenarios send often, or that meet in few what their guard is for: another one
+ * of the same actor that comes late. In a drill who is refused may err on purpose, so that a cancel
+ * is tried where nobody drills, too. */
+static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
-    (void)primitive;
+    static const char *const attempts[] = {"seq-illegal", "seq-grace", NULL};
+    static const char *const cancels[] = {"seq-grace", "seq-cancel", NULL};
+    static const char *const late_cancels[] = {"seq-grace", NULL};
+    static const char *const late_dispatches[] = {"seq-drill", "seq-late", NULL};
+    static const char *const looks[] = {"seq", "seq-leases", "seq-late", "seq-alone", NULL};
+    static const char *const early_cancels[] = {"seq-leases", NULL};
+    static const char *const reclaims[] = {"seq-leases", "seq-grace", NULL};
+    static const char *const reports[] = {"seq", "seq-illegal", "seq-successors", NULL};
+    static const char *const late_reports[] = {"seq", "seq-successors", NULL};
     switch ((int)bundle) {
     case BUNDLE_SEQ_ATTEMPT:
-        return "seq-illegal";
+        return attempts;
+    case BUNDLE_SEQ_DISPATCH:
+        return primitive == PRIMITIVE_SEQ_EXPECT ? late_dispatches : NULL;
+    case BUNDLE_SEQ_LOOK:
+        return looks;
+    case BUNDLE_SEQ_CANCEL:
+        return primitive == PRIMITIVE_SEQ_DISPATCHED || primitive == PRIMITIVE_SEQ_TERMINAL
+                   ? early_cancels
+                   : NULL;
     case BUNDLE_SEQ_ASK:
+        return cancels;
     case BUNDLE_SEQ_FORCE:
-        return "seq-grace";
+        return primitive == PRIMITIVE_SEQ_IN_FLIGHT ? late_cancels : cancels;
     case BUNDLE_SEQ_RECLAIM:
-        return "seq-leases";
+        return reclaims;
+    case BUNDLE_SEQ_FINISH:
+        return primitive == PRIMITIVE_SEQ_HOLD ? late_reports : reports;
+    case BUNDLE_SEQ_COMMIT:
+        return reports;
     default:
         return NULL;
     }
@@ -337,7 +361,7 @@ const struct sim_part sim_part_seq = {
     .misstep = misstep,
     .can_see = can_see,
     .grounds = grounds,
-    .only_ground = only_ground,
+    .only_grounds = only_grounds,
     .row = row_name,
     .sent = tell_sent,
     .changes = tell_changes,

@@ -87,7 +87,7 @@ run 1 $again --schedule "$scratch/pct" && run 1 replay "$scratch/pct"
 grep -q '"strategy": "pct"' "$scratch/pct" || fail "the schedule does not say where it is from"
 
 # ---- a planted bug ----
-run 4 campaign seq-grace --seeds 300 --sabotage seq.ask-to-end/drop/ask && says 'a path is lost' &&
+run 4 campaign seq-grace --seeds 300 --sabotage seq.force-cancel/drop/grace.2 && says 'a path is lost' &&
     says 'SEQ-15 is seen with the sound engine in'
 run 0 campaign tree-3 --seeds 100 --sabotage create-job/repeat && says 'on the same seeds: met'
 bug='--sabotage lost-snapshot'
@@ -170,7 +170,7 @@ run 0 run legacy-replay --seed 16 --expect-finding && says 'as the scenario expe
 run 0 sabotage lost-snapshot close-overtakes --strategy both --base-seeds 3 && says '2 sabotages from 3 base seeds'
 run 0 sabotage close-overtakes --strategy pct --json && says '"strategy":"pct"' && says '"fate":"found"'
 bad 'it is random' sabotage --strategy neither
-run 0 sabotage legacy && says '87 sabotages: 66 found'
+run 0 sabotage legacy && says '87 sabotages: 68 found'
 run 0 sweep legacy --seed 1 && says 'every promise held'
 
 # ---- bad input ----

@@ -372,7 +372,8 @@ Test(sabotage, every_primitive_of_every_bundle_is_dropped_and_every_test_left_ou
                 sabotage_knows(PROTOCOL_ACTIVITY, (enum bundle_name)b, (enum primitive_id)p);
             cr_expect_eq(whole, known ? 1 : 0);
             cr_expect_eq(unguarded, known ? tests : 0);
-            cr_expect_eq(stale, known ? sums : 0);
+            bool new_row = b == BUNDLE_STEPS_ACK && p == PRIMITIVE_ENTER_LEG1; /* made there */
+            cr_expect_eq(stale, known && !new_row ? sums : 0);
         }
     }
 }

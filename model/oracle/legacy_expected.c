@@ -281,6 +281,7 @@ static void published_leg1(const struct held *held, const struct activity *to, u
     }
 }
 
+/* What the queue delivers twice comes under another key. */
 static void published_leg2(const struct held *held, const struct activity *to, uint32_t slot)
 {
     int64_t content = row_get(held->rows, TABLE_MESSAGE, slot, MESSAGE_CONTENT);
@@ -289,8 +290,10 @@ static void published_leg2(const struct held *held, const struct activity *to, u
     that(held, has && content == expected_legacy_content(to->number, input_of(held, to), answer),
          CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "an answer that its activity does not give, or with other data");
-    if (has) {
-        memory_flag(held->judge, MEMORY_ACTIVITY, to->id, PAST_ANSWER(answer));
+    if (has && memory_flag(held->judge, MEMORY_ACTIVITY, to->id, PAST_ANSWER(answer))) {
+        that(held, row_key(held->rows, TABLE_MESSAGE, slot) != expected_legacy_leg2(to->id, answer),
+             CLAUSE_LEG_3, TABLE_MESSAGE, slot,
+             "Leg1 published an answer again that was not missing");
     }
 }
 

@@ -5,7 +5,8 @@
  * show. How each is recognised in rows:
  *
  *      LEG-3   a Leg1 that ran again over what another run had left, or ended more often than it
- *              was entered; settled: one that never ended, or ended without its messages
+ *              was entered, or published what was not missing; settled: one that never ended, or
+ *              ended without its messages
  *      LEG-4   an undo that nobody owes; more exits than entries; settled: Leg2 not closed
  *      LEG-5   a field ran over; a call given up that the digits had room for
  *      LEG-6   a second child of one parent and one node is published: each edge of a graph belongs
@@ -13,6 +14,7 @@
  *      LEG-7   settled: an entry that was counted after success is still counted
  *      LEG-9   a message before its integer; an integer set back; settled: one without a message
  *      LEG-10  an entry number given twice, or another claim's data under the same number
+ *      LEG-12  data that were saved and not counted (SAVED_RUNS)
  *      LEG-11  Leg1 saved its result and the journal has no work; or work is in it twice for one
  *              claim, or for none
  *
@@ -221,6 +223,13 @@ static void judge_state(struct judge *judge, const struct row_change *change)
                       ? row_get(judge->rows, TABLE_SAVED, change->slot, change->column)
                       : 0;
     (leg1 ? judge_leg1_state : judge_leg2_state)(judge, change, now);
+    if (change->kind == ROW_INSERTED) { /* what is told of a replay rests on it (LEG-9) */
+        judge_held(judge, CLAUSE_LEG_12);
+        if (row_get(judge->rows, TABLE_SAVED, change->slot, SAVED_RUNS) != 1) {
+            legacy_breach(judge, CLAUSE_LEG_12, TABLE_SAVED, change->slot,
+                          "data were saved, and not counted as saved once");
+        }
+    }
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -105,6 +105,9 @@ static const struct {
     [SIGHT_SEQ_LATE_RESULT] = {CLAUSE_SEQ_12, "a late result was refused"},
     [SIGHT_SEQ_RECLAIM_WON] = {CLAUSE_SEQ_12, "a result came after its run was reclaimed"},
     [SIGHT_SEQ_LATE_BEAT] = {CLAUSE_SEQ_19, "a late heartbeat was refused"},
+    [SIGHT_SEQ_LEASE_READ] = {CLAUSE_SEQ_8,
+                              "a lease whose answer was lost was read for, and its run went on"},
+    [SIGHT_SEQ_CANCEL_LATE] = {CLAUSE_SEQ_5, "a forced cancel that came too late was refused"},
 };
 
 enum clause_id oracle_sighting_clause(enum oracle_sighting sighting)

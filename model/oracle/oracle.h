@@ -139,6 +139,8 @@ enum oracle_sighting {
     SIGHT_SEQ_LATE_RESULT, /* SEQ-12: what was late was the result of a run */
     SIGHT_SEQ_RECLAIM_WON, /* SEQ-12: ... of one that had been reclaimed */
     SIGHT_SEQ_LATE_BEAT,   /* SEQ-19: it was a heartbeat */
+    SIGHT_SEQ_LEASE_READ,  /* SEQ-8: a run went on whose worker was not told of its lease */
+    SIGHT_SEQ_CANCEL_LATE, /* SEQ-5: a forced cancel that its run's end had overtaken was counted */
     SIGHT_COUNT
 };
 
@@ -188,7 +190,7 @@ struct monitors {
     struct oracle_verdict (*recheck)(struct oracle *oracle, const struct rows *rows);
 };
 
-#define SEEN_CELLS 12
+#define SEEN_CELLS 13
 
 struct oracle {
     const struct monitors *monitors;    /* of the run's protocol */

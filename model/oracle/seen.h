@@ -16,8 +16,12 @@ typedef struct oracle_verdict seen_monitor(struct oracle *oracle, const struct r
 seen_monitor seen_activity;
 /* CUT-12, CUT-16, CUT-17: tries, the advisory lock, isolation. */
 seen_monitor seen_pipeline;
-/* SEQ-9, SEQ-10: heartbeats, and how late a lease is reclaimed. */
+/* SEQ-5, SEQ-9, SEQ-10, SEQ-12: what a client knows and does all the same, heartbeats, how late a
+ * lease is reclaimed, late results. */
 seen_monitor seen_seq;
+
+/* Part of seen_seq: whether the journal has the work of this run (SEQ-22). */
+bool seq_rows_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run);
 
 /* The client's memory; of nobody none. One that was started anew remembers nothing. */
 static inline int64_t *seen_client(struct oracle *oracle, const struct observed *seen)

@@ -28,6 +28,8 @@ static void read_changes(struct doing *doing, const struct rows *rows,
         } else if (change->kind == ROW_INSERTED) {
             bool held = row_get(rows, TABLE_MESSAGE, change->slot, MESSAGE_EPOCH) > 0;
             published = held ? change->slot : published;
+            doing->published = row_key(rows, TABLE_MESSAGE, change->slot);
+            doing->again = doing->published == cells[CELL_ANSWER] ? change->slot : doing->again;
         } else if (change->column == MESSAGE_EPOCH) {
             doing->takes = change->slot;
         } else if (change->column == MESSAGE_VISIBLE_AT && own) {
@@ -85,6 +87,31 @@ static void judge_holder(struct judge *judge, const struct doing *doing, const i
     }
     if (lets_go && failures > TRIES_MAX) {
         judge_see(judge, SIGHT_CLAIM_LET_GO);
+    }
+}
+
+/* A claim lasts: what was claimed, or published and kept, is nobody else's for a time (E-ACL-34).
+ */
+static void judge_life(struct judge *judge, const struct doing *doing, const struct observed *seen)
+{
+    if (doing->takes != ROW_NONE) {
+        int64_t until = row_get(judge->rows, TABLE_MESSAGE, doing->takes, MESSAGE_VISIBLE_AT);
+        judge_that(judge, until > seen->began, ORACLE_STORE, CLAUSE_ACL_47, TABLE_MESSAGE,
+                   doing->takes, "a message was claimed, or kept, for no time at all");
+    }
+}
+
+/* What committed, and its worker was told so, is not sent again (E-ACL-13): no message comes twice
+ * under one claim. */
+static void judge_published(struct judge *judge, const struct doing *doing,
+                            const struct observed *seen, int64_t *cells)
+{
+    if (doing->published != 0 && cells[CELL_ANSWER] != 0) {
+        judge_that(judge, doing->again == ROW_NONE, ORACLE_STORE, CLAUSE_ACL_48, TABLE_MESSAGE,
+                   doing->again, "what had committed was sent again by a worker that was told so");
+    }
+    if (doing->published != 0 || doing->takes != ROW_NONE) {
+        cells[CELL_ANSWER] = doing->takes == ROW_NONE && seen->answered ? doing->published : 0;
     }
 }
 
@@ -149,8 +176,11 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
     struct judge judge;
     judge_begin(&judge, oracle, rows);
     int64_t *cells = seen_client(oracle, seen);
-    struct doing doing = {
-        .takes = ROW_NONE, .keeps = ROW_NONE, .escalation = ROW_NONE, .ledger = LEDGER_LEFT_ALONE};
+    struct doing doing = {.takes = ROW_NONE,
+                          .keeps = ROW_NONE,
+                          .again = ROW_NONE,
+                          .escalation = ROW_NONE,
+                          .ledger = LEDGER_LEFT_ALONE};
     if (cells == NULL) {
         return judge.verdict;
     }
@@ -161,6 +191,8 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
             judge_holder(&judge, &doing, cells);
         }
         seen_entries(&judge, seen, changes, count, &doing, cells);
+        judge_life(&judge, &doing, seen);
+        judge_published(&judge, &doing, seen, cells);
         remember_claim(&judge, &doing, seen, cells);
     }
     remember_end(&judge, &doing, seen, cells);

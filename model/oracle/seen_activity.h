@@ -16,6 +16,7 @@ enum {
     CELL_LAST,     /* ... and as of its last one */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* ... as it counts them, there may be fewer, or more */
+    CELL_ANSWER,   /* the message that it published under this claim, and was told of; 0: none */
     CELL_ENTERS,   /* 1 + the slot of the message whose entries are watched; 0: none is known */
     CELL_TABLE,    /* the table of the ledger that it enters, */
     CELL_LEDGER,   /* ... and the ledger's id; 0: a task, which has no ledger */
@@ -49,6 +50,8 @@ struct doing {
     bool publishes;            /* ... and it is that */
     uint32_t keeps;            /* the slot whose time it changed, and that it had claimed before */
     bool acks;                 /* it took away the one that it had claimed before */
+    int64_t published;         /* the last message that it published; 0: none */
+    uint32_t again;            /* the slot of one that it had published before, and knew it */
     uint32_t escalation;       /* a row that came, of any message; ROW_NONE: none */
     struct ledger_deed ledger; /* the one that its claim enters */
     bool nothing; /* it changed nothing: it found its step made, or it extended its claim to the

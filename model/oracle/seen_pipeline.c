@@ -83,6 +83,40 @@ static void judge_isolation(struct transaction *of, const struct row_change *cha
     }
 }
 
+/* ---- putting back ---------------------------------------------------------------------------- */
+
+/* Whether the log has that this request's phase was exhausted. */
+static bool is_logged(const struct rows *rows, uint32_t message)
+{
+    for (uint32_t log = 0; log < rows->table[TABLE_SWEEP_LOG].used; log++) {
+        if (row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_WHY) == SWEEP_EXHAUSTED &&
+            row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_ENTRY) ==
+                row_get(rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY) &&
+            row_get(rows, TABLE_SWEEP_LOG, log, SWEEP_LOG_PHASE) ==
+                row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever gives a request back before its claim is over has exhausted its tries, and the sweep owns
+ * it (E-CUT-16). Who claims one changes its time, too. */
+static void judge_put_back(struct transaction *of, const struct row_change *change)
+{
+    bool back = change->table == TABLE_MESSAGE && change->kind == ROW_UPDATED &&
+                change->column == MESSAGE_VISIBLE_AT;
+    for (size_t i = 0; back && i < of->count; i++) {
+        const struct row_change *other = &of->changes[i];
+        back = other->table != TABLE_MESSAGE || other->slot != change->slot ||
+               (other->kind == ROW_UPDATED && other->column != MESSAGE_EPOCH);
+    }
+    if (back) {
+        tell(of, is_logged(of->judge.rows, change->slot), CLAUSE_CUT_12, TABLE_MESSAGE,
+             change->slot, "a request was put back, and the sweep log does not say so");
+    }
+}
+
 /* ---- tries ----------------------------------------------------------------------------------- */
 
 /* What is written of how often it was tried. The history of an escalation tells of no try. A commit
@@ -163,6 +197,7 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
             judge_lock(&of, &changes[i]);
             judge_isolation(&of, &changes[i]);
         }
+        judge_put_back(&of, &changes[i]);
         if (cells != NULL) {
             judge_tries(&of, &changes[i], cells);
             forget_if_claimed(&changes[i], cells);

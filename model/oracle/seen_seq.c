@@ -10,9 +10,11 @@ enum {
     CELL_BEATS,    /* it sent a heartbeat of that run, or may have tried to */
     CELL_FOR_NONE, /* transactions that changed nothing while a lease had expired, in a row, */
     CELL_SINCE,    /* ... and when the first of them began */
-    CELL_ABOUT,    /* 1 + the slot of the seq that its last transaction moved or was refused at, and
-                      of which it was told; 0: of none */
-    CELL_MOVES,    /* ... how often that seq had been moved by then */
+    CELL_ABOUT,    /* 1 + the slot of the seq that its last transaction moved or was refused at, but
+                      for a read that tells it what it did not know; 0: of none */
+    CELL_MOVES,    /* ... how often that seq had been moved by then, */
+    CELL_KNOWS,    /* ... and it was told of that, or has read since */
+    CELL_UNTOLD,   /* it was not told of the lease that it took last */
 };
 
 static int64_t cell(const struct rows *rows, uint32_t slot, int column)
@@ -112,6 +114,30 @@ static int64_t refused_at(const struct rows *rows, const struct row_change *chan
     return 0;
 }
 
+/* A late result is told from a late heartbeat (SEQ-12): the journal has the work of its run by
+ * then. One that its client was not told of may have been sent before that. */
+static void judge_result(struct judge *judge, const struct row_change *changes, size_t count)
+{
+    const struct rows *rows = judge->rows;
+    uint32_t stripe = ROW_NONE;
+    bool result = false;
+    for (size_t i = 0; i < count; i++) {
+        bool own = changes[i].table == TABLE_SEQ_TALLY && changes[i].kind == ROW_UPDATED;
+        stripe = own && changes[i].column == SEQ_TALLY_LATE ? changes[i].slot : stripe;
+        result = result || (own && changes[i].column == SEQ_TALLY_RESULTS &&
+                            row_get(rows, TABLE_SEQ_TALLY, changes[i].slot, SEQ_TALLY_RESULTS) >
+                                changes[i].before);
+    }
+    if (stripe == ROW_NONE) {
+        return;
+    }
+    bool worked =
+        seq_rows_worked(judge->oracle, rows, row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_OF),
+                        row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS));
+    judge_that(judge, result || !worked, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ_TALLY, stripe,
+               "a late result was refused, and counted as if it were a heartbeat");
+}
+
 /* 1 + the slot of the seq that the commit moved; 0: of none. */
 static int64_t moved_by(const struct row_change *changes, size_t count)
 {
@@ -129,23 +155,40 @@ static int64_t moves_of(const struct rows *rows, int64_t about)
     return about == 0 ? 0 : cell(rows, (uint32_t)about - 1, SEQ_MOVE_COUNT);
 }
 
-/* Who is refused was overtaken: not by itself, one transaction before, of which it was told. Who is
- * not told may try again, and who tried before may come late; in a drill it errs on purpose. */
-static void judge_refusal(struct judge *judge, const struct observed *seen,
-                          const struct row_change *changes, size_t count, int64_t *cells)
+/* Who is refused was overtaken: not by itself, one transaction before, of which it knows: it was
+ * told, or it has read since how things stand (E-SEQ-11). Who does not know may try again, and who
+ * tried before may come late; in a drill it errs on purpose. */
+static void judge_refusal(struct judge *judge, const struct observed *seen, int64_t refused,
+                          const int64_t *cells)
+{
+    const struct rows *rows = judge->rows;
+    if (refused != 0 && seen->answered && row_get(rows, TABLE_STAGE, 0, STAGE_DRILL) == 0) {
+        judge_that(
+            judge,
+            refused != cells[CELL_ABOUT] || cells[CELL_KNOWS] == 0 ||
+                moves_of(rows, refused) != cells[CELL_MOVES],
+            ORACLE_STORE, CLAUSE_SEQ_5, TABLE_SEQ, (uint32_t)refused - 1,
+            "a move was refused that nobody had overtaken but its own client, which knew it");
+    }
+}
+
+/* Refusals, and what the client knows of the seq that it is about. */
+static void judge_knowledge(struct judge *judge, const struct observed *seen,
+                            const struct row_change *changes, size_t count, int64_t *cells)
 {
     const struct rows *rows = judge->rows;
     bool committed = seen->ended == OBSERVED_COMMITTED;
     int64_t refused = committed ? refused_at(rows, changes, count, cells[CELL_ABOUT]) : 0;
-    int64_t about = refused != 0 ? refused : committed ? moved_by(changes, count) : 0;
-    if (refused != 0 && seen->answered && row_get(rows, TABLE_STAGE, 0, STAGE_DRILL) == 0) {
-        judge_that(
-            judge, refused != cells[CELL_ABOUT] || moves_of(rows, refused) != cells[CELL_MOVES],
-            ORACLE_STORE, CLAUSE_SEQ_5, TABLE_SEQ, (uint32_t)refused - 1,
-            "a move was refused that nobody had overtaken but its own client, which knew it");
+    judge_refusal(judge, seen, refused, cells);
+    if (committed && seen->answered) {
+        judge_result(judge, changes, count);
     }
-    cells[CELL_ABOUT] = seen->answered ? about : 0;
-    cells[CELL_MOVES] = moves_of(rows, cells[CELL_ABOUT]);
+    bool reads = committed && seen->answered && seen->only_read;
+    if (!reads || cells[CELL_KNOWS] != 0) {
+        cells[CELL_ABOUT] = refused != 0 ? refused : committed ? moved_by(changes, count) : 0;
+        cells[CELL_MOVES] = moves_of(rows, cells[CELL_ABOUT]);
+    }
+    cells[CELL_KNOWS] = seen->answered;
 }
 
 /* ---- one transaction ------------------------------------------------------------------------- */
@@ -203,6 +246,9 @@ static void judge_seq(struct judge *judge, const struct seq_change *of, struct d
         cells[CELL_BEATS] = 0;
     } else if (of->beat && key == cells[CELL_RUN]) {
         doing->beats = true;
+        if (cells[CELL_UNTOLD] != 0) {
+            judge_see(judge, SIGHT_SEQ_LEASE_READ);
+        }
     }
 }
 
@@ -233,10 +279,13 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
             judge_seq(&judge, &of, &doing, cells);
         }
     }
+    if (doing.takes) {
+        cells[CELL_UNTOLD] = !seen->answered;
+    }
     if (!doing.takes || observed_failed(seen)) {
         remember_beat(&judge, seen, doing.beats, cells);
     }
     remember_round(&judge, seen, doing.changes, cells);
-    judge_refusal(&judge, seen, changes, count, cells);
+    judge_knowledge(&judge, seen, changes, count, cells);
     return judge.verdict;
 }

@@ -17,8 +17,9 @@
 #define MEMO_TAKEN     2 /* the heartbeat with which the run in flight began */
 #define MEMO_WORKED    3 /* 1 << attempt: the work of that run was done, of those below RUNS_MAX */
 #define FLAG_EVENT     1 /* its terminal event is out */
-#define FLAG_RECLAIMED 2 /* << attempt: that run was reclaimed, of those below */
-#define RUNS_MAX       60
+#define FLAG_RECLAIMED 2 /* << attempt: that run was reclaimed, of those below RUNS_MAX, */
+#define FLAG_ASKED     (INT64_C(1) << 31) /* << attempt: ... was asked to end */
+#define RUNS_MAX       30
 #define DECISIONS      16 /* attempts of which decisions are remembered */
 #define DECISION_CELLS ((size_t)ORACLE_SEQ_CLASSES * DECISIONS)
 #define MOVES_MAX      4 /* of one seq in one commit: more are as illegal as four */
@@ -476,6 +477,11 @@ static void remember(struct telling *told, uint32_t slot, const struct path *pat
         memory_set(&told->judge, MEMORY_SEQS, id, MEMO_TAKEN,
                    after(told, TABLE_SEQ, slot, SEQ_HEARTBEAT));
     }
+    int64_t run = after(told, TABLE_SEQ, slot, SEQ_ATTEMPTS);
+    if (after(told, TABLE_SEQ, slot, SEQ_CANCEL_AT) != 0 && run < RUNS_MAX &&
+        changed(told, TABLE_SEQ, slot, SEQ_CANCEL_AT)) {
+        memory_flag(&told->judge, MEMORY_SEQS, id, FLAG_ASKED << run);
+    }
 }
 
 /* SEQ-5: a seq is written by its moves, one count each, by heartbeats and by a cancel that is
@@ -642,13 +648,23 @@ static int64_t counted(const struct telling *told, uint32_t slot, int column)
     return after(told, TABLE_SEQ_TALLY, slot, column) - before(told, TABLE_SEQ_TALLY, slot, column);
 }
 
-/* An expectation that was overtaken (SEQ-5): it was, and is told. */
+/* An expectation that was overtaken (SEQ-5): it was, and is told. Who wants a run in flight that
+ * was asked to end already wants to cancel it by force (E-SEQ-8). */
 static void judge_stale(struct telling *told, uint32_t stripe, uint32_t seq)
 {
     int64_t expected = after(told, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS);
     judge_held(&told->judge, CLAUSE_SEQ_5);
     if (seq == ROW_NONE || after(told, TABLE_SEQ, seq, SEQ_STATE) == expected) {
         tally_breach(told, CLAUSE_SEQ_5, stripe, "a move was refused that nobody had overtaken");
+        return;
+    }
+    bool retried = after(told, TABLE_SEQ, seq, SEQ_STATE) == ORACLE_SEQ_DISPATCHED;
+    int64_t run = after(told, TABLE_SEQ, seq, SEQ_ATTEMPTS) - retried; /* the last one */
+    int64_t flags = memory_get(&told->judge, MEMORY_SEQS, row_key(told->judge.rows, TABLE_SEQ, seq),
+                               JUDGE_MEMO_FLAGS);
+    if (expected == ORACLE_SEQ_IN_FLIGHT && run >= 0 && run < RUNS_MAX &&
+        (flags & FLAG_ASKED << run) != 0) {
+        judge_see(&told->judge, SIGHT_SEQ_CANCEL_LATE);
     }
 }
 
@@ -952,6 +968,13 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
                    worked | INT64_C(1) << effect->epoch);
     }
     return told.judge.verdict;
+}
+
+bool seq_rows_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run)
+{
+    struct telling told = begin(oracle, rows, NULL, 0);
+    return run >= 0 && run < RUNS_MAX &&
+           (memory_get(&told.judge, MEMORY_SEQS, seq, MEMO_WORKED) >> run & 1) != 0;
 }
 
 static void rollback(struct oracle *oracle)

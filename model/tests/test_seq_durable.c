@@ -629,6 +629,8 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     fail_and_retry(0);
     revoke(50);
     cr_assert_eq(tell(), FINE);
+    stale(SEQ_IN_FLIGHT); /* who would have cancelled the run by force comes too late */
+    cr_assert_eq(tell(), FINE);
     take_lease(OWNER + 1, 51);
     cr_assert_eq(tell(), FINE);
     for (int result = 0; result < 2; result++) { /* the first owner wakes up */
@@ -654,7 +656,8 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     for (int i = SIGHT_SEQ_MOVE_1; i < SIGHT_COUNT; i++) {
         bool illegal = (i >= SIGHT_SEQ_ILLEGAL_00 && i < SIGHT_SEQ_COMMIT_AGAIN) ||
                        i == SIGHT_SEQ_COMMIT_EARLY || i == SIGHT_SEQ_FINAL;
-        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal, "%s",
+        bool by_store = i == SIGHT_SEQ_LEASE_READ;
+        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal || by_store, "%s",
                   oracle_sighting_text((enum oracle_sighting)i));
     }
 }
