@@ -179,7 +179,11 @@ class Build:
     def link(self, target, objects, program):
         """Objects stand before the libraries, so that the sound ones are not taken from there."""
         command = run(["ninja", "-C", self.folder, "-t", "commands", target])[0].splitlines()[-1]
-        words, made = shlex.split(command.split(" && ")[1]), {o.name: o for o in objects}
+        words, made = shlex.split(command.split(" && ")[1]), {}
+        for made_of in objects:  # a suite may do without the upper layers
+            layer = made_of.name.partition("-")[0]
+            if "%s/libassay_%s.a" % (layer, layer) in words:
+                made[made_of.name] = made_of
         for at, word in enumerate(words):
             own = re.sub(r"/CMakeFiles/[^/]*\.dir/", "/", word).replace("/", "-")
             words[at] = made.pop(own, word)

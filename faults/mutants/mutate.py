@@ -169,6 +169,11 @@ def writes_state(cursor):
     return cursor.kind != Kind.CALL_EXPR and operands[0].kind != Kind.DECL_REF_EXPR
 
 
+def returns_pointer(function):
+    """No engine's function returns NULL: a program that does dies at once, which shows nothing."""
+    return function.result_type.get_canonical().kind == clang.TypeKind.POINTER
+
+
 def early(function):
     kind = function.result_type.get_canonical().kind
     if kind == clang.TypeKind.VOID:
@@ -190,7 +195,8 @@ def block(source, cursor, function):
             following = statements[at + 1] if at + 1 < len(statements) else None
             if following is not None and is_plain(source, following):
                 swap(source, "stale", statement, following)
-        if statement.kind not in (Kind.RETURN_STMT, Kind.BREAK_STMT, Kind.DECL_STMT):
+        if statement.kind not in (Kind.RETURN_STMT, Kind.BREAK_STMT, Kind.DECL_STMT) and \
+                not returns_pointer(function):
             source.edit("return", start, start, early(function) + " ")
 
 
@@ -201,7 +207,7 @@ def returned(source, cursor, function):
     kind = function.result_type.get_canonical().kind
     if kind == clang.TypeKind.BOOL:
         negate(source, values[0])
-    elif kind != clang.TypeKind.RECORD:
+    elif kind != clang.TypeKind.RECORD and not returns_pointer(function):
         source.edit("return", *extent(values[0]), "0")
 
 

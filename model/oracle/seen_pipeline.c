@@ -83,6 +83,13 @@ static void judge_isolation(struct transaction *of, const struct row_change *cha
     }
 }
 
+/* A phase and its entry are read back as of one moment, else they tell of two (E-CUT-13). */
+static void judge_read(struct transaction *of)
+{
+    tell(of, of->seen->isolation != OBSERVED_READ_COMMITTED, CLAUSE_CUT_17, TABLE_COUNT, ROW_NONE,
+         "what became of a phase was not read in one snapshot");
+}
+
 /* ---- putting back ---------------------------------------------------------------------------- */
 
 /* Whether the log has that this request's phase was exhausted. */
@@ -202,6 +209,10 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
             judge_tries(&of, &changes[i], cells);
             forget_if_claimed(&changes[i], cells);
         }
+    }
+    if (committed && seen->only_read && seen->principal != PRINCIPAL_NONE &&
+        seen->isolation != OBSERVED_ISOLATION_UNKNOWN) {
+        judge_read(&of);
     }
     if (cells != NULL) {
         count_try(&of, cells);

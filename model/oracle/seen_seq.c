@@ -229,12 +229,17 @@ struct doing {
     bool beats;   /* it sent a heartbeat of the run in hand */
 };
 
-static void judge_seq(struct judge *judge, const struct seq_change *of, struct doing *doing,
-                      int64_t *cells)
+static void judge_seq(struct judge *judge, const struct observed *seen, const struct seq_change *of,
+                      struct doing *doing, int64_t *cells)
 {
     int64_t key = row_key(judge->rows, TABLE_SEQ, of->slot);
     int64_t state = cell(judge->rows, of->slot, SEQ_STATE);
     doing->changes = doing->changes || of->moved || of->beat;
+    if (of->beat) { /* one that is ahead of the clock keeps a lease that nobody works under */
+        judge_that(judge, cell(judge->rows, of->slot, SEQ_HEARTBEAT) == seen->began, ORACLE_STORE,
+                   CLAUSE_SEQ_19, TABLE_SEQ, of->slot,
+                   "a heartbeat was written that is not the store's time");
+    }
     if (of->moved && of->state == IN_FLIGHT && cell(judge->rows, of->slot, SEQ_ENDED_BY) != 0) {
         judge_beats(judge, of->slot, cells);
     } else if (of->moved && of->state == IN_FLIGHT && state != CANCELLED) {
@@ -276,7 +281,7 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
     for (size_t i = 0; seen->ended == OBSERVED_COMMITTED && i < count; i++) {
         if (is_first(changes, i)) {
             struct seq_change of = change_of(rows, changes, count, changes[i].slot);
-            judge_seq(&judge, &of, &doing, cells);
+            judge_seq(&judge, seen, &of, &doing, cells);
         }
     }
     if (doing.takes) {

@@ -429,6 +429,33 @@ Test(oracle_seen, a_phase_has_its_lock_first_and_its_isolation)
     }
 }
 
+Test(oracle_seen, what_became_of_a_phase_is_read_in_one_snapshot)
+{
+    PROVES(CLAUSE_CUT_17);
+    static const struct {
+        const char *name;
+        enum clause_id clause;
+        uint8_t isolation;
+        enum principal principal;
+        enum end end;
+    } cases[] = {
+        {"one", FINE, OBSERVED_SERIALIZABLE, PRINCIPAL_EXEC, OK},
+        {"one, too", FINE, OBSERVED_REPEATABLE_READ, PRINCIPAL_VERIFY, OK},
+        {"one a statement", CLAUSE_CUT_17, OBSERVED_READ_COMMITTED, PRINCIPAL_EXEC, OK},
+        {"nobody knows", FINE, OBSERVED_ISOLATION_UNKNOWN, PRINCIPAL_EXEC, OK},
+        {"it says nothing of a phase", FINE, OBSERVED_READ_COMMITTED, PRINCIPAL_NONE, OK},
+        {"it came to nothing", FINE, OBSERVED_READ_COMMITTED, PRINCIPAL_EXEC, ABORTED},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        struct observed seen = seen_at(1, cases[i].end);
+        seen.only_read = true;
+        seen.isolation = cases[i].isolation;
+        seen.principal = (uint8_t)cases[i].principal;
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "%s", cases[i].name);
+    }
+}
+
 Test(oracle_seen, a_status_is_not_moved_without_the_lock)
 {
     put(TABLE_ENTRY, ENTRY);
@@ -564,7 +591,7 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
 /* ---- seq: heartbeats and reclaiming ---------------------------------------------------------- *
  * Seqs 100 and 101 under a lease of 20; two rounds are eight transactions. */
 
-enum run { TAKE, BEAT, GLANCE, FINISH, RECLAIM, CANCEL };
+enum run { TAKE, BEAT, AHEAD, GLANCE, FINISH, RECLAIM, CANCEL };
 struct run_step {
     enum run run;
     int64_t at;
@@ -579,7 +606,8 @@ static void run_it(const struct run_step *step)
         set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at);
         break;
     case BEAT:
-        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at);
+    case AHEAD: /* of the store's clock */
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at + (step->run == AHEAD));
         break;
     case GLANCE:
         break;
@@ -638,6 +666,18 @@ Test(oracle_seen, a_run_reports_nothing_before_a_heartbeat)
          {{TAKE, 5, UNTOLD}, {FINISH, 7, OK}}},
         {"another's run", FINE, {{TAKE, 5, OK}, {FINISH, 7, BORN}}},
         {"a run that was taken away", FINE, {{TAKE, 5, OK}, {RECLAIM, 25, OK}}},
+    };
+    run_all(cases, COUNT(cases));
+}
+
+Test(oracle_seen, a_heartbeat_is_the_time_of_the_store)
+{
+    PROVES(CLAUSE_SEQ_19);
+    static const struct run_case cases[] = {
+        {"it is", FINE, {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 7, OK}}},
+        {"ahead of it", CLAUSE_SEQ_19, {{TAKE, 5, OK}, {AHEAD, 6, OK}}},
+        {"even if nobody is told", CLAUSE_SEQ_19, {{TAKE, 5, OK}, {AHEAD, 6, UNTOLD}}},
+        {"what failed wrote nothing", FINE, {{TAKE, 5, OK}, {AHEAD, 6, ABORTED}}},
     };
     run_all(cases, COUNT(cases));
 }
