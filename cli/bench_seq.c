@@ -2,7 +2,7 @@
 #include "cli/bench.h"
 #include "model/bench/seq_workload.h"
 #include "model/check.h"
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include <inttypes.h>
 #include <pthread.h>

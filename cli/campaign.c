@@ -23,7 +23,11 @@ static const char help[] =
     "scenario, clause and oracle, with the line that runs it again.\n"
     "\n"
     "  SCENARIO             a built-in scenario (assay list scenarios) or the path of a .yaml "
-    "file\n"
+    "file;\n"
+    "                       drawn-activity, drawn-key, ...: another scenario of that protocol for\n"
+    "                       every 64 seeds, drawn from all that its format can say. One of them "
+    "is\n"
+    "                       drawn-key-17, for every verb\n"
     "  --seeds N            seeds of each scenario (default 1000)\n"
     "  --time 60s           instead: as many as the time allows; s, m or h\n"
     "  --base-seed N        the first seed (default 1)\n"
@@ -177,6 +181,7 @@ static int no_memory(void)
 static int load_scenario(struct campaign_plan *plan, const char *name)
 {
     struct scenario_fault fault;
+    enum protocol_id protocol;
     if (is_among(plan, name)) {
         return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
                                cli_quote(name).text);
@@ -185,7 +190,9 @@ static int load_scenario(struct campaign_plan *plan, const char *name)
     if (scenario == NULL) {
         return no_memory();
     }
-    if (!scenario_load(name, scenario, &fault)) {
+    if (drawn_is_family(name, &protocol)) {
+        drawn_family(protocol, scenario);
+    } else if (!scenario_load(name, scenario, &fault)) {
         free(scenario);
         return cli_usage_error(&cli_campaign, "%s", fault.text);
     }
@@ -199,13 +206,16 @@ static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments
     bool all = arguments->count == 0;
     size_t count = all ? scenario_count() : (size_t)arguments->count;
     plan->scenario_count = 0;
-    plan->entries = calloc(count, sizeof *plan->entries);
+    plan->entries = calloc(count + (all ? PROTOCOL_COUNT : 0), sizeof *plan->entries);
     if (plan->entries == NULL) {
         return no_memory();
     }
     int status = CLI_OK;
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         status = load_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
+    }
+    for (int p = 0; status == CLI_OK && all && p < PROTOCOL_COUNT; p++) {
+        status = load_scenario(plan, drawn_family_name((enum protocol_id)p));
     }
     plan->whole = true;
     for (size_t i = 0; i < scenario_count(); i++) {
@@ -349,7 +359,11 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
     if (!schedule_make(&schedule)) {
         return false;
     }
-    *schedule.scenario = *plan->entries[scenario].scenario;
+    const struct scenario *of = plan->entries[scenario].scenario;
+    const struct scenario *ran = campaign_scenario(of, bucket->seed, schedule.scenario);
+    if (ran == of) {
+        *schedule.scenario = *of;
+    }
     schedule.seed = bucket->seed;
     schedule.strategy = plan->strategy;
     schedule.sabotaged = plan->sabotage != NULL;
@@ -369,7 +383,7 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
                           .kept = name,
                           .noted = true,
                           .counted = true};
-    finding_name(name, schedule.scenario->name, bucket->clause,
+    finding_name(name, plan->entries[scenario].scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     memcpy(one.without, plan->off, sizeof one.without);
     memcpy(one.silent, plan->silent, sizeof one.silent);

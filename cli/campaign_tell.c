@@ -28,6 +28,10 @@ static bool judge_paths(struct campaign_report *report)
                                        .strategy = plan->strategy,
                                        .without = plan->off};
         struct kill kill;
+        enum protocol_id drawn;
+        if (drawn_is_family(plan->entries[s].name, &drawn)) {
+            continue; /* its seeds have scenarios of their own */
+        }
         if (!kill_paths_lost(plan->entries[s].scenario, plan->sabotage, &hunting, &kill)) {
             return false;
         }
@@ -109,12 +113,18 @@ void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
                          const struct campaign_bucket *bucket, char *text, size_t size)
 {
     bool silenced = false;
+    enum protocol_id protocol;
+    char number[24] = "";
     for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
         silenced = silenced || plan->silent[i];
     }
-    size_t used = (size_t)snprintf(text, size, "assay %s %s %s %" PRIu64,
-                                   silenced ? "campaign" : "run", plan->entries[scenario].name,
-                                   silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
+    if (drawn_is_family(plan->entries[scenario].name, &protocol)) {
+        snprintf(number, sizeof number, "-%" PRIu64, bucket->seed / DRAWN_SEEDS);
+    }
+    size_t used =
+        (size_t)snprintf(text, size, "assay %s %s%s %s %" PRIu64, silenced ? "campaign" : "run",
+                         plan->entries[scenario].name, number,
+                         silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
     used = append(text, size, used, one_run_strategy_flag(&plan->strategy).text, "");
     if (plan->sabotage != NULL) {
         used = append(text, size, used, " --sabotage ", plan->sabotage->name);
@@ -155,16 +165,13 @@ static uint64_t total(const uint64_t *counts, size_t count)
 /* ---- for people ------------------------------------------------------------------------------ */
 
 /* How many kinds of fault the scenario allows, and how many of them fell. */
-static void count_kinds(const struct scenario *scenario, const struct campaign_tally *tally,
-                        int *allowed, int *fell)
+static int count_kinds(const struct campaign_tally *tally)
 {
-    *allowed = *fell = 0;
+    int fell = 0;
     for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
-        if (scenario->faults.rate[kind].times > 0) {
-            ++*allowed;
-            *fell += tally->fired[kind] > 0;
-        }
+        fell += tally->fired[kind] > 0;
     }
+    return fell;
 }
 
 static void tell_scenario(FILE *out, enum format_kind format, const struct campaign_plan *plan,
@@ -172,8 +179,7 @@ static void tell_scenario(FILE *out, enum format_kind format, const struct campa
 {
     const struct scenario *scenario = plan->entries[index].scenario;
     const struct campaign_tally *tally = &result->tally;
-    int allowed, fell;
-    count_kinds(scenario, tally, &allowed, &fell);
+    int fell = count_kinds(tally);
     bool alarming = campaign_broken_runs(plan, index, result) > 0;
     fprintf(out, "%s%-20s%s %9s %13s %10s of %2d kind%s %s%9s%s%s\n", format_strong(format),
             scenario->name, format_plain(format), format_grouped(tally->runs).text,
@@ -210,6 +216,14 @@ static void tell_gates(FILE *out, enum format_kind format, const struct campaign
     }
 }
 
+static void drift_text(const struct campaign_report *report, size_t s, char *text, size_t size)
+{
+    static struct scenario drawn;
+    const struct campaign_drift *drift = &report->work->results[s].drift;
+    campaign_drift_text(campaign_scenario(report->plan->entries[s].scenario, drift->seed, &drawn),
+                        drift, text, size);
+}
+
 static void tell_drift(FILE *out, enum format_kind format, const struct campaign_report *report)
 {
     char text[400];
@@ -218,7 +232,7 @@ static void tell_drift(FILE *out, enum format_kind format, const struct campaign
         return;
     }
     const struct campaign_drift *drift = &report->work->results[s].drift;
-    campaign_drift_text(report->plan->entries[s].scenario, drift, text, sizeof text);
+    drift_text(report, s, text, sizeof text);
     fprintf(out, "\n%snot deterministic%s: %s, seed %" PRIu64 ": %s\n", format_alarm(format),
             format_plain(format), report->plan->entries[s].scenario->name, drift->seed, text);
 }
@@ -379,7 +393,7 @@ static json_t *drift_line(const struct campaign_report *report, size_t s)
 {
     char text[400];
     const struct campaign_drift *drift = &report->work->results[s].drift;
-    campaign_drift_text(report->plan->entries[s].scenario, drift, text, sizeof text);
+    drift_text(report, s, text, sizeof text);
     return json_pack("{ss ss so so ss}", "type", "drift", "scenario",
                      report->plan->entries[s].scenario->name, "seed", number(drift->seed), "step",
                      number(drift->step), "text", text);

@@ -118,7 +118,7 @@ uint64_t campaign_plan_last(const struct campaign_plan *plan, uint64_t runs)
     return plan->base_seed + offset + (runs == 0 ? 0 : (runs - 1) % CAMPAIGN_BLOCK);
 }
 
-static void run_item(const struct campaign_plan *plan, struct campaign_runner *runner,
+static bool run_item(const struct campaign_plan *plan, struct campaign_runner *runner,
                      uint64_t item, struct campaign_result *result)
 {
     uint64_t block = item / plan->scenario_count * plan->shards + plan->shard;
@@ -127,7 +127,7 @@ static void run_item(const struct campaign_plan *plan, struct campaign_runner *r
     if (plan->seeds != 0 && plan->seeds - offset < count) {
         count = plan->seeds - offset;
     }
-    campaign_block(runner, plan->base_seed + offset, count, plan->check_every, result);
+    return campaign_block(runner, plan->base_seed + offset, count, plan->check_every, result);
 }
 
 /* ---- adding up ------------------------------------------------------------------------------- */
@@ -224,7 +224,9 @@ static bool work_off(struct pool *pool, struct seat *seats)
             return false;
         }
         struct slot *slot = &pool->slots[item % pool->slot_count];
-        run_item(pool->plan, seats[scenario].runner, item, &slot->result);
+        if (!run_item(pool->plan, seats[scenario].runner, item, &slot->result)) {
+            return false;
+        }
         hand_in(pool, slot);
     }
     return true;

@@ -5,7 +5,7 @@
 #include "reports/artefacts.h"
 #include "reports/evidence.h"
 #include "reports/json_line.h"
-#include "scenarios/scenario.h"
+#include "scenarios/drawn.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -123,6 +123,13 @@ int list_rows_scenarios(FILE *out, enum format_kind format, const char *id)
     struct scenario *scenario = malloc(sizeof *scenario);
     for (size_t i = 0; scenario != NULL && i < scenario_count(); i++) {
         if (matches(scenario_name(i), id) && scenario_load(scenario_name(i), scenario, &fault)) {
+            write_scenario(out, format, scenario);
+            count++;
+        }
+    }
+    for (int p = 0; scenario != NULL && p < PROTOCOL_COUNT; p++) {
+        if (matches(drawn_family_name((enum protocol_id)p), id)) {
+            drawn_family((enum protocol_id)p, scenario);
             write_scenario(out, format, scenario);
             count++;
         }

@@ -298,7 +298,13 @@ static size_t judge_scenario(const struct merging *merging, const char *name,
     static const bool off[CLAUSE_COUNT];
     struct campaign_gate gates[CAMPAIGN_GATES_MAX];
     struct scenario_fault fault;
-    if (!scenario_load(name, scenario, &fault) || !add_up(&merging->evidence, name, sum)) {
+    enum protocol_id protocol;
+    if (!add_up(&merging->evidence, name, sum)) {
+        return 0;
+    }
+    if (drawn_is_family(name, &protocol)) {
+        drawn_family(protocol, scenario);
+    } else if (!scenario_load(name, scenario, &fault)) {
         return 0;
     }
     size_t count = campaign_gates(scenario, sum, off, gates);
@@ -363,6 +369,10 @@ static int judge_gates(struct merging *merging)
     bool every = fits && has_every_scenario(merging, sum);
     for (size_t i = 0; fits && i < scenario_count(); i++) {
         count += judge_scenario(merging, scenario_name(i), sum, scenario, missed);
+    }
+    for (int p = 0; fits && p < PROTOCOL_COUNT; p++) {
+        count +=
+            judge_scenario(merging, drawn_family_name((enum protocol_id)p), sum, scenario, missed);
     }
     count += every ? judge_all(merging, sum, missed) : 0;
     free(sum);

@@ -1,7 +1,7 @@
 #include "cli/real_plan.h"
 
 #include "real/part.h"
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include <stdlib.h>
 #include <string.h>

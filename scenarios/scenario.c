@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "scenarios/builtin.h"
+#include "scenarios/drawn.h"
 #include "scenarios/part.h"
 #include "scenarios/plan_text.h"
 
@@ -395,8 +396,14 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
 {
     struct reader_text text = {.length = strnlen(name, READER_TEXT_SIZE - 1)};
     char known[200] = "", quoted[READER_QUOTED_SIZE];
+    enum protocol_id protocol;
     size_t at = 0;
     memcpy(text.text, name, text.length);
+    if (drawn_is_family(name, &protocol)) {
+        snprintf(fault->text, sizeof fault->text,
+                 "%s is many scenarios, and only a campaign runs them; name one: %s-1", name, name);
+        return false;
+    }
     for (size_t i = 0; i < builtin_scenarios_count && at < sizeof known; i++) {
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
                                builtin_scenarios[i].name);
@@ -448,5 +455,11 @@ static bool is_path(const char *name)
 
 bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault)
 {
+    enum protocol_id protocol;
+    uint64_t number;
+    if (drawn_is_one(name, &protocol, &number)) {
+        drawn_make(protocol, number, scenario);
+        return true;
+    }
     return is_path(name) ? load_file(name, scenario, fault) : load_builtin(name, scenario, fault);
 }

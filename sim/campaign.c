@@ -173,8 +173,27 @@ static void note_step(void *context, const struct run_event *event)
     };
 }
 
-bool campaign_runner_make(struct campaign_runner *runner, const struct scenario *scenario,
-                          const struct sabotage *sabotage)
+const struct scenario *campaign_scenario(const struct scenario *of, uint64_t seed,
+                                         struct scenario *room)
+{
+    enum protocol_id protocol;
+    if (!drawn_is_family(of->name, &protocol)) {
+        return of;
+    }
+    drawn_make(protocol, seed / DRAWN_SEEDS, room);
+    return room;
+}
+
+static void free_run(struct campaign_runner *runner)
+{
+    run_free(&runner->run);
+    free(runner->chains[0].steps);
+    free(runner->chains[1].steps);
+    memset(runner->chains, 0, sizeof runner->chains);
+}
+
+static bool make_run(struct campaign_runner *runner, const struct scenario *scenario,
+                     const struct sabotage *sabotage)
 {
     memset(runner->chains, 0, sizeof runner->chains);
     if (!run_make(&runner->run, scenario, sabotage)) {
@@ -185,19 +204,62 @@ bool campaign_runner_make(struct campaign_runner *runner, const struct scenario 
         runner->chains[i].steps = calloc(capacity, sizeof *runner->chains[i].steps);
         runner->chains[i].capacity = capacity;
         if (runner->chains[i].steps == NULL) {
-            campaign_runner_free(runner);
+            free_run(runner);
             return false;
         }
     }
     return true;
 }
 
+bool campaign_runner_make(struct campaign_runner *runner, const struct scenario *scenario,
+                          const struct sabotage *sabotage)
+{
+    enum protocol_id protocol;
+    runner->drawn = NULL;
+    if (!make_run(runner, scenario, sabotage)) {
+        return false;
+    }
+    if (drawn_is_family(scenario->name, &protocol)) {
+        runner->drawn = malloc(sizeof *runner->drawn);
+        if (runner->drawn == NULL) {
+            free_run(runner);
+            return false;
+        }
+        *runner->drawn = *scenario;
+    }
+    return true;
+}
+
 void campaign_runner_free(struct campaign_runner *runner)
 {
-    run_free(&runner->run);
-    free(runner->chains[0].steps);
-    free(runner->chains[1].steps);
-    memset(runner->chains, 0, sizeof runner->chains);
+    free_run(runner);
+    free(runner->drawn);
+    runner->drawn = NULL;
+}
+
+/* The run of the scenario that the seed draws, with what was switched off and counted so far. */
+static bool draw_scenario(struct campaign_runner *runner, uint64_t seed)
+{
+    enum protocol_id protocol = runner->drawn->protocol, of;
+    uint64_t number;
+    if (drawn_is_one(runner->drawn->name, &of, &number) && number == seed / DRAWN_SEEDS) {
+        return true;
+    }
+    const struct sabotage *sabotage = runner->run.sabotage;
+    struct choice_strategy strategy = runner->run.strategy;
+    struct oracle before = runner->run.oracle;
+    free_run(runner);
+    drawn_make(protocol, seed / DRAWN_SEEDS, runner->drawn);
+    if (!make_run(runner, runner->drawn, sabotage)) {
+        return false;
+    }
+    struct oracle *oracle = &runner->run.oracle;
+    runner->run.strategy = strategy;
+    memcpy(oracle->off, before.off, sizeof before.off);
+    memcpy(oracle->silent, before.silent, sizeof before.silent);
+    memcpy(oracle->evaluated, before.evaluated, sizeof before.evaluated);
+    memcpy(oracle->seen, before.seen, sizeof before.seen);
+    return true;
 }
 
 const struct run_result *campaign_seed(struct run *run, uint64_t seed)
@@ -286,7 +348,7 @@ static void run_seed(struct campaign_runner *runner, uint64_t seed, bool check,
     }
 }
 
-void campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t count,
+bool campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t count,
                     uint64_t check_every, struct campaign_result *result)
 {
     CHECK(count <= CAMPAIGN_BLOCK);
@@ -295,10 +357,14 @@ void campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t cou
     memset(oracle->evaluated, 0, sizeof oracle->evaluated);
     memset(oracle->seen, 0, sizeof oracle->seen);
     for (uint64_t i = 0; i < count; i++) {
+        if (runner->drawn != NULL && !draw_scenario(runner, first + i)) {
+            return false;
+        }
         run_seed(runner, first + i, check_every != 0 && i % check_every == 0, result);
     }
     add_counts(result->tally.evaluated, oracle->evaluated, CLAUSE_COUNT);
     add_counts(result->tally.seen, oracle->seen, SIGHT_COUNT);
+    return true;
 }
 
 /* ---- gates ----------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * it, except how long it took.
  *
  * Owns the memory of a runner, made once for a scenario. Starts no thread, reads no clock, and
- * allocates nothing while seeds run.
+ * allocates nothing while seeds of one scenario run.
  *
  * (K1) The digest covers every run's digest, steps and verdict in the order of seeds. It is equal
  *      for every number of threads.
@@ -17,6 +17,7 @@
 #ifndef SIM_CAMPAIGN_H
 #define SIM_CAMPAIGN_H
 
+#include "scenarios/drawn.h"
 #include "sim/run.h"
 
 #define CAMPAIGN_BLOCK         64  /* seeds */
@@ -105,11 +106,18 @@ uint64_t campaign_fold(uint64_t digest, uint64_t next);
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Everything that a thread needs for the seeds of one scenario. */
+/* Everything that a thread needs for the seeds of one scenario, or of those that are drawn of one
+ * protocol. */
 struct campaign_runner {
     struct run run;
     struct campaign_chain chains[2];
+    struct scenario *drawn; /* the one that is run now; NULL: it is one that was written */
 };
+
+/* The scenario that a seed runs: `of`, or, if that is a family of drawn ones, the one that the seed
+ * draws, in `room`. */
+const struct scenario *campaign_scenario(const struct scenario *of, uint64_t seed,
+                                         struct scenario *room);
 
 /* False: no memory. Clauses and oracles are switched off in runner->run.oracle; another strategy
  * than random is runner->run.strategy. */
@@ -122,8 +130,8 @@ void campaign_runner_free(struct campaign_runner *runner);
 const struct run_result *campaign_seed(struct run *run, uint64_t seed);
 
 /* Runs seeds first .. first + count - 1. Seeds that `check_every` divides are run twice; 0: none.
- */
-void campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t count,
+ * False: no memory for a scenario that was drawn. */
+bool campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t count,
                     uint64_t check_every, struct campaign_result *result);
 
 /* The run that a seed names, step by step, into runner->chains[which]. */

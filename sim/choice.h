@@ -31,7 +31,7 @@
 #define SIM_CHOICE_H
 
 #include "faults/catalogue.h"
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #define CHOICE_VERSION 2
 #define CHOICE_NOBODY  255 /* the actor of what happens while nobody can run */

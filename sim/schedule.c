@@ -1,7 +1,7 @@
 #include "sim/schedule.h"
 
 #include "model/identity.h"
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include <jansson.h>
 #include <stdarg.h>

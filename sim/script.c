@@ -1,7 +1,7 @@
 #include "sim/script.h"
 
 #include "model/check.h"
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Random numbers for the suites of model/, which may not use sim/pcg.h: xorshift64, George
+/* Random numbers for the suites of model/, which may not use scenarios/pcg.h: xorshift64, George
  * Marsaglia, "Xorshift RNGs" (2003). The state is any number but 0; equal states draw equally. */
 #ifndef MODEL_TESTS_RANDOM_H
 #define MODEL_TESTS_RANDOM_H

@@ -435,3 +435,25 @@ Test(campaign, oracles_are_found_by_their_names)
     }
     cr_expect_not(campaign_oracle_find("ledgers", &found));
 }
+
+Test(campaign, seeds_of_a_family_run_the_scenarios_that_they_draw)
+{
+    static struct scenario drawn;
+    static struct campaign_runner of_one;
+    static struct campaign_result one;
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        uint64_t number = 5;
+        drawn_family((enum protocol_id)p, &scenario);
+        drawn_make((enum protocol_id)p, number, &drawn);
+        cr_assert(campaign_runner_make(&runner, &scenario, NULL));
+        cr_assert(campaign_runner_make(&of_one, &drawn, NULL));
+        cr_assert(campaign_block(&runner, 64 * number - 32, 64, 0, &block)); /* of two */
+        cr_assert(campaign_block(&runner, 64 * number, 64, 0, &block));
+        cr_assert(campaign_block(&of_one, 64 * number, 64, 0, &one));
+        cr_expect_eq(block.digest, one.digest, "%s", drawn.name);
+        cr_expect_eq(memcmp(&block.tally, &one.tally, sizeof one.tally), 0, "%s", drawn.name);
+        cr_expect_eq(campaign_scenario(&drawn, 1, &scenario), &drawn);
+        campaign_runner_free(&runner);
+        campaign_runner_free(&of_one);
+    }
+}

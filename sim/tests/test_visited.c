@@ -1,6 +1,6 @@
 #include "sim/visited.h"
 
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

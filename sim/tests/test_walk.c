@@ -2,7 +2,7 @@
  * whole transactions and interleaved ones, with everything that may go wrong. */
 #include "sim/walk.h"
 
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 #include "sim/tests/print.h"
 #include "sim/tests/scopes.h"
 

@@ -18,8 +18,8 @@
  * (P5) What pcg_chance takes depends on the denominator, never on the numerator.
  * (P6) pcg_stream depends on (seed, concern) alone. Two seeds of one concern never begin with the
  *      same (initial state, sequence), nor do two concerns of one seed. */
-#ifndef SIM_PCG_H
-#define SIM_PCG_H
+#ifndef SCENARIOS_PCG_H
+#define SCENARIOS_PCG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "sim/pcg.h"
+#include "scenarios/pcg.h"
 
 #include "model/check.h"
 

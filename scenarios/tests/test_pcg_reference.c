@@ -1,6 +1,6 @@
 /* P3 and P6 against the author's own implementation, draw for draw. */
-#include "sim/pcg.h"
-#include "sim/tests/pcg_reference.h"
+#include "scenarios/pcg.h"
+#include "scenarios/tests/pcg_reference.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

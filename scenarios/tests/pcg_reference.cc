@@ -1,4 +1,4 @@
-#include "sim/tests/pcg_reference.h"
+#include "scenarios/tests/pcg_reference.h"
 
 #include <pcg_random.hpp>
 
