@@ -46,79 +46,35 @@ static bool one_in(struct drawing *d, uint32_t cases)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-struct group {
-    const char *name, *limit;
-};
+#define GROUP(id) (UINT32_C(1) << FAULT_GROUP_##id)
+#define QUEUE                                                                                      \
+    (GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DUPLICATE) | GROUP(PAUSE) |              \
+     GROUP(DELAY) | GROUP(SERVER) | GROUP(CLOCK))
 
-static void say_faults(struct drawing *d, const struct group *groups, size_t count,
-                       const char *never)
+/* Some of the groups, at rates and with limits of their own; `besides` is as it is. */
+static void say_faults(struct drawing *d, uint32_t groups, const char *besides)
 {
     static const uint32_t rates[] = {8, 15, 25, 40, 80};
-    bool on[16];
     say(d, "faults: {");
-    for (size_t g = 0; g < count; g++) {
-        on[g] = !one_in(d, 4);
-        if (on[g]) {
-            say(d, "%s: 1/%" PRIu32 ", ", groups[g].name, rates[between(d, 0, 4)]);
+    for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
+        if ((groups >> g & 1) == 0) {
+            continue;
+        }
+        if (one_in(d, 4)) {
+            groups &= ~(UINT32_C(1) << g);
+        } else {
+            say(d, "%s: 1/%" PRIu32 ", ", fault_group_get((enum fault_group)g)->name,
+                rates[between(d, 0, 4)]);
         }
     }
-    say(d, "%s}\nlimits: {", never);
-    for (size_t g = 0; g < count; g++) {
-        if (on[g] && one_in(d, 2)) {
-            say(d, "%s: %" PRIu32 ", ", groups[g].limit, between(d, 1, 8));
+    say(d, "%s}\nlimits: {", besides);
+    for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
+        if ((groups >> g & 1) != 0 && one_in(d, 2)) {
+            say(d, "%s: %" PRIu32 ", ", fault_group_get((enum fault_group)g)->limit,
+                between(d, 1, 8));
         }
     }
     say(d, "}\n");
-}
-
-#define CRASH                                                                                      \
-    {                                                                                              \
-        "crash", "crashes"                                                                         \
-    }
-#define UNKNOWN                                                                                    \
-    {                                                                                              \
-        "unknown", "unknowns"                                                                      \
-    }
-#define ABORT                                                                                      \
-    {                                                                                              \
-        "abort", "aborts"                                                                          \
-    }
-#define DUPLICATE                                                                                  \
-    {                                                                                              \
-        "duplicate", "duplicates"                                                                  \
-    }
-#define PAUSE                                                                                      \
-    {                                                                                              \
-        "pause", "pauses"                                                                          \
-    }
-#define DELAY                                                                                      \
-    {                                                                                              \
-        "delay", "delays"                                                                          \
-    }
-#define SERVER                                                                                     \
-    {                                                                                              \
-        "server", "restarts"                                                                       \
-    }
-#define CLOCK                                                                                      \
-    {                                                                                              \
-        "clock", "jumps"                                                                           \
-    }
-#define ANSWER                                                                                     \
-    {                                                                                              \
-        "answer", "answers"                                                                        \
-    }
-#define ILLEGAL                                                                                    \
-    {                                                                                              \
-        "illegal", "illegals"                                                                      \
-    }
-
-#define SAY_FAULTS(d, never, ...)                                                                  \
-    say_faults(d, (const struct group[]){__VA_ARGS__},                                             \
-               sizeof((const struct group[]){__VA_ARGS__}) / sizeof(struct group), never)
-
-static void say_queue_faults(struct drawing *d)
-{
-    SAY_FAULTS(d, "", CRASH, UNKNOWN, ABORT, DUPLICATE, PAUSE, DELAY, SERVER, CLOCK);
 }
 
 /* ---- trees of activities --------------------------------------------------------------------- */
@@ -234,11 +190,7 @@ static void draw_activity(struct drawing *d)
     say_tree(d, &tree, one_in(d, 3) ? NODES_MAX : 4);
     say_cycles(d, &tree);
     say_presets(d, &tree, 999, 99999999);
-    if (one_in(d, 4)) {
-        SAY_FAULTS(d, "", CRASH, UNKNOWN, ABORT, DUPLICATE, PAUSE, DELAY, SERVER, CLOCK, ANSWER);
-    } else {
-        say_queue_faults(d);
-    }
+    say_faults(d, one_in(d, 4) ? QUEUE | GROUP(ANSWER) : QUEUE, "");
 }
 
 /* What the earlier ledger takes for granted: see legacy.yaml. */
@@ -257,7 +209,8 @@ static void draw_legacy(struct drawing *d)
     }
     say(d, "}\n");
     say_presets(d, &tree, 9, 999999);
-    SAY_FAULTS(d, "commit-late: 0/1, crash-commit-late: 0/1", CRASH, UNKNOWN, ABORT, DELAY, SERVER);
+    say_faults(d, GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DELAY) | GROUP(SERVER),
+               "commit-late: 0/1, crash-commit-late: 0/1");
 }
 
 /* ---- flows ----------------------------------------------------------------------------------- */
@@ -313,7 +266,7 @@ static void draw_key(struct drawing *d)
             say(d, "}\n");
         }
     }
-    say_queue_faults(d);
+    say_faults(d, QUEUE, "");
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
@@ -333,12 +286,8 @@ static void draw_seq(struct drawing *d)
         say(d, "%s, ", fates[between(d, 0, 5)]);
     }
     say(d, "]\n");
-    if (drill) {
-        SAY_FAULTS(d, "crash-before-ack: 0/1", CRASH, UNKNOWN, ABORT, PAUSE, SERVER, CLOCK,
-                   ILLEGAL);
-    } else {
-        SAY_FAULTS(d, "crash-before-ack: 0/1", CRASH, UNKNOWN, ABORT, PAUSE, SERVER, CLOCK);
-    }
+    say_faults(d, QUEUE & ~(GROUP(DUPLICATE) | GROUP(DELAY)),
+               drill ? "crash-before-ack: 0/1, illegal: 1/200" : "crash-before-ack: 0/1");
 }
 
 static void say_outcomes(struct drawing *d, const char *key, const char *usual, const char *other)
@@ -376,14 +325,14 @@ static void draw_pipeline(struct drawing *d)
         }
         say(d, "}\n");
     }
-    SAY_FAULTS(d, "", CRASH, UNKNOWN, ABORT, DUPLICATE, PAUSE, DELAY, SERVER, CLOCK, ANSWER);
+    say_faults(d, QUEUE | GROUP(ANSWER), "");
 }
 
 static void draw_inbox(struct drawing *d)
 {
     say(d, "jobs: %" PRIu32 "\nworkers: %" PRIu32 "\naccounts: %" PRIu32 "\n", between(d, 1, 8),
         between(d, 1, 4), between(d, 1, 4));
-    say_queue_faults(d);
+    say_faults(d, QUEUE, "");
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */

@@ -67,7 +67,8 @@ static uint64_t share(struct fault_rate rate)
 /* Swarm testing: half of the allowed kinds, at their full rate, a half, a quarter or an eighth. Two
  * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. Kinds
  * that came after the first catalogue draw from a stream of their own: runs without them stay what
- * they were. */
+ * they were. Where illegal moves are allowed they are the point, and each run ends with one: 53 ways
+ * to go wrong would not be met in a thousand runs of which half attempt none. */
 static void swarm(struct choice_source *source, const struct fault_plan *plan, uint64_t seed)
 {
     uint64_t sum = 0;
@@ -76,7 +77,9 @@ static void swarm(struct choice_source *source, const struct fault_plan *plan, u
         struct pcg *stream = kind <= FAULT_ANSWER_CHANGED ? &source->faults : &later;
         bool on = pcg_chance(stream, 1, 2);
         uint32_t halvings = pcg_below(stream, 4);
-        if (on) {
+        if (kind == FAULT_ILLEGAL_MOVE) {
+            sum += share(plan->rate[kind]);
+        } else if (on) {
             sum += share(plan->rate[kind]) >> halvings;
         }
         if (sum > UINT32_MAX) {

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TERMINAL_WEIGHT 6
-#define PAIRS_MAX       (TERMINAL_WEIGHT * SEQ_STATES * SEQ_STATES)
+#define WEIGHT_MAX 12
+#define PAIRS_MAX  (WEIGHT_MAX * SEQ_STATES * SEQ_STATES)
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
@@ -38,16 +38,20 @@ static uint32_t seq_in(const struct rows *rows, int64_t state)
     return ROW_NONE;
 }
 
-/* The pairs that some seq is in the right state for; seqs rest in terminal states for a moment
- * only, so those are there several times. */
+/* Seqs are UNSEEN for long and rest in terminal states for a moment only. */
+static int weight_of(enum seq_state from)
+{
+    return seq_rules_terminal(from) ? WEIGHT_MAX : from == SEQ_UNSEEN ? 1 : 4;
+}
+
+/* The pairs that some seq is in the right state for, each as often as it weighs. */
 static uint32_t pairs_of(const struct rows *rows, uint8_t pairs[PAIRS_MAX][2])
 {
     uint8_t all[SEQ_STATES * SEQ_STATES][2];
     uint32_t count = 0, all_count = illegal_pairs(all);
     for (uint32_t i = 0; i < all_count; i++) {
         bool there = seq_in(rows, all[i][0]) != ROW_NONE;
-        bool rests = seq_rules_terminal((enum seq_state)all[i][0]);
-        for (int w = there ? (rests ? TERMINAL_WEIGHT : 1) : 0; w > 0; w--) {
+        for (int w = there ? weight_of((enum seq_state)all[i][0]) : 0; w > 0; w--) {
             memcpy(pairs[count++], all[i], sizeof all[i]);
         }
     }

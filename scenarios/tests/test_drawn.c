@@ -77,7 +77,7 @@ Test(drawn, what_the_format_can_say_is_said)
         {PROTOCOL_KEY, "awaits: f1", "awaits: f2"},
         {PROTOCOL_KEY, "errors: [1", "holds: ["},
         {PROTOCOL_KEY, "pauses: [", "when: []"},
-        {PROTOCOL_SEQ, "drill: on", "illegal: 1/"},
+        {PROTOCOL_SEQ, "drill: on", "illegal: 1/200"},
         {PROTOCOL_SEQ, "exhaust", "budget: 5"},
         {PROTOCOL_SEQ, "cancel", "retry"},
         {PROTOCOL_PIPELINE, "jobs: 2", "needs: [e0, e1"},
