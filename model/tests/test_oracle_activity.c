@@ -1215,6 +1215,13 @@ Test(oracle_activity, a_closing_answer_waits_for_pending_ones)
     TELL(do_step1(told, 200, 0));
     do_step2(told, 200, first_round, 0);
     expect_broken(told, CLAUSE_ACL_19, "a closing answer overtook a pending one (E-ACL-20)");
+    told_begin(told); /* before its Leg1 has asked anybody: told where it is entered */
+    told->oracle.expected = &asked;
+    told->asks = &asked.of.activity;
+    TELL(do_create(told, 0, 0));
+    TELL(do_answer(told, 100, 200, ANSWER_CLOSES, 1));
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+    cr_expect_eq(tell(told).clause, CLAUSE_ACL_45);
     ask_up_to_cycle(told);
     do_answer(told, 100, 211, 1, 0);
     expect_broken(told, CLAUSE_ACL_19, "an answer was given again, under a second GUID (E-ACL-7)");

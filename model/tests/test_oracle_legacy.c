@@ -615,7 +615,11 @@ Test(oracle_legacy, a_child_that_is_saved_apart_and_a_start_that_is_not_counted_
     begin(); /* of a node that the graph does not have nothing more is expected */
     oracle.expected = &preset;
     BREAKS(asked_integer(trigger, 9, 0, 0), CLAUSE_LEG_12);
+    TELL(message(201, MESSAGE_LEG1, trigger));
     TELL(move(trigger, -LEG1));
+    BREAKS(put(TABLE_SAVED, 1000,
+               (const int64_t[SAVED_COLUMNS]){[SAVED_ACTIVITY] = trigger, [SAVED_RUNS] = 2}),
+           CLAUSE_LEG_12); /* by one that counts wrong */
 }
 
 Test(oracle_legacy, a_message_is_given_up_for_the_reason_of_its_leg)

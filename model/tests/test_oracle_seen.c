@@ -819,6 +819,40 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
     }
 }
 
+/* ---- pipeline: what is put back ---------------------------------------------------------------
+ */
+
+/* The sweep log has a row of the request's entry, phase and reason, or of another. */
+Test(oracle_seen, a_request_is_put_back_if_the_sweep_log_says_that_its_tries_were_exhausted)
+{
+    PROVES(CLAUSE_CUT_12);
+    static const struct {
+        int column; /* that is another one's; -1: none is */
+        enum clause_id clause;
+    } cases[] = {{-1, FINE},
+                 {SWEEP_LOG_WHY, CLAUSE_CUT_12},
+                 {SWEEP_LOG_ENTRY, CLAUSE_CUT_12},
+                 {SWEEP_LOG_PHASE, CLAUSE_CUT_12}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct observed seen = seen_at(5, OK);
+        begin();
+        put(TABLE_MESSAGE, 7);
+        set(TABLE_MESSAGE, 7, MESSAGE_KIND, PHASE_CUT);
+        set(TABLE_MESSAGE, 7, MESSAGE_ACTIVITY, 40);
+        hand.count = 0;
+        put(TABLE_SWEEP_LOG, 60);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_ENTRY, 40);
+        set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_PHASE, PHASE_CUT);
+        if (cases[i].column >= 0) {
+            set(TABLE_SWEEP_LOG, 60, cases[i].column, 0);
+        }
+        hand.count = 0;
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 90);
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
 /* ---- where clients cannot be seen ------------------------------------------------------------ */
 
 Test(oracle_seen, extensions_and_tries_are_seen_of_clients_alone)
