@@ -29,6 +29,7 @@ in equivalent.tsv, with the reason). The score is killed of those that count.
 import argparse
 import collections
 import concurrent.futures
+import fcntl
 import functools
 import hashlib
 import json
@@ -555,6 +556,11 @@ def main():
         print(__doc__)
         return
     TREE.mkdir(parents=True, exist_ok=True)
+    lock = (WORK / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        fail("another one is at work in %s" % WORK)
     snapshot()
     os.nice(max(0, 10 - os.nice(0)))
     everything = listed()
