@@ -85,6 +85,8 @@ def operator_of(source, cursor):
 
 def number_edits(text):
     """A literal, or a macro that is one; with INT64_C and its like left alone."""
+    if text == "NULL":
+        return []
     if not re.fullmatch(r"\d+", text):
         return ["(%s + 1)" % text, "(%s - 1)" % text] if re.fullmatch(r"[A-Z_0-9]+", text) else []
     number = int(text)
