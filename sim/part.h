@@ -16,11 +16,11 @@ struct sim_part {
     /* A fault of the engine itself (group answer) begins and ends. NULL: the protocol has none, and
      * `applies` lets none fall. */
     void (*twist)(struct actor *actor, enum fault_kind kind, bool on);
-    /* FAULT_ILLEGAL_MOVE: in how many ways the actor could go wrong here, some of them perhaps
-     * several times because they are to be likelier; and it is about to, in one of them. NULL: no
-     * actor ever does. */
-    uint32_t (*missteps)(const struct run *run, unsigned actor);
-    void (*misstep)(struct run *run, unsigned actor, uint32_t which);
+    /* FAULT_ILLEGAL_MOVE: in how many ways the actor could go wrong here; and it is about to, in
+     * one of them. Where one is `drawn`, some are there several times because they are to be
+     * likelier; a search has each once. NULL: no actor ever does. */
+    uint32_t (*missteps)(const struct run *run, unsigned actor, bool drawn);
+    void (*misstep)(struct run *run, unsigned actor, uint32_t which, bool drawn);
     /* Whether the scenario changes rows by itself after a transaction that began at `mark` of the
      * world's log, and how: not a commit of the protocol, so the oracles are not asked. NULL: no.
      */

@@ -44,14 +44,16 @@ static int weight_of(enum seq_state from)
     return seq_rules_terminal(from) ? WEIGHT_MAX : from == SEQ_UNSEEN ? 1 : 4;
 }
 
-/* The pairs that some seq is in the right state for, each as often as it weighs. */
-static uint32_t pairs_of(const struct rows *rows, uint8_t pairs[PAIRS_MAX][2])
+/* The pairs that some seq is in the right state for, each once or, for a draw, as often as it
+ * weighs. */
+static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[PAIRS_MAX][2])
 {
     uint8_t all[SEQ_STATES * SEQ_STATES][2];
     uint32_t count = 0, all_count = illegal_pairs(all);
     for (uint32_t i = 0; i < all_count; i++) {
         bool there = seq_in(rows, all[i][0]) != ROW_NONE;
-        for (int w = there ? weight_of((enum seq_state)all[i][0]) : 0; w > 0; w--) {
+        int weight = drawn ? weight_of((enum seq_state)all[i][0]) : 1;
+        for (int w = there ? weight : 0; w > 0; w--) {
             memcpy(pairs[count++], all[i], sizeof all[i]);
         }
     }
@@ -59,20 +61,20 @@ static uint32_t pairs_of(const struct rows *rows, uint8_t pairs[PAIRS_MAX][2])
 }
 
 /* One at a time. */
-static uint32_t missteps(const struct run *run, unsigned actor)
+static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
 {
     uint8_t pairs[PAIRS_MAX][2];
     bool already = run->actors[actor].performer.actor.is.seq.misstep.there;
-    return already ? 0 : pairs_of(&run->world.rows, pairs);
+    return already ? 0 : pairs_of(&run->world.rows, drawn, pairs);
 }
 
 /* The actor attempts it once its present transaction is through; if the seq has moved on by then,
  * the attempt is overtaken. */
-static void misstep(struct run *run, unsigned actor, uint32_t which)
+static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
 {
     uint8_t pairs[PAIRS_MAX][2];
     const struct rows *rows = &run->world.rows;
-    uint32_t count = pairs_of(rows, pairs);
+    uint32_t count = pairs_of(rows, drawn, pairs);
     CHECK(which < count);
     int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pairs[which][0]), SEQ_NUMBER);
     seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number,

@@ -303,7 +303,7 @@ static void add_missteps(const struct walk *walk, struct list *list)
     const struct run *run = &walk->run;
     for (unsigned a = 0; run->part->missteps != NULL && a < run->actor_count; a++) {
         bool serves = performer_of(walk, a)->role->is_done == NULL;
-        uint32_t count = serves && !walk_has_open(walk, a) ? run->part->missteps(run, a) : 0;
+        uint32_t count = serves && !walk_has_open(walk, a) ? run->part->missteps(run, a, false) : 0;
         for (uint32_t which = 0; which < count; which++) {
             add(list, WALK_MISSTEP, a, which);
         }
@@ -630,7 +630,7 @@ static void act(struct walk *walk, struct walk_move move)
         drag(walk);
         break;
     case WALK_MISSTEP:
-        walk->run.part->misstep(&walk->run, move.actor, move.slot);
+        walk->run.part->misstep(&walk->run, move.actor, move.slot, false);
         break;
     case WALK_OPERATE:
         walk_operate(walk, move);

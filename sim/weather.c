@@ -128,9 +128,9 @@ static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
 
 static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
 {
-    uint32_t count = run->part->missteps == NULL ? 0 : run->part->missteps(run, actor);
+    uint32_t count = run->part->missteps == NULL ? 0 : run->part->missteps(run, actor, true);
     if (count > 0) {
-        run->part->misstep(run, actor, choice_amount(run->source, actor, ordinal, count));
+        run->part->misstep(run, actor, choice_amount(run->source, actor, ordinal, count), true);
     }
     return count > 0;
 }
