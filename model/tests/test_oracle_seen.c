@@ -67,7 +67,21 @@ static enum clause_id tell(seen_monitor *monitor, const struct observed *seen)
 /* ---- activity: claims and tries -------------------------------------------------------------- *
  * Message 7 is claimed for 20 ticks: half of the claim is over after 10. */
 
-enum act { CLAIM, OTHER, STEP, NOTHING, READ, EXTEND, BACK, ACK, STOLEN, KEEP };
+enum act {
+    CLAIM,
+    OTHER,
+    STEP,
+    NOTHING,
+    READ,
+    EXTEND,
+    BACK,
+    ACK,
+    STOLEN,
+    KEEP,
+    HOP,
+    NO_TIME,
+    ANSWER
+};
 struct act_step {
     enum act act;
     int64_t at;
@@ -106,6 +120,21 @@ static void act(const struct act_step *step)
     case STOLEN: /* by somebody else, who is not told of */
         claim(7, step->at);
         hand.count = 0;
+        break;
+    case HOP: /* goes on with what it publishes, for a time, or for none */
+    case NO_TIME:
+        put(TABLE_MESSAGE, 9);
+        set(TABLE_MESSAGE, 9, MESSAGE_EPOCH, 1);
+        set(TABLE_MESSAGE, 9, MESSAGE_VISIBLE_AT, step->act == HOP ? step->at + 20 : 0);
+        hand.count = 1;
+        drop(TABLE_MESSAGE, 7);
+        break;
+    case ANSWER: /* which others have acked, if it was there before */
+        if (row_find(&hand.rows, TABLE_MESSAGE, 10) != ROW_NONE) {
+            drop(TABLE_MESSAGE, 10);
+            hand.count = 0;
+        }
+        put(TABLE_MESSAGE, 10);
         break;
     case KEEP: /* publishes a message with a claim on it */
         put(TABLE_MESSAGE, 9);
@@ -198,6 +227,8 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
           {STEP, 118, OK},
           {STEP, 119, OK},
           {STEP, 120, OK}}},
+        {"kept for a time", FINE, {{CLAIM, 100, OK}, {HOP, 101, OK}, {STEP, 102, OK}}},
+        {"kept for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {NO_TIME, 101, OK}}},
         {"paused, and did not know", FINE, {{CLAIM, 100, OK}, {STEP, 101, OK}, {STEP, 118, OK}}},
         {"a clock that fell back",
          FINE,
@@ -326,6 +357,13 @@ Test(oracle_seen, what_fails_is_tried_again_as_often_as_allowed)
         {"or had nothing to let go of",
          FINE,
          {{CLAIM, 1, OK}, {ACK, 2, OK}, {OTHER, 3, ABORTED}, {OTHER, 4, OK}}},
+        {"what it was told of is not sent again",
+         CLAUSE_ACL_48,
+         {{CLAIM, 1, OK}, {ANSWER, 2, OK}, {ANSWER, 3, OK}}},
+        {"unless it was not told", FINE, {{CLAIM, 1, OK}, {ANSWER, 2, UNTOLD}, {ANSWER, 3, OK}}},
+        {"or has another claim",
+         FINE,
+         {{CLAIM, 1, OK}, {ANSWER, 2, OK}, {ACK, 3, OK}, {OTHER, 4, OK}, {ANSWER, 5, OK}}},
         {"a message that is published and not gone on with is not held",
          FINE,
          {{CLAIM, 1, OK},
@@ -467,7 +505,7 @@ Test(oracle_seen, a_status_is_not_moved_without_the_lock)
 
 /* ---- pipeline: tries ------------------------------------------------------------------------- */
 
-enum ask { REQUEST, PHASE, LOOK, GIVE_UP };
+enum ask { REQUEST, PHASE, LOOK, GIVE_UP, GIVE_BACK };
 struct ask_step {
     enum ask ask;
     enum end end;
@@ -487,6 +525,8 @@ static void ask(const struct ask_step *step)
         put(TABLE_SWEEP_LOG, 60);
         set(TABLE_SWEEP_LOG, 60, SWEEP_LOG_WHY, SWEEP_EXHAUSTED);
         hand.count = 1;
+    } else if (step->ask == GIVE_BACK) {
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 99);
     }
 }
 
@@ -500,6 +540,17 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
         size_t length;
     } cases[] = {
         {"at once", FINE, {{REQUEST, OK, 0}, {PHASE, OK, 0}}, 2},
+        {"put back, and nobody was told", CLAUSE_CUT_12, {{REQUEST, OK, 0}, {GIVE_BACK, OK, 0}}, 2},
+        {"put back, and told",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {GIVE_UP, OK, 0},
+          {GIVE_BACK, OK, 0}},
+         7},
         {"after three",
          FINE,
          {{REQUEST, OK, 0},
@@ -791,6 +842,15 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
         {"it was not told of its move", FINE, false, {{MOVES, UNTOLD}, {LOSES, OK}}},
         {"it is not told of the refusal", FINE, false, {{MOVES, OK}, {LOSES, UNTOLD}}},
         {"it looked in between", FINE, false, {{MOVES, OK}, {LOOKS, OK}, {LOSES, OK}}},
+        {"it has read what it was not told",
+         CLAUSE_SEQ_5,
+         false,
+         {{MOVES, UNTOLD}, {LOOKS, OK}, {LOSES, OK}}},
+        {"others moved it before it read",
+         FINE,
+         false,
+         {{MOVES, UNTOLD}, {OTHERS_MOVE, OK}, {LOOKS, OK}, {LOSES, OK}}},
+        {"what it read got lost", FINE, false, {{MOVES, UNTOLD}, {LOOKS, LOST}, {LOSES, OK}}},
         {"its move did not happen", FINE, false, {{MOVES, ABORTED}, {LOSES, OK}}},
         {"it was started anew", FINE, false, {{MOVES, OK}, {LOSES, BORN}}},
         {"on purpose", FINE, true, {{MOVES, OK}, {LOSES, OK}}},
@@ -807,6 +867,7 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
             const struct turn_step *step = &cases[i].steps[s];
             struct observed seen = seen_at(1 + (int64_t)s, step->end);
             seen.client = step->turn == OTHERS_MOVE ? 4 : 3;
+            seen.only_read = step->turn == LOOKS;
             if (s > 0 && step->turn == MOVES) {
                 break; /* there are no more */
             }
@@ -850,6 +911,24 @@ Test(oracle_seen, a_request_is_put_back_if_the_sweep_log_says_that_its_tries_wer
         hand.count = 0;
         set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, 90);
         cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+Test(oracle_seen, a_lease_that_was_read_for_is_seen_when_its_run_goes_on)
+{
+    PROVES(CLAUSE_SEQ_8);
+    SETTLES(ERRATUM_SEQ_11);
+    static const struct {
+        enum end end;
+        uint64_t seen;
+    } cases[] = {{OK, 0}, {UNTOLD, 1}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        run_all(
+            &(struct run_case){.name = "a run",
+                               .clause = FINE,
+                               .steps = {{TAKE, 5, cases[i].end}, {GLANCE, 6, OK}, {BEAT, 7, OK}}},
+            1);
+        cr_expect_eq(oracle.seen[SIGHT_SEQ_LEASE_READ], cases[i].seen);
     }
 }
 

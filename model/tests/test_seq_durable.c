@@ -662,6 +662,34 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
     }
 }
 
+/* The journal tells them apart: a heartbeat that its worker was told of came before the work. */
+Test(seq_rows, a_late_result_is_not_counted_as_a_heartbeat)
+{
+    PROVES(CLAUSE_SEQ_12);
+    static const struct {
+        bool worked, result, answered;
+        enum clause_id clause;
+    } cases[] = {{true, false, true, CLAUSE_SEQ_12},
+                 {true, true, true, FINE},
+                 {false, false, true, FINE},
+                 {true, false, false, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        if (cases[i].worked) {
+            const struct side_effect work = {.what = SEQ, .claim = OWNER, .epoch = 0};
+            monitors_seq.effect(&oracle, &hand.rows, &work);
+        }
+        fail_and_retry(0);
+        revoke(50);
+        cr_assert_eq(tell(), FINE);
+        late(0, cases[i].result);
+        const struct observed seen = {.ended = OBSERVED_COMMITTED, .answered = cases[i].answered};
+        struct oracle_verdict verdict =
+            monitors_seq.transaction(&oracle, &hand.rows, &seen, hand.changes, hand.count);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
+}
+
 static void latch(int64_t prior, int64_t attempted, int64_t owner)
 {
     set(TABLE_STAGE, STAGE_SEQ, 1);
