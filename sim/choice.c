@@ -67,8 +67,8 @@ static uint64_t share(struct fault_rate rate)
 /* Swarm testing: half of the allowed kinds, at their full rate, a half, a quarter or an eighth. Two
  * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. Kinds
  * that came after the first catalogue draw from a stream of their own: runs without them stay what
- * they were. Where illegal moves are allowed they are the point, and each run ends with one: 53 ways
- * to go wrong would not be met in a thousand runs of which half attempt none. */
+ * they were. Where illegal moves are allowed they are the point, and each run ends with one: 53
+ * ways to go wrong would not be met in a thousand runs of which half attempt none. */
 static void swarm(struct choice_source *source, const struct fault_plan *plan, uint64_t seed)
 {
     uint64_t sum = 0;
