@@ -351,7 +351,7 @@ class Bench:
         self.options = options
         self.lock = threading.Lock()
         self.build = Build(WORK / "sound", "-DCMAKE_BUILD_TYPE=Release",
-                           "-DASSAY_OPTIMIZE=-O2", "-DASSAY_TESTS=ON")
+                           "-DASSAY_OPTIMIZE=-O2", "-DASSAY_WHOLE=OFF", "-DASSAY_TESTS=ON")
         self.program = code(self.build.assay)
         self.scenarios = scenarios()
         self.known = equivalents()
