@@ -320,7 +320,6 @@ static void write_trace(FILE *out, struct telling *telling)
 static void put(struct artefacts *results, const char *finding, const char *file, bool trace,
                 const struct request *request, struct telling *telling)
 {
-    char path[FINDING_NAME_SIZE + 40];
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -332,9 +331,8 @@ static void put(struct artefacts *results, const char *finding, const char *file
     } else {
         write_story(out, FORMAT_TEXT, request, telling);
     }
-    snprintf(path, sizeof path, "findings/%s/%s", finding, file);
     if (fclose(out) == 0) {
-        artefacts_put(results, path, text, length);
+        artefacts_put_finding(results, finding, file, text, length);
     }
     free(text);
 }
@@ -356,6 +354,7 @@ static void tell(const struct request *request, const struct search_result *resu
     if (request->results->folder != NULL) {
         put(request->results, name, "words.txt", false, request, telling);
         put(request->results, name, "trace.txt", true, request, telling);
+        artefacts_place_finding(request->results, name);
     }
     telling_free(telling);
 }

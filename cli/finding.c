@@ -401,19 +401,11 @@ static json_t *parting(const json_t *breaks, const json_t *passes)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool put(struct artefacts *artefacts, const char *name, const char *file, const char *text,
-                size_t length)
-{
-    char path[FINDING_NAME_SIZE + 60];
-    snprintf(path, sizeof path, "findings/%s/%s", name, file);
-    return artefacts_put(artefacts, path, text, length);
-}
-
 static bool put_schedule(struct artefacts *artefacts, const char *name, const char *file,
                          const struct schedule *schedule)
 {
     char *text = schedule->choices.overflowed ? NULL : schedule_text(schedule);
-    bool written = text == NULL || put(artefacts, name, file, text, strlen(text));
+    bool written = text == NULL || artefacts_put_finding(artefacts, name, file, text, strlen(text));
     free(text);
     return written;
 }
@@ -484,13 +476,16 @@ bool finding_keep(struct artefacts *artefacts, const struct finding *finding)
     json_t *drawn = draw_all(finding, text);
     fclose(text);
     json = json_dumps(drawn, JSON_COMPACT);
-    bool kept =
-        json != NULL && put(artefacts, finding->name, "finding.json", json, strlen(json)) &&
-        put(artefacts, finding->name, "trace.txt", trace, length) &&
-        put(artefacts, finding->name, "words.txt", finding->words, strlen(finding->words)) &&
-        put_schedule(artefacts, finding->name, "schedule.json", finding->full) &&
-        (finding->shrunk == NULL ||
-         put_schedule(artefacts, finding->name, "shrunk.json", finding->shrunk));
+    const char *name = finding->name;
+    bool kept = json != NULL &&
+                artefacts_put_finding(artefacts, name, "finding.json", json, strlen(json)) &&
+                artefacts_put_finding(artefacts, name, "trace.txt", trace, length) &&
+                artefacts_put_finding(artefacts, name, "words.txt", finding->words,
+                                      strlen(finding->words)) &&
+                put_schedule(artefacts, name, "schedule.json", finding->full) &&
+                (finding->shrunk == NULL ||
+                 put_schedule(artefacts, name, "shrunk.json", finding->shrunk)) &&
+                artefacts_place_finding(artefacts, name);
     json_decref(drawn);
     free(trace);
     free(json);

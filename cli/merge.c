@@ -122,8 +122,9 @@ static void copy_lines(struct merging *merging)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static const char *const finding_files[] = {"schedule.json", "shrunk.json", "trace.txt",
-                                            "words.txt", "finding.json"};
+static const char *const finding_files[] = {"schedule.json", "shrunk.json",  "trace.txt",
+                                            "words.txt",     "finding.json", "plan.jsonl",
+                                            "history.jsonl"};
 #define FINDING_FILES (sizeof finding_files / sizeof finding_files[0])
 
 static char *read_file(const char *folder, const char *finding, const char *name, size_t *length)
@@ -161,15 +162,18 @@ static bool is_same(const char *folder, const char *finding, const char *other,
 static void copy_finding(struct merging *merging, const char *folder, const char *finding,
                          const char *name)
 {
+    bool any = false;
     for (size_t i = 0; i < FINDING_FILES; i++) {
-        char to[ARTEFACTS_PATH_SIZE];
         size_t length = 0;
         char *text = read_file(folder, finding, finding_files[i], &length);
-        snprintf(to, sizeof to, "findings/%.200s/%s", name, finding_files[i]);
         if (text != NULL) {
-            artefacts_put(&merging->files, to, text, length);
+            artefacts_put_finding(&merging->files, name, finding_files[i], text, length);
+            any = true;
         }
         free(text);
+    }
+    if (any) {
+        artefacts_place_finding(&merging->files, name);
     }
 }
 

@@ -37,10 +37,8 @@ static struct charge charge_of(const struct real_finding *finding)
 static void put(struct artefacts *results, const struct charge *charge, const char *file,
                 FILE *stream, char **text, size_t *size)
 {
-    char name[FINDING_NAME_SIZE + 40];
-    snprintf(name, sizeof name, "findings/%s/%s", charge->name, file);
-    if (fclose(stream) == 0) {
-        (void)artefacts_put(results, name, *text, *size); /* results->problem says why not */
+    if (fclose(stream) == 0) { /* results->problem says why it could not be written */
+        (void)artefacts_put_finding(results, charge->name, file, *text, *size);
     }
     free(*text);
     *text = NULL;
@@ -124,6 +122,7 @@ static void keep_files(struct artefacts *results, const struct real_finding *fin
         (void)history_read(store, schema, write_change, stream); /* it was read a moment ago */
         put(results, charge, "history.jsonl", stream, &text, &size);
     }
+    (void)artefacts_place_finding(results, charge->name);
 }
 
 void real_finding_keep(struct artefacts *results, const struct real_finding *finding,
@@ -133,13 +132,13 @@ void real_finding_keep(struct artefacts *results, const struct real_finding *fin
     struct charge charge = charge_of(finding);
     const struct oracle_verdict *breach = &result->verdict.breach;
     bool expected = breach->broken && scenario_breaks(finding->scenario, breach->clause);
+    if (results->folder != NULL) {
+        keep_files(results, finding, &charge, store, schema);
+    }
     artefacts_note(results, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:s, s:s*}",
                                       "type", "finding", "name", charge.name, "scenario",
                                       result->scenario, "clause", charge.clause, "oracle",
                                       charge.oracle, "kind", expected ? "expected" : "new", "why",
                                       charge.why, "seed", (json_int_t)finding->seed, "runs", 1,
                                       "again", finding->again, "sabotage", result->sabotage));
-    if (results->folder != NULL) {
-        keep_files(results, finding, &charge, store, schema);
-    }
 }

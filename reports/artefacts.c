@@ -108,6 +108,48 @@ bool artefacts_put(struct artefacts *artefacts, const char *name, const char *te
     return put(artefacts, name, text, length, "", 0);
 }
 
+/* ---- findings -------------------------------------------------------------------------------- */
+
+bool artefacts_put_finding(struct artefacts *artefacts, const char *finding, const char *file,
+                           const char *text, size_t length)
+{
+    char name[ARTEFACTS_PATH_SIZE];
+    snprintf(name, sizeof name, "findings/.%s/%s", finding, file);
+    return artefacts_put(artefacts, name, text, length);
+}
+
+/* A folder of files. */
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        unlinkat(dirfd(folder), entry->d_name, 0); /* . and .. are no files and stay */
+    }
+    if (folder != NULL) {
+        closedir(folder);
+        rmdir(path);
+    }
+}
+
+bool artefacts_place_finding(struct artefacts *artefacts, const char *finding)
+{
+    char beside[ARTEFACTS_PATH_SIZE], path[ARTEFACTS_PATH_SIZE], older[ARTEFACTS_PATH_SIZE],
+        why[80];
+    if (artefacts->folder == NULL) {
+        return true;
+    }
+    snprintf(beside, sizeof beside, "%s/findings/.%s", artefacts->folder, finding);
+    snprintf(path, sizeof path, "%s/findings/%s", artefacts->folder, finding);
+    snprintf(older, sizeof older, "%s/findings/.%s.older", artefacts->folder, finding);
+    if ((rename(path, older) == 0 || errno == ENOENT) && rename(beside, path) == 0) {
+        remove_folder(older);
+        return true;
+    }
+    snprintf(why, sizeof why, "could not be written: %.50s", strerror(errno));
+    return complain(artefacts, path, why);
+}
+
 char *artefacts_read(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "r");

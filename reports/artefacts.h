@@ -5,13 +5,14 @@
  *      report.json, report.html, junit.xml, summary.md    made of results.jsonl (report.h)
  *
  * A folder must be new or empty: nothing is written over that another run left there. Files are
- * written beside their place and moved there whole, so that whoever looks, also after the run was
- * killed, finds a file that is complete as of some moment, or none.
+ * written beside their place and moved there whole, and so is the folder of a finding: also after
+ * the run was killed, each is complete as of some moment, or is not there.
  *
  * With no folder, nothing is kept, and a line only goes where the caller wants it besides.
  *
  * (AF1) At every moment from artefacts_open on, results.jsonl is there and each of its lines is one
- *       JSON object. */
+ *       JSON object.
+ * (AF2) A folder findings/NAME has all its files. What is being written lies in findings/.NAME. */
 #ifndef REPORTS_ARTEFACTS_H
 #define REPORTS_ARTEFACTS_H
 
@@ -55,6 +56,13 @@ bool artefacts_is_due(const struct artefacts *artefacts);
 
 /* A file of the folder, whole or not at all; `name` may lie in folders below, which are made. */
 bool artefacts_put(struct artefacts *artefacts, const char *name, const char *text, size_t length);
+
+/* A file of a finding's folder, which is not in its place yet. */
+bool artefacts_put_finding(struct artefacts *artefacts, const char *finding, const char *file,
+                           const char *text, size_t length);
+
+/* Moves a finding's folder to its place, instead of an older one of that name. */
+bool artefacts_place_finding(struct artefacts *artefacts, const char *finding);
 
 /* Writes what is left, and everything that is made of results.jsonl. False: problem says what could
  * not be written. Frees the lines. */

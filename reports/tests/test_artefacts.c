@@ -108,6 +108,36 @@ Test(artefacts, a_peek_is_written_and_not_kept)
     free(lines);
 }
 
+Test(artefacts, a_finding_is_there_whole_or_not_at_all)
+{
+    open_begun(folder);
+    cr_assert(artefacts_put_finding(&artefacts, "it", "trace.txt", "long", 4));
+    cr_expect_not(is_there("findings/it/trace.txt"), "it is not whole");
+    cr_assert(artefacts_put_finding(&artefacts, "it", "words.txt", "words", 5));
+    cr_assert(artefacts_place_finding(&artefacts, "it"));
+    cr_expect(is_there("findings/it/trace.txt") && is_there("findings/it/words.txt"));
+    cr_assert(artefacts_put_finding(&artefacts, "it", "trace.txt", "short", 5));
+    char *text = content("findings/it/trace.txt");
+    cr_expect_str_eq(text, "long", "the smaller one is not whole");
+    free(text);
+    cr_assert(artefacts_place_finding(&artefacts, "it"));
+    text = content("findings/it/trace.txt");
+    cr_expect_str_eq(text, "short");
+    free(text);
+    cr_expect_not(is_there("findings/it/words.txt"), "the older folder is gone as a whole");
+    cr_expect_not(is_there("findings/.it.older/words.txt"));
+    cr_assert(artefacts_close(&artefacts));
+}
+
+Test(artefacts, a_finding_that_cannot_be_written_is_told)
+{
+    open_begun(folder);
+    cr_expect_not(artefacts_place_finding(&artefacts, "nothing"));
+    cr_expect(strstr(artefacts.problem, "findings/nothing could not be written") != NULL, "%s",
+              artefacts.problem);
+    cr_expect_not(artefacts_close(&artefacts));
+}
+
 Test(artefacts, what_is_there_is_not_written_over)
 {
     struct artefacts second;
