@@ -18,6 +18,7 @@ static const struct sabotage named[] = {
      .about = "a message's id and its effect are committed apart",
      .scenario = "inbox",
      SABOTAGE_AS(SPLIT, APPLY, REMEMBER)},
+    SABOTAGE_TRIES("inbox", "inbox-stubborn"),
 };
 
 /* Of `inbox-one-account`: the client sticks to the first account that it sends to. */
@@ -43,7 +44,6 @@ static const struct sabotage_shape shapes[] = {
 static const struct sabotage_reason equivalents[] = {
     {"inbox.send/repeat", "a message that is sent twice is one that comes twice"},
     {"inbox.send/split-after/open-account", "an account that nothing is sent to yet owes nothing"},
-    {"inbox.claim/repeat", "the first claim lapses, and its message comes again"},
     {"inbox.apply/repeat", "the id is there already"},
     {"inbox.ack/repeat", "the message is gone already"},
     {"inbox.ack/unguard/ack.1", "who acks has applied the message, whoever holds it now"},

@@ -16,7 +16,8 @@ enum {
     AWAIT_DOES_NOT_WAIT,
     JOIN_FOR_EACH_PARENT,
     HOLD_COMPLETES,
-    ERROR_COMPLETES
+    ERROR_COMPLETES,
+    READ_RESTARTS_TRIES
 };
 
 static const struct sabotage named[] = {
@@ -57,6 +58,10 @@ static const struct sabotage named[] = {
     [ERROR_COMPLETES] = {.name = "error-completes",
                          .about = "work that failed counts as completed",
                          .scenario = "quick-fox"},
+    [READ_RESTARTS_TRIES] = {.name = "read-restarts-tries",
+                             .about = "a change that fails is read for, and the count of tries "
+                                      "starts anew with that (E-ACL-13)",
+                             .scenario = "key-stubborn"},
     {.name = "judge-outside-lock",
      .about = "skips and joins are judged on a key that may have moved since (E-KEY-5)",
      .scenario = "key-branches",
@@ -78,6 +83,7 @@ static const struct sabotage named[] = {
      SABOTAGE_AS(SHIFT, BEGIN_FLOW, ADD_PLACE),
      .op = 3},
     SABOTAGE_WORK("activity", "quick-fox"),
+    SABOTAGE_TRIES("key", "key-stubborn"),
 };
 
 /* Operations of PRIMITIVE_CHANGE_KEY. */
@@ -278,6 +284,11 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
         int64_t digit = key_get(outcome->values[0], position);
         outcome->values[0] += (KEY_PAUSED - digit) * key_weight(position);
     }
+    if (sabotage->which == READ_RESTARTS_TRIES && outcome->kind == OUTCOME_ABORTED &&
+        (changes || sent->name == BUNDLE_START_KEY || sent->name == BUNDLE_PAUSE_KEY)) {
+        outcome->kind = OUTCOME_REFUSED; /* then it reads, too, and has counted nothing */
+        outcome->refusal = REFUSED_NOTHING;
+    }
     if (sabotage->which == SPLIT_COMPLETION && changes) {
         bool owes = memory->stage == 0 && committed && outcome->values[1] != 0;
         memory->stage = owes ? 1 : 0;
@@ -305,7 +316,6 @@ static const struct sabotage_shape shapes[] = {
 
 static const struct sabotage_reason equivalents[] = {
     {"key.begin-flow/repeat", "the flow is there already"},
-    {"key.claim/repeat", "the first claim lapses, and its message comes again"},
     {"key.read/repeat", "reading twice changes nothing"},
     {"key.start/repeat", "the digit is no longer the one that the start expects"},
     {"key.finish-activity/repeat", "the digit is no longer the one that the change expects"},

@@ -168,6 +168,16 @@ static const struct sabotage named[] = {
      .scenario = "pipeline-pair",
      SABOTAGE_AS(SPLIT, VERIFY, ADD_VERIFY)},
     SABOTAGE_WORK("examination", "pipeline"),
+    {.name = "pipeline-hands-on-for-ever",
+     .about = "what follows a phase is asked for again and again, and not counted",
+     .scenario = "pipeline-stubborn",
+     .kind = SABOTAGE_TRIES_ENDLESS,
+     .bundle = BUNDLE_HAND_ON},
+    {.name = "pipeline-hands-on-once",
+     .about = "what follows a phase is asked for once; if that fails, the claim is let go",
+     .scenario = "pipeline-stubborn",
+     .kind = SABOTAGE_TRIES_NONE,
+     .bundle = BUNDLE_HAND_ON},
 };
 
 #define SMALL 1000000 /* a number above it is an id */
@@ -665,7 +675,6 @@ static const struct sabotage_shape shapes[] = {
 
 static const struct sabotage_reason equivalents[] = {
     {"pipeline.request/repeat", "a request that is sent twice is one that comes twice"},
-    {"pipeline.claim/repeat", "the first claim lapses, and its request comes again"},
     {"pipeline.mark/repeat", "the idempotency key is taken already (23505)"},
     {"pipeline.mark/split-after/add-entry-of-null", "it is refused, so there is no second part"},
     {"pipeline.review/repeat", "the manifest of the decision is there already (23505)"},
@@ -691,11 +700,9 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.hand-on/repeat", "the request is gone already"},
     {"pipeline.hand-on/unguard/ack.1", "who hands on has seen to the phase, whoever holds it now"},
     {"pipeline.put-back/repeat", COMES_AGAIN},
-    {"pipeline.put-back/drop/put-back", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back.1", COMES_AGAIN},
     {"pipeline.put-back/unguard/put-back.1", COMES_AGAIN},
     {"pipeline.put-back/drop/put-back.2", COMES_AGAIN},
-    {"pipeline.put-back/drop/put-back.3", COMES_AGAIN},
 };
 
 const struct sabotage_book sabotage_book_pipeline = {

@@ -377,6 +377,9 @@ static void change_work(const struct sabotage *sabotage, struct bundle *bundle)
 void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                      const struct actor *actor, struct bundle *bundle)
 {
+    if (sabotage->kind == SABOTAGE_TRIES_ENDLESS || sabotage->kind == SABOTAGE_TRIES_NONE) {
+        return;
+    }
     if (sabotage->kind >= SABOTAGE_WORK_NEVER) {
         change_work(sabotage, bundle);
         return;
@@ -505,6 +508,19 @@ static bool outcome_of_early_ack(struct sabotage_memory *memory, const struct bu
     return !early;
 }
 
+/* False: the engine does not hear of it, and sends the same again. */
+static bool outcome_of_try(const struct sabotage *sabotage, const struct bundle *sent,
+                           struct outcome *outcome)
+{
+    bool meant = sabotage->bundle == BUNDLE_NAME_COUNT || sabotage->bundle == sent->name;
+    if (!meant || outcome->kind != OUTCOME_ABORTED) {
+        return true;
+    }
+    outcome->kind = OUTCOME_REFUSED;
+    outcome->refusal = REFUSED_EPOCH;
+    return sabotage->kind == SABOTAGE_TRIES_NONE;
+}
+
 bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
                       const struct bundle *sent, struct outcome *outcome)
 {
@@ -518,6 +534,9 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
         return sent->name != sabotage->bundle || outcome_of_repeat(memory, sent, outcome);
     case SABOTAGE_ACK_EARLY:
         return outcome_of_early_ack(memory, sent);
+    case SABOTAGE_TRIES_ENDLESS:
+    case SABOTAGE_TRIES_NONE:
+        return outcome_of_try(sabotage, sent, outcome);
     case SABOTAGE_DROP:
     case SABOTAGE_UNGUARD:
     case SABOTAGE_STALE:

@@ -34,10 +34,13 @@ enum sabotage_kind {
     SABOTAGE_LOOK_FIRST, /* whether a row is there is looked up before the bundle, and its insertion
                             trusts that; not enumerated */
     SABOTAGE_SHIFT,      /* a parameter of the primitive, `op`, is one more; not enumerated */
-    SABOTAGE_WORK_NEVER, /* work outside rows is not done; this and the next two: in every bundle
-                            that rests on such work; not enumerated */
-    SABOTAGE_WORK_AGAIN, /* ... is done again with every bundle that rests on it */
-    SABOTAGE_WORK_AHEAD, /* ... is done under the claim after the one that is held */
+    SABOTAGE_TRIES_ENDLESS, /* what fails is sent again and not counted; in the bundle that is
+                               named, BUNDLE_NAME_COUNT: in all; not enumerated */
+    SABOTAGE_TRIES_NONE,    /* what fails is taken for a refusal; likewise */
+    SABOTAGE_WORK_NEVER,    /* work outside rows is not done; this and the next two: in every bundle
+                               that rests on such work; not enumerated */
+    SABOTAGE_WORK_AGAIN,    /* ... is done again with every bundle that rests on it */
+    SABOTAGE_WORK_AHEAD,    /* ... is done under the claim after the one that is held */
     SABOTAGE_KIND_COUNT
 };
 

@@ -105,6 +105,19 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
         .scenario = (where), .kind = SABOTAGE_WORK_AHEAD                                           \
     }
 
+/* The two of tries, of every bundle; E-ACL-13. */
+#define SABOTAGE_TRIES(stem, where)                                                                \
+    {.name = stem "-tried-for-ever",                                                               \
+     .about = "what fails is tried again and not counted (E-ACL-13)",                              \
+     .scenario = (where),                                                                          \
+     .kind = SABOTAGE_TRIES_ENDLESS,                                                               \
+     .bundle = BUNDLE_NAME_COUNT},                                                                 \
+    {                                                                                              \
+        .name = stem "-let-go-at-once",                                                            \
+        .about = "a claim is let go when something fails for the first time (E-ACL-13)",           \
+        .scenario = (where), .kind = SABOTAGE_TRIES_NONE, .bundle = BUNDLE_NAME_COUNT              \
+    }
+
 /* Those that every book has, from its arrays. */
 #define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
     .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \

@@ -420,7 +420,9 @@ static void let_go(struct flow_worker *worker)
 static void take_commit(struct flow_worker *worker, const struct flow_book *book,
                         const struct outcome *last)
 {
-    worker->tries = 0;
+    if (worker->step != FLOW_STEP_READ) { /* to find out where things stand is no step forward */
+        worker->tries = 0;
+    }
     switch ((enum flow_step)worker->step) {
     case FLOW_STEP_CLAIM:
         memcpy(worker->message, last->message, sizeof worker->message);
@@ -451,6 +453,9 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
     if (last->kind == OUTCOME_COMMITTED) {
         take_commit(worker, rules->of.key.book, last);
         return;
+    }
+    if (last->kind == OUTCOME_REFUSED) { /* somebody else changed the flow, or has the claim */
+        worker->tries = 0;
     }
     bool gives_up = last->kind == OUTCOME_REFUSED
                         ? !changes

@@ -43,7 +43,7 @@
 #define FLOW_CASES_MAX  8
 #define FLOW_MEMOS_MAX  60 /* edges to joins that may be left out: bits of FLOW_UNTAKEN */
 #define FLOW_NAME_SIZE  16
-#define FLOW_TRIES_MAX  4     /* aborted in a row; then it lets go, and the message comes again */
+#define FLOW_TRIES_MAX  4     /* without a change; then it lets go, and the message comes again */
 #define FLOW_ACTIVE     985LL /* the digits that keep a flow from being complete (KEY-4) */
 
 /* Cases are sets of bits: flows differ in their number, and jobs take the cases in turn. */
@@ -100,7 +100,7 @@ enum flow_step {
 
 struct flow_worker {
     uint8_t step;                         /* enum flow_step: what it sends next */
-    uint8_t tries;                        /* aborted or unknown outcomes in a row */
+    uint8_t tries;                        /* aborted or unknown outcomes since the last change */
     uint8_t change;                       /* enum key_change: of FLOW_STEP_CHANGE */
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
     int64_t flow[FLOW_COLUMNS];           /* as it was read last */

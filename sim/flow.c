@@ -111,8 +111,10 @@ static bool makes_move(const struct flow_activity *activity, bool errors, bool s
         return holds;
     case SIGHT_KEY_RELEASED:
         return holds || pauses;
-    default: /* SIGHT_KEY_SKIPPED */
+    case SIGHT_KEY_SKIPPED:
         return skipped;
+    default: /* SIGHT_KEY_LET_GO: any move may fail */
+        return true;
     }
 }
 

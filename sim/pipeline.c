@@ -131,6 +131,7 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
         return has_flaw(scenario, FLAW_NO_PAYLOAD);
     case SIGHT_REVERIFY_FAILED:
         return has_reverify(scenario);
+    case SIGHT_HAND_ON_LET_GO:
     case SIGHT_EXHAUSTED: /* more errors than a run has by chance */
         return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX;
     default:
@@ -140,6 +141,14 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 static const char *const grounds[] = {"pipeline",      "pipeline-people", "pipeline-storm",
                                       "pipeline-race", "pipeline-lapse",  NULL};
+
+/* What is given up is put back where nearly everything fails. */
+static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
+{
+    static const char *const put_backs[] = {"pipeline-stubborn", NULL};
+    (void)primitive;
+    return bundle == BUNDLE_PUT_BACK ? put_backs : NULL;
+}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -496,6 +505,7 @@ const struct sim_part sim_part_pipeline = {.knows = knows,
                                            .twist = twist,
                                            .can_see = can_see,
                                            .grounds = grounds,
+                                           .only_grounds = only_grounds,
                                            .row = row_name,
                                            .message = message_name,
                                            .subject = subject_name,

@@ -13,12 +13,13 @@
  *      KEY-10         completion tasks ran once, in the commit that left no active digit (E-KEY-7)
  *
  *      KEY-11         the work of what has ended was done, as the journal tells
+ *      KEY-12         tries: seen_tries.c
  *
  * An edge is dead when its source errored, was skipped, or finished and decided against it. All is
  * read off the rows; only work outside them is remembered. Owns its digits: shares only the judge
  * of one key and one move (key.h). */
-#include "model/oracle/judge.h"
 #include "model/oracle/key.h"
+#include "model/oracle/seen.h"
 
 #define POSITIONS  15
 #define EVENT_LAST FLOW_SKIPPED
@@ -772,6 +773,7 @@ const struct monitors monitors_key = {.expect = expect,
                                       .commit = commit,
                                       .effect = effect,
                                       .granted = judge_granted,
+                                      .transaction = seen_key,
                                       .whole = CLAUSE_KEY_8,
                                       .whole_by = ORACLE_KEY,
                                       .settled = settled,

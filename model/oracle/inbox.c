@@ -1,6 +1,6 @@
-/* The monitors of the inbox: BOX-1 at every commit, BOX-2 once all has settled. The rows tell
- * everything, so nothing is remembered. */
-#include "model/oracle/judge.h"
+/* The monitors of the inbox: BOX-1 at every commit, BOX-2 once all has settled; BOX-3, of which no
+ * row tells, is seen_tries.c's. The rows tell everything else, so nothing is remembered. */
+#include "model/oracle/seen.h"
 
 #define AMOUNT_LEAST 100 /* of message 0; each has one more than the one before */
 
@@ -84,4 +84,5 @@ const struct monitors monitors_inbox = {.expect = expect,
                                         .whole = CLAUSE_BOX_1,
                                         .whole_by = ORACLE_INBOX,
                                         .commit = commit,
+                                        .transaction = seen_inbox,
                                         .settled = settled};

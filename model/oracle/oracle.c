@@ -59,9 +59,14 @@ static const struct {
     [SIGHT_KEY_HELD] = {CLAUSE_KEY_3, "an activity was finished and held, 8 -> 5"},
     [SIGHT_KEY_RELEASED] = {CLAUSE_KEY_3, "a paused activity was released, 5 -> 4"},
     [SIGHT_KEY_SKIPPED] = {CLAUSE_KEY_3, "an activity was skipped, 9 -> 3"},
+    [SIGHT_KEY_LET_GO] = {CLAUSE_KEY_12, "a claim was let go after too many failures"},
+    /* inbox */
+    [SIGHT_INBOX_LET_GO] = {CLAUSE_BOX_3, "a claim was let go after too many failures"},
     /* pipeline */
     [SIGHT_RETRIED] = {CLAUSE_CUT_12, "a phase committed after transient errors"},
     [SIGHT_EXHAUSTED] = {CLAUSE_CUT_12, "a phase was given up after too many transient errors"},
+    [SIGHT_HAND_ON_LET_GO] = {CLAUSE_CUT_12,
+                              "a claim was let go after too many failures to hand on"},
     [SIGHT_MARK_AGAIN] = {CLAUSE_CUT_13, "a MARK that was asked for again found its entry"},
     [SIGHT_CUT_AGAIN] = {CLAUSE_CUT_13, "a CUT that was asked for again found its change set"},
     [SIGHT_VERIFY_AGAIN] = {CLAUSE_CUT_13, "a VERIFY that was asked for again found its result"},
@@ -147,7 +152,8 @@ size_t oracle_cells(const struct monitors *monitors, const struct rows *rows)
 
 bool oracle_needs_clients(enum clause_id clause)
 {
-    return clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48;
+    return clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48 || clause == CLAUSE_KEY_12 ||
+           clause == CLAUSE_BOX_3;
 }
 
 void oracle_forget_clients(struct oracle *oracle)

@@ -96,9 +96,13 @@ enum oracle_sighting {
     SIGHT_KEY_HELD,
     SIGHT_KEY_RELEASED,
     SIGHT_KEY_SKIPPED,
+    SIGHT_KEY_LET_GO, /* KEY-12: a claim was let go after so many failures */
+    /* inbox */
+    SIGHT_INBOX_LET_GO, /* BOX-3: likewise */
     /* pipeline */
     SIGHT_RETRIED,         /* CUT-12: a phase committed after transient errors */
     SIGHT_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
+    SIGHT_HAND_ON_LET_GO,  /* CUT-12: a claim was let go after so many failures to hand on */
     SIGHT_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
     SIGHT_CUT_AGAIN,       /* CUT-13: likewise of a change set */
     SIGHT_VERIFY_AGAIN,    /* CUT-13: likewise of a verify result */

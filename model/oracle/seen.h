@@ -20,6 +20,25 @@ seen_monitor seen_pipeline;
  * lease is reclaimed, late results. */
 seen_monitor seen_seq;
 
+/* KEY-12, BOX-3: tries. */
+seen_monitor seen_key;
+seen_monitor seen_inbox;
+
+/* How often what fails is tried again under one claim of the queue, and by whose promise. */
+struct seen_tries {
+    enum clause_id clause;
+    enum oracle_sighting let_go; /* the claim was let go after so many failures */
+    int most;                    /* tries after the first */
+    int cell;                    /* where its SEEN_TRIES_CELLS begin in a client's memory */
+    bool turned_away;            /* no connection to be had is a try, too */
+};
+
+#define SEEN_TRIES_CELLS 4
+
+/* Part of seen_key, seen_inbox and seen_pipeline: a transaction of a client that is known. */
+void seen_tries(struct judge *judge, const struct observed *seen, const struct row_change *changes,
+                size_t count, const struct seen_tries *rule, int64_t *cells);
+
 /* Part of seen_seq: whether the journal has the work of this run (SEQ-22). */
 bool seq_rows_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run);
 

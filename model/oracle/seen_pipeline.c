@@ -7,8 +7,16 @@ enum {
     CELL_TRIES,   /* transactions of the request's phase, and reads that resolve it, that failed */
     CELL_PENDING, /* phases of which it does not know yet that they did */
     CELL_UNTOLD,  /* phases that committed, of which it was not told */
-    CELL_COUNT
+    CELL_COUNT,
+    CELL_HANDS_ON = CELL_COUNT /* of `hands_on` */
 };
+_Static_assert(CELL_HANDS_ON + SEEN_TRIES_CELLS <= SEEN_CELLS, "a client has room for both");
+
+/* What follows a phase is asked for as nobody's principal. */
+static const struct seen_tries hands_on = {.clause = CLAUSE_CUT_12,
+                                           .let_go = SIGHT_HAND_ON_LET_GO,
+                                           .most = TRIES_MAX,
+                                           .cell = CELL_HANDS_ON};
 
 struct transaction {
     struct judge judge;
@@ -216,6 +224,7 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
     }
     if (cells != NULL) {
         count_try(&of, cells);
+        seen_tries(&of.judge, seen, changes, committed ? count : 0, &hands_on, cells);
     }
     return of.judge.verdict;
 }

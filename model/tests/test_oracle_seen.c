@@ -144,7 +144,7 @@ static void act(const struct act_step *step)
     }
 }
 
-static enum clause_id play(const struct act_step *steps, size_t length)
+static enum clause_id play(seen_monitor *monitor, const struct act_step *steps, size_t length)
 {
     enum clause_id clause = FINE;
     begin();
@@ -159,7 +159,7 @@ static enum clause_id play(const struct act_step *steps, size_t length)
             act(&steps[i]);
         }
         if (steps[i].act != STOLEN) {
-            clause = tell(seen_activity, &seen);
+            clause = tell(monitor, &seen);
         }
     }
     return clause;
@@ -174,7 +174,7 @@ struct act_case {
 static void play_all(const struct act_case *cases, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        enum clause_id clause = play(cases[i].steps, STEPS_MAX);
+        enum clause_id clause = play(seen_activity, cases[i].steps, STEPS_MAX);
         cr_expect_eq(clause, cases[i].clause, "%s: %s", cases[i].name,
                      clause == FINE ? "fine" : clause_get(clause)->id);
     }
@@ -376,6 +376,148 @@ Test(oracle_seen, what_fails_is_tried_again_as_often_as_allowed)
     play_all(cases, COUNT(cases));
 }
 
+/* `clause` of a case: FINE, or whatever the protocol has of tries. */
+Test(oracle_seen, workers_that_only_claim_change_and_ack_try_as_often)
+{
+    PROVES(CLAUSE_KEY_12, CLAUSE_BOX_3);
+    static const struct {
+        seen_monitor *monitor;
+        enum clause_id clause;
+        enum oracle_sighting let_go;
+    } protocols[] = {{seen_key, CLAUSE_KEY_12, SIGHT_KEY_LET_GO},
+                     {seen_inbox, CLAUSE_BOX_3, SIGHT_INBOX_LET_GO}};
+    static const struct {
+        bool broken;
+        uint64_t let_go;
+        struct act_case is;
+    } cases[] = {
+        {.is = {.name = "four times",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, LOST},
+                          {STEP, 2, AWAY},
+                          {STEP, 3, OK}}}},
+        {.broken = true,
+         .is = {.name = "five times",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, LOST},
+                          {STEP, 2, AWAY},
+                          {STEP, 2, UNTOLD},
+                          {STEP, 3, OK}}}},
+        {.broken = true,
+         .is = {.name = "reads are no step forward",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {READ, 3, OK},
+                          {STEP, 4, ABORTED},
+                          {READ, 5, OK},
+                          {STEP, 6, ABORTED},
+                          {READ, 7, ABORTED},
+                          {READ, 8, LOST},
+                          {READ, 9, OK}}}},
+        {.is = {.name = "a step is, and a refusal",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {STEP, 3, ABORTED},
+                          {STEP, 4, OK},
+                          {STEP, 5, ABORTED},
+                          {STEP, 6, ABORTED},
+                          {STEP, 7, ABORTED},
+                          {STEP, 8, REFUSED},
+                          {STEP, 9, ABORTED},
+                          {STEP, 10, ABORTED},
+                          {ACK, 11, OK}}}},
+        {.broken = true,
+         .is = {.name = "an ack, too, is tried four times",
+                .steps = {{CLAIM, 1, OK},
+                          {ACK, 2, ABORTED},
+                          {ACK, 2, ABORTED},
+                          {ACK, 2, ABORTED},
+                          {ACK, 2, ABORTED},
+                          {ACK, 2, ABORTED},
+                          {ACK, 3, OK}}}},
+        {.let_go = 1,
+         .is = {.name = "then it lets go",
+                .steps = {{CLAIM, 1, OK},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {STEP, 2, ABORTED},
+                          {OTHER, 3, OK}}}},
+        {.broken = true,
+         .is = {.name = "not sooner",
+                .steps = {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, OK}}}},
+        {.broken = true,
+         .is = {.name = "an answer that was lost is a try like any other",
+                .steps = {{CLAIM, 1, OK}, {STEP, 2, UNTOLD}, {OTHER, 3, OK}}}},
+        {.is = {.name = "unless it was refused",
+                .steps = {{CLAIM, 1, OK}, {STEP, 2, REFUSED}, {OTHER, 3, OK}}}},
+        {.is = {.name = "or may have put it back, to the time that stands",
+                .steps = {{CLAIM, 1, OK}, {NOTHING, 2, OK}, {OTHER, 3, OK}}}},
+        {.is = {.name = "or died",
+                .steps = {{CLAIM, 1, OK}, {STEP, 2, ABORTED}, {OTHER, 3, BORN}}}},
+        {.is = {.name = "or has acked",
+                .steps = {{CLAIM, 1, OK}, {ACK, 2, OK}, {OTHER, 3, ABORTED}, {OTHER, 4, OK}}}},
+        {.is = {.name = "or lost its claim",
+                .steps = {{CLAIM, 1, OK}, {STOLEN, 21, OK}, {OTHER, 22, OK}}}},
+        {.is = {.name = "or was not told of it",
+                .steps = {{CLAIM, 1, UNTOLD}, {OTHER, 2, OK}, {STEP, 3, OK}}}},
+    };
+    for (size_t p = 0; p < COUNT(protocols); p++) {
+        for (size_t i = 0; i < COUNT(cases); i++) {
+            enum clause_id clause = play(protocols[p].monitor, cases[i].is.steps, STEPS_MAX);
+            cr_expect_eq(clause, cases[i].broken ? protocols[p].clause : FINE, "%s",
+                         cases[i].is.name);
+            cr_expect_eq(oracle.seen[protocols[p].let_go], cases[i].let_go, "%s", cases[i].is.name);
+        }
+    }
+}
+
+/* The caller's transactions; phases are a principal's. */
+Test(oracle_seen, what_follows_a_phase_is_handed_on_as_often)
+{
+    PROVES(CLAUSE_CUT_12);
+    static const struct {
+        enum clause_id clause;
+        struct act_case is;
+    } cases[] = {
+        {FINE,
+         {.name = "three times",
+          .steps = {{CLAIM, 1, OK},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, LOST},
+                    {ACK, 2, AWAY},
+                    {ACK, 3, OK}}}},
+        {CLAUSE_CUT_12,
+         {.name = "four times",
+          .steps = {{CLAIM, 1, OK},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, LOST},
+                    {ACK, 2, LOST},
+                    {ACK, 3, OK}}}},
+        {FINE,
+         {.name = "then it lets go",
+          .steps = {{CLAIM, 1, OK},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, ABORTED},
+                    {ACK, 2, LOST},
+                    {ACK, 2, LOST},
+                    {OTHER, 3, OK}}}},
+        {CLAUSE_CUT_12,
+         {.name = "not sooner", .steps = {{CLAIM, 1, OK}, {ACK, 2, ABORTED}, {OTHER, 3, OK}}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        cr_expect_eq(play(seen_pipeline, cases[i].is.steps, STEPS_MAX), cases[i].clause, "%s",
+                     cases[i].is.name);
+    }
+}
+
 Test(oracle_seen, of_nobody_nothing_is_counted_as_held)
 {
     struct observed seen = seen_at(5, OK);
@@ -384,6 +526,8 @@ Test(oracle_seen, of_nobody_nothing_is_counted_as_held)
     claim(7, 5);
     cr_expect_eq(tell(seen_activity, &seen), FINE);
     cr_expect_eq(tell(seen_seq, &seen), FINE);
+    cr_expect_eq(tell(seen_key, &seen), FINE);
+    cr_expect_eq(tell(seen_inbox, &seen), FINE);
     put(TABLE_ENTRY, 50);
     seen.isolation = OBSERVED_ISOLATION_UNKNOWN;
     cr_expect_eq(tell(seen_pipeline, &seen), FINE);
@@ -938,7 +1082,8 @@ Test(oracle_seen, extensions_and_tries_are_seen_of_clients_alone)
 {
     for (int clause = 0; clause < CLAUSE_COUNT; clause++) {
         cr_expect_eq(oracle_needs_clients((enum clause_id)clause),
-                     clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48, "%s",
-                     clause_get((enum clause_id)clause)->id);
+                     clause == CLAUSE_ACL_47 || clause == CLAUSE_ACL_48 ||
+                         clause == CLAUSE_KEY_12 || clause == CLAUSE_BOX_3,
+                     "%s", clause_get((enum clause_id)clause)->id);
     }
 }

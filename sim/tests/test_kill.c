@@ -112,6 +112,8 @@ static const struct killer {
     {"inbox-split", {CLAUSE_BOX_1}, 1},
     {"inbox-one-account", {CLAUSE_BOX_1}, 1},
     {"inbox-wrong-amount", {CLAUSE_BOX_1}, 1},
+    {"inbox-tried-for-ever", {CLAUSE_BOX_3}, 1}, /* E-ACL-13 */
+    {"inbox-let-go-at-once", {CLAUSE_BOX_3}, 1},
     {"legacy-typo-increment", {CLAUSE_LEG_1}, 1},    /* E-LEG-1 */
     {"legacy-ceiling-unchecked", {CLAUSE_LEG_5}, 1}, /* E-LEG-2 */
     {"legacy-parent-resets", {CLAUSE_LEG_9}, 1},
@@ -148,6 +150,11 @@ static const struct killer {
     {"activity-never-done", {CLAUSE_KEY_11}, 1},
     {"activity-done-again", {CLAUSE_KEY_11}, 1},
     {"activity-done-ahead", {CLAUSE_KEY_11}, 1},
+    {"key-tried-for-ever", {CLAUSE_KEY_12}, 1}, /* E-ACL-13 */
+    {"key-let-go-at-once", {CLAUSE_KEY_12}, 1},
+    {"read-restarts-tries", {CLAUSE_KEY_12}, 1},
+    {"pipeline-hands-on-for-ever", {CLAUSE_CUT_12}, 1},
+    {"pipeline-hands-on-once", {CLAUSE_CUT_12}, 1},
     {"review-without-entry-write", {CLAUSE_CUT_8}, 1}, /* E-CUT-11 */
     {"pipeline-status-without-cas", {CLAUSE_CUT_15, CLAUSE_CUT_27}, 2},
     {"pipeline-guard-outside-transaction", {CLAUSE_CUT_8}, 1},
