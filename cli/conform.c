@@ -1,6 +1,7 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
 #include "cli/cli.h"
 #include "cli/conform_runs.h"
+#include "cli/conform_store.h"
 #include "cli/lockstep.h"
 #include "cli/results.h"
 #include "cli/server.h"
@@ -20,11 +21,14 @@ static const char help[] =
     "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
     "transactions over a few rows run statement by statement on the simulated store and, in\n"
     "lockstep, on PostgreSQL with one connection each. Every value, wait, SQLSTATE and row is\n"
-    "compared. Then PostgreSQL follows runs of every protocol, faults and all, in the same way; "
-    "with\n"
-    "SCENARIOs, those only. What PostgreSQL may choose freely (who of several goes first after a "
-    "wait, which\n"
-    "transaction of a deadlock is given up, a cautious 40001) is taken over from it. A difference\n"
+    "compared. A quarter as many are run again through the store that assay real uses, whole\n"
+    "transactions with COMMIT later. Then PostgreSQL follows runs of every protocol, faults and "
+    "all,\n"
+    "statement by statement; with SCENARIOs, those only. What PostgreSQL may choose freely (who "
+    "of\n"
+    "several goes first after a wait, which transaction of a deadlock is given up, a cautious "
+    "40001)\n"
+    "is taken over from it. A difference of scripts that run statement by statement\n"
     "is made small and printed side by side.\n"
     "\n"
     "  --seeds N      random scripts (default 500), and a tenth as many runs, and more until "
@@ -52,6 +56,7 @@ static const char help[] =
 
 #define SEEDS_USUAL  500
 #define ERRORS_USUAL 3000
+#define STORE_SHARE  4 /* of so many scripts one goes through the store of `assay real`, too */
 
 struct request {
     const char *seeds, *base_seed, *dsn, *error, *out;
@@ -293,6 +298,59 @@ static void tell_hunt(const struct bench *bench, const char *name, uint64_t foun
     fflush(stdout);
 }
 
+static void tell_store(const struct bench *bench, const struct conform_store *of, uint64_t scripts,
+                       uint64_t seed)
+{
+    bool differs = lockstep_differs(&bench->both);
+    artefacts_line(bench->request->results,
+                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "store", "scripts",
+                             (json_int_t)scripts, "bundles", (json_int_t)of->bundles, "commits",
+                             (json_int_t)of->commits, "waits", (json_int_t)of->waits,
+                             "serialization_failures", (json_int_t)of->aborts, "differs", differs));
+    if (differs) {
+        artefacts_line(bench->request->results,
+                       json_pack("{s:s, s:I, s:s}", "type", "difference", "seed", (json_int_t)seed,
+                                 "what", bench->both.difference));
+    }
+    if (bench->request->json) {
+        return;
+    }
+    printf("%" PRIu64 " scripts by the store of assay real, %" PRIu64 " bundles, %" PRIu64
+           " waits, %" PRIu64 " commits, %" PRIu64 " 40001 chosen by PostgreSQL: %s\n",
+           scripts, of->bundles, of->waits, of->commits, of->aborts,
+           differs ? "they differ" : "no difference");
+    if (differs) {
+        printf("  seed %" PRIu64 ": %s\n", seed, bench->both.difference);
+    }
+}
+
+/* As many scripts again as STORE_SHARE says, each bundle through the store that `assay real` uses.
+ */
+static int compare_store(struct bench *bench, const char *dsn)
+{
+    const struct request *request = bench->request;
+    struct store_pg_problem problem;
+    struct conform_store of = {
+        .dsn = dsn, .schema = bench->own.name, .both = &bench->both, .rules = &bench->rules};
+    if (!conform_store_open(&of, &problem)) {
+        fprintf(stderr, "assay conform: %s\n", problem.text);
+        return CLI_UNAVAILABLE;
+    }
+    uint64_t scripts = 0, seed = request->first_seed;
+    uint64_t wanted = (request->seed_count + STORE_SHARE - 1) / STORE_SHARE;
+    for (; scripts < wanted && !interrupted && !lockstep_differs(&bench->both); scripts++) {
+        seed = request->first_seed + scripts;
+        script_draw(&bench->script, seed);
+        conform_store_script(&of, &bench->script);
+    }
+    conform_store_close(&of);
+    if (bench->both.failed) {
+        return server_failed(bench, seed);
+    }
+    tell_store(bench, &of, scripts, seed);
+    return lockstep_differs(&bench->both) ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
+}
+
 static int find_errors(struct bench *bench)
 {
     size_t missed = 0, count = session_error_count();
@@ -351,6 +409,9 @@ static int on_schema(struct bench *bench, const char *dsn)
     int status = bench->request->errors          ? find_errors(bench)
                  : bench->request->error != NULL ? find_error(bench)
                                                  : compare_all(bench);
+    if (status == CLI_OK && !bench->request->errors && bench->request->error == NULL) {
+        status = compare_store(bench, dsn);
+    }
     stepper_close(bench->both.stepper);
     return status;
 }

@@ -432,8 +432,7 @@ static enum effect insert(struct doing *doing)
         if (all->rules->unique_waits && sessions_writers(all, doing->who, op->table, key) != 0) {
             return wait(doing, WAIT_KEY, op->table, ROW_NONE, key, LOCK_UPDATE);
         }
-        see(doing, table, key, true, &row); /* as the unique index has it */
-        note_read(one, op->table, key);
+        see(doing, table, key, true, &row); /* as the unique index has it; no read that counts */
         if (row.there && (all->rules->unique || op->kind == OP_RECORD)) {
             return conflict(doing, table, &row);
         }

@@ -46,10 +46,12 @@ says '120 scripts, '
 says_like '^([0-9]+) of \1 primitives'
 says ' waits, '
 says ': no difference'
+says_like '^30 scripts by the store of assay real, [1-9][0-9]* bundles, [1-9][0-9]* waits, [1-9][0-9]* commits, .*: no difference$'
 run 0 conform --seeds 20 --base-seed 5000 --json
 is_json_lines
 says '"type":"summary"'
 says '"differences":0'
+says '"type":"store","scripts":5'
 nothing_left
 
 # ---- whole runs, faults and all ----

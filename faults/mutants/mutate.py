@@ -24,6 +24,9 @@ OPERATORS = {
     "return": "a function returns early, or returns nothing",
     "swap": "two arguments change places",
     "stale": "what was to be written is not, or is written one statement too late",
+    "check": "a check of an oracle is dropped: every one that has a sentence, or hands a clause on",
+    "weaken": "a check finds less: a part of its condition counts as held, a relation is one-sided or "
+              "off by one, what it exempts is more",
 }
 
 RELATIONS = {"<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="], "!=": ["=="]}
@@ -241,6 +244,165 @@ def walk(source, cursor, function):
         walk(source, child, function)
 
 
+# ---- checks of oracles ---------------------------------------------------------------------------
+
+WRAPPERS = (Kind.UNEXPOSED_EXPR, Kind.PAREN_EXPR)
+ONE_SIDED = {True: {"!=": ["<", ">"], "<=": ["<"], ">=": [">"]},
+             False: {"==": ["<=", ">="], "<": ["<="], ">": [">="]}}
+OFF_BY_ONE = {True: {"<": "- 1", ">": "+ 1"}, False: {"<=": "+ 1", ">=": "- 1"}}
+COUNTS_ONLY = ("judge_held", "held", "CHECK", "memory_get", "cut_of")  # given a clause, they check nothing
+
+
+def bare(cursor):
+    while cursor.kind in WRAPPERS and len(list(cursor.get_children())) == 1:
+        cursor = next(cursor.get_children())
+    return cursor
+
+
+def below(cursor, kind):
+    return [c for c in cursor.walk_preorder() if c.kind == kind]
+
+
+def names_clause(cursor):
+    return any(c.spelling.startswith("CLAUSE_") for c in below(cursor, Kind.DECL_REF_EXPR))
+
+
+def is_sentence(cursor):
+    return cursor.kind == Kind.STRING_LITERAL and " " in cursor.spelling
+
+
+def tells(cursor):
+    return any(map(is_sentence, cursor.walk_preorder()))
+
+
+def is_plain_number(cursor):
+    """Something that is more or less than another: no pointer, no name of a list, no 0, which a mask
+    or a count is compared with to see whether it is any, and not what stands for no row."""
+    inner = bare(cursor)
+    listed = inner.kind == Kind.DECL_REF_EXPR and inner.referenced is not None and \
+        inner.referenced.kind == Kind.ENUM_CONSTANT_DECL
+    text = "".join(token.spelling for token in cursor.get_tokens())
+    return cursor.type.get_canonical().kind not in (clang.TypeKind.POINTER, clang.TypeKind.BOOL) and \
+        not listed and text not in ("0", "ROW_NONE", "NULL")
+
+
+def weaken_relation(source, cursor, sign, operands, broken):
+    if not all(map(is_plain_number, operands)):
+        return
+    _, start, end = operator_of(source, cursor)
+    for after in ONE_SIDED[broken].get(sign, []):
+        source.edit("weaken", start, end, after)
+    if sign in OFF_BY_ONE[broken]:
+        a, b = extent(operands[1])
+        source.edit("weaken", a, b, "(%s) %s" % (source.text(a, b), OFF_BY_ONE[broken][sign]))
+
+
+def in_file(source, cursor):
+    return cursor is not None and cursor.location.file is not None and \
+        cursor.location.file.name.endswith("/" + source.path)
+
+
+def weaken(source, cursor, broken, met):
+    """Edits that make a condition hold less often, if it says what is broken, or else more often. A
+    name stands for what it was made of, a call of this file for what it returns."""
+    cursor = bare(cursor)
+    children = list(cursor.get_children())
+    if not in_file(source, cursor) or (cursor.hash, broken) in met:
+        return
+    met.add((cursor.hash, broken))
+    if cursor.kind == Kind.UNARY_OPERATOR and source.text(*extent(cursor)).startswith("!"):
+        weaken(source, children[0], not broken, met)
+    elif cursor.kind == Kind.BINARY_OPERATOR:
+        sign = operator_of(source, cursor)[0]
+        joint = "||" if broken else "&&"
+        for operand in children if sign == joint else []:
+            inner = bare(operand)  # of a longer chain each part by itself
+            if inner.kind != Kind.BINARY_OPERATOR or operator_of(source, inner)[0] != joint:
+                source.edit("weaken", *extent(operand), "false" if broken else "true")
+        for operand in children if sign in LOGIC else []:
+            weaken(source, operand, broken, met)
+        weaken_relation(source, cursor, sign, children, broken)
+    elif cursor.kind == Kind.CONDITIONAL_OPERATOR:
+        for branch in children[1:]:
+            weaken(source, branch, broken, met)
+    elif cursor.kind == Kind.DECL_REF_EXPR and cursor.referenced.kind == Kind.VAR_DECL:
+        for value in [c for c in cursor.referenced.get_children() if c.kind.is_expression()]:
+            weaken(source, value, broken, met)
+    elif cursor.kind == Kind.CALL_EXPR and cursor.type.get_canonical().kind == clang.TypeKind.BOOL:
+        called = cursor.referenced and cursor.referenced.get_definition()
+        for returns in below(called, Kind.RETURN_STMT) if in_file(source, called) else []:
+            for value in returns.get_children():
+                weaken(source, value, broken, met)
+
+
+def weaken_arguments(source, call, met):
+    """What a check is told: whether it holds, or whether it is broken, as the callee names it."""
+    if call.spelling in MACROS_OF_CHECKS:
+        weaken(source, list(call.get_arguments())[0], False, met)
+        return
+    wanted = list(call.referenced.get_arguments()) if call.referenced else []
+    for parameter, argument in zip(wanted, call.get_arguments()):
+        if parameter.type.get_canonical().kind == clang.TypeKind.BOOL:
+            weaken(source, argument, parameter.spelling == "broken", met)
+
+
+MACROS_OF_CHECKS = ("PHASE", "TRAIL")
+
+
+def check_in_list(source, path, met):
+    """{broken, clause, why} of a list of promises."""
+    entry = list(path[-1].get_children())
+    source.edit("check", *extent(entry[0]), "false")
+    weaken(source, entry[0], True, met)
+
+
+def check_by_call(source, path, met):
+    call, parent = path[-1], path[-2]
+    if parent.kind in (Kind.COMPOUND_STMT, Kind.IF_STMT, Kind.CASE_STMT, Kind.FOR_STMT):
+        source.edit("check", *extent(call), "(void)0")
+    elif call.type.get_canonical().spelling == "struct oracle_verdict":
+        source.edit("check", *extent(call), "oracle_fine()")
+    weaken_arguments(source, call, met)
+    for above, inner in zip(path, path[1:]):
+        if above.kind == Kind.IF_STMT:
+            parts = list(above.get_children())
+            if inner.hash == parts[1].hash:
+                weaken(source, parts[0], True, met)
+            elif inner.hash == parts[-1].hash and not tells(parts[1]):
+                weaken(source, parts[0], False, met)
+
+
+def exempts(source, function, met):
+    """if (...) { return; } of a function that checks something."""
+    for test in below(function, Kind.IF_STMT):
+        parts = list(test.get_children())
+        then = list(parts[1].get_children()) if parts[1].kind == Kind.COMPOUND_STMT else [parts[1]]
+        if len(parts) == 2 and len(then) == 1 and then[0].kind in (Kind.RETURN_STMT, Kind.CONTINUE_STMT):
+            weaken(source, parts[0], False, met)
+
+
+def checks(source, cursor, path, met):
+    """True: there is one below."""
+    path = path + [cursor]
+    found = False
+    if cursor.kind == Kind.CALL_EXPR and cursor.spelling not in COUNTS_ONLY and \
+            not cursor.spelling.startswith("document_") and \
+            (tells(cursor) or names_clause(cursor)):
+        check_by_call(source, path, met)
+        found = True
+    elif cursor.kind == Kind.INIT_LIST_EXPR and cursor.type.get_canonical().spelling.endswith(
+            "struct oracle_verdict") and names_clause(cursor):
+        check_in_list(source, path, met)
+        found = True
+    elif cursor.kind == Kind.CALL_EXPR and path[-2].kind == Kind.INIT_LIST_EXPR and \
+            cursor.type.get_canonical().spelling == "struct oracle_verdict":
+        source.edit("check", *extent(cursor), "oracle_fine()")
+        found = True
+    for child in cursor.get_children():
+        found = checks(source, child, path, met) or found
+    return found
+
+
 def as_functions(text):
     """Macros that are called like functions, as functions of any arguments: their arguments then have
     places in the file. Nothing moves."""
@@ -248,12 +410,13 @@ def as_functions(text):
         name = "void %s();" % match.group(1)
         kept = re.sub(r"[^\n]", " ", match.group(0))
         return name + kept[len(name):]
-    return re.sub(r"#define (CHECK|BUNDLE_CALL)\((?:.*\\\n)*.*", declare, text)
+    return re.sub(r"#define (CHECK|BUNDLE_CALL|PHASE|TRAIL)\((?:.*\\\n)*.*", declare, text)
 
 
 def by_tree(root, source):
     unsaved = [(str(root / path), as_functions((root / path).read_text()))
-               for path in ("model/check.h", "model/bundle.h")]
+               for path in ("model/check.h", "model/bundle.h", "model/oracle/pipeline_commit.h")
+               if (root / path).exists()]
     unit = clang.Index.create().parse(str(root / source.path), ["-std=c17", "-xc", "-I%s" % root],
                                       unsaved_files=unsaved)
     errors = [d for d in unit.diagnostics if d.severity >= clang.Diagnostic.Error]
@@ -262,6 +425,10 @@ def by_tree(root, source):
     for cursor in unit.cursor.get_children():
         if cursor.location.file and cursor.location.file.name == str(root / source.path):
             source.function = cursor.spelling if cursor.kind == Kind.FUNCTION_DECL else None
+            met = set()
+            if cursor.kind == Kind.FUNCTION_DECL and "/oracle/" in source.path and \
+                    checks(source, cursor, [], met):
+                exempts(source, cursor, met)
             walk(source, cursor, None)
 
 

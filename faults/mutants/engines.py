@@ -1,0 +1,227 @@
+"""Mutants of the engines: which files they are made of, and what the bench makes of each."""
+
+import collections
+import json
+import re
+import sys
+
+import mutate
+from programs import NOTHING, TREE, WATCHDOG, WORK, Build, Outcome, fail, failing_suite, run
+
+PROTOCOLS = ("activity", "inbox", "key", "legacy", "pipeline", "seq")
+
+# The files that runs execute, and whose runs: all protocols', where nothing else is said.
+FILES = {
+    "model/activity.c": ["activity"], "model/engine.c": ["activity"], "model/ledger.c": ["activity"],
+    "model/semaphore.c": ["activity"], "model/graph.c": ["activity", "legacy"],
+    "model/activity_primitives.def": PROTOCOLS,
+    "model/inbox.c": ["inbox"], "model/inbox_primitives.def": ["inbox"],
+    "model/flow.c": ["key"], "model/key.c": ["key"], "model/key_primitives.def": ["key"],
+    "model/legacy.c": ["legacy"], "model/legacy_engine.c": ["legacy"],
+    "model/legacy_primitives.def": ["legacy"],
+    "model/pipeline.c": ["pipeline"], "model/rights.c": ["pipeline"], "model/rights.h": ["pipeline"],
+    "model/pipeline_primitives.def": ["pipeline"],
+    "model/seq_durable.c": ["seq"], "model/seq_rules.c": ["seq"], "model/seq_rules.h": ["seq"],
+    "model/seq_primitives.def": ["seq"],
+    "model/bundle.h": PROTOCOLS, "model/consumer.c": PROTOCOLS, "model/digits.c": PROTOCOLS,
+    "model/identity.h": PROTOCOLS, "model/primitive.h": PROTOCOLS, "model/protocol.c": PROTOCOLS,
+    "model/protocol.h": PROTOCOLS,
+}
+
+LEFT_OUT = {
+    "declarations": "consumer.h digits.h engine.h flow.h graph.h key.h key_text.h ledger.h "
+                    "legacy.h legacy_engine.h pipeline.h semaphore.h seq_durable.h text.h",
+    "words, for people": "bundle.c bundles.def clause.c clause.h clauses.def errata.def families.def",
+    "keys as text, which no run reads": "key_text.c",
+    "the ledger in shared memory, which has no runs": "seq.c seq.h",
+    "the hook of CHECK": "check.h check_abort.c",
+    "which protocols and files there are": "primitives.def protocols.def tables.def",
+    "macros of the lists of primitives, and statements that no engine sends": "primitive.c",
+    "the schema and the reading of rows, which stores and oracles share": "rows.h table.c table.h "
+    "activity_tables.def inbox_tables.def key_tables.def legacy_tables.def pipeline_tables.def "
+    "seq_tables.def",
+}
+
+# Functions that others call, in files whose other functions runs execute.
+ASIDE = {
+    "model/graph.c": ("count_below graph_activities", "bound what a scenario may ask for"),
+    "model/bundle.h": ("bundle_acks bundle_claims", "are asked by the simulation"),
+    "model/key.c": ("key_activities key_graph_acyclic key_valid", "judge what a scenario or a store says"),
+    "model/protocol.c": ("protocol_find is_same", "find a protocol by what a scenario says"),
+}
+
+# Suites that a mutant meets which the bench left alive.
+SUITES = {
+    "all": "digits primitive protocol rights",
+    "activity": "engine graph ledger semaphore oracle_activity",
+    "inbox": "entries", "key": "flow key flow_trace oracle_flow",
+    "legacy": "legacy legacy_engine legacy_runs oracle_legacy graph",
+    "pipeline": "pipeline sim_pipeline oracle_pipeline", "seq": "seq_durable seq_rules seq_run",
+}
+
+SHORT, LONG, MEMORY = "64", "1000", "1M"  # seeds of the two campaigns; what a search may take
+TELLS = {"campaign": "finding", "sweep": "sweep", "explore": "summary"}  # the line that names a clause
+
+
+def unexecuted(program):
+    """(file, function) of the functions that no run executes, as counted by gcov."""
+    kept = WORK / ("unexecuted-%s.json" % program)
+    if not kept.exists():
+        print("which functions runs execute", file=sys.stderr)
+        copy = Build(WORK / "coverage", "-DCMAKE_BUILD_TYPE=Debug", "-DASSAY_COVERAGE=ON")
+        for counters in copy.folder.rglob("*.gcda"):
+            counters.unlink()
+        run([copy.assay, "campaign", "--seeds", "100", "--no-gates"], seconds=3600)
+        for name in scenarios():
+            run([copy.assay, "sweep", name, "--seed", "1"])
+        counts = collections.Counter()
+        for counters in copy.folder.rglob("*.gcda"):
+            told, _ = run(["gcov", "--json-format", "--stdout", counters.name], counters.parent)
+            for line in told.splitlines():
+                for file in json.loads(line)["files"] if line.startswith("{") else []:
+                    for function in file["functions"]:
+                        path = file["file"][file["file"].rfind("/model/") + 1:]
+                        counts[path, function["name"]] += function["execution_count"]
+        kept.write_text(json.dumps(sorted(key for key, count in counts.items() if count == 0)))
+    return {tuple(key) for key in json.loads(kept.read_text())}
+
+
+def scenarios():
+    """Their names, and the protocol of each."""
+    found = {}
+    for path in sorted((TREE / "scenarios").glob("*.yaml")):
+        lines = path.read_text().splitlines()
+        said = [line.split()[1] for line in lines if line.startswith("protocol:")]
+        found[path.stem] = said[0] if said else "activity"
+    return found
+
+
+# ---- one mutant against the bench ------------------------------------------------------------------
+
+COLUMNS = ["killed", "abort", "hang", "status 3", "regression", "gate", "suites", "survived"]
+
+
+def judged(assay, command, seconds=WATCHDOG):
+    """What a command comes to; None: every promise held, as far as it went."""
+    jobs = [] if command[0] == "sweep" else ["--jobs", "1"]
+    output, status = run([assay, *command, *jobs, "--json"], seconds=seconds)
+    seeds = command[command.index("--seeds") + 1] if "--seeds" in command else ""
+    stage = (command[0] + " " + seeds).strip()
+    outcome = Outcome("hang", None, stage, None, None)
+    if status is None:
+        return outcome
+    if status in (64, 69):
+        fail("%s: %s" % (" ".join(map(str, command)), output))
+    if status not in (0, 1, 2, 3, 4):
+        return outcome._replace(column="abort", why=output.strip().splitlines()[-1:])
+    regression = False
+    for line in output.splitlines():
+        said = json.loads(line) if line.startswith("{") else {}
+        regression = regression or said.get("type") == "regressions"
+        if said.get("type") == TELLS[command[0]] and said.get("clause") and \
+                said.get("kind", "new") == "new" and not said.get("name", "").startswith("regression-"):
+            return Outcome("killed", said["clause"], stage, said["scenario"], said.get("why"))
+    if status == 2:
+        return Outcome("killed", "no rest", stage, command[1], None)
+    if status == 3:
+        return outcome._replace(column="status 3")
+    if regression:
+        return outcome._replace(column="regression")
+    if status == 4 and command[0] == "campaign":
+        return outcome._replace(column="gate")
+    return None
+
+
+def campaign(names, seeds, base):
+    whole = len(names) == len(scenarios())  # which is what it does if none is named
+    return ["campaign", *([] if whole else names), "--seeds", seeds, "--base-seed", base, "--max-findings", "1",
+            "--no-regressions"]
+
+
+def stages(names, base):
+    """Cheapest first; what a gate asks for is seen in the long campaign only."""
+    yield campaign(names, SHORT, base) + ["--no-gates"]
+    yield campaign(names, LONG, base)
+    for name in names:
+        yield ["sweep", name, "--seed", base]
+    for name in names:
+        yield ["explore", name, "--memory", MEMORY]
+    yield ["campaign", names[0], "--seeds", "1", "--no-gates"]  # the stored schedules
+
+
+def same_of_sound(sound, command, outcome):
+    """Whether the sound program comes to the same: then it is none of the mutant's doing."""
+    if outcome.column == "killed" and command[0] == "campaign":
+        seeds = command[command.index("--seeds"):]
+        command = ["campaign", outcome.scenario, *seeds]
+    again = judged(sound, command)
+    return again is not None and again.column == outcome.column
+
+
+def one_by_one(assay, sound, names, command):
+    """A run that aborts or hangs takes the whole campaign with it: each scenario by itself."""
+    hangs = 0
+    for name in names:
+        alone = ["campaign", name, *command[command.index("--seeds"):]]
+        outcome = judged(assay, alone, WATCHDOG // 10)
+        if outcome and outcome.column == "killed" and not same_of_sound(sound, alone, outcome):
+            return outcome
+        hangs += outcome is not None and outcome.column == "hang"
+        if hangs == 2:
+            return None
+    return None
+
+
+def bench(assay, sound, names, base):
+    """The first kill, else what comes closest to one; None if nothing does."""
+    worst = None
+    for command in stages(names, base):
+        outcome = judged(assay, command)
+        if outcome is None or same_of_sound(sound, command, outcome):
+            continue
+        if outcome.column == "killed":
+            return outcome
+        if worst is None or COLUMNS.index(outcome.column) < COLUMNS.index(worst.column):
+            worst = outcome
+        if outcome.column in ("abort", "hang"):
+            apart = command[0] == "campaign" and one_by_one(assay, sound, names, command)
+            return apart or worst
+    return worst
+
+
+class Engines:
+    """The protocols' engines and primitives."""
+
+    files, columns, counts = FILES, COLUMNS, ("killed",)
+
+    def listed(self):
+        """Every mutant there is. A file of model/ that no list has is an error."""
+        there = {str(p.relative_to(TREE)) for p in (TREE / "model").iterdir() if p.suffix in
+                 (".c", ".h", ".def")}
+        known = set(FILES) | {"model/" + name for names in LEFT_OUT.values() for name in names.split()}
+        if there != known:
+            fail("the lists of files are out of date: %s" % sorted(there ^ known))
+        return [m for path in sorted(FILES) for m in mutate.mutants_of(TREE, path)]
+
+    def worth(self, bench, mutants):
+        """Without functions that no run executes."""
+        self.idle = unexecuted(bench.program)
+        aside = {(file, name) for file, (names, _) in ASIDE.items() for name in names.split()}
+        return [m for m in mutants if (m.file, m.function) not in self.idle | aside]
+
+    def judge(self, sound, mutant, base):
+        protocols = FILES[mutant.file]
+        names = [name for name, protocol in scenarios().items() if protocol in protocols]
+        wanted = dict.fromkeys(" ".join(SUITES[p] for p in ["all", *protocols]).split())
+        return bench(mutant.assay, sound.assay, names, base) or \
+            failing_suite(sound, mutant, wanted) or NOTHING._replace(column="survived")
+
+    def tell_left_out(self):
+        for file in sorted(FILES):
+            names = sorted(name for path, name in self.idle if path == file)
+            if names:
+                print("no run executes, of %s: %s" % (file, ", ".join(names)))
+        for file, (names, why) in ASIDE.items():
+            print("left out, of %s: %s, which %s" % (file, names, why))
+        for why, names in LEFT_OUT.items():
+            print("left out, %s: %s" % (why, names))
