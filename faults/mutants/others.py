@@ -42,7 +42,7 @@ ORACLES = {  # the suites that tell oracles what a store would tell them, and as
 }
 OWNERS = {  # whose a file is, where its name does not say so
     "flow": "key", "ledger": "activity", "digits": "all", "judge": "all", "oracle": "all",
-    "ghosts": "all", "expectation": "all", "verdict": "all", "document": "all", "mint": "all", "observed": "all", "seen": "all",
+    "ghosts": "all", "expectation": "all", "verdict": "all", "document": "all", "mint": "all", "observed": "all", "seen": "all", "tries": "all",
 }
 
 
@@ -51,6 +51,15 @@ def owner(path):
     stem = path.rpartition("/")[2].partition(".")[0]
     first = re.sub(r"^(seen|expected)_", "", stem).partition("_")[0]
     return OWNERS.get(first, first)
+
+
+NAMES_MAX = 60  # of planted bugs, in one command
+
+
+def said(output, kind):
+    """The JSON lines of this type."""
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return [line for line in lines if line["type"] == kind]
 
 
 def sentences(text):
@@ -94,12 +103,13 @@ class Judges(Target):
         kept = WORK / ("sabotage-%s.json" % code(sound.assay))
         if not kept.exists():
             print("what the sound judges find", file=sys.stderr)
-            output, status = run([sound.assay, "sabotage", "--json"], seconds=3600)
-            if status != 0:
-                fail("assay sabotage ends with %s" % status)
-            said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-            kept.write_text(json.dumps({s["name"]: [s["clause"], s["why"], s["protocol"]] for s in said
-                                        if s["type"] == "sabotage" and s["fate"] == "found"}))
+            bugs = said(run([sound.assay, "list", "sabotages", "--json"])[0], "sabotage")
+            names, found = [b["name"] for b in bugs if b["equivalent"] is None], {}
+            for at in range(0, len(names), NAMES_MAX):
+                output, _ = run([sound.assay, "sabotage", *names[at:at + NAMES_MAX], "--json"], seconds=3600)
+                found.update({s["name"]: [s["clause"], s["why"], s["protocol"]]
+                              for s in said(output, "sabotage") if s["fate"] == "found"})
+            kept.write_text(json.dumps(found))
         return json.loads(kept.read_text())
 
     def concerned(self, spoilt, known, of):
@@ -116,8 +126,8 @@ class Judges(Target):
     def hunts(self, sound, spoilt, of):
         known = self.baseline(sound)
         names, worst = self.concerned(spoilt, known, of), None
-        for at in range(0, len(names), 60):  # so many can be named
-            outcome = self.hunt(spoilt, known, names[at:at + 60])
+        for at in range(0, len(names), NAMES_MAX):
+            outcome = self.hunt(spoilt, known, names[at:at + NAMES_MAX])
             if outcome is not None and outcome.column != "sentence":
                 return outcome
             worst = worst or outcome
@@ -132,8 +142,7 @@ class Judges(Target):
             return NOTHING._replace(column="accuses", stage=stage)
         if status not in (0, 4):
             return NOTHING._replace(column="abort", stage=stage, why=output.strip().splitlines()[-1:])
-        said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-        found = {s["name"]: s for s in said if s["type"] == "sabotage"}
+        found = {s["name"]: s for s in said(output, "sabotage")}
         worst = None
         for name in names:
             clause, why, _ = known[name]

@@ -104,7 +104,8 @@ class Build:
         words, made = shlex.split(command.split(" && ")[1]), {}
         for made_of in objects:  # a suite may do without the upper layers
             layer = made_of.name.partition("-")[0]
-            if "%s/libassay_%s.a" % (layer, layer) in words:
+            library = "oracle" if made_of.name.startswith("model-oracle-") else layer
+            if "%s/libassay_%s.a" % (layer, library) in words:
                 made[made_of.name] = made_of
         for at, word in enumerate(words):
             own = re.sub(r"/CMakeFiles/[^/]*\.dir/", "/", word).replace("/", "-")

@@ -977,6 +977,302 @@ Test(oracle_activity, every_plant_is_reported_under_its_clause)
     }
 }
 
+/* ---- each sentence of the slow recheck ------------------------------------------------------- */
+
+struct edit {
+    enum row_table table;
+    int64_t id;
+    int column;
+    int64_t delta;
+};
+
+/* Rows at rest that break one promise, and how the recheck tells it with all others switched off.
+ */
+struct at_rest {
+    enum stage stage;
+    struct edit edits[4]; /* up to the first without a change */
+    void (*story)(struct told *told);
+    enum clause_id clause;
+    const char *why;
+};
+
+static void another_guid_completes(struct told *told)
+{
+    do_step3(told, 200, 0);
+}
+
+#define ACTIVITY_BY(of, by)                                                                        \
+    {                                                                                              \
+        .table = TABLE_ACTIVITY, .id = (of), .column = ACTIVITY_LEDGER, .delta = (by)              \
+    }
+#define GUID_BY(of, by)                                                                            \
+    {                                                                                              \
+        .table = TABLE_GUID, .id = (of), .column = GUID_LEDGER, .delta = (by)                      \
+    }
+
+static const struct at_rest rests[] = {
+    {ENDED,
+     {ACTIVITY_BY(100, 1000 * ONE_T)},
+     NULL,
+     CLAUSE_ACL_8,
+     "an activity ledger has left its 15 digits"},
+    {ENDED,
+     {ACTIVITY_BY(100, B_100)},
+     NULL,
+     CLAUSE_ACL_5,
+     "a marker of an activity ledger is above 1"},
+    {ENDED,
+     {ACTIVITY_BY(100, B_10)},
+     NULL,
+     CLAUSE_ACL_5,
+     "a marker of an activity ledger is above 1"},
+    {ENDED,
+     {ACTIVITY_BY(100, B_1)},
+     NULL,
+     CLAUSE_ACL_5,
+     "a marker of an activity ledger is above 1"},
+    {ENDED,
+     {ACTIVITY_BY(102, M_100)},
+     NULL,
+     CLAUSE_ACL_5,
+     "a marker of an activity ledger is above 1"},
+    {ENDED,
+     {ACTIVITY_BY(100, -ONE_T)},
+     NULL,
+     CLAUSE_ACL_9,
+     "Leg1 is complete and was never entered"},
+    {ENDED,
+     {ACTIVITY_BY(100, -B_100)},
+     NULL,
+     CLAUSE_ACL_45,
+     "a GUID exists and Leg1 is not complete"},
+    {ENDED, {ACTIVITY_BY(100, -1)}, NULL, CLAUSE_ACL_13, "an activity has more GUIDs than entries"},
+    {ENDED,
+     {ACTIVITY_BY(100, -B_100)},
+     NULL,
+     CLAUSE_ACL_11,
+     "Leg1's work and its marker do not agree"},
+    {ENDED,
+     {{TABLE_TASK, 101 + TASK_OF, TASK_ACTIVITY, 1}},
+     NULL,
+     CLAUSE_ACL_11,
+     "Leg1's work and its marker do not agree"},
+    {ENDED,
+     {ACTIVITY_BY(100, -B_10)},
+     NULL,
+     CLAUSE_ACL_16,
+     "an activity and its GUIDs do not agree on Step 1"},
+    {ENDED,
+     {ACTIVITY_BY(100, -B_1)},
+     NULL,
+     CLAUSE_ACL_17,
+     "an activity and its GUIDs do not agree on Step 2"},
+    {ENDED,
+     {ACTIVITY_BY(102, -M_100)},
+     NULL,
+     CLAUSE_ACL_18,
+     "an activity and its GUIDs do not agree on Step 3"},
+    {ENDED,
+     {ACTIVITY_BY(100, -B_1), GUID_BY(200, -B_1)},
+     NULL,
+     CLAUSE_ACL_17,
+     "a child exists without its Step 2"},
+    {ENDED,
+     {{TABLE_TASK, 100 + TASK_OF, TASK_RUNS, 1}},
+     NULL,
+     CLAUSE_ACL_11,
+     "Leg1's work was done more than once"},
+    {ENDED,
+     {ACTIVITY_BY(101, -B_1), GUID_BY(201, -B_1)},
+     NULL,
+     CLAUSE_ACL_17,
+     "a task is closed without a Step 2"},
+    {ENDED,
+     {{TABLE_TASK, 100 + TASK_OF, TASK_INPUT, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "an activity received something else than its parent's output"},
+    {ENDED,
+     {{TABLE_TASK, 101 + TASK_OF, TASK_INPUT, -1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "an activity received something else than its parent's output"},
+    {ENDED,
+     {GUID_BY(200, 1000 * ONE_T)},
+     NULL,
+     CLAUSE_ACL_8,
+     "a GUID ledger has left its 15 digits"},
+    {ENDED, {GUID_BY(200, ONE_T)}, NULL, CLAUSE_ACL_12, "a reserved digit of a GUID ledger is set"},
+    {ENDED,
+     {GUID_BY(200, B_100 - B_1)},
+     NULL,
+     CLAUSE_ACL_14,
+     "the job-closed digit is set and Step 2 is not done"},
+    {ENDED, {GUID_BY(200, B_10)}, NULL, CLAUSE_ACL_16, "Step 1 and its marker do not agree"},
+    {ENDED, {GUID_BY(200, B_1)}, NULL, CLAUSE_ACL_17, "a GUID did Step 2 twice"},
+    {ENDED, {GUID_BY(202, B_100)}, NULL, CLAUSE_ACL_21, "a GUID's snapshot was taken twice"},
+    {ENDED,
+     {GUID_BY(200, M_100)},
+     NULL,
+     CLAUSE_ACL_44,
+     "Step 3 ran because the semaphore is 0, on a GUID that did not close the job"},
+    {STEPPED2,
+     {GUID_BY(200, M_100)},
+     NULL,
+     CLAUSE_ACL_26,
+     "Step 3 ran on a GUID that did not close the job"},
+    {ENDED,
+     {ACTIVITY_BY(100, M_100), GUID_BY(200, M_100)},
+     NULL,
+     CLAUSE_ACL_18,
+     "Step 3 and its marker do not agree"},
+    {ENDED, {GUID_BY(200, -1)}, NULL, CLAUSE_ACL_13, "a GUID was never entered"},
+    {ENDED,
+     {{TABLE_GUID, 201, GUID_ACTIVITY, -1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "two GUIDs share a dimension"},
+    {ENDED,
+     {{TABLE_GUID, 200, GUID_DIMENSION, 1}},
+     NULL,
+     CLAUSE_ACL_31,
+     "a dimension is above its entry count less one"},
+    {ENDED,
+     {{TABLE_GUID, 200, GUID_DIMENSION, -1}},
+     NULL,
+     CLAUSE_ACL_31,
+     "a dimension is above its entry count less one"},
+    {ENDED,
+     {GUID_BY(200, -B_10)},
+     NULL,
+     CLAUSE_ACL_41,
+     "a GUID's markers are none of the five in the list"},
+    {ENDED,
+     {{TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_RUNS, 1}},
+     NULL,
+     CLAUSE_ACL_16,
+     "Leg2's work was done more than once"},
+    {ENDED,
+     {{TABLE_GUID, 201, GUID_ACTIVITY, -1},
+      {TABLE_GUID, 201, GUID_DIMENSION, 1},
+      {TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_RUNS, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "two GUIDs stored their work in one dimension"},
+    {ENDED,
+     {{TABLE_OUTPUT, 201 + OUTPUT_OF, OUTPUT_GUID, 700}},
+     NULL,
+     CLAUSE_ACL_16,
+     "Leg2's work belongs to no GUID"},
+    {ENDED,
+     {{TABLE_OUTPUT, 201 + OUTPUT_OF, OUTPUT_DIMENSION, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "a GUID's work went to another dimension than the GUID's"},
+    {ENDED,
+     {{TABLE_OUTPUT, 201 + OUTPUT_OF, OUTPUT_ACTIVITY, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "a GUID's work went to another dimension than the GUID's"},
+    {ENDED,
+     {{TABLE_OUTPUT, 201 + OUTPUT_OF, OUTPUT_VALUE, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "the work stored something else than the answer"},
+    {STEPPED2,
+     {{TABLE_MESSAGE, 101 + LEG1_OF, MESSAGE_SPAWNED_BY, 700}},
+     NULL,
+     CLAUSE_ACL_17,
+     "a child was published without its Step 2"},
+    {STEPPED2,
+     {{TABLE_MESSAGE, 101 + LEG1_OF, MESSAGE_DIMENSION, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "a child was sent to another dimension than its parent's"},
+    {STEPPED2,
+     {{TABLE_MESSAGE, 101 + LEG1_OF, MESSAGE_SOURCE, 1}},
+     NULL,
+     CLAUSE_ACL_32,
+     "a child was sent to another dimension than its parent's"},
+    {ENDED,
+     {{TABLE_COMPLETION, 202 + COMPLETION_OF, COMPLETION_RUNS, 1}},
+     NULL,
+     CLAUSE_ACL_18,
+     "a job's completion tasks were run more than once"},
+    {ENDED,
+     {ACTIVITY_BY(102, -M_100),
+      GUID_BY(202, -M_100),
+      {TABLE_COMPLETION, 202 + COMPLETION_OF, COMPLETION_GUID, 700}},
+     NULL,
+     CLAUSE_ACL_18,
+     "completion tasks were run by no GUID"},
+    {ENDED,
+     {{TABLE_JOB, THE_JOB, JOB_SEMAPHORE, -1}},
+     NULL,
+     CLAUSE_ACL_19,
+     "the semaphore is negative"},
+    {STEPPED2,
+     {{TABLE_JOB, THE_JOB, JOB_SEMAPHORE, -1}},
+     NULL,
+     CLAUSE_ACL_19,
+     "the semaphore is below the number of open obligations"},
+    {STEPPED2,
+     {{TABLE_JOB, THE_JOB, JOB_SEMAPHORE, 1}},
+     NULL,
+     CLAUSE_ACL_19,
+     "the semaphore is above the number of open obligations"},
+    {ENDED,
+     {GUID_BY(202, -B_100)},
+     NULL,
+     CLAUSE_ACL_22,
+     "the snapshot is not on one GUID of a closed job and on none of an open one"},
+    {STEPPED2,
+     {GUID_BY(200, B_100)},
+     NULL,
+     CLAUSE_ACL_22,
+     "the snapshot is not on one GUID of a closed job and on none of an open one"},
+    {ENDED,
+     {{TABLE_JOB, THE_JOB, JOB_STATE, JOB_ACTIVE - JOB_COMPLETE}},
+     NULL,
+     CLAUSE_ACL_39,
+     "semaphore and state do not agree"},
+    {ENDED,
+     {{.delta = 0}},
+     another_guid_completes,
+     CLAUSE_ACL_18,
+     "a job's completion tasks were run by a second GUID"},
+    {ENDED,
+     {{TABLE_JOB, THE_JOB, JOB_ESCALATED, 1}},
+     NULL,
+     CLAUSE_ACL_29,
+     "a job and its messages do not agree on its escalation"},
+};
+
+static void only(struct told *told, enum clause_id clause)
+{
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        told->oracle.off[c] = c != (int)clause;
+    }
+}
+
+Test(oracle_activity, each_check_of_the_recheck_is_told_in_its_words)
+{
+    for (size_t i = 0; i < COUNT(rests); i++) {
+        const struct at_rest *rest = &rests[i];
+        reach(&world, rest->stage);
+        for (const struct edit *edit = rest->edits; edit->delta != 0; edit++) {
+            *hand_cell(&world.hand, edit->table, edit->id, edit->column) += edit->delta;
+        }
+        if (rest->story != NULL) {
+            rest->story(&world);
+        }
+        only(&world, rest->clause);
+        struct oracle_verdict verdict = oracle_activity_recheck(&world.oracle, &world.hand.rows);
+        cr_expect_str_eq(verdict.why, rest->why, "case %zu: '%s' where it should be '%s'", i,
+                         verdict.why, rest->why);
+    }
+}
+
 /* (OA2) A breach whose clause is off is told as the next promise that it breaks, or not at all. */
 Test(oracle_activity, the_next_clause_speaks_for_one_that_is_off)
 {
