@@ -271,7 +271,9 @@ static json_t *event_json(struct drawing *drawing, const struct run_event *event
                           const struct trace_line *line)
 {
     struct names names = {.scenario = drawing->run->scenario, .rows = event->rows};
-    unsigned lane = line->actor == CHOICE_NOBODY ? drawing->run->actor_count : line->actor;
+    unsigned lane = line->actor == CHOICE_NOBODY              ? drawing->run->actor_count
+                    : line->actor == run_former(drawing->run) ? drawing->run->actor_count + 1
+                                                              : line->actor;
     const char *outcome = outcome_name(event);
     json_t *object = json_pack("{s:I, s:I, s:I, s:o}", "step", (json_int_t)event->step, "now",
                                (json_int_t)event->now, "lane", (json_int_t)lane, "what",
@@ -318,6 +320,9 @@ static json_t *lanes_json(const struct run *run)
         json_array_append_new(lanes, json_string(names_actor(run->scenario, a).text));
     }
     json_array_append_new(lanes, json_string("the world"));
+    if (run->former.there || run->former.before > 0) { /* there was one, and it did something */
+        json_array_append_new(lanes, json_string("former self"));
+    }
     return lanes;
 }
 

@@ -53,6 +53,8 @@ static const struct fault faults[FAULT_KIND_COUNT] = {
                            "the answer to COMMIT is lost, and it commits after others moved on"},
     [FAULT_CRASH_COMMIT_LATE] = {"crash-commit-late", FAULT_GROUP_CRASH,
                                  "the worker dies, and its commit comes after others moved on"},
+    [FAULT_SUCCESSOR] = {"successor", FAULT_GROUP_SUCCESSOR,
+                         "the worker is started again under its name, and its former self lives"},
 };
 
 static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
@@ -68,6 +70,7 @@ static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
     [FAULT_GROUP_CLOCK] = {"clock", "jumps", 2},
     [FAULT_GROUP_ANSWER] = {"answer", "answers", 1},
     [FAULT_GROUP_ILLEGAL] = {"illegal", "illegals", 1},
+    [FAULT_GROUP_SUCCESSOR] = {"successor", "successors", 2},
 };
 
 const struct fault *fault_get(enum fault_kind kind)

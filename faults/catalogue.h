@@ -49,6 +49,7 @@ enum fault_kind {
     FAULT_ILLEGAL_MOVE,        /* seq: an actor attempts a move outside the contract */
     FAULT_COMMIT_LATE,         /* the answer is lost, and the commit comes when others moved on */
     FAULT_CRASH_COMMIT_LATE,   /* the worker dies, and its commit comes when others moved on */
+    FAULT_SUCCESSOR, /* the worker is started again under its name, and its former self lives on */
     FAULT_KIND_COUNT
 };
 
@@ -66,6 +67,7 @@ enum fault_group {
     FAULT_GROUP_CLOCK,
     FAULT_GROUP_ANSWER,
     FAULT_GROUP_ILLEGAL,
+    FAULT_GROUP_SUCCESSOR,
     FAULT_GROUP_COUNT
 };
 

@@ -1,5 +1,6 @@
 /* The planted bugs of the durable seq ledger. */
 #include "faults/sabotage_book.h"
+#include "model/identity.h"
 
 enum {
     LATE_RESULT_ACCEPTED,
@@ -11,7 +12,8 @@ enum {
     RECLAIM_BY_MOOD,
     SUCCESS_AS_SKIP,
     RECLAIM_LATE,
-    TOKEN_WITHOUT_ATTEMPT
+    TOKEN_WITHOUT_ATTEMPT,
+    OWNER_BY_NAME
 };
 
 static const struct sabotage named[] = {
@@ -47,6 +49,11 @@ static const struct sabotage named[] = {
                                    "a token is taken for good if its owner is, whatever run it "
                                    "is of",
                                .scenario = "seq-late"},
+    [OWNER_BY_NAME] = {.name = "owner-by-name",
+                       .about =
+                           "a lease is a worker's own if its name is on it, whichever incarnation "
+                           "took it",
+                       .scenario = "seq-names"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -139,10 +146,41 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     }
 }
 
+/* Of OWNER_BY_NAME: the name instead of the owner, wherever it is a parameter, and in the journal.
+ * What is read is turned back, so that the engine takes the lease for its own. */
+static void own_by_name(struct sabotage_memory *memory, const struct seq_actor *self,
+                        struct bundle *bundle)
+{
+    int64_t name = identity_mint(0, IDENTITY_SEQ_TALLY + self->number);
+    int64_t owner = identity_mint(name, IDENTITY_INCARNATION + self->incarnation);
+    memory->stale = owner;
+    memory->held[0] = name;
+    for (uint16_t i = 0; i < bundle->param_count; i++) {
+        bundle->params[i] = bundle->params[i] == owner ? name : bundle->params[i];
+    }
+    bundle->effect.claim = bundle->effect.claim == owner ? name : bundle->effect.claim;
+}
+
+static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memory *memory,
+                           const struct bundle *sent, struct outcome *outcome)
+{
+    if (sabotage->which == OWNER_BY_NAME && sent->name == BUNDLE_SEQ_TAKE &&
+        outcome->kind == OUTCOME_COMMITTED && outcome->skipped != 0) {
+        outcome->kind = OUTCOME_UNKNOWN; /* overtaken: perhaps by itself, it thinks, and reads */
+    }
+    if (sabotage->which == OWNER_BY_NAME && sent->name == BUNDLE_SEQ_READ &&
+        outcome->values[0] == memory->held[0]) {
+        outcome->values[0] = memory->stale;
+    }
+    return true;
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
-    (void)memory, (void)actor;
+    if (sabotage->which == OWNER_BY_NAME) {
+        own_by_name(memory, &actor->is.seq, bundle);
+    }
     struct call *fail = sabotage_book_call(bundle, PRIMITIVE_SEQ_FAIL);
     if (sabotage->which == RECLAIM_WITHOUT_POLICY && bundle->name == BUNDLE_SEQ_RECLAIM) {
         bundle->params[fail->params + 3] = INT64_MAX - 1;
@@ -272,6 +310,10 @@ static const struct sabotage_reason differing[] = {
 };
 
 const struct sabotage_book sabotage_book_seq = {
-    SABOTAGE_BOOK(named, shapes, equivalents), SABOTAGE_DIFFERING(differing), .once = &once,
-    .primitives = change_primitives,           .bundle = change_bundle,
+    SABOTAGE_BOOK(named, shapes, equivalents),
+    SABOTAGE_DIFFERING(differing),
+    .once = &once,
+    .primitives = change_primitives,
+    .bundle = change_bundle,
+    .outcome = change_outcome,
 };

@@ -19,6 +19,7 @@
 
 struct drawing {
     struct pcg pcg;
+    struct pcg later; /* for what came later: all else stays what it was */
     char text[TEXT_SIZE];
     size_t size;
 };
@@ -50,11 +51,28 @@ static bool one_in(struct drawing *d, uint32_t cases)
 #define QUEUE                                                                                      \
     (GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DUPLICATE) | GROUP(PAUSE) |              \
      GROUP(DELAY) | GROUP(SERVER) | GROUP(CLOCK))
+#define LATER GROUP(SUCCESSOR)
 
-/* Some of the groups, at rates and with limits of their own; `besides` is as it is. */
-static void say_faults(struct drawing *d, uint32_t groups, const char *besides)
+static const uint32_t rates[] = {8, 15, 25, 40, 80};
+
+/* Half of the groups that came later. */
+static uint32_t say_later(struct drawing *d, uint32_t groups)
 {
-    static const uint32_t rates[] = {8, 15, 25, 40, 80};
+    for (int g = FAULT_GROUP_ILLEGAL + 1; g < FAULT_GROUP_COUNT; g++) {
+        uint32_t rate = rates[pcg_below(&d->later, 5)];
+        if (!pcg_chance(&d->later, 1, 2)) {
+            groups &= ~(UINT32_C(1) << g);
+        } else if ((groups >> g & 1) != 0) {
+            say(d, "%s: 1/%" PRIu32 ", ", fault_group_get((enum fault_group)g)->name, rate);
+        }
+    }
+    return groups;
+}
+
+/* Some of the groups, at rates and with limits of their own, and of those that came later;
+ * `besides` is as it is. */
+static void say_faults(struct drawing *d, uint32_t groups, uint32_t later, const char *besides)
+{
     say(d, "faults: {");
     for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
         if ((groups >> g & 1) == 0) {
@@ -67,11 +85,16 @@ static void say_faults(struct drawing *d, uint32_t groups, const char *besides)
                 rates[between(d, 0, 4)]);
         }
     }
+    later = say_later(d, later);
     say(d, "%s}\nlimits: {", besides);
     for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
         if ((groups >> g & 1) != 0 && one_in(d, 2)) {
             say(d, "%s: %" PRIu32 ", ", fault_group_get((enum fault_group)g)->limit,
                 between(d, 1, 8));
+        }
+        if ((later >> g & 1) != 0) {
+            say(d, "%s: %" PRIu32 ", ", fault_group_get((enum fault_group)g)->limit,
+                1 + pcg_below(&d->later, 4));
         }
     }
     say(d, "}\n");
@@ -190,7 +213,7 @@ static void draw_activity(struct drawing *d)
     say_tree(d, &tree, one_in(d, 3) ? NODES_MAX : 4);
     say_cycles(d, &tree);
     say_presets(d, &tree, 999, 99999999);
-    say_faults(d, one_in(d, 4) ? QUEUE | GROUP(ANSWER) : QUEUE, "");
+    say_faults(d, one_in(d, 4) ? QUEUE | GROUP(ANSWER) : QUEUE, LATER, "");
 }
 
 /* What the earlier ledger takes for granted: see legacy.yaml. */
@@ -209,7 +232,7 @@ static void draw_legacy(struct drawing *d)
     }
     say(d, "}\n");
     say_presets(d, &tree, 9, 999999);
-    say_faults(d, GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DELAY) | GROUP(SERVER),
+    say_faults(d, GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DELAY) | GROUP(SERVER), 0,
                "commit-late: 0/1, crash-commit-late: 0/1");
 }
 
@@ -266,7 +289,7 @@ static void draw_key(struct drawing *d)
             say(d, "}\n");
         }
     }
-    say_faults(d, QUEUE, "");
+    say_faults(d, QUEUE, LATER, "");
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
@@ -286,7 +309,7 @@ static void draw_seq(struct drawing *d)
         say(d, "%s, ", fates[between(d, 0, 5)]);
     }
     say(d, "]\n");
-    say_faults(d, QUEUE & ~(GROUP(DUPLICATE) | GROUP(DELAY)),
+    say_faults(d, QUEUE & ~(GROUP(DUPLICATE) | GROUP(DELAY)), LATER,
                drill ? "crash-before-ack: 0/1, illegal: 1/200" : "crash-before-ack: 0/1");
 }
 
@@ -325,14 +348,14 @@ static void draw_pipeline(struct drawing *d)
         }
         say(d, "}\n");
     }
-    say_faults(d, QUEUE | GROUP(ANSWER), "");
+    say_faults(d, QUEUE | GROUP(ANSWER), LATER, "");
 }
 
 static void draw_inbox(struct drawing *d)
 {
     say(d, "jobs: %" PRIu32 "\nworkers: %" PRIu32 "\naccounts: %" PRIu32 "\n", between(d, 1, 8),
         between(d, 1, 4), between(d, 1, 4));
-    say_faults(d, QUEUE, "");
+    say_faults(d, QUEUE, LATER, "");
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */
@@ -348,7 +371,8 @@ static void draw(enum protocol_id protocol, uint64_t number, const char *name, b
 {
     static const char nothing[] = "faults: {}\n";
     struct scenario_fault fault;
-    struct drawing d = {.pcg = pcg_stream(number, PCG_WORKLOAD)};
+    struct drawing d = {.pcg = pcg_stream(number, PCG_WORKLOAD),
+                        .later = pcg_stream(number, PCG_LATER)};
     bool loaded = false;
     for (int i = 0; i < DRAWS_MAX && !loaded; i++) {
         d.size = 0;

@@ -43,6 +43,7 @@ enum pcg_concern {
     PCG_STOPS,    /* where a transaction is stopped half-way */
     PCG_SCRIPT,   /* random transactions for `conform` */
     PCG_SWARM,    /* which of the kinds of fault that came later a run has */
+    PCG_LATER,    /* which of them a scenario that is drawn has */
     PCG_CONCERN_COUNT
 };
 

@@ -26,7 +26,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     case FAULT_CRASH_BEFORE_ACK:
         return bundle_acks((enum bundle_name)run->bundle.name);
     case FAULT_PAUSE:
-        return run->rules.cast[actor] != ENGINE_CLIENT;
+        return run->actors[actor].performer.actor.role != ENGINE_CLIENT;
     case FAULT_REORDER:
         return bundle_claims(&run->bundle);
     case FAULT_DELAY:

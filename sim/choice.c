@@ -296,6 +296,15 @@ static void change_places(struct choice_source *source, unsigned actor)
     source->priority[with] = priority;
 }
 
+void choice_join(struct choice_source *source, unsigned actor)
+{
+    CHECK(actor < CHOICE_ACTORS_MAX);
+    source->priority[actor] = 0;
+    if (source->depth != 0) {
+        change_places(source, actor);
+    }
+}
+
 static enum fault_kind draw_fault(struct choice_source *source)
 {
     uint32_t draw = pcg_next(&source->faults);

@@ -73,7 +73,7 @@ struct choice_source {
     bool random_faults;                  /* fault and amount: drawn; else listed, or none */
     uint8_t depth;                       /* who: drawn by priorities (pct); 0: they do not count */
     uint8_t actors;                      /* that have one */
-    uint8_t priority[CHOICE_ACTORS_MAX]; /* no two are equal */
+    uint8_t priority[CHOICE_ACTORS_MAX]; /* of those no two are equal */
     uint32_t falls_at[CHOICE_DEPTH_MAX - 1]; /* the turn whose taker gets priority 0, 1, ... */
     struct pcg schedule, faults, amounts, stops;
     uint32_t stops_below;                   /* a draw below stops a transaction */
@@ -115,6 +115,9 @@ uint32_t choice_amount(struct choice_source *source, unsigned actor, uint32_t or
 /* After how many of a transaction's operations it stops: 1 .. length, or 0: it does not. */
 uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordinal,
                      uint32_t length);
+
+/* An actor more, beyond those that have a priority: it changes places with one who is drawn. */
+void choice_join(struct choice_source *source, unsigned actor);
 
 /* Sorted, as lookups need it; of two with the same (why, actor, ordinal) the first stays. */
 void choice_list_sort(struct choice_list *list);

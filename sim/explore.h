@@ -47,7 +47,8 @@
  * how many there are.
  *
  * Not searched: a commit that comes after its sender moved on (FAULT_COMMIT_LATE). A lost answer is
- * of a transaction that is over.
+ * of a transaction that is over. Nor is a worker that is started again while it lives
+ * (FAULT_SUCCESSOR): one that dies lets go at once.
  *
  * (EX1) The answer is "complete" only if every state within the bounds was visited.
  * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise

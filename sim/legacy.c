@@ -19,8 +19,8 @@ static bool is_spared(const struct run *run, enum fault_kind kind, unsigned acto
     const struct legacy_rules *rules = &run->rules.of.legacy;
     const struct actor *one = &run->actors[actor].performer.actor;
     enum fault_group group = fault_get(kind)->group;
-    bool in_leg2 =
-        run->rules.cast[actor] == LEGACY_WORKER && legacy_engine_in_leg2(&one->is.legacy);
+    bool in_leg2 = run->actors[actor].performer.actor.role == LEGACY_WORKER &&
+                   legacy_engine_in_leg2(&one->is.legacy);
     return (group == FAULT_GROUP_CRASH && rules->spares_crash && in_leg2) ||
            (group == FAULT_GROUP_UNKNOWN && rules->spares_unknown &&
             increments_leg2((enum bundle_name)run->bundle.name));
@@ -28,7 +28,7 @@ static bool is_spared(const struct run *run, enum fault_kind kind, unsigned acto
 
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
-    if (kind == FAULT_PAUSE && run->rules.cast[actor] == LEGACY_CLIENT) {
+    if (kind == FAULT_PAUSE && run->actors[actor].performer.actor.role == LEGACY_CLIENT) {
         return false;
     }
     return part_applies(run, kind, actor) && !is_spared(run, kind, actor);

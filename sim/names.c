@@ -37,6 +37,10 @@ struct name names_actor(const struct scenario *scenario, unsigned actor)
     struct name name = {""};
     struct rules rules;
     scenario_rules(scenario, scenario->timeout, 0, &rules);
+    if (actor == (unsigned)rules.actors + RUN_LATE_MAX) { /* run_former */
+        names_append(&name, "former self");
+        return name;
+    }
     if (actor >= rules.actors) {
         names_append(&name, "the world");
         return name;

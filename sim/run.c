@@ -228,6 +228,10 @@ static uint32_t able(const struct run *run)
     for (unsigned a = 0; a < run->actor_count; a++) {
         mask |= (uint32_t)(run_able_from(run, a, &glance) <= glance.now) << a;
     }
+    if (run->former.there) {
+        unsigned a = run_former(run);
+        mask |= (uint32_t)(run_able_from(run, a, &glance) <= glance.now) << a;
+    }
     return mask;
 }
 
@@ -238,6 +242,10 @@ static bool wait_until_able(struct run *run)
     int64_t next = PROTOCOL_NEVER;
     for (unsigned a = 0; a < run->actor_count; a++) {
         int64_t from = run_able_from(run, a, &glance);
+        next = from < next ? from : next;
+    }
+    if (run->former.there) {
+        int64_t from = run_able_from(run, run_former(run), &glance);
         next = from < next ? from : next;
     }
     if (next == PROTOCOL_NEVER) {
@@ -295,6 +303,7 @@ static void settle(struct run *run)
     for (unsigned a = 0; a < run->actor_count; a++) {
         run_start_anew(run, a);
     }
+    run_end_former(run);
     struct run_event event = {.turn = RUN_SETTLE, .actor = CHOICE_NOBODY};
     run_stepped(run, &event);
 }
@@ -327,12 +336,13 @@ void run_begin(struct run *run, struct choice_source *source)
                    run->actor_count);
     run_begin_oracle(run);
     for (unsigned a = 0; a < run->actor_count; a++) {
-        run->actors[a] = (struct run_actor){.transactions = 0};
+        run->actors[a] = (struct run_actor){.client = (uint8_t)a};
         performer_begin(&run->actors[a].performer, &run->rules, a);
     }
     memcpy(run->budget, run->scenario->faults.budget, sizeof run->budget);
     run->late_count = 0;
     memset(run->late, 0, sizeof run->late);
+    run->former = (struct run_former){.spare = (uint8_t)run->actor_count};
     run->settling = false;
     run->commit_count = 0;
     run->commits_held = 0;

@@ -102,6 +102,7 @@ struct run_actor {
     bool cut;              /* its connection is gone, which it does not know yet */
     bool is_new;           /* it was started anew since its last transaction */
     uint8_t queues_for;    /* enum principal: all connections of that were in use */
+    uint8_t client;        /* its number as the store tells clients apart (observed.h) */
     /* of the transaction that it has open */
     bool twisted, stopped;
     uint8_t fault; /* enum fault_kind: that falls on it */
@@ -120,6 +121,17 @@ struct run_late {
     uint32_t transactions; /* of the run when it was sent */
     int64_t message[1 + MESSAGE_COLUMNS]; /* that its sender held, key first */
     bool has_message;
+};
+
+/* A worker that was started again under its name while it lived: it goes on beside its successor
+ * until it holds nothing, dies, or faults stop. It is an actor like any other, with a session and a
+ * client of its own, but it is not started anew: its place is run_former. */
+struct run_former {
+    bool there;
+    bool counted;    /* it sent something after its successor had, so the fault fell */
+    uint8_t of;      /* whose former self it is */
+    uint8_t spare;   /* the client's number that is free while it is not there */
+    uint32_t before; /* transactions of those that were there before it: ordinals count on */
 };
 
 /* Somebody who does in step whatever the sessions of a run do: PostgreSQL. It acts on the sessions,
@@ -148,13 +160,14 @@ struct run {
     struct expectation *expected; /* what the scenario asks for, by the oracles' own reading */
     int64_t *ghosts;
     uint8_t *ghost_marks; /* which of them were written: ghosts.h */
-    struct run_actor actors[RUN_ACTORS_MAX];
+    struct run_actor actors[RUN_ACTORS_MAX + RUN_LATE_MAX + 1]; /* run_former last */
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
     struct sessions *sessions;
     struct run_late late[RUN_LATE_MAX];
     struct bundle late_bundles[RUN_LATE_MAX]; /* of those that are not begun */
     uint32_t late_count;
+    struct run_former former;
     bool interleaves;                /* transactions may be stopped half-way: statement level */
     const struct run_mirror *mirror; /* NULL: none */
     void *mirror_context;
@@ -182,6 +195,13 @@ struct run {
     uint64_t commit_number;
     struct run_result result;
 };
+
+/* Where the former self of a worker is: beyond the actors and the sessions of what is on its way.
+ */
+static inline unsigned run_former(const struct run *run)
+{
+    return run->actor_count + RUN_LATE_MAX;
+}
 
 /* Makes everything, and runs the scenario once without faults and sabotage. False: no memory. */
 bool run_make(struct run *run, const struct scenario *scenario, const struct sabotage *sabotage);

@@ -29,6 +29,9 @@ void run_judge_seen(struct run *run, bool committed, size_t mark);
 /* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);
 
+/* The former self of a worker, if there is one, is gone for good. Its session is closed. */
+void run_end_former(struct run *run);
+
 /* No connection of the principal is free: 53300. */
 bool run_is_full(const struct run *run, enum principal principal);
 
@@ -43,6 +46,12 @@ void run_drop_sessions(struct run *run, bool told);
 static inline bool run_is_late(enum fault_kind fault)
 {
     return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
+}
+
+/* A fault that is counted only when it is seen to matter. */
+static inline bool run_counts_later(enum fault_kind fault)
+{
+    return run_is_late(fault) || fault == FAULT_SUCCESSOR;
 }
 
 /* After a turn, if anything is on its way: what is due lands. */

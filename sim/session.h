@@ -38,7 +38,7 @@
 #include "sim/store.h"
 #include "sim/world.h"
 
-#define SESSIONS_MAX         22
+#define SESSIONS_MAX         23
 #define SESSION_WRITES_MAX   120
 #define SESSION_INSERTS_MAX  40
 #define SESSION_LOCKS_MAX    120

@@ -232,6 +232,10 @@ static void tell_world(const struct names *names, const struct run_event *event,
     case FAULT_CLOCK_BACK:
         trace_add(&what, "", "the clock falls back to t=%" PRId64, event->now);
         break;
+    case FAULT_SUCCESSOR:
+        trace_add(&what, "", "%s is started again, and its former self lives on",
+                  names_actor(names->scenario, event->actor).text);
+        break;
     default:
         trace_add(&what, "", "%s", fault_get(event->fault)->about);
     }

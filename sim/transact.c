@@ -10,15 +10,82 @@
 
 #include <string.h>
 
-_Static_assert(RUN_ACTORS_MAX <= OBSERVED_CLIENTS_MAX, "every actor is a client of the store");
+_Static_assert(RUN_ACTORS_MAX + 1 <= OBSERVED_CLIENTS_MAX,
+               "every actor is a client of the store, and a former self is");
+_Static_assert(RUN_ACTORS_MAX + RUN_LATE_MAX + 1 <= SESSIONS_MAX,
+               "every actor has a session, what is on its way has, and a former self has");
 
 #define PAUSE_TIMEOUTS 3 /* a pause lasts up to so many timeouts */
 #define DELAY_TIMEOUTS 2
 #define REORDER_WINDOW 8
 
+/* ---- a worker and its former self -------------------------------------------------------------
+ */
+
+/* No more sessions than are needed: all of them are looked at, again and again. */
+static void fit_sessions(struct run *run)
+{
+    if (run->former.there) {
+        sessions_resize(run->sessions, run_former(run) + 1);
+    } else if (run->late_count == 0) {
+        sessions_resize(run->sessions, run->actor_count);
+    }
+}
+
+void run_end_former(struct run *run)
+{
+    const struct run_actor *one = &run->actors[run_former(run)];
+    if (run->former.there) {
+        run->former.there = false;
+        run->former.spare = one->client;
+        run->former.before = one->transactions;
+        fit_sessions(run);
+    }
+}
+
+/* The store tells the two apart, by their connections. */
+static void start_successor(struct run *run, unsigned actor)
+{
+    struct run_actor *one = &run->actors[actor], *former = &run->actors[run_former(run)];
+    struct run_event event = {.turn = RUN_ENVIRONMENT,
+                              .actor = actor,
+                              .fault = FAULT_SUCCESSOR,
+                              .committed = true,
+                              .amount = actor,
+                              .changes = run->world.changes};
+    *former = *one;
+    former->transactions = run->former.before;
+    one->client = run->former.spare;
+    one->transactions++;
+    run->former.there = true;
+    run->former.counted = false;
+    run->former.of = (uint8_t)actor;
+    fit_sessions(run);
+    choice_join(run->source, run_former(run));
+    run_start_anew(run, actor);
+    run_stepped(run, &event);
+}
+
+/* It sent something. Who holds nothing any more ends. */
+static void mind_former(struct run *run)
+{
+    const struct performer *one = &run->actors[run_former(run)].performer;
+    if (run->former.there && !run->former.counted && !run->actors[run->former.of].is_new) {
+        run->former.counted = true;
+        run->result.fired[FAULT_SUCCESSOR]++;
+    }
+    if (run->former.there && one->role->is_idle(&one->actor)) {
+        run_end_former(run);
+    }
+}
+
 void run_start_anew(struct run *run, unsigned actor)
 {
     struct run_actor *one = &run->actors[actor];
+    if (actor == run_former(run)) {
+        run_end_former(run);
+        return;
+    }
     performer_restart(&one->performer, &run->rules, actor);
     one->paused_until = 0;
     one->cut = false;
@@ -150,13 +217,13 @@ static void tell_connections(struct run *run)
 static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
                       size_t mark)
 {
-    if (actor >= run->actor_count) {
+    if (actor >= run->actor_count && actor != run_former(run)) {
         run->seen.client = OBSERVED_NOBODY;
         run_judge_seen(run, committed, mark);
         return;
     }
     struct run_actor *one = &run->actors[actor];
-    run->seen.client = (uint8_t)actor;
+    run->seen.client = one->client;
     run->seen.is_new = one->is_new;
     run->seen.answered = !crashes(fault) && run->outcome.kind != OUTCOME_UNKNOWN;
     one->is_new = false;
@@ -215,6 +282,9 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
     if (one->twisted) { /* the fault was about this one transaction */
         run->part->twist(&one->performer.actor, fault, false);
         one->twisted = false;
+    }
+    if (actor >= run->actor_count) {
+        mind_former(run);
     }
 }
 
@@ -433,9 +503,8 @@ static void resume(struct run *run, unsigned actor)
 static void forget_late(struct run *run, unsigned l)
 {
     run->late[l].there = false;
-    if (--run->late_count == 0) {
-        sessions_resize(run->sessions, run->actor_count);
-    }
+    run->late_count--;
+    fit_sessions(run);
 }
 
 /* Its session, which is nobody's. False: a mirror does not follow. */
@@ -574,17 +643,25 @@ static void close_thrown_out(struct run *run, unsigned who)
     }
 }
 
+static void drop_session(struct run *run, unsigned actor, bool told)
+{
+    if (run->sessions->each[actor].state == SESSION_CLOSED) {
+        run->actors[actor].cut = run->actors[actor].cut || told;
+        return;
+    }
+    throw_out(run, actor);
+    if (!told) {
+        close_thrown_out(run, actor);
+    }
+}
+
 void run_drop_sessions(struct run *run, bool told)
 {
     for (unsigned a = 0; a < run->actor_count; a++) {
-        if (run->sessions->each[a].state == SESSION_CLOSED) {
-            run->actors[a].cut = run->actors[a].cut || told;
-            continue;
-        }
-        throw_out(run, a);
-        if (!told) {
-            close_thrown_out(run, a);
-        }
+        drop_session(run, a, told);
+    }
+    if (run->former.there) {
+        drop_session(run, run_former(run), told);
     }
     for (unsigned l = 0; told && run->late_count != 0 && l < RUN_LATE_MAX; l++) {
         if (run->late[l].there && run->late[l].begun) {
@@ -679,6 +756,10 @@ void run_take_turn(struct run *run, unsigned actor)
     build_bundle(run, actor);
     enum fault_kind fault = weather_fault(run, actor);
     if (run->result.verdict != RUN_HELD) {
+        return;
+    }
+    if (fault == FAULT_SUCCESSOR) {
+        start_successor(run, actor);
         return;
     }
     run_work(run,

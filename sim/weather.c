@@ -172,7 +172,7 @@ static bool is_environment(enum fault_kind kind)
 static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_kind kind)
 {
     choice_took(run->source, actor, ordinal, kind);
-    run->result.fired[kind] += !run_is_late(kind); /* that fell if somebody moves on meanwhile */
+    run->result.fired[kind] += !run_counts_later(kind);
     run->oracle.answers_changed += kind == FAULT_ANSWER_CHANGED;
     uint32_t *budget = &run->budget[fault_get(kind)->group];
     *budget -= *budget > 0;
@@ -206,14 +206,23 @@ static bool can_be_late(const struct run *run)
            (run->mirror == NULL || !run->has_presets);
 }
 
+/* A worker that has something in hand, and one at a time. A mirror has connections for actors. */
+static bool can_succeed(const struct run *run, unsigned actor)
+{
+    const struct performer *one = &run->actors[actor].performer;
+    return !run->former.there && actor < run->actor_count && one->role->is_done == NULL &&
+           !one->role->is_idle(&one->actor) && run->mirror == NULL;
+}
+
 /* Whether a fault of a transaction can fall on this one. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
-    if (run_is_late(kind) && !can_be_late(run)) {
+    if ((run_is_late(kind) && !can_be_late(run)) ||
+        (kind == FAULT_SUCCESSOR && !can_succeed(run, actor))) {
         return false;
     }
     if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
-        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE) {
+        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE && kind != FAULT_SUCCESSOR) {
         return false; /* nothing of it reaches the server */
     }
     return run->part->applies == NULL ? part_applies(run, kind, actor)

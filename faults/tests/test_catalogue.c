@@ -38,6 +38,7 @@ Test(catalogue, names_and_order_are_those_of_version_1)
         {"illegal-move", FAULT_GROUP_ILLEGAL},
         {"commit-late", FAULT_GROUP_UNKNOWN},
         {"crash-commit-late", FAULT_GROUP_CRASH},
+        {"successor", FAULT_GROUP_SUCCESSOR},
     };
     cr_assert_eq(FAULT_VERSION, 1, "another version: write its table");
     cr_assert_eq(COUNT(expected), (size_t)FAULT_KIND_COUNT);
@@ -51,10 +52,19 @@ Test(catalogue, names_and_order_are_those_of_version_1)
 Test(catalogue, groups_have_a_key_a_limit_and_a_usual_budget)
 {
     static const struct fault_group_text expected[] = {
-        {"none", "none", 0},    {"crash", "crashes", 3},        {"unknown", "unknowns", 3},
-        {"abort", "aborts", 4}, {"duplicate", "duplicates", 3}, {"pause", "pauses", 2},
-        {"delay", "delays", 4}, {"server", "restarts", 1},      {"loss", "losses", 1},
-        {"clock", "jumps", 2},  {"answer", "answers", 1},       {"illegal", "illegals", 1},
+        {"none", "none", 0},
+        {"crash", "crashes", 3},
+        {"unknown", "unknowns", 3},
+        {"abort", "aborts", 4},
+        {"duplicate", "duplicates", 3},
+        {"pause", "pauses", 2},
+        {"delay", "delays", 4},
+        {"server", "restarts", 1},
+        {"loss", "losses", 1},
+        {"clock", "jumps", 2},
+        {"answer", "answers", 1},
+        {"illegal", "illegals", 1},
+        {"successor", "successors", 2},
     };
     cr_assert_eq(COUNT(expected), (size_t)FAULT_GROUP_COUNT);
     for (size_t i = 0; i < COUNT(expected); i++) {

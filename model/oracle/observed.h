@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OBSERVED_CLIENTS_MAX 20
+#define OBSERVED_CLIENTS_MAX 21
 #define OBSERVED_NOBODY      255
 #define OBSERVED_LOCKS_MAX   4
 

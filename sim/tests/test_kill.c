@@ -134,6 +134,7 @@ static const struct killer {
     {"skip-forgets-descendants", {CLAUSE_KEY_5}, 1},
     {"complete-from-stale-key", {CLAUSE_KEY_10}, 1},
     {"success-as-skip", {CLAUSE_SEQ_21}, 1},
+    {"owner-by-name", {CLAUSE_SEQ_22, CLAUSE_SEQ_12}, 2},
     {"other-budget", {CLAUSE_SEQ_21}, 1},
     {"seqs-from-one", {CLAUSE_SEQ_21}, 1},
     {"flow-in-another-case", {CLAUSE_KEY_1}, 1},

@@ -197,6 +197,7 @@ Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
         struct stage stage = begin_named(scenario_name(i));
         stage.run->interleaves = false;
         no_commit_is_late(&stage);
+        stage.scenario->faults.rate[FAULT_SUCCESSOR].times = 0; /* which a mirror does not follow */
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             stage.run->mirror = NULL;
             struct run_result at_once = run_seed(&stage, seed);
@@ -675,9 +676,63 @@ Test(run, every_fault_does_what_its_name_says)
         told[one->kind] = true;
     }
     told[FAULT_ANSWER_CHANGED] = true; /* below: it needs a task that is run twice */
+    told[FAULT_SUCCESSOR] = true;      /* below: it needs a former self that is slow */
     told[FAULT_ILLEGAL_MOVE] = true;   /* another protocol's: test_seq_run.c */
     for (int kind = 1; kind < FAULT_KIND_COUNT; kind++) {
         cr_expect(told[kind], "no case of %s", fault_get((enum fault_kind)kind)->name);
+    }
+    end(&stage);
+}
+
+/* It falls if the former self does something after its successor has; it is gone when it holds
+ * nothing any more, when it dies, and when faults stop. */
+Test(run, a_former_self_goes_on_beside_its_successor)
+{
+    const uint32_t successor = FAULT_SUCCESSOR, pause = FAULT_PAUSE;
+    const uint8_t former = 2 + RUN_LATE_MAX;
+    const struct {
+        struct choice items[4];
+        const char *heard;
+        uint32_t fell;
+    } cases[] = {
+        {{{CHOICE_FAULT, 1, STEP_2, successor}},
+         "successor; Step 2 committed; Step 3 committed; ack committed; settle",
+         0},
+        {{{CHOICE_FAULT, 1, STEP_2, successor},
+          {CHOICE_FAULT, former, 0, pause},
+          {CHOICE_AMOUNT, former, 0, 100}},
+         "successor; paused 101 before Step 2; claim committed; enter Leg2 committed; "
+         "Step 2 committed; Step 3 committed; ack committed; Step 2 committed; extend refused; "
+         "settle",
+         1},
+        {{{CHOICE_FAULT, 1, STEP_2, successor},
+          {CHOICE_FAULT, former, 0, FAULT_CRASH_BEFORE_BEGIN}},
+         "successor; died before Step 2; claim committed; enter Leg2 committed; Step 2 committed",
+         0},
+        {{{CHOICE_FAULT, 1, STEP_2, successor},
+          {CHOICE_FAULT, former, 0, pause},
+          {CHOICE_AMOUNT, former, 0, 100},
+          {CHOICE_AMOUNT, CHOICE_NOBODY, RUN_SETTLES_AT, 5 + STEP_2}},
+         "successor; paused 101 before Step 2; claim committed; enter Leg2 committed; settle; "
+         "claim committed; enter Leg2 committed; Step 2 committed; Step 3 committed",
+         0},
+        {{{CHOICE_FAULT, 1, STEP_2, successor}, {CHOICE_FAULT, former, 0, FAULT_RESTART}},
+         "successor; restart; Step 2 connection lost; Step 2 committed",
+         0},
+    };
+    struct stage stage = begin_text(alone);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct choice items[COUNT(cases[i].items)];
+        size_t count = 0;
+        while (count < COUNT(items) && cases[i].items[count].why != CHOICE_WHO) {
+            items[count] = cases[i].items[count];
+            count++;
+        }
+        struct heard heard = {.wanted = events_in(cases[i].heard)};
+        struct run_result result = hear_run(&stage, items, count, &heard);
+        cr_expect_str_eq(heard.text, cases[i].heard, "%zu: %s", i, heard.text);
+        cr_expect_eq(result.fired[FAULT_SUCCESSOR], cases[i].fell, "%zu", i);
+        cr_expect_eq(result.verdict, RUN_HELD, "%zu", i);
     }
     end(&stage);
 }
