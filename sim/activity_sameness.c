@@ -12,6 +12,7 @@
 #define CONTENTS_MAX 256
 #define HEAD_CEILING 900      /* of 999 Leg1 entries: near enough to decide something */
 #define COUNT_NEAR   99999000 /* of 99,999,999 */
+#define EPOCHS_TOLD  8        /* claims of one message that are told apart */
 
 /* The run without faults, by what things are about. */
 struct known {
@@ -377,13 +378,26 @@ static struct sameness_share slot_content(const struct sameness *same, uint32_t 
     return known->share;
 }
 
+/* How often it was claimed, up to EPOCHS_TOLD. That makes a difference where a message may be
+ * published again after its ack: it is then claimed from 1 on, and an earlier claim of as many
+ * looks as if it stood. */
+static uint64_t told_epoch(const struct sameness *same, const int64_t *message)
+{
+    bool again = keys_matter(same) && message[1 + MESSAGE_KIND] != MESSAGE_LEG1;
+    int64_t epoch = message[1 + MESSAGE_EPOCH];
+    return !again || (same->reductions & REDUCE_COUNTERS) != 0 ? 0
+           : epoch < EPOCHS_TOLD                               ? (uint64_t)epoch
+                                                               : EPOCHS_TOLD;
+}
+
 static struct sameness_share message_row(const struct sameness *same, uint32_t slot)
 {
     const struct row_area *area = &rows_of(same)->table[TABLE_MESSAGE];
     const int64_t *message = &area->cells[(size_t)slot * area->stride];
     struct sameness_share share = slot_content(same, slot, message);
     uint64_t ahead = (uint64_t)sameness_ahead(same, message[1 + MESSAGE_VISIBLE_AT]);
-    return at(share.place, sameness_mix(share.hash, 1 + ahead));
+    uint64_t hash = sameness_mix(share.hash, told_epoch(same, message));
+    return at(share.place, sameness_mix(hash, 1 + ahead));
 }
 
 /* ---- all rows -------------------------------------------------------------------------------- */
@@ -425,12 +439,17 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-/* Whether its claim still stands: nobody else was given the message meanwhile. */
-static bool holds(const struct sameness *same, const struct worker *worker, uint32_t slot)
+/* How long its claim still lasts, 1 if it has run out and nobody else was given the message
+ * meanwhile; 0: it stands no more. Copies of a message may be exchanged, so that of two workers who
+ * have one each it must be told whose it was that ran out. */
+static uint64_t holds(const struct sameness *same, const struct worker *worker, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
-    return slot != ROW_NONE &&
-           row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == worker->message[1 + MESSAGE_EPOCH];
+    bool stands = slot != ROW_NONE && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) ==
+                                          worker->message[1 + MESSAGE_EPOCH];
+    return !stands ? 0
+                   : 1 + (uint64_t)sameness_ahead(
+                             same, row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT));
 }
 
 /* The input that it read, where it is still to be used. */
@@ -472,6 +491,7 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
                                (uint64_t)worker->answered << 8 | worker->changed);
     hash = sameness_mix(hash, worker->state == WORKER_ESCALATE ? worker->reason : 0);
     hash = sameness_mix(hash, holds(same, worker, slot));
+    hash = sameness_mix(hash, told_epoch(same, worker->message));
     hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, worker->held_until) << 32 ^
                                   (uint64_t)(same->run->world.now - worker->now));
     hash = sameness_mix(hash, live_input(same, worker));

@@ -92,6 +92,16 @@ static const int64_t *expected_of(const struct sameness *same, int memory, const
     return NULL;
 }
 
+static bool counts_away(const struct sameness *same, uint8_t kind)
+{
+    return kind == GHOST_COUNTER && (same->reductions & REDUCE_COUNTERS) != 0;
+}
+
+static int64_t told_moment(const struct sameness *same, int64_t moment)
+{
+    return moment == 0 || !same->keeps_paths ? 0 : 1 + same->run->world.now - moment;
+}
+
 /* The cells of an entry as far as they can make a difference. False: an entry of zeros, which is as
  * good as none. */
 static bool judged_cells(const struct sameness *same, int memory, const int64_t *cells,
@@ -100,10 +110,10 @@ static bool judged_cells(const struct sameness *same, int memory, const int64_t 
     const struct ghost_memory *kinds = &same->run->oracle.monitors->memories[memory];
     bool some = false;
     for (int c = 1; c < GHOST_CELLS; c++) {
-        bool counts = kinds->kinds[c] == GHOST_COUNTER;
-        judged[c] = counts && (same->reductions & REDUCE_COUNTERS) != 0 ? 0
-                    : c == GHOST_FLAGS && !same->keeps_paths            ? cells[c] & ~kinds->sights
-                                                                        : cells[c];
+        judged[c] = c == GHOST_FLAGS && !same->keeps_paths ? cells[c] & ~kinds->sights
+                    : kinds->kinds[c] == GHOST_MOMENT      ? told_moment(same, cells[c])
+                    : counts_away(same, kinds->kinds[c])   ? 0
+                                                           : cells[c];
         some = some || judged[c] != 0;
     }
     return some;
@@ -214,6 +224,9 @@ void sameness_note_time(struct sameness *same)
         for (uint32_t slot = 0; slot < same->run->world.rows.table[timed[t]].used; slot++) {
             renew(same, (int)timed[t], slot);
         }
+    }
+    for (size_t e = plain_of(same); same->keeps_paths && e < entry_count(same); e++) {
+        renew(same, TABLE_COUNT, e); /* GHOST_MOMENT */
     }
 }
 

@@ -3,8 +3,9 @@
  *
  * A state is what can still make a difference: rows, what the oracles remember to judge by, where
  * each actor stands, and what may still go wrong. It is not: the time of day (only how far off a
- * moment is), how often a message was claimed (only whether a claim still stands), which of several
- * equal copies of a message somebody has, and what an oracle remembers for sightings alone.
+ * moment is), how often a message was claimed (only whether a claim still stands) unless it may be
+ * published again, which of several equal copies of a message somebody has, and what an oracle
+ * remembers for sightings alone.
  *
  * Rows, memories and actors each have a share, a hash; the shares of a place are summed, so that
  * the order in which they came does not matter. A place is a part of the world that others can be

@@ -353,7 +353,7 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
 {
     const struct seq_actor *one = &actor->is.seq;
     const struct seq_misstep *misstep = &one->misstep;
-    int64_t since = one->asked == 0 ? 0 : one->asked - same->run->world.now;
+    int64_t since = one->asked == 0 ? INT64_MIN : one->asked - same->run->world.now;
     const int64_t words[] = {
         one->number,   one->sends,  one->sent,      one->beats, one->incarnation,
         one->at,       one->target, one->attempt,   since,      misstep->there,

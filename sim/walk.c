@@ -124,11 +124,23 @@ static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
     return memcmp(a, b, MESSAGE_VISIBLE_AT * sizeof *a) == 0;
 }
 
+/* Its claim has perhaps run out; nobody else was given the message. */
+static bool is_held(const struct walk *walk, uint32_t slot)
+{
+    for (unsigned a = 0; a < walk->run.actor_count; a++) {
+        if (held_slot(walk, a) == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* It makes no difference which of the two somebody gets. */
 static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 {
     const struct sameness_share *shares = walk->same.shares[TABLE_MESSAGE];
-    return shares[one].hash == shares[other].hash && shares[one].place == shares[other].place;
+    return shares[one].hash == shares[other].hash && shares[one].place == shares[other].place &&
+           !is_held(walk, one) && !is_held(walk, other);
 }
 
 /* ---- what can happen ------------------------------------------------------------------------- */

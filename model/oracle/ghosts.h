@@ -17,9 +17,10 @@
 
 /* What a cell of an entry is, to a search that asks whether two states are the same. */
 enum ghost_kind {
-    GHOST_VALUE,  /* counts as it is */
-    GHOST_DATUM,  /* an id, or data of the workload: the same wherever nothing went wrong */
-    GHOST_COUNTER /* follows how often something was tried */
+    GHOST_VALUE,   /* counts as it is */
+    GHOST_DATUM,   /* an id, or data of the workload: the same wherever nothing went wrong */
+    GHOST_COUNTER, /* follows how often something was tried */
+    GHOST_MOMENT   /* a time, and only sightings ask for it: how long ago it was */
 };
 
 struct ghost_memory {

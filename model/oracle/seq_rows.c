@@ -1011,14 +1011,16 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
     return told.judge.verdict;
 }
 
-const struct monitors monitors_seq = {.expect = expect,
-                                      .cells = cells,
-                                      .plain = CELL_DECISIONS + DECISION_CELLS,
-                                      .commit = commit,
-                                      .effect = effect,
-                                      .granted = granted,
-                                      .transaction = seen_seq,
-                                      .whole = CLAUSE_SEQ_5,
-                                      .whole_by = ORACLE_SEQ_MOVES,
-                                      .rollback = rollback,
-                                      .settled = settled};
+const struct monitors monitors_seq = {
+    .expect = expect,
+    .cells = cells,
+    .plain = CELL_DECISIONS + DECISION_CELLS,
+    .memories = {[MEMORY_SEQS] = {.kinds = {[MEMO_TAKEN] = GHOST_MOMENT}}},
+    .commit = commit,
+    .effect = effect,
+    .granted = granted,
+    .transaction = seen_seq,
+    .whole = CLAUSE_SEQ_5,
+    .whole_by = ORACLE_SEQ_MOVES,
+    .rollback = rollback,
+    .settled = settled};
