@@ -35,6 +35,7 @@ enum {
     CUTS_UNSERIAL,
     VERIFIES_UNSERIAL,
     REVIEWS_SERIAL,
+    READS_IN_PIECES,
     TRIES_UNTOLD,
     TRIES_START_ANEW,
     TRIES_NOT_COUNTED,
@@ -142,6 +143,9 @@ static const struct sabotage named[] = {
     [REVIEWS_SERIAL] = {.name = "pipeline-review-serializable",
                         .about = "REVIEW runs SERIALIZABLE, and is retried for nothing",
                         .scenario = "pipeline"},
+    [READS_IN_PIECES] = {.name = "pipeline-read-committed",
+                         .about = "what became of a phase is read at READ COMMITTED",
+                         .scenario = "pipeline"},
     [TRIES_UNTOLD] = {.name = "pipeline-tries-untold",
                       .about = "history says of every phase that it was never retried",
                       .scenario = "pipeline-storm"},
@@ -489,7 +493,8 @@ static void rewrite_seen(const struct sabotage *sabotage, struct sabotage_memory
     } else if (sabotage->which == LOCKS_LATE) {
         lock_late(bundle);
     } else if ((sabotage->which == CUTS_UNSERIAL && cuts) ||
-               (sabotage->which == VERIFIES_UNSERIAL && verifies)) {
+               (sabotage->which == VERIFIES_UNSERIAL && verifies) ||
+               (sabotage->which == READS_IN_PIECES && bundle->name == BUNDLE_READ)) {
         bundle->isolation = READ_COMMITTED;
     } else if (sabotage->which == REVIEWS_SERIAL && bundle->name == BUNDLE_REVIEW) {
         bundle->isolation = SERIALIZABLE;

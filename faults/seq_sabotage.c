@@ -13,8 +13,11 @@ enum {
     SUCCESS_AS_SKIP,
     RECLAIM_LATE,
     TOKEN_WITHOUT_ATTEMPT,
-    OWNER_BY_NAME
+    OWNER_BY_NAME,
+    HEARTBEAT_AHEAD
 };
+
+#define FAR_AHEAD INT64_C(1000000000000) /* ms, of any time that a run gets to */
 
 static const struct sabotage named[] = {
     [LATE_RESULT_ACCEPTED] = {.name = "late-result-accepted",
@@ -54,6 +57,10 @@ static const struct sabotage named[] = {
                            "a lease is a worker's own if its name is on it, whichever incarnation "
                            "took it",
                        .scenario = "seq-names"},
+    [HEARTBEAT_AHEAD] = {.name = "heartbeat-ahead",
+                         .about = "a heartbeat is written far ahead of the store's time, and no "
+                                  "lease expires after it",
+                         .scenario = "seq"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -135,6 +142,9 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         table[SABOTAGE_COPY] = *beat;
         table[SABOTAGE_COPY].ops[1].column = SEQ_OWNER;
         break;
+    case HEARTBEAT_AHEAD: /* what any heartbeat is below */
+        table[PRIMITIVE_SEQ_BEAT].ops[0].value = OPERAND_PARAM + 3;
+        break;
     case TOKEN_WITHOUT_ATTEMPT:
         table[PRIMITIVE_SEQ_HOLD].ops[1].test = TEST_NONE;
         break;
@@ -189,6 +199,8 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
         bundle->params[fail->params + 3] = 0;
     } else if (sabotage->which == RECLAIM_LATE && bundle->name == BUNDLE_SEQ_RECLAIM) {
         bundle->params[sabotage_book_call(bundle, PRIMITIVE_SEQ_EXPIRED)->params + 2] *= 11;
+    } else if (sabotage->which == HEARTBEAT_AHEAD && bundle->name == BUNDLE_SEQ_BEAT) {
+        bundle->params[sabotage_book_call(bundle, PRIMITIVE_SEQ_BEAT)->params + 3] = FAR_AHEAD;
     } else if (sabotage->which == RETRY_TOO_OFTEN && fail != NULL &&
                bundle->params[fail->params + 3] > 0) {
         bundle->params[fail->params + 3]++;

@@ -203,6 +203,9 @@ class Engines:
             fail("the lists of files are out of date: %s" % sorted(there ^ known))
         return [m for path in sorted(FILES) for m in mutate.mutants_of(TREE, path)]
 
+    def suites(self):
+        return sorted(set(" ".join(SUITES.values()).split()))
+
     def worth(self, bench, mutants):
         """Without functions that no run executes."""
         self.idle = unexecuted(bench.program)

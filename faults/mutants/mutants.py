@@ -65,7 +65,7 @@ sys.dont_write_bytecode = True  # nothing is written beside the sources
 import mutate
 import others
 from engines import Engines
-from programs import HERE, NOTHING, TREE, WORK, Build, Outcome, Spoilt, code, fail, run, snapshot
+from programs import HERE, NOTHING, TREE, WORK, Build, NoBuild, Outcome, Spoilt, code, fail, run, snapshot
 
 TARGETS = {"engines": Engines, "judges": others.Judges, "store": others.Store, "sql": others.Sql}
 UNCOUNTED = ["no build", "same code", "equivalent"]
@@ -101,15 +101,17 @@ class Bench:
         sources = [s for path in put(mutant, overlay)
                    for s in self.build.dependents(path)]
         objects = [self.build.compile(source, overlay) for source in sources]
-        assay = overlay / "assay"
-        if None in objects or not self.build.link("assay", objects, assay):
+        if None in objects:
             return NOTHING._replace(column="no build")
         if all(self.sound_code(source) == code(made) for source, made in zip(sources, objects)):
             return NOTHING._replace(column="same code")
         if mutant.id in self.known:
             return NOTHING._replace(column="equivalent", why=self.known[mutant.id])
         base = random.Random("%s %s" % (self.options.seed, mutant.id)).randrange(1, 2**40)
-        return self.target.judge(self.build, Spoilt(mutant, overlay, objects), base)
+        try:
+            return self.target.judge(self.build, Spoilt(self.build, mutant, overlay, objects), base)
+        except NoBuild:
+            return NOTHING._replace(column="no build")
 
     def run_one(self, mutant):
         overlay = WORK / "overlays" / mutant.id
@@ -132,7 +134,10 @@ class Bench:
         print("%d mutants of seed %d, %d of them run already" % (
             len(mutants), self.options.seed, len(mutants) - len(todo)), file=sys.stderr)
         if todo:
-            run(["ninja", "-C", self.build.folder], seconds=3600)  # the suites
+            names = ["test_" + name for name in self.target.suites()]
+            output, status = run(["ninja", "-C", self.build.folder, *names], seconds=3600)
+            if status != 0:
+                fail("the suites do not build:\n" + output[-2000:])
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             results.update(zip([m.id for m in todo], pool.map(self.run_one, todo)))
         return {m.id: results[m.id] for m in mutants}

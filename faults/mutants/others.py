@@ -20,6 +20,9 @@ class Target:
     def listed(self):
         return [m for path in sorted(self.files) for m in mutate.mutants_of(TREE, path)]
 
+    def suites(self):
+        return sorted(set(" ".join(self.files.values()).split()))
+
     def worth(self, bench, mutants):
         return mutants
 
@@ -80,6 +83,9 @@ class Judges(Target):
         if strange:
             fail("nobody knows whose oracle this is: %s" % strange)
         return super().listed()
+
+    def suites(self):
+        return sorted(set(" ".join(ORACLES.values()).split()))
 
     def judge(self, sound, spoilt, base):
         of = self.files[spoilt.file]

@@ -1,6 +1,7 @@
 """Programs: the sound one, built in a copy of the tree, and those that differ from it in a few files."""
 
 import collections
+import functools
 import hashlib
 import json
 import os
@@ -60,8 +61,7 @@ class Build:
 
     def __init__(self, folder, *options):
         self.folder, self.assay = folder, folder / "cli" / "assay"
-        if not (folder / "build.ninja").exists():
-            run(["cmake", "-G", "Ninja", "-S", TREE, "-B", folder, *options])
+        run(["cmake", "-G", "Ninja", "-S", TREE, "-B", folder, *options])
         output, status = run(["ninja", "-C", folder, "assay"], seconds=3600)
         if status != 0:
             fail("the sound program does not build:\n" + output[-2000:])
@@ -128,11 +128,22 @@ def code(thing):
 
 
 class Spoilt:
-    """A mutant that was built: its objects, and the program that has them."""
+    """A mutant that was built: its objects, and the program that has them, linked when it is asked for."""
 
-    def __init__(self, mutant, overlay, objects):
-        self.mutant, self.overlay, self.objects = mutant, overlay, objects
-        self.assay, self.file = overlay / "assay", mutant.file
+    def __init__(self, sound, mutant, overlay, objects):
+        self.sound, self.mutant, self.overlay, self.objects = sound, mutant, overlay, objects
+        self.file = mutant.file
+
+    @functools.cached_property
+    def assay(self):
+        program = self.overlay / "assay"
+        if not self.sound.link("assay", self.objects, program):
+            raise NoBuild
+        return program
+
+
+class NoBuild(Exception):
+    pass
 
 
 def failing_suite(sound, spoilt, names):

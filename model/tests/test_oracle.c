@@ -5,6 +5,7 @@
 #include "model/oracle/ledger.h"
 #include "model/oracle/legacy.h"
 #include "model/oracle/seq.h"
+#include "model/tests/golden.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -23,8 +24,12 @@ static int64_t number(const char *text)
     return value;
 }
 
+static struct golden told; /* what is said of the cases of a test, which is a process of its own */
+
 static void expect(struct oracle_verdict verdict, enum clause_id clause, const char *what)
 {
+    golden_add(&told, "%s\n", what);
+    golden_verdict(&told, verdict);
     cr_expect_eq(verdict.clause, clause, "%s: clause %d where %d should be reported (%s)", what,
                  (int)verdict.clause, (int)clause, verdict.why);
     cr_expect_eq(verdict.broken, clause != FINE, "%s", what);
@@ -53,6 +58,7 @@ static void expect_moves(struct oracle_verdict (*judge)(int64_t, int64_t),
                          const struct move_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        golden_add(&told, "%s -> ", cases[i].before);
         expect(judge(number(cases[i].before), number(cases[i].after)), cases[i].clause,
                cases[i].after);
     }
@@ -136,6 +142,7 @@ Test(oracle, judges_an_activity_ledger)
         {"001110100000001", CLAUSE_ACL_17},
     };
     expect_values(oracle_activity_value, cases, COUNT(cases));
+    golden_compare(&told, "judges_an_activity_ledger.txt");
 }
 
 Test(oracle, judges_an_activity_move)
@@ -178,6 +185,7 @@ Test(oracle, judges_an_activity_move)
         {"001100000000001", "001100000000003", CLAUSE_ACL_4},
     };
     expect_moves(oracle_activity_move, cases, COUNT(cases));
+    golden_compare(&told, "judges_an_activity_move.txt");
 }
 
 /* ---- the GUID ledger ----------------------------------------------------------------------- */
@@ -210,6 +218,7 @@ Test(oracle, judges_a_guid_ledger)
         {"000010000000000", CLAUSE_ACL_13},
     };
     expect_values(oracle_guid_value, cases, COUNT(cases));
+    golden_compare(&told, "judges_a_guid_ledger.txt");
 }
 
 Test(oracle, judges_a_created_guid)
@@ -243,6 +252,7 @@ Test(oracle, judges_a_created_guid)
                                    cases[i].dimension),
                cases[i].clause, cases[i].guid);
     }
+    golden_compare(&told, "judges_a_created_guid.txt");
 }
 
 Test(oracle, judges_a_guid_move)
@@ -276,6 +286,7 @@ Test(oracle, judges_a_guid_move)
         {"000011000000001", "000111100000001", CLAUSE_ACL_21},
     };
     expect_moves(oracle_guid_move, cases, COUNT(cases));
+    golden_compare(&told, "judges_a_guid_move.txt");
 }
 
 /* ---- the semaphore ------------------------------------------------------------------------- */
@@ -320,6 +331,7 @@ Test(oracle, judges_a_semaphore_move)
                                      cases[i].snapshot),
                cases[i].clause, what);
     }
+    golden_compare(&told, "judges_a_semaphore_move.txt");
 }
 
 Test(oracle, refuses_a_negative_number_of_children, .signal = SIGABRT)
@@ -342,6 +354,7 @@ Test(oracle, judges_a_key)
         {"992999000000000", CLAUSE_KEY_1},
     };
     expect_values(oracle_key_value, cases, COUNT(cases));
+    golden_compare(&told, "judges_a_key.txt");
 }
 
 Test(oracle, judges_a_key_move)
@@ -376,6 +389,7 @@ Test(oracle, judges_a_key_move)
         {"666366000000000", "566366000000000", CLAUSE_KEY_10}, /* reopened */
     };
     expect_moves(oracle_key_move, cases, COUNT(cases));
+    golden_compare(&told, "judges_a_key_move.txt");
 }
 
 Test(oracle, tells_complete_and_in_error_from_the_digits)
@@ -449,6 +463,7 @@ Test(oracle, judges_a_legacy_move)
         {"889000002000001", "889000001000001", CLAUSE_LEG_4}, /* undone while open */
     };
     expect_moves(oracle_legacy_move, cases, COUNT(cases));
+    golden_compare(&told, "judges_a_legacy_move.txt");
 }
 
 /* ---- the seq machine ----------------------------------------------------------------------- */
@@ -665,6 +680,7 @@ Test(oracle, catches_every_breach_of_the_contract)
          STEP(BOSS, ORDER, SUCCESS, COMMITTED, .event = false)},
     };
     expect_steps(cases, COUNT(cases));
+    golden_compare(&told, "catches_every_breach_of_the_contract.txt");
 }
 
 Test(oracle, catches_each_of_the_51_illegal_transitions)

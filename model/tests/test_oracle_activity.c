@@ -2,6 +2,7 @@
  * the protocol allows, are fine to the last commit; each planted violation is reported under the
  * clause that it breaks and by the oracle that must see it. */
 #include "model/oracle/seen.h"
+#include "model/tests/golden.h"
 #include "model/tests/proves.h"
 #include "model/tests/told.h"
 
@@ -132,6 +133,11 @@ static void expect_settled(struct told *told, bool quiet, enum clause_id clause)
     struct oracle_verdict verdict = oracle_activity_settled(&told->oracle, &told->hand.rows, quiet);
     cr_expect_eq(verdict.clause, clause, "settled: clause %d where %d should be reported (%s)",
                  (int)verdict.clause, (int)clause, verdict.why);
+}
+
+static void expect_settled_as(struct told *told, const char *why)
+{
+    cr_expect_str_eq(oracle_activity_settled(&told->oracle, &told->hand.rows, true).why, why);
 }
 
 Test(oracle_activity, a_tree_without_faults_is_fine)
@@ -977,6 +983,28 @@ Test(oracle_activity, every_plant_is_reported_under_its_clause)
     }
 }
 
+/* Everything that is said of each plant: the first sentence, then, with its clause switched off,
+ * the next promise's, and so on. */
+Test(oracle_activity, every_plant_is_told_in_these_words)
+{
+    static struct golden golden;
+    for (size_t i = 0; i < COUNT(plants); i++) {
+        bool off[CLAUSE_COUNT] = {[CLAUSE_ACL_46] = true};
+        bool broken = true;
+        golden_add(&golden, "%s\n", plants[i].deed.name);
+        while (broken) {
+            reach(&world, plants[i].deed.stage);
+            do_deed(&world, &plants[i].deed);
+            memcpy(world.oracle.off, off, sizeof off);
+            struct oracle_verdict verdict = tell(&world);
+            golden_verdict(&golden, verdict);
+            broken = verdict.broken;
+            off[broken ? verdict.clause : CLAUSE_ACL_46] = true;
+        }
+    }
+    golden_compare(&golden, "plants_of_the_activity_ledger.txt");
+}
+
 /* ---- each sentence of the slow recheck ------------------------------------------------------- */
 
 struct edit {
@@ -1270,6 +1298,154 @@ Test(oracle_activity, each_check_of_the_recheck_is_told_in_its_words)
         struct oracle_verdict verdict = oracle_activity_recheck(&world.oracle, &world.hand.rows);
         cr_expect_str_eq(verdict.why, rest->why, "case %zu: '%s' where it should be '%s'", i,
                          verdict.why, rest->why);
+    }
+}
+
+/* ---- sentences that another one of the same clause would stand in for ------------------------ */
+
+static void obligation_of_no_job(struct told *told)
+{
+    do_activity(told, 140, 0, 0);
+    *hand_cell(&told->hand, TABLE_ACTIVITY, 140, ACTIVITY_JOB) = 9;
+}
+
+static void work_of_another_activity(struct told *told)
+{
+    do_step1(told, 200, 0);
+    *hand_cell(&told->hand, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_ACTIVITY) = 101;
+}
+
+static void worker_is_asked_something_else(struct told *told)
+{
+    do_work1(told, 100, 0);
+    *hand_cell(&told->hand, TABLE_MESSAGE, 100 + WORK_OF, MESSAGE_CONTENT) += 1;
+}
+
+static void guid_is_no_ledger(struct told *told)
+{
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+    *hand_cell(&told->hand, TABLE_GUID, 200, GUID_LEDGER) = -1;
+}
+
+static void completion_vanishes(struct told *told)
+{
+    drop(told, TABLE_COMPLETION, 202 + COMPLETION_OF);
+}
+
+static void activity_vanishes(struct told *told)
+{
+    drop(told, TABLE_ACTIVITY, 100);
+}
+
+/* With a reason, and everything that belongs to it. */
+static void escalate_changed_answer(struct told *told)
+{
+    *hand_cell(&told->hand, TABLE_MESSAGE, 200 + LEG2_OF, MESSAGE_CONTENT) += 1;
+    do_escalate(told, 200 + LEG2_OF, ESCALATED_CONTENT_CHANGED);
+}
+
+static void escalation_vanishes(struct told *told)
+{
+    TELL(escalate_changed_answer(told));
+    drop(told, TABLE_ESCALATION, 200 + LEG2_OF + ESCALATION_OF);
+}
+
+static void escalation_is_taken_back(struct told *told)
+{
+    TELL(escalate_changed_answer(told));
+    set(told, TABLE_JOB, THE_JOB, JOB_ESCALATED, 0);
+}
+
+static void escalated_and_job_not_marked(struct told *told)
+{
+    escalate_changed_answer(told);
+    *hand_cell(&told->hand, TABLE_JOB, THE_JOB, JOB_ESCALATED) = 0;
+}
+
+static void step3_marked_again(struct told *told)
+{
+    add(told, TABLE_GUID, 202, GUID_LEDGER, M_100);
+}
+
+static void another_guid_runs_step3(struct told *told)
+{
+    do_step3(told, 201, 0);
+}
+
+static void leg2_counted_before_leg1(struct told *told)
+{
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+}
+
+static void leg2_counted_twice(struct told *told)
+{
+    do_enter2(told, 100, 200, ANSWER_CLOSES);
+    add(told, TABLE_ACTIVITY, 100, ACTIVITY_LEDGER, 1);
+}
+
+static void step2_publishes_a_message_again(struct told *told)
+{
+    do_step2(told, 200, (struct family){{101}, 0}, 0);
+    put_message(told, 777,
+                (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = MESSAGE_LEG2,
+                                           [MESSAGE_JOB] = THE_JOB,
+                                           [MESSAGE_ACTIVITY] = 100,
+                                           [MESSAGE_GUID] = 200,
+                                           [MESSAGE_ANSWER] = ANSWER_CYCLES,
+                                           [MESSAGE_SPAWNED_BY] = 200});
+}
+
+static void pending_answer_closes(struct told *told)
+{
+    TELL(do_answer(told, 100, 210, 1, 0));
+    TELL(do_enter2(told, 100, 210, 1));
+    TELL(do_step1(told, 210, 0));
+    do_step2(told, 210, (struct family){{103}, 0}, 0);
+    set(told, TABLE_TASK, 100 + TASK_OF, TASK_CLOSED, 210);
+}
+
+Test(oracle_activity, each_of_several_checks_of_a_clause_is_told_in_its_words)
+{
+    static const struct {
+        enum stage stage;
+        void (*story)(struct told *told);
+        enum clause_id clause;
+        const char *why;
+    } cases[] = {
+        {STEPPED1, obligation_of_no_job, CLAUSE_ACL_19, "an obligation belongs to no job"},
+        {LAST_WORK, second_answer_closes_again, CLAUSE_ACL_19,
+         "an activity was closed a second time, by another GUID (E-ACL-19)"},
+        {STEPPED2, overruled_answer_works, CLAUSE_ACL_19,
+         "a closing answer worked although another had closed its task (E-ACL-19)"},
+        {ENTERED2, work_of_another_activity, CLAUSE_ACL_32,
+         "a GUID's work went to another activity"},
+        {ENTERED2, output_in_another_dimension, CLAUSE_ACL_32,
+         "a GUID's work went to another dimension than the GUID's"},
+        {ENTERED1, worker_is_asked_something_else, CLAUSE_ACL_32,
+         "a worker was asked about something else than the input"},
+        {ANSWERED, guid_is_no_ledger, CLAUSE_ACL_12, "a new GUID has no ledger of 15 digits"},
+        {COMPLETED, completion_vanishes, CLAUSE_ACL_18, "a job's completion tasks vanished"},
+        {STEPPED1, activity_vanishes, CLAUSE_ACL_33, "an activity ledger vanished"},
+        {ENTERED2, escalation_vanishes, CLAUSE_ACL_29, "an escalation vanished"},
+        {ENTERED2, escalation_is_taken_back, CLAUSE_ACL_29, "a job's escalation was taken back"},
+        {ENTERED2, escalated_and_job_not_marked, CLAUSE_ACL_29,
+         "a message was escalated and its job not marked"},
+        {COMPLETED, step3_marked_again, CLAUSE_ACL_18, "a GUID did Step 3 twice"},
+        {COMPLETED, another_guid_runs_step3, CLAUSE_ACL_18,
+         "a job's completion tasks were run by a second GUID"},
+        {ENTERED1, leg2_counted_before_leg1, CLAUSE_ACL_45,
+         "a Leg2 entry was counted and Leg1 is not complete"},
+        {ANSWERED, leg2_counted_twice, CLAUSE_ACL_4, "the Leg2 entries grew by more than one"},
+        {STEPPED1, step2_publishes_a_message_again, CLAUSE_ACL_17,
+         "Step 2 published a child again"},
+        {STEPPED1, pending_answer_closes, CLAUSE_ACL_17,
+         "a task was closed by an answer that does not close it"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(&world, cases[i].stage);
+        cases[i].story(&world);
+        only(&world, cases[i].clause);
+        cr_expect_str_eq(tell(&world).why, cases[i].why, "case %zu", i);
     }
 }
 
@@ -1614,6 +1790,49 @@ Test(oracle_activity, what_was_asked_for_and_is_missing_is_reported)
     told->oracle.off[CLAUSE_ACL_30] = true;
     TELL(do_ack(told, 251 + LEG2_OF));
     expect_settled(told, true, CLAUSE_ACL_29); /* completion tasks */
+}
+
+/* Up to the message that a cycle brought: entered, and no Step 2 of it. */
+static void ask_up_to_cycle_message(struct told *told)
+{
+    ask_up_to_cycle(told);
+    TELL(do_step2(told, 200, first_round, 0));
+    TELL(do_ack(told, 200 + LEG2_OF));
+    tell_leaf(told, 101);
+    tell_leaf(told, 102);
+    TELL(do_enter2(told, 100, 220, ANSWER_CYCLES));
+    *hand_cell(&told->hand, TABLE_JOB, THE_JOB, JOB_THRESHOLD) = 1; /* no closure is promised */
+}
+
+Test(oracle_activity, each_thing_that_is_missing_is_told_in_its_words)
+{
+    static struct expectation preset;
+    struct told *told = &world;
+    ask_up_to_end(told);
+    TELL(do_step3(told, 251, 0));
+    TELL(do_ack(told, 251 + LEG2_OF));
+    *hand_cell(&told->hand, TABLE_ACTIVITY, 101, ACTIVITY_LEDGER) = 0;
+    only(told, CLAUSE_ACL_29);
+    expect_settled_as(told, "an activity never ran");
+    ask_up_to_cycle_message(told);
+    only(told, CLAUSE_ACL_29);
+    expect_settled_as(told, "nothing of a job was given up, and an obligation of it is open");
+    *hand_cell(&told->hand, TABLE_JOB, THE_JOB, JOB_ESCALATED) = 1;
+    expect_settled_as(told, "a message that a cycle brought never went through Step 2");
+    ask_up_to_end(told); /* and no Step 3 */
+    told->oracle.off[CLAUSE_ACL_30] = true;
+    TELL(do_ack(told, 251 + LEG2_OF));
+    *hand_cell(&told->hand, TABLE_JOB, THE_JOB, JOB_THRESHOLD) = 1;
+    only(told, CLAUSE_ACL_29);
+    expect_settled_as(told, "a GUID met the threshold and its completion tasks were not run");
+    ask(told);
+    preset = asked;
+    preset.of.activity.node[0].leg2 = 5;
+    told->oracle.expected = &preset;
+    only(told, CLAUSE_ACL_31);
+    do_enter2(told, 100, 210, 1);
+    expect_broken(told, CLAUSE_ACL_31,
+                  "the first GUID of an activity is not in its first dimension");
 }
 
 /* A job or an activity that nobody asked for is told where it is born, once. */

@@ -1,6 +1,7 @@
 /* The monitors of the earlier ledger: what is fine is told to be, every breach that can be planted
  * is reported under its clause, and paths are seen where they are taken. */
 #include "model/oracle/oracle.h"
+#include "model/tests/golden.h"
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
@@ -84,10 +85,20 @@ static void move(int64_t activity, int64_t by)
         hand_get(&hand, TABLE_EARLIER, activity, EARLIER_LEDGER) + by);
 }
 
+static struct golden said; /* whatever was, in order; one test compares it */
+
+static struct oracle_verdict heard(struct oracle_verdict verdict)
+{
+    if (verdict.broken) {
+        golden_verdict(&said, verdict);
+    }
+    return verdict;
+}
+
 static enum clause_id tell(void)
 {
     struct oracle_verdict verdict =
-        monitors_legacy.commit(&oracle, &hand.rows, hand.changes, hand.count);
+        heard(monitors_legacy.commit(&oracle, &hand.rows, hand.changes, hand.count));
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
     cr_expect(!verdict.broken || oracle.spoke == ORACLE_LEGACY);
     hand.count = 0;
@@ -96,7 +107,7 @@ static enum clause_id tell(void)
 
 static enum clause_id settle(bool quiet)
 {
-    return monitors_legacy.settled(&oracle, &hand.rows, quiet).clause;
+    return heard(monitors_legacy.settled(&oracle, &hand.rows, quiet)).clause;
 }
 
 #define TELL(what)                                                                                 \
@@ -602,10 +613,12 @@ Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
         {ANSWERED_AGAIN, CLAUSE_LEG_3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        golden_add(&said, "case %zu\n", i);
         enum clause_id clause = play_with(cases[i].wrong);
         cr_expect_eq(clause, cases[i].clause, "case %zu: %s", i,
                      clause == FINE ? "fine" : clause_get(clause)->id);
     }
+    golden_compare(&said, "what_the_scenario_asks_for_of_the_earlier_ledger.txt");
 }
 
 Test(oracle_legacy, a_child_that_is_saved_apart_and_a_start_that_is_not_counted_are_told)

@@ -451,11 +451,14 @@ static void more(enum row_table table, int column, int64_t value)
     set(table, column, cell(table, column) + value);
 }
 
+static const char *said; /* by the last commit that was told */
+
 static enum clause_id tell(void)
 {
     struct oracle_verdict verdict =
         monitors_seq.commit(&oracle, &hand.rows, hand.changes, hand.count);
     hand.count = 0;
+    said = verdict.why;
     return verdict.broken ? verdict.clause : FINE;
 }
 
@@ -848,6 +851,7 @@ Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
     cr_expect_eq(tell(), CLAUSE_SEQ_20, "who looks no further goes on");
     take_lease(OWNER, 10);
     cr_expect_eq(tell(), CLAUSE_SEQ_20);
+    cr_expect_str_eq(said, "a seq moved after Stage1 had failed");
 }
 
 /* ---- everything that a planted bug can leave in a seq that is in flight ---------------------- */

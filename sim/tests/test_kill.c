@@ -193,7 +193,8 @@ static const struct killer {
     {"pipeline-cut-read-committed", {CLAUSE_CUT_17}, 1},
     {"pipeline-verify-read-committed", {CLAUSE_CUT_17}, 1},
     {"pipeline-review-serializable", {CLAUSE_CUT_17}, 1},
-    {"pipeline-tries-untold", {CLAUSE_CUT_12}, 1}, /* E-CUT-16 */
+    {"pipeline-read-committed", {CLAUSE_CUT_17}, 1}, /* E-CUT-13 */
+    {"pipeline-tries-untold", {CLAUSE_CUT_12}, 1},   /* E-CUT-16 */
     {"pipeline-tries-start-anew", {CLAUSE_CUT_12}, 1},
     {"pipeline-tries-not-counted", {CLAUSE_CUT_12}, 1},
     {"pipeline-gives-up-early", {CLAUSE_CUT_12}, 1},
@@ -209,6 +210,7 @@ static const struct killer {
     {"heartbeat-revives", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
     {"owner-not-revoked", {CLAUSE_SEQ_12}, 1},
     {"token-without-attempt", {CLAUSE_SEQ_12, CLAUSE_SEQ_19}, 2},
+    {"heartbeat-ahead", {CLAUSE_SEQ_19}, 1},
     {"retry-too-often", {CLAUSE_SEQ_13}, 1},
     {"reclaim-by-mood", {CLAUSE_SEQ_11}, 1},
     {"reclaim-late", {CLAUSE_SEQ_10}, 1},        /* E-SEQ-17 */
