@@ -44,7 +44,8 @@ enum named {
     CLAIMS_NEVER_EXTENDED,
     TRIES_NOT_COUNTED,
     LETS_GO_AT_ONCE,
-    RETRY_WITHOUT_MARKER
+    RETRY_WITHOUT_MARKER,
+    CLAIM_BY_OWN_CLOCK
 };
 
 static const struct sabotage named[] = {
@@ -166,7 +167,12 @@ static const struct sabotage named[] = {
                               .about = "a step that a read did not find is made again without "
                                        "testing its marker (E-ACL-13)",
                               .scenario = "tree-3"},
+    [CLAIM_BY_OWN_CLOCK] = {.name = "claim-by-own-clock",
+                            .about = "a claim lasts until a time of its worker's own clock "
+                                     "(E-ACL-34)",
+                            .scenario = "long-tasks"},
     SABOTAGE_WORK("task", "tree-3"),
+    SABOTAGE_THROUGH("task", "long-tasks"),
 };
 
 static bool tears(const struct sabotage *sabotage)
@@ -492,13 +498,30 @@ static void ask_otherwise(enum named which, const struct worker *worker, struct 
     }
 }
 
+/* For so much longer, or less long, as its own clock is ahead of the store's. */
+static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *bundle)
+{
+    for (int i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        uint8_t lasts = call->primitive == PRIMITIVE_EXTEND         ? 2
+                        : call->primitive == PRIMITIVE_PUBLISH_HELD ? 1 + MESSAGE_VISIBLE_AT
+                                                                    : 0;
+        if (lasts != 0 || call->primitive == PRIMITIVE_CLAIM ||
+            call->primitive == PRIMITIVE_CLAIM_NEXT) {
+            bundle->params[call->params + lasts] += memory->skew;
+        }
+    }
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
     const struct worker *worker = &actor->is.worker; /* of the client's bundles none asks for it */
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
-    if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
+    if (which == CLAIM_BY_OWN_CLOCK) {
+        claim_by_clock(memory, bundle);
+    } else if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
         mark_literally(bundle);
     } else if ((which == JOB_STATE_FIRST || which == STEP3_BY_SEMAPHORE) &&
                name == BUNDLE_ENTER_LEG2) {

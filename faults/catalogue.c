@@ -55,6 +55,10 @@ static const struct fault faults[FAULT_KIND_COUNT] = {
                                  "the worker dies, and its commit comes after others moved on"},
     [FAULT_SUCCESSOR] = {"successor", FAULT_GROUP_SUCCESSOR,
                          "the worker is started again under its name, and its former self lives"},
+    [FAULT_LONG_WORK] = {"long-work", FAULT_GROUP_WORK,
+                         "the work outside rows takes time, in which its claim may run out"},
+    [FAULT_SKEW] = {"clock-skew", FAULT_GROUP_SKEW,
+                    "the worker's own clock is set wrong, and runs too fast or too slow"},
 };
 
 static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
@@ -71,6 +75,8 @@ static const struct fault_group_text groups[FAULT_GROUP_COUNT] = {
     [FAULT_GROUP_ANSWER] = {"answer", "answers", 1},
     [FAULT_GROUP_ILLEGAL] = {"illegal", "illegals", 1},
     [FAULT_GROUP_SUCCESSOR] = {"successor", "successors", 2},
+    [FAULT_GROUP_WORK] = {"work", "works", 3},
+    [FAULT_GROUP_SKEW] = {"skew", "skews", 2},
 };
 
 const struct fault *fault_get(enum fault_kind kind)

@@ -50,6 +50,8 @@ enum fault_kind {
     FAULT_COMMIT_LATE,         /* the answer is lost, and the commit comes when others moved on */
     FAULT_CRASH_COMMIT_LATE,   /* the worker dies, and its commit comes when others moved on */
     FAULT_SUCCESSOR, /* the worker is started again under its name, and its former self lives on */
+    FAULT_LONG_WORK, /* the work outside rows takes time, and the claim may run out meanwhile */
+    FAULT_SKEW,      /* the worker's own clock is set wrong, and runs too fast or too slow */
     FAULT_KIND_COUNT
 };
 
@@ -68,6 +70,8 @@ enum fault_group {
     FAULT_GROUP_ANSWER,
     FAULT_GROUP_ILLEGAL,
     FAULT_GROUP_SUCCESSOR,
+    FAULT_GROUP_WORK,
+    FAULT_GROUP_SKEW,
     FAULT_GROUP_COUNT
 };
 

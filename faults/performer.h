@@ -50,6 +50,25 @@ static inline bool performer_works(struct performer *performer, const struct sab
     return !at_hand || (sabotage != NULL && sabotage->kind == SABOTAGE_WORK_AGAIN);
 }
 
+/* Whether that would be so. */
+static inline bool performer_would_work(const struct performer *performer,
+                                        const struct bundle *next)
+{
+    const struct side_effect *effect = &next->effect, *done = &performer->done;
+    return effect->what != 0 && (effect->what != done->what || effect->claim != done->claim ||
+                                 effect->epoch != done->epoch);
+}
+
+/* It has been at work for so many ticks of its own clock. */
+static inline void performer_worked(struct performer *performer, const struct rules *rules,
+                                    const struct sabotage *sabotage, int64_t ticks)
+{
+    bool through = sabotage != NULL && sabotage->kind == SABOTAGE_WORK_THROUGH;
+    if (performer->role->worked != NULL && !through) {
+        performer->role->worked(&performer->actor, rules, ticks);
+    }
+}
+
 /* performer_take with a planted bug: it may keep the outcome to itself, and rewrites it in place.
  */
 void performer_take_sabotaged(struct performer *performer, const struct rules *rules,

@@ -545,6 +545,7 @@ bool sabotage_outcome(const struct sabotage *sabotage, struct sabotage_memory *m
     case SABOTAGE_WORK_NEVER:
     case SABOTAGE_WORK_AGAIN:
     case SABOTAGE_WORK_AHEAD:
+    case SABOTAGE_WORK_THROUGH:
     case SABOTAGE_KIND_COUNT:
         break;
     }

@@ -41,6 +41,7 @@ enum sabotage_kind {
                                that rests on such work; not enumerated */
     SABOTAGE_WORK_AGAIN,    /* ... is done again with every bundle that rests on it */
     SABOTAGE_WORK_AHEAD,    /* ... is done under the claim after the one that is held */
+    SABOTAGE_WORK_THROUGH,  /* ... is done without a look at the clock */
     SABOTAGE_KIND_COUNT
 };
 
@@ -67,6 +68,7 @@ struct sabotage_memory {
     bool has_stale;                  /* the row was there, and `stale` is its cell */
     bool flag;                       /* the sabotage's own */
     uint8_t skipped;                 /* outcome.skipped of the first of two */
+    int64_t skew;                    /* how far the clock of its worker is ahead of the store */
     int64_t stale;                   /* a cell as it was when the actor got its last outcome */
     int64_t held[BUNDLE_VALUES_MAX]; /* what the first half of a split bundle returned */
 };

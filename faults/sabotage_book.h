@@ -118,6 +118,14 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
         .scenario = (where), .kind = SABOTAGE_TRIES_NONE, .bundle = BUNDLE_NAME_COUNT              \
     }
 
+/* One more, where claims are extended. */
+#define SABOTAGE_THROUGH(stem, where)                                                              \
+    {                                                                                              \
+        .name = stem "-without-a-clock",                                                           \
+        .about = "nobody looks at the clock while work outside rows takes its time (E-ACL-34)",    \
+        .scenario = (where), .kind = SABOTAGE_WORK_THROUGH                                         \
+    }
+
 /* Those that every book has, from its arrays. */
 #define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
     .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \

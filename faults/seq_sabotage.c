@@ -14,7 +14,8 @@ enum {
     RECLAIM_LATE,
     TOKEN_WITHOUT_ATTEMPT,
     OWNER_BY_NAME,
-    HEARTBEAT_AHEAD
+    HEARTBEAT_AHEAD,
+    BEAT_BY_OWN_CLOCK
 };
 
 #define FAR_AHEAD INT64_C(1000000000000) /* ms, of any time that a run gets to */
@@ -61,6 +62,9 @@ static const struct sabotage named[] = {
                          .about = "a heartbeat is written far ahead of the store's time, and no "
                                   "lease expires after it",
                          .scenario = "seq"},
+    [BEAT_BY_OWN_CLOCK] = {.name = "heartbeat-by-own-clock",
+                           .about = "a heartbeat is the time of the worker's own clock (SEQ-19)",
+                           .scenario = "seq-long"},
     {.name = "other-budget",
      .about = "Stage1 is opened with a budget of one retry more than is asked for",
      .scenario = "seq",
@@ -121,6 +125,7 @@ static const struct sabotage named[] = {
      .scenario = "seq-illegal",
      SABOTAGE_AS(DROP, SEQ_BEAT, SEQ_GATE)},
     SABOTAGE_WORK("run", "seq"),
+    SABOTAGE_THROUGH("run", "seq-long"),
 };
 
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
@@ -147,6 +152,20 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         break;
     case TOKEN_WITHOUT_ATTEMPT:
         table[PRIMITIVE_SEQ_HOLD].ops[1].test = TEST_NONE;
+        break;
+    case BEAT_BY_OWN_CLOCK: /* the store's time plus one parameter more */
+        table[SABOTAGE_COPY] = *beat;
+        for (int i = beat->op_count; i > 0; i--) {
+            table[SABOTAGE_COPY].ops[i] = beat->ops[i - 1];
+        }
+        table[SABOTAGE_COPY].op_count++;
+        table[SABOTAGE_COPY].ops[0] = (struct op){.kind = OP_LET_SUM,
+                                                  .a = beat->ops[0].value,
+                                                  .b = (uint8_t)(OPERAND_PARAM + beat->params),
+                                                  .c = OPERAND_ONE,
+                                                  .returns = PRIMITIVE_VALUES_MAX};
+        table[SABOTAGE_COPY].ops[1].value = OPERAND_VALUE + PRIMITIVE_VALUES_MAX - 1;
+        table[SABOTAGE_COPY].params++;
         break;
     case OWNER_NOT_REVOKED:
         table[PRIMITIVE_SEQ_REVOKE].ops[0].column = SEQ_ENDED_BY;
@@ -185,11 +204,28 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
     return true;
 }
 
+/* Of BEAT_BY_OWN_CLOCK: as changed above, with what its clock is ahead. */
+static void beat_by_clock(const struct sabotage_memory *memory, struct bundle *bundle)
+{
+    struct call *call = sabotage_book_call(bundle, PRIMITIVE_SEQ_BEAT);
+    uint8_t params = primitive_table[PRIMITIVE_SEQ_BEAT].params;
+    CHECK(bundle->param_count + params < BUNDLE_PARAMS_MAX);
+    for (uint8_t i = 0; i < params; i++) {
+        bundle->params[bundle->param_count + i] = bundle->params[call->params + i];
+    }
+    bundle->params[bundle->param_count + params] = memory->skew;
+    call->params = bundle->param_count;
+    call->primitive = SABOTAGE_COPY;
+    bundle->param_count = (uint16_t)(bundle->param_count + params + 1);
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
     if (sabotage->which == OWNER_BY_NAME) {
         own_by_name(memory, &actor->is.seq, bundle);
+    } else if (sabotage->which == BEAT_BY_OWN_CLOCK && bundle->name == BUNDLE_SEQ_BEAT) {
+        beat_by_clock(memory, bundle);
     }
     struct call *fail = sabotage_book_call(bundle, PRIMITIVE_SEQ_FAIL);
     if (sabotage->which == RECLAIM_WITHOUT_POLICY && bundle->name == BUNDLE_SEQ_RECLAIM) {

@@ -44,6 +44,18 @@ static const int64_t *worker_message(const struct actor *actor)
     return actor->is.worker.message;
 }
 
+static void worker_worked(struct actor *actor, const struct rules *rules, int64_t ticks)
+{
+    (void)rules;
+    actor->is.worker.now += ticks;
+}
+
+static int64_t worker_attends(const struct actor *actor, const struct rules *rules)
+{
+    int64_t in = worker_extends_in(&actor->is.worker, &rules->of.activity);
+    return in < 1 ? 1 : in;
+}
+
 const struct protocol protocol_activity = {
     .name = "activity",
     .family = CLAUSE_FAMILY_ACL,
@@ -57,5 +69,7 @@ const struct protocol protocol_activity = {
                                  .take = tell_worker,
                                  .is_idle = worker_is_idle,
                                  .due = worker_due,
-                                 .message = worker_message}},
+                                 .message = worker_message,
+                                 .worked = worker_worked,
+                                 .attends = worker_attends}},
 };

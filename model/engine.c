@@ -831,10 +831,15 @@ static void next_read(struct bundle *next, enum primitive_id primitive, int64_t 
     BUNDLE_CALL(next, primitive, CALL_PLAIN, READ_LEDGER, key);
 }
 
-/* Half of the claim's life has gone by, as far as the worker knows. */
+/* Until half of the claim's life has gone by, as far as the worker knows. */
+int64_t worker_extends_in(const struct worker *worker, const struct engine_rules *rules)
+{
+    return worker->held_until - rules->timeout / 2 + 1 - worker->now;
+}
+
 static bool should_extend(const struct worker *worker, const struct engine_rules *rules)
 {
-    return worker->state != WORKER_IDLE && worker->now > worker->held_until - rules->timeout / 2;
+    return worker->state != WORKER_IDLE && worker_extends_in(worker, rules) <= 0;
 }
 
 static void next_bundle(const struct worker *worker, const struct engine_rules *rules,

@@ -31,7 +31,8 @@
  * again and returns the ledger as it now is (E-ACL-5, E-ACL-26).
  *
  * Holds no pointer, no allocation, no clock: an engine can be copied, hashed, thrown away (a crash)
- * and started anew. It learns the time from outcomes only, so one that was paused does not know it.
+ * and started anew. It learns the time from outcomes, so one that was paused does not know it, and
+ * while it is at work from its caller, who has a clock: it extends its claim meanwhile.
  *
  * (N1) A worker that is idle holds nothing.
  * (N2) Every bundle of a message but its entries may be repeated any number of times.
@@ -89,7 +90,7 @@ struct worker {
     int64_t ledger;    /* Leg2: the GUID's, as the last outcome returned it */
     int64_t dimension; /* Leg2: the GUID's own */
     int64_t input;     /* Leg1 and cycles: the data that came along the edge */
-    int64_t now;       /* when the last outcome was given */
+    int64_t now;       /* when the last outcome was given, and how long it worked since */
     int64_t held_until;
     int64_t message[1 + MESSAGE_COLUMNS]; /* key first */
 };
@@ -100,6 +101,9 @@ struct worker worker_begin(void);
 /* What the outcome of the last bundle means for where it stands. */
 void worker_take(struct worker *worker, const struct engine_rules *rules,
                  const struct outcome *last);
+
+/* In how many ticks it has to extend its claim, as far as it knows; 0 or less: now. */
+int64_t worker_extends_in(const struct worker *worker, const struct engine_rules *rules);
 
 /* The bundle that it sends next. May note that it is an extension. */
 void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next);

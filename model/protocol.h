@@ -100,6 +100,12 @@ struct role {
     bool (*is_done)(const struct actor *actor);
     /* The message of the queue that it holds, key first. NULL: the role holds none. */
     const int64_t *(*message)(const struct actor *actor);
+    /* It is at work outside rows, and so many ticks went by on its own clock since it heard of the
+     * store, or was told so last: it may have something to send before it goes on. NULL: it has
+     * not, and looks at no clock. */
+    void (*worked)(struct actor *actor, const struct rules *rules, int64_t ticks);
+    /* ... in how many ticks it will: 1 or more. NULL only if `worked` is. */
+    int64_t (*attends)(const struct actor *actor, const struct rules *rules);
     /* PROTOCOL_CONSUMER: the bundle that it commits for that message. */
     void (*work)(const int64_t *message, struct bundle *next);
 };

@@ -432,6 +432,7 @@ static void become_idle(struct seq_actor *self)
 {
     self->sends = BUNDLE_SEQ_LOOK;
     self->beats = 0;
+    self->worked = 0;
 }
 
 /* The first thing in sight that there is to do. */
@@ -457,6 +458,7 @@ static void choose(struct actor *actor, const struct rules *rules, const struct 
 static void go_on(struct seq_actor *self, const struct seq_plan *plan)
 {
     bool wanted = fate_of(plan, self->target) == SEQ_FATE_CANCEL;
+    self->worked = 0;
     if (self->beats < (wanted ? TICKS_CANCEL : TICKS)) {
         self->sends = BUNDLE_SEQ_BEAT;
         return;
@@ -599,6 +601,23 @@ void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, 
         .there = true, .from = (uint8_t)from, .to = (uint8_t)to, .number = number};
 }
 
+static int64_t attends(const struct actor *actor, const struct rules *rules)
+{
+    int64_t in = rules->timeout / 2 - actor->is.seq.worked;
+    return in < 1 ? 1 : in;
+}
+
+/* The run is not over yet, or is over late: it tells that it goes on. */
+static void worked(struct actor *actor, const struct rules *rules, int64_t ticks)
+{
+    struct seq_actor *self = &actor->is.seq;
+    self->worked += ticks;
+    if (self->worked >= rules->timeout / 2 &&
+        (self->sends == BUNDLE_SEQ_FINISH || self->sends == BUNDLE_SEQ_FAIL)) {
+        self->sends = BUNDLE_SEQ_BEAT;
+    }
+}
+
 #define SEQ_ROLE(text)                                                                             \
     .name = (text), .begin = begin, .restart = restart, .next = next_of, .take = take,             \
     .is_idle = is_idle
@@ -611,7 +630,7 @@ const struct protocol protocol_seq = {
         {
             [SEQ_DISPATCHER] = {SEQ_ROLE("dispatcher"), .alone = true, .due = due_of_dispatcher,
                                 .is_done = is_done},
-            [SEQ_WORKER] = {SEQ_ROLE("worker"), .due = due},
+            [SEQ_WORKER] = {SEQ_ROLE("worker"), .due = due, .worked = worked, .attends = attends},
             [SEQ_RECLAIMER] = {SEQ_ROLE("reclaimer"), .alone = true, .due = due},
             [SEQ_CANCELLER] = {SEQ_ROLE("canceller"), .alone = true, .due = due},
             [SEQ_COMMITTER] = {SEQ_ROLE("committer"), .alone = true, .due = due},

@@ -14,6 +14,9 @@
  * out; from then on every move is refused (E-SEQ-15). An outcome that is not known is resolved by
  * looking again (E-SEQ-11); the commit, which may be repeated, by sending it again (SEQ-7).
  *
+ * A worker sends progress ticks while it is at work, too, before half of the lease is over on its
+ * own clock (E-SEQ-16).
+ *
  * What a run of a seq comes to is a function of the seq and the attempt: its fate. */
 #ifndef MODEL_SEQ_DURABLE_H
 #define MODEL_SEQ_DURABLE_H
@@ -64,6 +67,7 @@ struct seq_actor {
     uint32_t at;     /* dispatcher: how far it is; else the first seq of the next look */
     uint32_t target; /* the number of the seq that it is about */
     int64_t attempt; /* worker: of its token */
+    int64_t worked;  /* worker: ticks that it has been at work since it sent something */
     int64_t asked;   /* canceller: when the run was asked to end */
     struct seq_misstep misstep;
 };

@@ -51,7 +51,6 @@ static bool one_in(struct drawing *d, uint32_t cases)
 #define QUEUE                                                                                      \
     (GROUP(CRASH) | GROUP(UNKNOWN) | GROUP(ABORT) | GROUP(DUPLICATE) | GROUP(PAUSE) |              \
      GROUP(DELAY) | GROUP(SERVER) | GROUP(CLOCK))
-#define LATER GROUP(SUCCESSOR)
 
 static const uint32_t rates[] = {8, 15, 25, 40, 80};
 
@@ -213,7 +212,8 @@ static void draw_activity(struct drawing *d)
     say_tree(d, &tree, one_in(d, 3) ? NODES_MAX : 4);
     say_cycles(d, &tree);
     say_presets(d, &tree, 999, 99999999);
-    say_faults(d, one_in(d, 4) ? QUEUE | GROUP(ANSWER) : QUEUE, LATER, "");
+    say_faults(d, one_in(d, 4) ? QUEUE | GROUP(ANSWER) : QUEUE,
+               GROUP(SUCCESSOR) | GROUP(WORK) | GROUP(SKEW), "");
 }
 
 /* What the earlier ledger takes for granted: see legacy.yaml. */
@@ -289,7 +289,7 @@ static void draw_key(struct drawing *d)
             say(d, "}\n");
         }
     }
-    say_faults(d, QUEUE, LATER, "");
+    say_faults(d, QUEUE, GROUP(SUCCESSOR) | GROUP(WORK), "");
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
@@ -309,7 +309,8 @@ static void draw_seq(struct drawing *d)
         say(d, "%s, ", fates[between(d, 0, 5)]);
     }
     say(d, "]\n");
-    say_faults(d, QUEUE & ~(GROUP(DUPLICATE) | GROUP(DELAY)), LATER,
+    say_faults(d, QUEUE & ~(GROUP(DUPLICATE) | GROUP(DELAY)),
+               GROUP(SUCCESSOR) | GROUP(WORK) | GROUP(SKEW),
                drill ? "crash-before-ack: 0/1, illegal: 1/200" : "crash-before-ack: 0/1");
 }
 
@@ -348,14 +349,14 @@ static void draw_pipeline(struct drawing *d)
         }
         say(d, "}\n");
     }
-    say_faults(d, QUEUE | GROUP(ANSWER), LATER, "");
+    say_faults(d, QUEUE | GROUP(ANSWER), GROUP(SUCCESSOR) | GROUP(WORK), "");
 }
 
 static void draw_inbox(struct drawing *d)
 {
     say(d, "jobs: %" PRIu32 "\nworkers: %" PRIu32 "\naccounts: %" PRIu32 "\n", between(d, 1, 8),
         between(d, 1, 4), between(d, 1, 4));
-    say_faults(d, QUEUE, LATER, "");
+    say_faults(d, QUEUE, GROUP(SUCCESSOR), "");
 }
 
 /* ---- one of them ----------------------------------------------------------------------------- */

@@ -98,11 +98,19 @@ struct run_result {
 struct run_actor {
     struct performer performer;
     int64_t paused_until;
-    uint32_t transactions; /* bundles sent, or lost before they were sent */
-    bool cut;              /* its connection is gone, which it does not know yet */
-    bool is_new;           /* it was started anew since its last transaction */
-    uint8_t queues_for;    /* enum principal: all connections of that were in use */
-    uint8_t client;        /* its number as the store tells clients apart (observed.h) */
+    uint32_t transactions;       /* bundles sent, or lost before they were sent */
+    bool cut;                    /* its connection is gone, which it does not know yet */
+    bool is_new;                 /* it was started anew since its last transaction */
+    uint8_t queues_for;          /* enum principal: all connections of that were in use */
+    int64_t skew;                /* how far its own clock is ahead of the store's, */
+    uint8_t rate;                /* ... and its ticks in four of the store's; 0: as many */
+    bool skew_counts;            /* that was seen to matter, or has not happened */
+    int64_t works_until;         /* it is at work outside rows until then; 0: it is not */
+    struct side_effect works_on; /* ... on this, which is done then */
+    int64_t works_since;         /* ... and has been told of the time up to then */
+    int64_t worked;              /* ticks of its own clock of which no transaction told yet */
+    uint32_t works_at; /* transactions of the run when that began; UINT32_MAX: it was counted */
+    uint8_t client;    /* its number as the store tells clients apart (observed.h) */
     /* of the transaction that it has open */
     bool twisted, stopped;
     uint8_t fault; /* enum fault_kind: that falls on it */

@@ -51,7 +51,8 @@ static inline bool run_is_late(enum fault_kind fault)
 /* A fault that is counted only when it is seen to matter. */
 static inline bool run_counts_later(enum fault_kind fault)
 {
-    return run_is_late(fault) || fault == FAULT_SUCCESSOR;
+    return run_is_late(fault) || fault == FAULT_SUCCESSOR || fault == FAULT_LONG_WORK ||
+           fault == FAULT_SKEW;
 }
 
 /* After a turn, if anything is on its way: what is due lands. */

@@ -355,9 +355,9 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
     const struct seq_misstep *misstep = &one->misstep;
     int64_t since = one->asked == 0 ? INT64_MIN : one->asked - same->run->world.now;
     const int64_t words[] = {
-        one->number,   one->sends,  one->sent,      one->beats, one->incarnation,
-        one->at,       one->target, one->attempt,   since,      misstep->there,
-        misstep->from, misstep->to, misstep->number};
+        one->number,   one->sends,  one->sent,       one->beats, one->incarnation,
+        one->at,       one->target, one->attempt,    since,      misstep->there,
+        misstep->from, misstep->to, misstep->number, one->worked};
     return sameness_mix_words(hash, words, sizeof words / sizeof *words);
 }
 

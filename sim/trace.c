@@ -232,6 +232,10 @@ static void tell_world(const struct names *names, const struct run_event *event,
     case FAULT_CLOCK_BACK:
         trace_add(&what, "", "the clock falls back to t=%" PRId64, event->now);
         break;
+    case FAULT_SKEW:
+        trace_add(&what, "", "the clock of %s is set to t=%" PRId64 ", and runs wrong",
+                  names_actor(names->scenario, event->actor).text, event->now + event->amount);
+        break;
     case FAULT_SUCCESSOR:
         trace_add(&what, "", "%s is started again, and its former self lives on",
                   names_actor(names->scenario, event->actor).text);
@@ -349,7 +353,8 @@ static void tell_outcome(const struct scenario *scenario, const struct run_event
                                                          : "dies before it sends anything");
         break;
     case RUN_PAUSE:
-        trace_add(list, "", "stops for %" PRId64 " ticks, until t=%" PRId64, event->amount,
+        trace_add(list, "", "%s for %" PRId64 " ticks, until t=%" PRId64,
+                  event->fault == FAULT_LONG_WORK ? "is at work" : "stops", event->amount,
                   event->now + event->amount);
         break;
     case RUN_STOPS:

@@ -16,6 +16,7 @@ _Static_assert(RUN_ACTORS_MAX + RUN_LATE_MAX + 1 <= SESSIONS_MAX,
                "every actor has a session, what is on its way has, and a former self has");
 
 #define PAUSE_TIMEOUTS 3 /* a pause lasts up to so many timeouts */
+#define WORK_TIMEOUTS  4 /* and work that takes time */
 #define DELAY_TIMEOUTS 2
 #define REORDER_WINDOW 8
 
@@ -88,6 +89,8 @@ void run_start_anew(struct run *run, unsigned actor)
     }
     performer_restart(&one->performer, &run->rules, actor);
     one->paused_until = 0;
+    one->works_until = 0;
+    one->worked = 0;
     one->cut = false;
     one->is_new = true;
     one->queues_for = PRINCIPAL_NONE;
@@ -96,6 +99,9 @@ void run_start_anew(struct run *run, unsigned actor)
 
 static void build_bundle(struct run *run, unsigned actor)
 {
+    if (run->sabotage != NULL) {
+        run->actors[actor].performer.memory.skew = run->actors[actor].skew;
+    }
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
 }
 
@@ -105,6 +111,89 @@ static const int64_t *message_of(const struct run_actor *one)
     return one->performer.role->message == NULL
                ? NULL
                : one->performer.role->message(&one->performer.actor);
+}
+
+/* ---- work that takes time ---------------------------------------------------------------------
+ */
+
+/* Until it is done, or its engine has something to send meanwhile. Who has let go of its claim
+ * does not go on. */
+static void rest_at_work(struct run *run, struct run_actor *one)
+{
+    const struct role *role = one->performer.role;
+    int64_t now = run->world.now;
+    if (role->is_idle(&one->performer.actor)) {
+        one->works_until = 0;
+    } else if (one->works_until > now) {
+        one->paused_until = one->works_until;
+        int64_t in = role->attends == NULL ? PROTOCOL_NEVER
+                                           : role->attends(&one->performer.actor, &run->rules);
+        if (one->rate != 0 && in != PROTOCOL_NEVER) {
+            in = (4 * in + one->rate - 1) / one->rate; /* the store's ticks */
+        }
+        if (in < one->works_until - now) {
+            one->paused_until = now + in;
+        }
+    }
+}
+
+/* The work that run->bundle rests on has begun; it enters the journal when it is done. */
+static void begin_work(struct run *run, unsigned actor)
+{
+    struct run_actor *one = &run->actors[actor];
+    struct run_event event = {.turn = RUN_PAUSE,
+                              .actor = actor,
+                              .fault = FAULT_LONG_WORK,
+                              .bundle = &run->bundle,
+                              .message = message_of(one),
+                              .changes = run->world.changes};
+    event.amount = 1 + choice_amount(run->source, actor, one->transactions,
+                                     (uint32_t)(WORK_TIMEOUTS * run->rules.timeout));
+    one->works_until = run->world.now + event.amount;
+    one->works_on = run->bundle.effect;
+    one->works_since = run->world.now;
+    one->works_at = run->result.transactions;
+    rest_at_work(run, one);
+    run_stepped(run, &event);
+    one->transactions++;
+}
+
+/* It looks at its clock. The fault fell if anybody did anything while it worked, a skew if its
+ * clock tells another time than the store's. */
+static void look_at_clock(struct run *run, struct run_actor *one)
+{
+    int64_t ticks = run->world.now > one->works_since ? run->world.now - one->works_since : 0;
+    int64_t own = one->rate == 0 ? ticks : ticks * one->rate / 4;
+    if (one->works_at != UINT32_MAX && run->result.transactions > one->works_at) {
+        one->works_at = UINT32_MAX;
+        run->result.fired[FAULT_LONG_WORK]++;
+    }
+    if (own != ticks && !one->skew_counts && one->performer.role->worked != NULL) {
+        one->skew_counts = true;
+        run->result.fired[FAULT_SKEW]++;
+    }
+    one->works_since = run->world.now;
+    one->worked += own;
+    performer_worked(&one->performer, &run->rules, run->sabotage, own);
+}
+
+/* False: it goes on working, and sends nothing. */
+static bool leave_work(struct run *run, unsigned actor)
+{
+    struct run_actor *one = &run->actors[actor];
+    bool done = run->world.now >= one->works_until;
+    look_at_clock(run, one);
+    if (done) {
+        one->works_until = 0;
+        run->bundle.effect = one->works_on;
+        run_work(run, actor);
+    }
+    build_bundle(run, actor);
+    if (!done && run->bundle.effect.what != 0) {
+        rest_at_work(run, one);
+        return false;
+    }
+    return true;
 }
 
 /* The message that a claim takes: the one due first, or one of the next; none that is locked. */
@@ -225,6 +314,8 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
     struct run_actor *one = &run->actors[actor];
     run->seen.client = one->client;
     run->seen.is_new = one->is_new;
+    run->seen.worked = one->worked;
+    one->worked = 0;
     run->seen.answered = !crashes(fault) && run->outcome.kind != OUTCOME_UNKNOWN;
     one->is_new = false;
     run_judge_seen(run, committed, mark);
@@ -282,6 +373,9 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
     if (one->twisted) { /* the fault was about this one transaction */
         run->part->twist(&one->performer.actor, fault, false);
         one->twisted = false;
+    }
+    if (one->works_until != 0) {
+        rest_at_work(run, one);
     }
     if (actor >= run->actor_count) {
         mind_former(run);
@@ -753,13 +847,21 @@ void run_take_turn(struct run *run, unsigned actor)
         resume(run, actor);
         return;
     }
-    build_bundle(run, actor);
+    if (run->actors[actor].works_until == 0) {
+        build_bundle(run, actor);
+    } else if (!leave_work(run, actor)) {
+        return;
+    }
     enum fault_kind fault = weather_fault(run, actor);
     if (run->result.verdict != RUN_HELD) {
         return;
     }
     if (fault == FAULT_SUCCESSOR) {
         start_successor(run, actor);
+        return;
+    }
+    if (fault == FAULT_LONG_WORK) {
+        begin_work(run, actor);
         return;
     }
     run_work(run,

@@ -6,6 +6,7 @@
 #include "sim/run_inside.h"
 
 #define JUMP_TIMEOUTS    4 /* a clock leaps ahead by up to so many, and falls back by one */
+#define SKEW_TIMEOUTS    2
 #define LOST_COMMITS_MAX 4
 #define LATE_REPLAYS     4 /* chances of a replay once everything is done */
 
@@ -126,6 +127,20 @@ static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
     return true;
 }
 
+/* Its own clock is ahead or behind by up to two timeouts, and runs at half to double speed. */
+static bool skew_clock(struct run *run, unsigned actor, uint32_t ordinal)
+{
+    static const uint8_t rates[] = {2, 3, 5, 6, 8};
+    struct run_actor *one = &run->actors[actor];
+    uint32_t span = (uint32_t)(SKEW_TIMEOUTS * run->rules.timeout);
+    uint32_t amount = choice_amount(run->source, actor, ordinal, 5 * (2 * span + 1));
+    one->rate = rates[amount % 5];
+    one->skew = (int64_t)(amount / 5) - (int64_t)span;
+    one->skew_counts = false;
+    run->amount = one->skew;
+    return true;
+}
+
 static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
 {
     uint32_t count = run->part->missteps == NULL ? 0 : run->part->missteps(run, actor, true);
@@ -152,6 +167,8 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
     case FAULT_CLOCK_FORWARD:
     case FAULT_CLOCK_BACK:
         return jump_clock(run, kind, actor, ordinal);
+    case FAULT_SKEW:
+        return skew_clock(run, actor, ordinal);
     case FAULT_ILLEGAL_MOVE:
         return go_wrong(run, actor, ordinal);
     default:
@@ -164,7 +181,8 @@ static bool is_environment(enum fault_kind kind)
 {
     enum fault_group group = fault_get(kind)->group;
     return group == FAULT_GROUP_DUPLICATE || group == FAULT_GROUP_SERVER ||
-           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK || group == FAULT_GROUP_ILLEGAL;
+           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK ||
+           group == FAULT_GROUP_ILLEGAL || group == FAULT_GROUP_SKEW;
 }
 
 /* ---- which fault ----------------------------------------------------------------------------- */
@@ -218,11 +236,15 @@ static bool can_succeed(const struct run *run, unsigned actor)
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     if ((run_is_late(kind) && !can_be_late(run)) ||
-        (kind == FAULT_SUCCESSOR && !can_succeed(run, actor))) {
+        (kind == FAULT_SUCCESSOR && !can_succeed(run, actor)) ||
+        (kind == FAULT_LONG_WORK &&
+         !performer_would_work(&run->actors[actor].performer, &run->bundle)) ||
+        (kind == FAULT_SKEW && run->actors[actor].performer.role->worked == NULL)) {
         return false;
     }
     if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
-        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE && kind != FAULT_SUCCESSOR) {
+        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE && kind != FAULT_SUCCESSOR &&
+        kind != FAULT_LONG_WORK) {
         return false; /* nothing of it reaches the server */
     }
     return run->part->applies == NULL ? part_applies(run, kind, actor)

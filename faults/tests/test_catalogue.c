@@ -39,6 +39,8 @@ Test(catalogue, names_and_order_are_those_of_version_1)
         {"commit-late", FAULT_GROUP_UNKNOWN},
         {"crash-commit-late", FAULT_GROUP_CRASH},
         {"successor", FAULT_GROUP_SUCCESSOR},
+        {"long-work", FAULT_GROUP_WORK},
+        {"clock-skew", FAULT_GROUP_SKEW},
     };
     cr_assert_eq(FAULT_VERSION, 1, "another version: write its table");
     cr_assert_eq(COUNT(expected), (size_t)FAULT_KIND_COUNT);
@@ -65,6 +67,8 @@ Test(catalogue, groups_have_a_key_a_limit_and_a_usual_budget)
         {"answer", "answers", 1},
         {"illegal", "illegals", 1},
         {"successor", "successors", 2},
+        {"work", "works", 3},
+        {"skew", "skews", 2},
     };
     cr_assert_eq(COUNT(expected), (size_t)FAULT_GROUP_COUNT);
     for (size_t i = 0; i < COUNT(expected); i++) {
@@ -118,7 +122,7 @@ Test(catalogue, a_fault_with_the_name_of_a_group_belongs_to_that_group)
             shared++;
         }
     }
-    cr_expect_eq(shared, 3, "duplicate, pause and delay");
+    cr_expect_eq(shared, 4, "duplicate, pause, delay and successor");
 }
 
 Test(catalogue, what_is_not_in_it_is_not_found)

@@ -72,6 +72,11 @@ static void judge_holder(struct judge *judge, const struct doing *doing, const i
 {
     bool lets_go = doing->takes != ROW_NONE && !doing->acks;
     int64_t failures = cells[CELL_FAILURES];
+    if (!lets_go && !doing->nothing && cells[CELL_WORKED] > 0 &&
+        is_half_over(cells, cells[CELL_LAST] + cells[CELL_WORKED])) {
+        tell(judge, doing->keeps != ROW_NONE, CLAUSE_ACL_47, cells,
+             "a worker was at work for more than half of its claim, which it did not extend");
+    }
     if (!lets_go && !doing->nothing && is_half_over(cells, cells[CELL_LAST])) {
         tell(judge, doing->keeps != ROW_NONE || !is_half_over(cells, cells[CELL_TOLD]),
              CLAUSE_ACL_47, cells,
@@ -139,6 +144,7 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
     if (doing->takes != ROW_NONE) { /* what it knew before was of another claim */
         cells[CELL_TOLD] = 0;
         cells[CELL_LAST] = 0;
+        cells[CELL_WORKED] = 0;
     }
     if (extends && !doing->nothing) {
         judge_see(judge, SIGHT_CLAIM_EXTENDED);
@@ -156,6 +162,7 @@ static void remember_end(struct judge *judge, const struct doing *doing,
     }
     cells[CELL_TOLD] = cells[CELL_LAST];
     cells[CELL_LAST] = seen->began;
+    cells[CELL_WORKED] = 0;
     if (seen->ended == OBSERVED_REFUSED) {
         cells[CELL_MESSAGE] = 0; /* perhaps its claim is lost, or it had let go and found nothing */
     }
@@ -184,6 +191,7 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
     if (cells == NULL) {
         return judge.verdict;
     }
+    cells[CELL_WORKED] += seen->worked;
     if (seen->ended == OBSERVED_COMMITTED) {
         read_changes(&doing, rows, changes, count, cells);
         doing.nothing = count == 0 && !seen->only_read;

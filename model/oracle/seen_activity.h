@@ -14,6 +14,7 @@ enum {
     CELL_LIFE,     /* ... and for how long it was given */
     CELL_TOLD,     /* the store's clock as of its last answer but one, */
     CELL_LAST,     /* ... and as of its last one */
+    CELL_WORKED,   /* ticks that it has worked since that, by its own clock */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* ... as it counts them, there may be fewer, or more */
     CELL_ANSWER,   /* the message that it published under this claim, and was told of; 0: none */

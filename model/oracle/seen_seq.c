@@ -41,11 +41,17 @@ static bool has_expired(const struct rows *rows, int64_t now)
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
 
-/* A run ends by a result of its own: it has made progress before (E-SEQ-16). */
-static void judge_beats(struct judge *judge, uint32_t slot, const int64_t *cells)
+/* A run ends by a result of its own: it has made progress before, and told so while it was at work
+ * (E-SEQ-16). */
+static void judge_beats(struct judge *judge, uint32_t slot, int64_t worked, const int64_t *cells)
 {
     bool own = cell(judge->rows, slot, SEQ_ENDED_BY) != 0 &&
                row_key(judge->rows, TABLE_SEQ, slot) == cells[CELL_RUN];
+    int64_t lease = row_get(judge->rows, TABLE_STAGE, 0, STAGE_LEASE);
+    if (own && worked > 0) {
+        judge_that(judge, 2 * worked < lease, ORACLE_STORE, CLAUSE_SEQ_9, TABLE_SEQ, slot,
+                   "a run worked for half of its lease and sent no heartbeat meanwhile");
+    }
     if (own) {
         judge_that(judge, cells[CELL_BEATS] != 0, ORACLE_STORE, CLAUSE_SEQ_9, TABLE_SEQ, slot,
                    "a run reported its result and never sent a heartbeat");
@@ -180,7 +186,7 @@ static void judge_knowledge(struct judge *judge, const struct observed *seen,
     bool committed = seen->ended == OBSERVED_COMMITTED;
     int64_t refused = committed ? refused_at(rows, changes, count, cells[CELL_ABOUT]) : 0;
     judge_refusal(judge, seen, refused, cells);
-    if (committed && seen->answered) {
+    if (committed && seen->answered && seen->worked == 0) { /* else it may be a heartbeat */
         judge_result(judge, changes, count);
     }
     bool reads = committed && seen->answered && seen->only_read;
@@ -241,7 +247,7 @@ static void judge_seq(struct judge *judge, const struct observed *seen, const st
                    "a heartbeat was written that is not the store's time");
     }
     if (of->moved && of->state == IN_FLIGHT && cell(judge->rows, of->slot, SEQ_ENDED_BY) != 0) {
-        judge_beats(judge, of->slot, cells);
+        judge_beats(judge, of->slot, seen->worked, cells);
     } else if (of->moved && of->state == IN_FLIGHT && state != CANCELLED) {
         judge_reclaim(judge, of->slot, of->heartbeat, cells);
     }

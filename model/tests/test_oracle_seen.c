@@ -40,6 +40,9 @@ static void drop(enum row_table table, int64_t key)
 /* How a transaction ends, for tables of them. */
 enum end { OK, REFUSED, ABORTED, AWAY, LOST, UNTOLD, BORN };
 
+/* A step's time, with how long its client has worked before it, by its own clock. */
+#define WORKED(ticks) ((ticks)*INT64_C(1000))
+
 static struct observed seen_at(int64_t at, enum end end)
 {
     static const uint8_t ends[] = {
@@ -51,7 +54,8 @@ static struct observed seen_at(int64_t at, enum end end)
                              .is_new = end == BORN,
                              .client = 3,
                              .isolation = OBSERVED_READ_COMMITTED,
-                             .began = at};
+                             .worked = at / WORKED(1),
+                             .began = at % WORKED(1)};
 }
 
 static enum clause_id tell(seen_monitor *monitor, const struct observed *seen)
@@ -112,7 +116,8 @@ static void act(const struct act_step *step)
         break;
     case EXTEND:
     case BACK:
-        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT, step->at + (step->act == BACK ? 3 : 20));
+        set(TABLE_MESSAGE, 7, MESSAGE_VISIBLE_AT,
+            step->at % WORKED(1) + (step->act == BACK ? 3 : 20));
         break;
     case ACK:
         drop(TABLE_MESSAGE, 7);
@@ -229,6 +234,24 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
           {STEP, 120, OK}}},
         {"kept for a time", FINE, {{CLAIM, 100, OK}, {HOP, 101, OK}, {STEP, 102, OK}}},
         {"kept for no time at all", CLAUSE_ACL_47, {{CLAIM, 100, OK}, {NO_TIME, 101, OK}}},
+        {"at work for less than half of it",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 102, OK}, {STEP, 118 + WORKED(8), OK}}},
+        {"at work for longer",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 102, OK}, {STEP, 118 + WORKED(9), OK}}},
+        {"which adds up over what failed",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK},
+          {STEP, 102, OK},
+          {STEP, 107 + WORKED(5), ABORTED},
+          {STEP, 111 + WORKED(4), OK}}},
+        {"and extended meanwhile",
+         FINE,
+         {{CLAIM, 100, OK},
+          {STEP, 102, OK},
+          {EXTEND, 112 + WORKED(9), OK},
+          {STEP, 121 + WORKED(9), OK}}},
         {"paused, and did not know", FINE, {{CLAIM, 100, OK}, {STEP, 101, OK}, {STEP, 118, OK}}},
         {"a clock that fell back",
          FINE,
@@ -798,11 +821,11 @@ static void run_it(const struct run_step *step)
     switch (step->run) {
     case TAKE:
         set(TABLE_SEQ, 100, SEQ_STATE, 2);
-        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at % WORKED(1));
         break;
     case BEAT:
     case AHEAD: /* of the store's clock */
-        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at + (step->run == AHEAD));
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, step->at % WORKED(1) + (step->run == AHEAD));
         break;
     case GLANCE:
         break;
@@ -859,6 +882,15 @@ Test(oracle_seen, a_run_reports_nothing_before_a_heartbeat)
         {"a run of which it does not know that it has begun",
          FINE,
          {{TAKE, 5, UNTOLD}, {FINISH, 7, OK}}},
+        {"one that took its time",
+         FINE,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {FINISH, 15 + WORKED(9), OK}}},
+        {"and half of its lease",
+         CLAUSE_SEQ_9,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {FINISH, 16 + WORKED(10), OK}}},
+        {"with a heartbeat meanwhile",
+         FINE,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 16 + WORKED(10), OK}, {FINISH, 20 + WORKED(4), OK}}},
         {"another's run", FINE, {{TAKE, 5, OK}, {FINISH, 7, BORN}}},
         {"a run that was taken away", FINE, {{TAKE, 5, OK}, {RECLAIM, 25, OK}}},
     };

@@ -607,11 +607,13 @@ static const struct {
     /* faults and limits */
     {START "faults:\n  crash: 1/20\n  crsh: 1/20\n",
      "s.yaml:5: faults: unknown fault \"crsh\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, illegal, successor, or one kind of them, such as "
+     "delay, server, loss, clock, answer, illegal, successor, work, skew, or one kind of them, "
+     "such as "
      "crash-before-ack"},
     {START "faults: {none: 1/2}\n",
      "s.yaml:3: faults: unknown fault \"none\"; known: crash, unknown, abort, duplicate, pause, "
-     "delay, server, loss, clock, answer, illegal, successor, or one kind of them, such as "
+     "delay, server, loss, clock, answer, illegal, successor, work, skew, or one kind of them, "
+     "such as "
      "crash-before-ack"},
     {START "faults: {crash: 1/2, crash: 1/3}\n",
      "s.yaml:3: faults: the key crash again; a key stands once"},
@@ -640,7 +642,7 @@ static const struct {
     {START "faults: [crash]\n", "s.yaml:3: faults: a list; it is a map such as {crash: 1/20}"},
     {START "limits: {crash: 3}\n",
      "s.yaml:3: limits: unknown limit \"crash\"; known: crashes, unknowns, aborts, duplicates, "
-     "pauses, delays, restarts, losses, jumps, answers, illegals, successors"},
+     "pauses, delays, restarts, losses, jumps, answers, illegals, successors, works, skews"},
     {START "limits: {crashes: 3, crashes: 4}\n",
      "s.yaml:3: limits: the key crashes again; a key stands once"},
     {START "limits: {crashes: -1}\n",

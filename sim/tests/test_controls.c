@@ -15,7 +15,9 @@ struct control {
 };
 
 static const struct control controls[] = {
-    {"owner-by-name", {FAULT_SUCCESSOR}},
+    {"owner-by-name", {FAULT_SUCCESSOR}},       {"task-without-a-clock", {FAULT_LONG_WORK}},
+    {"run-without-a-clock", {FAULT_LONG_WORK}}, {"claim-by-own-clock", {FAULT_SKEW}},
+    {"heartbeat-by-own-clock", {FAULT_SKEW}},
 };
 
 /* How many of the seeds break a promise, and how often the faults took effect. */

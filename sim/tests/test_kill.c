@@ -135,6 +135,10 @@ static const struct killer {
     {"complete-from-stale-key", {CLAUSE_KEY_10}, 1},
     {"success-as-skip", {CLAUSE_SEQ_21}, 1},
     {"owner-by-name", {CLAUSE_SEQ_22, CLAUSE_SEQ_12}, 2},
+    {"run-without-a-clock", {CLAUSE_SEQ_9}, 1}, /* E-SEQ-16 */
+    {"heartbeat-by-own-clock", {CLAUSE_SEQ_19}, 1},
+    {"task-without-a-clock", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
+    {"claim-by-own-clock", {CLAUSE_ACL_47}, 1},
     {"other-budget", {CLAUSE_SEQ_21}, 1},
     {"seqs-from-one", {CLAUSE_SEQ_21}, 1},
     {"flow-in-another-case", {CLAUSE_KEY_1}, 1},

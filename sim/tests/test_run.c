@@ -675,9 +675,10 @@ Test(run, every_fault_does_what_its_name_says)
         cr_expect_eq(result.verdict, lossy ? RUN_BROKEN : RUN_HELD, "%s at %u", name, one->ordinal);
         told[one->kind] = true;
     }
-    told[FAULT_ANSWER_CHANGED] = true; /* below: it needs a task that is run twice */
-    told[FAULT_SUCCESSOR] = true;      /* below: it needs a former self that is slow */
-    told[FAULT_ILLEGAL_MOVE] = true;   /* another protocol's: test_seq_run.c */
+    told[FAULT_ANSWER_CHANGED] = true;               /* below: it needs a task that is run twice */
+    told[FAULT_LONG_WORK] = told[FAULT_SKEW] = true; /* below: they fall on a task */
+    told[FAULT_SUCCESSOR] = true;    /* below: it needs a former self that is slow */
+    told[FAULT_ILLEGAL_MOVE] = true; /* another protocol's: test_seq_run.c */
     for (int kind = 1; kind < FAULT_KIND_COUNT; kind++) {
         cr_expect(told[kind], "no case of %s", fault_get((enum fault_kind)kind)->name);
     }
@@ -732,6 +733,58 @@ Test(run, a_former_self_goes_on_beside_its_successor)
         struct run_result result = hear_run(&stage, items, count, &heard);
         cr_expect_str_eq(heard.text, cases[i].heard, "%zu: %s", i, heard.text);
         cr_expect_eq(result.fired[FAULT_SUCCESSOR], cases[i].fell, "%zu", i);
+        cr_expect_eq(result.verdict, RUN_HELD, "%zu", i);
+    }
+    end(&stage);
+}
+
+/* A task that takes time: its claim is extended meanwhile, by the worker's own clock. It falls if
+ * anybody does anything meanwhile; a skew, if a wrong clock is looked at. */
+Test(run, work_takes_time_and_its_claim_is_extended_by_the_clock_of_the_worker)
+{
+    const uint32_t work = FAULT_LONG_WORK, skew = FAULT_SKEW;
+    const struct {
+        struct choice items[4];
+        const char *heard;
+        uint32_t works, skews;
+    } cases[] = {
+        {{{CHOICE_FAULT, 1, ANSWER, work}, {CHOICE_AMOUNT, 1, ANSWER, 9}},
+         "paused 10 before answer; answer committed; ack committed",
+         0,
+         0},
+        {{{CHOICE_FAULT, 1, ANSWER, work}, {CHOICE_AMOUNT, 1, ANSWER, 99}},
+         "paused 100 before answer; extend committed; extend committed; extend committed; "
+         "answer committed; ack committed",
+         1,
+         0},
+        {{{CHOICE_FAULT, 1, ANSWER - 1, skew}, /* half as fast, so that the claim has lapsed */
+          {CHOICE_FAULT, 1, ANSWER, work},
+          {CHOICE_AMOUNT, 1, ANSWER, 99}},
+         "clock-skew; claim committed; paused 100 before answer; extend committed; "
+         "answer committed; extend committed; ack committed",
+         1,
+         1},
+        {{{CHOICE_FAULT, 1, ANSWER, work},
+          {CHOICE_AMOUNT, 1, ANSWER, 99},
+          {CHOICE_FAULT, 1, ANSWER + 2, FAULT_CRASH_BEFORE_BEGIN}},
+         "paused 100 before answer; extend committed; died before extend; claim committed; "
+         "answer committed",
+         1,
+         0},
+    };
+    struct stage stage = begin_text(alone);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct choice items[COUNT(cases[i].items)];
+        size_t count = 0;
+        while (count < COUNT(items) && cases[i].items[count].why != CHOICE_WHO) {
+            items[count] = cases[i].items[count];
+            count++;
+        }
+        struct heard heard = {.wanted = events_in(cases[i].heard)};
+        struct run_result result = hear_run(&stage, items, count, &heard);
+        cr_expect_str_eq(heard.text, cases[i].heard, "%zu: %s", i, heard.text);
+        cr_expect_eq(result.fired[FAULT_LONG_WORK], cases[i].works, "%zu", i);
+        cr_expect_eq(result.fired[FAULT_SKEW], cases[i].skews, "%zu", i);
         cr_expect_eq(result.verdict, RUN_HELD, "%zu", i);
     }
     end(&stage);

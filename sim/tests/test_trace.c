@@ -303,6 +303,7 @@ Test(trace, every_fault_is_told_in_words)
         [FAULT_CLOCK_BACK] = "the clock falls back to t=",
         [FAULT_COMMIT_LATE] = "answer lost (its COMMIT is on its way)",
         [FAULT_CRASH_COMMIT_LATE] = "dies with its COMMIT on its way",
+        [FAULT_SKEW] = "the clock of worker 1 is set to t=",
         [FAULT_SUCCESSOR] = "worker 1 is started again, and its former self lives on",
     };
     struct stage stage = stage_begin(ALONE, NULL);
