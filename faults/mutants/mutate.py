@@ -34,6 +34,7 @@ ARITHMETIC = {"+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "<<": 
               "&": ["|"], "|": ["&"], "^": ["|"], "+=": ["-="], "-=": ["+="], "|=": ["&="],
               "&=": ["|="], "++": ["--"], "--": ["++"]}
 LOGIC = {"&&": ["||"], "||": ["&&"]}
+FLAGS = ["-std=c17", "-xc", "-D_DEFAULT_SOURCE", "-isystem", "/usr/include/postgresql"]  # libpq's, on Debian
 ASSIGNMENTS = ("=", "+=", "-=", "|=", "&=", "*=", "/=", "%=", "^=", "<<=", ">>=")
 
 Mutant = collections.namedtuple("Mutant", "id file operator line function before after start end")
@@ -417,7 +418,7 @@ def by_tree(root, source):
     unsaved = [(str(root / path), as_functions((root / path).read_text()))
                for path in ("model/check.h", "model/bundle.h", "model/oracle/pipeline_commit.h")
                if (root / path).exists()]
-    unit = clang.Index.create().parse(str(root / source.path), ["-std=c17", "-xc", "-I%s" % root],
+    unit = clang.Index.create().parse(str(root / source.path), [*FLAGS, "-I%s" % root],
                                       unsaved_files=unsaved)
     errors = [d for d in unit.diagnostics if d.severity >= clang.Diagnostic.Error]
     if errors:
