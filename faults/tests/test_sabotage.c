@@ -867,9 +867,11 @@ Test(sabotage, a_named_one_changes_no_more_of_the_catalogue_than_it_says)
         {"tries-not-counted", 0},
         {"lets-go-at-once", 0},
         {"retry-without-marker", 0},
+        {"claim-by-own-clock", 0},
         {"task-never-done", 0},
         {"task-done-again", 0},
         {"task-done-ahead", 0},
+        {"task-without-a-clock", 0},
     };
     cr_assert_eq(COUNT(expected), own_named());
     for (size_t i = 0; i < COUNT(expected); i++) {
