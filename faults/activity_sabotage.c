@@ -354,7 +354,7 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
 
 static void use_copy(struct bundle *bundle, enum primitive_id primitive)
 {
-    struct call *call = sabotage_book_call(bundle, primitive);
+    struct call *call = sabotage_book_call(bundle, (uint8_t)primitive);
     if (call != NULL) {
         call->primitive = COPY;
     }

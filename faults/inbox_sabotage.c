@@ -44,7 +44,6 @@ static const struct sabotage_shape shapes[] = {
 static const struct sabotage_reason equivalents[] = {
     {"inbox.send/repeat", "a message that is sent twice is one that comes twice"},
     {"inbox.send/split-after/open-account", "an account that nothing is sent to yet owes nothing"},
-    {"inbox.apply/repeat", "the id is there already"},
     {"inbox.ack/repeat", "the message is gone already"},
     {"inbox.ack/unguard/ack.1", "who acks has applied the message, whoever holds it now"},
 };

@@ -316,9 +316,6 @@ static const struct sabotage_shape shapes[] = {
 
 static const struct sabotage_reason equivalents[] = {
     {"key.begin-flow/repeat", "the flow is there already"},
-    {"key.read/repeat", "reading twice changes nothing"},
-    {"key.start/repeat", "the digit is no longer the one that the start expects"},
-    {"key.finish-activity/repeat", "the digit is no longer the one that the change expects"},
     {"key.pause/repeat", "the key is no longer the one that was read"},
     {"key.pause/stale/pause-key.1",
      "the test says that the key is still the one that was read, and what is written back is that"},

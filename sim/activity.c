@@ -122,7 +122,7 @@ static const char *const *const only_where[BUNDLE_NAME_COUNT] = {
     [BUNDLE_ANSWER_ACK] = ONLY("tree-3-merged"),
     [BUNDLE_STEPS_ACK] = ONLY("thresholds-merged"),
     [BUNDLE_STEP3_ACK] = ONLY("tree-3-merged", "peer-5-merged", "crowd-merged"),
-    [BUNDLE_ACK_CLAIM] = ONLY("tree-3-merged"),
+    [BUNDLE_ACK_CLAIM] = ONLY("tree-3-merged", "medley-merged"),
 };
 
 /* With merged commits: what is entered along with something else meets its ceilings there, and only

@@ -147,7 +147,8 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 /* ---- hunting --------------------------------------------------------------------------------- */
 
-static const char *const grounds[] = {"key-branches", "key-pause", "key-error", "key-await", NULL};
+static const char *const grounds[] = {"key-branches", "key-pause",    "key-error",
+                                      "key-await",    "key-stubborn", NULL};
 
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {

@@ -31,7 +31,8 @@ const struct monitors *part_monitors(enum protocol_id protocol)
 }
 
 /* Protocols for which all else is as usual. */
-const struct sim_part sim_part_inbox = {.grounds = (const char *const[]){"inbox", NULL}};
+const struct sim_part sim_part_inbox = {.grounds =
+                                            (const char *const[]){"inbox", "inbox-stubborn", NULL}};
 
 static bool publishes(const struct bundle *bundle)
 {

@@ -139,8 +139,13 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
     }
 }
 
-static const char *const grounds[] = {"pipeline",      "pipeline-people", "pipeline-storm",
-                                      "pipeline-race", "pipeline-lapse",  NULL};
+static const char *const grounds[] = {"pipeline",
+                                      "pipeline-people",
+                                      "pipeline-storm",
+                                      "pipeline-race",
+                                      "pipeline-lapse",
+                                      "pipeline-stubborn",
+                                      NULL};
 
 /* What is given up is put back where nearly everything fails. */
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
