@@ -49,8 +49,8 @@
  * Not searched: a commit that comes after its sender moved on (FAULT_COMMIT_LATE). A lost answer is
  * of a transaction that is over. Nor is a worker that is started again while it lives
  * (FAULT_SUCCESSOR): one that dies lets go at once. Work takes no time (FAULT_LONG_WORK): that its
- * claim runs out while its holder works is a lapse, which is searched; extensions meanwhile are not.
- * Nobody has a clock that could be wrong (FAULT_SKEW).
+ * claim runs out while its holder works is a lapse, which is searched; extensions meanwhile are
+ * not. Nobody has a clock that could be wrong (FAULT_SKEW).
  *
  * (EX1) The answer is "complete" only if every state within the bounds was visited.
  * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
