@@ -171,7 +171,7 @@ static void expect_all_as_listed(enum protocol_id protocol)
             count++;
         }
     }
-    cr_expect_gt(count, 4U);
+    cr_expect_gt(count, 3U);
     free_grounds();
 }
 
