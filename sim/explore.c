@@ -623,8 +623,9 @@ size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *soun
 }
 
 /* Takes the first of the moves that may go before all others: a worker's local step, else a claim
- * with local steps to its end. False: there is none. */
-static bool go_first(struct explorer *one)
+ * with local steps to its end. False: there is none. Not inlined: its lists would lie on the stack
+ * once for each step of the way. */
+static __attribute__((noinline)) bool go_first(struct explorer *one)
 {
     struct candidate list[WALK_MOVES_MAX];
     struct walk_move moves[WALK_MOVES_MAX];

@@ -44,6 +44,18 @@ static struct real_plan draw(uint64_t seed, uint32_t times, bool ours)
     return plan;
 }
 
+/* Field by field: what lies between fields is nobody's. */
+static bool same_faults(const struct real_plan *one, const struct real_plan *other)
+{
+    bool same = one->plan.count == other->plan.count;
+    for (size_t i = 0; same && i < one->plan.count; i++) {
+        const struct chaos_fault *a = &one->faults[i], *b = &other->faults[i];
+        same = a->kind == b->kind && a->bundle == b->bundle && a->moment == b->moment &&
+               a->from == b->from && a->amount == b->amount;
+    }
+    return same;
+}
+
 Test(real_plan, a_seed_has_one_plan_and_another_seed_another)
 {
     load("tree-7");
@@ -51,10 +63,8 @@ Test(real_plan, a_seed_has_one_plan_and_another_seed_another)
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct real_plan one = draw(seed, 1, true), again = draw(seed, 1, true);
         struct real_plan other = draw(seed + 1, 1, true);
-        cr_assert_eq(one.plan.count, again.plan.count);
-        cr_expect_eq(memcmp(one.faults, again.faults, one.plan.count * sizeof *one.faults), 0);
-        same += one.plan.count == other.plan.count &&
-                memcmp(one.faults, other.faults, one.plan.count * sizeof *one.faults) == 0;
+        cr_expect(same_faults(&one, &again));
+        same += same_faults(&one, &other);
         for (size_t i = 1; i < one.plan.count; i++) {
             cr_expect_leq(one.faults[i - 1].from, one.faults[i].from);
         }
