@@ -87,7 +87,7 @@ static struct choice choice_of(const uint8_t *bytes)
 /* The built-in scenarios are read once. */
 static const struct scenario *builtin(size_t index)
 {
-    static struct scenario *scenarios[64];
+    static struct scenario *scenarios[256];
     struct scenario_fault fault;
     CHECK(index < sizeof scenarios / sizeof *scenarios);
     if (scenarios[index] == NULL) {
