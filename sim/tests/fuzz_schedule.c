@@ -134,8 +134,9 @@ static void as_choices(const uint8_t *data, size_t size)
         return;
     }
     *schedule.scenario = *builtin(data[0] % scenario_count());
-    schedule.sabotaged = data[1] != 0;
     sabotage_get(data[1] % sabotage_count(), &schedule.sabotage);
+    schedule.sabotaged =
+        data[1] != 0 && schedule.sabotage.protocol == schedule.scenario->protocol; /* as run asks */
     schedule.breaks = false;
     schedule.choices.count = 0;
     for (size_t at = 2; at + 3 <= size && schedule.choices.count < SCHEDULE_CHOICES_MAX; at += 3) {
