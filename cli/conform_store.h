@@ -2,7 +2,7 @@
  * each as one bundle.
  *
  * The stepper, which drives the other halves of `conform`, prepares, begins and reads answers by
- * itself: what real/store.c gets wrong shows there to nobody. Here the bundles of a script go
+ * itself: an error in real/store.c does not show there. Here the bundles of a script go
  * through store_pg, each on a connection of its own as its principal: all of its statements first,
  * COMMIT at a later turn, others in between. What is compared is what an engine is told (kind,
  * refusal, class of abort, values, the message claimed, what was skipped) and the rows; and with
