@@ -25,7 +25,7 @@ static const char help[] =
     "  SCENARIO             a built-in scenario (assay list scenarios) or the path of a .yaml "
     "file;\n"
     "                       drawn-activity, drawn-key, ...: another scenario of that protocol for\n"
-    "                       every 64 seeds, drawn from all that its format can say. One of them "
+    "                       every 16 seeds, drawn from all that its format can say. One of them "
     "is\n"
     "                       drawn-key-17, for every verb\n"
     "  --seeds N            seeds of each scenario (default 1000)\n"

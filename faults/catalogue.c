@@ -48,7 +48,7 @@ static const struct fault faults[FAULT_KIND_COUNT] = {
     [FAULT_ANSWER_CHANGED] = {"answer-changed", FAULT_GROUP_ANSWER,
                               "a worker that runs a task again answers otherwise"},
     [FAULT_ILLEGAL_MOVE] = {"illegal-move", FAULT_GROUP_ILLEGAL,
-                            "an actor attempts a move outside the transition contract"},
+                            "an actor attempts a move that the contract, or a grant, forbids"},
     [FAULT_COMMIT_LATE] = {"commit-late", FAULT_GROUP_UNKNOWN,
                            "the answer to COMMIT is lost, and it commits after others moved on"},
     [FAULT_CRASH_COMMIT_LATE] = {"crash-commit-late", FAULT_GROUP_CRASH,

@@ -46,7 +46,7 @@ enum fault_kind {
     FAULT_CLOCK_FORWARD,       /* the store's clock leaps ahead: claims lapse early */
     FAULT_CLOCK_BACK,          /* the store's clock falls back: claims lapse late */
     FAULT_ANSWER_CHANGED,      /* a worker that runs a task again answers otherwise */
-    FAULT_ILLEGAL_MOVE,        /* seq: an actor attempts a move outside the contract */
+    FAULT_ILLEGAL_MOVE,        /* seq: a move outside the contract; pipeline: what grants forbid */
     FAULT_COMMIT_LATE,         /* the answer is lost, and the commit comes when others moved on */
     FAULT_CRASH_COMMIT_LATE,   /* the worker dies, and its commit comes when others moved on */
     FAULT_SUCCESSOR, /* the worker is started again under its name, and its former self lives on */

@@ -1,6 +1,7 @@
 #include "model/pipeline.h"
 
 #include "model/identity.h"
+#include "model/pipeline_trespass.h"
 #include "model/protocol.h"
 
 #include <string.h>
@@ -481,7 +482,12 @@ static void let_go(const struct pipeline_worker *worker, const struct rules *rul
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct pipeline_worker *worker = &actor->is.pipeline;
+    struct pipeline_worker *worker = &actor->is.pipeline;
+    worker->trespassed = worker->trespass != 0;
+    if (worker->trespassed) {
+        pipeline_trespass_build(worker, worker->trespass - 1U, next);
+        return;
+    }
     switch ((enum pipeline_state)worker->state) {
     case PIPELINE_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
@@ -615,6 +621,11 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
     struct pipeline_worker *worker = &actor->is.pipeline;
+    if (worker->trespassed) {
+        worker->trespassed = false;
+        worker->trespass = 0; /* the request is as it was, whatever the store says */
+        return;
+    }
     switch ((enum pipeline_state)worker->state) {
     case PIPELINE_IDLE:
         take_request(worker, rules, last);

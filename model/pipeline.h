@@ -84,13 +84,15 @@ enum pipeline_state {
 };
 
 struct pipeline_worker {
-    uint8_t state;   /* enum pipeline_state */
-    uint8_t tries;   /* transient errors and lost answers of this phase so far */
-    uint8_t refusal; /* READ: enum refusal that led there; REFUSED_NOTHING: the answer was lost */
-    uint8_t why;     /* HAND_ON, PUT_BACK: enum sweep_reason; SWEEP_MARKED: nothing to log */
-    bool follows;    /* HAND_ON: the phase is done, and what follows from it asked for */
-    bool flipped;    /* it judges otherwise than planned, for as long as it has this request */
-    int64_t found;   /* HAND_ON: the decision or outcome that is stored */
+    uint8_t state;    /* enum pipeline_state */
+    uint8_t tries;    /* transient errors and lost answers of this phase so far */
+    uint8_t refusal;  /* READ: enum refusal that led there; REFUSED_NOTHING: the answer was lost */
+    uint8_t why;      /* HAND_ON, PUT_BACK: enum sweep_reason; SWEEP_MARKED: nothing to log */
+    bool follows;     /* HAND_ON: the phase is done, and what follows from it asked for */
+    bool flipped;     /* it judges otherwise than planned, for as long as it has this request */
+    uint8_t trespass; /* 1 + which it tries next (pipeline_trespass.h); 0: none */
+    bool trespassed;  /* ... and that is what it sent last */
+    int64_t found;    /* HAND_ON: the decision or outcome that is stored */
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
 };
 

@@ -379,7 +379,7 @@ static void draw(enum protocol_id protocol, uint64_t number, const char *name, b
         d.size = 0;
         say(&d, "name: %s\nabout: %s\nprotocol: %s\n", name,
             faults ? "drawn, not written"
-                   : "scenarios that are drawn, another one for every 64 seeds",
+                   : "scenarios that are drawn, another one for every 16 seeds",
             protocol_get(protocol)->name);
         say(&d, "level: %s\n", one_in(&d, 5) ? "transaction" : "statement");
         draws[protocol](&d);

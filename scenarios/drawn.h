@@ -13,7 +13,7 @@
 
 #include "scenarios/scenario.h"
 
-#define DRAWN_SEEDS 64
+#define DRAWN_SEEDS 16
 
 /* The scenario with this number. */
 void drawn_make(enum protocol_id protocol, uint64_t number, struct scenario *scenario);

@@ -1,14 +1,19 @@
 /* The pipeline in the simulation: which faults fall on its phases, where its planted bugs are
  * hunted, and its words. */
 #include "model/identity.h"
+#include "model/pipeline_trespass.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* A trespass is not the worker's doing, and nothing else happens to it meanwhile. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
+    if (run->bundle.name == BUNDLE_TRESPASS) {
+        return false;
+    }
     if (kind == FAULT_CRASH_BEFORE_ACK) {
         return run->bundle.name == BUNDLE_HAND_ON;
     }
@@ -23,6 +28,20 @@ static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
     actor->is.pipeline.flipped = actor->is.pipeline.flipped || on;
+}
+
+/* What a principal may not do, in the name of one (model/pipeline_trespass.h). */
+static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
+{
+    const struct actor *of = &run->actors[actor].performer.actor;
+    (void)drawn;
+    return of->role == PIPELINE_WORKER ? pipeline_trespass_count(&of->is.pipeline) : 0;
+}
+
+static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
+{
+    (void)drawn;
+    run->actors[actor].performer.actor.is.pipeline.trespass = (uint8_t)(1 + which);
 }
 
 static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
@@ -501,13 +520,16 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
     const struct pipeline_worker *one = &actor->is.pipeline;
     hash = sameness_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
                                   (uint64_t)one->refusal << 8 | one->why);
-    hash = sameness_mix(hash, (uint64_t)one->follows << 1 | one->flipped);
+    hash = sameness_mix(hash, (uint64_t)one->trespassed << 7 | (uint64_t)one->trespass << 2 |
+                                  (uint64_t)one->follows << 1 | one->flipped);
     return sameness_mix_message(same, sameness_mix(hash, (uint64_t)one->found), one->message);
 }
 
 const struct sim_part sim_part_pipeline = {.knows = knows,
                                            .applies = applies,
                                            .twist = twist,
+                                           .missteps = missteps,
+                                           .misstep = misstep,
                                            .can_see = can_see,
                                            .grounds = grounds,
                                            .only_grounds = only_grounds,

@@ -26,7 +26,7 @@ Nothing counts as noticed that the sound program comes to as well.
 of engines:
   killed      a promise was broken, or a search found a state from which nothing comes to rest, and not
               so with the sound engine on the same seeds. What follows is no kill by the bench:
-  abort       a CHECK failed (70), or the program died
+  abort       a CHECK failed (70), the program died, or it refuses its own scenarios (64)
   hang        it did not end
   status 3    runs were not deterministic
   regression  only a stored schedule broke a promise

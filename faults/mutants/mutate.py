@@ -169,6 +169,28 @@ def is_plain(source, cursor):
     return cursor.kind == Kind.BINARY_OPERATOR and operator_of(source, cursor)[0] in ASSIGNMENTS
 
 
+def is_assignment(source, cursor):
+    return cursor.kind in (Kind.BINARY_OPERATOR, Kind.COMPOUND_ASSIGNMENT_OPERATOR) and \
+        operator_of(source, cursor)[0] in ASSIGNMENTS
+
+
+def changes_nothing(call):
+    """A function that is given no pointer through which it could write, as far as its type says."""
+    return all("*" not in kind.spelling or "const" in kind.spelling
+               for kind in (a.type.get_canonical() for a in call.get_arguments()))
+
+
+def are_independent(source, first, second):
+    """Two assignments that come to the same in either order: neither names what the other writes, and
+    what they call writes nothing."""
+    if not all(is_assignment(source, s) for s in (first, second)):
+        return False
+    texts = [source.text(*extent(s)) for s in (first, second)]
+    written = [source.text(*extent(next(s.get_children()))) for s in (first, second)]
+    return written[0] not in texts[1] and written[1] not in texts[0] and \
+        all(changes_nothing(c) for s in (first, second) for c in below(s, Kind.CALL_EXPR))
+
+
 def writes_state(cursor):
     """An assignment to what outlives the function, as far as one sees."""
     operands = list(cursor.get_children())
@@ -199,7 +221,8 @@ def block(source, cursor, function):
         elif is_plain(source, statement):
             source.edit("stale" if writes_state(statement) else "drop", start, end, "(void)0")
             following = statements[at + 1] if at + 1 < len(statements) else None
-            if following is not None and is_plain(source, following):
+            if following is not None and is_plain(source, following) and \
+                    not are_independent(source, statement, following):
                 swap(source, "stale", statement, following)
         if statement.kind not in (Kind.RETURN_STMT, Kind.BREAK_STMT, Kind.DECL_STMT) and \
                 not returns_pointer(function):

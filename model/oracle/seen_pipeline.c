@@ -98,6 +98,58 @@ static void judge_read(struct transaction *of)
          "what became of a phase was not read in one snapshot");
 }
 
+/* ---- grants ---------------------------------------------------------------------------------- */
+
+/* The matrix of seed 004: which tables a principal may insert into. */
+static bool may_bring(uint8_t principal, enum row_table table)
+{
+    switch ((int)table) {
+    case TABLE_ENTRY:
+    case TABLE_PAST:
+    case TABLE_SIGNATURE:
+    case TABLE_CHANGE_SET:
+    case TABLE_AFFECTED_ROW:
+        return true;
+    case TABLE_VERIFY:
+        return principal == PRINCIPAL_VERIFY;
+    case TABLE_DEPENDENCY:
+    case TABLE_SWEEP_LOG:
+    case TABLE_ENVELOPE:
+    case TABLE_UNIT_BLOCK:
+    case TABLE_REVIEW:
+        return principal == PRINCIPAL_EXEC;
+    default: /* the queue is the caller's */
+        return false;
+    }
+}
+
+/* A row that a principal inserts is one that it may bring, and a signature is its own (CUT-11). All
+ * that it may change is a status, and the executor what supersedes a decision (CUT-24). */
+static void judge_grants(struct transaction *of, const struct row_change *change)
+{
+    const struct rows *rows = of->judge.rows;
+    enum row_table table = (enum row_table)change->table;
+    uint8_t principal = of->seen->principal;
+    if (change->kind != ROW_INSERTED) {
+        bool status = table == TABLE_ENTRY && change->column == ENTRY_STATUS;
+        bool by = table == TABLE_REVIEW && change->column == REVIEW_BY;
+        bool may = change->kind == ROW_UPDATED && (status || (by && principal == PRINCIPAL_EXEC));
+        tell(of, may, CLAUSE_CUT_24, table, change->slot,
+             "a principal changed or deleted what it may only insert or read");
+        return;
+    }
+    tell(of, may_bring(principal, table), CLAUSE_CUT_11, table, change->slot,
+         "a principal inserted a row that only the other may");
+    if (table == TABLE_SIGNATURE) {
+        int64_t own = principal == PRINCIPAL_VERIFY ? LANE_VERIFIER : LANE_EXECUTOR;
+        tell(of,
+             row_get(rows, table, change->slot, SIGNATURE_LANE) == own &&
+                 row_get(rows, table, change->slot, SIGNATURE_PRINCIPAL) == principal,
+             CLAUSE_CUT_11, table, change->slot,
+             "a principal signed in the other's lane or in its name");
+    }
+}
+
 /* ---- putting back ---------------------------------------------------------------------------- */
 
 /* Whether the log has that this request's phase was exhausted. */
@@ -211,6 +263,9 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
         if (seen->isolation != OBSERVED_ISOLATION_UNKNOWN) {
             judge_lock(&of, &changes[i]);
             judge_isolation(&of, &changes[i]);
+        }
+        if (seen->principal != PRINCIPAL_NONE) {
+            judge_grants(&of, &changes[i]);
         }
         judge_put_back(&of, &changes[i]);
         if (cells != NULL) {

@@ -15,6 +15,7 @@ enum {
     CELL_MOVES,    /* ... how often that seq had been moved by then, */
     CELL_KNOWS,    /* ... and it was told of that, or has read since */
     CELL_UNTOLD,   /* it was not told of the lease that it took last */
+    CELL_OVER,     /* it was told that Stage1 has failed */
 };
 
 static int64_t cell(const struct rows *rows, uint32_t slot, int column)
@@ -142,6 +143,32 @@ static void judge_result(struct judge *judge, const struct row_change *changes, 
                         row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS));
     judge_that(judge, result || !worked, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ_TALLY, stripe,
                "a late result was refused, and counted as if it were a heartbeat");
+}
+
+/* A run whose token no longer stands, or a seq that was overtaken, is refused and counted (SEQ-12,
+ * E-SEQ-3): a worker's transaction that committed and wrote nothing was refused and is forgotten. A
+ * heartbeat behind the last one writes nothing either (SEQ-19). */
+static void judge_counted(struct judge *judge, const struct observed *seen, size_t count,
+                          const int64_t *cells)
+{
+    uint32_t slot = row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]);
+    if (seen->only_read || slot == ROW_NONE ||
+        seen->began <= cell(judge->rows, slot, SEQ_HEARTBEAT)) {
+        return;
+    }
+    judge_that(judge, count > 0, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ, slot,
+               "a worker's transaction was refused, and no counter says so");
+}
+
+/* Stage1 is over for a client that was told of it: it sends nothing more but reads (SEQ-20). */
+static void judge_over(struct judge *judge, const struct observed *seen, int64_t *cells)
+{
+    bool failed = row_get(judge->rows, TABLE_STAGE, 0, STAGE_SEQ) != 0;
+    if (failed && !seen->only_read && cells[CELL_OVER] != 0) {
+        judge_breach(judge, ORACLE_STORE, CLAUSE_SEQ_20, TABLE_STAGE, 0,
+                     "an actor was told that Stage1 has failed, and went on");
+    }
+    cells[CELL_OVER] = failed && seen->answered && seen->ended == OBSERVED_REFUSED;
 }
 
 /* 1 + the slot of the seq that the commit moved; 0: of none. */
@@ -297,6 +324,10 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
         remember_beat(&judge, seen, doing.beats, cells);
     }
     remember_round(&judge, seen, doing.changes, cells);
+    if (seen->ended == OBSERVED_COMMITTED) {
+        judge_counted(&judge, seen, count, cells);
+    }
+    judge_over(&judge, seen, cells);
     judge_knowledge(&judge, seen, changes, count, cells);
     return judge.verdict;
 }

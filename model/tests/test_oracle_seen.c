@@ -1,6 +1,7 @@
 /* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
  * they wrote. What is due is done in time, or it is reported under its clause. */
 #include "model/oracle/seen.h"
+#include "model/protocol.h"
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
@@ -634,6 +635,90 @@ Test(oracle_seen, a_phase_has_its_lock_first_and_its_isolation)
     }
 }
 
+/* What a principal may, by the matrix of the specification; everything else is a breach. */
+static enum clause_id grant_broken_by(enum row_change_kind kind, enum row_table table, int column,
+                                      enum principal principal)
+{
+    bool exec = principal == PRINCIPAL_EXEC;
+    if (kind == ROW_INSERTED) {
+        uint64_t both = TABLE_SET(ENTRY) | TABLE_SET(PAST) | TABLE_SET(SIGNATURE) |
+                        TABLE_SET(CHANGE_SET) | TABLE_SET(AFFECTED_ROW);
+        uint64_t execs = TABLE_SET(DEPENDENCY) | TABLE_SET(SWEEP_LOG) | TABLE_SET(ENVELOPE) |
+                         TABLE_SET(UNIT_BLOCK) | TABLE_SET(REVIEW);
+        uint64_t may = both | (exec ? execs : TABLE_SET(VERIFY));
+        return table_in(may, table) ? FINE : CLAUSE_CUT_11;
+    }
+    bool status = table == TABLE_ENTRY && column == ENTRY_STATUS;
+    bool by = exec && table == TABLE_REVIEW && column == REVIEW_BY;
+    return kind == ROW_UPDATED && (status || by) ? FINE : CLAUSE_CUT_24;
+}
+
+static enum clause_id told_of_grant(enum row_change_kind kind, enum row_table table, int column,
+                                    enum principal principal)
+{
+    begin();
+    put(table, ENTRY);
+    if (table == TABLE_SIGNATURE) {
+        set(table, ENTRY, SIGNATURE_PRINCIPAL, principal);
+        set(table, ENTRY, SIGNATURE_LANE,
+            principal == PRINCIPAL_EXEC ? LANE_EXECUTOR : LANE_VERIFIER);
+    }
+    hand.count = 0;
+    hand_note(&hand, table, 0, kind, column, 1);
+    struct observed seen = {.client = OBSERVED_NOBODY, .principal = (uint8_t)principal};
+    return tell(seen_pipeline, &seen);
+}
+
+Test(oracle_seen, a_principal_changes_nothing_that_it_may_not)
+{
+    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);
+    uint64_t tables = protocol_get(PROTOCOL_PIPELINE)->tables & ~TABLE_SET(MESSAGE);
+    for (int p = PRINCIPAL_EXEC; p < PRINCIPAL_COUNT; p++) {
+        for (int t = 0; t < TABLE_COUNT; t++) {
+            enum row_table table = (enum row_table)t;
+            for (int kind = ROW_INSERTED; table_in(tables, table) && kind <= ROW_DELETED; kind++) {
+                int columns = kind == ROW_UPDATED ? (int)table_get(table)->columns : 1;
+                for (int c = 0; c < columns; c++) {
+                    enum principal principal = (enum principal)p;
+                    cr_expect_eq(told_of_grant((enum row_change_kind)kind, table, c, principal),
+                                 grant_broken_by((enum row_change_kind)kind, table, c, principal),
+                                 "%d: %d of %s.%d", p, kind, table_get(table)->name, c);
+                }
+            }
+        }
+        cr_expect_eq(told_of_grant(ROW_DELETED, TABLE_MESSAGE, 0, (enum principal)p),
+                     CLAUSE_CUT_24);
+        cr_expect_eq(told_of_grant(ROW_INSERTED, TABLE_MESSAGE, 0, (enum principal)p),
+                     CLAUSE_CUT_11);
+    }
+}
+
+Test(oracle_seen, a_principal_signs_in_its_own_lane_and_name)
+{
+    PROVES(CLAUSE_CUT_11);
+    static const struct {
+        enum principal as, name;
+        enum signature_lane lane;
+        enum clause_id clause;
+    } cases[] = {
+        {PRINCIPAL_EXEC, PRINCIPAL_EXEC, LANE_EXECUTOR, FINE},
+        {PRINCIPAL_EXEC, PRINCIPAL_EXEC, LANE_VERIFIER, CLAUSE_CUT_11},
+        {PRINCIPAL_EXEC, PRINCIPAL_VERIFY, LANE_EXECUTOR, CLAUSE_CUT_11},
+        {PRINCIPAL_VERIFY, PRINCIPAL_VERIFY, LANE_VERIFIER, FINE},
+        {PRINCIPAL_VERIFY, PRINCIPAL_VERIFY, LANE_EXECUTOR, CLAUSE_CUT_11},
+        {PRINCIPAL_VERIFY, PRINCIPAL_EXEC, LANE_VERIFIER, CLAUSE_CUT_11},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put(TABLE_SIGNATURE, SET);
+        set(TABLE_SIGNATURE, SET, SIGNATURE_PRINCIPAL, cases[i].name);
+        set(TABLE_SIGNATURE, SET, SIGNATURE_LANE, cases[i].lane);
+        hand.count = 1;
+        struct observed seen = {.client = OBSERVED_NOBODY, .principal = (uint8_t)cases[i].as};
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
 Test(oracle_seen, what_became_of_a_phase_is_read_in_one_snapshot)
 {
     PROVES(CLAUSE_CUT_17);
@@ -1053,6 +1138,72 @@ Test(oracle_seen, who_is_refused_was_not_overtaken_by_itself_and_told)
             clause = tell(seen_seq, &seen);
         }
         cr_expect_eq(clause, cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+/* A client took the lease of seq 100 at tick 5, and its next transaction commits. */
+Test(oracle_seen, a_refusal_of_a_worker_is_counted)
+{
+    PROVES(CLAUSE_SEQ_12);
+    static const struct {
+        const char *name;
+        enum clause_id clause;
+        int64_t at;
+        bool takes, reads, counts;
+    } cases[] = {
+        {"counted", FINE, 9, true, false, true},
+        {"not counted", CLAUSE_SEQ_12, 9, true, false, false},
+        {"it only reads", FINE, 9, true, true, false},
+        {"a heartbeat behind the last one", FINE, 5, true, false, false},
+        {"a client without a run", FINE, 9, false, false, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put(TABLE_STAGE, 1);
+        put(TABLE_SEQ, 100);
+        put(TABLE_SEQ_TALLY, 50);
+        hand.count = 0;
+        struct observed seen = seen_at(5, OK);
+        seen.client = cases[i].takes ? 3 : 4;
+        set(TABLE_SEQ, 100, SEQ_STATE, 2);
+        set(TABLE_SEQ, 100, SEQ_HEARTBEAT, 5);
+        cr_expect_eq(tell(seen_seq, &seen), FINE);
+        seen = seen_at(cases[i].at, OK);
+        seen.only_read = cases[i].reads;
+        if (cases[i].counts) {
+            set(TABLE_SEQ_TALLY, 50, SEQ_TALLY_STALE, 1);
+            set(TABLE_SEQ_TALLY, 50, SEQ_TALLY_OF, 100);
+        }
+        cr_expect_eq(tell(seen_seq, &seen), cases[i].clause, "%s", cases[i].name);
+    }
+}
+
+Test(oracle_seen, nothing_is_sent_once_it_is_told_that_stage1_has_failed)
+{
+    PROVES(CLAUSE_SEQ_20);
+    static const struct {
+        const char *name;
+        enum clause_id clause;
+        enum end told, then;
+        bool failed, reads;
+    } cases[] = {
+        {"it goes on", CLAUSE_SEQ_20, REFUSED, REFUSED, true, false},
+        {"it goes on, and that fails", CLAUSE_SEQ_20, REFUSED, ABORTED, true, false},
+        {"it reads", FINE, REFUSED, OK, true, true},
+        {"it was started anew", FINE, REFUSED, BORN, true, false},
+        {"it was not told", FINE, LOST, REFUSED, true, false},
+        {"refused for another reason", FINE, REFUSED, REFUSED, false, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put(TABLE_STAGE, 1);
+        set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].failed);
+        hand.count = 0;
+        struct observed seen = seen_at(5, cases[i].told);
+        cr_expect_eq(tell(seen_seq, &seen), FINE);
+        seen = seen_at(6, cases[i].then);
+        seen.only_read = cases[i].reads;
+        cr_expect_eq(tell(seen_seq, &seen), cases[i].clause, "%s", cases[i].name);
     }
 }
 

@@ -362,3 +362,67 @@ Test(pipeline, a_phase_of_the_wrong_principal_is_refused_and_found)
     cr_expect_eq(run.result.breach.clause, CLAUSE_CUT_11, "%s", run.result.breach.why);
     run_free(&run);
 }
+
+/* ---- trespasses ------------------------------------------------------------------------------ */
+
+#define TRESPASSES 17 /* that there are */
+
+static int tried_count;
+static struct {
+    uint8_t principal, primitive;
+    int64_t third; /* what tells the signatures apart */
+} tried[TRESPASSES + 1];
+
+static void note_trespass(const struct bundle *bundle)
+{
+    int64_t third = bundle->calls[0].primitive == PRIMITIVE_SIGN ? bundle->params[2] : 0;
+    int at = 0;
+    while (at < tried_count &&
+           (tried[at].principal != bundle->principal ||
+            tried[at].primitive != bundle->calls[0].primitive || tried[at].third != third)) {
+        at++;
+    }
+    cr_assert(at <= TRESPASSES);
+    tried[at].principal = bundle->principal;
+    tried[at].primitive = bundle->calls[0].primitive;
+    tried[at].third = third;
+    tried_count = at == tried_count ? at + 1 : tried_count;
+}
+
+/* Refused for want of a right, and for nothing else: the caller, whom no grant binds, may. */
+static void check_trespass(void *context, const struct run_event *event)
+{
+    (void)context;
+    if (event->turn != RUN_TRANSACTION || event->bundle->name != BUNDLE_TRESPASS) {
+        return;
+    }
+    cr_expect_eq(event->outcome->kind, OUTCOME_REFUSED);
+    cr_expect_eq(event->outcome->refusal, REFUSED_FORBIDDEN);
+    note_trespass(event->bundle);
+    struct bundle allowed = *event->bundle;
+    struct outcome outcome;
+    allowed.principal = PRINCIPAL_NONE;
+    size_t mark = world_mark(&run.world);
+    store_execute(&run.world, run.primitives, &allowed, ROW_NONE, &outcome);
+    bool acks = allowed.calls[0].primitive == PRIMITIVE_ACK; /* others may have claimed it since */
+    cr_expect(outcome.kind == OUTCOME_COMMITTED || acks, "%s: %d",
+              primitive_table[allowed.calls[0].primitive].name, outcome.refusal);
+    world_undo(&run.world, mark);
+}
+
+Test(pipeline, every_trespass_is_refused_by_the_grants_alone, .timeout = 120)
+{
+    PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);
+    struct scenario_fault fault;
+    static const char calm[] = "name: trespass\nprotocol: pipeline\nworkers: 2\n"
+                               "entries: {plain: {}}\n"
+                               "faults: {illegal: 1/3}\nlimits: {illegals: 20}\n";
+    cr_assert(scenario_parse(calm, strlen(calm), "trespass", &scenario, &fault), "%s", fault.text);
+    cr_assert(run_make(&run, &scenario, NULL));
+    run.observer = check_trespass;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct choice_source drawn = choice_random(seed, &scenario.faults);
+        cr_assert_eq(run_once(&run, &drawn)->verdict, RUN_HELD);
+    }
+    cr_expect_eq(tried_count, TRESPASSES);
+}
