@@ -520,7 +520,7 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
     const struct pipeline_worker *one = &actor->is.pipeline;
     hash = sameness_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
                                   (uint64_t)one->refusal << 8 | one->why);
-    hash = sameness_mix(hash, (uint64_t)one->trespassed << 7 | (uint64_t)one->trespass << 2 |
+    hash = sameness_mix(hash, (uint64_t)one->trespassed << 8 | (uint64_t)one->trespass << 2 |
                                   (uint64_t)one->follows << 1 | one->flipped);
     return sameness_mix_message(same, sameness_mix(hash, (uint64_t)one->found), one->message);
 }

@@ -47,11 +47,26 @@ LEFT_OUT = {
 ASIDE = {
     "model/graph.c": ("count_below graph_activities", "bound what a scenario may ask for"),
     "model/bundle.h": ("bundle_acks bundle_claims", "are asked by the simulation"),
-    "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_valid",
+    "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_place key_valid refuse_ids",
                     "judge what a scenario or a store says"),
     "model/seq_rules.h": ("seq_rules_pair", "is asked by the simulation, for what an actor may try"),
     "model/protocol.c": ("protocol_find is_same", "find a protocol by what a scenario says"),
 }
+
+# Mutants that no run can tell from the sound program, a kind a line: file, operator, what stands before
+# the place, the text there, what it becomes, what stands behind it, and why.
+NUMBER, NAME = r"\d+", r"\w+"
+OF_A_KIND = [
+    (r".*\.c", ".*", r"\.tables = [^=;]*", ".*", ".*", "",
+     "which tables a server's schema has; the simulation has all of them, and conform and real use the others"),
+    (r".*\.c", "name", r"bundle_begin\(\w+, [^;]*", r"BUNDLE_\w+", r"BUNDLE_\w+", "",
+     "what a transaction is called, by faults and by people; what it does is the same"),
+    (r"model/seq_rules\.c", "name", "", r"SEQ_MOVE_(?!RETRY)\w+", r"SEQ_MOVE_(?!RETRY|NONE)\w+", "",
+     "runs ask of a pair whether it is a move, and never which of the twelve"),
+    (r".*\.c", "name", r"\[", NAME, NAME, r"\] = \"", "what something is called in texts for people"),
+    (r"model/ledger\.c", "constant", r"\[GUID_(?!ATTEMPTS)\w+\] *= \{[^}]*", NUMBER, NUMBER, "",
+     "runs read a GUID's markers as four digits at once, and only decode this field by itself"),
+]
 
 # Suites that a mutant meets which the bench left alive.
 SUITES = {
@@ -217,6 +232,17 @@ class Engines:
         self.idle = unexecuted(bench.program)
         aside = {(file, name) for file, (names, _) in ASIDE.items() for name in names.split()}
         return [m for m in mutants if (m.file, m.function) not in self.idle | aside]
+
+    def equivalent(self, mutant):
+        """Why no mutant of its kind can be told from the sound program; None: one can."""
+        text = (TREE / mutant.file).read_text()
+        for file, operator, before, there, after, behind, why in OF_A_KIND:
+            if re.fullmatch(file, mutant.file) and re.fullmatch(operator, mutant.operator) and \
+                    re.search("(?:%s)$" % before, text[:mutant.start]) and \
+                    re.fullmatch(there, mutant.before) and re.fullmatch(after, mutant.after.strip()) and \
+                    re.match(behind, text[mutant.end:]):
+                return why
+        return None
 
     def judge(self, sound, mutant, base):
         protocols = FILES[mutant.file]

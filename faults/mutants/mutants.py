@@ -44,7 +44,7 @@ of store and sql, what is noticed: suites; conform: a difference from PostgreSQL
 that is not found any more; real: a broken promise. And what is not: abort, hang, survived, and
   refused     it could not be used at all (64, 69)
 These do not count: no build; same code (the compiler makes the same program of it); equivalent (listed
-in equivalent.tsv, with the reason). The score is what was noticed of those that count.
+in equivalent.tsv, or of a kind that engines.py lists, with the reason). The score is what was noticed of those that count.
 """
 
 import argparse
@@ -105,8 +105,9 @@ class Bench:
             return NOTHING._replace(column="no build")
         if all(self.sound_code(source) == code(made) for source, made in zip(sources, objects)):
             return NOTHING._replace(column="same code")
-        if mutant.id in self.known:
-            return NOTHING._replace(column="equivalent", why=self.known[mutant.id])
+        why = self.known.get(mutant.id) or self.target.equivalent(mutant)
+        if why:
+            return NOTHING._replace(column="equivalent", why=why)
         base = random.Random("%s %s" % (self.options.seed, mutant.id)).randrange(1, 2**40)
         try:
             return self.target.judge(self.build, Spoilt(self.build, mutant, overlay, objects), base)

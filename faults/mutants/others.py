@@ -26,6 +26,9 @@ class Target:
     def worth(self, bench, mutants):
         return mutants
 
+    def equivalent(self, mutant):
+        return None
+
     def tell_left_out(self):
         for why, names in self.left_out.items():
             print("left out, %s: %s" % (why, names))

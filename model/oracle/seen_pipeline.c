@@ -150,6 +150,14 @@ static void judge_grants(struct transaction *of, const struct row_change *change
     }
 }
 
+/* A phase writes, and a look at one locks nothing: a principal that locks rows and leaves them as
+ * they were has the use of a right for which there is none (CUT-24). */
+static void judge_idle_lock(struct transaction *of)
+{
+    tell(of, of->count > 0 || of->seen->only_read, CLAUSE_CUT_24, TABLE_COUNT, ROW_NONE,
+         "a principal locked rows and wrote none");
+}
+
 /* ---- putting back ---------------------------------------------------------------------------- */
 
 /* Whether the log has that this request's phase was exhausted. */
@@ -231,6 +239,8 @@ static void count_try(struct transaction *of, int64_t *cells)
     } else if (observed_failed(seen)) {
         cells[CELL_TRIES]++;
     } else if (seen->only_read) {
+        tell(of, cells[CELL_TRIES] <= TRIES_MAX || cells[CELL_PENDING] > 0, CLAUSE_CUT_12,
+             TABLE_COUNT, ROW_NONE, "a phase was exhausted, and its client read on");
         cells[CELL_TRIES] += cells[CELL_PENDING];
         cells[CELL_PENDING] = 0;
     }
@@ -273,9 +283,12 @@ struct oracle_verdict seen_pipeline(struct oracle *oracle, const struct rows *ro
             forget_if_claimed(&changes[i], cells);
         }
     }
-    if (committed && seen->only_read && seen->principal != PRINCIPAL_NONE &&
+    if (committed && seen->principal != PRINCIPAL_NONE &&
         seen->isolation != OBSERVED_ISOLATION_UNKNOWN) {
-        judge_read(&of);
+        judge_idle_lock(&of);
+        if (seen->only_read) {
+            judge_read(&of);
+        }
     }
     if (cells != NULL) {
         count_try(&of, cells);

@@ -160,15 +160,23 @@ static void judge_counted(struct judge *judge, const struct observed *seen, size
                "a worker's transaction was refused, and no counter says so");
 }
 
-/* Stage1 is over for a client that was told of it: it sends nothing more but reads (SEQ-20). */
-static void judge_over(struct judge *judge, const struct observed *seen, int64_t *cells)
+/* Stage1 is over for a client that was told of it, or failed it: it sends nothing more but reads
+ * (SEQ-20). */
+static void judge_over(struct judge *judge, const struct observed *seen,
+                       const struct row_change *changes, size_t count, int64_t *cells)
 {
     bool failed = row_get(judge->rows, TABLE_STAGE, 0, STAGE_SEQ) != 0;
+    bool by_itself = false;
+    for (size_t i = 0; i < count; i++) {
+        by_itself = by_itself || (changes[i].table == TABLE_STAGE &&
+                                  changes[i].kind == ROW_UPDATED && changes[i].column == STAGE_SEQ);
+    }
     if (failed && !seen->only_read && cells[CELL_OVER] != 0) {
         judge_breach(judge, ORACLE_STORE, CLAUSE_SEQ_20, TABLE_STAGE, 0,
                      "an actor was told that Stage1 has failed, and went on");
     }
-    cells[CELL_OVER] = failed && seen->answered && seen->ended == OBSERVED_REFUSED;
+    bool told = seen->ended == OBSERVED_REFUSED || by_itself;
+    cells[CELL_OVER] = failed && seen->answered && (told || cells[CELL_OVER] != 0);
 }
 
 /* 1 + the slot of the seq that the commit moved; 0: of none. */
@@ -327,7 +335,7 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
     if (seen->ended == OBSERVED_COMMITTED) {
         judge_counted(&judge, seen, count, cells);
     }
-    judge_over(&judge, seen, cells);
+    judge_over(&judge, seen, changes, count, cells);
     judge_knowledge(&judge, seen, changes, count, cells);
     return judge.verdict;
 }

@@ -719,6 +719,60 @@ Test(oracle_seen, a_principal_signs_in_its_own_lane_and_name)
     }
 }
 
+Test(oracle_seen, a_principal_locks_what_it_writes)
+{
+    PROVES(CLAUSE_CUT_24);
+    static const struct {
+        enum principal principal;
+        bool writes, reads;
+        enum clause_id clause;
+    } cases[] = {
+        {PRINCIPAL_EXEC, false, false, CLAUSE_CUT_24},
+        {PRINCIPAL_VERIFY, false, false, CLAUSE_CUT_24},
+        {PRINCIPAL_EXEC, true, false, FINE},
+        {PRINCIPAL_EXEC, false, true, FINE},
+        {PRINCIPAL_NONE, false, false, FINE},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put(TABLE_ENVELOPE, 7);
+        hand.count = cases[i].writes;
+        struct observed seen = {.client = OBSERVED_NOBODY,
+                                .principal = (uint8_t)cases[i].principal,
+                                .isolation = OBSERVED_SERIALIZABLE,
+                                .only_read = cases[i].reads};
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].clause, "case %zu", i);
+    }
+}
+
+/* Phases of which the client is told that they failed, or of which it is told nothing; then it
+ * reads, twice. */
+Test(oracle_seen, a_phase_that_is_exhausted_is_not_read_for)
+{
+    PROVES(CLAUSE_CUT_12);
+    static const struct {
+        int failed, lost;
+        enum clause_id first, second;
+    } cases[] = {{3, 0, FINE, FINE},
+                 {4, 0, CLAUSE_CUT_12, CLAUSE_CUT_12},
+                 {3, 1, FINE, CLAUSE_CUT_12},
+                 {2, 1, FINE, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        for (int f = 0; f < cases[i].failed + cases[i].lost; f++) {
+            struct observed seen = seen_at(5 + f, f < cases[i].failed ? ABORTED : LOST);
+            seen.principal = PRINCIPAL_EXEC;
+            cr_expect_eq(tell(seen_pipeline, &seen), FINE);
+        }
+        struct observed seen = seen_at(20, OK);
+        seen.principal = PRINCIPAL_EXEC;
+        seen.isolation = OBSERVED_SERIALIZABLE;
+        seen.only_read = true;
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].first, "case %zu", i);
+        cr_expect_eq(tell(seen_pipeline, &seen), cases[i].second, "case %zu", i);
+    }
+}
+
 Test(oracle_seen, what_became_of_a_phase_is_read_in_one_snapshot)
 {
     PROVES(CLAUSE_CUT_17);
@@ -1193,12 +1247,14 @@ Test(oracle_seen, nothing_is_sent_once_it_is_told_that_stage1_has_failed)
         {"it was started anew", FINE, REFUSED, BORN, true, false},
         {"it was not told", FINE, LOST, REFUSED, true, false},
         {"refused for another reason", FINE, REFUSED, REFUSED, false, false},
+        {"it failed Stage1 itself", CLAUSE_SEQ_20, OK, ABORTED, true, false},
+        {"it failed Stage1 itself, untold", FINE, UNTOLD, ABORTED, true, false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin();
         put(TABLE_STAGE, 1);
-        set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].failed);
         hand.count = 0;
+        set(TABLE_STAGE, 1, STAGE_SEQ, cases[i].failed);
         struct observed seen = seen_at(5, cases[i].told);
         cr_expect_eq(tell(seen_seq, &seen), FINE);
         seen = seen_at(6, cases[i].then);

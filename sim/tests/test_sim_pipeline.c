@@ -365,7 +365,7 @@ Test(pipeline, a_phase_of_the_wrong_principal_is_refused_and_found)
 
 /* ---- trespasses ------------------------------------------------------------------------------ */
 
-#define TRESPASSES 17 /* that there are */
+#define TRESPASSES 21 /* that there are */
 
 static int tried_count;
 static struct {
