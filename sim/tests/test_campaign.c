@@ -447,9 +447,10 @@ Test(campaign, seeds_of_a_family_run_the_scenarios_that_they_draw)
         drawn_make((enum protocol_id)p, number, &drawn);
         cr_assert(campaign_runner_make(&runner, &scenario, NULL));
         cr_assert(campaign_runner_make(&of_one, &drawn, NULL));
-        cr_assert(campaign_block(&runner, 64 * number - 32, 64, 0, &block)); /* of two */
-        cr_assert(campaign_block(&runner, 64 * number, 64, 0, &block));
-        cr_assert(campaign_block(&of_one, 64 * number, 64, 0, &one));
+        uint64_t first = DRAWN_SEEDS * number;
+        cr_assert(campaign_block(&runner, first - 8, DRAWN_SEEDS, 0, &block)); /* of two */
+        cr_assert(campaign_block(&runner, first, DRAWN_SEEDS, 0, &block));
+        cr_assert(campaign_block(&of_one, first, DRAWN_SEEDS, 0, &one));
         cr_expect_eq(block.digest, one.digest, "%s", drawn.name);
         cr_expect_eq(memcmp(&block.tally, &one.tally, sizeof one.tally), 0, "%s", drawn.name);
         cr_expect_eq(campaign_scenario(&drawn, 1, &scenario), &drawn);

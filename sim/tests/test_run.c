@@ -362,10 +362,16 @@ struct pairs {
     int unknown; /* pairs that the enumeration does not know */
 };
 
+/* A trespass is tried on purpose, by no engine. */
+static bool is_of_engine(const struct run_event *event)
+{
+    return event->turn == RUN_TRANSACTION && event->bundle->name != BUNDLE_TRESPASS;
+}
+
 static void collect(void *context, const struct run_event *event)
 {
     struct pairs *pairs = context;
-    for (int i = 0; event->turn == RUN_TRANSACTION && i < event->bundle->count; i++) {
+    for (int i = 0; is_of_engine(event) && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
         pairs->seen[pairs->protocol][bundle][primitive] = true;
@@ -440,7 +446,7 @@ static bool is_of_one_moment(const struct bundle *bundle)
 static void collect_looks(void *context, const struct run_event *event)
 {
     struct looks *looks = context;
-    if (event->turn == RUN_TRANSACTION && only_reads(event->bundle)) {
+    if (is_of_engine(event) && only_reads(event->bundle)) {
         looks->seen[looks->protocol][event->bundle->name] = true;
         looks->torn += !is_of_one_moment(event->bundle);
     }
