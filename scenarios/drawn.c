@@ -349,7 +349,8 @@ static void draw_pipeline(struct drawing *d)
         }
         say(d, "}\n");
     }
-    say_faults(d, QUEUE | GROUP(ANSWER), GROUP(SUCCESSOR) | GROUP(WORK), "");
+    say_faults(d, QUEUE | GROUP(ANSWER), GROUP(SUCCESSOR) | GROUP(WORK),
+               one_in(d, 3) ? "illegal: 1/20" : "");
 }
 
 static void draw_inbox(struct drawing *d)
