@@ -79,6 +79,7 @@ struct session_rules {
     bool grants;                  /* 42501 for what the principal may not do, before any row */
     bool policies;                /* ... and for a new row that does not say what it must */
     bool parents;                 /* 23503 for a row that refers to none */
+    bool checks_anew;             /* ... and for one that the transaction writes a second time */
     bool children;                /* 23503 for deleting a row that others refer to */
     bool skip_locked;             /* SKIP LOCKED passes over rows that are locked */
     bool advisory_waits;          /* an advisory lock excludes others */

@@ -265,13 +265,28 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     return EFFECT_DONE;
 }
 
-/* A row that this transaction has written before is checked anew when it is written again, whatever
- * the column: the server looks at who made the version that is replaced. */
-static enum effect recheck_parent(struct doing *doing, enum row_table table, const struct seen *row)
+/* The row that a statement has just written must refer to one that is there. Goes on here, too,
+ * after a wait for that one. */
+static enum effect check_parent(struct doing *doing, enum row_table table, int64_t key)
 {
-    enum effect effect = lock_parent(doing, table, &row->cells[1]);
+    struct sessions *all = doing->all;
+    struct seen row;
+    session_committed_row(all, all->version_count, table, key, &row);
+    session_add_own_writes(all, doing->one, table, key, -1, &row);
+    enum effect effect = row.there ? lock_parent(doing, table, &row.cells[1]) : EFFECT_DONE;
     doing->one->written = effect == EFFECT_WAITS;
     return effect;
+}
+
+/* Updates a row. If this transaction has written it before, what it refers to is looked for anew,
+ * whatever the column: the server looks at who made the version that is replaced. */
+static enum effect update(struct doing *doing, struct session_write write, const struct seen *row)
+{
+    enum row_table table = (enum row_table)write.table;
+    bool again = doing->all->rules->checks_anew && !doing->op->joins &&
+                 session_written_before(doing->one, table, row);
+    session_write_to(doing->one, write);
+    return again ? check_parent(doing, table, write.key) : EFFECT_DONE;
 }
 
 /* In a primitive that is one statement, a row that the statement has updated already: a second
@@ -325,14 +340,10 @@ static enum effect write_row(struct doing *doing, enum row_table table, const st
         }
         return effect;
     }
-    bool again = !op->joins && session_written_before(one, table, row);
     write.value =
         meaning_written(&doing->frame, op, doing->all->rules->writes_on_latest ? *cell : before);
-    session_write_to(one, write);
     *cell = write.value;
-    struct seen written = *row;
-    written.cells[1 + op->column] = write.value;
-    return again ? recheck_parent(doing, table, &written) : EFFECT_DONE;
+    return update(doing, write, row);
 }
 
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
@@ -343,8 +354,7 @@ static enum effect on_cell(struct doing *doing)
     int64_t key = meaning_operand(&doing->frame, op->key);
     struct seen row, tested;
     if (doing->one->written) { /* and waited for the parent */
-        see(doing, table, key, true, &row);
-        return recheck_parent(doing, table, &row);
+        return check_parent(doing, table, key);
     }
     int64_t before = 0;
     enum effect effect = reach_row(doing, table, key, &row, &tested, &before);
@@ -399,14 +409,14 @@ static enum effect conflict(struct doing *doing, enum row_table table, struct se
         }
         take_lock(one, op->table, row->slot, LOCK_NO_KEY_UPDATE, doing->all->version_count);
     }
-    session_write_to(one, (struct session_write){.kind = SESSION_SETS,
-                                                 .table = op->table,
-                                                 .column = (uint8_t)(last - 1),
-                                                 .insert = row->insert,
-                                                 .slot = row->slot,
-                                                 .key = row->cells[0],
-                                                 .value = row->cells[last] + 1});
-    return EFFECT_DONE;
+    struct session_write write = {.kind = SESSION_SETS,
+                                  .table = op->table,
+                                  .column = (uint8_t)(last - 1),
+                                  .insert = row->insert,
+                                  .slot = row->slot,
+                                  .key = row->cells[0],
+                                  .value = row->cells[last] + 1};
+    return update(doing, write, row);
 }
 
 static enum effect insert(struct doing *doing)
@@ -443,11 +453,8 @@ static enum effect insert(struct doing *doing)
                                                      .insert = (int8_t)one->insert_count++,
                                                      .slot = ROW_NONE,
                                                      .key = key});
-        one->written = true;
     }
-    enum effect effect = lock_parent(doing, table, columns);
-    one->written = effect == EFFECT_WAITS;
-    return effect;
+    return check_parent(doing, table, key);
 }
 
 /* Due earlier, or at the same time with a lower key. */
@@ -509,6 +516,9 @@ static enum effect claim(struct doing *doing)
 {
     struct session *one = doing->one;
     struct seen row = {.there = false};
+    if (one->written) { /* and waited for the parent */
+        return check_parent(doing, TABLE_MESSAGE, one->outcome.message[0]);
+    }
     doing->reason = REFUSED_NO_MESSAGE;
     if (one->picked == SESSION_PICKS_ITSELF) {
         pick_message(doing, &row);
@@ -519,9 +529,9 @@ static enum effect claim(struct doing *doing)
         return EFFECT_MISSED; /* none, or acked by an earlier call */
     }
     if (row.insert < 0) {
-        enum effect effect = lock_row(doing, TABLE_MESSAGE, lock_for(doing), true, &row);
-        if (effect != EFFECT_DONE || !row.there) {
-            return effect == EFFECT_DONE ? EFFECT_MISSED : effect;
+        enum effect locked = lock_row(doing, TABLE_MESSAGE, lock_for(doing), true, &row);
+        if (locked != EFFECT_DONE || !row.there) {
+            return locked == EFFECT_DONE ? EFFECT_MISSED : locked;
         }
     }
     note_read(one, TABLE_MESSAGE, row.cells[0]);
@@ -531,12 +541,12 @@ static enum effect claim(struct doing *doing)
     row.cells[1 + MESSAGE_VISIBLE_AT] = one->now + meaning_operand(&doing->frame, doing->op->value);
     write.column = MESSAGE_EPOCH;
     write.value = row.cells[1 + MESSAGE_EPOCH];
-    session_write_to(one, write);
+    enum effect effect = update(doing, write, &row);
     write.column = MESSAGE_VISIBLE_AT;
     write.value = row.cells[1 + MESSAGE_VISIBLE_AT];
     session_write_to(one, write);
     memcpy(one->outcome.message, row.cells, sizeof one->outcome.message);
-    return EFFECT_DONE;
+    return effect;
 }
 
 static enum effect take_advisory(struct doing *doing)

@@ -520,6 +520,31 @@ static const struct course courses[] = {
         COMMITS('B', "commits; A: 2"),
         COMMITS('A', "commits"), COMMITS('C', "commits")},
         .cells = {{TABLE_ACTIVITY, 11, ACTIVITY_LEDGER, 2}}},
+    {"a second upsert of a row in its transaction locks that row's parent", .steps = {
+        DOES('A', RECORD(41, 3), "done"),
+        DOES('B', LOCK(JOB_, 1, LOCK_UPDATE), "5"),
+        DOES('C', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
+        DOES('A', RECORD(41, 3), "waits"),
+        COMMITS('C', "commits"),
+        COMMITS('B', "commits; A: done"),
+        COMMITS('A', "commits")},
+        .cells = {{TABLE_COMPLETION, 41, COMPLETION_RUNS, 3}, {TABLE_COMPLETION, 41, COMPLETION_JOB, 1}}},
+    {"an upsert of a row that the transaction made finds its parent locked", .steps = {
+        DOES('A', RECORD(42, 1), "done"),
+        DOES('B', ADD(JOB_, 1, 1), "6"),
+        DOES('A', RECORD(42, 1), "done"),
+        COMMITS('A', "commits"), COMMITS('B', "commits")},
+        .cells = {{TABLE_COMPLETION, 42, COMPLETION_RUNS, 2}}},
+    {"a claim of a message that the transaction wrote before locks the parent", .steps = {
+        DOES('A', SET(MESSAGE_, 21, 5), "5"),
+        DOES('B', LOCK(ACTIVITY_, 11, LOCK_UPDATE), "0"),
+        DOES('A', CLAIM(), "waits"),
+        COMMITS('B', "commits; A: message 21"),
+        COMMITS('A', "commits")}, .cells = {{TABLE_MESSAGE, 21, MESSAGE_EPOCH, 1}}},
+    {"a first claim of a message leaves its parent alone", .steps = {
+        DOES('B', LOCK(ACTIVITY_, 11, LOCK_UPDATE), "0"),
+        DOES('A', CLAIM(), "message 21"),
+        COMMITS('A', "commits"), COMMITS('B', "commits")}},
 
     /* traps: what looks right and is not, and what is */
     {"E-ACL-24: of two updates of a row in a statement the second is lost", .steps = {
