@@ -90,6 +90,19 @@ static bool shared_with(const struct sessions *all, unsigned who, uint8_t table,
     return false;
 }
 
+/* FOR KEY SHARE goes beside an update, so the version that is seen is no reason to skip; a server
+ * then locks the versions after it, too, and waits there whatever it was asked to skip. */
+static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t table, uint32_t slot,
+                         bool looks_back)
+{
+    bool behind = looks_back;
+    for (uint32_t s = 0; s < all->count; s++) {
+        behind =
+            behind || ((has_it >> s & 1) != 0 && session_goes_beside(&all->each[s], table, slot));
+    }
+    return behind && all->rules->skip_stops_at_first;
+}
+
 /* Locks a committed row that the session sees, and brings its copy up to date. */
 static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t mode, bool skips,
                             struct seen *row)
@@ -106,7 +119,9 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
         return EFFECT_ABORTED; /* without waiting for whoever has it now */
     }
     if (has_it != 0) {
-        if (skips && all->rules->skip_locked) {
+        bool behind = mode == LOCK_KEY_SHARE &&
+                      waits_behind(all, has_it, (uint8_t)table, row->slot, looks_back);
+        if (skips && all->rules->skip_locked && !behind) {
             row->there = false;
             return EFFECT_DONE;
         }
@@ -318,12 +333,33 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
     return effect;
 }
 
+/* Nobody may refer to the row that is gone. Goes on here, too, after a wait for a child. */
+static enum effect check_children(struct doing *doing, enum row_table table, int64_t key)
+{
+    enum effect effect = look_for_children(doing, table, key);
+    doing->one->written = effect == EFFECT_WAITS;
+    return effect;
+}
+
+/* The row goes before its children are looked for: who inserts its key meanwhile has to wait. */
+static enum effect delete_row(struct doing *doing, enum row_table table, struct session_write write)
+{
+    if (doing->all->rules->deletes_first) {
+        session_write_to(doing->one, write);
+        return check_children(doing, table, write.key);
+    }
+    enum effect effect = look_for_children(doing, table, write.key);
+    if (effect == EFFECT_DONE) {
+        session_write_to(doing->one, write);
+    }
+    return effect;
+}
+
 /* ADD, SET and DELETE of a row that passed its test; `cell` is what it holds afterwards. */
 static enum effect write_row(struct doing *doing, enum row_table table, const struct seen *row,
                              int64_t before, int64_t *cell)
 {
     const struct op *op = doing->op;
-    struct session *one = doing->one;
     struct session_write write = {.kind = op->kind == OP_DELETE ? SESSION_DELETES : SESSION_SETS,
                                   .table = op->table,
                                   .column = op->column,
@@ -334,11 +370,7 @@ static enum effect write_row(struct doing *doing, enum row_table table, const st
         return EFFECT_DONE;
     }
     if (op->kind == OP_DELETE) {
-        enum effect effect = look_for_children(doing, table, row->cells[0]);
-        if (effect == EFFECT_DONE) {
-            session_write_to(one, write);
-        }
-        return effect;
+        return delete_row(doing, table, write);
     }
     write.value =
         meaning_written(&doing->frame, op, doing->all->rules->writes_on_latest ? *cell : before);
@@ -353,8 +385,9 @@ static enum effect on_cell(struct doing *doing)
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
     struct seen row, tested;
-    if (doing->one->written) { /* and waited for the parent */
-        return check_parent(doing, table, key);
+    if (doing->one->written) { /* and waited for the parent, or for children */
+        return op->kind == OP_DELETE ? check_children(doing, table, key)
+                                     : check_parent(doing, table, key);
     }
     int64_t before = 0;
     enum effect effect = reach_row(doing, table, key, &row, &tested, &before);

@@ -59,16 +59,29 @@ bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, u
     return false;
 }
 
-static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
+/* The first write of a row tells: it made the version that others see go. NULL: none. */
+static const struct session_write *first_write(const struct session *one, uint8_t table,
+                                               uint32_t slot)
 {
     for (uint16_t w = 0; w < one->write_count; w++) {
         const struct session_write *write = &one->writes[w];
         if (write->table == table && write->insert < 0 && write->slot == slot) {
-            return write
-                ->replaces; /* the first one tells: it made the version that others see go */
+            return write;
         }
     }
-    return false;
+    return NULL;
+}
+
+static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
+{
+    const struct session_write *first = first_write(one, table, slot);
+    return first != NULL && first->replaces;
+}
+
+bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot)
+{
+    const struct session_write *first = first_write(one, table, slot);
+    return first != NULL && !first->replaces;
 }
 
 void session_note_changes(struct sessions *all, size_t mark, const struct session *one)
