@@ -54,6 +54,13 @@ static inline bool run_is_late(enum fault_kind fault)
     return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
 }
 
+/* A mirror copies what a scenario presets once the commit is made, and by then who waited for the
+ * row has it. So nobody may wait there: transactions are neither stopped half-way nor late. */
+static inline bool run_mirror_lags(const struct run *run)
+{
+    return run->mirror != NULL && run->has_presets;
+}
+
 /* A fault that is counted only when it is seen to matter. */
 static inline bool run_counts_later(enum fault_kind fault)
 {

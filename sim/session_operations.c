@@ -103,6 +103,14 @@ static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t ta
     return behind && all->rules->skip_stops_at_first;
 }
 
+/* Who follows a row to its latest version waits for whoever is about to replace that, whatever the
+ * mode: also FOR KEY SHARE, which goes beside an update of the version that it sees. */
+static bool is_under_way(const struct doing *doing, uint8_t table, int64_t key)
+{
+    return doing->all->rules->follows_commits &&
+           sessions_writers(doing->all, doing->who, table, key) != 0;
+}
+
 /* Locks a committed row that the session sees, and brings its copy up to date. */
 static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t mode, bool skips,
                             struct seen *row)
@@ -130,6 +138,9 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
     if (since == SINCE_DELETED && all->rules->gone_is_gone) {
         row->there = false;
         return EFFECT_DONE;
+    }
+    if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)table, row->cells[0])) {
+        return wait(doing, WAIT_KEY, (uint8_t)table, ROW_NONE, row->cells[0], mode);
     }
     take_lock(one, (uint8_t)table, row->slot, mode, all->version_count);
     if (since != SINCE_NOTHING && !looks_back) {
@@ -275,6 +286,10 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     }
     if (since == SINCE_DELETED) {
         return EFFECT_IMPOSSIBLE;
+    }
+    if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)parent, row.cells[0])) {
+        return wait(doing, WAIT_KEY, (uint8_t)parent, ROW_NONE, row.cells[0],
+                    all->rules->parent_lock);
     }
     take_lock(one, (uint8_t)parent, row.slot, all->rules->parent_lock, all->version_count);
     return EFFECT_DONE;

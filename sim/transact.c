@@ -675,7 +675,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         send_late(run, actor, fault);
         return;
     }
-    bool interleaves = run->interleaves && !run->calm && !run->settling;
+    bool interleaves = run->interleaves && !run->calm && !run->settling && !run_mirror_lags(run);
     uint32_t length = interleaves ? session_length(run->sessions, &run->bundle) : 0;
     one->stop = length > 0 ? choice_stop(run->source, actor, one->transactions, length) : 0;
     uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;

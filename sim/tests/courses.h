@@ -540,6 +540,14 @@ static const struct course courses[] = {
         DOES('B', TRY_LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
         COMMITS('C', "commits; B: 9"),
         COMMITS('B', "commits")}},
+    {"FOR KEY SHARE that follows a row waits for who updates it now", .steps = {
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('B', ADD(JOB_, 3, 1), "waits"),
+        DOES('C', LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        COMMITS('A', "commits; B: 11"),
+        COMMITS('B', "commits; C: 11"),
+        COMMITS('C', "commits")}, .chosen = true, .cells = {{JOB_COLUMN(3), 11}}},
     {"who refers to a row waits for FOR UPDATE", .steps = {
         DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
         DOES('B', INSERT(TABLE_ACTIVITY, course_activity, 13, 3, 0), "waits"),
