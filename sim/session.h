@@ -72,7 +72,6 @@ struct session_rules {
     bool writes_on_latest;        /* ... and written as it now is: no update is lost */
     bool gone_is_gone;            /* ... and one that was deleted meanwhile is not there */
     bool key_share_looks_back;    /* FOR KEY SHARE sees the snapshot's version of an updated row */
-    bool follows_commits;         /* who follows a row to its latest version waits for its writer */
     bool one_update_a_statement;  /* a second update of a row in a statement is lost (E-ACL-24) */
     bool unique;                  /* a key that is there is refused: 23505 */
     bool unique_waits;            /* ... and one that somebody is writing is waited for */

@@ -107,8 +107,7 @@ static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t ta
  * mode: also FOR KEY SHARE, which goes beside an update of the version that it sees. */
 static bool is_under_way(const struct doing *doing, uint8_t table, int64_t key)
 {
-    return doing->all->rules->follows_commits &&
-           sessions_writers(doing->all, doing->who, table, key) != 0;
+    return sessions_writers(doing->all, doing->who, table, key) != 0;
 }
 
 /* Locks a committed row that the session sees, and brings its copy up to date. */
@@ -267,7 +266,9 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     struct seen row;
     session_committed_row(all, one->looks_from, parent, columns[key->column], &row);
     session_add_own_writes(all, one, parent, columns[key->column], -1, &row);
-    note_read(one, (uint8_t)parent, columns[key->column]);
+    if (row.insert < 0) { /* its own new row is no read of what others did */
+        note_read(one, (uint8_t)parent, columns[key->column]);
+    }
     doing->reason = REFUSED_NO_PARENT;
     if (!row.there) {
         return EFFECT_IMPOSSIBLE;

@@ -59,29 +59,28 @@ bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, u
     return false;
 }
 
-/* The first write of a row tells: it made the version that others see go. NULL: none. */
-static const struct session_write *first_write(const struct session *one, uint8_t table,
-                                               uint32_t slot)
-{
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
-        if (write->table == table && write->insert < 0 && write->slot == slot) {
-            return write;
-        }
-    }
-    return NULL;
-}
-
+/* One of its updates of the row was made FOR UPDATE: who has an older version must look at the
+ * latest. */
 static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
 {
-    const struct session_write *first = first_write(one, table, slot);
-    return first != NULL && first->replaces;
+    bool replaced = false;
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        replaced = replaced || (write->replaces && write->table == table && write->insert < 0 &&
+                                write->slot == slot);
+    }
+    return replaced;
 }
 
 bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot)
 {
-    const struct session_write *first = first_write(one, table, slot);
-    return first != NULL && !first->replaces;
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        if (write->table == table && write->insert < 0 && write->slot == slot) {
+            return !write->replaces; /* the first one tells: it made that version go */
+        }
+    }
+    return false;
 }
 
 void session_note_changes(struct sessions *all, size_t mark, const struct session *one)

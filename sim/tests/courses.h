@@ -548,6 +548,13 @@ static const struct course courses[] = {
         COMMITS('A', "commits; B: 11"),
         COMMITS('B', "commits; C: 11"),
         COMMITS('C', "commits")}, .chosen = true, .cells = {{JOB_COLUMN(3), 11}}},
+    {"FOR KEY SHARE sees the latest version if any was updated FOR UPDATE", .steps = {
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "10"),
+        DOES('A', ADD(JOB_, 3, 1), "11"),
+        DOES('B', LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        COMMITS('A', "commits; B: 11"),
+        COMMITS('B', "commits")}},
     {"who refers to a row waits for FOR UPDATE", .steps = {
         DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
         DOES('B', INSERT(TABLE_ACTIVITY, course_activity, 13, 3, 0), "waits"),
