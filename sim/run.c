@@ -1,6 +1,7 @@
 #include "sim/run.h"
 
 #include "scenarios/document.h"
+#include "sim/former.h"
 #include "sim/part.h"
 #include "sim/run_inside.h"
 #include "sim/weather.h"
@@ -303,7 +304,7 @@ static void settle(struct run *run)
     for (unsigned a = 0; a < run->actor_count; a++) {
         run_start_anew(run, a);
     }
-    run_end_former(run);
+    former_end(run);
     struct run_event event = {.turn = RUN_SETTLE, .actor = CHOICE_NOBODY};
     run_stepped(run, &event);
 }

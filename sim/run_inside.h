@@ -1,4 +1,4 @@
-/* What the files of a run share. Private to run.c, transact.c, weather.c and
+/* What the files of a run share. Private to run.c, transact.c, former.c, long_work.c, weather.c and
  * walk.c. */
 #ifndef SIM_RUN_INSIDE_H
 #define SIM_RUN_INSIDE_H
@@ -29,8 +29,14 @@ void run_judge_seen(struct run *run, bool committed, size_t mark);
 /* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);
 
-/* The former self of a worker, if there is one, is gone for good. Its session is closed. */
-void run_end_former(struct run *run);
+/* No more sessions than are needed: all of them are looked at, again and again. */
+void run_fit_sessions(struct run *run);
+
+/* What the actor sends next, as run->bundle. */
+void run_build_bundle(struct run *run, unsigned actor);
+
+/* The message that it holds, key first; NULL: its role holds none. */
+const int64_t *run_message_of(const struct run_actor *one);
 
 /* No connection of the principal is free: 53300. */
 bool run_is_full(const struct run *run, enum principal principal);
@@ -46,6 +52,13 @@ void run_drop_sessions(struct run *run, bool told);
 static inline bool run_is_late(enum fault_kind fault)
 {
     return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
+}
+
+/* A mirror copies what a scenario presets once the commit is made, and by then who waited for the
+ * row has it. So nobody may wait there: transactions are neither stopped half-way nor late. */
+static inline bool run_mirror_lags(const struct run *run)
+{
+    return run->mirror != NULL && run->has_presets;
 }
 
 /* A fault that is counted only when it is seen to matter. */

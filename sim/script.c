@@ -67,6 +67,7 @@ enum style {
     STYLE_ADVISORY, /* everybody begins with the same advisory lock */
     STYLE_SKEW,     /* serializable; plain reads and additions of two rows */
     STYLE_DELETES,  /* rows that nobody refers to come and go */
+    STYLE_FAMILY,   /* a row that is written again and again, and the one that it refers to */
     STYLE_RIGHTS    /* principals, and what they may */
 };
 
@@ -75,6 +76,7 @@ struct drawing {
     struct pcg pcg;
     struct bundle *bundle;
     enum style style;
+    uint8_t child; /* STYLE_FAMILY: the table of the row that refers to the other */
 };
 
 static uint32_t below(struct drawing *draw, uint32_t bound)
@@ -87,6 +89,11 @@ static bool chance(struct drawing *draw, uint32_t times, uint32_t of)
     return below(draw, of) < times;
 }
 
+static uint8_t parent_of(const struct drawing *draw)
+{
+    return (uint8_t)primitive_foreign_keys[draw->child].parent;
+}
+
 static uint8_t any_table(struct drawing *draw)
 {
     static const uint8_t often[] = {TABLE_JOB,      TABLE_JOB,     TABLE_JOB, TABLE_ACTIVITY,
@@ -94,6 +101,7 @@ static uint8_t any_table(struct drawing *draw)
     static const uint8_t leaves[] = {TABLE_MESSAGE, TABLE_GUID};
     return draw->style == STYLE_SKEW      ? TABLE_JOB
            : draw->style == STYLE_DELETES ? leaves[below(draw, sizeof leaves)]
+           : draw->style == STYLE_FAMILY  ? (chance(draw, 3, 4) ? draw->child : parent_of(draw))
                                           : often[below(draw, sizeof often)];
 }
 
@@ -101,8 +109,9 @@ static uint8_t any_table(struct drawing *draw)
 static int64_t any_key(struct drawing *draw, uint8_t table)
 {
     static const uint8_t often[] = {0, 0, 0, 0, 0, 1, 1, 2};
-    return first_keys[table] +
-           (draw->style == STYLE_SKEW ? below(draw, 2) : often[below(draw, sizeof often)]);
+    return first_keys[table] + (draw->style == STYLE_SKEW     ? below(draw, 2)
+                                : draw->style == STYLE_FAMILY ? 0
+                                                              : often[below(draw, sizeof often)]);
 }
 
 static uint8_t any_lock(struct drawing *draw)
@@ -110,7 +119,11 @@ static uint8_t any_lock(struct drawing *draw)
     static const uint8_t often[] = {LOCK_USUAL,  LOCK_USUAL,        LOCK_NONE,
                                     LOCK_SHARE,  LOCK_KEY_SHARE,    LOCK_KEY_SHARE,
                                     LOCK_UPDATE, LOCK_NO_KEY_UPDATE};
-    return draw->style == STYLE_SKEW ? LOCK_USUAL : often[below(draw, sizeof often)];
+    static const uint8_t strong[] = {LOCK_UPDATE, LOCK_UPDATE, LOCK_SHARE, LOCK_KEY_SHARE,
+                                     LOCK_KEY_SHARE};
+    return draw->style == STYLE_SKEW     ? LOCK_USUAL
+           : draw->style == STYLE_FAMILY ? strong[below(draw, sizeof strong)]
+                                         : often[below(draw, sizeof often)];
 }
 
 static enum call_mode any_mode(struct drawing *draw)
@@ -236,6 +249,49 @@ static void draw_advisory(struct drawing *draw)
     call_one(draw, op, 1, CALL_PLAIN)[0] = draw->style == STYLE_ADVISORY ? 1 : 1 + below(draw, 2);
 }
 
+/* The child is written, so that only a lock can stand in the way. */
+static void draw_again(struct drawing *draw)
+{
+    struct op op = {.kind = chance(draw, 1, 2) ? OP_ADD : OP_SET,
+                    .table = draw->child,
+                    .column = cells[draw->child],
+                    .key = P(0),
+                    .value = P(1),
+                    .returns = TO(0),
+                    .found = TO(1),
+                    .miss = MISS_GOES_ON};
+    if (draw->child == TABLE_COMPLETION) {
+        draw_record(draw);
+    } else if (draw->child == TABLE_MESSAGE && chance(draw, 1, 3)) {
+        draw_claim(draw);
+    } else {
+        int64_t *params = call_one(draw, op, 2, CALL_PLAIN);
+        params[0] = any_key(draw, draw->child);
+        params[1] = below(draw, 3);
+    }
+}
+
+/* The parent goes, or comes. */
+static void draw_parent(struct drawing *draw)
+{
+    uint8_t table = parent_of(draw);
+    struct op gone = {.kind = OP_DELETE,
+                      .table = table,
+                      .column = cells[table],
+                      .key = P(0),
+                      .returns = TO(0),
+                      .found = TO(1),
+                      .miss = MISS_GOES_ON};
+    struct op made = {.kind = OP_INSERT,
+                      .table = table,
+                      .key = P(0),
+                      .columns = new_rows[table],
+                      .miss = MISS_GOES_ON};
+    int64_t *params = call_one(draw, chance(draw, 1, 2) ? gone : made, 3, CALL_PLAIN);
+    params[0] = any_key(draw, table);
+    params[1] = first_keys[TABLE_JOB]; /* of an activity, the job; of a job, any number */
+}
+
 /* Step 2 and the traps: one statement over several rows. */
 static void draw_compound(struct drawing *draw)
 {
@@ -317,6 +373,10 @@ static void draw_call(struct drawing *draw)
         (chance(draw, 2, 5) ? draw_new_by_right : draw_by_right)(draw);
     } else if (draw->style == STYLE_SKEW || draw->style == STYLE_DELETES) {
         (chance(draw, 1, 2) ? draw_look : draw_write)(draw);
+    } else if (draw->style == STYLE_FAMILY) {
+        static void (*const often[])(struct drawing *) = {draw_again, draw_again, draw_look,
+                                                          draw_look, draw_parent};
+        often[below(draw, sizeof often / sizeof often[0])](draw);
     } else {
         kinds[below(draw, sizeof kinds / sizeof kinds[0])](draw);
     }
@@ -394,11 +454,14 @@ void script_draw(struct script *script, uint64_t seed)
     struct drawing draw = {.script = script, .pcg = pcg_stream(seed, PCG_SCRIPT)};
     memset(script, 0, sizeof *script);
     draw_rows(&draw);
-    static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING,
+    static const uint8_t styles[] = {STYLE_ANYTHING, STYLE_ANYTHING, STYLE_ANYTHING, STYLE_FAMILY,
                                      STYLE_ADVISORY, STYLE_SKEW,     STYLE_DELETES,  STYLE_RIGHTS};
+    static const uint8_t children[] = {TABLE_ACTIVITY, TABLE_MESSAGE, TABLE_GUID, TABLE_COMPLETION};
     draw.style = (enum style)styles[below(&draw, sizeof styles)];
     if (draw.style == STYLE_RIGHTS) {
         draw_entries(&draw);
+    } else if (draw.style == STYLE_FAMILY) {
+        draw.child = children[below(&draw, sizeof children)];
     }
     script->sessions = chance(&draw, 1, 4) ? 4 : 2 + below(&draw, 2);
     uint32_t serializable = draw.style == STYLE_SKEW ? 3 : below(&draw, 4); /* 3: all, 2: half */

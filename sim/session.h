@@ -79,8 +79,11 @@ struct session_rules {
     bool grants;                  /* 42501 for what the principal may not do, before any row */
     bool policies;                /* ... and for a new row that does not say what it must */
     bool parents;                 /* 23503 for a row that refers to none */
+    bool checks_anew;             /* ... and for one that the transaction writes a second time */
     bool children;                /* 23503 for deleting a row that others refer to */
+    bool deletes_first;           /* ... which is gone by then: who inserts its key waits */
     bool skip_locked;             /* SKIP LOCKED passes over rows that are locked */
+    bool skip_stops_at_first;     /* ... by a lock on the version that it sees, not on later ones */
     bool advisory_waits;          /* an advisory lock excludes others */
     bool advisory_lasts;          /* ... until the transaction ends */
     bool snapshot_before_wait;    /* SERIALIZABLE: a first statement that waits has its snapshot */

@@ -60,6 +60,10 @@ void session_note_version(struct sessions *all, struct row_change change, bool r
 /* One of the session's own locks on the row is as strong as that. */
 bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode);
 
+/* It has updated the row and did not have it FOR UPDATE then: the version that others see is one
+ * that FOR KEY SHARE goes beside. */
+bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot);
+
 void session_note_changes(struct sessions *all, size_t mark, const struct session *one);
 
 /* A commit; false: nobody will ever look behind it. */

@@ -90,6 +90,26 @@ static bool shared_with(const struct sessions *all, unsigned who, uint8_t table,
     return false;
 }
 
+/* FOR KEY SHARE goes beside an update, so the version that is seen is no reason to skip; a server
+ * then locks the versions after it, too, and waits there whatever it was asked to skip. */
+static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t table, uint32_t slot,
+                         bool looks_back)
+{
+    bool behind = looks_back;
+    for (uint32_t s = 0; s < all->count; s++) {
+        behind =
+            behind || ((has_it >> s & 1) != 0 && session_goes_beside(&all->each[s], table, slot));
+    }
+    return behind && all->rules->skip_stops_at_first;
+}
+
+/* Who follows a row to its latest version waits for whoever is about to replace that, whatever the
+ * mode: also FOR KEY SHARE, which goes beside an update of the version that it sees. */
+static bool is_under_way(const struct doing *doing, uint8_t table, int64_t key)
+{
+    return sessions_writers(doing->all, doing->who, table, key) != 0;
+}
+
 /* Locks a committed row that the session sees, and brings its copy up to date. */
 static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t mode, bool skips,
                             struct seen *row)
@@ -106,7 +126,9 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
         return EFFECT_ABORTED; /* without waiting for whoever has it now */
     }
     if (has_it != 0) {
-        if (skips && all->rules->skip_locked) {
+        bool behind = mode == LOCK_KEY_SHARE &&
+                      waits_behind(all, has_it, (uint8_t)table, row->slot, looks_back);
+        if (skips && all->rules->skip_locked && !behind) {
             row->there = false;
             return EFFECT_DONE;
         }
@@ -115,6 +137,9 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
     if (since == SINCE_DELETED && all->rules->gone_is_gone) {
         row->there = false;
         return EFFECT_DONE;
+    }
+    if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)table, row->cells[0])) {
+        return wait(doing, WAIT_KEY, (uint8_t)table, ROW_NONE, row->cells[0], mode);
     }
     take_lock(one, (uint8_t)table, row->slot, mode, all->version_count);
     if (since != SINCE_NOTHING && !looks_back) {
@@ -241,7 +266,9 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     struct seen row;
     session_committed_row(all, one->looks_from, parent, columns[key->column], &row);
     session_add_own_writes(all, one, parent, columns[key->column], -1, &row);
-    note_read(one, (uint8_t)parent, columns[key->column]);
+    if (row.insert < 0) { /* its own new row is no read of what others did */
+        note_read(one, (uint8_t)parent, columns[key->column]);
+    }
     doing->reason = REFUSED_NO_PARENT;
     if (!row.there) {
         return EFFECT_IMPOSSIBLE;
@@ -261,17 +288,36 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
     if (since == SINCE_DELETED) {
         return EFFECT_IMPOSSIBLE;
     }
+    if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)parent, row.cells[0])) {
+        return wait(doing, WAIT_KEY, (uint8_t)parent, ROW_NONE, row.cells[0],
+                    all->rules->parent_lock);
+    }
     take_lock(one, (uint8_t)parent, row.slot, all->rules->parent_lock, all->version_count);
     return EFFECT_DONE;
 }
 
-/* A row that this transaction has written before is checked anew when it is written again, whatever
- * the column: the server looks at who made the version that is replaced. */
-static enum effect recheck_parent(struct doing *doing, enum row_table table, const struct seen *row)
+/* The row that a statement has just written must refer to one that is there. Goes on here, too,
+ * after a wait for that one. */
+static enum effect check_parent(struct doing *doing, enum row_table table, int64_t key)
 {
-    enum effect effect = lock_parent(doing, table, &row->cells[1]);
+    struct sessions *all = doing->all;
+    struct seen row;
+    session_committed_row(all, all->version_count, table, key, &row);
+    session_add_own_writes(all, doing->one, table, key, -1, &row);
+    enum effect effect = row.there ? lock_parent(doing, table, &row.cells[1]) : EFFECT_DONE;
     doing->one->written = effect == EFFECT_WAITS;
     return effect;
+}
+
+/* Updates a row. If this transaction has written it before, what it refers to is looked for anew,
+ * whatever the column: the server looks at who made the version that is replaced. */
+static enum effect update(struct doing *doing, struct session_write write, const struct seen *row)
+{
+    enum row_table table = (enum row_table)write.table;
+    bool again = doing->all->rules->checks_anew && !doing->op->joins &&
+                 session_written_before(doing->one, table, row);
+    session_write_to(doing->one, write);
+    return again ? check_parent(doing, table, write.key) : EFFECT_DONE;
 }
 
 /* In a primitive that is one statement, a row that the statement has updated already: a second
@@ -303,12 +349,33 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
     return effect;
 }
 
+/* Nobody may refer to the row that is gone. Goes on here, too, after a wait for a child. */
+static enum effect check_children(struct doing *doing, enum row_table table, int64_t key)
+{
+    enum effect effect = look_for_children(doing, table, key);
+    doing->one->written = effect == EFFECT_WAITS;
+    return effect;
+}
+
+/* The row goes before its children are looked for: who inserts its key meanwhile has to wait. */
+static enum effect delete_row(struct doing *doing, enum row_table table, struct session_write write)
+{
+    if (doing->all->rules->deletes_first) {
+        session_write_to(doing->one, write);
+        return check_children(doing, table, write.key);
+    }
+    enum effect effect = look_for_children(doing, table, write.key);
+    if (effect == EFFECT_DONE) {
+        session_write_to(doing->one, write);
+    }
+    return effect;
+}
+
 /* ADD, SET and DELETE of a row that passed its test; `cell` is what it holds afterwards. */
 static enum effect write_row(struct doing *doing, enum row_table table, const struct seen *row,
                              int64_t before, int64_t *cell)
 {
     const struct op *op = doing->op;
-    struct session *one = doing->one;
     struct session_write write = {.kind = op->kind == OP_DELETE ? SESSION_DELETES : SESSION_SETS,
                                   .table = op->table,
                                   .column = op->column,
@@ -319,20 +386,12 @@ static enum effect write_row(struct doing *doing, enum row_table table, const st
         return EFFECT_DONE;
     }
     if (op->kind == OP_DELETE) {
-        enum effect effect = look_for_children(doing, table, row->cells[0]);
-        if (effect == EFFECT_DONE) {
-            session_write_to(one, write);
-        }
-        return effect;
+        return delete_row(doing, table, write);
     }
-    bool again = !op->joins && session_written_before(one, table, row);
     write.value =
         meaning_written(&doing->frame, op, doing->all->rules->writes_on_latest ? *cell : before);
-    session_write_to(one, write);
     *cell = write.value;
-    struct seen written = *row;
-    written.cells[1 + op->column] = write.value;
-    return again ? recheck_parent(doing, table, &written) : EFFECT_DONE;
+    return update(doing, write, row);
 }
 
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
@@ -342,9 +401,9 @@ static enum effect on_cell(struct doing *doing)
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
     struct seen row, tested;
-    if (doing->one->written) { /* and waited for the parent */
-        see(doing, table, key, true, &row);
-        return recheck_parent(doing, table, &row);
+    if (doing->one->written) { /* and waited for the parent, or for children */
+        return op->kind == OP_DELETE ? check_children(doing, table, key)
+                                     : check_parent(doing, table, key);
     }
     int64_t before = 0;
     enum effect effect = reach_row(doing, table, key, &row, &tested, &before);
@@ -399,14 +458,14 @@ static enum effect conflict(struct doing *doing, enum row_table table, struct se
         }
         take_lock(one, op->table, row->slot, LOCK_NO_KEY_UPDATE, doing->all->version_count);
     }
-    session_write_to(one, (struct session_write){.kind = SESSION_SETS,
-                                                 .table = op->table,
-                                                 .column = (uint8_t)(last - 1),
-                                                 .insert = row->insert,
-                                                 .slot = row->slot,
-                                                 .key = row->cells[0],
-                                                 .value = row->cells[last] + 1});
-    return EFFECT_DONE;
+    struct session_write write = {.kind = SESSION_SETS,
+                                  .table = op->table,
+                                  .column = (uint8_t)(last - 1),
+                                  .insert = row->insert,
+                                  .slot = row->slot,
+                                  .key = row->cells[0],
+                                  .value = row->cells[last] + 1};
+    return update(doing, write, row);
 }
 
 static enum effect insert(struct doing *doing)
@@ -443,11 +502,8 @@ static enum effect insert(struct doing *doing)
                                                      .insert = (int8_t)one->insert_count++,
                                                      .slot = ROW_NONE,
                                                      .key = key});
-        one->written = true;
     }
-    enum effect effect = lock_parent(doing, table, columns);
-    one->written = effect == EFFECT_WAITS;
-    return effect;
+    return check_parent(doing, table, key);
 }
 
 /* Due earlier, or at the same time with a lower key. */
@@ -509,6 +565,9 @@ static enum effect claim(struct doing *doing)
 {
     struct session *one = doing->one;
     struct seen row = {.there = false};
+    if (one->written) { /* and waited for the parent */
+        return check_parent(doing, TABLE_MESSAGE, one->outcome.message[0]);
+    }
     doing->reason = REFUSED_NO_MESSAGE;
     if (one->picked == SESSION_PICKS_ITSELF) {
         pick_message(doing, &row);
@@ -519,9 +578,9 @@ static enum effect claim(struct doing *doing)
         return EFFECT_MISSED; /* none, or acked by an earlier call */
     }
     if (row.insert < 0) {
-        enum effect effect = lock_row(doing, TABLE_MESSAGE, lock_for(doing), true, &row);
-        if (effect != EFFECT_DONE || !row.there) {
-            return effect == EFFECT_DONE ? EFFECT_MISSED : effect;
+        enum effect locked = lock_row(doing, TABLE_MESSAGE, lock_for(doing), true, &row);
+        if (locked != EFFECT_DONE || !row.there) {
+            return locked == EFFECT_DONE ? EFFECT_MISSED : locked;
         }
     }
     note_read(one, TABLE_MESSAGE, row.cells[0]);
@@ -531,12 +590,12 @@ static enum effect claim(struct doing *doing)
     row.cells[1 + MESSAGE_VISIBLE_AT] = one->now + meaning_operand(&doing->frame, doing->op->value);
     write.column = MESSAGE_EPOCH;
     write.value = row.cells[1 + MESSAGE_EPOCH];
-    session_write_to(one, write);
+    enum effect effect = update(doing, write, &row);
     write.column = MESSAGE_VISIBLE_AT;
     write.value = row.cells[1 + MESSAGE_VISIBLE_AT];
     session_write_to(one, write);
     memcpy(one->outcome.message, row.cells, sizeof one->outcome.message);
-    return EFFECT_DONE;
+    return effect;
 }
 
 static enum effect take_advisory(struct doing *doing)

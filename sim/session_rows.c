@@ -59,13 +59,25 @@ bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, u
     return false;
 }
 
+/* One of its updates of the row was made FOR UPDATE: who has an older version must look at the
+ * latest. */
 static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
+{
+    bool replaced = false;
+    for (uint16_t w = 0; w < one->write_count; w++) {
+        const struct session_write *write = &one->writes[w];
+        replaced = replaced || (write->replaces && write->table == table && write->insert < 0 &&
+                                write->slot == slot);
+    }
+    return replaced;
+}
+
+bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot)
 {
     for (uint16_t w = 0; w < one->write_count; w++) {
         const struct session_write *write = &one->writes[w];
         if (write->table == table && write->insert < 0 && write->slot == slot) {
-            return write
-                ->replaces; /* the first one tells: it made the version that others see go */
+            return !write->replaces; /* the first one tells: it made that version go */
         }
     }
     return false;

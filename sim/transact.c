@@ -4,6 +4,8 @@
  * else has a transaction open and this one is not to be stopped half-way, since then nobody can
  * tell the difference; else operation by operation (session.h). One that is stopped, or waits for a
  * lock, stays open over the turns of others. So does one that its sender has moved on from. */
+#include "sim/former.h"
+#include "sim/long_work.h"
 #include "sim/part.h"
 #include "sim/run_inside.h"
 #include "sim/weather.h"
@@ -16,15 +18,12 @@ _Static_assert(RUN_ACTORS_MAX + RUN_LATE_MAX + 1 <= SESSIONS_MAX,
                "every actor has a session, what is on its way has, and a former self has");
 
 #define PAUSE_TIMEOUTS 3 /* a pause lasts up to so many timeouts */
-#define WORK_TIMEOUTS  4 /* and work that takes time */
 #define DELAY_TIMEOUTS 2
 #define REORDER_WINDOW 8
 
-/* ---- a worker and its former self -------------------------------------------------------------
- */
+/* ---- what every turn needs ------------------------------------------------------------------- */
 
-/* No more sessions than are needed: all of them are looked at, again and again. */
-static void fit_sessions(struct run *run)
+void run_fit_sessions(struct run *run)
 {
     if (run->former.there) {
         sessions_resize(run->sessions, run_former(run) + 1);
@@ -33,58 +32,11 @@ static void fit_sessions(struct run *run)
     }
 }
 
-void run_end_former(struct run *run)
-{
-    const struct run_actor *one = &run->actors[run_former(run)];
-    if (run->former.there) {
-        run->former.there = false;
-        run->former.spare = one->client;
-        run->former.before = one->transactions;
-        fit_sessions(run);
-    }
-}
-
-/* The store tells the two apart, by their connections. */
-static void start_successor(struct run *run, unsigned actor)
-{
-    struct run_actor *one = &run->actors[actor], *former = &run->actors[run_former(run)];
-    struct run_event event = {.turn = RUN_ENVIRONMENT,
-                              .actor = actor,
-                              .fault = FAULT_SUCCESSOR,
-                              .committed = true,
-                              .amount = actor,
-                              .changes = run->world.changes};
-    *former = *one;
-    former->transactions = run->former.before;
-    one->client = run->former.spare;
-    one->transactions++;
-    run->former.there = true;
-    run->former.counted = false;
-    run->former.of = (uint8_t)actor;
-    fit_sessions(run);
-    choice_join(run->source, run_former(run));
-    run_start_anew(run, actor);
-    run_stepped(run, &event);
-}
-
-/* It sent something. Who holds nothing any more ends. */
-static void mind_former(struct run *run)
-{
-    const struct performer *one = &run->actors[run_former(run)].performer;
-    if (run->former.there && !run->former.counted && !run->actors[run->former.of].is_new) {
-        run->former.counted = true;
-        run->result.fired[FAULT_SUCCESSOR]++;
-    }
-    if (run->former.there && one->role->is_idle(&one->actor)) {
-        run_end_former(run);
-    }
-}
-
 void run_start_anew(struct run *run, unsigned actor)
 {
     struct run_actor *one = &run->actors[actor];
     if (actor == run_former(run)) {
-        run_end_former(run);
+        former_end(run);
         return;
     }
     performer_restart(&one->performer, &run->rules, actor);
@@ -97,7 +49,7 @@ void run_start_anew(struct run *run, unsigned actor)
     one->stop = 0;
 }
 
-static void build_bundle(struct run *run, unsigned actor)
+void run_build_bundle(struct run *run, unsigned actor)
 {
     if (run->sabotage != NULL) {
         run->actors[actor].performer.memory.skew = run->actors[actor].skew;
@@ -105,95 +57,11 @@ static void build_bundle(struct run *run, unsigned actor)
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
 }
 
-/* The message that it holds, key first; NULL: its role holds none. */
-static const int64_t *message_of(const struct run_actor *one)
+const int64_t *run_message_of(const struct run_actor *one)
 {
     return one->performer.role->message == NULL
                ? NULL
                : one->performer.role->message(&one->performer.actor);
-}
-
-/* ---- work that takes time ---------------------------------------------------------------------
- */
-
-/* Until it is done, or its engine has something to send meanwhile. Who has let go of its claim
- * does not go on. */
-static void rest_at_work(struct run *run, struct run_actor *one)
-{
-    const struct role *role = one->performer.role;
-    int64_t now = run->world.now;
-    if (role->is_idle(&one->performer.actor)) {
-        one->works_until = 0;
-    } else if (one->works_until > now) {
-        one->paused_until = one->works_until;
-        int64_t in = role->attends == NULL ? PROTOCOL_NEVER
-                                           : role->attends(&one->performer.actor, &run->rules);
-        if (one->rate != 0 && in != PROTOCOL_NEVER) {
-            in = (4 * in + one->rate - 1) / one->rate; /* the store's ticks */
-        }
-        if (in < one->works_until - now) {
-            one->paused_until = now + in;
-        }
-    }
-}
-
-/* The work that run->bundle rests on has begun; it enters the journal when it is done. */
-static void begin_work(struct run *run, unsigned actor)
-{
-    struct run_actor *one = &run->actors[actor];
-    struct run_event event = {.turn = RUN_PAUSE,
-                              .actor = actor,
-                              .fault = FAULT_LONG_WORK,
-                              .bundle = &run->bundle,
-                              .message = message_of(one),
-                              .changes = run->world.changes};
-    event.amount = 1 + choice_amount(run->source, actor, one->transactions,
-                                     (uint32_t)(WORK_TIMEOUTS * run->rules.timeout));
-    one->works_until = run->world.now + event.amount;
-    one->works_on = run->bundle.effect;
-    one->works_since = run->world.now;
-    one->works_at = run->result.transactions;
-    rest_at_work(run, one);
-    run_stepped(run, &event);
-    one->transactions++;
-}
-
-/* It looks at its clock. The fault fell if anybody did anything while it worked, a skew if its
- * clock tells another time than the store's. */
-static void look_at_clock(struct run *run, struct run_actor *one)
-{
-    int64_t ticks = run->world.now > one->works_since ? run->world.now - one->works_since : 0;
-    int64_t own = one->rate == 0 ? ticks : ticks * one->rate / 4;
-    if (one->works_at != UINT32_MAX && run->result.transactions > one->works_at) {
-        one->works_at = UINT32_MAX;
-        run->result.fired[FAULT_LONG_WORK]++;
-    }
-    if (own != ticks && !one->skew_counts && one->performer.role->worked != NULL) {
-        one->skew_counts = true;
-        run->result.fired[FAULT_SKEW]++;
-    }
-    one->works_since = run->world.now;
-    one->worked += own;
-    performer_worked(&one->performer, &run->rules, run->sabotage, own);
-}
-
-/* False: it goes on working, and sends nothing. */
-static bool leave_work(struct run *run, unsigned actor)
-{
-    struct run_actor *one = &run->actors[actor];
-    bool done = run->world.now >= one->works_until;
-    look_at_clock(run, one);
-    if (done) {
-        one->works_until = 0;
-        run->bundle.effect = one->works_on;
-        run_work(run, actor);
-    }
-    build_bundle(run, actor);
-    if (!done && run->bundle.effect.what != 0) {
-        rest_at_work(run, one);
-        return false;
-    }
-    return true;
 }
 
 /* The message that a claim takes: the one due first, or one of the next; none that is locked. */
@@ -356,7 +224,7 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
         .committed = committed,
         .bundle = &run->bundle,
         .outcome = &run->outcome,
-        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : message_of(one),
+        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : run_message_of(one),
         .changes = &run->world.changes[mark],
         .change_count = run->world.change_count - mark,
     };
@@ -375,10 +243,10 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
         one->twisted = false;
     }
     if (one->works_until != 0) {
-        rest_at_work(run, one);
+        long_work_rest(run, one);
     }
     if (actor >= run->actor_count) {
-        mind_former(run);
+        former_mind(run);
     }
 }
 
@@ -452,7 +320,7 @@ static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
     struct run_event event = {.turn = turn,
                               .actor = actor,
                               .bundle = &session->bundle,
-                              .message = message_of(&run->actors[actor]),
+                              .message = run_message_of(&run->actors[actor]),
                               .amount = turn == RUN_WAITS
                                             ? (int64_t)session_waits_for(run->sessions, actor)
                                             : (int64_t)session->operations,
@@ -598,7 +466,7 @@ static void forget_late(struct run *run, unsigned l)
 {
     run->late[l].there = false;
     run->late_count--;
-    fit_sessions(run);
+    run_fit_sessions(run);
 }
 
 /* Its session, which is nobody's. False: a mirror does not follow. */
@@ -620,7 +488,7 @@ static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
     unsigned l = run->late[0].there ? 1 : 0;
     uint32_t amount = choice_amount(run->source, actor, one->transactions, 2 * LATE_STEPS);
     struct run_late *late = &run->late[l];
-    const int64_t *message = message_of(one);
+    const int64_t *message = run_message_of(one);
     *late = (struct run_late){.there = true,
                               .fault = (uint8_t)fault,
                               .actor = (uint8_t)actor,
@@ -807,7 +675,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         send_late(run, actor, fault);
         return;
     }
-    bool interleaves = run->interleaves && !run->calm && !run->settling;
+    bool interleaves = run->interleaves && !run->calm && !run->settling && !run_mirror_lags(run);
     uint32_t length = interleaves ? session_length(run->sessions, &run->bundle) : 0;
     one->stop = length > 0 ? choice_stop(run->source, actor, one->transactions, length) : 0;
     uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
@@ -827,7 +695,7 @@ static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
                               .fault = fault,
                               .crashed = fault != FAULT_PAUSE,
                               .bundle = &run->bundle,
-                              .message = message_of(one),
+                              .message = run_message_of(one),
                               .changes = run->world.changes};
     if (fault == FAULT_PAUSE) {
         event.amount = 1 + choice_amount(run->source, actor, one->transactions,
@@ -848,8 +716,8 @@ void run_take_turn(struct run *run, unsigned actor)
         return;
     }
     if (run->actors[actor].works_until == 0) {
-        build_bundle(run, actor);
-    } else if (!leave_work(run, actor)) {
+        run_build_bundle(run, actor);
+    } else if (!long_work_leave(run, actor)) {
         return;
     }
     enum fault_kind fault = weather_fault(run, actor);
@@ -857,11 +725,11 @@ void run_take_turn(struct run *run, unsigned actor)
         return;
     }
     if (fault == FAULT_SUCCESSOR) {
-        start_successor(run, actor);
+        former_start(run, actor);
         return;
     }
     if (fault == FAULT_LONG_WORK) {
-        begin_work(run, actor);
+        long_work_begin(run, actor);
         return;
     }
     run_work(run,
@@ -874,7 +742,7 @@ void run_take_turn(struct run *run, unsigned actor)
     if (fault != FAULT_NONE && fault_get(fault)->group == FAULT_GROUP_ANSWER) {
         run->part->twist(&run->actors[actor].performer.actor, fault, true);
         run->actors[actor].twisted = true;
-        build_bundle(run, actor);
+        run_build_bundle(run, actor);
     }
     transact(run, actor, fault);
 }

@@ -216,12 +216,10 @@ static bool writes(const struct run *run)
     return false;
 }
 
-/* Nobody could tell when a read comes. A mirror copies presets when who waited for the row has it.
- */
+/* Nobody could tell when a read comes. */
 static bool can_be_late(const struct run *run)
 {
-    return run->late_count < RUN_LATE_MAX && writes(run) &&
-           (run->mirror == NULL || !run->has_presets);
+    return run->late_count < RUN_LATE_MAX && writes(run) && !run_mirror_lags(run);
 }
 
 /* A worker that has something in hand, and one at a time. A mirror has connections for actors. */

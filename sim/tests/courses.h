@@ -492,6 +492,20 @@ static const struct course courses[] = {
         DOES('B', DELETE(JOB_, 3), "waits"),
         GIVES_UP('A', "rolls back; B: 9"),
         COMMITS('B', "commits")}, .cells = {{JOB_COLUMN(3), COURSE_GONE}}},
+    {"an insert waits for a delete of its key that waits for a child", .steps = {
+        DOES('A', CLAIM(), "message 21"),
+        DOES('A', DELETE(GUID_, 31), "0"),
+        DOES('B', DELETE(ACTIVITY_, 11), "waits"),
+        DOES('C', INSERT_OR_NOT(TABLE_ACTIVITY, course_activity, 11, 1, 0), "waits"),
+        COMMITS('A', "commits; B: 23503; C: done"),
+        GIVES_UP('B', "rolls back"), COMMITS('C', "commits")},
+        .cells = {{TABLE_ACTIVITY, 11, ACTIVITY_JOB, 1}}},
+    {"a delete that waited for a child goes on when that is gone", .steps = {
+        DOES('A', DELETE(MESSAGE_, 21), "10"),
+        DOES('A', DELETE(GUID_, 31), "0"),
+        DOES('B', DELETE(ACTIVITY_, 11), "waits"),
+        COMMITS('A', "commits; B: 0"),
+        COMMITS('B', "commits")}, .cells = {{TABLE_ACTIVITY, 11, ACTIVITY_JOB, COURSE_GONE}}},
     {"who refers to a row waits for its delete, and is refused", .steps = {
         DOES('A', DELETE(JOB_, 3), "9"),
         DOES('B', INSERT(TABLE_ACTIVITY, course_activity, 13, 3, 0), "waits"),
@@ -507,6 +521,40 @@ static const struct course courses[] = {
         DOES('B', INSERT(TABLE_ACTIVITY, course_activity, 13, 3, 0), "done"),
         DOES('A', ADD(JOB_, 3, 1), "11"),
         COMMITS('B', "commits"), COMMITS('A', "commits")}, .cells = {{JOB_COLUMN(3), 11}}},
+    {"FOR KEY SHARE skips what is locked FOR UPDATE", .steps = {
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('B', TRY_LOCK(JOB_, 3, LOCK_KEY_SHARE), "0, missed"),
+        COMMITS('A', "commits"), COMMITS('B', "commits")}},
+    {"FOR KEY SHARE does not skip what was updated first and locked then", .steps = {
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "10"),
+        DOES('B', TRY_LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        DOES('C', TRY_LOCK(JOB_, 3, LOCK_SHARE), "0, missed"),
+        COMMITS('A', "commits; B: 9"),
+        COMMITS('B', "commits"), COMMITS('C', "commits")}},
+    {"nor what was updated since its snapshot and is locked now", .serializable = "B", .steps = {
+        DOES('B', READ(JOB_, 1), "5"),
+        DOES('A', ADD(JOB_, 3, 1), "10"), COMMITS('A', "commits"),
+        DOES('C', LOCK(JOB_, 3, LOCK_UPDATE), "10"),
+        DOES('B', TRY_LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        COMMITS('C', "commits; B: 9"),
+        COMMITS('B', "commits")}},
+    {"FOR KEY SHARE that follows a row waits for who updates it now", .steps = {
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('B', ADD(JOB_, 3, 1), "waits"),
+        DOES('C', LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        COMMITS('A', "commits; B: 11"),
+        COMMITS('B', "commits; C: 11"),
+        COMMITS('C', "commits")}, .chosen = true, .cells = {{JOB_COLUMN(3), 11}}},
+    {"FOR KEY SHARE sees the latest version if any was updated FOR UPDATE", .steps = {
+        DOES('A', ADD(JOB_, 3, 1), "10"),
+        DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "10"),
+        DOES('A', ADD(JOB_, 3, 1), "11"),
+        DOES('B', LOCK(JOB_, 3, LOCK_KEY_SHARE), "waits"),
+        COMMITS('A', "commits; B: 11"),
+        COMMITS('B', "commits")}},
     {"who refers to a row waits for FOR UPDATE", .steps = {
         DOES('A', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
         DOES('B', INSERT(TABLE_ACTIVITY, course_activity, 13, 3, 0), "waits"),
@@ -520,6 +568,31 @@ static const struct course courses[] = {
         COMMITS('B', "commits; A: 2"),
         COMMITS('A', "commits"), COMMITS('C', "commits")},
         .cells = {{TABLE_ACTIVITY, 11, ACTIVITY_LEDGER, 2}}},
+    {"a second upsert of a row in its transaction locks that row's parent", .steps = {
+        DOES('A', RECORD(41, 3), "done"),
+        DOES('B', LOCK(JOB_, 1, LOCK_UPDATE), "5"),
+        DOES('C', LOCK(JOB_, 3, LOCK_UPDATE), "9"),
+        DOES('A', RECORD(41, 3), "waits"),
+        COMMITS('C', "commits"),
+        COMMITS('B', "commits; A: done"),
+        COMMITS('A', "commits")},
+        .cells = {{TABLE_COMPLETION, 41, COMPLETION_RUNS, 3}, {TABLE_COMPLETION, 41, COMPLETION_JOB, 1}}},
+    {"an upsert of a row that the transaction made finds its parent locked", .steps = {
+        DOES('A', RECORD(42, 1), "done"),
+        DOES('B', ADD(JOB_, 1, 1), "6"),
+        DOES('A', RECORD(42, 1), "done"),
+        COMMITS('A', "commits"), COMMITS('B', "commits")},
+        .cells = {{TABLE_COMPLETION, 42, COMPLETION_RUNS, 2}}},
+    {"a claim of a message that the transaction wrote before locks the parent", .steps = {
+        DOES('A', SET(MESSAGE_, 21, 5), "5"),
+        DOES('B', LOCK(ACTIVITY_, 11, LOCK_UPDATE), "0"),
+        DOES('A', CLAIM(), "waits"),
+        COMMITS('B', "commits; A: message 21"),
+        COMMITS('A', "commits")}, .cells = {{TABLE_MESSAGE, 21, MESSAGE_EPOCH, 1}}},
+    {"a first claim of a message leaves its parent alone", .steps = {
+        DOES('B', LOCK(ACTIVITY_, 11, LOCK_UPDATE), "0"),
+        DOES('A', CLAIM(), "message 21"),
+        COMMITS('A', "commits"), COMMITS('B', "commits")}},
 
     /* traps: what looks right and is not, and what is */
     {"E-ACL-24: of two updates of a row in a statement the second is lost", .steps = {
