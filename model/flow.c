@@ -454,7 +454,7 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
         take_commit(worker, rules->of.key.book, last);
         return;
     }
-    if (last->kind == OUTCOME_REFUSED) { /* somebody else changed the flow, or has the claim */
+    if (last->kind == OUTCOME_REFUSED) { /* another worker changed the flow, or has the claim */
         worker->tries = 0;
     }
     bool gives_up = last->kind == OUTCOME_REFUSED

@@ -474,8 +474,8 @@ static bool awaiter_asks(const struct judge *judge, uint32_t slot, int64_t paren
            at == row_get(rows, TABLE_FLOW, slot, FLOW_CASE);
 }
 
-/* A new run is one that somebody asks for, and its places are the flow's activities in ascending
- * order, each with what its work will come to in this case. */
+/* A new run was asked for, and its places are the flow's activities in ascending order, each with
+ * the outcome of its work in this case. */
 static void judge_asked(struct judge *judge, const struct told *told)
 {
     int at;

@@ -71,7 +71,7 @@ static void remember_beat(const struct judge *judge, const struct observed *seen
 
 /* ---- reclaiming ------------------------------------------------------------------------------ */
 
-/* An expired lease was taken away: within two rounds of whoever does it (E-SEQ-17). `heartbeat` is
+/* An expired lease was taken away: within two rounds of the reclaimer (E-SEQ-17). `heartbeat` is
  * the run's last. */
 static void judge_reclaim(struct judge *judge, uint32_t slot, int64_t heartbeat,
                           const int64_t *cells)
