@@ -432,8 +432,7 @@ static void stop_again(const struct actor *actor, struct bundle *bundle)
     }
 }
 
-/* ---- what the store sees ----------------------------------------------------------------------
- */
+/* ---- what the store sees --------------------------------------------------------------------- */
 
 /* After everything else. */
 static void lock_late(struct bundle *bundle)

@@ -383,8 +383,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
     }
 }
 
-/* ---- a worker: what it makes of an outcome ----------------------------------------------------
- */
+/* ---- a worker: what it makes of an outcome --------------------------------------------------- */
 
 /* How the activity's run ends: for one that awaits a flow, as that flow did. */
 static enum key_change finish(const struct flow_worker *worker,

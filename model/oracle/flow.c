@@ -332,8 +332,7 @@ static void judge_end(struct judge *judge, const struct told *told)
     }
 }
 
-/* ---- who awaits a flow (E-KEY-9) --------------------------------------------------------------
- */
+/* ---- who awaits a flow (E-KEY-9) ------------------------------------------------------------- */
 
 static int awaited_by(const struct rows *rows, int64_t flow, int position, uint32_t *found)
 {
@@ -425,8 +424,7 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-/* ---- a flow as it stands ----------------------------------------------------------------------
- */
+/* ---- a flow as it stands --------------------------------------------------------------------- */
 
 static void judge_state(struct judge *judge, const struct told *told)
 {
