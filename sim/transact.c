@@ -21,7 +21,7 @@ _Static_assert(RUN_ACTORS_MAX + RUN_LATE_MAX + 1 <= SESSIONS_MAX,
 
 /* ---- a worker and its former self ------------------------------------------------------------ */
 
-/* No more sessions than needed, because every search of a lock visits all of them. */
+/* No more sessions than needed: many loops visit all of them. */
 static void fit_sessions(struct run *run)
 {
     if (run->former.there) {
