@@ -246,7 +246,7 @@ static void tell_world(const struct names *names, const struct run_event *event,
     }
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- outcomes -------------------------------------------------------------------------------- */
 
 static void tell_committed(const struct sim_part *part, const struct run_event *event,
                            struct trace_list *list)
