@@ -68,7 +68,7 @@ static void judge_tries(struct judge *judge, const struct seen_tries *rule,
     }
 }
 
-/* Who was not told of its claim does not hold it. */
+/* A worker without the answer to its claim does not hold it. */
 static void remember_claim(const struct rows *rows, const struct doing *doing, bool told,
                            int64_t *cells)
 {
