@@ -425,7 +425,7 @@ static void judge_signature(struct commit *commit, const struct subject *row)
           1, "a signature came apart from what it signs");
 }
 
-/* The checking principal differs from the checked one. */
+/* Executor and verifier of a result: their signatures, and that they differ. */
 static void judge_pair(struct commit *commit, const struct subject *row)
 {
     int64_t set = of(commit, row, VERIFY_SET), executor = of(commit, row, VERIFY_EXECUTOR);
