@@ -1,5 +1,5 @@
-/* The sabotages of the activity protocol that have a name: bugs that real systems had, or that a
- * reading of the specification leads to. */
+/* The named sabotages of the activity protocol: bugs that real systems had, or that a reading of
+ * the specification suggests. */
 #include "faults/sabotage_book.h"
 
 #include "model/check.h"
@@ -128,7 +128,7 @@ static const struct sabotage named[] = {
     [ASSUME_COMMITTED] = {.name = "assume-committed",
                           .about = "a lost answer to COMMIT is taken for success (E-ACL-13)",
                           .scenario = "tree-3"},
-    /* without a fault; a run that is compared with one of the same engine cannot tell */
+    /* shows without a fault; a comparison with a run of the same engine cannot detect it */
     [CHILD_LEFT_OUT] = {.name = "child-left-out",
                         .about = "Step 2 spawns one child less, and says so to the semaphore",
                         .scenario = "tree-3"},
@@ -217,7 +217,7 @@ static void drop_tests(struct primitive *primitive, enum op_test test)
     }
 }
 
-/* Where the sum that makes the GUID's dimension, and that of Step 2's increment, stand. */
+/* The operation that computes the GUID's dimension, and that of Step 2's increment. */
 static struct op *sum_of(struct primitive *primitive)
 {
     return find_op(primitive, OP_LET_SUM, (enum row_table)0);
@@ -235,7 +235,8 @@ static void copy_whole_ledger(struct primitive *enter)
                           .returns = 1 + 0});
 }
 
-/* The job's state is tested first, and a message of a closed job looks as if its job were gone. */
+/* The job's state is tested first, and a message of a closed job is treated as if its job did not
+ * exist. */
 static void test_job_first(struct primitive *enter)
 {
     append_op(enter, 0,
@@ -267,7 +268,7 @@ static void reset_known_guid(struct primitive *enter)
     count->test = TEST_NONE;
 }
 
-/* COPY is used by single bundles only; whatever stands in its own place changes everywhere. */
+/* COPY is used by single bundles only; a change in place affects every bundle. */
 static const struct {
     uint8_t which, of;
 } copies[] = {
@@ -277,7 +278,7 @@ static const struct {
     {RETRY_WITHOUT_MARKER, PRIMITIVE_MARK_GUID},
 };
 
-/* Tests that are left out. */
+/* Guards that are left out. */
 static const struct {
     uint8_t which, primitive, test;
 } untested[] = {
@@ -285,7 +286,7 @@ static const struct {
     {TRUST_STALE_READ, COPY, TEST_UNMARKED}, /* of Leg1's work */
     {TRUST_STALE_READ, PRIMITIVE_MARK_GUID, TEST_UNMARKED},
     {TRUST_STALE_READ, PRIMITIVE_COLLATE, TEST_UNMARKED},
-    {CEILING_BEFORE_MARKER, PRIMITIVE_REQUIRE_UNMARKED, TEST_UNMARKED}, /* nor does it look later */
+    {CEILING_BEFORE_MARKER, PRIMITIVE_REQUIRE_UNMARKED, TEST_UNMARKED}, /* nor later */
     {UNLOCKED_MARKER_TEST, PRIMITIVE_COLLATE, TEST_UNMARKED},
     {NO_CEILING, PRIMITIVE_ENTER_LEG1, TEST_BELOW},
     {NO_CEILING, PRIMITIVE_ENTER_LEG2, TEST_BELOW},
@@ -296,7 +297,7 @@ static const struct {
     {CLOSE_OVERTAKES, PRIMITIVE_REQUIRE_MARK, TEST_MARKED},
 };
 
-/* What is neither a copy nor a test that is left out. */
+/* All other changes of primitives. */
 static void rewrite_primitives(uint8_t which, struct primitive *table)
 {
     struct primitive *enter = &table[PRIMITIVE_ENTER_LEG2];
@@ -360,8 +361,8 @@ static void use_copy(struct bundle *bundle, enum primitive_id primitive)
     }
 }
 
-/* The activity's marker is added to by every GUID that does the step, after the GUID's own: a step
- * that is skipped adds nothing. */
+/* The activity's marker is incremented by every GUID that does the step, after the GUID's own: a
+ * skipped step adds nothing. */
 static void mark_literally(struct bundle *bundle)
 {
     use_copy(bundle, PRIMITIVE_MARK_ACTIVITY);
@@ -370,7 +371,7 @@ static void mark_literally(struct bundle *bundle)
     bundle->calls[1] = first;
 }
 
-/* The changed copy of Leg2's entry gets the job as one parameter more. */
+/* The changed copy of Leg2's entry gets the job as a further parameter. */
 static void pass_job(const struct worker *worker, struct bundle *bundle)
 {
     struct call *call = sabotage_book_call(bundle, PRIMITIVE_ENTER_LEG2);
@@ -383,8 +384,8 @@ static void pass_job(const struct worker *worker, struct bundle *bundle)
     bundle->param_count = (uint16_t)(bundle->param_count + params + 1);
 }
 
-/* Another GUID each time the task is claimed; the first time the usual one, so that a run without
- * faults is the same as ever. */
+/* Another GUID for each claim of the task, except the first, so that the run without faults stays
+ * the same. */
 static void answer_afresh(const struct worker *worker, struct bundle *bundle)
 {
     if (worker->message[1 + MESSAGE_EPOCH] == 1) {
@@ -434,7 +435,7 @@ static void remove_call(struct bundle *bundle, int at)
             (size_t)(bundle->count - at) * sizeof *bundle->calls);
 }
 
-/* The last child, or the message of a cycle, and the semaphore as if it had never been. */
+/* Leaves out the last child, or the message of a cycle, and adjusts the semaphore. */
 static void leave_out(struct bundle *bundle, enum message_kind kind)
 {
     for (int i = bundle->count - 1; i >= 0; i--) {
@@ -476,7 +477,7 @@ static void swap_branch(struct bundle *bundle)
     }
 }
 
-/* What follows from the scenario, and not from what came before. */
+/* Sabotages that depend on the scenario alone, not on the state. */
 static void ask_otherwise(enum named which, const struct worker *worker, struct bundle *bundle)
 {
     enum bundle_name name = (enum bundle_name)bundle->name;
@@ -498,7 +499,7 @@ static void ask_otherwise(enum named which, const struct worker *worker, struct 
     }
 }
 
-/* For so much longer, or less long, as its own clock is ahead of the store's. */
+/* A claim lasts longer or shorter by the offset of the worker's clock from the store's. */
 static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *bundle)
 {
     for (int i = 0; i < bundle->count; i++) {
@@ -516,7 +517,7 @@ static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
-    const struct worker *worker = &actor->is.worker; /* of the client's bundles none asks for it */
+    const struct worker *worker = &actor->is.worker; /* no bundle of the client asks for it */
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
     if (which == CLAIM_BY_OWN_CLOCK) {
@@ -543,7 +544,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     ask_otherwise(which, worker, bundle);
 }
 
-/* The stale look at the ceiling: was there room when the worker got its message? */
+/* The stale read of the ceiling: was there room when the worker got its message? */
 static void get_ready(const struct sabotage *sabotage, struct sabotage_memory *memory,
                       const struct bundle *next, const struct rows *rows)
 {
@@ -599,7 +600,7 @@ static bool between_halves(struct sabotage_memory *memory, const struct outcome 
     return false;
 }
 
-/* Whoever assumes success goes on as if nothing were owed any more. */
+/* A worker that assumes success goes on as if nothing were owed any more. */
 static void assume_committed(const struct bundle *sent, struct outcome *outcome)
 {
     bool step = sent->name >= BUNDLE_STEP1 && sent->name <= BUNDLE_STEP3;
@@ -616,7 +617,7 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
     enum named which = (enum named)sabotage->which;
     bool committed = outcome->kind == OUTCOME_COMMITTED;
     if (which == RETRY_WITHOUT_MARKER) {
-        memory->flag = committed && sent->name == BUNDLE_READ; /* it knows where things stand */
+        memory->flag = committed && sent->name == BUNDLE_READ; /* the outcome is known */
     } else if (which == ASSUME_COMMITTED) {
         assume_committed(sent, outcome);
     } else if (which == TRIES_NOT_COUNTED && outcome->kind == OUTCOME_ABORTED) {
@@ -628,10 +629,10 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
         return !between_halves(memory, outcome);
     } else if (which == CEILING_BEFORE_MARKER && sent->name == BUNDLE_ENTER_LEG1 &&
                outcome->refusal == REFUSED_CEILING) {
-        outcome->kind = OUTCOME_COMMITTED; /* not counted and, it thinks, not complete */
+        outcome->kind = OUTCOME_COMMITTED; /* not counted and, it assumes, not complete */
         memset(outcome->values, 0, sizeof outcome->values);
     } else if (which == CLOSE_OVERTAKES && sent->name == BUNDLE_ENTER_LEG2) {
-        outcome->values[PRIMITIVE_VALUES_MAX] = 0; /* nor does it see that its task was closed */
+        outcome->values[PRIMITIVE_VALUES_MAX] = 0; /* nor does it notice that its task was closed */
     } else if (committed && sent->name == BUNDLE_STEP2) {
         returned_step2(which, outcome);
     } else if (committed && (sent->name == BUNDLE_ENTER_LEG2 ||

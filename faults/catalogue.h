@@ -1,15 +1,15 @@
-/* The catalogue of what can go wrong: every fault has a name, a group that a scenario allows and
- * limits as one, and one line that says what it does. It names faults; sim/ and real/ act.
+/* The fault catalogue: every fault has a name, a group that a scenario allows and limits as one,
+ * and one line that says what it does. The catalogue only names faults; sim/ and real/ inject them.
  *
- * A fault falls on one transaction of one actor, or on the world around it:
+ * A fault hits one transaction of one actor, or the environment:
  *
  *      begin ......... statements ......... COMMIT ......... answer
  *        ^ crash-before-begin    ^ crash-before-commit         ^ crash-after-commit
  *        ^ 40001, 40P01, 53300, connection-cut   ^ unknown-lost, unknown-committed
  *
- * A store sends a transaction whole, COMMIT included, and then waits for answers. So it may be
- * under way, or executed and not yet committed, while its sender has moved on: commit-late, and
- * crash-commit-late if the sender died over it.
+ * A client sends a transaction whole, COMMIT included, and then waits for answers. So the
+ * transaction may be in transit, or executed and not yet committed, while its sender has moved on:
+ * commit-late, and crash-commit-late if the sender crashed.
  *
  * (F1) Names and order are part of every recorded schedule: append only, else raise
  *      FAULT_VERSION. */

@@ -21,7 +21,7 @@ static const struct sabotage named[] = {
     SABOTAGE_TRIES("inbox", "inbox-stubborn"),
 };
 
-/* Of `inbox-one-account`: the client sticks to the first account that it sends to. */
+/* Of `inbox-one-account`: the client always uses the first account that it sent to. */
 static void stick(const struct sabotage *sabotage, struct sabotage_memory *memory,
                   const struct actor *actor, struct bundle *bundle)
 {

@@ -94,7 +94,7 @@ enum { FLOW, WEIGHT, DELTA = 3, ACTIVE = 6, RULES = 12 };
 
 /* ---- primitives ------------------------------------------------------------------------------ */
 
-/* What follows the change of the key, on its own. */
+/* Moves what follows the change of the key into a transaction of its own. */
 static void split_end(struct primitive *table)
 {
     const struct primitive *whole = &primitive_table[PRIMITIVE_CHANGE_KEY];
@@ -134,7 +134,7 @@ static int64_t *params_of(struct bundle *bundle, int call)
     return &bundle->params[bundle->calls[call].params];
 }
 
-/* Takes the skips back that are not of these positions, from the key as well. */
+/* Removes the skips of all other positions, from the key as well. */
 static void keep_skips(struct bundle *bundle, int64_t positions)
 {
     int kept = 0;
@@ -150,7 +150,7 @@ static void keep_skips(struct bundle *bundle, int64_t positions)
     bundle->count = (uint8_t)kept;
 }
 
-/* Whether the flow would be complete if the key were still the one that was read. */
+/* Decides completion from the key that was read. */
 static void decide_early(const struct actor *actor, struct bundle *bundle, struct call *call)
 {
     const int64_t *p = &bundle->params[call->params];
@@ -163,7 +163,7 @@ static void decide_early(const struct actor *actor, struct bundle *bundle, struc
     bundle->param_count = (uint16_t)(bundle->param_count + RULES + 1);
 }
 
-/* The message of the engine's hand, as another one. */
+/* Publishes a message like the engine's, under another key. */
 static int64_t *publish_again(const struct actor *actor, struct bundle *bundle, int position,
                               enum flow_message kind)
 {
@@ -181,7 +181,7 @@ static void finish_too_soon(const struct actor *actor, struct bundle *bundle)
     }
 }
 
-/* Children are known from the places that were looked at. */
+/* Children are known from the places that were read. */
 static void publish_children(const struct sabotage_memory *memory, const struct actor *actor,
                              struct bundle *bundle)
 {
@@ -197,7 +197,7 @@ static void publish_children(const struct sabotage_memory *memory, const struct 
     }
 }
 
-/* What ended so counts as completed. */
+/* Such an end counts as completed. */
 static void complete_instead(struct bundle *bundle, enum key_change was)
 {
     int64_t *event = params_of(bundle, sabotage_book_find(bundle, PRIMITIVE_RECORD_EVENT));
@@ -253,7 +253,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     }
 }
 
-/* The activity's children: what a bug that works on the graph knows of it. */
+/* Reads the activity's children, for bugs that work on the graph. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {

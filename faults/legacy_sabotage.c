@@ -1,5 +1,5 @@
-/* The planted bugs of the legacy protocol. That the design has weaknesses of its own is no reason
- * to let others pass: these are hunted where it holds. */
+/* The planted bugs of the legacy protocol. Known weaknesses of the design do not excuse further
+ * bugs: these are hunted in scenarios where the design holds. */
 #include "faults/sabotage_book.h"
 
 #include "model/identity.h"
@@ -78,7 +78,7 @@ static void drop_test(struct primitive *primitive)
     primitive->ops[0].test = TEST_NONE;
 }
 
-/* A copy of the insertion that writes the start over what is there. */
+/* A copy of the insertion that overwrites an existing row with the start value. */
 static void reset_too(struct primitive *copy)
 {
     *copy = primitive_table[PRIMITIVE_ADD_EARLIER];
@@ -129,7 +129,7 @@ static void append_message(const struct actor *actor, const int64_t *child, stru
     p[1 + MESSAGE_CONTENT] = actor->is.legacy.message[1 + MESSAGE_CONTENT];
 }
 
-/* Instead of the save, and before it: the engine is not told (see take_outcome) and sends the save
+/* Sent before the save: the engine does not get the outcome (see take_outcome) and sends the save
  * again. */
 static void publish_first(struct sabotage_memory *memory, const struct actor *actor,
                           struct bundle *bundle)

@@ -17,7 +17,7 @@ void performer_restart(struct performer *performer, const struct rules *rules, u
     performer->done = (struct side_effect){0};
 }
 
-/* What it is going to send, without the noting. */
+/* What it is going to send, without an effect on the actor. */
 static void get_ready(struct performer *performer, const struct rules *rules,
                       const struct sabotage *sabotage, const struct rows *rows)
 {
@@ -36,7 +36,7 @@ void performer_take_sabotaged(struct performer *performer, const struct rules *r
     }
     performer->role->take(&performer->actor, rules, outcome);
     if (performer->role->is_idle(&performer->actor)) {
-        memset(&performer->memory, 0, sizeof performer->memory); /* nothing is left of that work */
+        memset(&performer->memory, 0, sizeof performer->memory); /* the work is over */
     } else if (rows != NULL) {
         get_ready(performer, rules, sabotage, rows);
     }

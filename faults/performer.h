@@ -1,30 +1,30 @@
-/* A performer: an actor with the decorator of a planted bug around it. The one way in which an
- * engine is stepped, in the simulation and on PostgreSQL alike.
+/* A performer: an actor with the decorator of a planted bug around it. Engines are stepped only
+ * through this, in the simulation and on PostgreSQL alike.
  *
  *      performer_next --> performer_works --> store --> performer_take
  *
  * Without a sabotage (NULL) it is the actor alone.
  *
- * Work outside rows that a bundle rests on is run before the bundle is sent, once under a claim:
- * the performer has its result until it dies. To run it is to enter it in a journal, which is the
- * caller's: oracles judge it in the simulation at once, on PostgreSQL from files. */
+ * Work outside rows that a bundle rests on is run before the bundle is sent, once under a claim;
+ * the performer keeps its result until it crashes. To run work is to enter it in a journal, which
+ * belongs to the caller: oracles judge it in the simulation at once, on PostgreSQL from files. */
 #ifndef FAULTS_PERFORMER_H
 #define FAULTS_PERFORMER_H
 
 #include "faults/sabotage.h"
 
 struct performer {
-    const struct role *role; /* that the actor plays: found once, not at every step */
+    const struct role *role; /* the actor's role: looked up once, not at every step */
     struct actor actor;
     struct sabotage_memory memory;
-    struct side_effect done; /* the work that it ran last: the result is at hand */
+    struct side_effect done; /* the work that it ran last: its result is available */
 };
 
-/* Just started; died and came back. */
+/* Starts the actor; restarts it after a crash. */
 void performer_begin(struct performer *performer, const struct rules *rules, unsigned number);
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number);
 
-/* What it sends next. */
+/* Builds the bundle that the actor sends next. */
 static inline void performer_next(struct performer *performer, const struct rules *rules,
                                   const struct sabotage *sabotage, struct bundle *next)
 {
@@ -34,14 +34,14 @@ static inline void performer_next(struct performer *performer, const struct rule
     }
 }
 
-/* Whether it runs the work that the bundle rests on before it sends it; if so the caller enters
- * next->effect in the journal. */
+/* Whether the actor runs the work that the bundle rests on before it sends it; if so, the caller
+ * enters next->effect in the journal. */
 static inline bool performer_works(struct performer *performer, const struct sabotage *sabotage,
                                    const struct bundle *next)
 {
     const struct side_effect *effect = &next->effect, *done = &performer->done;
     if (effect->what == 0) {
-        performer->done.what = next->name == BUNDLE_CLAIM ? 0 : done->what; /* it has let go */
+        performer->done.what = next->name == BUNDLE_CLAIM ? 0 : done->what; /* its claim is over */
         return false;
     }
     bool at_hand =
@@ -50,7 +50,7 @@ static inline bool performer_works(struct performer *performer, const struct sab
     return !at_hand || (sabotage != NULL && sabotage->kind == SABOTAGE_WORK_AGAIN);
 }
 
-/* Whether that would be so. */
+/* The answer that performer_works would give, without an effect. */
 static inline bool performer_would_work(const struct performer *performer,
                                         const struct bundle *next)
 {
@@ -59,7 +59,7 @@ static inline bool performer_would_work(const struct performer *performer,
                                  effect->epoch != done->epoch);
 }
 
-/* It has been at work for so many ticks of its own clock. */
+/* The actor has been at work for so many ticks of its own clock. */
 static inline void performer_worked(struct performer *performer, const struct rules *rules,
                                     const struct sabotage *sabotage, int64_t ticks)
 {
@@ -69,14 +69,13 @@ static inline void performer_worked(struct performer *performer, const struct ru
     }
 }
 
-/* performer_take with a planted bug: it may keep the outcome to itself, and rewrites it in place.
- */
+/* performer_take with a planted bug: it may withhold the outcome, and rewrites it in place. */
 void performer_take_sabotaged(struct performer *performer, const struct rules *rules,
                               const struct sabotage *sabotage, const struct bundle *sent,
                               struct outcome *outcome, const struct rows *rows);
 
-/* What came of it. `rows` are the store's, for bugs that read on the sly; NULL where they cannot be
- * seen. */
+/* Gives the actor the outcome of its bundle. `rows` are the store's, for bugs that read outside a
+ * transaction; NULL where they are not visible. */
 static inline void performer_take(struct performer *performer, const struct rules *rules,
                                   const struct sabotage *sabotage, const struct bundle *sent,
                                   struct outcome *outcome, const struct rows *rows)

@@ -200,7 +200,7 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     static const uint8_t from_nothing[PAST_COLUMNS] = {OPERAND_PARAM + 1, OPERAND_ZERO,
                                                        OPERAND_PARAM + 3, OPERAND_PARAM + 4};
     struct primitive *copy = &table[SABOTAGE_COPY];
-    *copy = primitive_table[PRIMITIVE_MOVE]; /* for those who force the status */
+    *copy = primitive_table[PRIMITIVE_MOVE]; /* for bugs that force the status */
     copy->ops[0].test = TEST_NONE;
     switch (sabotage->which) {
     case NO_ENTRY_WRITE:
@@ -255,7 +255,7 @@ static bool guard_holds(const struct rows *rows, uint8_t primitive, const int64_
                 ENTRY_STATUS) == params[1];
 }
 
-/* The last one; 0: there is none. */
+/* The last compensating set; 0: there is none. */
 static int64_t compensating_set(const struct rows *rows)
 {
     for (uint32_t slot = rows->table[TABLE_CHANGE_SET].used; slot > 0; slot--) {
@@ -266,7 +266,7 @@ static int64_t compensating_set(const struct rows *rows)
     return 0;
 }
 
-/* The last one that nobody has touched; 0: there is none. */
+/* The last untouched escalation; 0: there is none. */
 static int64_t marked_escalation(const struct rows *rows)
 {
     for (uint32_t slot = rows->table[TABLE_ENTRY].used; slot > 0; slot--) {
@@ -278,7 +278,7 @@ static int64_t marked_escalation(const struct rows *rows)
     return 0;
 }
 
-/* The look, a moment before. */
+/* The read, a moment before. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
@@ -317,7 +317,7 @@ static void trust_guards(const struct sabotage_memory *memory, struct bundle *bu
     }
 }
 
-/* A status that stays is compared and not written. */
+/* An unchanged status is compared and not written. */
 static void leave_entry_alone(struct bundle *bundle)
 {
     for (int i = 0; i < bundle->count; i++) {
@@ -328,7 +328,7 @@ static void leave_entry_alone(struct bundle *bundle)
     }
 }
 
-/* Rows that are there already keep their ids. */
+/* Existing rows keep their ids. */
 static bool is_old(const int64_t *message, int64_t id)
 {
     int64_t source = message[1 + MESSAGE_SOURCE], prior = message[1 + MESSAGE_SPAWNED_BY];
@@ -337,8 +337,8 @@ static bool is_old(const int64_t *message, int64_t id)
            id == identity_mint(prior, IDENTITY_SIGNATURE);
 }
 
-/* Another id for every row that a phase brings, each time its request is claimed, and the status
- * whatever it was. */
+/* Another id for every row that a phase inserts, for each claim of its request, and the status
+ * without a comparison. */
 static void draw_ids(const struct actor *actor, struct bundle *bundle)
 {
     const int64_t *message = actor->is.pipeline.message;
@@ -366,7 +366,7 @@ static void move_to_cut(struct bundle *bundle)
     }
 }
 
-/* Verifies the set that was found, whoever signed it. */
+/* Verifies the set that was found, without regard to its signer. */
 static void verify_found(const struct sabotage_memory *memory, struct bundle *bundle)
 {
     for (int i = bundle->count - 1; memory->stale != 0 && i >= 0; i--) {
@@ -378,7 +378,7 @@ static void verify_found(const struct sabotage_memory *memory, struct bundle *bu
     }
 }
 
-/* Only a first review can be of something that is marked. */
+/* Only a first review can concern a marked entry. */
 static void review_found(const struct sabotage_memory *memory, const struct actor *actor,
                          struct bundle *bundle)
 {
@@ -405,7 +405,7 @@ static void delete_instead(const struct actor *actor, struct bundle *bundle)
 {
     int64_t set = actor->is.pipeline.message[1 + MESSAGE_SOURCE];
     int row = 0;
-    bundle->principal = PRINCIPAL_NONE; /* whom no grant binds */
+    bundle->principal = PRINCIPAL_NONE; /* who has all rights */
     for (int i = 0; i < bundle->count; i++) {
         if (bundle->calls[i].primitive == PRIMITIVE_AFFECT) {
             bundle->calls[i].primitive = SABOTAGE_COPY;
@@ -423,7 +423,7 @@ static void leave_out_lock(struct bundle *bundle)
     }
 }
 
-/* Nothing but the lock is sent of one that comes after another. */
+/* Of the second transaction only the lock is sent. */
 #define STOPPED 1
 static void stop_again(const struct actor *actor, struct bundle *bundle)
 {
@@ -432,8 +432,7 @@ static void stop_again(const struct actor *actor, struct bundle *bundle)
     }
 }
 
-/* ---- what the store sees ----------------------------------------------------------------------
- */
+/* ---- what the store sees --------------------------------------------------------------------- */
 
 /* After everything else. */
 static void lock_late(struct bundle *bundle)
@@ -450,7 +449,7 @@ static bool is_phase(const struct bundle *bundle)
     return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
 }
 
-/* Takes so many tries off what a phase says of itself. */
+/* Lowers the number of tries that a phase reports. */
 static void tell_fewer_tries(struct bundle *bundle, int64_t fewer)
 {
     for (int i = 0; i < bundle->count; i++) {
@@ -461,7 +460,7 @@ static void tell_fewer_tries(struct bundle *bundle, int64_t fewer)
     }
 }
 
-/* `stale` is what was counted when an outcome was read last. */
+/* `stale` is the count when an outcome was last read. */
 static void count_from_read(struct sabotage_memory *memory, const struct actor *actor,
                             struct bundle *bundle)
 {
@@ -472,7 +471,7 @@ static void count_from_read(struct sabotage_memory *memory, const struct actor *
     tell_fewer_tries(bundle, memory->stale);
 }
 
-/* Instead of a second try: the request goes back, and the sweep is told that it is its own now. */
+/* Instead of a second try: the request is put back, and the sweep becomes its owner. */
 static void give_up(const struct actor *actor, struct bundle *bundle)
 {
     const int64_t *message = actor->is.pipeline.message;
@@ -528,7 +527,7 @@ static void ask_opposite(struct bundle *bundle, int64_t phase)
     }
 }
 
-/* Re-reviews are named as the decision before them, or left out where a CUT is asked for. */
+/* Re-reviews get the name of the decision before them, or are left out where a CUT is asked for. */
 static void spoil_rereviews(struct bundle *bundle, bool leaves_out)
 {
     bool cuts = false;
@@ -550,7 +549,7 @@ static void spoil_rereviews(struct bundle *bundle, bool leaves_out)
     }
 }
 
-/* Of several affected rows the last. */
+/* Leaves out the last of several affected rows. */
 static void forget_row(struct bundle *bundle)
 {
     int last = -1, rows = 0;
@@ -576,7 +575,7 @@ static void tell_other_reason(struct bundle *bundle)
     }
 }
 
-/* Those that are about what is asked for, and about how much is done. */
+/* Bugs in what is asked for, and in how much is done. */
 static void rewrite_more(const struct sabotage *sabotage, struct bundle *bundle)
 {
     bool hands_on = bundle->name == BUNDLE_HAND_ON;

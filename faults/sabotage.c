@@ -49,7 +49,7 @@ const char *sabotage_equivalent_name(size_t index)
     return NULL;
 }
 
-/* What a list says of a name; NULL: nothing. */
+/* The reason that a list gives for a name; NULL: none. */
 static const char *reason_of(const struct sabotage_reason *reasons, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -86,8 +86,8 @@ static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
     [SABOTAGE_ACK_EARLY] = "acks the message before this bundle",
 };
 
-/* "step-2/drop/collate.5", "inbox.apply/drop/credit": the names of the first protocol stand alone,
- * those of every other after its own. */
+/* "step-2/drop/collate.5", "inbox.apply/drop/credit": names of the first protocol have no prefix,
+ * those of the others that of their protocol. */
 static void name_it(struct sabotage *out)
 {
     char bundle[16], primitive[24] = "", op[8] = "";
@@ -107,7 +107,7 @@ static void name_it(struct sabotage *out)
 /* Walks the enumeration: every sabotage once, in a fixed order. Ops are numbered from 1; 0 means
  * the primitive as a whole. */
 struct walk {
-    uint8_t protocol; /* whose bundles are walked */
+    uint8_t protocol; /* whose bundles are enumerated */
     size_t wanted, at;
     struct sabotage *out;
 };
@@ -136,8 +136,8 @@ static bool is_elsewhere(const struct sabotage_book *book, uint8_t bundle, uint8
     return book->once != NULL && book->once->primitive == primitive && book->once->bundle != bundle;
 }
 
-/* An earlier part of the shape makes rows of the operation's table: nobody can have read this row
- * before, so that no read of it is stale. */
+/* An earlier primitive of the shape inserts into the operation's table: the row cannot have been
+ * read before, so no read of it is stale. */
 static bool is_new_row(const struct sabotage_shape *shape, uint8_t at, const struct op *op)
 {
     for (uint8_t i = 0; i < at; i++) {
@@ -151,7 +151,7 @@ static bool is_new_row(const struct sabotage_shape *shape, uint8_t at, const str
     return false;
 }
 
-/* A part that only reads is no write of the bundle: nothing is torn by what follows it. */
+/* A primitive that only reads is no write of the bundle: a split after it tears nothing. */
 static bool visit_ops(struct walk *walk, const struct sabotage_shape *shape, uint8_t at)
 {
     uint8_t part = shape->primitives[at];
@@ -187,7 +187,7 @@ static bool visit_shape(struct walk *walk, const struct sabotage_shape *shape)
     return false;
 }
 
-/* True if there is one with this number; `at` then tells how many there are before it. */
+/* True if the enumeration has this number; else `at` is its length. */
 static bool walk_to(struct walk *walk)
 {
     for (walk->protocol = 0; walk->protocol < PROTOCOL_COUNT; walk->protocol++) {
@@ -323,7 +323,7 @@ static void remove_calls(struct bundle *bundle, int first, int count)
 
 static void split(struct sabotage_memory *memory, struct bundle *bundle, int at)
 {
-    memory->flag = true; /* this bundle has such a part */
+    memory->flag = true; /* this bundle has such a call */
     if (memory->stage == 0) {
         bundle->count = (uint8_t)(at + 1);
     } else {
@@ -331,7 +331,7 @@ static void split(struct sabotage_memory *memory, struct bundle *bundle, int at)
     }
 }
 
-/* The call executes the changed copy, with one parameter more: what was read before. */
+/* The call executes the changed copy, with a further parameter: the value read before. */
 static void pass_stale(const struct sabotage *sabotage, const struct sabotage_memory *memory,
                        struct bundle *bundle, struct call *call)
 {
@@ -357,14 +357,14 @@ static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *m
         return;
     }
     const int64_t *message = role->message(actor);
-    memory->flag = true; /* this ack is not the engine's */
+    memory->flag = true; /* this ack is not sent by the engine */
     bundle_begin(bundle, BUNDLE_ACK);
     int64_t *p = bundle_append(bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0);
     p[0] = message[0];
     p[1] = message[1 + MESSAGE_EPOCH];
 }
 
-/* Which work the bundle rests on. Done again: performer_works. */
+/* Changes the work that the bundle rests on. Repetition: performer_works. */
 static void change_work(const struct sabotage *sabotage, struct bundle *bundle)
 {
     if (sabotage->kind == SABOTAGE_WORK_NEVER) {
@@ -413,8 +413,8 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
     }
 }
 
-/* The row that the operation is about, while the actor has just got its outcome: the cell that an
- * addition is for, or whether the row is there at all. */
+/* Reads the operation's row right after the actor got its outcome: the cell of an addition, or
+ * whether the row exists. */
 static void look(const struct sabotage *sabotage, struct sabotage_memory *memory,
                  const struct bundle *next, const struct rows *rows)
 {
@@ -459,10 +459,10 @@ static bool outcome_of_split(struct sabotage_memory *memory, struct outcome *out
         return false;
     }
     if (outcome->kind == OUTCOME_ABORTED) {
-        return true; /* the engine sends it again, and the second half it is */
+        return true; /* the engine sends it again, and this is the second half */
     }
     memory->stage = 0;
-    memory->flag = false; /* the next bundle may lack this part */
+    memory->flag = false; /* the next bundle may lack this call */
     for (int i = 0; went_on && i < BUNDLE_VALUES_MAX; i++) {
         if (outcome->values[i] == 0) {
             outcome->values[i] = memory->held[i];
@@ -471,9 +471,9 @@ static bool outcome_of_split(struct sabotage_memory *memory, struct outcome *out
     return true;
 }
 
-/* What becomes of the repetition is told only if it committed, too: who sends a bundle twice has
- * heard of the first. The message of a first claim is not kept, so there the worker stays idle and
- * that claim lapses. */
+/* The outcome of the repetition counts only if it committed, too: the sender has the outcome of the
+ * first bundle. The message of a first claim is not kept, so the worker stays idle and that claim
+ * lapses. */
 static bool outcome_of_repeat(struct sabotage_memory *memory, const struct bundle *sent,
                               struct outcome *outcome)
 {
@@ -508,7 +508,7 @@ static bool outcome_of_early_ack(struct sabotage_memory *memory, const struct bu
     return !early;
 }
 
-/* False: the engine does not hear of it, and sends the same again. */
+/* False: the engine does not get the outcome, and sends the same bundle again. */
 static bool outcome_of_try(const struct sabotage *sabotage, const struct bundle *sent,
                            struct outcome *outcome)
 {

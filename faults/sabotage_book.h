@@ -1,17 +1,18 @@
-/* The book of a protocol's planted bugs: what a protocol tells the enumeration of its bundles, and
- * the bugs that it names itself. Private to faults/; sabotage.h is the interface.
+/* The book of a protocol's planted bugs: the description of its bundles that the enumeration uses,
+ * and its named bugs. Private to faults/; sabotage.h is the interface.
  *
- * A test sees to it that the shapes are what the engines send. Hooks are asked for named sabotages
- * only, by `which`, the index in `named`; every one of them may be NULL. */
+ * A test checks that the shapes are what the engines send. Hooks are called for named sabotages
+ * only and distinguish them by `which`, the index in `named`; every hook may be NULL. */
 #ifndef FAULTS_SABOTAGE_BOOK_H
 #define FAULTS_SABOTAGE_BOOK_H
 
 #include "faults/sabotage.h"
 
-/* A bundle that engines send: every primitive that may stand in it, in its order. */
+/* The shape of a bundle that engines send: every primitive that it may contain, in order. */
 struct sabotage_shape {
     uint8_t bundle;
-    bool before_ack; /* of a message that is not acked yet: tried with the ack before it, too */
+    bool before_ack; /* its message is not acked yet: the variant with an early ack is enumerated,
+                        too */
     uint8_t count;
     const uint8_t *primitives;
 };
@@ -30,26 +31,26 @@ struct sabotage_shape {
         bundle, true, SHAPE_PARTS(__VA_ARGS__)                                                     \
     }
 
-/* A primitive of many bundles whose operations are enumerated in one of them, where all of them
- * come to pass; in the others it is enumerated as a whole. */
+/* A primitive of many bundles. Its operations are enumerated in one of them, where all of them run;
+ * in the others it is enumerated as a whole. */
 struct sabotage_once {
     uint8_t primitive, bundle;
 };
 
-/* An enumerated sabotage that breaks no promise, by its whole name, and why. */
+/* An enumerated sabotage that breaks no promise, by its full name, and the reason. */
 struct sabotage_reason {
     const char *name, *reason;
 };
 
 struct sabotage_book {
-    const struct sabotage *named; /* .protocol and .which are filled in */
+    const struct sabotage *named; /* .protocol and .which are filled in later */
     size_t named_count;
     const struct sabotage_shape *shapes;
     size_t shape_count;
     const struct sabotage_once *once; /* NULL: there is none */
     const struct sabotage_reason *equivalents;
     size_t equivalent_count;
-    const struct sabotage_reason *differing; /* of the equivalents, in what each differs */
+    const struct sabotage_reason *differing; /* those of the equivalents that differ, and how */
     size_t differing_count;
     /* Changes primitives in place, or puts a copy at SABOTAGE_COPY for `bundle` to call. */
     void (*primitives)(const struct sabotage *sabotage, struct primitive *table);
@@ -81,15 +82,15 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
     return at < 0 ? NULL : &bundle->calls[at];
 }
 
-/* Those that few books have: SABOTAGE_DIFFERING(differing). */
+/* Fields that few books have: SABOTAGE_DIFFERING(differing). */
 #define SABOTAGE_DIFFERING(reasons)                                                                \
     .differing = (reasons), .differing_count = sizeof(reasons) / sizeof *(reasons)
 
-/* A named sabotage that is one of the kinds: SABOTAGE_AS(SPLIT, APPLY, REMEMBER). */
+/* A named sabotage of one of the enumerated kinds: SABOTAGE_AS(SPLIT, APPLY, REMEMBER). */
 #define SABOTAGE_AS(kind_id, bundle_id, primitive_id)                                              \
     .kind = SABOTAGE_##kind_id, .bundle = BUNDLE_##bundle_id, .primitive = PRIMITIVE_##primitive_id
 
-/* The three of work outside rows, which every protocol that has such work names. */
+/* The three sabotages of work outside rows, which every protocol that has such work names. */
 #define SABOTAGE_WORK(stem, where)                                                                 \
     {.name = stem "-never-done",                                                                   \
      .about = "work outside rows is not done, and reported all the same (E-ACL-33)",               \
@@ -105,7 +106,7 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
         .scenario = (where), .kind = SABOTAGE_WORK_AHEAD                                           \
     }
 
-/* The two of tries, of every bundle; E-ACL-13. */
+/* The two sabotages of retries, for every bundle; E-ACL-13. */
 #define SABOTAGE_TRIES(stem, where)                                                                \
     {.name = stem "-tried-for-ever",                                                               \
      .about = "what fails is tried again and not counted (E-ACL-13)",                              \
@@ -118,7 +119,7 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
         .scenario = (where), .kind = SABOTAGE_TRIES_NONE, .bundle = BUNDLE_NAME_COUNT              \
     }
 
-/* One more, where claims are extended. */
+/* A further one, where claims are extended. */
 #define SABOTAGE_THROUGH(stem, where)                                                              \
     {                                                                                              \
         .name = stem "-without-a-clock",                                                           \
@@ -126,7 +127,7 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
         .scenario = (where), .kind = SABOTAGE_WORK_THROUGH                                         \
     }
 
-/* Those that every book has, from its arrays. */
+/* Fields that every book has, from its arrays. */
 #define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
     .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \
     .shape_count = sizeof(bundles) / sizeof *(bundles), .equivalents = (reasons),                  \

@@ -18,7 +18,7 @@ enum {
     BEAT_BY_OWN_CLOCK
 };
 
-#define FAR_AHEAD INT64_C(1000000000000) /* ms, of any time that a run gets to */
+#define FAR_AHEAD INT64_C(1000000000000) /* ms, more than any time in a run */
 
 static const struct sabotage named[] = {
     [LATE_RESULT_ACCEPTED] = {.name = "late-result-accepted",
@@ -143,17 +143,17 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
         fail->ops[7].unless = 0;
         table[PRIMITIVE_SEQ_EVENT].ops[0].kind = OP_RECORD;
         break;
-    case HEARTBEAT_REVIVES: /* whoever beats is the owner */
+    case HEARTBEAT_REVIVES: /* a heartbeat makes its sender the owner */
         table[SABOTAGE_COPY] = *beat;
         table[SABOTAGE_COPY].ops[1].column = SEQ_OWNER;
         break;
-    case HEARTBEAT_AHEAD: /* what any heartbeat is below */
+    case HEARTBEAT_AHEAD: /* above any heartbeat */
         table[PRIMITIVE_SEQ_BEAT].ops[0].value = OPERAND_PARAM + 3;
         break;
     case TOKEN_WITHOUT_ATTEMPT:
         table[PRIMITIVE_SEQ_HOLD].ops[1].test = TEST_NONE;
         break;
-    case BEAT_BY_OWN_CLOCK: /* the store's time plus one parameter more */
+    case BEAT_BY_OWN_CLOCK: /* the store's time plus a further parameter */
         table[SABOTAGE_COPY] = *beat;
         for (int i = beat->op_count; i > 0; i--) {
             table[SABOTAGE_COPY].ops[i] = beat->ops[i - 1];
@@ -175,8 +175,8 @@ static void change_primitives(const struct sabotage *sabotage, struct primitive 
     }
 }
 
-/* Of OWNER_BY_NAME: the name instead of the owner, wherever it is a parameter, and in the journal.
- * What is read is turned back, so that the engine takes the lease for its own. */
+/* Of OWNER_BY_NAME: the name instead of the owner, in every parameter and in the journal. Values
+ * that are read are translated back, so that the engine takes the lease for its own. */
 static void own_by_name(struct sabotage_memory *memory, const struct seq_actor *self,
                         struct bundle *bundle)
 {
@@ -195,7 +195,7 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
 {
     if (sabotage->which == OWNER_BY_NAME && sent->name == BUNDLE_SEQ_TAKE &&
         outcome->kind == OUTCOME_COMMITTED && outcome->skipped != 0) {
-        outcome->kind = OUTCOME_UNKNOWN; /* overtaken: perhaps by itself, it thinks, and reads */
+        outcome->kind = OUTCOME_UNKNOWN; /* overtaken: perhaps by itself, it assumes, and reads */
     }
     if (sabotage->which == OWNER_BY_NAME && sent->name == BUNDLE_SEQ_READ &&
         outcome->values[0] == memory->held[0]) {
@@ -204,7 +204,7 @@ static bool change_outcome(const struct sabotage *sabotage, struct sabotage_memo
     return true;
 }
 
-/* Of BEAT_BY_OWN_CLOCK: as changed above, with what its clock is ahead. */
+/* Of BEAT_BY_OWN_CLOCK: as changed above, with the offset of its clock. */
 static void beat_by_clock(const struct sabotage_memory *memory, struct bundle *bundle)
 {
     struct call *call = sabotage_book_call(bundle, PRIMITIVE_SEQ_BEAT);
@@ -282,7 +282,7 @@ static const struct sabotage_shape shapes[] = {
     SHAPE(BUNDLE_SEQ_READ, PRIMITIVE_SEQ_READ),
 };
 
-/* Who keeps to the contract never sees more than its first answer. */
+/* An actor that keeps to the contract never gets more than the first value. */
 static const struct sabotage_once once = {PRIMITIVE_SEQ_CONTRACT, BUNDLE_SEQ_ATTEMPT};
 
 static const struct sabotage_reason equivalents[] = {

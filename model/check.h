@@ -1,7 +1,7 @@
-/* CHECK: a statement about our own code that is never switched off.
+/* CHECK: an assertion about our own code that is never switched off.
  *
  * A CHECK that fails is a bug in Assay, never a protocol's outcome and never bad input (those are
- * data). model/ does no I/O, so it only calls the hook; whoever links the program defines it.
+ * data). model/ does no I/O, so it only calls the hook; the program that links it defines the hook.
  * model/check_abort.c is the definition that the command line and the tests use. */
 #ifndef MODEL_CHECK_H
 #define MODEL_CHECK_H

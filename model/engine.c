@@ -269,7 +269,7 @@ static void refused_entry(struct worker *worker, enum refusal refusal)
     }
 }
 
-/* Somebody else did meanwhile what this message was given up for: it is entered again, and finds
+/* Another worker did meanwhile what this message was given up for: it is entered again, and finds
  * that nothing is owed (E-ACL-31). */
 static void refused_escalation(struct worker *worker, enum refusal refusal)
 {
@@ -379,7 +379,7 @@ static bool reads(const struct worker *worker)
 }
 
 /* Steps are guarded by markers alone, so a claim that could not be extended ends the work early
- * only because somebody else is at it (E-ACL-11). */
+ * only because another worker is at it (E-ACL-11). */
 static void extended(struct worker *worker, const struct outcome *last)
 {
     worker->extending = 0;
@@ -529,7 +529,7 @@ static void next_enter_leg1(const struct worker *worker, struct bundle *next)
     append_enter_leg1(worker, next, 0);
 }
 
-/* Whoever is about to hold the message that the bundle keeps. */
+/* The worker as it will be when it holds the message that the bundle keeps. */
 static struct worker keeper(const struct bundle *bundle)
 {
     struct worker keeper = worker_begin();
@@ -742,8 +742,8 @@ static void append_step2(const struct worker *worker, const struct engine_rules 
     p[2] = semaphore_delta(append_children(worker, rules, next), pending);
 }
 
-/* Steps 1 and 2 in one transaction. Whoever closed the job owes Step 3 and keeps the message; who
- * did not acks it. */
+/* Steps 1 and 2 in one transaction. A worker whose Step 2 closed the job owes Step 3 and keeps the
+ * message; any other acks it. */
 static void next_steps(const struct worker *worker, const struct engine_rules *rules,
                        struct bundle *next)
 {

@@ -1,44 +1,43 @@
 /* The engines of the activity protocol: what a client and a worker do, as step functions without
- * I/O. An engine is given the outcome of its last transaction and answers with the next one.
+ * I/O. An engine takes the outcome of its last transaction and answers with the next one.
  *
- *      outcome --> worker_take --> where it stands --> worker_next --> bundle
- *                     ^                                                  |
- *                     '--------------------- store <---------------------'
+ *      outcome --> worker_take --> its state --> worker_next --> bundle
+ *                     ^                                             |
+ *                     '------------------- store <------------------'
  *
  * A worker claims a message and follows it to its end:
  *      Leg1   enter (counted) -> work and +100B -> ack
  *      task   answer: pending answers, then the closing one -> ack
  *      Leg2   enter (counted) -> Step 1 -> Step 2 -> Step 3 if this GUID closed the job -> ack
- * With merged commits, which are the usual ones, what ends a message acks it in the same
- * transaction, and the worker goes on with the message that it publishes there, as if it had
- * claimed it, and enters it there, too:
+ * With merged commits, the default, the last transaction of a message acks it. The worker goes on
+ * with the message that it publishes there, as if it had claimed it, and enters it there, too:
  *      Leg1   work and +100B, ack, task published and kept
  *      task   answer, ack, Leg2 published, kept and entered (counted)
  *      Leg2   Step 1, Step 2, and unless this GUID closed the job ack, the first child's Leg1
  *             published, kept and entered (counted)
  *             -> else Step 3, ack
- * Nobody else has seen that message: what it says is known before it is published, so that its
- * entry is a call like any other (B2), and no claim has to look for it. An entry stays apart from
- * what it enters, else a message that kills its worker would never be counted (ACL-9): it commits
- * with what was done before. Whoever has nothing to keep claims the next message there, if there is
- * one: after a Leg2 without children, a Step 3, answers of a task that has several; and enters it
- * in a transaction of its own, as it does with what it claimed by itself. An ack in the transaction
- * of a step ties the step to the claim: a worker that lost it is refused as a whole, which is more
- * than the markers ask for. An answer whose entry is refused is given again without it. A Step 2
- * that closes its job at a threshold while it has children does not ack, so it does not go on with
- * its first child either: that one waits until its claim lapses.
- * The GUID ledger alone says where Leg2 goes on (Rule C); every step's transaction tests its marker
- * again and returns the ledger as it now is (E-ACL-5, E-ACL-26).
+ * No other worker has seen that message, and its content is known before it is published. So its
+ * entry is a call like any other (B2), and no claim has to look for it. An entry commits with the
+ * work before it, never with the work that it enters: else a message that kills its worker would
+ * never be counted (ACL-9). A worker with no message to keep claims the next one in the same
+ * transaction, if there is one: after a Leg2 without children, a Step 3, answers of a task that has
+ * several. It enters that message in a transaction of its own, as it does after a separate claim.
+ * An ack in the transaction of a step ties the step to the claim: a worker that lost its claim is
+ * refused as a whole, which is more than the markers ask for. An answer whose entry is refused is
+ * sent again without the entry. A Step 2 that closes its job at a threshold while it has children
+ * does not ack, so it does not go on with its first child either: that child waits until its claim
+ * lapses. The GUID ledger alone says where Leg2 resumes (Rule C); every step's transaction tests
+ * its marker again and returns the current ledger (E-ACL-5, E-ACL-26).
  *
- * Holds no pointer, no allocation, no clock: an engine can be copied, hashed, thrown away (a crash)
- * and started anew. It learns the time from outcomes, so one that was paused does not know it, and
- * while it is at work from its caller, who has a clock: it extends its claim meanwhile.
+ * Holds no pointer, no allocation, no clock: an engine can be copied, hashed, discarded (a crash)
+ * and started anew. It learns the time from outcomes, so a paused engine does not know it; while it
+ * is at work it learns the time from its caller, which has a clock, and extends its claim.
  *
  * (N1) A worker that is idle holds nothing.
  * (N2) Every bundle of a message but its entries may be repeated any number of times.
  * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times, reads and
  *      extensions in between not counted as progress; then the worker lets go, and the message
- * comes again under the same GUID (E-ACL-13). */
+ *      comes again under the same GUID (E-ACL-13). */
 #ifndef MODEL_ENGINE_H
 #define MODEL_ENGINE_H
 

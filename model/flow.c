@@ -383,8 +383,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
     }
 }
 
-/* ---- a worker: what it makes of an outcome ----------------------------------------------------
- */
+/* ---- a worker: what it makes of an outcome --------------------------------------------------- */
 
 /* How the activity's run ends: for one that awaits a flow, as that flow did. */
 static enum key_change finish(const struct flow_worker *worker,
@@ -454,7 +453,7 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
         take_commit(worker, rules->of.key.book, last);
         return;
     }
-    if (last->kind == OUTCOME_REFUSED) { /* somebody else changed the flow, or has the claim */
+    if (last->kind == OUTCOME_REFUSED) { /* another worker changed the flow, or has the claim */
         worker->tries = 0;
     }
     bool gives_up = last->kind == OUTCOME_REFUSED

@@ -10,7 +10,7 @@
  *      resume   8: finish, because the awaited flow has ended (E-KEY-9)
  *      pause    6: pause, unless the flow is complete
  *      release  5: release
- *      any      another digit: somebody did it before; ack
+ *      any      another digit: it is done already; ack
  *
  * The worker reads the flow before every change, and again when one was refused or its outcome is
  * not known: what stands in the row decides whether it is made again.
@@ -19,8 +19,8 @@
  * (3), and live when the source is done and took it. A pending activity is ready when all of its
  * edges are settled and one is live; it is skipped when none can become live any more (key.h). So a
  * join waits for a parent that is paused, runs when one of its parents errored and another did not,
- * and what a pause of a completed parent finds published already is not called back. Whoever makes
- * an activity ready publishes its message in the same transaction.
+ * and what a pause of a completed parent finds published already is not called back. The change
+ * that makes an activity ready publishes its message in the same transaction.
  *
  * What is judged on the whole key. Skips, and joins that become ready, depend on digits of other
  * activities, and a pause on whether any is active. Such a change is computed from a key that was

@@ -1,13 +1,14 @@
-/* The shape of a job: which activities there are, which children each spawns, and what each makes
- * of its input.
+/* The shape of a job: its activities, the children that each spawns, and how each computes its
+ * output.
  *
- * Trees and chains, children on a condition, cycles (an edge back to an ancestor, gone a bounded
+ * Trees and chains, conditional children, cycles (an edge back to an ancestor, taken a bounded
  * number of rounds) and pending answers, each with children of its own. No activity has two
- * parents: fan-in is not defined by the specification (E-ACL-23).
+ * parents: the specification does not define fan-in (E-ACL-23).
  *
  * (G1) Node 0 is the trigger and has no parent. Every other node has exactly one edge to it that is
- *      not a cycle, from a node with a lower number: a graph without its cycles is a tree.
- * (G2) A cycle edge leads to the nearest ancestor that any cycle edge leads to, or to itself.
+ *      not a cycle edge, from a node with a lower number: a graph without its cycle edges is a
+ *      tree.
+ * (G2) A cycle edge leads to the nearest ancestor that any cycle edge leads to, or to its own node.
  * (G3) A node's edges lie together; those of one answer number at most GRAPH_CHILDREN_MAX. */
 #ifndef MODEL_GRAPH_H
 #define MODEL_GRAPH_H
@@ -22,7 +23,7 @@
 #define GRAPH_ROUNDS_MAX   16
 #define GRAPH_NAME_SIZE    24
 
-/* Whether a child is spawned, judged by the output of its parent. */
+/* The condition on the parent's output under which a child is spawned. */
 enum graph_condition { GRAPH_ALWAYS, GRAPH_IF_EVEN, GRAPH_IF_ODD };
 
 struct graph_edge {
@@ -30,7 +31,7 @@ struct graph_edge {
     uint16_t to;
     uint8_t answer;    /* 0: spawned by the closing answer; k: by the k-th pending answer */
     uint8_t condition; /* enum graph_condition */
-    uint8_t rounds;    /* 0: a child; else a cycle that is gone round so often */
+    uint8_t rounds;    /* 0: a tree edge; n: a cycle edge, taken n times */
 };
 
 struct graph_node {
@@ -51,17 +52,17 @@ struct graph {
     struct graph_edge edges[GRAPH_EDGES_MAX];
 };
 
-/* What a node makes of its input: 1..999,999,999, different for (almost) every pair, so that data
- * that went the wrong way shows. */
+/* The output of a node for an input: 1..999,999,999, different for (almost) every pair, so that
+ * misrouted data shows. */
 int64_t graph_output(uint16_t node, int64_t input);
 
-/* What the k-th pending answer of a node carries. */
+/* The output that the k-th pending answer of a node carries. */
 int64_t graph_pending_output(uint16_t node, int64_t input, int64_t k);
 
 /* Whether this edge is taken by an answer (0 or k) whose Step 1 stored `output`, in this round. */
 bool graph_takes(const struct graph_edge *edge, int64_t answer, int64_t output, int64_t round);
 
-/* How many activities a job makes at most, cycles included; stops counting at `limit`. */
+/* The most activities of a job, cycles included; stops counting at `limit`. */
 uint32_t graph_activities(const struct graph *graph, uint32_t limit);
 
 #endif

@@ -1,13 +1,13 @@
 /* The collation key: the state of every activity of a job in one number of 15 digits (seed 002).
  *
  * An activity has a digit, the most significant digit being position 0. A change of state is one
- * subtraction at the activity's weight: a store makes it by a single atomic add, and whoever made
- * it reads in the value that came back whether the job is now complete.
+ * subtraction at the activity's weight. A store makes it by a single atomic add, and the value that
+ * this returns says whether the job is now complete.
  *
  * Owns the digits, the positions, the table of changes and the rule of skipping. Never stores a
- * key, never decides which branch an activity takes, and knows nothing of parentheses: nested
- * flows are text (model/key_text.h). A value from a store is data: one that is no key is refused
- * by an outcome, never by a CHECK, since a sabotaged protocol can write anything.
+ * key, never decides which branch an activity takes, and knows nothing of parentheses: nested flows
+ * are text (model/key_text.h). A value from a store is data: one that is no key is refused by an
+ * outcome, never by a CHECK, since a sabotaged protocol can write anything.
  *
  * (K1) A key is 1 to 15 digits from 9 to 3, then zeros up to 15 digits; never a 1 or a 2.
  * (K2) A change moves one digit, from the one it expects, and downwards: it cannot borrow.

@@ -10,8 +10,12 @@
  *      Leg1 entries                  reserved, always 0
  *          activity ledger                   GUID ledger
  *
- * Owns the layout, the checked increment, and what an entry decides. Never performs an increment
- * that would leave its field, holds no state, reads no row: a store applies what is decided here.
+ * Owns the layout, the checked increment, and the decision on an entry. Holds no state and reads no
+ * row.
+ *
+ * Runs use the layout and the reading functions. Increments and entries of a run are executed by a
+ * store, as the primitives of activity_primitives.def. ledger_add and ledger_enter_* are reference
+ * models of these: only tests call them, and sim/tests/test_entries.c holds the primitives to them.
  *
  * (L1) A ledger is 0..999,999,999,999,999 (ACL-3, ACL-8).
  * (L2) A marker is 0 or 1; an increment of a set marker is refused (ACL-5, E-ACL-2).
@@ -50,10 +54,10 @@ struct ledger_layout {
     int64_t ceiling;       /* the highest value: 1 for a marker, 0 for reserved digits */
 };
 
-/* What became of an increment. Everything but LEDGER_INCREMENTED left the ledger as it was. */
+/* The outcome of an increment. Every one but LEDGER_INCREMENTED leaves the ledger unchanged. */
 enum ledger_outcome {
     LEDGER_INCREMENTED,
-    LEDGER_ALREADY_MARKED, /* the marker is set: whoever set it did the work */
+    LEDGER_ALREADY_MARKED, /* the marker is set: the work is done */
     LEDGER_AT_CEILING,     /* the counter is full: fail fast and escalate */
     LEDGER_RESERVED,       /* these digits are never written */
     LEDGER_NOT_A_LEDGER    /* negative, or more than 15 digits */
@@ -61,12 +65,12 @@ enum ledger_outcome {
 
 struct ledger_increment {
     enum ledger_outcome outcome;
-    int64_t ledger; /* as it now is, incremented or not */
+    int64_t ledger; /* after the call, incremented or not */
 };
 
-/* What an entry decides (4.2, 7, E-ACL-16, E-ACL-17). It looks at the field it counts, at the Leg1
- * marker and at the GUID's own markers, and at nothing else: the activity's step markers are for
- * people, the GUID ledger drives Leg2 (Rule C, E-ACL-2). */
+/* The decision on an entry (4.2, 7, E-ACL-16, E-ACL-17). It depends on the field that it counts, on
+ * the Leg1 marker and on the GUID's own markers, and on nothing else: the activity's step markers
+ * are informative, the GUID ledger drives Leg2 (Rule C, E-ACL-2). */
 enum ledger_decision {
     LEDGER_PROCEED,   /* counted; something is owed: go on */
     LEDGER_STALE,     /* counted if there was room; nothing is owed: ack */
@@ -75,7 +79,7 @@ enum ledger_decision {
     LEDGER_CORRUPT /* the number is no ledger, or a GUID's markers no resume point: not counted */
 };
 
-/* Where Leg2 goes on, read from the GUID ledger alone (ACL-24). */
+/* The resume point of Leg2, read from the GUID ledger alone (ACL-24). */
 enum ledger_resume {
     LEDGER_NOTHING_DONE,      /* 0000: Step 1 is next */
     LEDGER_WORK_IS_DONE,      /* 0100: Step 2 is next */
@@ -87,14 +91,14 @@ enum ledger_resume {
 
 struct ledger_leg1_entry {
     enum ledger_decision decision;
-    int64_t activity; /* the activity ledger as it now is */
+    int64_t activity; /* the activity ledger after the entry */
 };
 
 struct ledger_leg2_entry {
     enum ledger_decision decision;
-    int64_t activity;          /* the activity ledger as it now is */
-    int64_t guid;              /* the GUID ledger as it now is; 0 if none was made */
-    enum ledger_resume resume; /* where the GUID stands */
+    int64_t activity;          /* the activity ledger after the entry */
+    int64_t guid;              /* the GUID ledger after the entry; 0 if none was made */
+    enum ledger_resume resume; /* the GUID's resume point */
 };
 
 /* Why a number cannot be a ledger that the protocol wrote. */
@@ -114,24 +118,26 @@ const struct ledger_layout *ledger_layout(enum ledger_field field);
 /* The value of one field. A number that is no ledger reads as 0. */
 int64_t ledger_get(int64_t ledger, enum ledger_field field);
 
-/* One more in this field, or the reason why not: the only way a ledger grows. The store does the
+/* Reference model of an increment: one more in this field, or the reason why not. A store does the
  * test and the addition as one conditional statement (ACL-43). */
 struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field);
 
-/* Leg1 message claimed. The completion marker is tested before the ceiling (E-ACL-16). */
+/* Reference model of an entry, Leg1 message claimed. The completion marker is tested before the
+ * ceiling (E-ACL-16). */
 struct ledger_leg1_entry ledger_enter_leg1(int64_t activity);
 
-/* Leg2 message claimed whose GUID has no row yet: makes the GUID ledger out of the low 8 digits
- * that the activity's own increment returned (E-ACL-3). */
+/* Reference model of an entry, Leg2 message claimed whose GUID has no row yet: makes the GUID
+ * ledger out of the low 8 digits that the activity's own increment returned (E-ACL-3). */
 struct ledger_leg2_entry ledger_enter_leg2_first(int64_t activity);
 
-/* Leg2 message claimed whose GUID is known. A full counter of the activity stays full and the GUID
- * resumes. A full counter of its own escalates if a step is still owed, unless the GUID was born at
- * the last entry and so never had room to count (ACL-15, E-ACL-17). That a number is no ledger is
- * found first, then that Leg1 is not complete, then the ceiling. */
+/* Reference model of an entry, Leg2 message claimed whose GUID is known. A full counter of the
+ * activity stays full and the GUID resumes. A full counter of its own escalates if a step is
+ * still owed, unless the GUID was created at the last entry and so never had room to count
+ * (ACL-15, E-ACL-17). The order of the tests: is the number a ledger, is Leg1 complete, is the
+ * counter full. */
 struct ledger_leg2_entry ledger_enter_leg2_again(int64_t activity, int64_t guid, int64_t dimension);
 
-/* Looks at digits 4-7 and at nothing else; ledger_inspect judges the whole number. */
+/* Reads digits 4-7 only; ledger_inspect judges the whole number. */
 enum ledger_resume ledger_resume(int64_t guid);
 
 /* True while Step 1, 2 or 3 is still to be done. */

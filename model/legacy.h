@@ -8,9 +8,13 @@
  *      | Leg1 exit status: 9 until Leg1 has ended
  *      Leg1 entry status: 9 less one for each entry
  *
- * Owns the arithmetic and the decision taken on the value that an addition returned. There is no
- * message identity here and a late call is counted before it is turned away and undone: that is the
+ * Owns the arithmetic and the decision on the value that an addition returned. There is no message
+ * identity here, and a late call is counted before it is turned away and undone: that is the
  * design, not an oversight of this code.
+ *
+ * Runs use the layout, the summands and the decisions. The additions of a run are executed by a
+ * store, as the primitives of legacy_primitives.def. legacy_add is a reference model of the checked
+ * addition: only tests call it.
  *
  * (G1) A field never borrows from or carries into its neighbour: the addition is refused instead
  *      (LEG-5, E-LEG-2). */
@@ -36,13 +40,13 @@ struct legacy_layout {
     int digit_count;  /* 1 or 6 */
 };
 
-/* The additions of the lifecycle. There is no other way to change the integer. */
+/* The additions of the lifecycle. The integer changes in no other way. */
 enum legacy_event {
     LEGACY_LEG1_BEGIN,   /* -100,000,000,000,000 */
     LEGACY_LEG1_END,     /* -10,000,000,000,000 */
     LEGACY_LEG2_BEGIN,   /* +1,000,000 */
-    LEGACY_LEG2_UNDO,    /* -1,000,000: a late call takes its own entry back; the caller sees to it
-                            that nobody else's is taken */
+    LEGACY_LEG2_UNDO,    /* -1,000,000: a late call takes its own entry back; the caller ensures
+                            that the entry is its own */
     LEGACY_LEG2_PENDING, /* +1 */
     LEGACY_LEG2_SUCCESS, /* -999,999,999,999 = 1 - 10^12 (E-LEG-1) */
     LEGACY_EVENT_COUNT
@@ -56,7 +60,7 @@ enum legacy_outcome {
 
 struct legacy_addition {
     enum legacy_outcome outcome;
-    int64_t ledger; /* as it now is, added or not */
+    int64_t ledger; /* after the call, added or not */
 };
 
 /* What the value returned by LEGACY_LEG1_BEGIN means (LEG-3). */

@@ -3,17 +3,17 @@
  *
  *      client  create job: the trigger's integer, and its message
  *      Leg1    enter -100T -> [clean up] -> work -> end -10T -> publish the answers -> ack
- *      Leg2    enter +1M -> save, with the children's integers -> publish the children -> end, +1
- * or -999,999,999,999 -> ack
- *              ... or, if the value that came back says closed: undo -1M -> ack
+ *      Leg2    enter +1M -> save, with the children's integers -> publish the children
+ *              -> end, +1 or -999,999,999,999 -> ack
+ *              ... or, if the returned value says closed: undo -1M -> ack
  *
- * The worker that does the work between the legs is not there: Leg1's transitions are its answers,
+ * The worker that does the work between the legs is left out: Leg1's transitions are its answers,
  * pending ones, the closing one, and calls that come after it.
  *
  * A message has no identity of its own here. A Leg2 message that comes again is one more entry in
- * one more dimension, with children of its own (LEG-6); whoever dies between an increment and what
- * follows from it leaves the increment behind (LEG-7). An outcome that is not known is resolved by
- * reading as far as one integer for all can tell: an entry of Leg2 is asked for again, and counted
+ * one more dimension, with children of its own (LEG-6). A worker that crashes between an increment
+ * and what follows from it leaves the increment behind (LEG-7). An unknown outcome is resolved by
+ * reading, as far as one integer for all entries allows: an entry of Leg2 is repeated, and counted
  * again; one of Leg1 is left to the next claim (E-LEG-4).
  *
  * Holds no pointer, no allocation, no clock, as the engines of engine.h. */
@@ -26,7 +26,7 @@
 struct legacy_rules {
     const struct graph *graph;
     /* What the scenario takes for granted, because the design does: */
-    bool spares_crash;   /* nobody dies who is in Leg2 */
+    bool spares_crash;   /* no worker crashes in Leg2 */
     bool spares_unknown; /* no answer to an increment of Leg2 is lost */
 };
 

@@ -96,7 +96,7 @@ static const struct pipeline_entry *plan_of(const struct rules *rules, int64_t n
     return &rules->of.pipeline.entries[node];
 }
 
-/* Asks for a phase of an entry, `path` apart from whoever else asks for the same; returns the
+/* Asks for a phase of an entry; `path` keeps several requests for the same phase apart. Returns the
  * message for the caller to fill in. */
 static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t batch, int64_t node,
                     int64_t row, int64_t path)
@@ -571,8 +571,8 @@ static void take_phase(struct pipeline_worker *worker, const struct outcome *las
 }
 
 /* The row is not there: a phase whose answer was lost did not commit and is tried again; a guard or
- * another worker stopped one that was refused, and the entry is as it was. A key that is taken by
- * somebody else's row is for people (E-CUT-13). */
+ * another worker stopped one that was refused, and the entry is as it was. A key that is taken by a
+ * foreign row is for people (E-CUT-13). */
 static void take_absent(struct pipeline_worker *worker, const struct outcome *last)
 {
     if (worker->refusal != REFUSED_NOTHING) {
@@ -640,7 +640,8 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
     case PIPELINE_PUT_BACK:
         if (last->kind == OUTCOME_COMMITTED || last->kind == OUTCOME_REFUSED ||
             !may_try_again(worker, last)) {
-            memset(worker, 0, sizeof *worker); /* done, somebody else's by now, or it comes again */
+            memset(worker, 0, sizeof *worker); /* done, another worker's by now, or it comes
+                                                  again */
         }
         break;
     }

@@ -8,8 +8,8 @@
  *                          |   answer that was lost; if so the phase is done (CUT-13, E-CUT-9)
  *                          '-> put back: transient errors for too long (E-CUT-16)
  *
- * A request names what it asks for by the id of the row that the phase will write, minted by
- * whoever asks: a replay finds that row and returns it. MARKs are asked for one after the other, so
+ * A request names what it asks for by the id of the row that the phase will write, minted with
+ * the request: a replay finds that row and returns it. MARKs are asked for one after the other, so
  * that an entry is there before others depend on it; a VERIFY that passes asks for the CUT of
  * everything that waits for its entry. Requests are the caller's, not the pipeline's: no phase
  * touches the queue.

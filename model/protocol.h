@@ -1,16 +1,17 @@
-/* The protocol seam, engine half: what a protocol is to whoever runs it.
+/* The protocol seam, engine half: what a protocol offers to a runner (sim/, real/).
  *
- * A protocol has roles: a client, a worker, a dispatcher, a reclaimer. An actor is one engine at
- * work in a role: a plain struct without pointers, stepped through the functions of its role. All
- * engines lie in one union, so that an actor can be copied, hashed and thrown away whatever it is.
- * Rules are what the engines of one run share; scenarios/ makes them.
+ * A protocol has roles: a client, a worker, a dispatcher, a reclaimer. An actor is one engine in a
+ * role: a plain struct without pointers, stepped through the functions of its role. All engines lie
+ * in one union, so that an actor of any kind can be copied, hashed and discarded. This is why the
+ * header includes those of all engines. Rules are what the engines of one run share; scenarios/
+ * makes them.
  *
- * Nobody above this header knows an engine by name, but the parts that a protocol brings itself.
+ * Code above this header knows no engine by name, except the parts that a protocol brings itself.
  * protocols.def lists the protocols; README.md, "Adding a protocol", walks through one.
  *
  * (PR1) Every function of a role is pure: it depends on its arguments, and writes to the actor and
  *       the bundle only.
- * (PR2) An actor that is idle holds nothing: starting it anew loses nothing. */
+ * (PR2) An idle actor holds nothing: restarting it loses nothing. */
 #ifndef MODEL_PROTOCOL_H
 #define MODEL_PROTOCOL_H
 
@@ -35,7 +36,7 @@ enum protocol_id {
 #define PROTOCOL_ROLES_MAX  8
 #define PROTOCOL_NEVER      INT64_MAX
 
-/* What only engines of one protocol have in common. */
+/* What the engines of one protocol share. */
 union rules_of {
     struct engine_rules activity;
     struct inbox_rules {
@@ -47,14 +48,15 @@ union rules_of {
     struct seq_plan seq;
 };
 
-/* What the engines of a run have in common; constant while it lasts. */
+/* What the engines of a run share; constant during the run. */
 struct rules {
     uint8_t protocol;                  /* enum protocol_id */
-    uint8_t actors;                    /* how many there are */
-    uint8_t cast[PROTOCOL_ACTORS_MAX]; /* by actor: which of the protocol's roles it plays */
-    uint32_t jobs;                     /* how many things a client starts */
+    uint8_t actors;                    /* the number of actors */
+    uint8_t cast[PROTOCOL_ACTORS_MAX]; /* by actor: the index of its role */
+    uint32_t jobs;                     /* how many jobs a client starts */
     int64_t timeout;                   /* ticks that a claim or a lease lasts */
-    int64_t put_back;                  /* ticks until what came too early is tried again */
+    int64_t put_back;                  /* ticks until a message that came too early is tried
+                                          again */
     union rules_of of;
 };
 
@@ -62,7 +64,7 @@ struct rules {
 struct actor {
     uint8_t role;
     union {
-        struct client client; /* these two of every protocol that has no better ones */
+        struct client client; /* the default client and worker */
         struct consumer consumer;
         struct worker worker; /* activity */
         struct legacy_worker legacy;
@@ -72,7 +74,7 @@ struct actor {
     } is;
 };
 
-/* What a scheduler lets an actor see to say when it has something to do. */
+/* The view that a scheduler gives an actor to say when it has something to do. */
 struct glance {
     const struct rows *rows;
     int64_t now;
@@ -81,41 +83,41 @@ struct glance {
 
 struct role {
     const char *name; /* "worker" */
-    bool alone;       /* at most one plays it: it is called by the name alone, without a number */
-    /* Just started; `number` is the actor's. */
+    bool alone;       /* at most one actor plays it: its name has no number */
+    /* Starts the actor; `number` is its index. */
     void (*begin)(struct actor *actor, const struct rules *rules, unsigned number);
-    /* Died and came back. NULL: everything it knew is lost, and it begins again. */
+    /* Restarts the actor after a crash. NULL: all its memory is lost, and it begins again. */
     void (*restart)(struct actor *actor, const struct rules *rules, unsigned number);
-    /* The bundle that it sends next. */
+    /* Builds the bundle that it sends next. */
     void (*next)(struct actor *actor, const struct rules *rules, struct bundle *next);
-    /* What the outcome of the last bundle means to it. */
+    /* Takes the outcome of the last bundle. */
     void (*take)(struct actor *actor, const struct rules *rules, const struct outcome *last);
     bool (*is_idle)(const struct actor *actor);
-    /* From when on there is something for it to do: any time up to now, a later one, or
-     * PROTOCOL_NEVER if not unless somebody else acts first. */
+    /* The time from which on it has something to do: any time up to now, a later one, or
+     * PROTOCOL_NEVER if only an act of another actor can change that. */
     int64_t (*due)(const struct actor *actor, const struct rules *rules,
                    const struct glance *glance);
-    /* It has done all it will ever do: where rows cannot be seen, its process ends. NULL: it serves
-     * for as long as there is something to serve. */
+    /* It has done all its work: where rows are not visible, its process ends. NULL: it serves as
+     * long as there is something to serve. */
     bool (*is_done)(const struct actor *actor);
     /* The message of the queue that it holds, key first. NULL: the role holds none. */
     const int64_t *(*message)(const struct actor *actor);
-    /* It is at work outside rows, and so many ticks went by on its own clock since it heard of the
-     * store, or was told so last: it may have something to send before it goes on. NULL: it has
-     * not, and looks at no clock. */
+    /* It is at work outside rows, and `ticks` passed on its own clock since its last outcome or the
+     * last call of this: it may have something to send before it goes on. NULL: it has not, and
+     * reads no clock. */
     void (*worked)(struct actor *actor, const struct rules *rules, int64_t ticks);
-    /* ... in how many ticks it will: 1 or more. NULL only if `worked` is. */
+    /* In how many ticks it will have something to send: 1 or more. NULL only if `worked` is. */
     int64_t (*attends)(const struct actor *actor, const struct rules *rules);
     /* PROTOCOL_CONSUMER: the bundle that it commits for that message. */
     void (*work)(const int64_t *message, struct bundle *next);
 };
 
 struct protocol {
-    const char *name;          /* as `protocol:` of a scenario has it */
+    const char *name;          /* the value of `protocol:` in a scenario */
     enum clause_family family; /* of its promises */
-    uint64_t tables;           /* that it uses: a world has no room for the others */
-    uint32_t principals;       /* PRINCIPAL_SET: as whom its bundles may be sent, beside the caller;
-                                  0: it knows nobody else */
+    uint64_t tables;           /* that it uses: a world has no room for others */
+    uint32_t principals;       /* PRINCIPAL_SET: the principals that may send its bundles, beside
+                                  the caller; 0: only the caller */
     struct role roles[PROTOCOL_ROLES_MAX];
 };
 
@@ -124,7 +126,7 @@ const struct protocol *protocol_get(enum protocol_id id);
 /* By its name. False: there is none. */
 bool protocol_find(const char *name, enum protocol_id *found);
 
-/* Whether the promises of a family are judged in runs of some protocol. */
+/* Whether runs of some protocol judge the promises of a family. */
 bool protocol_judges(enum clause_family family);
 
 /* The role that an actor of a run plays. */
@@ -135,9 +137,9 @@ static inline const struct role *protocol_role(const struct rules *rules, unsign
 
 /* ---- roles that most protocols have ---------------------------------------------------------- */
 
-/* A client that starts rules->jobs things, each until it is sure of it; is.client.job is the one it
- * is about, `next` the protocol's. After a crash it goes on with that one: which there are stands
- * somewhere else. */
+/* A client that starts rules->jobs jobs, each until it is sure of it; is.client.job is the current
+ * one, and `next` is the protocol's. After a crash it goes on with that one: the list of jobs is
+ * kept elsewhere. */
 void protocol_client_begin(struct actor *actor, const struct rules *rules, unsigned number);
 void protocol_client_restart(struct actor *actor, const struct rules *rules, unsigned number);
 void protocol_client_take(struct actor *actor, const struct rules *rules,
@@ -168,10 +170,10 @@ const int64_t *protocol_consumer_message(const struct actor *actor);
 
 /* ---- actors ---------------------------------------------------------------------------------- */
 
-/* An actor just started, whatever it held before. */
+/* Starts the actor, whatever it held before. */
 void protocol_begin(struct actor *actor, const struct rules *rules, unsigned number);
 
-/* It died and is back. */
+/* Restarts the actor after a crash. */
 void protocol_restart(struct actor *actor, const struct rules *rules, unsigned number);
 
 #endif

@@ -1,9 +1,10 @@
-/* What a principal may do. A transaction is the caller's, whom nothing binds, or that of one of the
- * principals of rows.h: a role of the database with few connections and exactly the rights that
- * stand here. The one table of them: simulated stores ask it, and real/roles.h makes grants of it.
+/* What a principal may do. A transaction is sent by the caller, who has all rights, or by one of
+ * the principals of rows.h: a role of the database with few connections and exactly the rights
+ * listed here. This is the one table of rights: simulated stores consult it, and real/roles.h
+ * derives grants from it.
  *
- * A right that is missing is 42501, whatever the rows are: a server looks before it touches any.
- * Nobody may delete (CUT-21), and the queue is nobody's but the caller's. */
+ * A missing right is 42501, whatever the rows are: a server checks it before it touches any. No
+ * principal may delete (CUT-21), and only the caller may use the queue. */
 #ifndef MODEL_RIGHTS_H
 #define MODEL_RIGHTS_H
 
@@ -14,7 +15,7 @@
 
 struct rights {
     const char *name;    /* of the principal: "exec" */
-    uint8_t connections; /* that it may have at a time */
+    uint8_t connections; /* the most that it may have open */
     uint64_t reads;      /* tables (TABLE_SET) */
     uint64_t inserts;
     uint8_t write_count;
@@ -25,7 +26,7 @@ struct rights {
     struct {
         uint8_t table, column;
         int64_t value;
-    } says[RIGHTS_CELLS_MAX]; /* what a row that it inserts must say */
+    } says[RIGHTS_CELLS_MAX]; /* values that a row that it inserts must have */
 };
 
 /* A set of principals is or'ed of these. */
@@ -41,8 +42,8 @@ const struct rights *rights_get(enum principal principal);
 
 bool rights_to_write(const struct rights *rights, enum row_table table, int column);
 
-/* Whether a principal, or the caller, may do the operation; whether a row that it inserts says what
- * it must. False: 42501. */
+/* Whether a principal, or the caller, may do the operation; whether a row that it inserts has the
+ * required values. False: 42501. */
 bool rights_allow(enum principal principal, const struct op *op);
 bool rights_allow_row(enum principal principal, enum row_table table, const int64_t *columns);
 

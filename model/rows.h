@@ -47,7 +47,7 @@ enum row_table {
     TABLE_SWEEP_LOG,    /* decision_backlog_sweep_log; key: (entry, why, what was asked) */
     TABLE_ENVELOPE,     /* manifest_envelope; key: (decision) */
     TABLE_UNIT_BLOCK,   /* manifest_unit_block; key: (envelope, unit) */
-    TABLE_REVIEW,       /* review_decision; key: minted by whoever asks (E-CUT-9) */
+    TABLE_REVIEW,       /* review_decision; key: minted with the request (E-CUT-9) */
     TABLE_SIGNATURE,    /* dot_pair_signature; key: (change set) or (verify result) */
     TABLE_CHANGE_SET,   /* cut_change_set; key: (entry, decision), or (verify result) */
     TABLE_AFFECTED_ROW, /* cut_change_set_affected_row; key: (change set, row) */

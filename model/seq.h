@@ -1,22 +1,25 @@
 /* The seq ledger in memory (seed 001): a state machine per seq, moved by many threads at once.
  *
+ * No run of a scenario uses it: those execute the durable rows of seq_durable.h. It is a ledger for
+ * the threads of one process, which `assay bench seq` measures, and a reference model:
+ * sim/tests/test_seq_run.c holds the decisions of the durable ledger to it.
+ *
  * One 64-bit word a seq holds state, attempts, lease owner and heartbeat, and every move is one
  * compare-and-swap of that word: evaluation and write are atomic per seq (SEQ-5) and there is no
- * lock. Leases hang in a timing wheel, so the reclaimer looks only at slots that are due, never at
- * the ledger. Counters are striped by actor and read by adding up the stripes.
+ * lock. Leases hang in a timing wheel, so the reclaimer examines only slots that are due, never the
+ * ledger. Counters are striped by actor and read by adding up the stripes.
  *
- * Who does what:
+ * Callers:
  *   dispatcher  seq_order(SEQ_DISPATCHED)         committer  seq_order(SEQ_COMMITTED)
  *   worker      seq_take, seq_heartbeat, seq_finish
  *   canceller   seq_cancel, then seq_cancel_force after the grace period
  *   reclaimer   seq_reclaim; there may be several
- * and who has a queue of seqs, seq_order_many, seq_take_many and seq_finish_many.
+ * A caller with a queue of seqs uses seq_order_many, seq_take_many and seq_finish_many.
  *
  * Owns the memory it is given; never allocates, reads no clock (time is a parameter, the store's
- * clock: E-SEQ-13) and starts no thread. It is for the threads of one process: a process that dies
- * inside a call leaves the memory to nobody. Arguments out of range (a seq not below the capacity,
- * an actor not in 1..SEQ_ACTOR_MAX, a state or class that does not exist) are bugs of the caller
- * and abort.
+ * clock: E-SEQ-13) and starts no thread. It is for the threads of one process: if a process dies
+ * inside a call, its memory is lost. Arguments out of range (a seq not below the capacity, an actor
+ * not in 1..SEQ_ACTOR_MAX, a state or class that does not exist) are bugs of the caller and abort.
  *
  * (S1) A word leaves IN_FLIGHT only by its token, by the reclaimer after expiry, or by a forced
  *      cancel after the grace period; each revokes the token (E-SEQ-3, SEQ-12).
@@ -90,7 +93,7 @@ struct seq_result {
     enum seq_state from; /* the state that was found */
     enum seq_state to;   /* the state that was left behind */
     bool event;          /* the terminal event of this seq is this caller's to publish (S3) */
-    bool cancel_asked;   /* heartbeat: somebody waits for this run to end */
+    bool cancel_asked;   /* heartbeat: a canceller waits for this run to end */
 };
 
 /* The five facts of an illegal transition (SEQ-4), and who attempted it. */
@@ -184,16 +187,17 @@ struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq
 struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancellation asked,
                                    uint32_t by, struct seq_time now);
 
-/* Ends every run whose lease has expired, but for those in the hands of another reclaimer, tells
- * each to `each`, and returns how many there were. `each` must return; it may call anything here
- * but seq_reclaim.
+/* Ends every run whose lease has expired, except those that another reclaimer handles, passes each
+ * to `each`, and returns their number. `each` must return; it may call anything here but
+ * seq_reclaim.
  *
- * Looks at every lease that hangs in a slot that has become due: it was renewed, and is hung up
- * again; or its run has ended, and it is let go; or it has expired. So a lease is looked at once in
- * lease_ms at the most, and never twice without having been renewed. A lease is found at once if
- * lease_ms is at most 32,766, else within lease_ms / 2^14 + 1 ms of its end; one whose taker was
- * held up inside seq_take for longer than lease_ms, at the latest a turn of the wheel (2^16 slots
- * of that fraction, at least 65 s) after. Somebody must look at least every 2^31 ms. */
+ * Examines every lease in a slot of the wheel that has become due: a renewed one is hung up again,
+ * one whose run has ended is dropped, an expired one is reclaimed. So a lease is examined at most
+ * once in lease_ms, and never twice without having been renewed. An expired lease is found at once
+ * if lease_ms is at most 32,766, else within lease_ms / 2^14 + 1 ms of its end. The exception is a
+ * lease whose taker was held up inside seq_take for longer than lease_ms: it is found after a turn
+ * of the wheel at the latest (2^16 slots of that fraction, at least 65 s). seq_reclaim must be
+ * called at least every 2^31 ms. */
 uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now,
                      void (*each)(void *context, const struct seq_reclaimed *reclaimed),
                      void *context);

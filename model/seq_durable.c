@@ -6,7 +6,7 @@
 #define LOOK_SEQS    5 /* that one look shows */
 #define LOOK_VALUES  3 /* state, heartbeat, cancel at */
 #define TICKS        2 /* progress ticks of a run */
-#define TICKS_CANCEL 8 /* of one that somebody wants cancelled */
+#define TICKS_CANCEL 8 /* of one that is to be cancelled */
 #define ANY          INT64_MAX
 
 /* Where the values of a bundle's calls are; those of a look begin at 0. */

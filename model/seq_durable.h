@@ -8,11 +8,11 @@
  *                  and forces it after the grace period                      moves 6, 7
  *      committer   look -> commits what has ended and told so                moves 8 to 11
  *
- * Whoever looks may find the seq moved on by the time it acts: every move names the token or the
- * state that it expects, and one that was overtaken is refused and counted (E-SEQ-3, E-SEQ-8). What
- * the contract does not allow moves nothing and sets the latch, in the transaction that finds it
- * out; from then on every move is refused (E-SEQ-15). An outcome that is not known is resolved by
- * looking again (E-SEQ-11); the commit, which may be repeated, by sending it again (SEQ-7).
+ * Between a look and the move that rests on it the seq may move on: every move names the token or
+ * the state that it expects, and one that was overtaken is refused and counted (E-SEQ-3, E-SEQ-8).
+ * A move outside the contract changes no seq and sets the latch, in the transaction that detects
+ * it; from then on every move is refused (E-SEQ-15). An unknown outcome is resolved by looking
+ * again (E-SEQ-11); that of the commit, which may be repeated, by sending it again (SEQ-7).
  *
  * A worker sends progress ticks while it is at work, too, before half of the lease is over on its
  * own clock (E-SEQ-16).
@@ -34,7 +34,7 @@ enum seq_fate {
     SEQ_FATE_RETRY,   /* fails once with a class that may be retried */
     SEQ_FATE_EXHAUST, /* fails so every time */
     SEQ_FATE_FATAL,   /* fails with a class that may not be retried */
-    SEQ_FATE_CANCEL,  /* works long, fails once, and somebody wants it cancelled */
+    SEQ_FATE_CANCEL,  /* works long, fails once, and is to be cancelled */
     SEQ_FATES
 };
 

@@ -1,4 +1,4 @@
-/* What a scenario of the activity protocol has: a graph, thresholds, presets. */
+/* The keys of a scenario of the activity protocol: a graph, thresholds, presets. */
 #include "scenarios/part.h"
 #include "scenarios/shape_text.h"
 

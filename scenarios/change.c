@@ -1,5 +1,5 @@
-/* A number of a scenario changed in its text: spliced in where the value stands, or put before the
- * first key. Everything else of the text stays as its author wrote it. */
+/* Changes a number in the text of a scenario: replaces the value where it stands, or inserts the
+ * key before the first one. The rest of the text stays as its author wrote it. */
 #include "scenarios/scenario.h"
 #include "scenarios/yaml_text.h"
 

@@ -57,7 +57,7 @@ static void add_children(struct making *making, uint32_t parent, const yaml_node
     }
 }
 
-/* Depth is bounded: the loader has read it, and what it reads is a few levels deep. */
+/* Recursion is bounded: the loader has accepted the text, which is a few levels deep. */
 static uint32_t add(struct making *making, int number, const yaml_node_t *key)
 {
     const yaml_node_t *node = yaml_document_get_node(&making->yaml, number);

@@ -1,6 +1,6 @@
 /* The text of a scenario as a tree of maps, lists and texts, for the oracles (model/oracle). It
- * knows no key of a scenario: what the loader (scenario.h, part.h) makes of the text is not seen
- * here.
+ * knows no key of a scenario and nothing of the loader (scenario.h, part.h), so that the oracles
+ * read the text independently.
  *
  * Owns its nodes and their texts. */
 #ifndef SCENARIOS_DOCUMENT_H

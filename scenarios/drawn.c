@@ -1,5 +1,5 @@
-/* Texts, one line a key, which the loader reads like any other: what it refuses is drawn again.
- * Only a cycle that leads past another one's head is ever refused. */
+/* Generates texts, one line a key, which the loader reads like any other. A text that it refuses is
+ * drawn again; the only reason is a cycle that leads past another one's head. */
 #include "scenarios/drawn.h"
 
 #include "model/check.h"
@@ -12,14 +12,14 @@
 #include <string.h>
 
 #define TEXT_SIZE   4096
-#define DRAWS_MAX   1000 /* of one scenario, until the loader takes it */
+#define DRAWS_MAX   1000 /* draws of one scenario, until the loader accepts it */
 #define NODES_MAX   9
 #define PENDING_MAX 3
 #define PLACES_MAX  9 /* activities of a flow */
 
 struct drawing {
     struct pcg pcg;
-    struct pcg later; /* for what came later: all else stays what it was */
+    struct pcg later; /* for groups that were added later: other draws stay the same */
     char text[TEXT_SIZE];
     size_t size;
 };
@@ -54,7 +54,7 @@ static bool one_in(struct drawing *d, uint32_t cases)
 
 static const uint32_t rates[] = {8, 15, 25, 40, 80};
 
-/* Half of the groups that came later. */
+/* Half of the groups that were added later. */
 static uint32_t say_later(struct drawing *d, uint32_t groups)
 {
     for (int g = FAULT_GROUP_ILLEGAL + 1; g < FAULT_GROUP_COUNT; g++) {
@@ -68,8 +68,8 @@ static uint32_t say_later(struct drawing *d, uint32_t groups)
     return groups;
 }
 
-/* Some of the groups, at rates and with limits of their own, and of those that came later;
- * `besides` is as it is. */
+/* Some of the groups, with rates and limits of their own, and of those that were added later;
+ * `besides` is copied. */
 static void say_faults(struct drawing *d, uint32_t groups, uint32_t later, const char *besides)
 {
     say(d, "faults: {");
@@ -216,7 +216,7 @@ static void draw_activity(struct drawing *d)
                GROUP(SUCCESSOR) | GROUP(WORK) | GROUP(SKEW), "");
 }
 
-/* What the earlier ledger takes for granted: see legacy.yaml. */
+/* With the assumptions of the earlier ledger: see legacy.yaml. */
 static void draw_legacy(struct drawing *d)
 {
     struct tree tree;
@@ -250,7 +250,7 @@ static void say_cases(struct drawing *d, const char *key, uint32_t cases)
     say(d, "], ");
 }
 
-/* Activities go to later ones, so that there is no way back. */
+/* Edges lead to later activities, so that there is no cycle. */
 static void say_place(struct drawing *d, uint32_t place, uint32_t places, uint32_t cases)
 {
     say(d, "    %c: {next: [", 'a' + (int)place);

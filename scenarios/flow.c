@@ -1,4 +1,4 @@
-/* What a scenario of the key protocol has: flows, and cases of them. */
+/* The keys of a scenario of the key protocol: flows, and cases of them. */
 #include "scenarios/flow_text.h"
 #include "scenarios/part.h"
 
@@ -24,7 +24,7 @@ static bool read_cases(struct reader *reader, void *context)
 
 static const struct reader_field fields[] = {{"cases", read_cases}, {"flows", read_flows}};
 
-/* What a run of a shape makes, with all flows that are awaited in it. */
+/* Counts the rows of a run of a shape, with all awaited flows. */
 static void count_run(const struct flow_book *book, int shape, uint32_t *flows,
                       uint32_t *activities)
 {
@@ -149,7 +149,7 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
 
 /* ---- smaller --------------------------------------------------------------------------------- */
 
-/* Only the flows of one case are left, and one job of them. */
+/* Keeps one case, and one job of it. */
 static void keep_case(struct scenario *scenario, int number)
 {
     struct flow_book *book = &scenario->flows;
@@ -200,8 +200,8 @@ static void remove_unused(struct flow_book *book)
     book->shapes = (uint8_t)used;
 }
 
-/* Every way makes something smaller, else shrinking would not end: one case of several; without an
- * activity, where there are others; without a flow that an activity awaits. */
+/* Every way makes the scenario smaller, else shrinking would not end: one case of several; an
+ * activity removed, where there are others; an awaited flow removed. */
 static bool make_smaller(struct scenario *scenario, unsigned way)
 {
     struct flow_book *book = &scenario->flows;

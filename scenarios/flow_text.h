@@ -17,14 +17,14 @@
 
 #include "scenarios/reader.h"
 
-/* What is known of the flows while they are read, beside the scenario's book, where activities
- * stand in the order in which they are mentioned. */
+/* What is known about the flows while they are read, beside the scenario's book, which lists
+ * activities in the order of their first mention. */
 struct flow_draft {
     size_t line;                         /* of the key flows */
-    size_t case_line;                    /* of a case that the book must have, the greatest */
+    size_t case_line;                    /* of the mention of the greatest case */
     int greatest_case;                   /* that case, from 1; 0: none is named */
     size_t lines[FLOW_SHAPES_MAX];       /* of each flow */
-    uint16_t described[FLOW_SHAPES_MAX]; /* activities that have a key of their own */
+    uint16_t described[FLOW_SHAPES_MAX]; /* activities with a key of their own */
     struct {
         char flow[FLOW_NAME_SIZE]; /* "": none */
         size_t line;
@@ -33,7 +33,7 @@ struct flow_draft {
 
 bool flow_text_read(struct reader *reader, struct flow_book *book, struct flow_draft *draft);
 
-/* Puts every activity at its position and looks whether all of it is sound. */
+/* Numbers every activity and checks the whole. */
 bool flow_text_build(struct reader *reader, struct flow_book *book, const struct flow_draft *draft);
 
 #endif

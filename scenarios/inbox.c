@@ -1,4 +1,4 @@
-/* What a scenario of the inbox protocol has: accounts. */
+/* The keys of a scenario of the inbox protocol: accounts. */
 #include "scenarios/part.h"
 
 static const struct part_number numbers[] = {PART_NUMBER("accounts", of.inbox.accounts, 100)};

@@ -1,5 +1,5 @@
-/* What a scenario of the legacy protocol has: a graph without cycles, calls after success, presets,
- * and what it takes for granted. */
+/* The keys of a scenario of the legacy protocol: a graph without cycles, calls after success,
+ * presets, and its assumptions. */
 #include "model/legacy.h"
 #include "scenarios/part.h"
 #include "scenarios/shape_text.h"
@@ -15,7 +15,7 @@ static bool read_again(struct reader *reader, void *context)
     return shape_text_again(reader, &((struct loading *)context)->shape);
 }
 
-/* Groups of faults that do not fall on Leg2. */
+/* Groups of faults that do not hit Leg2. */
 static bool read_one_spared(struct reader *reader, void *context)
 {
     static const char right[] = "it is crash or unknown";

@@ -1,5 +1,6 @@
-/* A protocol's part of a scenario: the keys that only it has, what it needs, and what becomes of
- * them. Private to scenarios/. Each protocol has one, scenario_part_NAME (model/protocols.def). */
+/* A protocol's part of a scenario: the keys that only this protocol has, how they are checked, and
+ * the rules and table sizes that follow from them. Private to scenarios/. Each protocol has one,
+ * scenario_part_NAME (model/protocols.def). */
 #ifndef SCENARIOS_PART_H
 #define SCENARIOS_PART_H
 
@@ -10,12 +11,12 @@
 /* A scenario that is being read: the context of every reader_value below. */
 struct loading {
     struct scenario *scenario;
-    struct shape shape; /* activity: what is written down of the graph */
+    struct shape shape; /* activity: the graph as written */
     size_t graph_line;
-    struct flow_draft flows; /* key: likewise of the flows */
+    struct flow_draft flows; /* key: the flows as written */
 };
 
-/* Text that grows until it does not fit. */
+/* A bounded text builder. */
 struct page {
     char *text;
     size_t size, used;
@@ -24,38 +25,37 @@ struct page {
 
 void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A key that is a number from 1 to `most`: read and written without more. */
+/* A key whose value is a number from 1 to `most`; needs no reader or writer of its own. */
 struct part_number {
     const char *name;
-    size_t at; /* a uint32_t of struct scenario; 0 where the key is not there */
+    size_t at; /* offset of a uint32_t in struct scenario; it is 0 if the key is missing */
     uint32_t most;
 };
 
 struct scenario_part {
-    /* Its keys, beside those that all protocols have. */
+    /* Its keys, in addition to those of all protocols. */
     const struct part_number *numbers;
     size_t number_count;
     const struct reader_field *fields;
     size_t field_count;
-    const char *needs; /* the one of them that every scenario of it has: "graph" */
-    /* Once all is read: that it is sound. NULL: it always is. */
+    const char *needs; /* the key that every scenario of the protocol must have: "graph" */
+    /* Called after reading: checks that the scenario is sound. NULL: it always is. */
     bool (*check)(struct reader *reader, struct loading *loading);
-    /* Completes rules->of, which is the scenario's, and the cast if it is another than a client
-     * (role 0) and the scenario's workers (role 1). NULL: both are right. */
+    /* Completes rules->of, a copy of the scenario's, and the cast if it differs from one client
+     * (role 0) and the scenario's workers (role 1). NULL: both are complete. */
     void (*rules)(const struct scenario *scenario, struct rules *rules);
-    /* How many rows each table of the protocol needs at most. NULL: four a job, and some. */
+    /* The most rows that each table of the protocol needs. NULL: four a job, plus some. */
     void (*room)(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
-    /* Its fields as YAML again, without the nodes that are marked as gone. NULL: it has
-     * numbers only. */
+    /* Writes its fields as YAML, without the nodes marked in `gone`. NULL: it has numbers only. */
     void (*write)(struct page *page, const struct scenario *scenario, const bool *gone);
-    /* Makes it smaller in one of the protocol's own ways, counted from 0; false: there is no such
-     * way. NULL: there is none at all. */
+    /* Makes the workload smaller in one of the protocol's own ways, counted from 0; false: there is
+     * no such way. NULL: there is none. */
     bool (*smaller)(struct scenario *scenario, unsigned way);
 };
 
 const struct scenario_part *part_get(enum protocol_id protocol);
 
-/* What all protocols have that is a number. */
+/* The numbers that all protocols have. */
 extern const struct part_number part_numbers[];
 extern const size_t part_number_count;
 
@@ -66,14 +66,14 @@ extern const size_t part_number_count;
         key, offsetof(struct scenario, member), most                                               \
     }
 
-/* Readers that several protocols use; the first is that of every part_number. */
+/* Readers that several protocols use; part_read_number is that of every part_number. */
 bool part_read_number(struct reader *reader, void *context);
 bool part_read_graph(struct reader *reader, void *context);
 bool part_read_pending(struct reader *reader, void *context);
 bool part_read_preset(struct reader *reader, void *context);
 
-/* Of protocols whose jobs have a graph: builds it, and checks that all jobs together make not too
- * many activities; the graph, its pending answers, cycles and presets as YAML again. */
+/* For protocols whose jobs have a graph: builds it, and checks the total number of activities of
+ * all jobs; writes the graph, its pending answers, cycles and presets as YAML. */
 bool part_check_graph(struct reader *reader, struct loading *loading);
 void part_put_graph(struct page *page, const struct graph *graph, const bool *gone);
 

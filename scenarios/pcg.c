@@ -48,8 +48,7 @@ struct pcg pcg_stream(uint64_t seed, enum pcg_concern concern)
 
 uint32_t pcg_next(struct pcg *pcg)
 {
-    /* A generator that nobody seeded is all zeros, gives zeros, and pcg_below would never return.
-     */
+    /* An unseeded generator is all zeros, gives zeros, and pcg_below would never return. */
     CHECK((pcg->increment & 1) == 1); /* P1 */
     uint64_t before = pcg->state;
     advance(pcg);

@@ -173,7 +173,7 @@ static const struct reader_field fields[] = {{"entries", read_entries}};
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
-/* Entries as a graph: what a smaller scenario can leave out, with all that needs it. */
+/* The entries as a graph: shrinking can remove an entry with all that need it. */
 static void draw_graph(const struct pipeline_rules *rules, struct graph *graph)
 {
     graph->node_count = (uint16_t)rules->entry_count;
@@ -199,7 +199,8 @@ static bool check(struct reader *reader, struct loading *loading)
     return true;
 }
 
-/* Each decision is of a review or its rival, each may be cut and verified, each verify may fail. */
+/* Each decision is made by a review or its rival, each may be cut and verified, each verify may
+ * fail. */
 static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
     uint32_t entries = scenario->of.pipeline.entry_count * scenario->jobs;

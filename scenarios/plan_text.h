@@ -1,4 +1,4 @@
-/* What a scenario says may go wrong, read from YAML into a fault plan.
+/* The fault plan of a scenario, read from YAML.
  *
  *      faults: {crash: 1/20, duplicate: 1/40, replay: 0/1}
  *      limits: {crashes: 3}
@@ -10,10 +10,10 @@
 
 #include "scenarios/reader.h"
 
-#define PLAN_RATE_MAX  1000000 /* of either number of a ratio */
+#define PLAN_RATE_MAX  1000000 /* of numerator and denominator */
 #define PLAN_LIMIT_MAX 1000000
 
-/* Nothing goes wrong, and every group has its usual budget. */
+/* Initialises: no faults, and the usual budget of every group. */
 void plan_text_begin(struct fault_plan *plan);
 
 bool plan_text_faults(struct reader *reader, struct fault_plan *plan);

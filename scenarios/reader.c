@@ -76,7 +76,7 @@ size_t reader_line(const struct reader *reader)
     return reader->event.start_mark.line + 1;
 }
 
-/* libyaml tells the place of a character that is none by its offset alone. */
+/* libyaml gives only the offset of an invalid character. */
 static size_t line_of_offset(const struct reader *reader, size_t offset)
 {
     size_t line = 1;

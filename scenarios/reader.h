@@ -1,8 +1,8 @@
-/* A strict reader of YAML, for scenarios: maps, lists and short texts, and nothing that a reader of
- * the file would have to look up (anchors, aliases, tags, a second document).
+/* A strict reader of YAML, for scenarios: maps, lists and short texts, without the features that a
+ * reader of the file would have to look up (anchors, aliases, tags, a second document).
  *
- * It pulls one event after the other from libyaml and never looks back: what a callback does not
- * accept ends the reading there. Knows nothing of scenarios but how their faults are told.
+ * It pulls one event after the other from libyaml and never looks back; a callback that refuses a
+ * value ends the reading there. Of scenarios it knows only the form of their error messages.
  *
  * (Y1) Every function that returns false has written one line to the fault: origin, line, where in
  *      the file, what is wrong and what would be right. Nothing may be read after that.
@@ -15,19 +15,19 @@
 
 #include <yaml.h>
 
-#define READER_TEXT_SIZE   200 /* the longest text that is worth reading, and its terminator */
+#define READER_TEXT_SIZE   200 /* the longest text that is read, with its terminator */
 #define READER_WHERE_SIZE  120
 #define READER_QUOTED_SIZE 64
 
 struct reader {
     yaml_parser_t parser;
-    yaml_event_t event;            /* what is to be read next */
+    yaml_event_t event;            /* the next event */
     const char *text;              /* all of it */
     size_t size;                   /* of the text */
     const char *origin;            /* of the text, for messages */
     struct scenario_fault *fault;  /* where messages go */
     char where[READER_WHERE_SIZE]; /* keys from the root to here: "preset: left" */
-    const char *key;               /* of a known field: whose value begins here */
+    const char *key;               /* of a known field: the key whose value begins here */
 };
 
 /* A key or a value that is a text. */
@@ -44,49 +44,49 @@ enum reader_kind { READER_TEXT, READER_LIST, READER_MAP };
 typedef bool reader_entry(struct reader *reader, const struct reader_text *key, void *context);
 typedef bool reader_value(struct reader *reader, void *context);
 
-/* A key of a map whose keys are known. `read` is NULL for one that would be right elsewhere: it is
- * refused, and told so. */
+/* A known key of a map. `read` is NULL for a key that would be right elsewhere: it is refused with
+ * a message that says so. */
 struct reader_field {
     const char *name;
     reader_value *read;
 };
 
-/* Stands on the root of the text's only document. Close it in any case. */
+/* Begins at the root of the text's only document. Close the reader in any case. */
 bool reader_open(struct reader *reader, const char *text, size_t size, const char *origin,
                  struct scenario_fault *fault);
-/* That nothing follows the root. */
+/* Checks that nothing follows the root. */
 bool reader_finish(struct reader *reader);
 void reader_close(struct reader *reader);
 
-/* What is to be read next, and on which line. */
+/* The kind of the next value, and its line. */
 enum reader_kind reader_kind(const struct reader *reader);
 size_t reader_line(const struct reader *reader);
 
-/* `right` says what belongs here, for the message about what does not: "it is a list of names". */
+/* `right` says what belongs here, for the error message: "it is a list of names". */
 bool reader_scalar(struct reader *reader, const char *right, struct reader_text *text);
 bool reader_number(struct reader *reader, int64_t least, int64_t most, int64_t *number);
 /* Letters, digits, '-', '_' and '.'; fewer than `size`. */
 bool reader_name(struct reader *reader, char *name, size_t size);
-/* Calls for each entry; that no key comes twice is the callback's business. */
+/* Calls `entry` for each entry; the callback has to refuse duplicate keys. */
 bool reader_map(struct reader *reader, const char *right, reader_entry *entry, void *context);
 bool reader_list(struct reader *reader, const char *right, reader_value *item, void *context);
-/* Passes over a value, whatever it is. */
+/* Skips a value of any kind. */
 bool reader_skip(struct reader *reader);
 /* A map of at most 64 known keys, each at most once; *seen gets a bit for each that is there. */
 bool reader_fields(struct reader *reader, const char *right, const struct reader_field *fields,
                    size_t count, void *context, uint64_t *seen);
 
-/* Whether a text that was read is a name, as for reader_name(). */
+/* Whether a text is a name, as for reader_name(). */
 bool reader_is_name(struct reader *reader, const struct reader_text *text, size_t size);
 
-/* From here to the end of the entry, messages name this key too. */
+/* Until the end of the entry, messages name this key, too. */
 void reader_enter(struct reader *reader, const char *key);
 
-/* Writes the message, with the line (0: it is about no line); returns false. */
+/* Writes the message, with the line (0: none); returns false. */
 bool reader_fail(struct reader *reader, size_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A text in quotes, fit to be shown: clipped, in one line. */
+/* A text in quotes, for messages: clipped, in one line. */
 const char *reader_quote(const struct reader_text *text, char quoted[READER_QUOTED_SIZE]);
 
 #endif

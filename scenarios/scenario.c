@@ -65,7 +65,7 @@ static bool fail_unknown_protocol(struct reader *reader, const struct reader_tex
                        reader_quote(text, quoted), known);
 }
 
-/* Was read before everything else, because it says which keys there are; here it is judged. */
+/* The protocol was found before, because it determines the keys; here its value is checked. */
 static bool read_protocol(struct reader *reader, void *context)
 {
     enum protocol_id protocol;
@@ -85,7 +85,7 @@ static bool glance_at(struct reader *reader, const struct reader_text *key, void
     return reader_scalar(reader, "", &text) && protocol_find(text.text, &scenario->protocol);
 }
 
-/* Finds the protocol, wherever it stands. What is wrong with the text is told when it is read. */
+/* Finds the protocol, wherever it stands. Errors in the text are reported when it is read. */
 static void find_protocol(const char *text, size_t size, const char *origin,
                           struct scenario *scenario)
 {
@@ -317,7 +317,7 @@ static struct keys keys_of(enum protocol_id protocol)
     return keys;
 }
 
-/* Each protocol has one key, beside the name, that says what there is to do. */
+/* Each protocol has one required key, beside the name, that describes the work. */
 static bool check(struct reader *reader, struct loading *loading, const struct keys *keys,
                   uint64_t seen)
 {

@@ -1,5 +1,6 @@
-/* A scenario: a workload, what may go wrong in it, and what must be seen and expected of it. It is
- * a YAML file; those in this folder are compiled into the program, and a path loads any other.
+/* A scenario: a workload, the faults that may hit it, and the coverage and verdict expected of it.
+ * It is a YAML file; those in this folder are compiled into the program, and a path loads any
+ * other.
  *
  *      name: tree-3
  *      about: a trigger with two children
@@ -16,11 +17,11 @@
  *
  * A protocol reads the keys that only it has (part.h); those of others are refused.
  *
- * (S1) A scenario that was loaded is sound: its graph keeps (G1)-(G3), its rates are ratios of at
- *      most 1, its numbers are in range. Nothing after the loader checks again.
- * (S2) The text it came from is kept, so that a schedule can carry its scenario with it, and so
- * that the oracles can read what is asked for by themselves (document.h). Nobody changes a scenario
- *      without its text. */
+ * (S1) A loaded scenario is sound: its graph keeps (G1)-(G3), its rates are ratios of at most 1,
+ *      its numbers are in range. No code after the loader checks again.
+ * (S2) The scenario keeps its text, so that a schedule can carry its scenario with it and the
+ *      oracles can read it independently (document.h). No change of a scenario leaves its text as
+ *      it was. */
 #ifndef SCENARIOS_SCENARIO_H
 #define SCENARIOS_SCENARIO_H
 
@@ -50,9 +51,9 @@ struct scenario {
     enum protocol_id protocol;
     uint32_t jobs;
     uint32_t workers;
-    int64_t timeout;      /* ticks that a claim lasts; a transaction takes one */
-    uint32_t connections; /* that each principal may have at a time; 0: as many as it is allowed */
-    bool whole_transactions; /* level: transaction; else they may be stopped half-way */
+    int64_t timeout;         /* ticks that a claim lasts; a transaction takes one */
+    uint32_t connections;    /* that each principal may have open; 0: as many as it is allowed */
+    bool whole_transactions; /* level: transaction; else transactions may be stopped half-way */
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
@@ -60,14 +61,15 @@ struct scenario {
     bool direct;            /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;     /* of every job */
     struct flow_book flows; /* key */
-    union rules_of of; /* the others: what their engines share, but for what a run adds to it */
+    union rules_of of;      /* the others: what their engines share, before a run completes it */
     /* all */
     struct fault_plan faults;
-    enum clause_id reaches[SCENARIO_REACHES_MAX]; /* paths that a campaign must see */
+    enum clause_id reaches[SCENARIO_REACHES_MAX]; /* clauses that a campaign must reach */
     size_t reaches_count;
     bool breaks;                            /* expect: breaks CLAUSE, CLAUSE... */
-    enum clause_id broken;                  /* the first: what the scenario is there to break */
-    enum clause_id also[SCENARIO_ALSO_MAX]; /* the others: what may break along with it */
+    enum clause_id broken;                  /* the first: the clause that the scenario is made to
+                                               break */
+    enum clause_id also[SCENARIO_ALSO_MAX]; /* the others: clauses that may break along with it */
     size_t also_count;
     char text[SCENARIO_TEXT_SIZE_MAX];
     size_t text_size;
@@ -83,27 +85,27 @@ struct scenario_fault {
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
                     struct scenario_fault *fault);
 
-/* Gives a key of the scenario that is a number another value, in its text too (S2). False: *fault
- * says why; the scenario is as it was. */
+/* Changes a key whose value is a number, in the text too (S2). False: *fault says why; the scenario
+ * is unchanged. */
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,
                      struct scenario_fault *fault);
 
-/* By the name of a built-in scenario, or by a path (anything with a '/' or ending in .yaml). */
+/* Loads a built-in scenario by name, or a file by path (anything with a '/' or ending in .yaml). */
 bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault);
 
-/* What the engines of a run share. Ticks are the caller's: steps of a simulation, milliseconds. */
+/* The rules that the engines of a run share. The caller defines the unit of ticks: steps of a
+ * simulation, milliseconds. */
 void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
                     struct rules *rules);
 
 /* How many connections a principal may have at a time; 0: any number. Where a protocol has
- * principals, the caller's queue is bounded by nothing. */
+ * principals, the caller's connections are unlimited. */
 uint32_t scenario_connections(const struct scenario *scenario, enum principal principal);
 
-/* Whether the scenario says that this clause is broken in it. Any other that breaks is a finding.
- */
+/* Whether the scenario expects this clause to break. Any other that breaks is a finding. */
 bool scenario_breaks(const struct scenario *scenario, enum clause_id clause);
 
-/* How many rows each table needs at most, replays and duplicates included. */
+/* The most rows that each table needs, replays and duplicates included. */
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
 
 /* The built-in scenarios in alphabetical order: how many, and their names. */

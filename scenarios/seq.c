@@ -1,4 +1,4 @@
-/* What a scenario of the seq ledger has: the fates of its seqs and a budget of retries. */
+/* The keys of a scenario of the seq ledger: the fates of its seqs and a budget of retries. */
 #include "scenarios/part.h"
 
 #include <string.h>

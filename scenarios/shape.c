@@ -140,7 +140,7 @@ static const char *key_of(const struct shape_edge *edge)
     return edge->answer > 0 ? "pending" : "graph";
 }
 
-/* Nodes that are only spoken of. */
+/* Refuses nodes that are mentioned by other keys and not part of the graph. */
 static bool check_mentions(const struct building *b)
 {
     const struct shape *shape = b->shape;
@@ -161,7 +161,7 @@ static bool check_mentions(const struct building *b)
 
 /* ---- edges --------------------------------------------------------------------------------- */
 
-/* Edges are compared with their place in the text last, so that the order is total. */
+/* Compares the position in the text last, so that the order is total. */
 static int compare_edges(const void *left, const void *right)
 {
     const struct shape_edge *a = left, *b = right;
@@ -312,7 +312,7 @@ static void number_nodes(struct building *b)
     }
 }
 
-/* The parents of a node that is not reached end at a node without one, or go round for ever. */
+/* The chain of parents of an unreached node ends at a node without a parent, or is a cycle. */
 static bool fail_not_reached(const struct building *b, uint16_t node)
 {
     for (uint16_t i = 0; i < b->shape->node_count && b->parent[node] != NONE; i++) {

@@ -1,6 +1,6 @@
-/* The graph of a scenario as it is written: nodes by name in the order in which they are mentioned,
- * edges in any order, each with its line. shape_build() checks that and makes a struct graph of it:
- * nodes numbered breadth-first from the trigger, edges sorted by node and answer.
+/* The graph of a scenario as written: nodes by name in the order of their first mention, edges in
+ * any order, each with its line. shape_build() checks it and makes a struct graph of it: nodes
+ * numbered breadth-first from the trigger, edges sorted by node and answer.
  *
  * (H1) What shape_build() accepts keeps (G1)-(G3) of model/graph.h, and its heads_cycle are set.
  * (H2) Node numbers depend on the text alone: a node's children come in the order closing answer,
@@ -21,7 +21,7 @@ enum shape_mention {
     SHAPE_PENDING = 1 << 2, /* ... of pending */
     SHAPE_CYCLES = 1 << 3,  /* ... of cycles */
     SHAPE_PRESET = 1 << 4,  /* ... of preset */
-    SHAPE_HEAD = 1 << 5,    /* as where a cycle leads */
+    SHAPE_HEAD = 1 << 5,    /* as the target of a cycle */
     SHAPE_AGAIN = 1 << 6    /* as a key of again */
 };
 
@@ -37,7 +37,7 @@ struct shape_node {
 struct shape_edge {
     uint16_t from, to;
     uint8_t answer, condition, rounds; /* as in struct graph_edge */
-    uint16_t place;                    /* in the text; set by shape_build() */
+    uint16_t place;                    /* position in the text; set by shape_build() */
     uint32_t line;
 };
 
@@ -50,20 +50,20 @@ struct shape {
     struct shape_edge edges[GRAPH_EDGES_MAX];
 };
 
-/* What is wrong with it. */
+/* Why a shape is no graph. */
 struct shape_fault {
     size_t line;
-    const char *where; /* the key of the scenario that it is about */
+    const char *where; /* the key of the scenario concerned */
     char text[240];
 };
 
-/* The node of this name (less than GRAPH_NAME_SIZE characters), new if need be. False: full. */
+/* The node of this name (less than GRAPH_NAME_SIZE characters), added if it is new. False: full. */
 bool shape_node(struct shape *shape, const char *name, size_t line, uint16_t *node);
 /* False: full. */
 bool shape_edge(struct shape *shape, const struct shape_edge *edge);
 
 /* Generators, on a shape without edges: nodes are named trigger, n1, n2, ... breadth-first. False:
- * full, which takes nodes of other names. */
+ * full, because nodes of other names exist. */
 #define SHAPE_LEVELS_MAX 10 /* 1,023 nodes */
 bool shape_binary(struct shape *shape, int64_t levels, size_t line);
 bool shape_chain(struct shape *shape, int64_t nodes, size_t line);

@@ -1,5 +1,5 @@
-/* What a scenario says about its graph, read from YAML into a shape: the values of five keys, in
- * any order. They only write down; whether it all makes a graph is decided by shape_build().
+/* The graph of a scenario, read from YAML into a shape: the values of five keys, in any order.
+ * These functions only record; shape_build() decides whether the whole is a graph.
  *
  *      graph:   {trigger: [left, {to: right, when: odd}], left: [leaf]}
  *               or {binary: LEVELS}, {chain: NODES}, {fan: CHILDREN}

@@ -15,7 +15,7 @@ static void put_numbers(struct page *page, const struct scenario *scenario,
     }
 }
 
-/* A store keeps the log of its commits only where the scenario lets them be lost. */
+/* A store keeps the log of its commits only if the scenario allows their loss. */
 static void put_losses(struct page *page, const struct fault_rate *rate)
 {
     if (rate->times != 0) {

@@ -17,7 +17,7 @@ static inline bool yaml_text_load(const char *text, size_t size, yaml_document_t
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
     bool loaded = yaml_parser_load(&parser, yaml) != 0;
-    CHECK(loaded || parser.error == YAML_MEMORY_ERROR); /* it was read before */
+    CHECK(loaded || parser.error == YAML_MEMORY_ERROR); /* scenario_parse() has accepted it */
     yaml_parser_delete(&parser);
     if (loaded) {
         const yaml_node_t *root = yaml_document_get_root_node(yaml);

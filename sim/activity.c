@@ -1,5 +1,5 @@
-/* The activity protocol in the simulation: which faults fall where, presets, where planted bugs are
- * hunted. Its words for traces and stories are in activity_words.c. */
+/* The activity protocol in the simulation: which faults apply to which bundle, presets, the hunting
+ * scenarios of planted bugs. Its words for traces and stories are in activity_words.c. */
 #include "model/oracle/activity.h"
 #include "sim/activity_sameness.h"
 #include "sim/activity_words.h"
@@ -39,7 +39,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     }
 }
 
-/* This worker answers otherwise than it should. */
+/* This worker gives another answer than it should. */
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
@@ -56,8 +56,8 @@ static bool has_presets(const struct scenario *scenario)
     return false;
 }
 
-/* A scenario may start an activity next to a ceiling: its Leg2 counter leaps once Leg1 is complete.
- * Not a commit of the protocol, so the oracles are not asked. */
+/* A scenario may start an activity next to a ceiling: its Leg2 counter is raised once Leg1 is
+ * complete. Not a commit of the protocol, so the oracles do not judge it. */
 static void apply_preset(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
@@ -105,15 +105,15 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
     }
 }
 
-/* Between them: children, cycles, pending answers, every ceiling, thresholds other than 0, closing
- * answers that come too early. */
+/* Together they cover children, cycles, pending answers, every ceiling, thresholds other than 0,
+ * and closing answers that come too early. */
 static const char *const grounds[] = {"tree-3",     "crowd",       "cycle",
                                       "pending",    "ceilings",    "thresholds",
                                       "overtaking", "last-chance", NULL};
 
 #define ONLY(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Bundles that are sent in some scenarios only. */
+/* Bundles that only some scenarios send. */
 static const char *const *const only_where[BUNDLE_NAME_COUNT] = {
     [BUNDLE_ESCALATE] = ONLY("last-chance"),
     [BUNDLE_EXTEND] = ONLY("short-claims"),
@@ -125,8 +125,8 @@ static const char *const *const only_where[BUNDLE_NAME_COUNT] = {
     [BUNDLE_ACK_CLAIM] = ONLY("tree-3-merged", "medley-merged"),
 };
 
-/* With merged commits: what is entered along with something else meets its ceilings there, and only
- * who answers several times, or for its task, publishes for others. */
+/* With merged commits: an entry that rides with another step meets its ceilings in these scenarios;
+ * only a worker that answers several times, or for its task, publishes for other workers. */
 static const char *const *const where_entered[] = {ONLY("last-chance-merged"),
                                                    ONLY("ceilings-merged")};
 static const char *const *const where_left[] = {ONLY("peer-5-merged"), ONLY("pending-merged")};

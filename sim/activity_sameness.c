@@ -1,6 +1,6 @@
-/* When two states of the activity protocol are the same. A place is an activity of the run without
- * faults: its row, its task, its GUIDs with their outputs, its messages, whoever holds one of them,
- * and a completion that one of its GUIDs did. */
+/* Components and fingerprints of the activity protocol (sameness.h). A component is an activity of
+ * the run without faults: its row, its task, its GUIDs with their outputs, its messages, the
+ * workers that hold one of them, and a completion that one of its GUIDs did. */
 #include "sim/activity_sameness.h"
 
 #include "model/check.h"
@@ -10,20 +10,20 @@
 
 #define GUIDS_MAX    256
 #define CONTENTS_MAX 256
-#define HEAD_CEILING 900      /* of 999 Leg1 entries: near enough to decide something */
+#define HEAD_CEILING 900      /* of 999 Leg1 entries: near enough to affect a decision */
 #define COUNT_NEAR   99999000 /* of 99,999,999 */
-#define EPOCHS_TOLD  8        /* claims of one message that are told apart */
+#define EPOCHS_TOLD  8        /* claims of one message that are distinguished */
 
-/* The run without faults, by what things are about. */
+/* Index of the run without faults. */
 struct known {
-    const struct rows *rows;         /* that it left */
-    bool small;                      /* it is small enough to be known at all */
+    const struct rows *rows;         /* that the run left */
+    bool small;                      /* it is small enough for the tables */
     uint64_t guid_what[GUIDS_MAX];   /* by slot: which of its activity's GUIDs it is */
     uint32_t guid_output[GUIDS_MAX]; /* by slot: the OUTPUT row that it wrote, or ROW_NONE */
-    struct content {                 /* by slot of the world searched: worked out before */
+    struct content {                 /* by slot of the world searched: a cache */
         struct sameness_share share;
         int64_t message[1 + MESSAGE_VISIBLE_AT];
-        int64_t dimension; /* that the GUID had which published it */
+        int64_t dimension; /* of the GUID that published it */
     } contents[CONTENTS_MAX];
 };
 
@@ -39,7 +39,7 @@ static const struct known *known_of(const struct sameness *same)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* 0: no activity that the run without faults has. */
+/* 0: the activity is not in the run without faults. */
 static uint32_t place_of_activity(const struct sameness *same, int64_t activity)
 {
     uint32_t slot = row_find(known_of(same)->rows, TABLE_ACTIVITY, activity);
@@ -60,8 +60,8 @@ static bool locate(const struct sameness *same, int64_t id, uint32_t *place, uin
     return *place != 0;
 }
 
-/* What an activity is like from outside, with all that is below it: equal for nodes that differ in
- * name and number only. Nodes whose edges depend on data or lead back are like no other. */
+/* The shape of an activity with its subtree: equal for nodes that differ in name and number only.
+ * Nodes whose edges depend on data or lead back equal no other. */
 static uint64_t shape_of(const struct graph *graph, uint16_t number)
 {
     const struct graph_node *node = &graph->nodes[number];
@@ -95,8 +95,8 @@ static void make_place(struct sameness *same, uint32_t slot)
         exchangeable ? sameness_mix(shape_of(graph, node), known->guid_what[guid]) : slot + 1;
 }
 
-/* Conditional children are looked at through their parent's edge: only those of unconditional ones
- * are exchangeable, which shape_of of the parent does not see for themselves. */
+/* Gives conditional children a shape of their own. Only unconditional children are exchangeable,
+ * and shape_of sees the condition at the parent's edge, not at the child. */
 static void set_apart(struct sameness *same, uint32_t slot)
 {
     const struct graph *graph = same->run->rules.of.activity.graph;
@@ -109,8 +109,8 @@ static void set_apart(struct sameness *same, uint32_t slot)
     }
 }
 
-/* Whose transactions may name rows of a place: its own; where the graph has cycles, also those
- * above and below it. */
+/* Sets the components whose transactions may name rows of a component: itself; where the graph has
+ * cycles, also those above and below it. */
 static void make_near(struct sameness *same)
 {
     const struct graph *graph = same->run->rules.of.activity.graph;
@@ -163,7 +163,7 @@ static bool make(struct sameness *same)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A ledger, with its counters or without. */
+/* A ledger, with or without its counters. */
 static uint64_t ledger(struct sameness *same, int64_t value, bool of_guid)
 {
     if ((same->reductions & REDUCE_COUNTERS) == 0 || value < 0 ||
@@ -212,8 +212,8 @@ static struct sameness_share task_row(struct sameness *same, uint32_t slot, uint
     return at(place_of_activity(same, row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY)), hash);
 }
 
-/* A dimension by its rank among those of the activity; -1: it is not above all that came before it,
- * as it should be, and counts as itself. */
+/* The rank of a dimension among those of the activity; -1: it is not above all earlier ones, as it
+ * should be, and counts by its value. */
 static int64_t rank_of_dimension(const struct sameness *same, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
@@ -292,8 +292,8 @@ static struct sameness_share completion_row(struct sameness *same, uint32_t slot
 
 /* Messages are given with their keys first. */
 
-/* The message of the run without faults that has the same kind, activity and GUID: acked since, but
- * its row can still be read. */
+/* The message of the run without faults with the same kind, activity and GUID. It is acked since,
+ * but its row can still be read. */
 static const int64_t *expected_message(const struct sameness *same, const int64_t *message)
 {
     const struct row_area *area = &known_of(same)->rows->table[TABLE_MESSAGE];
@@ -308,17 +308,17 @@ static const int64_t *expected_message(const struct sameness *same, const int64_
     return NULL;
 }
 
-/* Whether a message and a copy of it differ. They do where the same message may be published once
- * more: that finds its key there, or not. A step has its marker, but a task that runs again answers
- * again, and a planted bug may do anything. */
+/* Whether the key of a message matters, that is, whether a message and its copy differ. They do
+ * where the same message may be published again, which then finds its key or not. A step is guarded
+ * by its marker, but a task that runs again answers again, and a planted bug may do anything. */
 static bool keys_matter(const struct sameness *same)
 {
     return !same->run->rules.of.activity.direct || same->run->sabotage != NULL;
 }
 
-/* What a message is and says, without its claims and when it is visible. Of one that a GUID
- * published, the dimension must be that GUID's, whatever it was in the run without faults; hash 0:
- * something in it is not as expected. */
+/* The content of a message, without its claims and its visibility. A message that a GUID published
+ * must have that GUID's dimension, whatever it was in the run without faults; hash 0: some part of
+ * it is not as expected. */
 static struct sameness_share content_of(const struct sameness *same, const int64_t *message)
 {
     const int64_t *expected = expected_message(same, message), *columns = &message[1];
@@ -343,7 +343,7 @@ static struct sameness_share content_of(const struct sameness *same, const int64
     return at(place_of_activity(same, columns[MESSAGE_ACTIVITY]), sameness_mix(hash, guid));
 }
 
-/* As it is, without its claims: for one that has something strange in it. */
+/* The content by its values, without its claims: for a message with an unexpected part. */
 static uint64_t strange_content(const int64_t *message)
 {
     uint64_t hash = sameness_mix(UINT64_C(0x5712A46E), (uint64_t)message[0]);
@@ -359,8 +359,8 @@ static struct sameness_share message_content(const struct sameness *same, const 
     return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(message)};
 }
 
-/* Of the message in a slot: the same again and again, until another takes the slot, or it was
- * published by a GUID that has another dimension. */
+/* A cache of content_of by slot. It is invalid once another message takes the slot, or the
+ * publishing GUID has another dimension. */
 static struct sameness_share slot_content(const struct sameness *same, uint32_t slot,
                                           const int64_t *message)
 {
@@ -378,9 +378,9 @@ static struct sameness_share slot_content(const struct sameness *same, uint32_t 
     return known->share;
 }
 
-/* How often it was claimed, up to EPOCHS_TOLD. That makes a difference where a message may be
- * published again after its ack: it is then claimed from 1 on, and an earlier claim of as many
- * looks as if it stood. */
+/* The number of claims, up to EPOCHS_TOLD. It matters where a message may be published again
+ * after its ack: claims then count from 1 again, and an earlier claim with the same count seems
+ * to stand. */
 static uint64_t told_epoch(const struct sameness *same, const int64_t *message)
 {
     bool again = keys_matter(same) && message[1 + MESSAGE_KIND] != MESSAGE_LEG1;
@@ -439,9 +439,9 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-/* How long its claim still lasts, 1 if it has run out and nobody else was given the message
- * meanwhile; 0: it stands no more. Copies of a message may be exchanged, so that of two workers who
- * have one each it must be told whose it was that ran out. */
+/* The remaining time of its claim; 1 if that has expired and no other worker got the message
+ * meanwhile; 0: it is lost. Copies of a message may be exchanged, so it must be known which of two
+ * workers with a copy each has the expired claim. */
 static uint64_t holds(const struct sameness *same, const struct worker *worker, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
@@ -452,7 +452,7 @@ static uint64_t holds(const struct sameness *same, const struct worker *worker, 
                              same, row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT));
 }
 
-/* The input that it read, where it is still to be used. */
+/* The input that it read, if it is still to be used. */
 static uint64_t live_input(const struct sameness *same, const struct worker *worker)
 {
     const struct rows *rows = known_of(same)->rows;
@@ -503,7 +503,7 @@ static struct sameness_share share_of_worker(struct sameness *same, const struct
 
 /* ---- what concerns one place only ------------------------------------------------------------ */
 
-/* It asks the job for something that changes: its semaphore, its state. */
+/* The bundle reads a changing value of the job: its semaphore, its state. */
 static bool asks_job(const struct sameness *same, const struct bundle *bundle)
 {
     for (unsigned c = 0; c < bundle->count; c++) {
@@ -520,9 +520,9 @@ static bool asks_job(const struct sameness *same, const struct bundle *bundle)
 }
 
 /* A Step 2, perhaps with Step 1 and an ack around it, that has children, and threshold 0. It cannot
- * be the one that ends its job, in whatever order: until then its own obligation is open, and from
- * then on its children's are. Nor does it decide whether another one is. That the semaphore is the
- * number of open obligations is judged at every commit. */
+ * end its job in any order: before it, its own obligation is open, and after it, those of its
+ * children are. Nor does it affect whether another Step 2 ends the job. An oracle checks at every
+ * commit that the semaphore is the number of open obligations. */
 static bool only_adds(const struct sameness *same, const struct bundle *bundle)
 {
     const struct engine_rules *rules = &same->run->rules.of.activity;
@@ -534,8 +534,8 @@ static bool only_adds(const struct sameness *same, const struct bundle *bundle)
            rules->threshold_count == 1 && rules->thresholds[0] == 0;
 }
 
-/* An ack comes in nobody's way but of who would publish the same message: that a step, whose marker
- * it has, does not is looked at (reaches_out), but a task that runs again answers again. */
+/* An ack commutes with everything except publishing the same message. Steps do not republish
+ * (reaches_out checks it); a task that is run again does. */
 static bool is_answer(const struct sameness *same, const struct bundle *bundle)
 {
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, bundle->params[bundle->calls[0].params]);
@@ -552,7 +552,7 @@ static enum sameness_locality locality(const struct sameness *same, const struct
     return !asks_job(same, bundle) || only_adds(same, bundle) ? LOCAL_ALONE : LOCAL_NOT;
 }
 
-/* A Leg2 without children ends an obligation, which is the job's business. */
+/* A Leg2 without children closes an obligation, which concerns the whole job. */
 static bool promises_locality(const struct sameness *same, uint32_t slot)
 {
     const struct graph *graph = same->run->rules.of.activity.graph;
@@ -561,7 +561,7 @@ static bool promises_locality(const struct sameness *same, uint32_t slot)
     return row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_LEG2 || node->edge_count > 0;
 }
 
-/* The place was there before: an activity's row is made once, and the first of its rows. */
+/* The component existed before: an activity's row is made once, and before its other rows. */
 static bool was_there(const struct sameness *same, uint32_t place, uint32_t rows)
 {
     int64_t activity = row_key(known_of(same)->rows, TABLE_ACTIVITY, place - 1);
@@ -588,7 +588,7 @@ static bool stayed(const struct sameness *same, const struct bundle *bundle, uin
     return true;
 }
 
-/* The place that something with this id belongs to; 0: at large, or not known. */
+/* The component of the thing with this id; 0: the whole world, or not known. */
 static uint32_t place_of_id(const struct sameness *same, enum row_table table, int64_t id)
 {
     const struct rows *rows = known_of(same)->rows;
@@ -604,7 +604,7 @@ static uint32_t place_of_id(const struct sameness *same, enum row_table table, i
     return place_of_activity(same, activity);
 }
 
-/* A message with this key was there among the first so many. */
+/* A message with this key is among the first so many. */
 static bool was_published(const struct sameness *same, int64_t key, uint32_t messages)
 {
     for (uint32_t slot = 0; slot < messages; slot++) {
@@ -615,7 +615,7 @@ static bool was_published(const struct sameness *same, int64_t key, uint32_t mes
     return false;
 }
 
-/* How many calls of the bundle that was executed were come to. */
+/* How many calls of the executed bundle were reached. */
 static unsigned calls_reached(const struct sameness *same, const struct bundle *bundle)
 {
     const struct outcome *outcome = &same->run->outcome;
@@ -635,8 +635,8 @@ static bool names_other(const struct sameness *same, const struct op *op, const 
            (same->places[other].near >> place & 1) == 0;
 }
 
-/* Outputs may be read anywhere: they are written once, before anybody who reads them is there, or
- * an oracle has spoken. */
+/* Outputs may be read from any component: an output is written once, before any reader exists; else
+ * an oracle has reported it. */
 static bool reaches_out(const struct sameness *same, const struct bundle *bundle, uint32_t place,
                         uint32_t rows, uint32_t messages)
 {

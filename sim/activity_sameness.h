@@ -1,4 +1,4 @@
-/* The activity protocol's part of sameness.h. Private to sim/. */
+/* The activity protocol's components and fingerprints (sameness.h). Private to sim/. */
 #ifndef SIM_ACTIVITY_SAMENESS_H
 #define SIM_ACTIVITY_SAMENESS_H
 

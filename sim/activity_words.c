@@ -1,5 +1,5 @@
-/* The words of the activity protocol: what its rows are called, how its events are told, and what a
- * story shows of its ledgers. */
+/* The words of the activity protocol: names of its rows, descriptions of its events, and the
+ * ledgers in a story. */
 #include "sim/activity_words.h"
 
 #include "model/digits.h"
@@ -31,7 +31,7 @@ static const char *node_name(const struct names *names, int64_t node)
     return node >= 0 && node < graph->node_count ? graph->nodes[node].name : "?";
 }
 
-/* Which of the GUIDs of its activity it is, pending answers apart: 1 is the first. */
+/* The ordinal of a GUID among those of its activity, pending answers apart: 1 is the first. */
 static int64_t round_of(const struct rows *rows, uint32_t guid)
 {
     int64_t activity = row_get(rows, TABLE_GUID, guid, GUID_ACTIVITY);
@@ -103,7 +103,7 @@ static struct name compose(const struct names *names, int64_t job, int64_t node,
     return name;
 }
 
-/* Jobs are created in order, and rows of that table never go but by being undone. */
+/* Jobs are created in order, and their rows are deleted only by an undo. */
 struct name activity_job_name(const struct names *names, int64_t job)
 {
     struct name name = {"job"};
@@ -339,7 +339,7 @@ static void tell_activity(const struct trace_effect *effect, const struct row_ch
     }
 }
 
-/* TASK, OUTPUT, COMPLETION: work, and how often it was done, which is their last column. */
+/* TASK, OUTPUT, COMPLETION: work, and how often it was done (the last column). */
 static void tell_work(const struct trace_effect *effect, const struct row_change *change)
 {
     const struct rows *rows = effect->event->rows;
@@ -398,7 +398,7 @@ static void tell_table(const struct trace_effect *effect, enum row_table table)
     }
 }
 
-/* A read changes nothing; what it found is what it is for. */
+/* A read changes nothing; its result is the description. */
 void activity_tell_changes(const struct trace_effect *effect)
 {
     const struct run_event *event = effect->event;
@@ -523,7 +523,7 @@ void activity_quoted(enum row_table table, struct story_quote *quote)
                                           : "the ";
 }
 
-/* Where the semaphore went, if the row it is about is another. */
+/* The change of the semaphore, if the finding is about another row. */
 void activity_tell_also(const struct story_telling *telling, char *out, size_t size)
 {
     const struct trace_record *last = telling->last;
@@ -594,7 +594,7 @@ void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int6
     }
 }
 
-/* The rows whose ledgers a reader wants to see. */
+/* The rows whose ledgers are shown. */
 struct about {
     uint32_t job, activity, guid; /* slots, or ROW_NONE */
 };
@@ -614,7 +614,7 @@ static void about_key(const struct rows *rows, int64_t guid, int64_t activity, s
     about_guid(rows, about);
 }
 
-/* The ledgers that the last event wrote; what is known of the row itself comes over them. */
+/* The ledgers that the last event wrote; those of the row itself take precedence. */
 static void about_last(const struct story_telling *telling, struct about *about)
 {
     for (size_t i = 0; i < telling->last->change_count; i++) {
@@ -629,7 +629,7 @@ static void about_last(const struct story_telling *telling, struct about *about)
     }
 }
 
-/* Of a row that has no ledger of its own, the ledgers of what it belongs to. */
+/* For a row without a ledger: the ledgers of the row that it belongs to. */
 static void about_owner(const struct rows *rows, enum row_table table, uint32_t slot,
                         struct about *about)
 {

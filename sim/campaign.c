@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run that broke nothing folds in: how many clauses there were when digests were first
- * compared. Clauses are only ever added at the end, and digests stay what they were. */
+/* What a run without a breach folds into the digest: the number of clauses when digests were first
+ * compared. Clauses are only added at the end, so that digests stay the same. */
 #define NO_CLAUSE 114
 
 /* ---- adding up ------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ void campaign_runner_free(struct campaign_runner *runner)
     runner->drawn = NULL;
 }
 
-/* The run of the scenario that the seed draws, with what was switched off and counted so far. */
+/* Makes the run of the scenario that the seed draws, with the settings and counts so far. */
 static bool draw_scenario(struct campaign_runner *runner, uint64_t seed)
 {
     enum protocol_id protocol = runner->drawn->protocol, of;
@@ -313,8 +313,8 @@ static void count_run(struct campaign_result *sum, uint64_t seed, const struct r
     }
 }
 
-/* Once more, and not counted (K2). The state that the first run left in the runner is another one
- * than it began with, so what leaks from run to run shows as well. */
+/* Runs the seed again without counting it (K2). The runner's state differs from that before the
+ * first run, so that a leak from run to run shows as well. */
 static void check_again(struct campaign_runner *runner, uint64_t seed, struct campaign_result *sum)
 {
     struct oracle *oracle = &runner->run.oracle;
@@ -385,8 +385,8 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
     return part->can_see == NULL || part->can_see(scenario, sight);
 }
 
-/* A clause with sightings is reached by all of them that the scenario can show; another by having
- * been evaluated. */
+/* A clause with cover points is reached by all of them that the scenario can hit; any other by an
+ * evaluation. */
 static void gate_reached(const struct scenario *scenario, const struct campaign_tally *tally,
                          enum clause_id clause, struct missed *missed)
 {

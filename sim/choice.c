@@ -65,10 +65,10 @@ static uint64_t share(struct fault_rate rate)
 }
 
 /* Swarm testing: half of the allowed kinds, at their full rate, a half, a quarter or an eighth. Two
- * draws a kind, needed or not, so that allowing one kind more leaves the others as they were. Kinds
- * that came after the first catalogue draw from a stream of their own: runs without them stay what
- * they were. Where illegal moves are allowed they are the point, and each run ends with one: 53
- * ways to go wrong would not be met in a thousand runs of which half attempt none. */
+ * draws a kind, needed or not, so that one more allowed kind leaves the others as they were. Kinds
+ * that were added after the first catalogue draw from a stream of their own, so that runs without
+ * them stay the same. Illegal moves, where they are allowed, are enabled in every run: otherwise
+ * the 53 ways to attempt one would not all be met in a thousand runs. */
 static void swarm(struct choice_source *source, const struct fault_plan *plan, uint64_t seed)
 {
     uint64_t sum = 0;
@@ -108,7 +108,7 @@ struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
     return source;
 }
 
-/* A permutation above the priorities of those who fall, and the turns at which they do. */
+/* A permutation above the priorities reserved for the change points, and the change points. */
 struct choice_source choice_pct(uint64_t seed, const struct fault_plan *plan,
                                 const struct choice_strategy *strategy, unsigned actors)
 {
@@ -225,14 +225,14 @@ static unsigned lowest(uint32_t able)
     return (unsigned)__builtin_ctz(able);
 }
 
-/* The lowest worker; the client, actor 0, if no worker can run: what is begun is finished before
- * something new is. */
+/* The lowest worker; the client, actor 0, if no worker can run: begun work is finished before new
+ * work starts. */
 static unsigned usual(uint32_t able)
 {
     return lowest((able & ~UINT32_C(1)) != 0 ? able & ~UINT32_C(1) : able);
 }
 
-/* Mostly two or three: fewer turns than a call of the library's takes. */
+/* Mostly two or three: fewer iterations than a library call costs. */
 static uint32_t count(uint32_t able)
 {
     uint32_t bits = 0;
@@ -250,7 +250,7 @@ static unsigned nth(uint32_t able, uint32_t n)
     return lowest(able);
 }
 
-/* The highest who can run; whoever takes a turn at which somebody falls does. */
+/* The actor with the highest priority that can run; at a change point it drops to the lowest. */
 static unsigned by_priority(struct choice_source *source, uint32_t turn, uint32_t able)
 {
     unsigned highest = lowest(able);
@@ -278,7 +278,7 @@ unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
     } else {
         actor = look_up(source->listed, CHOICE_WHO, 0, turn, usual(able));
         if (actor >= 32 || (able >> actor & 1) == 0) {
-            actor = usual(able); /* an edited list may name one that cannot run */
+            actor = usual(able); /* an edited list may name an actor that cannot run */
         }
     }
     if (actor != usual(able)) {
@@ -287,7 +287,7 @@ unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able)
     return actor;
 }
 
-/* Who is held up half-way would otherwise go on at once, being the highest. */
+/* An actor stopped half-way would otherwise go on at once, having the highest priority. */
 static void change_places(struct choice_source *source, unsigned actor)
 {
     uint32_t with = pcg_below(&source->schedule, source->actors);

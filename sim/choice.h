@@ -1,29 +1,29 @@
-/* One source of choice: whatever could go this way or that in a run is asked of here.
+/* The one source of choice: every decision of a run that could go either way is asked of here.
  *
  * Four questions:
  *      who     which of the actors that can run takes the turn
- *      fault   what goes wrong with that actor's transaction, FAULT_NONE nearly always
- *      amount  how long, how many, which one: a fault's detail
- *      stop    after how many operations the transaction stops, and others get their turn
+ *      fault   which fault hits that actor's transaction, nearly always FAULT_NONE
+ *      amount  a fault's detail: how long, how many, which one
+ *      stop    after how many operations the transaction stops, and other actors get their turn
  *
- * A choice is recorded as (why, actor, ordinal, value), and only if it is not the usual one: the
- * lowest worker (the client, actor 0, if no worker can run), no fault, amount 0, no stop. So a list
- * with entries left out always means a run, and a shorter list a calmer one. Ordinals count turns
- * for `who`, an actor's transactions for the others, so that an entry keeps its meaning when others
- * are taken away.
+ * A choice is recorded as (why, actor, ordinal, value), and only if it differs from the default:
+ * the lowest worker (the client, actor 0, if no worker can run), no fault, amount 0, no stop. So
+ * every sublist of a list is also a valid run, and a shorter list is a calmer one. Ordinals count
+ * turns for `who` and an actor's transactions for the others, so that an entry keeps its meaning
+ * when others are removed.
  *
- * Who runs is drawn by one of two strategies; faults, amounts and stops are drawn alike by both:
- *      random  every turn, among all who can run
+ * Two scheduling strategies draw `who`; both draw faults, amounts and stops alike:
+ *      random  each turn uniformly among the actors that can run
  *      pct     probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010): each actor
- *              has a priority, and the highest who can run takes the turn. At d - 1 turns, drawn
- *              from the first k, whoever takes it falls below all who have not fallen. Who is held
- *              up in a transaction changes places with one who is drawn.
- * A bug of depth d is one for which it is enough that d pairs of turns come in a certain order. A
- * pct schedule of n actors and at most k turns has that order with a probability of at least
- * 1 / (n k^(d-1)), whatever the actors do besides, where nobody is held up (half of all seeds);
- * with faults, as often as they are those that the bug needs. Of random schedules nothing of the
- * kind can be said. pct is unfair on purpose, so it ends when faults stop: what is to happen
- * eventually is asked of a fair schedule.
+ *              has a priority, and the highest one that can run takes the turn. At d-1 change
+ *              points among the first k turns, the actor that takes the turn is moved to the lowest
+ *              priority. An actor stopped inside a transaction swaps priorities with a random one.
+ * A bug of depth d shows if d pairs of turns come in a certain order. A pct schedule of n actors
+ * and at most k turns has that order with a probability of at least 1 / (n k^(d-1)), whatever else
+ * the actors do. That holds where no transaction is stopped (half of all seeds); with faults, it
+ * holds multiplied by the probability of the faults that the bug needs. No such bound exists for
+ * random schedules. pct is unfair by design, so it ends when faults stop: liveness is judged under
+ * a fair schedule.
  *
  * (C1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
  * (C2) A run replayed from its own record makes the same choices. */
@@ -34,7 +34,7 @@
 #include "scenarios/pcg.h"
 
 #define CHOICE_VERSION 2
-#define CHOICE_NOBODY  255 /* the actor of what happens while nobody can run */
+#define CHOICE_NOBODY  255 /* the actor of events while no actor can run */
 
 #define CHOICE_ACTORS_MAX    32
 #define CHOICE_DEPTH_MAX     8
@@ -51,13 +51,13 @@ struct choice {
     uint32_t value;
 };
 
-/* How who runs is drawn. All zero: at random. */
+/* Scheduling strategy. Zero-initialised: uniformly random. */
 struct choice_strategy {
-    uint8_t depth;   /* pct: d; 0: at random */
-    uint32_t length; /* pct: k; 0: as many turns as the scenario takes without faults */
+    uint8_t depth;   /* pct: d; 0: random */
+    uint32_t length; /* pct: k; 0: the length of the scenario's run without faults */
 };
 
-/* "random", "pct", "pct:DEPTH" or "pct:DEPTH:LENGTH". False: it is none. */
+/* "random", "pct", "pct:DEPTH" or "pct:DEPTH:LENGTH". False: the text is none of these. */
 bool choice_strategy_read(const char *text, struct choice_strategy *strategy);
 void choice_strategy_text(const struct choice_strategy *strategy, char text[CHOICE_STRATEGY_SIZE]);
 
@@ -65,33 +65,34 @@ void choice_strategy_text(const struct choice_strategy *strategy, char text[CHOI
 struct choice_list {
     struct choice *items;
     size_t count, capacity;
-    bool overflowed; /* something was not recorded for want of room */
+    bool overflowed; /* a choice was not recorded for lack of room */
 };
 
 struct choice_source {
-    bool random_schedule;                /* who: drawn; else listed, or the lowest */
-    bool random_faults;                  /* fault and amount: drawn; else listed, or none */
-    uint8_t depth;                       /* who: drawn by priorities (pct); 0: they do not count */
-    uint8_t actors;                      /* that have one */
-    uint8_t priority[CHOICE_ACTORS_MAX]; /* of those no two are equal */
-    uint32_t falls_at[CHOICE_DEPTH_MAX - 1]; /* the turn whose taker gets priority 0, 1, ... */
+    bool random_schedule;                    /* draw `who`; else as listed, or the lowest */
+    bool random_faults;                      /* draw fault and amount; else as listed, or none */
+    uint8_t depth;                           /* draw `who` by priorities (pct); 0: uniformly */
+    uint8_t actors;                          /* with a priority */
+    uint8_t priority[CHOICE_ACTORS_MAX];     /* all different */
+    uint32_t falls_at[CHOICE_DEPTH_MAX - 1]; /* the turn whose actor drops to priority 0, 1, ... */
     struct pcg schedule, faults, amounts, stops;
-    uint32_t stops_below;                   /* a draw below stops a transaction */
-    uint32_t fault_below[FAULT_KIND_COUNT]; /* running sums: a draw below picks the kind */
+    uint32_t stops_below;                   /* a draw below this stops a transaction */
+    uint32_t fault_below[FAULT_KIND_COUNT]; /* cumulative sums: a draw below one picks the kind */
     uint32_t fault_any;                     /* the last of those sums */
-    const struct choice_list *listed;       /* sorted by choice_list_sort; NULL: nothing */
-    struct choice_list *record;             /* NULL: not recorded */
+    const struct choice_list *listed;       /* sorted by choice_list_sort; NULL: none */
+    struct choice_list *record;             /* NULL: no recording */
 };
 
-/* The seed's random run: each seed switches a subset of the plan's faults on, each with a rate of
- * its own up to the plan's. */
+/* The seed's random run: each seed enables a subset of the plan's faults, each with a rate of its
+ * own up to the plan's. */
 struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan);
 
-/* The same, but for who runs: by priorities of `actors` actors. The strategy's length is not 0. */
+/* The same, except that `who` is drawn by priorities of `actors` actors. The strategy's length is
+ * not 0. */
 struct choice_source choice_pct(uint64_t seed, const struct fault_plan *plan,
                                 const struct choice_strategy *strategy, unsigned actors);
 
-/* The usual choices, except as listed. */
+/* The default choices, except as listed. */
 struct choice_source choice_listed(const struct choice_list *list);
 
 /* The seed's random schedule, faults as listed. */
@@ -104,7 +105,8 @@ void choice_settle(struct choice_source *source);
 unsigned choice_who(struct choice_source *source, uint32_t turn, uint32_t able);
 enum fault_kind choice_fault(struct choice_source *source, unsigned actor, uint32_t ordinal);
 
-/* The fault that was chosen does apply here, and its budget is not spent: it is part of the run. */
+/* Confirms that the chosen fault applies and is within its budget: it becomes part of the
+ * record. */
 void choice_took(struct choice_source *source, unsigned actor, uint32_t ordinal,
                  enum fault_kind kind);
 
@@ -116,10 +118,10 @@ uint32_t choice_amount(struct choice_source *source, unsigned actor, uint32_t or
 uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordinal,
                      uint32_t length);
 
-/* An actor more, beyond those that have a priority: it changes places with one who is drawn. */
+/* Gives one more actor a priority: it swaps with a random one. */
 void choice_join(struct choice_source *source, unsigned actor);
 
-/* Sorted, as lookups need it; of two with the same (why, actor, ordinal) the first stays. */
+/* Sorts, as lookups need it. Of two entries with the same (why, actor, ordinal) the first stays. */
 void choice_list_sort(struct choice_list *list);
 
 #endif

@@ -31,7 +31,7 @@ static struct explore *search(const struct scope *scope, const struct scenario *
     return explore;
 }
 
-/* All ends of a search; NULL: no memory. */
+/* All terminal states of a search; NULL: no memory. */
 static uint64_t *list_ends(const struct explore *explore, size_t *count)
 {
     uint64_t *list = malloc(EXPLORE_ENDS_MAX * sizeof *list);
@@ -88,7 +88,7 @@ void equivalence_ground_free(struct equivalence_ground *ground)
 
 /* ---- the spoiled one ------------------------------------------------------------------------- */
 
-/* Either list is in ascending order. */
+/* Both lists are in ascending order. */
 static void compare_ends(struct equivalence_trial *trial, const uint64_t *ends, size_t count)
 {
     const struct equivalence_ground *ground = trial->ground;
@@ -107,7 +107,7 @@ static void compare_ends(struct equivalence_trial *trial, const uint64_t *ends, 
     }
 }
 
-/* True: the same paths are seen. */
+/* True: the same cover points are hit. */
 static bool compare_paths(struct equivalence_trial *trial, const struct explore_report *report)
 {
     for (int s = 0; s < SIGHT_COUNT; s++) {
@@ -146,8 +146,8 @@ static enum equivalence_answer answer_of(struct equivalence_trial *trial,
     return compare_paths(trial, report) ? EQUIVALENCE_EQUAL : EQUIVALENCE_PATHS;
 }
 
-/* Whether the bug can take effect there at all: up to where it does, the spoiled engine sends what
- * the sound one does. */
+/* Whether the bug can take effect in this scope: up to its first effect, the sabotaged engine sends
+ * what the sound one does. */
 static bool can_touch(const struct equivalence_ground *ground, const struct sabotage *sabotage)
 {
     bool inside = sabotage->kind == SABOTAGE_NAMED || sabotage->kind == SABOTAGE_DROP ||

@@ -1,39 +1,38 @@
-/* Equivalence, shown: that nobody could see a planted bug.
+/* Equivalence of a planted bug, shown by exhaustive search: no observer could tell it from the
+ * sound engine.
  *
- * The sound engine and the spoiled one are searched whole in the same scope (scopes.h, explore.h).
- * They are equal there if
+ * The sound engine and the sabotaged one are searched completely in the same scope (scopes.h,
+ * explore.h). They are equal there if
  *
- * - either search is complete, nothing breaks, and everything can come to rest;
- * - the ends are the same: the sets of rows that states have in which nothing but faults can
- *   happen, every cell of them, counters included, but for which of several exchangeable siblings
- *   it is;
- * - the same paths are seen (oracle_sighting).
+ * - both searches are complete, no promise breaks, and quiescence is reached from every state;
+ * - the terminal states are the same: the sets of rows of quiescent states, every cell of them,
+ *   counters included, up to an exchange of symmetric siblings;
+ * - the same cover points are hit (oracle_sighting).
  *
- * How many states there are, or how often a path was seen, is not compared: a bundle that is sent
- * twice has more states.
+ * The numbers of states and of hits are not compared: a bundle that is sent twice has more states.
  *
- * Operations of different transactions interleave in some scopes. Those are for bugs inside a
- * transaction: a part or a test that is left out, a value that is written back.
+ * In some scopes operations of different transactions interleave. Those are for bugs inside a
+ * transaction: a primitive or a test that is left out, a value that is written back.
  *
  * (EQ1) A bug is shown equivalent if it took effect in some scope of its protocol and is equal to
- *       the sound engine in every scope in which it did. One that took effect nowhere is not.
- * (EQ2) What the sound engine does in a scope is searched once, and is the same for every bug. */
+ *       the sound engine in every scope in which it did. A bug that took effect nowhere is not.
+ * (EQ2) The sound engine is searched once in each scope, and its result is used for every bug. */
 #ifndef SIM_EQUIVALENCE_H
 #define SIM_EQUIVALENCE_H
 
 #include "sim/explore.h"
 #include "sim/scopes.h"
 
-#define EQUIVALENCE_NOT_SHOWN_PERCENT 10 /* of those listed as equivalent may stay so */
+#define EQUIVALENCE_NOT_SHOWN_PERCENT 10 /* of the listed equivalents may remain unproven */
 
-/* A scope and what the sound engine does there. */
+/* A scope and the result of the sound engine there. */
 struct equivalence_ground {
     const struct scope *scope;
     struct scenario *scenario;
-    enum explore_verdict verdict; /* HELD, or the scope shows nothing */
+    enum explore_verdict verdict; /* if not HELD, the scope shows nothing */
     const char *why;              /* BOUNDED: what ran out */
     uint64_t states;
-    uint64_t *ends; /* in ascending order */
+    uint64_t *ends; /* terminal states, in ascending order */
     size_t end_count;
     bool seen[SIGHT_COUNT];
     bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
@@ -41,11 +40,11 @@ struct equivalence_ground {
 
 enum equivalence_answer {
     EQUIVALENCE_UNTOUCHED, /* the bug never took effect here */
-    EQUIVALENCE_EQUAL,     /* nobody could see it */
-    EQUIVALENCE_ENDS,      /* there are other ends */
-    EQUIVALENCE_PATHS,     /* other paths are seen */
+    EQUIVALENCE_EQUAL,     /* no difference */
+    EQUIVALENCE_ENDS,      /* the terminal states differ */
+    EQUIVALENCE_PATHS,     /* the cover points differ */
     EQUIVALENCE_BROKEN,    /* a promise breaks */
-    EQUIVALENCE_STUCK,     /* from some state nothing comes to rest */
+    EQUIVALENCE_STUCK,     /* some state cannot reach quiescence */
     EQUIVALENCE_UNDECIDED, /* the search was bounded */
     EQUIVALENCE_ANSWER_COUNT
 };
@@ -54,10 +53,10 @@ enum equivalence_answer {
 struct equivalence_trial {
     enum equivalence_answer answer;
     const struct equivalence_ground *ground;
-    uint64_t states, spoiled;     /* of the spoiled engine; transactions that the bug changed */
-    size_t more_ends, fewer_ends; /* ENDS: that only the spoiled engine has, only the sound one */
-    enum oracle_sighting path;    /* PATHS: the first that differs */
-    bool path_is_new;             /* PATHS: only the spoiled engine takes it */
+    uint64_t states, spoiled;     /* of the sabotaged engine; transactions that the bug changed */
+    size_t more_ends, fewer_ends; /* ENDS: that only the sabotaged engine has; only the sound one */
+    enum oracle_sighting path;    /* PATHS: the first cover point that differs */
+    bool path_is_new;             /* PATHS: only the sabotaged engine hits it */
     enum clause_id clause;        /* BROKEN */
     const char *why;              /* BROKEN, UNDECIDED */
 };
@@ -73,14 +72,15 @@ bool equivalence_try(const struct equivalence_ground *ground, const struct sabot
 /* A planted bug in all scopes of its protocol. */
 struct equivalence {
     bool shown;                        /* (EQ1) */
-    bool found;                        /* a search broke a promise, or did not come to rest */
+    bool found;                        /* a search found a broken promise, or a state that cannot
+                                          reach quiescence */
     unsigned scopes;                   /* in which it took effect; up to the decisive one */
-    uint64_t states, spoiled;          /* of those together */
+    uint64_t states, spoiled;          /* in those scopes together */
     struct equivalence_trial decisive; /* shown: of the largest scope; else the first that differs;
                                           UNTOUCHED: it took effect nowhere */
 };
 
-/* `grounds` are all of the bug's protocol. False: no memory. */
+/* `grounds` are those of all scopes of the bug's protocol. False: no memory. */
 bool equivalence_judge(const struct equivalence_ground *grounds, size_t count,
                        const struct sabotage *sabotage, struct equivalence *judged);
 

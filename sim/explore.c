@@ -7,7 +7,7 @@
 #include <string.h>
 #include <threads.h>
 
-#define IDLE_NS 20000 /* until a thread with nothing to do looks again */
+#define IDLE_NS 20000 /* polling interval of an idle thread */
 
 static void lock(struct explore *explore)
 {
@@ -33,7 +33,7 @@ void explore_finish_as(struct explore *explore, enum explore_verdict verdict, co
     atomic_store(&explore->stop, true);
 }
 
-/* The way to the walk's state, as the report's. */
+/* Copies the walk's path into the report. */
 static void keep_path(struct explorer *one)
 {
     struct explore_report *report = &one->explore->report;
@@ -47,7 +47,7 @@ static void keep_path(struct explorer *one)
     report->path_length = length;
 }
 
-/* The move that was done last went wrong. */
+/* The last move breaks a promise. */
 void explore_found(struct explorer *one)
 {
     struct explore *explore = one->explore;
@@ -84,7 +84,7 @@ static bool has_bug(const struct explorer *one, enum explore_bug bug)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Which of the sets a set of reductions belongs to: that of workers has nothing to do with rows. */
+/* The index of a set of reductions; that of workers does not concern rows. */
 static unsigned ends_set(unsigned reductions)
 {
     return (reductions & (REDUCE_SIBLINGS | REDUCE_COUNTERS)) / REDUCE_SIBLINGS;
@@ -145,7 +145,7 @@ static void note_end(struct explorer *one)
 
 /* ---- notes on liveness ----------------------------------------------------------------------- */
 
-/* False: there is no memory. */
+/* False: no memory. */
 static bool grow(struct words *words, struct explore_budget *budget)
 {
     size_t capacity = words->capacity == 0 ? 1024 : 2 * words->capacity;
@@ -180,7 +180,7 @@ static void note_unrested(struct explorer *one, uint64_t state, const uint64_t *
     }
 }
 
-/* One pass over a thread's notes; true: something changed. */
+/* One pass of the fixed point over a thread's notes; true: something changed. */
 static bool settle_notes(struct explore *explore, struct words *notes)
 {
     size_t kept = 0, at = 0;
@@ -205,7 +205,7 @@ static bool settle_notes(struct explore *explore, struct words *notes)
 
 /* ---- what others can do ---------------------------------------------------------------------- */
 
-/* Takes from the level what others may do as well. False: there is nothing. */
+/* Takes from the level a work item that another thread can do. False: there is none. */
 static bool give(struct level *level, struct walk_move next, struct errand *errand)
 {
     if (level->next < level->end) {
@@ -229,7 +229,7 @@ static bool give(struct level *level, struct walk_move next, struct errand *erra
     return true;
 }
 
-/* What lies nearest to the root, for there is most behind it. */
+/* Gives away the untried branch nearest to the root: it has the largest subtree. */
 static void give_away(struct explorer *one, struct errand *errand)
 {
     const struct walk_frame *frames = one->walk.frames;
@@ -249,7 +249,7 @@ static void give_away(struct explorer *one, struct errand *errand)
     }
 }
 
-/* If another thread has nothing to do, it is given something. */
+/* If another thread is idle, gives it a work item. */
 static void share(struct explorer *one)
 {
     struct explore *explore = one->explore;
@@ -284,7 +284,7 @@ static bool dies_of(const struct walk *walk, const struct trouble *trouble, unsi
            actor >= trouble->from && walk_can_crash(walk, actor);
 }
 
-/* The trouble, open if there is something to it. */
+/* The fault successors, open if there are any. */
 static struct trouble trouble_of(const struct walk *walk, struct trouble trouble)
 {
     trouble.open = walk->left.duplicates > 0 && trouble.first < trouble.last;
@@ -294,11 +294,11 @@ static struct trouble trouble_of(const struct walk *walk, struct trouble trouble
     return trouble;
 }
 
-/* The state that a move led to, and what may go wrong right after the move. True: it can rest. */
+/* Visits the state that a move led to, and its fault successors. True: it can reach quiescence. */
 static bool arrive(struct explorer *one, struct trouble trouble);
 
-/* One thing goes wrong, and others after it: those who die first, then messages; of either those
- * that are listed later, for they may die, or come twice, in any order. */
+/* One fault, and further ones after it: crashes first, then duplicates. Of each kind only those
+ * listed later follow, because faults of one kind commute. */
 static void have_mishap(struct explorer *one, struct walk_move move, struct trouble trouble)
 {
     struct trouble after = trouble;
@@ -318,7 +318,7 @@ static void have_mishap(struct explorer *one, struct walk_move move, struct trou
     walk_undo(&one->walk);
 }
 
-/* Tries what the level lists. True: it leads to a state that can rest. */
+/* Tries the moves of the level. True: one leads to a state that can reach quiescence. */
 static bool try_all(struct explorer *one, struct level *level, size_t *known)
 {
     bool rests = false;
@@ -359,10 +359,9 @@ static void have_trouble(struct explorer *one, struct trouble trouble)
     try_all(one, level, &known);
 }
 
-/* Everything that may go wrong right after the move that was done last, in one go with it. A claim
- * that is lost at once was no claim, and costs a crash. When time has moved on, anybody may die of
- * it and anything come twice: earlier, it would have had something to do, and time would have stood
- * still. */
+/* The fault successors of the last move, in one go with it. A claim that is lost at once is no
+ * claim, and costs a crash. When time has moved on, any worker may crash and any message may be
+ * duplicated: before that, time stood still because some worker had something to do. */
 static struct trouble trouble_after(const struct explorer *one)
 {
     const struct walk *walk = &one->walk;
@@ -385,7 +384,7 @@ static struct trouble trouble_after(const struct explorer *one)
                          .dies = claims || has_bug(one, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES});
 }
 
-/* Trouble that is still open is seen to. */
+/* Explores the fault successors that are still open. */
 static void finish_trouble(struct explorer *one)
 {
     struct level *level = &one->levels[one->walk.depth];
@@ -408,17 +407,17 @@ static bool arrive(struct explorer *one, struct trouble trouble)
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
-/* Places that matter to the order of moves. */
+/* Whether REDUCE_ORDER is on and the protocol defines components. */
 static bool is_ordered(const struct explorer *one)
 {
     const struct walk *walk = &one->walk;
     return (walk->plan.reductions & REDUCE_ORDER) != 0 && walk->same.place_count > 1;
 }
 
-/* What the search relies on when it puts local steps first, that nobody names rows of another
- * place, is not taken for granted: every transaction is looked at. */
+/* The partial-order reduction relies on transactions that name no rows of another component. This
+ * is checked for every transaction, not assumed. */
 struct look {
-    uint32_t place; /* of whoever makes the move; 0: of no interest */
+    uint32_t place; /* the component of the actor that moves; 0: not checked */
     uint32_t rows, messages;
 };
 
@@ -459,7 +458,7 @@ static bool make_move(struct explorer *one, struct walk_move move)
     return look_after(one, look);
 }
 
-/* Does a move and everything behind it. True: the state it leads to can rest. */
+/* Does a move and explores its subtree. True: the state that it leads to can reach quiescence. */
 static bool follow(struct explorer *one, struct walk_move move)
 {
     bool rests = make_move(one, move) && arrive(one, trouble_after(one));
@@ -469,12 +468,13 @@ static bool follow(struct explorer *one, struct walk_move move)
 
 /* ---- local steps ----------------------------------------------------------------------------- */
 
-/* A message other than the one in slot `own`, or a worker other than `actor`, is about the place.
- */
+/* A message other than the one in slot `own`, or a worker other than `actor`, concerns the
+ * component. */
 static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint32_t place)
 {
     const struct run *run = &one->walk.run;
-    uint64_t near = one->walk.same.places[place].near | 1; /* what is nowhere may be anywhere */
+    uint64_t near = one->walk.same.places[place].near | 1; /* a message without a component may
+                                                              concern any */
     if (has_bug(one, BUG_COMPANY)) {
         return false;
     }
@@ -494,8 +494,8 @@ static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint
     return false;
 }
 
-/* The slot of the message that an actor is about; ROW_NONE: it is gone, or the claim has run out,
- * so that it is anybody's. */
+/* The slot of the message that an actor works on; ROW_NONE: it is gone, or its claim has expired,
+ * so that any worker may take it. */
 static uint32_t own_slot(const struct run *run, unsigned actor)
 {
     const struct performer *one = &run->actors[actor].performer;
@@ -506,7 +506,7 @@ static uint32_t own_slot(const struct run *run, unsigned actor)
     return hidden ? slot : ROW_NONE;
 }
 
-/* What the worker does next may be a local step; its place, or 0: it is none. */
+/* The component of the worker's next step if that may be local; 0: it is not. */
 static uint32_t local_place(struct explorer *one, unsigned actor)
 {
     struct run *run = &one->walk.run;
@@ -517,7 +517,7 @@ static uint32_t local_place(struct explorer *one, unsigned actor)
     }
     performer_next(&peek, &run->rules, run->sabotage, &run->bundle);
     if (one->walk.left.unknowns > 0 && bundle_claims(&run->bundle)) {
-        return 0; /* if its answer is lost, so is a message of anywhere that it claimed */
+        return 0; /* if its answer is lost, a claimed message of any component is lost, too */
     }
     switch (run->part->sameness->locality(&one->walk.same, &run->bundle)) {
     case LOCAL_ANYWAY:
@@ -530,7 +530,7 @@ static uint32_t local_place(struct explorer *one, unsigned actor)
     return 0;
 }
 
-/* Does the step if it is local, and says so; else everything is as before. */
+/* Does the step and returns true if it is local; else leaves everything as before. */
 static bool step_locally(struct explorer *one, struct walk_move move)
 {
     struct walk *walk = &one->walk;
@@ -559,8 +559,8 @@ static bool is_step_of_worker(const struct explorer *one, struct walk_move move)
            one->walk.run.actors[move.actor].performer.role->message != NULL;
 }
 
-/* From the claim on, the worker takes local steps only, and is idle again; else everything is as
- * before. */
+/* Does the claim and the steps after it until the worker is idle, and returns true if all of them
+ * are local; else leaves everything as before. */
 static bool claim_locally(struct explorer *one, struct walk_move claim)
 {
     struct walk *walk = &one->walk;
@@ -584,10 +584,10 @@ static bool claim_locally(struct explorer *one, struct walk_move claim)
     return local;
 }
 
-/* A move that may go before all others, perhaps. */
+/* A candidate for an ample set of one move. */
 struct candidate {
     struct walk_move move;
-    uint64_t rank; /* does not tell exchangeable places apart */
+    uint64_t rank; /* equal for exchangeable components */
 };
 
 /* Workers' steps, then claims, each in the order of their ranks. */
@@ -622,9 +622,9 @@ size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *soun
     return count;
 }
 
-/* Takes the first of the moves that may go before all others: a worker's local step, else a claim
- * with local steps to its end. False: there is none. Not inlined: its lists would lie on the stack
- * once for each step of the way. */
+/* Takes the first candidate that is an ample set: a worker's local step, else a claim with local
+ * steps up to its end. False: there is none. Not inlined: its lists would lie on the stack once for
+ * each level of the path. */
 static __attribute__((noinline)) bool go_first(struct explorer *one)
 {
     struct candidate list[WALK_MOVES_MAX];
@@ -641,7 +641,7 @@ static __attribute__((noinline)) bool go_first(struct explorer *one)
     return false;
 }
 
-/* The step that was taken back, with something wrong with it. */
+/* The undone step again, in its variants with a fault. */
 static void try_variants(struct explorer *one, struct walk_move step)
 {
     struct level *level = &one->levels[one->walk.depth];
@@ -656,8 +656,8 @@ static void try_variants(struct explorer *one, struct walk_move step)
     try_all(one, level, &known);
 }
 
-/* If there is a move that may go first it is taken instead of all others. States within a claim and
- * its local steps are not kept: each has one way on, and what may go wrong on it. */
+/* Takes an ample set, if there is one, instead of all moves. States within a claim and its local
+ * steps are not stored: each has one fault-free successor, besides its fault successors. */
 static bool follow_first(struct explorer *one, bool *rests)
 {
     struct walk *walk = &one->walk;
@@ -711,7 +711,7 @@ bool explore_judge_rest(struct explorer *one)
     return true;
 }
 
-/* The state is one that the way leads through. */
+/* The state is on the current path. */
 static bool is_on_way(const struct explorer *one, uint64_t state)
 {
     for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
@@ -722,8 +722,8 @@ static bool is_on_way(const struct explorer *one, uint64_t state)
     return false;
 }
 
-/* What goes first is taken instead of everything else, but not if it leads back to where the way
- * came through: then nobody else might ever get a turn. */
+/* The cycle proviso: an ample set replaces all other moves, unless it leads back to a state on the
+ * current path. There it could postpone the other moves for ever. */
 static bool expand(struct explorer *one, uint64_t state)
 {
     struct level *level = &one->levels[one->walk.depth];
@@ -748,7 +748,7 @@ static bool expand(struct explorer *one, uint64_t state)
     return rests;
 }
 
-/* The walk's state, and everything from there, if nobody was here before. True: it can rest. */
+/* Explores the walk's state, if it is new. True: it can reach quiescence. */
 static bool visit(struct explorer *one)
 {
     struct explore *explore = one->explore;
@@ -780,7 +780,8 @@ static bool visit(struct explorer *one)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* To where the errand is; what is evaluated on the way was counted when it was first gone. */
+/* Replays the path of the work item. Its evaluations were counted when the path was first
+ * explored. */
 static void go_to_errand(struct explorer *one)
 {
     struct oracle *oracle = &one->walk.run.oracle;
@@ -789,7 +790,7 @@ static void go_to_errand(struct explorer *one)
     memcpy(seen, oracle->seen, sizeof seen);
     walk_go(&one->walk, one->errand.way, one->errand.length);
     for (unsigned depth = 0; depth <= one->errand.length; depth++) {
-        one->levels[depth].state = 0; /* the way there is another's */
+        one->levels[depth].state = 0; /* that part of the path belongs to the other thread */
     }
     memcpy(oracle->evaluated, evaluated, sizeof evaluated);
     memcpy(oracle->seen, seen, sizeof seen);
@@ -895,17 +896,18 @@ static bool lacks_a_judge(const struct walk_plan *plan)
     return plan->watch != NULL;
 }
 
-/* A planted bug makes several transactions of one with which a claim may ride: then the claim by
- * itself, afterwards, does not come to the same. */
+/* A planted bug splits a transaction with which a claim may ride: then a separate claim afterwards
+ * does not lead to the same state. */
 static bool splits_rides(const struct walk_plan *plan)
 {
     return plan->sabotage != NULL && walk_claims_ride(plan->scenario) &&
            plan->sabotage->kind != SABOTAGE_DROP && plan->sabotage->kind != SABOTAGE_UNGUARD;
 }
 
-/* Those that may be made. What is open names rows and actors as they are. A named bug may go by a
- * counter; one that writes back what it read on the sly, beside its transactions, keeps counters
- * and looks anywhere. What goes first does so for reasons that oracles watch. */
+/* The reductions that are sound here. At statement level, open transactions name concrete rows and
+ * actors. A named bug may depend on a counter. A bug that writes back a value read outside its
+ * transactions keeps counters and may read anywhere. Ample sets rest on promises that oracles
+ * check. */
 static unsigned sound_reductions(const struct walk_plan *plan)
 {
     unsigned reductions = plan->reductions;
@@ -1012,7 +1014,7 @@ static void add_up(struct explore *explore)
     }
 }
 
-/* Notes are gone over until nothing changes. True: some states are left that cannot rest. */
+/* Computes the fixed point of the notes. True: some states cannot reach quiescence. */
 static bool some_cannot_rest(struct explore *explore)
 {
     bool changed = true, some = false;

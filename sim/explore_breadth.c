@@ -1,5 +1,5 @@
-/* Search breadth first, for shortest ways; and the way that passes which is nearest to one that
- * does not. */
+/* Breadth-first search, for shortest paths; and the passing path nearest to one that breaks a
+ * promise. */
 #include "sim/explore_inside.h"
 
 #include "model/check.h"
@@ -16,7 +16,7 @@ struct breadth {
     struct explorer *one;
     struct node *nodes;
     size_t count, capacity;
-    size_t level_end; /* nodes below are no farther from the root than the one that is looked at */
+    size_t level_end; /* nodes below this index are at the current depth or above */
 };
 
 static bool grow(struct breadth *breadth)
@@ -47,8 +47,8 @@ static void add_node(struct breadth *breadth, uint32_t parent, struct walk_move 
     breadth->nodes[breadth->count++] = (struct node){.parent = parent, .move = move};
 }
 
-/* Back to where the ways to here and to the node part, and on to the node: its brothers and sisters
- * came just before it, so that this is mostly one move. */
+/* Undoes down to the common prefix of the current path and the node's, then replays the rest.
+ * Siblings of a node come just before it, so this is mostly one move. */
 static void go_to(struct breadth *breadth, size_t node)
 {
     struct walk *walk = &breadth->one->walk;
@@ -60,7 +60,7 @@ static void go_to(struct breadth *breadth, size_t node)
     walk_go(walk, &way[WALK_DEPTH_MAX - length], length);
 }
 
-/* The state that the move led to. */
+/* Visits the state that the move led to. */
 static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
 {
     struct explore *explore = breadth->one->explore;
@@ -105,8 +105,8 @@ static void look_around(struct breadth *breadth, uint32_t node)
     }
 }
 
-/* A move from this level went wrong. At a node of the level that was not looked at everything may
- * be at rest, and a promise broken there: that way is one move shorter. */
+/* A move from this level broke a promise. A node of the level that was not expanded yet may be
+ * quiescent and break a live promise: that path is one move shorter. */
 static void prefer_rests(struct breadth *breadth, size_t node)
 {
     struct explorer *one = breadth->one;
@@ -146,7 +146,7 @@ void explore_shortest(struct explore *explore)
 
 /* ---- the nearest way that passes ------------------------------------------------------------- */
 
-/* The plainest way on, until nothing but faults can happen. */
+/* Follows the first move of each state until quiescence. */
 static bool rests_from_here(struct walk *walk)
 {
     struct walk_move moves[WALK_MOVES_MAX];

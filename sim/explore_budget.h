@@ -1,7 +1,7 @@
-/* The memory that a search may take, all of it: the states seen, the notes on liveness, the ways
- * back of a search breadth first. Threads share it. What does not fit is told, and the search ends
- * as bounded. What does not grow with the number of states (a walk and a way for each thread) is
- * not counted. */
+/* The memory budget of a search, shared by its threads: visited states, notes on liveness, back
+ * pointers of a breadth-first search. A search that exceeds it ends as BOUNDED and says so.
+ * Memory that does not grow with the number of states (a walk and a path for each thread) is not
+ * counted. */
 #ifndef SIM_EXPLORE_BUDGET_H
 #define SIM_EXPLORE_BUDGET_H
 
@@ -14,7 +14,7 @@ struct explore_budget {
     atomic_size_t used;
 };
 
-/* False: there is not so much left. */
+/* False: less is left. */
 static inline bool explore_budget_take(struct explore_budget *budget, size_t bytes)
 {
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);

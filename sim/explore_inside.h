@@ -1,5 +1,5 @@
-/* What a search depth first (explore.c) and one breadth first (explore_breadth.c) share. Private to
- * the two of them. */
+/* What the depth-first search (explore.c) and the breadth-first one (explore_breadth.c) share.
+ * Private to the two of them. */
 #ifndef SIM_EXPLORE_INSIDE_H
 #define SIM_EXPLORE_INSIDE_H
 
@@ -7,14 +7,14 @@
 
 #include <stdatomic.h>
 
-#define ENDS_MAX   ((size_t)2 * EXPLORE_ENDS_MAX) /* slots of their table, a power of two */
+#define ENDS_MAX   ((size_t)2 * EXPLORE_ENDS_MAX) /* slots of the hash table, a power of two */
 #define CACHE_LINE 64
 
 #define NO_MEMORY "memory ran out"
 #define TOO_LONG  "a schedule was too long"
 #define TOO_MUCH  "too much could happen at once"
 
-/* Numbers that grow. */
+/* A growing array of numbers. */
 struct words {
     uint64_t *items;
     size_t count, capacity;
@@ -22,35 +22,36 @@ struct words {
 
 enum dying { NOBODY_DIES, MOVER_DIES, ANYBODY_DIES };
 
-/* What may go wrong right after a move: messages come twice, somebody dies. */
+/* Fault successors of a state, right after a move: duplicates of messages, crashes of workers. */
 struct trouble {
-    bool open;            /* nobody has seen to it */
-    uint32_t first, last; /* slots of the messages */
+    bool open;            /* not explored yet */
+    uint32_t first, last; /* slots of the messages that may be duplicated */
     enum dying dies;
-    unsigned from; /* actors below have had their chance to die */
+    unsigned from; /* actors below this number have been tried */
 };
 
-/* What is left to try at a place of the way. Not on the stack: a way may be WALK_DEPTH_MAX long. */
+/* What is left to try at one depth of the path. Allocated, not on the stack: a path may be
+ * WALK_DEPTH_MAX long. */
 struct level {
     struct walk_move moves[WALK_MOVES_MAX];
     uint64_t successors[WALK_MOVES_MAX];
-    size_t next, end;    /* those of the moves that nobody has taken */
-    size_t sound;        /* so many are without a fault */
-    uint64_t state;      /* that they lead on from; 0: one that is not kept */
-    struct trouble kind; /* open: they are this trouble, one by one */
+    size_t next, end;    /* moves that no thread has taken */
+    size_t sound;        /* the first so many are free of faults */
+    uint64_t state;      /* the state that they start from; 0: one that is not stored */
+    struct trouble kind; /* open: the moves are these fault successors, one by one */
     struct trouble trouble;
-    bool has_variants; /* of the next move on the way, with something wrong with it */
+    bool has_variants; /* the next move on the path has variants with a fault */
 };
 
-/* Something to try, and the way to where it is. */
+/* A work item: something to try, and the path to the state where it is tried. */
 enum errand_kind { ERRAND_MOVE, ERRAND_MISHAP, ERRAND_TROUBLE, ERRAND_VARIANTS };
 
 struct errand {
     enum errand_kind kind;
     struct walk_move move;
     struct trouble trouble;
-    bool sound;     /* MOVE: it is without a fault, */
-    uint64_t state; /* and what it leads to counts for this state */
+    bool sound;     /* MOVE: it is free of faults, */
+    uint64_t state; /* and its result counts for the liveness of this state */
     unsigned length;
     struct walk_move way[WALK_DEPTH_MAX];
 };
@@ -59,17 +60,18 @@ struct errand {
 struct explorer {
     _Alignas(CACHE_LINE) struct explore *explore;
     struct walk walk;
-    struct level *levels;                    /* by depth of the walk */
-    struct sameness ends[EXPLORE_ENDS_SETS]; /* rows alone, exchanged as each set allows */
-    atomic_uint_fast64_t states;             /* that it visited first; others look at it */
+    struct level *levels;                    /* by depth */
+    struct sameness ends[EXPLORE_ENDS_SETS]; /* fingerprints of rows alone, one for each set */
+    atomic_uint_fast64_t states;             /* that it visited first; other threads read it */
     uint64_t transitions, rests;
     unsigned deepest;
-    struct words notes;   /* of states not known to rest: count of successors, state, successors */
-    uint64_t state;       /* of the state that was visited last */
-    struct errand errand; /* that it was given */
+    struct words notes;   /* of states not known to reach quiescence: count of successors, state,
+                             successors */
+    uint64_t state;       /* fingerprint of the state visited last */
+    struct errand errand; /* the work item that it received */
 };
 
-/* Ends that were seen, an open-addressed table. */
+/* Terminal states seen, an open-addressed hash table. */
 struct ends {
     uint64_t seen[ENDS_MAX];
     struct explore_ends told;
@@ -81,33 +83,34 @@ struct explore {
     struct visited visited;
     struct explorer explorers[EXPLORE_JOBS_MAX];
     _Alignas(CACHE_LINE) atomic_bool stop;
-    atomic_uint wanted;                    /* errands, by threads with nothing to do */
-    _Alignas(CACHE_LINE) atomic_uint busy; /* threads at work and errands that lie here */
-    atomic_flag lock;                      /* of what follows */
+    atomic_uint wanted;                    /* work items that idle threads wait for */
+    _Alignas(CACHE_LINE) atomic_uint busy; /* busy threads plus queued work items */
+    atomic_flag lock;                      /* guards what follows */
     struct errand *errands;
     unsigned errand_count;
     struct ends *ends; /* EXPLORE_ENDS_SETS of them */
-    size_t way_bytes;  /* breadth first: of the ways back */
+    size_t way_bytes;  /* breadth first: size of the back pointers */
     struct explore_report report;
 };
 
-/* The search is over; if it was before, nothing changes. */
+/* Ends the search. Has no effect if it has ended already. */
 void explore_finish_as(struct explore *explore, enum explore_verdict verdict, const char *why);
 bool explore_stopped(const struct explore *explore);
 
-/* The move that was done last went wrong, or the rest of the state where the walk is. */
+/* Reports a breach: the last move, or the quiescent state where the walk stands, breaks a
+ * promise. */
 void explore_found(struct explorer *one);
 
-/* The state that was looked for: it is where the walk is. */
+/* Reports the target state, which is where the walk stands. */
 void explore_reached(struct explorer *one);
 
-/* Nothing but faults can happen where the walk is. False: a live promise is broken. */
+/* The walk stands at a quiescent state. False: a live promise is broken. */
 bool explore_judge_rest(struct explorer *one);
 
-/* There is no room for another move, or a reduction does not apply: the search is over. */
+/* False: no room for another move, or a reduction is not sound here; the search has ended. */
 bool explore_goes_on(struct explorer *one);
 
-/* What can happen; if that is too much, the search is over. */
+/* The moves of the current state; if they are too many, the search ends. */
 size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound);
 
 #endif

@@ -1,5 +1,5 @@
-/* The key protocol in the simulation: which paths a scenario can show, where planted bugs are
- * hunted. Its words for traces and stories are in flow_words.c. */
+/* The key protocol in the simulation: which cover points a scenario can hit, the hunting scenarios
+ * of planted bugs. Its words for traces and stories are in flow_words.c. */
 #include "sim/flow_words.h"
 #include "sim/part.h"
 
@@ -7,7 +7,8 @@
 
 /* ---- what a scenario can show ---------------------------------------------------------------- */
 
-/* How a run of a shape ends in one case, whatever the schedule: what errors and what is skipped. */
+/* The result of a flow in one case, whatever the schedule: which activities err and which are
+ * skipped. */
 struct fate {
     bool errors[KEY_ACTIVITIES_MAX], skipped[KEY_ACTIVITIES_MAX];
     bool in_error;
@@ -60,7 +61,7 @@ static struct fate fate_of(const struct flow_book *book, int shape_number, int n
     return fate;
 }
 
-/* Whether an edge shows it in this case: the skip of its child, or of its source. */
+/* Whether an edge hits the cover point in this case: the skip of its child, or of its source. */
 static bool edge_shows(const struct flow_shape *shape, const struct fate *fate, int from, int to,
                        enum oracle_sighting sight)
 {
@@ -69,7 +70,7 @@ static bool edge_shows(const struct flow_shape *shape, const struct fate *fate, 
     switch ((int)sight) {
     case SIGHT_SKIP_CHAIN:
         return fate->skipped[from] && only;
-    case SIGHT_SKIP_SPARES: /* it waits for all of its parents, so it is pending then */
+    case SIGHT_SKIP_SPARES: /* it waits for all of its parents, so it is still pending */
         return fate->skipped[from] && !fate->skipped[to];
     case SIGHT_SKIP_JOIN:
         return fate->skipped[to] && !only;

@@ -1,5 +1,5 @@
-/* The words of the key protocol: what its rows are called, how its events are told, and what a
- * story shows of a key. */
+/* The words of the key protocol: names of its rows, descriptions of its events, and the key in a
+ * story. */
 #include "sim/flow_words.h"
 
 #include "model/identity.h"
@@ -208,7 +208,7 @@ static void tell_flow(const struct trace_effect *effect, const struct row_change
     }
 }
 
-/* The change itself is told by what was sent; skips, and what happened again, are not. */
+/* The description of the bundle tells the change itself; here skips and repetitions are told. */
 static void tell_event(const struct trace_effect *effect, const struct row_change *change,
                        bool *skipped)
 {

@@ -16,7 +16,7 @@ void former_start(struct run *run, unsigned actor);
 /* The former self sent something. It ends if it holds nothing any more. */
 void former_mind(struct run *run);
 
-/* The former self, if there is one, is gone for good. Its session is closed. */
+/* The former self, if there is one, is gone. Its session is closed. */
 void former_end(struct run *run);
 
 #endif

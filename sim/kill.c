@@ -46,7 +46,7 @@ void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
     count_new(paths->evaluated, oracle->evaluated, before->evaluated, CLAUSE_COUNT);
 }
 
-/* How many paths a clause asks for. */
+/* How many cover points a clause has. */
 static unsigned paths_of(enum clause_id clause)
 {
     unsigned count = 0;
@@ -56,7 +56,7 @@ static unsigned paths_of(enum clause_id clause)
     return count;
 }
 
-/* Of several the one whose clause asks for the fewest: that clause says most. */
+/* Of several, the one whose clause has the fewest cover points: that clause says most. */
 static void lose_path(struct kill *kill, enum oracle_sighting path, uint32_t taken)
 {
     enum clause_id clause = oracle_sighting_clause(path);
@@ -95,11 +95,11 @@ bool kill_paths_differ(const struct kill_paths *sound, const struct kill_paths *
 
 /* ---- grounds --------------------------------------------------------------------------------- */
 
-/* A scenario with everything that it takes to run it, as it should be and spoiled. */
+/* A scenario with its runs, of the sound and of the sabotaged engine. */
 struct ground {
     struct scenario scenario;
     struct run run, sound;
-    bool has_sound; /* which is made when it is needed */
+    bool has_sound; /* made on demand */
     struct kill_paths paths;
     struct kill_counted counted;
 };
@@ -113,7 +113,7 @@ static bool make_run(struct run *run, const struct scenario *scenario,
     if (hunting->without != NULL) {
         memcpy(run->oracle.off, hunting->without, sizeof run->oracle.off);
     }
-    /* what the run without faults has shown is no seed's */
+    /* counts of the run without faults belong to no seed */
     memset(run->oracle.evaluated, 0, sizeof run->oracle.evaluated);
     memset(run->oracle.seen, 0, sizeof run->oracle.seen);
     run->strategy = hunting->strategy;
@@ -175,7 +175,7 @@ static void dispute(struct hunt *hunt, const char *scenario, uint64_t seed, bool
     }
 }
 
-/* How a list of choices ends; the run is made for it alone. */
+/* Replays a list of choices in a run of its own. */
 static bool replay(const struct schedule *schedule, const struct sabotage *sabotage,
                    const struct kill_hunting *hunting, struct run_result *result)
 {
@@ -190,8 +190,7 @@ static bool replay(const struct schedule *schedule, const struct sabotage *sabot
     return made;
 }
 
-/* The finding shrinks to a schedule that breaks the same promise, and none with the sound engine.
- */
+/* The shrunk schedule breaks the same promise, and the sound engine breaks none on it. */
 static bool stands_shrunk(struct hunt *hunt, struct schedule *schedule, const char *scenario,
                           uint64_t seed)
 {
@@ -260,7 +259,7 @@ static void try_seed(struct hunt *hunt, struct ground *ground, const char *scena
     }
 }
 
-/* What an engine comes to on the first seeds. */
+/* The cover points and clauses that an engine reaches on the first seeds. */
 static struct kill_paths walk_paths(struct run *run, uint64_t base_seed, uint32_t seeds)
 {
     struct kill_paths paths = {0};
@@ -275,7 +274,7 @@ static struct kill_paths walk_paths(struct run *run, uint64_t base_seed, uint32_
     return paths;
 }
 
-/* (KI2): the sound engine, on the seeds that the spoiled one has had so far. */
+/* (KI2): the sound engine on the seeds that the sabotaged one has run so far. */
 static void compare_paths(struct hunt *hunt, struct ground *ground, const char *scenario,
                           uint32_t seeds)
 {
@@ -292,7 +291,7 @@ static void compare_paths(struct hunt *hunt, struct ground *ground, const char *
 bool kill_paths_lost(const struct scenario *scenario, const struct sabotage *sabotage,
                      const struct kill_hunting *hunting, struct kill *kill)
 {
-    struct kill_paths paths[2]; /* sound, spoiled */
+    struct kill_paths paths[2]; /* sound, sabotaged */
     *kill = (struct kill){.schedules = hunting->schedules_max, .scenario = scenario->name};
     for (int i = 0; i < 2; i++) {
         struct run *run = calloc(1, sizeof *run);

@@ -1,5 +1,5 @@
-/* The legacy protocol in the simulation: which faults spare Leg2, presets, where planted bugs are
- * hunted, and its words for traces and stories. */
+/* The legacy protocol in the simulation: which faults spare Leg2, presets, the hunting scenarios of
+ * planted bugs, and its words for traces and stories. */
 #include "model/legacy.h"
 #include "model/identity.h"
 #include "sim/part.h"
@@ -13,7 +13,7 @@ static bool increments_leg2(enum bundle_name name)
     return name == BUNDLE_ENTER_LEG2 || name == BUNDLE_END_LEG2 || name == BUNDLE_UNDO;
 }
 
-/* What the scenario takes for granted: see struct legacy_rules. */
+/* What the scenario assumes: see struct legacy_rules. */
 static bool is_spared(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     const struct legacy_rules *rules = &run->rules.of.legacy;
@@ -45,7 +45,8 @@ static bool has_presets(const struct scenario *scenario)
     return false;
 }
 
-/* A scenario may start an integer next to a ceiling, as if so many had entered, and left Leg2. */
+/* A scenario may start an integer next to a ceiling, as if so many messages had entered and left
+ * Leg2. */
 static void apply_preset(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
@@ -75,7 +76,7 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Jobs have no row: they are told apart by their triggers, in the order in which they came. */
+/* Jobs have no row: they are numbered by their triggers, in the order of creation. */
 static void append_job(const struct names *names, int64_t job, struct name *name)
 {
     const struct rows *rows = names->rows;
@@ -225,7 +226,7 @@ static void tell_integer(const struct trace_effect *effect, const struct row_cha
     }
 }
 
-/* Of what a save writes, that it was made is told, or that it was made again. */
+/* Of a save, only that it was made is told, or made again. */
 static void tell_state(const struct trace_effect *effect, const struct row_change *change)
 {
     struct name name = state_name(&effect->names, change->slot);
@@ -293,7 +294,7 @@ static void quoted(enum row_table table, struct story_quote *quote)
     quote->is_ledger = true;
 }
 
-/* What the digits of a field say. */
+/* The meaning of the digits of a field. */
 static struct name meaning(enum legacy_field field, int64_t digits)
 {
     struct name text = {""};
@@ -334,7 +335,7 @@ static void show_integer(const struct story_telling *telling, uint32_t slot)
     }
 }
 
-/* The integer that it is about, and its parent's: who spawned it. */
+/* The integer that the finding is about, and that of its parent. */
 static void tell_ledgers(const struct story_telling *telling)
 {
     const struct rows *rows = telling->names.rows;

@@ -1,12 +1,12 @@
-/* What an operation means for the row that it looks at: the arithmetic and the tests, without a
- * word on where rows are kept or who else is there. Both levels of the simulated store execute
- * operations through this, so that an operation has one meaning. */
+/* The meaning of an operation on one row: the arithmetic and the tests, independent of where rows
+ * are kept and of concurrency. The one place that defines it: both levels of the simulated store
+ * (store.c, session_operations.c) execute operations through this. */
 #ifndef SIM_MEANING_H
 #define SIM_MEANING_H
 
 #include "model/bundle.h"
 
-/* A call under way: what its operands are, and where its values go. */
+/* The call that is being executed: its operands, and where its values go. */
 struct frame {
     const int64_t *operands[3]; /* constants, parameters, values: see enum operand */
     int64_t *values;
@@ -31,7 +31,7 @@ static inline void meaning_give(const struct frame *frame, uint8_t to, int64_t v
     }
 }
 
-/* The operation's own condition on earlier values says that it is left out. */
+/* The operation's own condition on earlier values says to leave it out. */
 static inline bool meaning_left_out(const struct frame *frame, const struct op *op)
 {
     return (op->when != 0 && frame->values[op->when - 1] == 0) ||
@@ -43,8 +43,8 @@ static inline int64_t meaning_digit(int64_t cell, int64_t weight)
     return cell / weight % 10;
 }
 
-/* A GUID ledger that may be entered again (E-ACL-17): it has room to count, owes nothing, or was
- * born at the last entry. Digits 4-7 stand just above the counter. */
+/* A GUID ledger that may be entered again (E-ACL-17): its counter has room, it owes nothing, or it
+ * was created at the last entry. Digits 4-7 stand just above the counter. */
 static inline bool meaning_resumable(const int64_t *row, int64_t cell, int64_t modulus,
                                      int64_t ceiling, int64_t last_dimension)
 {
@@ -53,7 +53,7 @@ static inline bool meaning_resumable(const int64_t *row, int64_t cell, int64_t m
     return cell % modulus < ceiling || owes_nothing || row[1 + GUID_DIMENSION] == last_dimension;
 }
 
-/* No digit of the cell, as it is written, is one of those that `digits` is written with. */
+/* True if `cell` and `digits` share no decimal digit. */
 static inline bool meaning_lacks(int64_t cell, int64_t digits)
 {
     unsigned wanted = 0, there = 0;
@@ -131,7 +131,7 @@ static inline void meaning_let(const struct frame *frame, const struct op *op)
                                           : a % b);
 }
 
-/* Why a row that is not there is a miss. */
+/* The reason of a miss when the row does not exist. */
 static inline enum refusal meaning_absent(const struct op *op)
 {
     return op->reason == REFUSED_NOTHING ? REFUSED_NO_ROW : (enum refusal)op->reason;
@@ -139,7 +139,7 @@ static inline enum refusal meaning_absent(const struct op *op)
 
 enum call_result { CALL_GOES_ON, CALL_SKIPS_REST, CALL_REFUSED };
 
-/* What a miss of this operation does to the bundle. */
+/* The effect of a miss of this operation on the bundle. */
 static inline enum call_result meaning_missed(const struct op *op, const struct call *call)
 {
     if (op->miss == MISS_REFUSES || (op->miss == MISS_BY_CALL && call->mode == CALL_REQUIRE)) {

@@ -1,5 +1,5 @@
-/* What people call the actors and the rows of a run. Ids are 63-bit numbers that mean nothing to a
- * reader; a trace and a story of the activity protocol speak of
+/* Readable names of the actors and the rows of a run. Ids are 63-bit numbers that mean nothing to a
+ * reader; a trace and a story of the activity protocol use
  *
  *      left                 the activity of node left
  *      left#2               ... of the second round of a cycle; left#1.2 where cycles nest
@@ -9,9 +9,8 @@
  *      Leg2 of left (copy)  a second row with the same content
  *
  * A round is counted by the GUIDs that entered the head of the cycle; before a GUID has entered, by
- * what its message says. Other protocols name their rows themselves (part.h), or leave it at
- * "account 2", the second row of that table. Owns nothing and remembers nothing: a name is read off
- * the rows. */
+ * its message. Other protocols name their rows themselves (part.h), or use the default "account 2",
+ * the second row of that table. Stateless: a name is computed from the rows. */
 #ifndef SIM_NAMES_H
 #define SIM_NAMES_H
 
@@ -24,7 +23,7 @@ struct name {
     char text[NAMES_SIZE];
 };
 
-/* What the names are read off. */
+/* What names are computed from. */
 struct names {
     const struct scenario *scenario;
     const struct rows *rows;
@@ -37,12 +36,12 @@ struct name names_actor(const struct scenario *scenario, unsigned actor);
 struct name names_subject(const struct names *names, const int64_t *message);
 struct name names_message(const struct names *names, const int64_t *message);
 
-/* The row in a slot: "GUID ledger of left", "job", "task of left". A row that was deleted is read
- * where it was. */
+/* The row in a slot: "GUID ledger of left", "job", "task of left". A deleted row is read where it
+ * was. */
 struct name names_row(const struct names *names, enum row_table table, uint32_t slot);
 
-/* For those who make names: more of it, cut where it does not fit; "an activity that is not there";
- * a name with something before it. */
+/* For functions that compose names: appends, cut where it does not fit; "an activity that is not
+ * there"; a name with a prefix. */
 void names_append(struct name *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct name names_unknown(const char *what);
 struct name names_prefixed(const char *prefix, struct name name);

@@ -30,7 +30,7 @@ const struct monitors *part_monitors(enum protocol_id protocol)
     return monitors[protocol];
 }
 
-/* Protocols for which all else is as usual. */
+/* Protocols that use the defaults for everything else. */
 const struct sim_part sim_part_inbox = {.grounds =
                                             (const char *const[]){"inbox", "inbox-stubborn", NULL}};
 

@@ -1,5 +1,5 @@
-/* The pipeline in the simulation: which faults fall on its phases, where its planted bugs are
- * hunted, and its words. */
+/* The pipeline in the simulation: which faults apply to its phases, the hunting scenarios of its
+ * planted bugs, and its words. */
 #include "model/identity.h"
 #include "model/pipeline_trespass.h"
 #include "sim/part.h"
@@ -17,13 +17,13 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     if (kind == FAULT_CRASH_BEFORE_ACK) {
         return run->bundle.name == BUNDLE_HAND_ON;
     }
-    if (kind == FAULT_ANSWER_CHANGED) { /* what is sent again by a planted bug was judged before */
+    if (kind == FAULT_ANSWER_CHANGED) { /* a bundle that a planted bug repeats was judged before */
         return run->bundle.name == BUNDLE_VERIFY && run->actors[actor].performer.memory.stage == 0;
     }
     return part_applies(run, kind, actor);
 }
 
-/* A verifier that judges otherwise, and goes on so until it is done with the request. */
+/* A verifier gives the other verdict, until it is done with the request. */
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
@@ -166,7 +166,7 @@ static const char *const grounds[] = {"pipeline",
                                       "pipeline-stubborn",
                                       NULL};
 
-/* What is given up is put back where nearly everything fails. */
+/* A request that is given up is put back only where nearly everything fails. */
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
     static const char *const put_backs[] = {"pipeline-stubborn", NULL};
@@ -330,7 +330,7 @@ static bool is_phase(const struct bundle *bundle)
     return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
 }
 
-/* A phase is called by its request; everything around it by its own name, too. */
+/* A phase is described by its request, everything around it by its own name, too. */
 static void tell_sent(const struct trace_effect *effect)
 {
     const struct run_event *event = effect->event;
@@ -380,7 +380,7 @@ static void tell_note(const struct trace_effect *effect, uint32_t slot)
     }
 }
 
-/* What a new row means; those that only go with another are not told. */
+/* Describes a new row; rows that only accompany another are left out. */
 static void tell_new(const struct trace_effect *effect, enum row_table table, uint32_t slot)
 {
     const struct rows *rows = effect->event->rows;
@@ -421,7 +421,7 @@ static void tell_new(const struct trace_effect *effect, enum row_table table, ui
     }
 }
 
-/* A status that stays leaves its trace in the history alone. */
+/* A status that does not change shows in the history alone. */
 static void tell_past(const struct trace_effect *effect, uint32_t slot)
 {
     const struct rows *rows = effect->event->rows;
@@ -487,7 +487,7 @@ static void dump(FILE *out, const struct names *names)
     }
 }
 
-/* Where the entry of the broken row came from and went: its whole history. */
+/* The whole history of the entry that the finding is about. */
 static void tell_history(const struct story_telling *telling)
 {
     const struct names *names = &telling->names;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define PUT_BACK_TICKS   7
-#define CALM_STEPS_EACH  200   /* a run without faults may take so many steps for a row, */
-#define CALM_STEPS_SPARE 10000 /* and these */
-#define STEPS_SPARE      400   /* beyond 8 crash-free runs: what a phase may take */
+#define CALM_STEPS_EACH  200   /* step bound of a run without faults, for each row, */
+#define CALM_STEPS_SPARE 10000 /* plus these */
+#define STEPS_SPARE      400   /* step bound of a phase: so many beyond 8 crash-free runs */
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 35);
 }
 
-/* Two words for the price of one: what is done to the first does not wait for the hash. */
+/* Two words at the cost of one: mixing the first does not wait for the hash. */
 static inline uint64_t mix_pair(uint64_t hash, uint64_t first, uint64_t second)
 {
     return mix(hash, first * UINT64_C(0xD6E8FEB86659FD93) + second);
@@ -46,7 +46,7 @@ static uint64_t mix_effect(uint64_t hash, const struct side_effect *effect)
     return mix(hash, (uint64_t)effect->epoch);
 }
 
-/* What was there before a change, earlier changes have told. */
+/* Old values are left out: earlier changes have contributed them. */
 static uint64_t mix_changes(uint64_t hash, const struct rows *rows,
                             const struct row_change *changes, size_t count)
 {
@@ -70,7 +70,7 @@ static uint64_t mix_changes(uint64_t hash, const struct rows *rows,
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Counts a step, takes it into the digest and shows it to whoever watches. */
+/* Counts a step, adds it to the digest and shows it to the observer. */
 void run_stepped(struct run *run, struct run_event *event)
 {
     struct run_result *result = &run->result;
@@ -104,7 +104,7 @@ void run_stepped(struct run *run, struct run_event *event)
     run->world.now++;
 }
 
-/* Of several in one turn the first counts. */
+/* Of several breaches in one turn the first counts. */
 void run_broke(struct run *run, struct oracle_verdict breach)
 {
     if (run->result.verdict == RUN_BROKEN) {
@@ -138,7 +138,7 @@ void run_work(struct run *run, unsigned actor)
     }
 }
 
-/* What a commit wrote goes to the oracles. */
+/* Gives the writes of a commit to the oracles. */
 void run_judge_commit(struct run *run, size_t mark)
 {
     struct world *world = &run->world;
@@ -181,7 +181,7 @@ void run_judge_seen(struct run *run, bool committed, size_t mark)
     }
 }
 
-/* The commit stays. Its changes stay in the log only where commits can be lost. */
+/* Makes the commit final. Its changes stay in the log only if commits can be lost. */
 void run_keep(struct run *run, size_t mark)
 {
     if (!run->keeps_log) {
@@ -190,7 +190,8 @@ void run_keep(struct run *run, size_t mark)
     }
     run->commits[run->commit_count++ % 8] = mark;
     run->commits_held += run->commits_held < 8;
-    if (run->world.change_count > run->world.change_capacity / 2) { /* a long run forgets */
+    if (run->world.change_count > run->world.change_capacity / 2) { /* a long run drops the
+                                                                       oldest */
         world_keep(&run->world);
         run->commits_held = 0;
     }
@@ -207,7 +208,7 @@ struct glance run_glance(const struct run *run)
     return glance;
 }
 
-/* From when on the actor can run. */
+/* The time from which on the actor can run. */
 int64_t run_able_from(const struct run *run, unsigned actor, const struct glance *glance)
 {
     const struct run_actor *one = &run->actors[actor];
@@ -216,7 +217,7 @@ int64_t run_able_from(const struct run *run, unsigned actor, const struct glance
         return state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
     }
     if (one->queues_for != PRINCIPAL_NONE && run_is_full(run, (enum principal)one->queues_for)) {
-        return PROTOCOL_NEVER; /* to be turned away again would change nothing (E-CUT-15) */
+        return PROTOCOL_NEVER; /* a second refusal would change nothing (E-CUT-15) */
     }
     int64_t due = one->performer.role->due(&one->performer.actor, &run->rules, glance);
     return due < one->paused_until ? one->paused_until : due;
@@ -236,7 +237,8 @@ static uint32_t able(const struct run *run)
     return mask;
 }
 
-/* To the next moment at which somebody can run; false: there is none, all is quiet. */
+/* Moves time to the next moment at which an actor can run; false: there is none, the run is
+ * quiescent. */
 static bool wait_until_able(struct run *run)
 {
     struct glance glance = run_glance(run);
@@ -270,7 +272,7 @@ bool run_is_quiet(const struct run *run)
     return true;
 }
 
-/* Turns until all is quiet (true), a promise is broken or the bound is reached. */
+/* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. */
 static bool go_on(struct run *run, uint32_t steps_max)
 {
     uint32_t end = run->result.steps + steps_max;
@@ -290,7 +292,7 @@ static bool go_on(struct run *run, uint32_t steps_max)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* What is on its way lands before faults stop. */
+/* Late transactions end before faults stop. */
 static void settle(struct run *run)
 {
     run_drop_sessions(run, false);
@@ -309,7 +311,8 @@ static void settle(struct run *run)
     run_stepped(run, &event);
 }
 
-/* Only what the run before has written: there is room for the largest run, and most are small. */
+/* Clears only what the previous run has written: there is room for the largest run, and most are
+ * small. */
 static void clear_ghosts(struct run *run, size_t cells)
 {
     size_t marks = GHOST_MARKS(cells);
@@ -356,7 +359,7 @@ void run_begin(struct run *run, struct choice_source *source)
     run->result = (struct run_result){.verdict = RUN_HELD, .digest = 1};
 }
 
-/* Half of all drawn runs settle in the middle of things: at a step that is drawn, too. */
+/* Half of all random runs begin to settle at a random step, before their work is done. */
 static uint32_t weather_steps(struct run *run, uint32_t bound)
 {
     uint32_t latest = 2 * run->crash_free_steps;
@@ -398,7 +401,7 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* The run that all others are compared with: no fault, no sabotage, its rows kept. */
+/* The reference run: no fault, no sabotage; its rows are kept. */
 static void run_crash_free(struct run *run)
 {
     const struct sabotage *sabotage = run->sabotage;
@@ -422,7 +425,7 @@ static void run_crash_free(struct run *run)
     run->world = other;
 }
 
-/* The oracles read the scenario's text by themselves. False: no memory. */
+/* The oracles read the scenario's text independently. False: no memory. */
 static bool make_expectation(struct run *run)
 {
     const struct monitors *monitors = part_monitors(run->scenario->protocol);

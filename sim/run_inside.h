@@ -5,37 +5,39 @@
 
 #include "sim/run.h"
 
-/* Counts a step, takes it into the digest and shows it to whoever watches. */
+/* Counts a step, adds it to the digest and shows it to the observer. */
 void run_stepped(struct run *run, struct run_event *event);
 
 /* A promise is broken: the run ends here. */
 void run_broke(struct run *run, struct oracle_verdict breach);
 
-/* The actor does the work outside rows that run->bundle rests on, unless it has its result; the
- * oracles hear of it at once. */
+/* The actor does the work outside rows that run->bundle rests on, unless it has the result; the
+ * oracles judge it at once. */
 void run_work(struct run *run, unsigned actor);
 
-/* What was written since `mark` is a commit: it goes to the oracles; it stays. */
+/* The writes since `mark` are a commit: run_judge_commit gives it to the oracles, run_keep makes it
+ * final. */
 void run_judge_commit(struct run *run, size_t mark);
 void run_keep(struct run *run, size_t mark);
 
-/* ... is none: nothing of it may stay, which the oracles see to. A torn store leaves half. */
+/* Rolls back the writes since `mark`, and the oracles check that nothing is left. A torn store
+ * leaves half. */
 void run_roll_back(struct run *run, size_t mark);
 
-/* What the store saw of a transaction (run->seen) goes to the oracles, as far as they ask. `mark`:
- * where the log stood before it. Its end and its answer are what run->outcome says. */
+/* What the store saw of a transaction (run->seen) goes to the oracles that ask for it. `mark` is
+ * where the log stood before it. Its end and its answer are those of run->outcome. */
 void run_judge_seen(struct run *run, bool committed, size_t mark);
 
-/* The actor dies and is back: what its role does not keep is lost. Its session is closed. */
+/* The actor crashes and restarts: it loses what its role does not keep. Its session is closed. */
 void run_start_anew(struct run *run, unsigned actor);
 
-/* No more sessions than are needed: all of them are looked at, again and again. */
+/* No more sessions than needed: many loops visit all of them. */
 void run_fit_sessions(struct run *run);
 
-/* What the actor sends next, as run->bundle. */
+/* The actor's next bundle, as run->bundle. */
 void run_build_bundle(struct run *run, unsigned actor);
 
-/* The message that it holds, key first; NULL: its role holds none. */
+/* The message that the actor holds, key first; NULL: its role holds none. */
 const int64_t *run_message_of(const struct run_actor *one);
 
 /* No connection of the principal is free: 53300. */
@@ -44,35 +46,36 @@ bool run_is_full(const struct run *run, enum principal principal);
 /* The actor begins a transaction, or goes on with the one that it has open. */
 void run_take_turn(struct run *run, unsigned actor);
 
-/* Every connection breaks, and what is open is rolled back. `told`: actors hear of it when their
- * turn comes; else it is theirs alone, and what is on its way (struct run_late) still is. */
+/* Every connection breaks, and open transactions roll back. `told`: actors learn of it at their
+ * next turn. Else only the actors' own sessions end, and late transactions (struct run_late) go
+ * on. */
 void run_drop_sessions(struct run *run, bool told);
 
-/* A fault after which the transaction is on its way; whether one more can be. */
+/* A fault that makes the transaction late. */
 static inline bool run_is_late(enum fault_kind fault)
 {
     return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
 }
 
-/* A mirror copies what a scenario presets once the commit is made, and by then who waited for the
- * row has it. So nobody may wait there: transactions are neither stopped half-way nor late. */
+/* A mirror copies presets after the commit, when a session that waited for the row has it already.
+ * So no session may wait there: transactions are neither stopped half-way nor late. */
 static inline bool run_mirror_lags(const struct run *run)
 {
     return run->mirror != NULL && run->has_presets;
 }
 
-/* A fault that is counted only when it is seen to matter. */
+/* A fault that is counted only once it took effect. */
 static inline bool run_counts_later(enum fault_kind fault)
 {
     return run_is_late(fault) || fault == FAULT_SUCCESSOR || fault == FAULT_LONG_WORK ||
            fault == FAULT_SKEW;
 }
 
-/* After a turn, if anything is on its way: what is due lands. */
+/* After a turn: ends the late transactions that are due. */
 void run_mind_late(struct run *run);
 
-/* One that is on its way lands before it is due, because nobody can do anything else. False: none
- * is. */
+/* Ends a late transaction before it is due, because no actor can do anything else. False: there is
+ * none. */
 bool run_land_early(struct run *run);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_time(enum row_table table, uint32_t column)
             (column == SEQ_HEARTBEAT || column == SEQ_CANCEL_AT || column == SEQ_ENDED_AT));
 }
 
-/* Of the past it matters how long ago, to leases that are counted from then. */
+/* Leases count from a time in the past, so its distance matters, too. */
 static int64_t told_time(const struct sameness *same, enum row_table table, int64_t moment)
 {
     return moment == 0              ? INT64_MIN
@@ -56,7 +56,7 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 
 /* ---- what oracles remember ------------------------------------------------------------------- */
 
-/* Monitors that need no memory have one cell. */
+/* Monitors without memory have one cell. */
 static size_t plain_of(const struct sameness *same)
 {
     const struct monitors *monitors = same->run->oracle.monitors;
@@ -75,14 +75,14 @@ static size_t entry_count(const struct sameness *same)
     return entry_of(same, same->run->oracle.ghosts.count - 1) + 1;
 }
 
-/* What the run without faults remembered of the same id; NULL: nothing. */
+/* The memory of the run without faults for the same id; NULL: none. */
 static const int64_t *expected_of(const struct sameness *same, int memory, const int64_t *cells)
 {
     const struct monitors *monitors = same->run->oracle.monitors;
     const struct rows *rows = &same->run->world.rows;
     size_t count = same->run->oracle.ghosts.count;
     size_t first = (size_t)(cells - same->run->ghosts);
-    /* Open addressing: it is here or, after collisions that came otherwise, somewhere behind. */
+    /* Open addressing: it is here or, after other collisions, further on. */
     for (size_t at = first; at + GHOST_CELLS <= count; at += GHOST_CELLS) {
         if (same->expected[at] == cells[0] &&
             (monitors->memory_of == NULL || monitors->memory_of(rows, at) == memory)) {
@@ -102,8 +102,7 @@ static int64_t told_moment(const struct sameness *same, int64_t moment)
     return moment == 0 || !same->keeps_paths ? 0 : 1 + same->run->world.now - moment;
 }
 
-/* The cells of an entry as far as they can make a difference. False: an entry of zeros, which is as
- * good as none. */
+/* The cells of an entry that can affect the future. False: all are zero, which equals no entry. */
 static bool judged_cells(const struct sameness *same, int memory, const int64_t *cells,
                          int64_t judged[GHOST_CELLS])
 {
@@ -119,7 +118,7 @@ static bool judged_cells(const struct sameness *same, int memory, const int64_t 
     return some;
 }
 
-/* A datum that is as it should be counts as 1; false: one is not. */
+/* A datum that equals that of the run without faults counts as 1; false: one differs. */
 static bool normal_data(const struct sameness *same, int memory, const int64_t *cells,
                         int64_t judged[GHOST_CELLS])
 {
@@ -267,7 +266,7 @@ uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const 
     return sameness_mix(hash, (uint64_t)message[1 + MESSAGE_EPOCH]);
 }
 
-/* What an actor knows, by its protocol's hook or as a consumer's. */
+/* Hashes the memory of an actor, by its protocol's hook or as a consumer's. */
 static uint64_t mix_actor(const struct sameness *same, uint64_t hash, const struct actor *one)
 {
     const struct consumer *consumer = &one->is.consumer;
@@ -278,7 +277,7 @@ static uint64_t mix_actor(const struct sameness *same, uint64_t hash, const stru
     return sameness_mix_message(same, hash, consumer->message);
 }
 
-/* What a planted bug keeps is exchanged with nobody else's. */
+/* The memory of a planted bug is never exchanged with that of another actor. */
 static uint64_t mix_sabotage(uint64_t hash, const struct performer *one)
 {
     const struct sabotage_memory *memory = &one->memory;
@@ -298,14 +297,14 @@ bool sameness_keeps_nothing(const struct performer *one)
     return blank && memory->stale == 0;
 }
 
-/* A worker is one of many if its role holds messages: no row then names it. */
+/* A worker is interchangeable if its role holds messages: no row then names it. */
 static bool is_one_of_many(const struct performer *one)
 {
     return one->role->message != NULL;
 }
 
-/* It has the result of the work that is to be done for what it holds. Which claims of a message
- * have been worked for, oracles remember; it can make a difference only through who holds one. */
+/* The actor has the result of the work for the claim that it holds. Oracles remember which claims
+ * have been worked for; this can matter only through the holder of a claim. */
 static bool has_worked(const struct performer *one)
 {
     const int64_t *message = one->role->message(&one->actor);

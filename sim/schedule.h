@@ -31,10 +31,10 @@ struct schedule {
     struct scenario *scenario;
     bool sabotaged;
     struct sabotage sabotage;        /* if sabotaged */
-    bool breaks;                     /* it is known to break a promise */
-    enum clause_id broken;           /* that one */
-    uint64_t seed;                   /* where it came from; for people */
-    struct choice_strategy strategy; /* ... and by which way of drawing */
+    bool breaks;                     /* it is known to break a promise, */
+    enum clause_id broken;           /* this one */
+    uint64_t seed;                   /* where it came from; informative */
+    struct choice_strategy strategy; /* ... and the strategy that drew it */
     struct choice_list choices;
 };
 
@@ -50,8 +50,8 @@ void schedule_free(struct schedule *schedule);
 /* The text of a file, to be freed by the caller; NULL: no memory. */
 char *schedule_text(const struct schedule *schedule);
 
-/* From the text of a file into a schedule that schedule_make made. `edited`: a sum that does not
- * fit is fine. `origin` names it in messages. */
+/* Reads the text of a file into a schedule that schedule_make made. `edited`: a sum that does not
+ * match is accepted. `origin` names the text in messages. */
 bool schedule_parse(const char *text, size_t size, const char *origin, bool edited,
                     struct schedule *schedule, struct schedule_fault *fault);
 

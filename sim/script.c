@@ -61,14 +61,14 @@ static const uint8_t *const new_rows[TABLE_COUNT] = {[TABLE_JOB] = new_job,
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* What a script is mostly about. */
+/* The main subject of a script. */
 enum style {
     STYLE_ANYTHING,
-    STYLE_ADVISORY, /* everybody begins with the same advisory lock */
+    STYLE_ADVISORY, /* every session begins with the same advisory lock */
     STYLE_SKEW,     /* serializable; plain reads and additions of two rows */
-    STYLE_DELETES,  /* rows that nobody refers to come and go */
-    STYLE_FAMILY,   /* a row that is written again and again, and the one that it refers to */
-    STYLE_RIGHTS    /* principals, and what they may */
+    STYLE_DELETES,  /* rows without references to them come and go */
+    STYLE_FAMILY,   /* a row that is written again and again, and its parent */
+    STYLE_RIGHTS    /* principals and their rights */
 };
 
 struct drawing {
@@ -105,7 +105,7 @@ static uint8_t any_table(struct drawing *draw)
                                           : often[below(draw, sizeof often)];
 }
 
-/* Few keys: transactions are to meet. */
+/* Few keys, so that transactions conflict. */
 static int64_t any_key(struct drawing *draw, uint8_t table)
 {
     static const uint8_t often[] = {0, 0, 0, 0, 0, 1, 1, 2};
@@ -312,7 +312,7 @@ static void draw_compound(struct drawing *draw)
     }
 }
 
-/* What a principal may do more often than not: a transaction that fails at once shows little. */
+/* Mostly operations that the principal may do: a transaction that fails at once shows little. */
 static void draw_new_by_right(struct drawing *draw)
 {
     static const uint8_t tables[] = {TABLE_SIGNATURE, TABLE_SIGNATURE, TABLE_SIGNATURE, TABLE_ENTRY,
@@ -397,7 +397,7 @@ static void draw_row(struct drawing *draw, uint8_t table, int64_t key, int64_t r
     }
 }
 
-/* Parents are there more often than not, children only of parents that are. */
+/* Most parents exist; children only of existing parents. */
 static void draw_rows(struct drawing *draw)
 {
     bool jobs[KEYS], activities[KEYS];

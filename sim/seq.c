@@ -1,5 +1,5 @@
-/* The durable seq ledger in the simulation: illegal moves that somebody attempts, where its planted
- * bugs are hunted, and its words. */
+/* The durable seq ledger in the simulation: attempts of illegal moves, the hunting scenarios of its
+ * planted bugs, and its words. */
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -10,8 +10,7 @@
 
 /* ---- illegal moves --------------------------------------------------------------------------- */
 
-/* The 51 pairs that are neither legal nor a no-op, and the retry of a failure that rests
- * (E-SEQ-2). */
+/* The 51 pairs that are neither legal nor a no-op, and the retry of a final failure (E-SEQ-2). */
 static uint32_t illegal_pairs(uint8_t pairs[SEQ_STATES * SEQ_STATES][2])
 {
     uint32_t count = 0;
@@ -44,8 +43,8 @@ static int weight_of(enum seq_state from)
     return seq_rules_terminal(from) ? WEIGHT_MAX : from == SEQ_UNSEEN ? 1 : 4;
 }
 
-/* The pairs that some seq is in the right state for, each once or, for a draw, as often as it
- * weighs. */
+/* The pairs for which some seq is in the right state, each once or, for a draw, as often as its
+ * weight. */
 static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[PAIRS_MAX][2])
 {
     uint8_t all[SEQ_STATES * SEQ_STATES][2];
@@ -60,7 +59,7 @@ static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[PAIR
     return count;
 }
 
-/* One at a time. */
+/* One attempt at a time. */
 static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
 {
     uint8_t pairs[PAIRS_MAX][2];
@@ -68,8 +67,8 @@ static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
     return already ? 0 : pairs_of(&run->world.rows, drawn, pairs);
 }
 
-/* The actor attempts it once its present transaction is through; if the seq has moved on by then,
- * the attempt is overtaken. */
+/* The actor attempts the move after its current transaction; if the seq has moved on by then, the
+ * attempt is overtaken. */
 static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
 {
     uint8_t pairs[PAIRS_MAX][2];
@@ -94,9 +93,9 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 static const char *const grounds[] = {"seq",       "seq-illegal", "seq-leases",
                                       "seq-grace", "seq-late",    NULL};
 
-/* Bundles that few scenarios send often, or that meet in few what their guard is for: another one
- * of the same actor that comes late. In a drill who is refused may err on purpose, so that a cancel
- * is tried where nobody drills, too. */
+/* Bundles that few scenarios send often, or whose guard matters in few: when another bundle of the
+ * same actor comes late. In a drill a refusal may be intended, so that a cancel is also tried
+ * without a drill. */
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
     static const char *const attempts[] = {"seq-illegal", "seq-grace", NULL};
@@ -170,7 +169,7 @@ static struct name row_name(const struct names *names, enum row_table table, uin
     return name;
 }
 
-/* The seq that a bundle is about: the first row of the table that one of its calls names. */
+/* The seq that a bundle is about: the first row of that table among the parameters of its calls. */
 static uint32_t about(const struct names *names, const struct bundle *bundle)
 {
     for (uint8_t i = 0; i < bundle->count; i++) {
@@ -245,7 +244,7 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
             trace_add(effect->list, ", ", "asked to end at t=%" PRId64, now);
         }
         break;
-    default: /* tokens, classes and counts: noise beside those */
+    default: /* tokens, classes and counts: noise beside these */
         break;
     }
 }
@@ -270,7 +269,7 @@ static void tell_stage(const struct trace_effect *effect, const struct row_chang
     }
 }
 
-/* Stage1 has failed: an end that is expected where illegal moves are attempted (E-SEQ-15). */
+/* Stage1 has failed: an expected end where illegal moves are attempted (E-SEQ-15). */
 static bool halted(const struct rows *rows, char *out, size_t size)
 {
     if (rows->table[TABLE_STAGE].used == 0 || row_get(rows, TABLE_STAGE, 0, STAGE_SEQ) == 0) {
@@ -336,7 +335,7 @@ static void quoted(enum row_table table, struct story_quote *quote)
     quote->the = table == TABLE_SEQ ? "the state of " : "";
 }
 
-/* Every seq as it stands. */
+/* Every seq with its current state. */
 static void dump(FILE *out, const struct names *names)
 {
     const struct rows *rows = names->rows;

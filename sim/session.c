@@ -45,7 +45,7 @@ void sessions_resize(struct sessions *all, uint32_t count)
     all->count = count;
 }
 
-/* The last operation may have been the last of its call, or of all. */
+/* Advances to the next call, if the last operation of a call is done. */
 static void find_next(const struct sessions *all, struct session *one)
 {
     while (one->call < one->bundle.count &&
@@ -114,7 +114,7 @@ static void drop_locks(struct session *one, const struct session_rules *rules)
     }
 }
 
-/* READ COMMITTED: nobody has to look behind what the next statement will see. */
+/* READ COMMITTED: versions older than the next statement's snapshot are not needed. */
 static void end_statement(const struct sessions *all, struct session *one)
 {
     one->in_statement = false;
@@ -207,7 +207,7 @@ enum session_state session_statement(struct sessions *all, unsigned who)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-/* The row was deleted by somebody who should have had to wait: rules that are wrong let that be. */
+/* The row was deleted by a session that should have had to wait: wrong rules allow that. */
 static bool is_gone(const struct world *world, const struct session_write *write)
 {
     return write->insert < 0 &&
@@ -247,7 +247,7 @@ bool session_apply(struct sessions *all, unsigned who)
     return true;
 }
 
-/* An update that left a cell as it was is one all the same: others must look behind it. */
+/* An update that leaves a cell unchanged is an update all the same: it makes a version. */
 static void note_touches(struct sessions *all, const struct session *one, uint32_t from)
 {
     for (uint16_t w = 0; w < one->write_count; w++) {

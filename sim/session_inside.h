@@ -5,24 +5,24 @@
 #include "sim/meaning.h"
 #include "sim/session.h"
 
-/* What an operation came to. */
+/* The result of an operation. */
 enum effect {
     EFFECT_DONE,
     EFFECT_MISSED,
-    EFFECT_IMPOSSIBLE, /* refused whatever the call says */
+    EFFECT_IMPOSSIBLE, /* refused regardless of the call's mode */
     EFFECT_WAITS,
     EFFECT_ABORTED /* 40001 */
 };
 
-/* A row as somebody sees it: a copy, key first. */
+/* A row as a snapshot shows it: a copy, key first. */
 struct seen {
     bool there;
-    int8_t insert; /* which of the session's own new rows; -1: one that is committed */
+    int8_t insert; /* which of the session's own new rows; -1: a committed one */
     uint32_t slot;
     int64_t cells[1 + ROW_COLUMNS_MAX];
 };
 
-/* An operation under way. */
+/* The operation that is being executed. */
 struct doing {
     struct sessions *all;
     struct session *one;
@@ -33,31 +33,32 @@ struct doing {
     enum refusal reason;
 };
 
-/* What commits did to a row since a snapshot. REPLACED: updated by somebody who had it FOR UPDATE,
- * which on a server looks like an update of its key. */
+/* What commits did to a row since a snapshot. REPLACED: updated by a session that held it FOR
+ * UPDATE, which a server treats like an update of its key. */
 enum since { SINCE_NOTHING, SINCE_UPDATED, SINCE_REPLACED, SINCE_DELETED };
 
 /* ---- session_waits.c ---- */
 
-/* Others whose locks on the row exclude this mode. */
+/* Other sessions whose locks on the row exclude this mode. */
 uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot,
                           uint8_t mode);
 
-/* Others who have written a row with this key and not committed. */
+/* Other sessions that have an uncommitted write of a row with this key. */
 uint32_t sessions_writers(const struct sessions *all, unsigned who, uint8_t table, int64_t key);
 
 uint32_t sessions_advisory_holders(const struct sessions *all, unsigned who, int64_t key);
 
 /* ---- session_rows.c ---- */
 
-/* What commits did to the row since the snapshot, at the worst. */
+/* The strongest change that commits made to the row since the snapshot. */
 enum since session_changed_since(const struct sessions *all, uint32_t snapshot, uint8_t table,
                                  uint32_t slot);
 
-/* A change that others may have to look behind; all of a commit's from `mark` on. */
+/* Adds a change to the log of versions; session_note_changes adds all of a commit's, from `mark`
+ * on. */
 void session_note_version(struct sessions *all, struct row_change change, bool replaced);
 
-/* One of the session's own locks on the row is as strong as that. */
+/* The session itself holds a lock on the row that is at least as strong. */
 bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode);
 
 /* It has updated the row and did not have it FOR UPDATE then: the version that others see is one
@@ -66,25 +67,27 @@ bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot
 
 void session_note_changes(struct sessions *all, size_t mark, const struct session *one);
 
-/* A commit; false: nobody will ever look behind it. */
+/* True if an open snapshot may still read row versions from before this commit. */
 bool sessions_are_looked_behind(struct sessions *all);
 
-/* The committed row with this key as it was at the snapshot. */
+/* The committed row with this key, as of the snapshot. */
 void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
                            int64_t key, struct seen *row);
 
-/* What the session did itself on top; `but` is a statement whose writes do not count yet. */
+/* Applies the session's own writes on top, except those of the statement `but`, which are not
+ * visible yet. */
 void session_add_own_writes(const struct sessions *all, const struct session *one,
                             enum row_table table, int64_t key, int but, struct seen *row);
 
-/* A planted error: what others have not committed shines through. */
+/* A planted error: applies uncommitted writes of other sessions (a dirty read). */
 void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
                               int64_t key, struct seen *row);
 
-/* It writes; its own statement is noted. */
+/* Records a write of the session, with its statement. */
 void session_write_to(struct session *one, struct session_write write);
 
-/* The row was written by the statement under way, an insert not counted; by the transaction. */
+/* The row was written by the current statement, an insert not counted; by the transaction
+ * before. */
 bool session_written_by_statement(const struct session *one, enum row_table table,
                                   const struct seen *row);
 bool session_written_before(const struct session *one, enum row_table table,
@@ -97,8 +100,9 @@ enum effect session_perform(struct doing *doing);
 
 /* ---- session_order.c ---- */
 
-/* A serializable transaction is about to commit. False: it would have to come both before and after
- * itself; else it is remembered for those that come later. */
+/* A serializable transaction is about to commit. False: no serial order exists, because the
+ * transaction would have to come both before and after itself. True: it is recorded for later
+ * checks. */
 bool session_finds_order(struct sessions *all, const struct session *one);
 
 #endif

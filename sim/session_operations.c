@@ -21,7 +21,7 @@ static void note_read(struct session *one, uint8_t table, int64_t key)
     }
 }
 
-/* The row as the statement's snapshot has it, or as it now is. */
+/* The row as of the statement's snapshot, or its latest version. */
 static void see(const struct doing *doing, enum row_table table, int64_t key, bool latest,
                 struct seen *row)
 {
@@ -68,9 +68,9 @@ static void take_lock(struct session *one, uint8_t table, uint32_t slot, uint8_t
     one->locks[one->lock_count++] = (struct session_lock){table, mode, slot, since};
 }
 
-/* The version of the row that the snapshot shows has been replaced, and somebody who had a lock on
- * it before that is still there: a server then sees a version that is still in use, and waits for
- * whoever has the row now before it notices. */
+/* The version of the row in the snapshot has been replaced, and another session that locked the row
+ * before that is still open. A server then finds that version still in use, and waits for the
+ * current holder of the row before it notices. */
 static bool shared_with(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot)
 {
     uint32_t first = all->each[who].snapshot;
@@ -123,7 +123,7 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
     if (since != SINCE_NOTHING && !looks_back && one->bundle.isolation == SERIALIZABLE &&
         all->rules->first_updater_wins &&
         (has_it == 0 || !shared_with(all, doing->who, (uint8_t)table, row->slot))) {
-        return EFFECT_ABORTED; /* without waiting for whoever has it now */
+        return EFFECT_ABORTED; /* without waiting for the current holder */
     }
     if (has_it != 0) {
         bool behind = mode == LOCK_KEY_SHARE &&
@@ -172,8 +172,8 @@ static enum effect absent(struct doing *doing)
     return op->kind == OP_READ ? EFFECT_DONE : EFFECT_MISSED;
 }
 
-/* A row that refers to the one that goes, in a table: one that is committed is locked, so that it
- * stays the reason, and waited for if it is about to go itself. */
+/* A row of a table that refers to the deleted one. A committed one is locked, so that it remains
+ * the reason, and waited for if it is about to be deleted itself. */
 static enum effect look_at_child(struct doing *doing, enum row_table table, uint32_t slot,
                                  int64_t key)
 {
@@ -221,8 +221,8 @@ static bool has_own_child(const struct doing *doing, enum row_table table, int64
     return false;
 }
 
-/* Rows that refer to the one that goes (23503), table by table in the order in which the foreign
- * keys were made. */
+/* Checks for rows that refer to the deleted one (23503), table by table in the order in which the
+ * foreign keys were made. */
 static enum effect look_for_children(struct doing *doing, enum row_table parent, int64_t key)
 {
     struct sessions *all = doing->all;
@@ -249,7 +249,7 @@ static enum effect look_for_children(struct doing *doing, enum row_table parent,
     return EFFECT_DONE;
 }
 
-/* The row that a new one refers to must be there, and stay until the transaction ends. */
+/* The parent of a new row must exist, and stay until the transaction ends. */
 static enum effect lock_parent(struct doing *doing, enum row_table table, const int64_t *columns)
 {
     struct sessions *all = doing->all;
@@ -329,8 +329,8 @@ static bool is_lost(const struct doing *doing, enum row_table table, const struc
            session_written_by_statement(doing->one, table, row);
 }
 
-/* The row that is tested and written: `row` as it is now, `tested` as it is tested, `before` its
- * cell as the snapshot has it. Three ways to see it only for the sake of planted errors. */
+/* The row that is tested and written: `row` is its latest version, `tested` the version that is
+ * tested, `before` the cell in the snapshot. The three differ only for planted errors. */
 static enum effect reach_row(struct doing *doing, enum row_table table, int64_t key,
                              struct seen *row, struct seen *tested, int64_t *before)
 {
@@ -425,7 +425,7 @@ static enum effect on_cell(struct doing *doing)
     return passed ? effect : EFFECT_MISSED;
 }
 
-/* A row with the key of the new one is there: RECORD counts in it, INSERT misses. */
+/* A row with the new key exists: RECORD counts in it, INSERT misses. */
 static enum effect conflict(struct doing *doing, enum row_table table, struct seen *row)
 {
     struct session *one = doing->one;
@@ -491,7 +491,8 @@ static enum effect insert(struct doing *doing)
         if (all->rules->unique_waits && sessions_writers(all, doing->who, op->table, key) != 0) {
             return wait(doing, WAIT_KEY, op->table, ROW_NONE, key, LOCK_UPDATE);
         }
-        see(doing, table, key, true, &row); /* as the unique index has it; no read that counts */
+        see(doing, table, key, true, &row); /* as the unique index sees it; not a read of the
+                                               transaction */
         if (row.there && (all->rules->unique || op->kind == OP_RECORD)) {
             return conflict(doing, table, &row);
         }
@@ -514,7 +515,7 @@ static bool is_due_before(const struct seen *left, const struct seen *right)
     return first != second ? first < second : left->cells[0] < right->cells[0];
 }
 
-/* The message that is due first of those that nobody has locked, the session's own new ones
+/* The message that is due first of those that no session has locked, the session's own new ones
  * included. */
 static void pick_message(struct doing *doing, struct seen *best)
 {

@@ -1,4 +1,4 @@
-/* Whether some order of the serializable transactions explains what each has seen. */
+/* Whether some serial order of the serializable transactions explains what each has seen. */
 #include "sim/session_inside.h"
 
 #include "model/check.h"
@@ -18,8 +18,8 @@ static bool overlap(const struct session_item *left, uint16_t left_count,
     return false;
 }
 
-/* `before` must come first in any order: the other saw or overwrote what it wrote, or it did not
- * see what the other wrote. */
+/* `before` must come first in any serial order: the other saw or overwrote its writes, or it did
+ * not see the other's. */
 static bool precedes(const struct session_record *before, const struct session_record *after)
 {
     bool touches = overlap(before->writes, before->write_count, after->reads, after->read_count) ||
@@ -40,7 +40,8 @@ static void make_record(const struct session *one, uint64_t commit, struct sessi
     }
 }
 
-/* Whether this one, committed now, would have to come both before and after itself. */
+/* Whether this transaction, committed now, would close a cycle: it would have to come both before
+ * and after itself. */
 static bool closes_cycle(const struct sessions *all, const struct session_record *last)
 {
     uint32_t count = all->history_count, after = 0, old = 0;
@@ -50,7 +51,7 @@ static bool closes_cycle(const struct sessions *all, const struct session_record
     if (!all->rules->cycles_only) {
         return after != 0; /* a planted error */
     }
-    while (after != old) { /* whoever must come after it, directly or not */
+    while (after != old) { /* all that must come after it, directly or not */
         old = after;
         for (uint32_t h = 0; h < count; h++) {
             for (uint32_t g = 0; g < count && (old >> h & 1) != 0; g++) {

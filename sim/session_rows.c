@@ -1,4 +1,4 @@
-/* Rows as a session sees them: as a snapshot has them, with what the session wrote itself. */
+/* Rows as a session sees them: those of a snapshot, with the session's own writes. */
 #include "sim/session_inside.h"
 
 #include "model/check.h"
@@ -27,7 +27,7 @@ static void forget_versions(struct sessions *all)
     }
 }
 
-/* The log is full: whoever could need its beginning loses its connection. */
+/* The log is full: every session that could need its beginning loses its connection. */
 static void cut_off(struct sessions *all)
 {
     for (uint32_t s = 0; s < all->count; s++) {
@@ -47,7 +47,7 @@ void session_note_version(struct sessions *all, struct row_change change, bool r
     all->versions[all->version_count++] = change;
 }
 
-/* One of the session's own locks on the row is as strong as that. */
+/* The session itself holds a lock on the row that is at least as strong. */
 bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode)
 {
     for (uint16_t l = 0; l < one->lock_count; l++) {
@@ -77,7 +77,8 @@ bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot
     for (uint16_t w = 0; w < one->write_count; w++) {
         const struct session_write *write = &one->writes[w];
         if (write->table == table && write->insert < 0 && write->slot == slot) {
-            return !write->replaces; /* the first one tells: it made that version go */
+            /* the first change decides: it ended the version in the snapshot */
+            return !write->replaces;
         }
     }
     return false;
@@ -92,7 +93,7 @@ void session_note_changes(struct sessions *all, size_t mark, const struct sessio
     }
 }
 
-/* A commit; false: nobody will ever look behind it. */
+/* True if an open snapshot may still read row versions from before this commit. */
 bool sessions_are_looked_behind(struct sessions *all)
 {
     all->commits++;
@@ -136,7 +137,7 @@ static void copy_row(const struct sessions *all, enum row_table table, uint32_t 
     memcpy(row->cells, &area->cells[(size_t)slot * area->stride], area->stride * sizeof(int64_t));
 }
 
-/* The committed row with this key as it was at the snapshot. */
+/* The committed row with this key, as of the snapshot. */
 void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
                            int64_t key, struct seen *row)
 {
@@ -171,7 +172,8 @@ static bool is_of(const struct session_write *write, const struct seen *row)
                               : row->insert < 0 && write->slot == row->slot;
 }
 
-/* What the session did itself on top; `but` is a statement whose writes do not count yet. */
+/* Applies the session's own writes on top, except those of the statement `but`, which are not
+ * visible yet. */
 void session_add_own_writes(const struct sessions *all, const struct session *one,
                             enum row_table table, int64_t key, int but, struct seen *row)
 {
@@ -195,7 +197,7 @@ void session_add_own_writes(const struct sessions *all, const struct session *on
     }
 }
 
-/* A planted error: what others have not committed shines through. */
+/* A planted error: applies uncommitted writes of other sessions (a dirty read). */
 void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
                               int64_t key, struct seen *row)
 {

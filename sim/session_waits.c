@@ -1,4 +1,4 @@
-/* Who has what, and who waits for whom. */
+/* Holders of locks, and the graph of waits. */
 #include "sim/session_inside.h"
 
 #include "model/check.h"
@@ -22,7 +22,7 @@ uint32_t sessions_open(const struct sessions *all)
 uint32_t sessions_waiting(const struct sessions *all)
 {
     uint32_t mask = 0;
-    for (uint32_t s = 0; s < SESSIONS_MAX && s < all->count; s++) { /* as compilers want it */
+    for (uint32_t s = 0; s < SESSIONS_MAX && s < all->count; s++) { /* for the compilers */
         mask |= (uint32_t)(all->each[s].state == SESSION_WAITS) << s;
     }
     return mask;
@@ -37,7 +37,7 @@ uint32_t sessions_connected(const struct sessions *all, enum principal principal
     return count;
 }
 
-/* Others whose locks on the row exclude this mode. */
+/* Other sessions whose locks on the row exclude this mode. */
 uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot,
                           uint8_t mode)
 {
@@ -55,7 +55,7 @@ uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t tabl
     return mask;
 }
 
-/* Others who have written a row with this key and not committed. */
+/* Other sessions that have an uncommitted write of a row with this key. */
 uint32_t sessions_writers(const struct sessions *all, unsigned who, uint8_t table, int64_t key)
 {
     uint32_t mask = 0;
@@ -104,7 +104,7 @@ uint32_t session_waits_for(const struct sessions *all, unsigned who)
     return 0;
 }
 
-/* Whom each waits for, directly or through others. */
+/* The transitive closure of the graph of waits. */
 static void reach(const struct sessions *all, uint32_t reached[SESSIONS_MAX])
 {
     for (uint32_t s = 0; s < all->count; s++) {

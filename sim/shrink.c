@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEEDS_A_SCENARIO 600  /* how long a smaller scenario is searched */
+#define SEEDS_A_SCENARIO 600  /* search effort for a smaller scenario */
 #define COST_OF_A_FAULT  4    /* in steps */
-#define SEEDS_FOR_SHORT  4000 /* how long the smallest one is searched for a short run */
+#define SEEDS_FOR_SHORT  4000 /* search effort for a short run of the smallest scenario */
 
 /* A candidate: a run made for a scenario, and the shortest list known to break the clause there. */
 struct attempt {
@@ -16,7 +16,7 @@ struct attempt {
     struct choice_list list;
     struct choice items[SCHEDULE_CHOICES_MAX];
     uint32_t cost;  /* of the list: see cost_of */
-    uint32_t steps; /* of the run that was costed last */
+    uint32_t steps; /* of the run whose cost was computed last */
     bool made;
 };
 
@@ -55,7 +55,7 @@ static bool breaks_same(const struct shrinking *work, const struct run_result *r
     return result->verdict == RUN_BROKEN && result->breach.clause == work->schedule->broken;
 }
 
-/* What a reader has to bear: the steps, and four times as much for each fault. */
+/* The reading effort: the steps, and four times as much for each fault. */
 static uint32_t cost_of(const struct run_result *result)
 {
     uint32_t faults = 0;
@@ -119,7 +119,7 @@ static void copy_list(struct choice_list *to, const struct choice_list *from)
     to->count = from->count;
 }
 
-/* The seed whose run breaks the clause soonest, if it is sooner than what the attempt has. */
+/* The seed whose run breaks the clause soonest, if it is sooner than the best so far. */
 static void search_seeds(struct shrinking *work, struct attempt *attempt, uint32_t seeds,
                          bool first_will_do)
 {
@@ -156,7 +156,8 @@ static bool load_other(struct shrinking *work, const char *text, size_t size)
     return make_run(work, other);
 }
 
-/* Keeps a smaller scenario if the clause can be broken in it, by the list as it is or afresh. */
+/* Keeps a smaller scenario if the clause can be broken in it, by the current list or by a new
+ * search. */
 static bool try_scenario(struct shrinking *work, const struct scenario *smaller, const bool *gone)
 {
     char text[SCENARIO_TEXT_SIZE_MAX];
@@ -223,7 +224,7 @@ static bool drop_some_jobs(struct shrinking *work)
     return false;
 }
 
-/* In the ways that the protocol knows. */
+/* Makes the workload smaller in the protocol's own ways. */
 static bool drop_something_else(struct shrinking *work)
 {
     for (unsigned way = 0;; way++) {
@@ -284,7 +285,7 @@ static bool keep_if_no_worse(struct shrinking *work)
     return true;
 }
 
-/* Chunks of every size, the largest first, until no entry can be spared. */
+/* Removes chunks of every size, the largest first, until no entry can be removed. */
 static void shrink_list(struct shrinking *work)
 {
     struct choice_list *list = &work->best->list;
@@ -304,8 +305,8 @@ static void shrink_list(struct shrinking *work)
     }
 }
 
-/* What stopped a transaction or made a turn of its own is left out, and everything from a place in
- * the schedule on happens a turn earlier: else those turns would be other actors'. */
+/* Removes an entry that stopped a transaction or took a turn of its own, and moves all later turns
+ * one ahead: else they would fall to other actors. */
 static bool drop_turn(struct shrinking *work, size_t which)
 {
     const struct choice_list *list = &work->best->list;
@@ -334,7 +335,7 @@ static void shrink_turns(struct shrinking *work)
     }
 }
 
-/* Amounts, and how far a transaction got, halved for as long as nothing is lost by it. */
+/* Halves amounts and stops while the clause still breaks. */
 static void shrink_amounts(struct shrinking *work)
 {
     struct choice_list *list = &work->best->list;
@@ -351,8 +352,8 @@ static void shrink_amounts(struct shrinking *work)
 
 /* ---- the nearest run that passes ------------------------------------------------------------- */
 
-/* Lists with one entry left out all pass, or the entry would be gone. Faults are the ones to tell
- * about; without any, a choice of who runs. */
+/* Every list with one entry left out passes; else the entry would have been removed. Faults are
+ * tried first, then choices of who runs. */
 static bool find_passing(struct shrinking *work, struct choice_list *passing)
 {
     struct attempt *best = work->best;

@@ -6,18 +6,19 @@
 
 #include <string.h>
 
-/* One call under way. */
+/* The call that is being executed. */
 struct execution {
     struct frame frame;
     struct world *world;
     struct outcome *outcome;
     uint32_t picked;
     enum principal principal;
-    struct observed *seen;  /* NULL: nobody asks */
+    struct observed *seen;  /* NULL: not asked for */
     const struct op *first; /* the first operation of all */
 };
 
-/* IMPOSSIBLE: the bundle is refused whatever its calls say, as a server aborts it (23503). */
+/* IMPOSSIBLE: the bundle is refused regardless of its calls' modes, as a server aborts it
+ * (23503). */
 enum effect { EFFECT_DONE, EFFECT_MISSED, EFFECT_IMPOSSIBLE };
 
 /* READ, TEST, ADD, SET and DELETE: they look at one cell of one row. */
@@ -144,7 +145,7 @@ static enum effect perform(const struct execution *run, const struct op *op, enu
         return insert(run, op, reason);
     case OP_CLAIM:
         return claim(run, op, reason);
-    case OP_ADVISORY: /* nobody else is there */
+    case OP_ADVISORY: /* there is no other session */
         note_lock(run, op);
         return EFFECT_DONE;
     case OP_LET_EQUAL:

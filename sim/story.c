@@ -14,7 +14,7 @@
 #define CELL_WIDTH     20 /* at least, and a column's own gap of 2 within */
 #define CELL_WIDE      44 /* at most */
 #define SENTENCE_SIZE  1000
-#define NEIGHBOURS_MAX 4000 /* lists that are tried in search of one that passes */
+#define NEIGHBOURS_MAX 4000 /* passing lists that are tried */
 
 /* ---- the sentence ---------------------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ static void tell_move(const struct story_telling *telling, const char *of, const
              story_value(scenario, table, change->column, change->after).text);
 }
 
-/* What became of the row that it is about. */
+/* The changes of the row that the finding is about. */
 static void tell_numbers(const struct story_telling *telling, char *out, size_t size)
 {
     enum row_table table = (enum row_table)telling->result.breach_table;
@@ -107,7 +107,7 @@ static void tell_numbers(const struct story_telling *telling, char *out, size_t 
     }
 }
 
-/* What else the last event moved, if the protocol has such a thing. */
+/* The protocol's further remark on the last event, if it has one. */
 static void tell_also(const struct story_telling *telling, char *out, size_t size)
 {
     const struct sim_part *part = telling->run->part;
@@ -117,7 +117,7 @@ static void tell_also(const struct story_telling *telling, char *out, size_t siz
     }
 }
 
-/* Who broke it, and when. */
+/* The actor and the step that broke it. */
 static void tell_who(const struct story_telling *telling, char *out, size_t size)
 {
     const struct trace_line *line = &telling->last->line;
@@ -174,7 +174,7 @@ static unsigned actor_index(const struct trace_line *line)
     return line->actor < RUN_ACTORS_MAX ? line->actor : RUN_ACTORS_MAX;
 }
 
-/* The last event that may be told together with `first`. */
+/* The last event that may be summarised together with `first`. */
 static size_t end_of_quiet(const struct trace *trace, size_t first, bool mixed)
 {
     size_t end = first;
@@ -196,7 +196,7 @@ static bool of_several(const struct trace *trace, size_t first, size_t last)
     return false;
 }
 
-/* One row an event; where events are told together, three at least and none that is not usual. */
+/* One row an event; where events are summarised, at least three, and only usual ones. */
 static void fill_rows(const struct trace *trace, bool together, bool mixed, struct chart *table)
 {
     table->count = 0;
@@ -252,7 +252,7 @@ static size_t fitting(const char *text, size_t width)
     return end == 0 ? next : end;
 }
 
-/* A cell, in as many lines as it needs, in its column; a wide one may cross the others. */
+/* Writes a cell in its column, in as many lines as it needs; a wide one may cross other columns. */
 static void write_cell(const struct story_telling *telling, const struct chart *table,
                        unsigned column, const char *text, bool alarming, bool wide)
 {
@@ -292,7 +292,8 @@ static void append(char *out, size_t size, const char *text)
     strncat(out, text, size - strlen(out) - 1);
 }
 
-/* Events of one message: "Leg2 up to Step 1". Returns the first event that is of another. */
+/* Summarises the events of one message: "Leg2 up to Step 1". Returns the first event of another
+ * one. */
 static size_t append_leg(const struct sim_part *part, const struct trace *trace, size_t from,
                          size_t last, char *out, size_t size)
 {
@@ -403,8 +404,8 @@ static void leave_out(const struct choice_list *list, size_t index, struct choic
            (list->count - index - 1) * sizeof *out->items);
 }
 
-/* One entry less, tried from the last on, faults first: lists are sorted with faults after the
- * order of actors. */
+/* Tries to leave one entry out, from the last on, faults first: lists are sorted with faults after
+ * the order of actors. */
 static bool find_passing(struct run *run, const struct choice_list *list, struct choice_list *out)
 {
     run->observer = NULL;
@@ -417,7 +418,7 @@ static bool find_passing(struct run *run, const struct choice_list *list, struct
     return false;
 }
 
-/* What changed is told only where nothing else tells the two apart. */
+/* Shows the changes only if nothing else distinguishes the two events. */
 static void write_parting(const struct story_telling *telling, const char *label,
                           const struct trace_record *record, bool changes)
 {
@@ -467,7 +468,7 @@ static const struct run_result *play(struct run *run, const struct story *story,
     return story->play == NULL ? run_list(run, list) : story->play(story->context, run, passing);
 }
 
-/* False: it does not pass. */
+/* False: the schedule does not pass. */
 static bool tell_neighbour(const struct story_telling *telling, const struct story *story,
                            const struct choice_list *passing)
 {

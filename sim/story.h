@@ -1,14 +1,14 @@
-/* The story of a finding: what an engineer is told of a promise that was broken, in this order:
+/* The story of a finding: how a broken promise is explained to an engineer, in this order:
  *
- *      one sentence that tells the contradiction in words
+ *      one sentence that states the contradiction
  *      the clause, with its promise
- *      the line that reproduces it
+ *      the command that reproduces it
  *      the schedule, one column an actor, one row a step
- *      the ledgers that it is about, before and after the breaking commit, digit by digit
- *      the nearest schedule that passes, and where the two part
+ *      the ledgers concerned, before and after the breaking commit, digit by digit
+ *      the nearest schedule that passes, and where the two diverge
  *
- * Runs the schedule again to tell it. Writes to a stream that the caller opened and knows no
- * colours but those it is given: reports/ is not below this layer. */
+ * It runs the schedule again to tell it. It writes to a stream that the caller opened and uses only
+ * the colours that it is given: reports/ is not below this layer. */
 #ifndef SIM_STORY_H
 #define SIM_STORY_H
 
@@ -16,26 +16,26 @@
 
 #include <stdio.h>
 
-#define STORY_ROWS_MAX  40 /* of a schedule; a longer one is told in less detail */
-#define STORY_ROWS_LAST 12 /* steps before the end that are always told one by one */
+#define STORY_ROWS_MAX  40 /* of a schedule; a longer one is summarised */
+#define STORY_ROWS_LAST 12 /* last steps, which are always told one by one */
 
 struct story_style {
     const char *strong, *alarm, *plain; /* escape sequences, or empty strings */
-    void (*wrapped)(FILE *out, const char *text, int indent); /* words, in lines of a fit width */
+    void (*wrapped)(FILE *out, const char *text, int indent); /* writes a text, wrapped */
 };
 
 struct story {
     const struct choice_list *choices; /* sorted; the schedule that breaks */
-    const struct choice_list *passing; /* sorted; one that passes. NULL: one is looked for */
-    /* Where a schedule is no list of choices: runs the one that breaks, or the one that passes;
-     * NULL as a result: there is none. */
+    const struct choice_list *passing; /* sorted; one that passes. NULL: story_tell looks for one */
+    /* For a schedule that is no list of choices: runs the one that breaks, or the one that passes.
+     * Returns NULL if there is none. */
     const struct run_result *(*play)(void *context, struct run *run, bool passing);
     void *context;
-    const char *reproduce; /* the command that does it again */
-    const char *about;     /* of the schedule: "shrunk from 93 steps"; NULL: nothing */
+    const char *reproduce; /* the command */
+    const char *about;     /* about the schedule: "shrunk from 93 steps"; NULL: nothing */
 };
 
-/* What the parts of a story have in common. */
+/* What the parts of a story share. */
 struct story_telling {
     FILE *out;
     const struct story_style *style;
@@ -46,22 +46,22 @@ struct story_telling {
     struct names names;
 };
 
-/* Tells the story of `choices` on `run`, whose observer and statistics are as they were afterwards.
+/* Tells the story of `choices` on `run`, whose observer and statistics are restored afterwards.
  * False: the run broke no promise, or there was no memory; then nothing is written. */
 bool story_tell(FILE *out, const struct story_style *style, struct run *run,
                 const struct story *story);
 
 /* How a sentence quotes a row of a table: "the semaphore of the job went from 2 to 1". */
 struct story_quote {
-    int column;      /* whose value; -1: none, the row is only named */
-    bool is_ledger;  /* it is shown as 15 digits */
-    const char *the; /* before the row's name */
+    int column;      /* the column that is quoted; -1: the row is only named */
+    bool is_ledger;  /* shown as 15 digits */
+    const char *the; /* text before the row's name */
 };
 
 /* Whether a column holds the digits of a ledger. */
 bool story_is_ledger(const struct scenario *scenario, enum row_table table, int column);
 
-/* A value of a column as people read it: digits, the name of a state, or a number. */
+/* A value of a column in readable form: digits, the name of a state, or a number. */
 struct name story_value(const struct scenario *scenario, enum row_table table, int column,
                         int64_t value);
 
@@ -69,7 +69,8 @@ struct name story_value(const struct scenario *scenario, enum row_table table, i
 const struct trace_change *story_change(const struct story_telling *telling, enum row_table table,
                                         uint32_t slot, int column);
 
-/* A ledger digit by digit, with what each digit says; `before` and `after` may be equal. */
+/* Shows a ledger digit by digit, with the meaning of each digit; `before` and `after` may be
+ * equal. */
 void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int64_t before,
                   int64_t after);
 

@@ -10,7 +10,7 @@
 const enum fault_kind sweep_sides[SWEEP_SIDES] = {
     FAULT_CRASH_BEFORE_BEGIN, FAULT_CRASH_BEFORE_COMMIT, FAULT_CRASH_AFTER_COMMIT};
 
-/* A transaction of a run: where a crash can fall. */
+/* A transaction of a run, where a crash is possible. */
 struct point {
     uint8_t actor;
     uint32_t ordinal;
@@ -21,7 +21,7 @@ struct course {
     struct point points[SWEEP_TRANSACTIONS_MAX];
     size_t count;
     bool full;          /* there were more */
-    size_t after_crash; /* the first that came after the last crash of the list */
+    size_t after_crash; /* the first one after the last crash of the list */
     uint32_t sent[RUN_ACTORS_MAX];
     unsigned crashes; /* that fired */
     struct sweep_report *report;
@@ -41,7 +41,7 @@ struct sweeping {
 
 /* ---- watching a run -------------------------------------------------------------------------- */
 
-/* All but the points, which are many. */
+/* Resets everything except the points, which are many. */
 static void start(struct course *course, struct sweep_report *report)
 {
     course->count = 0;
@@ -119,7 +119,7 @@ static bool run_with(struct sweeping *work, unsigned count)
     return true;
 }
 
-/* Every point of the course that `count` crashes led to, from the last crash on. */
+/* Crashes every point of the course that `count` crashes led to, from the last crash on. */
 static bool sweep_from(struct sweeping *work, unsigned count)
 {
     const struct course *course = work->courses[count];

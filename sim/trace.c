@@ -50,7 +50,7 @@ static bool is_same_row(const struct row_change *a, const struct row_change *b)
     return a->table == b->table && a->slot == b->slot;
 }
 
-/* Told already, by the first write of its cell or by the row's coming. */
+/* Described already, by the first write of its cell or by the row's insertion. */
 bool trace_is_repeated(const struct run_event *event, size_t index)
 {
     const struct row_change *change = &event->changes[index];
@@ -94,7 +94,7 @@ void trace_tell_message(const struct trace_effect *effect, const struct row_chan
     }
 }
 
-/* A child is called by its name alone, whether its activity came along or not. */
+/* A child is called by its name alone, with or without its activity's row. */
 void trace_tell_published(const struct trace_effect *effect,
                           bool (*is_child)(const struct run_event *event, const int64_t *message))
 {
@@ -114,7 +114,8 @@ void trace_tell_published(const struct trace_effect *effect,
         bool first = effect->list->used == 0;
         trace_add(effect->list, separator, "%s%s", first ? "published " : "", name.text);
         separator = ", ";
-        if (message[1 + MESSAGE_EPOCH] > 0) { /* by whoever published it, who goes on with it */
+        if (message[1 + MESSAGE_EPOCH] > 0) { /* by the worker that published it, which goes on with
+                                                 it */
             trace_add(effect->list, ", ", "held until t=%" PRId64, message[1 + MESSAGE_VISIBLE_AT]);
         } else if (message[1 + MESSAGE_VISIBLE_AT] > late) {
             late = message[1 + MESSAGE_VISIBLE_AT];
@@ -163,8 +164,8 @@ static void tell_effect(const struct trace_effect *effect)
 
 /* ---- what was sent --------------------------------------------------------------------------- */
 
-/* Whether the event was about a message. A claim that failed was about none: what the store
- * answered last is somebody else's. */
+/* Whether the event was about a message. A claim that failed was about none: the store's last
+ * answer belongs to another bundle. */
 bool trace_is_about_message(const struct run_event *event)
 {
     bool failed =
@@ -189,7 +190,7 @@ static void tell_sent(const struct trace_effect *effect)
 
 /* ---- the world around ------------------------------------------------------------------------ */
 
-/* The message that a disturbance of the queue was about; of a copy, what it is a copy of. */
+/* The message that a fault of the queue was about; for a copy, its original. */
 static struct name disturbed(const struct names *names, const struct run_event *event)
 {
     struct name name = {"a message"};
@@ -245,7 +246,7 @@ static void tell_world(const struct names *names, const struct run_event *event,
     }
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- outcomes -------------------------------------------------------------------------------- */
 
 static void tell_committed(const struct sim_part *part, const struct run_event *event,
                            struct trace_list *list)
@@ -303,8 +304,8 @@ static void tell_answer(const struct sim_part *part, const struct run_event *eve
     }
 }
 
-/* A death hides the answer, so that what the store made of the transaction is told only where it is
- * not what the fault's name says. */
+/* A crash hides the answer, so the store's outcome is told only where the fault's name does not
+ * imply it. */
 static void tell_death(const struct sim_part *part, const struct run_event *event,
                        struct trace_list *list)
 {
@@ -373,7 +374,7 @@ static void tell_outcome(const struct scenario *scenario, const struct run_event
         break;
     }
     bool open = event->turn == RUN_STOPS || event->turn == RUN_WAITS;
-    if (event->effect != NULL && !event->committed && !open) { /* else something rests on it */
+    if (event->effect != NULL && !event->committed && !open) { /* else a bundle rests on it */
         trace_add(list, "; ", "the work itself is done");
     }
 }

@@ -3,11 +3,11 @@
  *       step  when   who        what                      outcome      what changed
  *         12  t=11   worker 1   Step 2 of trigger         committed    job semaphore 1 -> 2; ...
  *
- * Only tells: it looks at events and rows through run.h's observer and never changes a run. Names
- * are those of names.h.
+ * It reads events and rows through the observer of run.h and never changes a run. Names are those
+ * of names.h.
  *
  * (V1) Equal runs give equal lines; nothing in a line depends on an address, an id or a slot.
- * (V2) A record outlives its run: what is needed of rows is copied while the event lasts. */
+ * (V2) A record outlives its run: it copies what it needs of the rows during the event. */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
 
@@ -24,11 +24,11 @@
 struct trace_line {
     uint32_t step;
     int64_t now;
-    unsigned actor; /* whose turn it was; CHOICE_NOBODY: nobody's */
+    unsigned actor; /* whose turn it was; CHOICE_NOBODY: no actor's */
     enum run_turn turn;
     enum fault_kind fault;
-    bool usual;              /* no fault fell, and the transaction did what it was sent for */
-    bool committed;          /* its changes stayed */
+    bool usual;              /* no fault, and the transaction did what it was sent for */
+    bool committed;          /* its changes are committed */
     enum bundle_name bundle; /* BUNDLE_NAME_COUNT: none was sent or held back */
     int64_t leg;             /* enum message_kind of the message it was about; 0: none */
     uint64_t digest;         /* of the run so far */
@@ -39,7 +39,7 @@ struct trace_line {
     const char *effect;      /* what changed; "" if nothing did */
 };
 
-/* Where the texts of a line are kept while it is looked at. */
+/* The memory of a line's texts. */
 struct trace_words {
     struct name who, subject;
     char what[TRACE_WHAT_SIZE];
@@ -50,26 +50,25 @@ struct trace_words {
 struct trace_line trace_describe(const struct scenario *scenario, const struct run_event *event,
                                  struct trace_words *words);
 
-/* As one line of text. `alarm` and `plain` go around what is not usual: two escape sequences, or
+/* Writes one line of text. `alarm` and `plain` enclose what is unusual: two escape sequences, or
  * two empty strings. */
 void trace_write(FILE *out, const struct trace_line *line, const char *alarm, const char *plain);
 
-/* Every ledger, or every row, as it stands. */
+/* Writes every ledger, or every row, with its current value. */
 void trace_dump(FILE *out, const struct names *names);
 
-/* Whether the protocol of the scenario has stopped for good by these rows, and why, in one line. */
+/* Whether these rows show that the protocol of the scenario has halted, and why, in one line. */
 #define TRACE_HALT_SIZE 192
 bool trace_halted(const struct scenario *scenario, const struct rows *rows,
                   char why[TRACE_HALT_SIZE]);
 
-/* A digit string of a ledger, or the bare number if it is none. */
+/* The digit string of a ledger, or the bare number if it is none. */
 struct trace_digits {
     char text[24];
 };
 struct trace_digits trace_ledger(int64_t value);
 
-/* ---- for those who tell a protocol's events ----------------------------------------------------
- */
+/* ---- for the words of a protocol (part.h) ---------------------------------------------------- */
 
 /* A list of phrases in a buffer of fixed size; what does not fit is cut. */
 struct trace_list {
@@ -80,7 +79,7 @@ struct trace_list {
 void trace_add(struct trace_list *list, const char *separator, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* An event and the list that it is told in. */
+/* An event, and the list that describes it. */
 struct trace_effect {
     struct names names;
     const struct run_event *event;
@@ -90,10 +89,10 @@ struct trace_effect {
 /* Whether the event was about a message. A claim that failed was about none. */
 bool trace_is_about_message(const struct run_event *event);
 
-/* What an updated cell now holds. */
+/* The current value of an updated cell. */
 int64_t trace_now(const struct trace_effect *effect, const struct row_change *change);
 
-/* Told already, by the first write of its cell or by the row's coming. */
+/* Described already, by the first write of its cell or by the row's insertion. */
 bool trace_is_repeated(const struct run_event *event, size_t index);
 
 /* A change of a message of the queue: acked, held, visible again. */
@@ -119,17 +118,18 @@ struct trace_record {
     struct trace_line line; /* its texts are the record's */
     struct trace_change *changes;
     size_t change_count;
-    void *memory; /* of all that */
+    void *memory; /* owns all of the above */
 };
 
 struct trace {
     const struct scenario *scenario;
     struct trace_record *records; /* one a step */
     size_t count, capacity;
-    bool failed; /* there was no memory: records are missing */
+    bool failed; /* no memory: records are missing */
 };
 
-/* An empty one; records are added by a run whose observer is trace_observe, context the trace. */
+/* An empty trace; a run adds records if its observer is trace_observe, with the trace as
+ * context. */
 struct trace trace_begin(const struct scenario *scenario);
 void trace_observe(void *context, const struct run_event *event);
 void trace_free(struct trace *trace);

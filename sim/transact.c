@@ -1,9 +1,10 @@
-/* An actor's transaction: built, sent, executed at one of two levels, and told to the actor.
+/* An actor's transaction: built, sent, executed at one of two levels, and its outcome given to the
+ * actor.
  *
- * Transaction level: the whole bundle at once (store.h). Statement level: the same where nobody
- * else has a transaction open and this one is not to be stopped half-way, since then nobody can
- * tell the difference; else operation by operation (session.h). One that is stopped, or waits for a
- * lock, stays open over the turns of others. So does one that its sender has moved on from. */
+ * Transaction level: the whole bundle at once (store.h). Statement level: the same if no other
+ * transaction is open and this one is not to be stopped half-way, since the difference is then not
+ * observable; else operation by operation (session.h). A transaction that is stopped, or waits for a
+ * lock, stays open over the turns of other actors. So does a late one. */
 #include "sim/former.h"
 #include "sim/long_work.h"
 #include "sim/part.h"
@@ -64,12 +65,13 @@ const int64_t *run_message_of(const struct run_actor *one)
                : one->performer.role->message(&one->performer.actor);
 }
 
-/* The message that a claim takes: the one due first, or one of the next; none that is locked. */
+/* The message that a claim takes: the one due first, or one of the next; never a locked one. */
 static uint32_t pick_claim(struct run *run, unsigned actor, enum fault_kind fault)
 {
     uint32_t slots[REORDER_WINDOW], kept = 0;
     bool others = sessions_open(run->sessions) != 0;
-    bool rides = run->bundle.name != BUNDLE_CLAIM; /* what its bundle published counts, too */
+    bool rides = run->bundle.name != BUNDLE_CLAIM; /* messages that its own bundle publishes count,
+                                                      too */
     if ((others || rides) && fault != FAULT_REORDER) {
         return SESSION_PICKS_ITSELF;
     }
@@ -113,7 +115,7 @@ static enum abort_class abort_of(enum fault_kind fault)
     }
 }
 
-/* What was published becomes visible late. Part of the commit: nobody saw it earlier. */
+/* Published messages become visible late. Part of the commit: no worker saw them earlier. */
 static void delay_published(struct run *run, unsigned actor, size_t mark)
 {
     struct world *world = &run->world;
@@ -141,7 +143,7 @@ void run_roll_back(struct run *run, size_t mark)
     }
 }
 
-/* What the actor sees of it: an answer, another one than the truth, or none because it died. */
+/* The fault crashes the actor, so that it gets no answer. */
 static bool crashes(enum fault_kind fault)
 {
     return fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_COMMIT ||
@@ -149,15 +151,15 @@ static bool crashes(enum fault_kind fault)
            fault == FAULT_CRASH_COMMIT_LATE;
 }
 
-/* A fault under which a transaction that got to its end does not commit. */
+/* The fault keeps a transaction that got to its end from committing. */
 static bool loses(enum fault_kind fault)
 {
     return fault == FAULT_CRASH_BEFORE_COMMIT || fault == FAULT_UNKNOWN_LOST ||
            fault == FAULT_CONNECTION_CUT;
 }
 
-/* No row says who is connected: the oracles hear it from the store. Who commits has its connection
- * until it has ended. */
+/* No row tells which connections are in use: the oracles learn it from the store. A committing
+ * session has its connection until it has ended. */
 static void tell_connections(struct run *run)
 {
     uint32_t principals = protocol_get(run->scenario->protocol)->principals;
@@ -168,9 +170,9 @@ static void tell_connections(struct run *run)
     }
 }
 
-/* What the store saw of the actor's transaction. The store knows who sent it as a server does, by
- * the name that it connects with; and that its answer went nowhere. One that lands late was told as
- * its sender's when that moved on: now it is nobody's. */
+/* What the store saw of the actor's transaction. The store knows the sender as a server does, by
+ * the name of the connection; and whether the answer was delivered. A late transaction was reported
+ * as its sender's when the sender moved on: now it has no sender. */
 static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
                       size_t mark)
 {
@@ -191,7 +193,7 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
 
 /* ---- how a transaction ends ------------------------------------------------------------------ */
 
-/* What was executed and not refused stays, or not. True: it committed. */
+/* Commits or rolls back an executed bundle that was not refused. True: it committed. */
 static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, size_t mark)
 {
     if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
@@ -209,8 +211,8 @@ static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, 
     return true;
 }
 
-/* The step is told, the actor hears of it, or died. `outcome` is run->outcome, `mark` where the log
- * of changes stood before. */
+/* Reports the step and gives the actor its outcome, unless it crashed. The outcome is run->outcome;
+ * `mark` is where the log of changes stood before. */
 static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
                    size_t mark)
 {
@@ -238,7 +240,7 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
         performer_take(&one->performer, &run->rules, run->sabotage, &run->bundle, &run->outcome,
                        &run->world.rows);
     }
-    if (one->twisted) { /* the fault was about this one transaction */
+    if (one->twisted) { /* the fault concerned this one transaction */
         run->part->twist(&one->performer.actor, fault, false);
         one->twisted = false;
     }
@@ -250,13 +252,13 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
     }
 }
 
-/* What the actor is told instead of the truth. */
+/* Replaces the outcome by the answer that the fault makes of it. */
 static void distort(struct run *run, enum fault_kind fault)
 {
     if (fault == FAULT_CONNECTION_CUT) {
         answer_aborted(run, ABORT_CONNECTION);
     } else if (fault == FAULT_UNKNOWN_COMMITTED || fault == FAULT_UNKNOWN_LOST) {
-        run->outcome.kind = OUTCOME_UNKNOWN; /* a refusal's answer can be lost, too */
+        run->outcome.kind = OUTCOME_UNKNOWN; /* the answer to a refusal can be lost, too */
     }
 }
 
@@ -289,8 +291,8 @@ static void session_step(struct run *run, unsigned actor)
     }
 }
 
-/* Those that waited for what has just been let go do the statement that they waited in, the longest
- * waiting first. A mirror has done so already. */
+/* The sessions that waited for the released locks do their statement, the longest waiting first. A
+ * mirror has done so already. */
 static void wake(struct run *run)
 {
     struct sessions *all = run->sessions;
@@ -313,7 +315,7 @@ static void wake(struct run *run)
     }
 }
 
-/* It stays open: it was stopped, or it waits. */
+/* The transaction stays open: it was stopped, or it waits. */
 static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
 {
     const struct session *session = &run->sessions->each[actor];
@@ -344,15 +346,15 @@ static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t
            settle_fate(run, who, fault, mark);
 }
 
-/* The transaction of an open session is over, one way or the other: run->bundle, run->outcome as
- * the sender hears it, and whether it committed. */
+/* Ends the transaction of an open session. run->bundle and run->outcome are as the sender sees
+ * them; returns whether it committed. */
 static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
 {
     struct sessions *all = run->sessions;
     struct session *session = &all->each[who];
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
     bundle_copy(&run->bundle, &session->bundle);
-    session_seen(all, who, &run->seen); /* before it lets go */
+    session_seen(all, who, &run->seen); /* before it releases its locks */
     bool committed = commits(run, who, fault, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
@@ -364,12 +366,12 @@ static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_
     }
     if (run->mirror == NULL) {
         if (!committed && session->state == SESSION_DONE) {
-            session_abort(all, who, ABORT_NONE); /* what a torn store left is noted all the same */
+            session_abort(all, who, ABORT_NONE); /* what a torn store left is recorded, too */
             sessions_note(all, mark);
         }
         session_end(all, who, mark);
     } else {
-        run->mirror->note(run->mirror_context, run->noted_from); /* what became of it afterwards */
+        run->mirror->note(run->mirror_context, run->noted_from); /* the presets that follow it */
     }
     wake(run);
     return committed;
@@ -383,8 +385,8 @@ static void end_session(struct run *run, unsigned actor)
     finish(run, actor, fault, committed, mark);
 }
 
-/* Operation by operation, as far as it gets: to its end, past `stop` of them (0: never), or to a
- * lock that another holds. */
+/* Executes operation by operation: to the end, past `stop` of them (0: no stop), or to a lock that
+ * another session holds. */
 static void advance(struct run *run, unsigned who, uint32_t stop)
 {
     struct sessions *all = run->sessions;
@@ -404,7 +406,7 @@ static void advance(struct run *run, unsigned who, uint32_t stop)
     }
 }
 
-/* To its end, to where it is stopped, or until it waits. */
+/* Goes on to the end, to the stop, or to a wait. */
 static void progress(struct run *run, unsigned actor)
 {
     struct session *session = &run->sessions->each[actor];
@@ -425,7 +427,7 @@ static void progress(struct run *run, unsigned actor)
     }
 }
 
-/* False: a mirror does not follow. */
+/* False: the mirror diverged. */
 static bool begin_session(struct run *run, unsigned who, uint32_t picked)
 {
     if (run->mirror == NULL) {
@@ -444,23 +446,22 @@ static void transact_by_statement(struct run *run, unsigned actor, uint32_t pick
     }
 }
 
-/* Its turn came again. One that is to die inside its transaction and was stopped dies here, between
- * two statements. */
+/* A further turn of an open transaction. An actor that is to crash inside its transaction and was
+ * stopped crashes here, between two statements. */
 static void resume(struct run *run, unsigned actor)
 {
     struct run_actor *one = &run->actors[actor];
     struct session *session = &run->sessions->each[actor];
     if (one->stopped && one->fault == FAULT_CRASH_BEFORE_COMMIT &&
         (session->state == SESSION_OPEN || session->state == SESSION_DONE)) {
-        session->state = SESSION_DONE; /* as far as it got: nothing of it stays */
+        session->state = SESSION_DONE; /* it got only so far: nothing of it is committed */
     }
     progress(run, actor);
 }
 
-/* ---- a transaction that its sender has moved on from ------------------------------------------
- */
+/* ---- a transaction that its sender has moved on from ----------------------------------------- */
 
-#define LATE_STEPS 32 /* it lands within so many steps of others */
+#define LATE_STEPS 32 /* a late transaction ends within so many steps of other actors */
 
 static void forget_late(struct run *run, unsigned l)
 {
@@ -469,7 +470,8 @@ static void forget_late(struct run *run, unsigned l)
     run_fit_sessions(run);
 }
 
-/* Its session, which is nobody's. False: a mirror does not follow. */
+/* Opens the session of a late transaction, which belongs to no actor. False: the mirror
+ * diverged. */
 static bool begin_late(struct run *run, unsigned l)
 {
     unsigned who = run->actor_count + l;
@@ -480,8 +482,8 @@ static bool begin_late(struct run *run, unsigned l)
     return begin_session(run, who, bundle_claims(&run->bundle) ? SESSION_PICKS_ITSELF : ROW_NONE);
 }
 
-/* The sender knows nothing, and dies of it or not. The transaction is still to reach the store, or
- * is executed up to its COMMIT. */
+/* The sender gets no answer, or crashes. The transaction is in transit to the store, or executed up
+ * to its COMMIT. */
 static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
@@ -515,14 +517,14 @@ static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
     }
 }
 
-/* It waits for nobody, nor for a connection. */
+/* The late transaction waits neither for a lock nor for a connection. */
 static bool can_land(const struct run *run, unsigned l)
 {
     return run->late[l].begun ? run->sessions->each[run->actor_count + l].state != SESSION_WAITS
                               : !run_is_full(run, (enum principal)run->late_bundles[l].principal);
 }
 
-/* It ends as it would have, unless it waits. */
+/* Ends the late transaction normally, unless it waits. */
 static void land(struct run *run, unsigned l)
 {
     const struct run_late *late = &run->late[l];
@@ -567,7 +569,8 @@ void run_mind_late(struct run *run)
         if (run->result.steps >= late->due && can_land(run, l)) {
             land(run, l);
         } else if (late->begun) {
-            advance(run, run->actor_count + l, 0); /* what it waited for may have been let go */
+            advance(run, run->actor_count + l, 0); /* the lock that it waited for may have been
+                                                      released */
         }
     }
 }
@@ -583,8 +586,7 @@ bool run_land_early(struct run *run)
     return false;
 }
 
-/* ---- connections that break -------------------------------------------------------------------
- */
+/* ---- connections that break ------------------------------------------------------------------ */
 
 static void throw_out(struct run *run, unsigned who)
 {
@@ -638,7 +640,7 @@ void run_drop_sessions(struct run *run, bool told)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
-/* Who has a transaction open has a connection. */
+/* An open transaction uses a connection. */
 bool run_is_full(const struct run *run, enum principal principal)
 {
     uint32_t limit = scenario_connections(run->scenario, principal);
@@ -686,7 +688,7 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     }
 }
 
-/* Dies, or stops for a while, before it sends anything. */
+/* The actor crashes, or pauses, before it sends anything. */
 static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
@@ -732,8 +734,8 @@ void run_take_turn(struct run *run, unsigned actor)
         long_work_begin(run, actor);
         return;
     }
-    run_work(run,
-             actor); /* a crash or a pause comes after it: before it, they come a step earlier */
+    run_work(run, actor); /* a crash or a pause comes after the work; before it would be a step
+                        earlier */
     if (fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_ACK ||
         fault == FAULT_PAUSE) {
         do_nothing(run, actor, fault);

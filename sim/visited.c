@@ -36,7 +36,7 @@ void visited_free(struct visited *visited)
     visited->shards = NULL;
 }
 
-/* The highest bits choose the shard, the middle ones the place in it. */
+/* The highest bits choose the shard, the middle ones the position in it. */
 static struct visited_shard *shard_of(const struct visited *visited, uint64_t fingerprint)
 {
     return &visited->shards[fingerprint >> 56];
@@ -92,7 +92,7 @@ static bool make_room(const struct visited *visited, struct visited_shard *shard
     return true;
 }
 
-/* As entries are compared: never 0, the lowest bit set. */
+/* The form in which entries are compared: never 0, the lowest bit set. */
 static uint64_t normal(uint64_t fingerprint)
 {
     return fingerprint <= 1 ? 3 : fingerprint | RESTS;

@@ -10,7 +10,7 @@
 
 #define CHANGES_MAX (1 << 16)
 #define GHOSTS_MAX  (1 << 16)
-#define SPARE       2048 /* changes and writes of one move, generously */
+#define SPARE       2048 /* generous bound on the changes and writes of one move */
 #define VISIBLE_MAX WORLD_VISIBLE_MAX
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
         return false;
     }
     walk->same.keeps_paths = plan->keeps_paths;
-    /* what the run without faults has shown is not the walk's */
+    /* counts of the run without faults do not belong to the walk */
     memset(walk->run.oracle.evaluated, 0, sizeof walk->run.oracle.evaluated);
     memset(walk->run.oracle.seen, 0, sizeof walk->run.oracle.seen);
     walk_begin(walk);
@@ -84,14 +84,15 @@ static const struct performer *performer_of(const struct walk *walk, unsigned ac
     return &walk->run.actors[actor].performer;
 }
 
-/* It claims messages, and has none. */
+/* A worker that claims messages and holds none. */
 static bool is_idle_worker(const struct walk *walk, unsigned actor)
 {
     const struct performer *one = performer_of(walk, actor);
     return one->role->message != NULL && one->role->is_idle(&one->actor);
 }
 
-/* The slot of the message whose claim it still holds; ROW_NONE: of none. */
+/* The slot of the message that the actor holds, which no other worker has claimed since; ROW_NONE:
+ * none. */
 static uint32_t held_slot(const struct walk *walk, unsigned actor)
 {
     const struct performer *one = performer_of(walk, actor);
@@ -115,7 +116,7 @@ bool walk_can_crash(const struct walk *walk, unsigned actor)
     return one->role->is_done == NULL && !one->role->is_idle(&one->actor);
 }
 
-/* Equal but for key and claims. */
+/* Equal except for key and claims. */
 static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
 {
     const struct row_area *area = &rows->table[TABLE_MESSAGE];
@@ -124,7 +125,7 @@ static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
     return memcmp(a, b, MESSAGE_VISIBLE_AT * sizeof *a) == 0;
 }
 
-/* Its claim has perhaps run out; nobody else was given the message. */
+/* Some worker holds the message. Its claim may have expired, but no other worker has it. */
 static bool is_held(const struct walk *walk, uint32_t slot)
 {
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
@@ -135,7 +136,7 @@ static bool is_held(const struct walk *walk, uint32_t slot)
     return false;
 }
 
-/* It makes no difference which of the two somebody gets. */
+/* The two messages are interchangeable for a claim. */
 static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 {
     const struct sameness_share *shares = walk->same.shares[TABLE_MESSAGE];
@@ -148,7 +149,7 @@ static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 struct list {
     struct walk_move *moves;
     size_t count;
-    bool crowded; /* there is no room for all of them */
+    bool crowded; /* no room for all moves */
 };
 
 static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t slot)
@@ -163,7 +164,7 @@ static void add(struct list *list, enum walk_kind kind, unsigned actor, uint32_t
                            .slot = slot == ROW_NONE ? WALK_NO_SLOT : (uint16_t)slot};
 }
 
-/* A claim takes any message that is visible; one of several that are alike. */
+/* A claim takes any visible message; of interchangeable ones, one. */
 static void add_claims(const struct walk *walk, struct list *list, enum walk_kind kind,
                        unsigned actor)
 {
@@ -240,7 +241,7 @@ static void add_operation(const struct walk *walk, struct list *list, unsigned a
     }
 }
 
-/* Or one that is like no other. */
+/* The first of several interchangeable idle workers, or one that equals no other. */
 static bool is_first_idle(const struct walk *walk, unsigned actor)
 {
     for (unsigned a = 0; a < actor && sameness_keeps_nothing(performer_of(walk, actor)); a++) {
@@ -268,7 +269,7 @@ static void add_steps(struct walk *walk, struct list *list)
     }
 }
 
-/* The next moment after now at which somebody could run; PROTOCOL_NEVER: there is none. */
+/* The next moment after now at which an actor could run; PROTOCOL_NEVER: there is none. */
 static int64_t next_moment(const struct walk *walk)
 {
     struct glance glance = run_glance(&walk->run);
@@ -298,7 +299,7 @@ static void add_lapses(const struct walk *walk, struct list *list)
     }
 }
 
-/* While somebody holds a claim; else nobody could tell. */
+/* Only while a worker holds a claim; else the passing of time has no effect. */
 static void add_drag(const struct walk *walk, struct list *list)
 {
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
@@ -309,7 +310,7 @@ static void add_drag(const struct walk *walk, struct list *list)
     }
 }
 
-/* By those who serve. */
+/* Of serving actors. */
 static void add_missteps(const struct walk *walk, struct list *list)
 {
     const struct run *run = &walk->run;
@@ -322,7 +323,7 @@ static void add_missteps(const struct walk *walk, struct list *list)
     }
 }
 
-/* Of every message that was ever published, acked or not; one of those that are equal. */
+/* Of every message that was ever published, acked or not; of equal ones, one. */
 static void add_duplicates(const struct walk *walk, struct list *list)
 {
     const struct rows *rows = &walk->run.world.rows;
@@ -357,7 +358,7 @@ bool walk_has_variants(const struct walk *walk)
     return walk->left.unknowns > 0 || walk->left.aborts > 0 || tears(walk);
 }
 
-/* Its answer is lost, and so is what it claimed. */
+/* The answer is lost, and with it the knowledge of the claim. */
 static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
 {
     if (walk_claims_ride(walk->plan.scenario) && !is_idle_worker(walk, actor)) {
@@ -368,7 +369,7 @@ static void add_lost_rides(struct walk *walk, struct list *list, unsigned actor)
     }
 }
 
-/* A step, with something wrong with it; what is rolled back took nothing along. */
+/* The variants of a step with a fault; a step that rolls back takes no claim. */
 static void add_variants_of(struct walk *walk, struct list *list, struct walk_move move)
 {
     uint32_t slot = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
@@ -388,8 +389,8 @@ static void add_variants_of(struct walk *walk, struct list *list, struct walk_mo
     }
 }
 
-/* Statement level: a transaction that is open is given up, or no answer comes any more. Only one
- * that has come to its end may have committed, or be torn. */
+/* Statement level: an open transaction aborts, or loses its answer. Only one that has done its last
+ * operation may have committed, or be torn. */
 static void add_variants_open(const struct walk *walk, struct list *list, struct walk_move move)
 {
     if (move.kind != WALK_OPERATE || move.slot != WALK_NO_SLOT) {
@@ -410,7 +411,7 @@ static void add_variants_open(const struct walk *walk, struct list *list, struct
     }
 }
 
-/* The steps so far, with something wrong with them. */
+/* The fault variants of all steps listed so far. */
 static void add_variants(struct walk *walk, struct list *list, size_t steps)
 {
     for (size_t i = 0; i < steps && walk_has_variants(walk); i++) {
@@ -453,7 +454,7 @@ size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], siz
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
-/* What changed since the frame was begun goes into the fingerprint. */
+/* Updates the fingerprint with the changes since the undo record was begun. */
 static void note(struct walk *walk, const struct walk_frame *frame)
 {
     const struct ghosts *ghosts = &walk->run.oracle.ghosts;
@@ -468,7 +469,7 @@ void walk_tell(struct walk *walk, unsigned actor)
                    &run->outcome, &run->world.rows);
 }
 
-/* The transaction is over: what stays of it is judged. */
+/* The transaction is over: judges what it committed, or rolls it back. */
 void walk_judge(struct walk *walk, size_t mark, bool commits)
 {
     struct run *run = &walk->run;
@@ -488,8 +489,8 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
     }
 }
 
-/* Whether the planted bug changed what the engine was about to send, which is in run->bundle now.
- * One that repeats a bundle, or the work that it rests on, changes none of it. */
+/* Whether the planted bug changed what the engine was about to send, which is now in run->bundle. A
+ * bug that repeats a bundle, or the work that it rests on, changes neither. */
 static bool is_spoiled(const struct run *run, const struct performer *one)
 {
     struct actor actor = one->actor;
@@ -514,7 +515,7 @@ void walk_send(struct walk *walk, unsigned actor)
     struct run *run = &walk->run;
     const struct bundle *sent = &run->bundle;
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
-    if (run->sabotage != NULL) { /* what it was before is in the frame of this move */
+    if (run->sabotage != NULL) { /* the undo record of this move has the previous value */
         walk->spoiled += is_spoiled(run, &walk->frames[walk->depth - 1].performer);
         return;
     }
@@ -558,9 +559,9 @@ static void step(struct walk *walk, struct walk_move move)
     }
 }
 
-/* It dies; what it held can be claimed again. Not so between two transactions that a planted bug
- * made of one: what the engine takes for its own may be another's by then. Where somebody else
- * watches (SPIN's assertions) it is claimed again at once, as in SPIN's model. */
+/* The actor crashes; its message can be claimed again. Not so between two transactions into which a
+ * planted bug split one: what the engine takes for its own may be another worker's by then. Where a
+ * watch judges (SPIN's assertions), the message is claimed again at once, as in SPIN's model. */
 static void crash(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
@@ -608,7 +609,7 @@ static void lapse(struct walk *walk, uint32_t slot)
     }
 }
 
-/* What the move takes out of the budgets. */
+/* Deducts the move from the fault budget. */
 static void pay(struct walk_bounds *left, enum walk_kind kind)
 {
     uint8_t *const of[WALK_KIND_COUNT] = {

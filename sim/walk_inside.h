@@ -12,38 +12,39 @@ bool walk_has_open(const struct walk *walk, unsigned actor);
 bool walk_comes_to_claim(const struct walk *walk, unsigned actor);
 bool walk_begins_with_claim(const struct walk *walk, const struct bundle *bundle);
 
-/* It need not wait with its next operation. */
+/* The actor's next operation does not have to wait. */
 bool walk_can_operate(const struct walk *walk, unsigned actor);
 
-/* A transaction is begun, with its first operation; goes on with its next one. */
+/* Begins a transaction with its first operation; does the next operation of an open one. */
 void walk_open(struct walk *walk, struct walk_move move);
 void walk_operate(struct walk *walk, struct walk_move move);
 
 /* Every operation of the actor's transaction is done: COMMIT is next. */
 bool walk_is_done(const struct walk *walk, unsigned actor);
 
-/* The actor's open transaction is over: as it comes (WALK_OPERATE), or with something wrong. */
+/* Ends the actor's open transaction: normally (WALK_OPERATE), or with a fault. */
 void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind);
 
-/* It dies with its transaction. */
+/* The actor crashes; its open transaction is rolled back. */
 void walk_drop(struct walk *walk, unsigned actor);
 
-/* Rows changed from `mark` on by nobody who has a session. */
+/* Rows changed since `mark` outside any session. */
 void walk_note_sessions(struct walk *walk, size_t mark);
 
 void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
 void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
 
-/* Of walk.c: what the actor sends next, into run->bundle; whether the planted bug had a hand in it
- * is counted. */
+/* Of walk.c: builds what the actor sends next, into run->bundle; counts it if the planted bug
+ * changed it. */
 void walk_send(struct walk *walk, unsigned actor);
 
-/* Of walk.c: what stays of a transaction is judged; the actor hears of it (run->bundle and
- * run->outcome). */
+/* Of walk.c: ends a transaction that began at `mark`: judges its changes if it commits, else rolls
+ * it back. */
 void walk_judge(struct walk *walk, size_t mark, bool commits);
 
-/* ... the work outside rows that the actor's transaction rests on is done. */
+/* Of walk.c: does the work outside rows that the actor's transaction rests on; gives the actor its
+ * outcome (run->bundle and run->outcome). */
 void walk_work(struct walk *walk, unsigned actor);
 void walk_tell(struct walk *walk, unsigned actor);
 

@@ -1,4 +1,4 @@
-/* A walk's moves as events that a trace or a story is told from. */
+/* A walk's moves as events for a trace or a story. */
 #include "sim/run_inside.h"
 #include "sim/walk.h"
 

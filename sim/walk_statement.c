@@ -1,5 +1,5 @@
-/* A walk at statement level: transactions stay open over moves of others, and each operation is a
- * move of its own. */
+/* A walk at statement level: transactions stay open over moves of other actors, and each operation
+ * is a move of its own. */
 #include "model/check.h"
 #include "sim/walk_inside.h"
 
@@ -46,8 +46,8 @@ bool walk_is_done(const struct walk *walk, unsigned actor)
     return sessions_of(walk)->each[actor].state == SESSION_DONE;
 }
 
-/* What stays of it. One that came to its end and does not commit is applied and rolled back: a torn
- * store leaves half of it. */
+/* Commits or rolls back. A transaction that came to its end and does not commit is applied and then
+ * rolled back: a torn store leaves half of it. */
 static void settle_session(struct walk *walk, unsigned actor, size_t mark, bool commits)
 {
     struct sessions *all = sessions_of(walk);
@@ -85,7 +85,7 @@ void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
     }
 }
 
-/* An operation that only reckons with its own values. */
+/* An operation that computes with its own values only. */
 static bool reckons(const struct walk *walk, const struct session *one)
 {
     const struct primitive *primitive =
@@ -93,8 +93,8 @@ static bool reckons(const struct walk *walk, const struct session *one)
     return primitive->ops[one->op].kind >= OP_LET_EQUAL;
 }
 
-/* The next operation, with those behind it that nobody could notice. Who fails hears of it at once:
- * it holds nothing any more. */
+/* The next operation, with those behind it that no other session can notice. A failure reaches the
+ * actor at once: the session holds nothing any more. */
 void walk_operate(struct walk *walk, struct walk_move move)
 {
     struct sessions *all = sessions_of(walk);
@@ -118,7 +118,7 @@ void walk_operate(struct walk *walk, struct walk_move move)
     }
 }
 
-/* BEGIN by itself does nothing that anybody could see, so the first operation comes with it. */
+/* BEGIN alone has no visible effect, so the first operation comes with it. */
 void walk_open(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
@@ -145,7 +145,8 @@ void walk_note_sessions(struct walk *walk, size_t mark)
 
 /* ---- keeping and bringing back --------------------------------------------------------------- */
 
-/* Sessions are mostly empty: what is in use of each. Copies either way; `at` NULL only measures. */
+/* Copies the used parts of sessions, which are mostly empty, in either direction; `at` NULL: only
+ * measures. */
 struct copying {
     unsigned char *at;
     size_t used;

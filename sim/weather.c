@@ -5,10 +5,10 @@
 #include "sim/part.h"
 #include "sim/run_inside.h"
 
-#define JUMP_TIMEOUTS    4 /* a clock leaps ahead by up to so many, and falls back by one */
+#define JUMP_TIMEOUTS    4 /* a clock jumps ahead by up to so many timeouts, and back by one */
 #define SKEW_TIMEOUTS    2
 #define LOST_COMMITS_MAX 4
-#define LATE_REPLAYS     4 /* chances of a replay once everything is done */
+#define LATE_REPLAYS     4 /* chances of a replay at quiescence */
 
 /* ---- the world around ------------------------------------------------------------------------ */
 
@@ -32,7 +32,7 @@ static bool suits(const struct run *run, enum fault_kind kind, uint32_t slot)
                : is_claimed(run, slot) && !sessions_locked(run->sessions, TABLE_MESSAGE, slot);
 }
 
-/* A message that suits the fault, searched from a chosen one on; ROW_NONE: there is none. */
+/* A message to which the fault applies, searched from a chosen one on; ROW_NONE: there is none. */
 static uint32_t pick_message(struct run *run, enum fault_kind kind, unsigned actor,
                              uint32_t ordinal)
 {
@@ -77,7 +77,7 @@ static bool disturb_queue(struct run *run, enum fault_kind kind, unsigned actor,
     return run_copy_message(run, slot);
 }
 
-/* What the last commits wrote is taken back, and told as the changes of one commit more. */
+/* Undoes the last commits, and reports that as the changes of one further commit. */
 static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
 {
     struct world *world = &run->world;
@@ -103,7 +103,7 @@ static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
         world_undo(world, world->change_count - 1);
     }
     run->commit_count -= lost;
-    run->commits_held -= lost; /* older places were written over by commits that are lost now */
+    run->commits_held -= lost; /* older positions belonged to commits that are lost now */
     run->told_count = count;
     run->amount = lost;
     oracle_forget_clients(&run->oracle);
@@ -127,7 +127,8 @@ static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
     return true;
 }
 
-/* Its own clock is ahead or behind by up to two timeouts, and runs at half to double speed. */
+/* The actor's own clock is ahead or behind by up to two timeouts, and runs at half to double
+ * speed. */
 static bool skew_clock(struct run *run, unsigned actor, uint32_t ordinal)
 {
     static const uint8_t rates[] = {2, 3, 5, 6, 8};
@@ -150,7 +151,7 @@ static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
     return count > 0;
 }
 
-/* True if the fault is one of the world around and could happen here. */
+/* Injects a fault of the environment. True: the fault is one and could happen here. */
 static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
     switch ((int)kind) {
@@ -176,7 +177,7 @@ static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint3
     }
 }
 
-/* What happens around an actor and not to its transaction: whole groups of the catalogue. */
+/* Faults of the environment, not of a transaction: whole groups of the catalogue. */
 static bool is_environment(enum fault_kind kind)
 {
     enum fault_group group = fault_get(kind)->group;
@@ -196,7 +197,7 @@ static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_k
     *budget -= *budget > 0;
 }
 
-/* Budgets bound what is drawn; what is listed is meant. */
+/* Budgets bound drawn faults; a listed fault is always injected. */
 static bool affordable(const struct run *run, enum fault_kind kind)
 {
     return !run->source->random_faults || run->budget[fault_get(kind)->group] > 0;
@@ -216,13 +217,14 @@ static bool writes(const struct run *run)
     return false;
 }
 
-/* Nobody could tell when a read comes. */
+/* The moment of a read is not observable. */
 static bool can_be_late(const struct run *run)
 {
     return run->late_count < RUN_LATE_MAX && writes(run) && !run_mirror_lags(run);
 }
 
-/* A worker that has something in hand, and one at a time. A mirror has connections for actors. */
+/* Only a worker that holds something can get a successor, and one at a time. A mirror has
+ * connections for actors only. */
 static bool can_succeed(const struct run *run, unsigned actor)
 {
     const struct performer *one = &run->actors[actor].performer;
@@ -230,7 +232,7 @@ static bool can_succeed(const struct run *run, unsigned actor)
            !one->role->is_idle(&one->actor) && run->mirror == NULL;
 }
 
-/* Whether a fault of a transaction can fall on this one. */
+/* Whether a fault can hit this transaction. */
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     if ((run_is_late(kind) && !can_be_late(run)) ||
@@ -249,7 +251,8 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
                                       : run->part->applies(run, kind, actor);
 }
 
-/* The world around has changed: a step of its own. What a failover lost has been judged already. */
+/* Reports a fault of the environment as a step of its own. What a failover lost is judged
+ * already. */
 static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, size_t mark)
 {
     bool lost = kind == FAULT_LOSSY_FAILOVER;
@@ -274,8 +277,8 @@ static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, siz
     }
 }
 
-/* The fault that falls on the actor's next transaction. One of the world around happens here, as a
- * step of its own, and the transaction then runs as if nothing were. */
+/* The fault that hits the actor's next transaction. A fault of the environment happens here, as a
+ * step of its own, and the transaction then runs without a fault. */
 enum fault_kind weather_fault(struct run *run, unsigned actor)
 {
     if (run->calm || run->settling) {
@@ -299,7 +302,7 @@ enum fault_kind weather_fault(struct run *run, unsigned actor)
     return FAULT_NONE;
 }
 
-/* Everything is done, and yet: a message that was acked long ago may come again. */
+/* The run is quiescent, and yet a message that was acked long ago may be replayed. */
 bool weather_replay_late(struct run *run)
 {
     if (run->settling || run->calm) {

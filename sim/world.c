@@ -8,10 +8,10 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* At most half full, so that a search for a key that is not there ends soon. */
+/* At most half full, so that a search for a missing key ends soon. */
 static uint32_t index_size(uint32_t capacity)
 {
-    uint32_t size = capacity == 0 ? 1 : 16; /* a table that is not used costs nothing */
+    uint32_t size = capacity == 0 ? 1 : 16; /* an unused table costs nothing */
     while (size < 2 * capacity) {
         size *= 2;
     }
@@ -172,8 +172,8 @@ uint32_t world_next_message(const struct world *world, int64_t *at)
     return world->queue[0];
 }
 
-/* The heap is opened from its top: next is one of the children of those that were taken. So the
- * order is that of the messages, however the heap came to be. */
+/* Visits the heap from its top: the next message is among the children of those already taken. So
+ * the order is that of the messages, independent of the heap's layout. */
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots)
 {
     uint32_t open[WORLD_VISIBLE_MAX + 1], open_count = world->queue_count > 0, count = 0;
@@ -208,7 +208,7 @@ static void note(struct world *world, struct row_change change)
     world->changes[world->change_count++] = change;
 }
 
-/* Where the index has this slot, or, for ROW_NONE, its first free place. */
+/* The index entry of this slot, or, for ROW_NONE, the first free one. */
 static uint32_t *index_entry(struct row_area *area, int64_t key, uint32_t entry)
 {
     uint32_t at = (uint32_t)key & area->index_mask;

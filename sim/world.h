@@ -4,13 +4,12 @@
  * Every write goes through world_insert, world_set and world_delete. Each appends to the log what
  * undoes it.
  *
- * Owns no policy: which operation does what is store.h's business, who runs when is run.h's.
- * Allocates once, in world_make; nothing while it runs.
+ * Owns no policy: meaning.h and store.h define operations, run.h schedules. Allocates once, in
+ * world_make; nothing while it runs.
  *
- * (W1) world_undo(mark) brings back every cell, the index and the queue as they were when
- * world_mark gave that mark. (W2) The queue holds exactly the messages that are there, ordered by
- * (visible at, key). (W3) A reset costs in proportion to the tables' capacities, not to what other
- * scenarios use. */
+ * (W1) world_undo(mark) restores every cell, the index and the queue as of world_mark.
+ * (W2) The queue holds exactly the existing messages, ordered by (visible at, key).
+ * (W3) A reset costs in proportion to the tables' capacities, not to what other scenarios use. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -21,7 +20,7 @@ struct world {
     struct row_change *changes; /* the log; the newest last */
     size_t change_count, change_capacity;
     uint32_t *queue; /* a heap of message slots, the next one to be claimed first */
-    uint32_t *place; /* by message slot: 1 + where it is in the heap; 0: not there */
+    uint32_t *place; /* by message slot: 1 + its index in the heap; 0: not in it */
     uint32_t queue_count;
     int64_t now; /* the store's clock */
     void *block;
@@ -47,7 +46,7 @@ uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
 void world_set(struct world *world, enum row_table table, uint32_t slot, int column, int64_t value);
 void world_delete(struct world *world, enum row_table table, uint32_t slot);
 
-/* Taking back what was written since a mark; keeping it for good (the log is emptied). */
+/* world_undo undoes the writes since a mark; world_keep makes them final (it empties the log). */
 static inline size_t world_mark(const struct world *world)
 {
     return world->change_count;
@@ -58,10 +57,11 @@ static inline void world_keep(struct world *world)
     world->change_count = 0;
 }
 
-/* The message that is due next: its slot and since when it is visible; ROW_NONE: there is none. */
+/* The message that is due next: its slot and the time from which on it is visible; ROW_NONE:
+ * none. */
 uint32_t world_next_message(const struct world *world, int64_t *visible_at);
 
-/* The messages that may be claimed now, at most `limit` of them, the one due first first. */
+/* The messages that may be claimed now, at most `limit`, in the order in which they are due. */
 #define WORLD_VISIBLE_MAX 64
 uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slots);
 

@@ -102,7 +102,7 @@ static void judge_activity(struct judge *judge, const struct expected_activity *
          "an answer of an activity never went through Step 2");
 }
 
-/* A message that a cycle brought, and completion tasks of whoever met the threshold. */
+/* A message that a cycle brought, and the completion tasks of the GUID that met the threshold. */
 static void judge_guid(struct judge *judge, uint32_t slot)
 {
     int64_t past =

@@ -41,7 +41,7 @@ int64_t expected_seq_retryable(void);
 struct expected_report expected_seq_report(const struct expected_seq *expected, int64_t number,
                                            int64_t attempts);
 
-/* Whether somebody wants the seq cancelled. */
+/* Whether the scenario has the seq cancelled. */
 bool expected_seq_is_cancelled(const struct expected_seq *expected, int64_t number);
 
 #endif

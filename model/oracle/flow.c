@@ -332,8 +332,7 @@ static void judge_end(struct judge *judge, const struct told *told)
     }
 }
 
-/* ---- who awaits a flow (E-KEY-9) --------------------------------------------------------------
- */
+/* ---- who awaits a flow (E-KEY-9) ------------------------------------------------------------- */
 
 static int awaited_by(const struct rows *rows, int64_t flow, int position, uint32_t *found)
 {
@@ -425,8 +424,7 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
     return judge.verdict;
 }
 
-/* ---- a flow as it stands ----------------------------------------------------------------------
- */
+/* ---- a flow as it stands --------------------------------------------------------------------- */
 
 static void judge_state(struct judge *judge, const struct told *told)
 {
@@ -474,8 +472,8 @@ static bool awaiter_asks(const struct judge *judge, uint32_t slot, int64_t paren
            at == row_get(rows, TABLE_FLOW, slot, FLOW_CASE);
 }
 
-/* A new run is one that somebody asks for, and its places are the flow's activities in ascending
- * order, each with what its work will come to in this case. */
+/* A new run was asked for, and its places are the flow's activities in ascending order, each with
+ * the outcome of its work in this case. */
 static void judge_asked(struct judge *judge, const struct told *told)
 {
     int at;

@@ -156,8 +156,8 @@ static inline bool memory_flag(struct judge *judge, int memory, int64_t id, int6
         .sights = ~INT64_C(0)                                                                      \
     }
 
-/* The next older message with this key that was claimed as often as that, from below `end` on;
- * ROW_NONE: there is none. Work may go on after somebody else's ack. */
+/* The next older message with this key and this number of claims, below `end`; ROW_NONE: there is
+ * none. Work may go on after another worker's ack. */
 static inline uint32_t judge_claim_before(const struct rows *rows, const struct side_effect *effect,
                                           uint32_t end)
 {

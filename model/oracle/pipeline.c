@@ -67,7 +67,7 @@ static int memory_of(const struct rows *rows, size_t cell)
 /* ---- phases side by side --------------------------------------------------------------------- */
 
 /* A principal has had all its connections in use: where guards must hold for more workers than that
- * (CUT-18). Who has connections is not in any row: the store says so. */
+ * (CUT-18). No row tells which connections are in use: the store does. */
 static bool is_crowded(const struct commit *commit)
 {
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
@@ -425,7 +425,7 @@ static void judge_signature(struct commit *commit, const struct subject *row)
           1, "a signature came apart from what it signs");
 }
 
-/* Who checked whom. */
+/* Executor and verifier of a result: their signatures, and that they differ. */
 static void judge_pair(struct commit *commit, const struct subject *row)
 {
     int64_t set = of(commit, row, VERIFY_SET), executor = of(commit, row, VERIFY_EXECUTOR);

@@ -16,8 +16,7 @@ enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results i
 /* Flags of an entry; the lowest is of its sightings. */
 #define MEMO_TOLD(why) (INT64_C(2) << (why)) /* people were told of a stop for this reason */
 #define MEMO_HANDED_ON(n)                                                                          \
-    (INT64_C(1) << (16 + (n))) /* what follows from its n-th decision was                          \
-                                  asked for */
+    (INT64_C(1) << (16 + (n))) /* the n-th decision's follow-up was asked for */
 
 /* A flag of a verify result, beside that of its sighting. */
 #define MEMO_EXAMINED INT64_C(2) /* its change set was, outside rows */

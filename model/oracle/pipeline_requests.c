@@ -149,8 +149,8 @@ static int notes_for_people(const struct commit *commit, int64_t entry, int64_t 
     return notes;
 }
 
-/* Could this review be made? Whatever forbids it once forbids it for good: another decision
- * superseded the prior one, or the entry was cut on it. */
+/* Could this review be made? What forbids it forbids it for ever: another decision superseded the
+ * prior one, or the entry was cut on it. */
 static bool could_review(const struct commit *commit, int64_t entry, int64_t prior)
 {
     int64_t status = cell(commit, TABLE_ENTRY, entry, ENTRY_STATUS);
@@ -162,7 +162,7 @@ static bool could_review(const struct commit *commit, int64_t entry, int64_t pri
            (status == STATUS_APPROVED || status == STATUS_REJECTED);
 }
 
-/* Could this change set be verified once more? Not one that was undone, and that is for good. */
+/* Could this change set be verified once more? Not one that was undone: that is final. */
 static bool could_verify(const struct commit *commit, int64_t set, int64_t prior)
 {
     return is_there(commit, TABLE_CHANGE_SET, set) &&
@@ -170,7 +170,8 @@ static bool could_verify(const struct commit *commit, int64_t set, int64_t prior
            stored(commit, TABLE_CHANGE_SET, CHANGE_SET_COMPENSATES, set, -1, 0) == 0;
 }
 
-/* Whoever made the last thing that a CUT waited for asks for it anew, and has not done so yet. */
+/* The transaction that makes the last thing a CUT waits for asks for the CUT anew, and has not done
+ * so yet. */
 static bool is_cut_under_way(const struct commit *commit, int64_t entry, int64_t set,
                              int64_t decision)
 {
@@ -273,7 +274,7 @@ static bool is_follower(const struct commit *commit, uint32_t slot, const struct
            row_is_there(commit->rows, TABLE_MESSAGE, slot);
 }
 
-/* The commit has just asked for it, or somebody had before and it waits. */
+/* This commit asks for it, or an earlier one did and the request waits. */
 static bool is_asked(const struct commit *commit, const struct follower *wanted)
 {
     for (size_t i = 0; i < commit->count; i++) {
@@ -361,9 +362,9 @@ static bool goes_on(const struct commit *commit, uint32_t slot, bool done)
     }
 }
 
-/* Another request for the same CUT waits, or will be made. Who acked this one may have been stopped
- * before the CUT was made, by a guard that did not hold yet; who answers the other sees to what
- * follows. What stops any other phase stops it for good. */
+/* Another request for the same CUT waits, or will be made. The worker that acked this one may have
+ * been stopped before the CUT, by a guard that did not hold yet; the other request brings about
+ * what follows. Any other phase that is stopped is stopped for ever. */
 static bool is_cut_again(const struct commit *commit, uint32_t slot)
 {
     return says(commit, slot, MESSAGE_KIND, PHASE_CUT) &&

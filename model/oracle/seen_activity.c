@@ -120,8 +120,8 @@ static void judge_published(struct judge *judge, const struct doing *doing,
     }
 }
 
-/* What it holds from now on. Who is not told of its commit does not know of what it claimed; who
- * changes a claim's time before half of it is over puts the message back. */
+/* What the worker holds from now on. A worker without the answer to its commit does not know what
+ * it claimed; one that changes a claim's time before half of it is over puts the message back. */
 static void remember_claim(struct judge *judge, const struct doing *doing,
                            const struct observed *seen, int64_t *cells)
 {

@@ -175,8 +175,8 @@ static bool is_logged(const struct rows *rows, uint32_t message)
     return false;
 }
 
-/* Whoever gives a request back before its claim is over has exhausted its tries, and the sweep owns
- * it (E-CUT-16). Who claims one changes its time, too. */
+/* A worker that gives a request back before its claim is over has exhausted its tries, and the
+ * sweep owns the request (E-CUT-16). A claim changes the time of a request, too. */
 static void judge_put_back(struct transaction *of, const struct row_change *change)
 {
     bool back = change->table == TABLE_MESSAGE && change->kind == ROW_UPDATED &&

@@ -72,7 +72,7 @@ static void remember_beat(const struct judge *judge, const struct observed *seen
 
 /* ---- reclaiming ------------------------------------------------------------------------------ */
 
-/* An expired lease was taken away: within two rounds of whoever does it (E-SEQ-17). `heartbeat` is
+/* An expired lease was taken away: within two rounds of the reclaimer (E-SEQ-17). `heartbeat` is
  * the run's last. */
 static void judge_reclaim(struct judge *judge, uint32_t slot, int64_t heartbeat,
                           const int64_t *cells)
@@ -196,9 +196,9 @@ static int64_t moves_of(const struct rows *rows, int64_t about)
     return about == 0 ? 0 : cell(rows, (uint32_t)about - 1, SEQ_MOVE_COUNT);
 }
 
-/* Who is refused was overtaken: not by itself, one transaction before, of which it knows: it was
- * told, or it has read since how things stand (E-SEQ-11). Who does not know may try again, and who
- * tried before may come late; in a drill it errs on purpose. */
+/* A refused actor was overtaken, and not by its own last transaction if it knows of that: it got
+ * the answer, or has read the state since (E-SEQ-11). An actor that does not know may try again,
+ * and an earlier try may come late; in a drill it errs on purpose. */
 static void judge_refusal(struct judge *judge, const struct observed *seen, int64_t refused,
                           const int64_t *cells)
 {

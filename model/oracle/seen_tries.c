@@ -54,7 +54,7 @@ static void judge_tries(struct judge *judge, const struct seen_tries *rule,
     bool exhausted = cells[CELL_FAILURES] > rule->most;
     bool lets_go = doing->takes != ROW_NONE;
     if (doing->takes == slot || !(doing->ends || holds(judge->rows, cells))) {
-        return; /* it came again to the same worker, or is somebody else's */
+        return; /* it came again to the same worker, or another has it */
     }
     if (lets_go && exhausted) {
         judge_see(judge, rule->let_go);
@@ -68,7 +68,7 @@ static void judge_tries(struct judge *judge, const struct seen_tries *rule,
     }
 }
 
-/* Who was not told of its claim does not hold it. */
+/* A worker without the answer to its claim does not hold it. */
 static void remember_claim(const struct rows *rows, const struct doing *doing, bool told,
                            int64_t *cells)
 {

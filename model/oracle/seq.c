@@ -3,7 +3,7 @@
 #include "model/check.h"
 
 /* Who may move a seq from the state of the row to the state of the column:
- *   o dispatcher or committer   t whoever takes the lease      w worker, by its token
+ *   o dispatcher or committer   t taker of the lease           w worker, by its token
  *   f worker or reclaimer       r both, but only with an f     c canceller
  *   = no move                   . nobody: illegal */
 static const char contract[ORACLE_SEQ_STATES][ORACLE_SEQ_STATES + 1] = {

@@ -648,8 +648,8 @@ static int64_t counted(const struct telling *told, uint32_t slot, int column)
     return after(told, TABLE_SEQ_TALLY, slot, column) - before(told, TABLE_SEQ_TALLY, slot, column);
 }
 
-/* An expectation that was overtaken (SEQ-5): it was, and is told. Who wants a run in flight that
- * was asked to end already wants to cancel it by force (E-SEQ-8). */
+/* An overtaken expectation (SEQ-5): it was overtaken, and is reported. A further cancel of a run
+ * that was asked to end already is a forced one (E-SEQ-8). */
 static void judge_stale(struct telling *told, uint32_t stripe, uint32_t seq)
 {
     int64_t expected = after(told, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS);

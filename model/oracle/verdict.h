@@ -3,7 +3,7 @@
  * Oracles judge what the rest of model/ does, so they are written from the specification alone and
  * share nothing with it but the names of the clauses: no header, no table, no arithmetic. They are
  * pure: a verdict depends on the arguments only. A broken promise is data, never a CHECK; a CHECK
- * here speaks of whoever calls the oracle.
+ * here is about the caller of the oracle.
  *
  * An oracle writes its promises down as a list of verdicts, each broken or not, in the order that
  * its header gives, and reports the first that is broken. */
