@@ -326,9 +326,9 @@ while IFS= read -r line; do
 done <guide
 # Every command that the guides show, also where it takes too long here: the verb is there, and so is
 # each of its options.
-for guide in reports model; do
-    sed -nE 's/^    (\.\/run|assay) ([a-z].*)/\2/p' "$source/$guide/README.md"
-    grep -oE '`(\./run|assay) [a-z][^`]*`' "$source/$guide/README.md" | sed -E 's/^`(\.\/run|assay) //; s/`$//'
+for guide in reports/README.md model/README.md CONTRIBUTING.md; do
+    sed -nE 's/^    (\.\/run|assay) ([a-z].*)/\2/p' "$source/$guide"
+    grep -oE '`(\./run|assay) [a-z][^`]*`' "$source/$guide" | sed -E 's/^`(\.\/run|assay) //; s/`$//'
 done | sed 's/   .*//' | sort -u >shown
 grep -qx 'sign-off' shown || fail "the guides do not show ./run sign-off"
 while read -r verb arguments; do
