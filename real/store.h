@@ -13,7 +13,9 @@
  * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
  *      clock and claimed message. Of any other outcome, values are 0.
  * (G3) The clock is the caller's: no statement asks the server for the time.
- * (G4) Not for two threads at once; a process of its own makes a store of its own. */
+ * (G4) Not for two threads at once; a process of its own makes a store of its own.
+ * (G5) No nested transaction: while one is open (store_pg_send_open), a second one is refused with
+ *      an error, and the first is as it was (CUT-3). */
 #ifndef REAL_STORE_H
 #define REAL_STORE_H
 
@@ -77,7 +79,7 @@ struct store_pg *store_pg_open(const struct store_pg_options *options,
 void store_pg_close(struct store_pg *store);
 
 /* Executes it. False: no outcome describes what happened (store_pg_why_not), and the connection was
- * given up. */
+ * given up; or a transaction is open on it (G5). */
 bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64_t now,
                       struct outcome *outcome);
 const char *store_pg_why_not(const struct store_pg *store);
@@ -95,7 +97,7 @@ void store_pg_cut(struct store_pg *store);
 
 /* store_pg_send in its two halves, for whoever wants something to happen in between: everything but
  * COMMIT, executed when it returns; COMMIT. It takes a second round trip. True: the transaction is
- * open and none of its statements failed. */
+ * open and none of its statements failed. False, also: one is open already (G5). */
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
 void store_pg_send_commit(struct store_pg *store);
 
