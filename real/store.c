@@ -379,7 +379,7 @@ static bool end_failed(struct store_pg *store)
 /* Where do the marks stand? */
 static bool mark_anew(struct store_pg *store)
 {
-    if (!store->options.marks || !store->stale) {
+    if (!store->options.marks || (!store->stale && !store->options.late_changes)) {
         return true;
     }
     char comment[COMMENT_SIZE], mark[COMMENT_SIZE], text[2 * COMMENT_SIZE];
@@ -592,6 +592,11 @@ static void take_mark(struct store_pg *store, const PGresult *result)
     store->marked = change;
 }
 
+const char *store_pg_schema(const struct store_pg *store)
+{
+    return store->schema;
+}
+
 struct store_pg_mark store_pg_mark(const struct store_pg *store)
 {
     return store->mark;
@@ -713,6 +718,27 @@ bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int
     }
     store->open = store->answer.place == ANSWER_NO_ERROR;
     return store->open;
+}
+
+int64_t store_pg_slip_in(struct store_pg *store, const char *statement)
+{
+    int64_t changed = -1;
+    PGresult *result;
+    if (store->connection == NULL ||
+        !PQsendQueryParams(store->connection, statement, 0, NULL, NULL, NULL, NULL, 1) ||
+        !PQsendFlushRequest(store->connection)) {
+        return changed;
+    }
+    store->stale = true; /* it draws numbers after the mark */
+    while ((result = PQgetResult(store->connection)) != NULL) {
+        if (PQresultStatus(result) == PGRES_COMMAND_OK) {
+            changed = strtoll(PQcmdTuples(result), NULL, 10);
+        } else {
+            take_error(store, 0, result);
+        }
+        PQclear(result);
+    }
+    return changed;
 }
 
 bool store_pg_receive(struct store_pg *store, struct outcome *outcome)

@@ -49,7 +49,8 @@ struct store_pg_options {
     /* Who this is, for people who look at the server: the connection's application_name, and with
      * the bundle's name a comment in front of each of its statements. No '*' or '/'; NULL: none. */
     const char *name;
-    bool marks; /* every transaction is marked; the schema has a history (history.h) */
+    bool marks;        /* every transaction is marked; the schema has a history (history.h), */
+    bool late_changes; /* ... and changes rows by itself at COMMIT, after the mark */
 };
 
 /* True if this build can talk to PostgreSQL. */
@@ -101,6 +102,10 @@ void store_pg_cut(struct store_pg *store);
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
 void store_pg_send_commit(struct store_pg *store);
 
+/* Between the two: one more statement in the open transaction, which no bundle has. Rows that it
+ * changed; -1: it failed, and with it the transaction. */
+int64_t store_pg_slip_in(struct store_pg *store, const char *statement);
+
 /* Whether the connection still stands, as far as this end has heard. */
 bool store_pg_is_well(struct store_pg *store);
 
@@ -117,6 +122,9 @@ struct store_pg_mark {
 };
 /* Of the last bundle, once its statements were answered. */
 struct store_pg_mark store_pg_mark(const struct store_pg *store);
+
+/* The schema that it works in. */
+const char *store_pg_schema(const struct store_pg *store);
 
 /* The server's process for this connection, to wait for or to kill; 0: there is no connection. */
 int store_pg_backend(const struct store_pg *store);
