@@ -2,13 +2,25 @@
 
 #include "real/beside.h"
 #include "real/history.h"
+#include "real/presets.h"
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
 #define EARLIER_MAX 64
+#define PRESETS_MAX 32
+
+/* What a transaction brings about by itself at its COMMIT: no commit of the protocol. */
+struct preset {
+    int64_t key; /* of the row whose ledger it changes */
+    enum row_table table;
+    bool is_held;
+    struct history_change held; /* the row's last change so far, not applied yet */
+};
 
 struct telling {
     struct run *run;
+    struct preset presets[PRESETS_MAX]; /* of the transaction under way */
+    size_t preset_count;
     struct real_verdict *verdict;
     int64_t transaction; /* the one under way; 0: none */
     /* The journal: what is not told yet. */
@@ -122,33 +134,6 @@ static void observe(struct telling *telling, const struct history_change *change
     seen->locks[seen->lock_count++] = change->locked;
 }
 
-/* A transaction is complete: one commit for the oracles. */
-static void end_commit(struct telling *telling)
-{
-    struct world *world = &telling->run->world;
-    struct oracle *oracle = &telling->run->oracle;
-    size_t count = world->change_count;
-    if (telling->transaction == 0) {
-        return;
-    }
-    telling->verdict->commits++;
-    telling->verdict->changes += count;
-    if (!telling->verdict->breach.broken) {
-        telling->verdict->breach =
-            oracle->monitors->commit(oracle, &world->rows, world->changes, count);
-        telling->verdict->oracle = oracle->spoke;
-    }
-    if (!telling->verdict->breach.broken && oracle_observes(oracle)) {
-        telling->verdict->breach = oracle->monitors->transaction(
-            oracle, &world->rows, &telling->seen, world->changes, count);
-        telling->verdict->oracle = oracle->spoke;
-    }
-    world_keep(world);
-    if (oracle->monitors->granted != NULL) {
-        tell_granted(telling);
-    }
-}
-
 static void apply(struct telling *telling, const struct history_change *change)
 {
     struct world *world = &telling->run->world;
@@ -169,6 +154,96 @@ static void apply(struct telling *telling, const struct history_change *change)
     }
 }
 
+/* The scenario's own change of a ledger (PS1): the oracles are not asked, as in the simulation. */
+static void apply_presets(struct telling *telling)
+{
+    struct world *world = &telling->run->world;
+    for (size_t i = 0; i < telling->preset_count && telling->verdict->bug == NULL; i++) {
+        const struct preset *preset = &telling->presets[i];
+        const struct history_change *change = &preset->held;
+        int ledger = 0;
+        if (!preset->is_held) {
+            continue;
+        }
+        int64_t amount = presets_of(telling->run->scenario, change->row, &ledger);
+        uint32_t slot = row_find(&world->rows, change->table, preset->key);
+        size_t before = world->change_count;
+        int64_t was = slot == ROW_NONE ? 0 : row_get(&world->rows, change->table, slot, ledger);
+        apply(telling, change);
+        if (amount == 0 || change->row[1 + ledger] != was + amount ||
+            world->change_count != before + 1) {
+            telling->verdict->bug = "a preset changes more than the scenario says";
+        }
+        world_keep(world);
+    }
+    telling->preset_count = 0;
+}
+
+/* The scenario starts the ledger of this row elsewhere. */
+static bool is_preset(const struct telling *telling, const struct preset *due)
+{
+    const struct row_area *area = &telling->run->world.rows.table[due->table];
+    uint32_t slot = row_find(&telling->run->world.rows, due->table, due->key);
+    int ignored = 0;
+    return slot != ROW_NONE && presets_of(telling->run->scenario,
+                                          &area->cells[(size_t)slot * area->stride], &ignored) != 0;
+}
+
+/* The last change of a row that is to be preset is the preset. */
+static void hold_back(struct telling *telling, const struct history_change *change)
+{
+    for (size_t i = 0; i < telling->preset_count; i++) {
+        struct preset *preset = &telling->presets[i];
+        if (change->table == preset->table && change->row[0] == preset->key) {
+            if (preset->is_held) {
+                apply(telling, &preset->held);
+            }
+            preset->is_held = true;
+            preset->held = *change;
+            return;
+        }
+    }
+    apply(telling, change);
+    struct preset due = {.is_held = false};
+    if (telling->run->has_presets &&
+        presets_due(telling->run->scenario, change, &due.table, &due.key)) {
+        if (telling->preset_count == PRESETS_MAX) {
+            telling->verdict->bug = "a transaction presets more ledgers than there is room for";
+        } else if (is_preset(telling, &due)) {
+            telling->presets[telling->preset_count++] = due;
+        }
+    }
+}
+
+/* A transaction is complete: one commit for the oracles. */
+static void end_commit(struct telling *telling)
+{
+    struct world *world = &telling->run->world;
+    struct oracle *oracle = &telling->run->oracle;
+    size_t count = world->change_count;
+    if (telling->transaction == 0) {
+        return;
+    }
+    telling->verdict->commits++;
+    telling->verdict->changes += count;
+    if (!telling->verdict->breach.broken) {
+        telling->verdict->breach =
+            oracle->monitors->commit(oracle, &world->rows, world->changes, count);
+        telling->verdict->oracle = oracle->spoke;
+    }
+    if (!telling->verdict->breach.broken && oracle_observes(oracle) &&
+        !seat_page_is_disturbance(telling->page, telling->transaction)) {
+        telling->verdict->breach = oracle->monitors->transaction(
+            oracle, &world->rows, &telling->seen, world->changes, count);
+        telling->verdict->oracle = oracle->spoke;
+    }
+    world_keep(world);
+    apply_presets(telling);
+    if (oracle->monitors->granted != NULL) {
+        tell_granted(telling);
+    }
+}
+
 static void tell(void *context, const struct history_change *change)
 {
     struct telling *telling = context;
@@ -180,7 +255,7 @@ static void tell(void *context, const struct history_change *change)
     }
     observe(telling, change);
     if (telling->verdict->bug == NULL) {
-        apply(telling, change);
+        hold_back(telling, change);
     }
 }
 
@@ -204,8 +279,9 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
 }
 
 bool real_judge(struct run *run, struct store_pg *store, const char *schema,
-                const struct seat_page *page, struct real_verdict *verdict)
+                const struct real_course *course, struct real_verdict *verdict)
 {
+    const struct seat_page *page = course->page;
     *verdict = (struct real_verdict){.breach = oracle_fine(), .works = page->work_count};
     if (verdict->works > SEAT_WORKS_MAX) {
         verdict->bug = "the journal had no room for all work outside rows";
@@ -213,6 +289,7 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
     }
     world_reset(&run->world);
     run_begin_oracle(run);
+    run->oracle.answers_changed = (uint32_t)page->answered;
     struct telling telling = {.run = run, .verdict = verdict, .page = page};
     if (!history_read(store, schema, tell, &telling)) {
         return false;
@@ -222,7 +299,7 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
     if (verdict->bug == NULL && !compare_rows(run, store, verdict)) {
         return false;
     }
-    if (verdict->bug == NULL && !verdict->breach.broken) {
+    if (course->is_over && verdict->bug == NULL && !verdict->breach.broken) {
         verdict->breach =
             run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
         verdict->oracle = run->oracle.spoke;

@@ -7,7 +7,10 @@
  * its claim has been given out; what equals something told before, in the end. So it is judged that
  * there was work, that it had a claim, and that no claim saw it twice; not that it came before the
  * commit that rests on it, nor that a claim of before a message was published again had not been
- * worked for already. */
+ * worked for already.
+ *
+ * Lateness breaks no promise: of a run whose time was up before its work was done, what it did is
+ * judged, and not what it has yet to do. */
 #ifndef CLI_REAL_JUDGE_H
 #define CLI_REAL_JUDGE_H
 
@@ -23,9 +26,16 @@ struct real_verdict {
                         is a bug of Assay */
 };
 
-/* `run` gives the oracles, their memory and the crash-free rows; its world is overwritten. `page`
- * has the journal. False: the store failed (store_pg_why_not). */
+/* How a run on PostgreSQL went, as who ran it knows. */
+struct real_course {
+    const struct seat_page *page; /* has the journal */
+    bool is_over;                 /* nothing was left to do; else time ran out, and what is not done
+                                     yet breaks no promise */
+};
+
+/* `run` gives the oracles, their memory and the crash-free rows; its world is overwritten.
+ * False: the store failed (store_pg_why_not). */
 bool real_judge(struct run *run, struct store_pg *store, const char *schema,
-                const struct seat_page *page, struct real_verdict *verdict);
+                const struct real_course *course, struct real_verdict *verdict);
 
 #endif

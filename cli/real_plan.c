@@ -63,8 +63,17 @@ struct drawing {
     uint32_t span;                    /* transactions over which faults are spread */
     size_t capacity, points;          /* points: that were asked for so far */
     uint32_t left[FAULT_GROUP_COUNT]; /* what the limits still allow */
+    uint32_t copies;                  /* of messages */
     bool no_memory;
 };
+
+#define DELAY_MS_MAX 300
+#define COPIES_MAX   24 /* of messages in one run: the simulated store has room for so many more */
+
+static bool makes_copies(enum chaos_kind kind)
+{
+    return kind == CHAOS_DUPLICATE || kind == CHAOS_REPLAY;
+}
 
 static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 {
@@ -72,7 +81,8 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
     return drawing->request->run->scenario->faults.rate[text->allowed_by].times > 0 &&
            (drawing->request->ours || !text->server) &&
            (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable) &&
-           (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0);
+           (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0) &&
+           (!makes_copies(kind) || drawing->copies < COPIES_MAX);
 }
 
 /* One more, within the limits; NULL: there is no room, neither there nor in memory. */
@@ -95,16 +105,21 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
         drawing->capacity = capacity;
     }
     (*left)--;
+    drawing->copies += makes_copies(kind);
     struct chaos_fault *fault = &drawing->plan->faults[plan->count++];
     *fault = (struct chaos_fault){
         .kind = (uint8_t)kind, .bundle = SEAT_ANY, .from = pcg_below(&drawing->pcg, drawing->span)};
     return fault;
 }
 
-/* To freeze a process of somebody else's server is not ours. */
+/* To freeze a process of somebody else's server is not ours. Where a scenario spares somebody a
+ * lost answer, a connection is taken away while nothing is under way. */
 static uint8_t any_moment(struct drawing *drawing)
 {
     static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
+    if (part_is_patient(drawing->request->run->scenario->protocol)) {
+        return SEAT_BEFORE_BEGIN;
+    }
     return moments[pcg_below(&drawing->pcg, drawing->request->ours ? 3 : 2)];
 }
 
@@ -197,6 +212,13 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
         }
     }
+    if (bundle == BUNDLE_SEQ_ATTEMPT && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
+        struct chaos_fault *move = add(drawing, CHAOS_ILLEGAL_MOVE);
+        if (move != NULL) {
+            move->from = early(drawing);
+            move->amount = pcg_next(&drawing->pcg);
+        }
+    }
 }
 
 /* A bundle that is sent, and one of the three sides: a seed's first in turn, so that as many seeds
@@ -211,6 +233,22 @@ static void aim(struct drawing *drawing, struct chaos_fault *fault)
     fault->moment = sides[turn % 3];
     fault->from = while_sent(drawing, (enum bundle_name)fault->bundle);
     bring_about(drawing, (enum bundle_name)fault->bundle);
+}
+
+/* How far a clock leaps: ahead, so that every claim that is held lapses, up to four times what one
+ * lasts; back, up to once. */
+static uint32_t any_leap(struct drawing *drawing, bool ahead)
+{
+    uint32_t claim = (uint32_t)drawing->request->claim_ms;
+    return ahead ? claim + 1 + pcg_below(&drawing->pcg, 3 * claim)
+                 : 1 + pcg_below(&drawing->pcg, claim);
+}
+
+/* Up to two claims, if they are short. */
+static uint32_t any_delay(struct drawing *drawing)
+{
+    uint32_t most = 2 * (uint32_t)drawing->request->claim_ms;
+    return 1 + pcg_below(&drawing->pcg, most < DELAY_MS_MAX ? most : DELAY_MS_MAX);
 }
 
 static void detail(struct drawing *drawing, struct chaos_fault *fault)
@@ -238,6 +276,20 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
     case CHAOS_RESTART:
         fault->moment = any_moment(drawing);
         break;
+    case CHAOS_DUPLICATE:
+    case CHAOS_REPLAY:
+    case CHAOS_ILLEGAL_MOVE:
+        fault->amount = pcg_next(&drawing->pcg);
+        break;
+    case CHAOS_DELAY:
+        fault->amount = any_delay(drawing);
+        break;
+    case CHAOS_CLOCK_FORWARD:
+    case CHAOS_CLOCK_BACK:
+        fault->amount = any_leap(drawing, fault->kind == CHAOS_CLOCK_FORWARD);
+        break;
+    case CHAOS_REDELIVER: /* the one that its victim holds */
+    case CHAOS_REORDER:
     case CHAOS_SERIALIZATION: /* a rival comes before its victim begins */
     case CHAOS_DEADLOCK:
     case CHAOS_CONNECTIONS:
@@ -288,6 +340,10 @@ static const struct {
      4,
      1,
      4},
+    {FAULT_GROUP_DUPLICATE, {CHAOS_DUPLICATE, CHAOS_REPLAY, CHAOS_REDELIVER}, 3, 1, 3},
+    {FAULT_GROUP_DELAY, {CHAOS_DELAY, CHAOS_REORDER}, 2, 1, 2},
+    {FAULT_GROUP_CLOCK, {CHAOS_CLOCK_FORWARD, CHAOS_CLOCK_BACK}, 2, 0, 0},
+    {FAULT_GROUP_ILLEGAL, {CHAOS_ILLEGAL_MOVE}, 1, 0, 0},
 };
 
 /* Costly ones: one seed in so many has one, in turn. */

@@ -142,10 +142,11 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
 {
     bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
     json_t *line = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type", "real",
-        "scenario", result->scenario, "protocol", protocol_get(result->protocol)->name, "sabotage",
-        result->sabotage, "runs", (json_int_t)result->runs, "commits", (json_int_t)result->commits,
-        "changes", (json_int_t)result->changes, "turned_away",
+        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type",
+        "real", "scenario", result->scenario, "protocol", protocol_get(result->protocol)->name,
+        "sabotage", result->sabotage, "runs", (json_int_t)result->runs, "late",
+        (json_int_t)result->late, "expected", (json_int_t)result->expected, "commits",
+        (json_int_t)result->commits, "changes", (json_int_t)result->changes, "turned_away",
         (json_int_t)result->chaos.turned_away, "status", result->status, "clause",
         broken ? clause_get(result->verdict.breach.clause)->id : NULL, "why",
         broken ? result->verdict.breach.why : NULL, "evaluated",
@@ -170,13 +171,12 @@ static const char *words(const struct real_result *result)
 {
     switch (result->status) {
     case CLI_OK:
-        return "every promise held, data as in the simulation";
-    case CLI_NO_PROGRESS:
-        return "the work did not end";
+        return result->expected > 0 ? "every other promise held"
+                                    : "every promise held, data as in the simulation";
     case CLI_BROKEN:
         return fates_charge(&result->fates);
     default:
-        return "not complete";
+        return result->late > 0 ? "what it did kept every promise" : "not complete";
     }
 }
 
@@ -214,8 +214,24 @@ static void write_fates(const struct real_result *result)
     }
 }
 
+/* What did not come to its end is said first: it says nothing about what was to follow. */
+static void write_first(const struct real_result *result)
+{
+    if (result->late > 0) {
+        printf("%s: NOT COMPLETE: run %" PRIu64 " ran out of time before its work was done, which "
+               "breaks no promise\n",
+               result->scenario, result->runs);
+    }
+    if (result->expected > 0) {
+        printf("%s: %" PRIu64 " of %" PRIu64 " runs break %s, as expected: %s\n", result->scenario,
+               result->expected, result->runs, clause_get(result->as_expected.clause)->id,
+               result->as_expected.why);
+    }
+}
+
 static void write_text(const struct real_result *result)
 {
+    write_first(result);
     if (result->status == CLI_BROKEN && result->verdict.breach.broken) {
         const struct oracle_verdict *breach = &result->verdict.breach;
         printf("%s, run %" PRIu64 " on PostgreSQL: %s\n  breaks  %s, found by the %s oracle in the "
@@ -233,9 +249,6 @@ static void write_text(const struct real_result *result)
     }
     if (result->storms) {
         write_fates(result);
-    } else if (result->spared) {
-        printf("  without faults: the protocol takes for granted that nobody is late, or dies at a "
-               "bad moment\n");
     }
     fflush(stdout);
 }

@@ -14,9 +14,11 @@ struct real_result {
     enum protocol_id protocol;
     uint64_t runs, jobs, commits, changes;
     double seconds;
-    bool storms; /* faults were let loose */
-    bool spared; /* they were asked for, but the protocol is not made for them */
-    int status;  /* enum cli_status */
+    bool storms;                       /* faults were let loose */
+    uint64_t late;                     /* runs whose time was up before their work was done */
+    uint64_t expected;                 /* runs that broke what the scenario is to break, */
+    struct oracle_verdict as_expected; /* ... the last of them */
+    int status;                        /* enum cli_status */
     struct real_verdict verdict;
     struct chaos_report chaos;
     struct fates fates;

@@ -48,8 +48,8 @@ static const char help[] =
     "in ten are shown; 1 the sound engine broke a promise; 4 one survived or was found though it "
     "is\n"
     "listed as equivalent, more than one in ten are not shown, a promise of kind safe or live "
-    "finds\n"
-    "none, not even with all others switched off, or it was interrupted.\n"
+    "reports\n"
+    "none with all others switched off, or it was interrupted.\n"
     "\n"
     "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
     "example: assay sabotage --strategy both --base-seeds 20\n";
@@ -227,8 +227,8 @@ struct summary {
     size_t fates[PROTOCOL_COUNT][FATE_COUNT], all[FATE_COUNT];
     size_t disputed;              /* hunts in which the sound engine broke a promise, too */
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
-    size_t toothless;             /* safe and live promises that found none, */
-    size_t forestalled;           /* ... and those that do once all others are switched off */
+    size_t toothless;             /* safe and live promises that report none by themselves */
+    size_t forestalled;           /* those that find one only once all others are switched off */
 };
 
 static bool must_kill(const struct clause *clause)
@@ -259,22 +259,87 @@ static struct summary sum_up_all(const struct hunt *hunt)
     return summary;
 }
 
-/* Promises that found none first. False: no memory. */
-static bool judge_toothless(const struct request *request, struct summary *summary)
+/* The kill of its first base seed, if this promise reported it; NULL: it did not. */
+static const struct kill *report_of(const struct trial *trial, enum clause_id clause)
 {
-    const struct kill_hunting hunting = {.base_seed = 1,
-                                         .schedules_max = (uint32_t)request->schedules_max,
-                                         .strategy = request->strategies[0]};
+    const struct kill *kill = &trial->kills[0];
+    bool fits = kill->found && kill->way == KILL_BREACH && kill->breach.clause == clause;
+    return fits ? kill : NULL;
+}
+
+/* How many planted bugs this promise reported with the same words. */
+static size_t alike(const struct hunt *hunt, enum clause_id clause, const char *why)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < hunt->count; i++) {
+        const struct kill *kill = report_of(&hunt->trials[i], clause);
+        count += kill != NULL && strcmp(kill->breach.why, why) == 0;
+    }
+    return count;
+}
+
+/* Of what a promise found first, the bug that it is most likely to be there for: one that it
+ * reports as it reports most others, and soonest. NULL: it found none. */
+static const struct trial *typical(const struct hunt *hunt, enum clause_id clause)
+{
+    const struct trial *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < hunt->count; i++) {
+        const struct kill *kill = report_of(&hunt->trials[i], clause);
+        size_t count = kill == NULL ? 0 : alike(hunt, clause, kill->breach.why);
+        if (count > most ||
+            (count > 0 && count == most && kill->schedules < best->kills[0].schedules)) {
+            best = &hunt->trials[i];
+            most = count;
+        }
+    }
+    return best;
+}
+
+static void write_alone(const struct request *request, enum clause_id clause,
+                        const struct kill *kill, const struct sabotage *by)
+{
+    json_t *line = json_pack("{s:s, s:s, s:b}", "type", "alone", "clause", clause_get(clause)->id,
+                             "found", kill->found);
+    if (kill->found) {
+        json_object_set_new(line, "name", json_string(by->name));
+        json_object_set_new(line, "scenario", json_string(kill->scenario));
+        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
+        json_object_set_new(line, "schedules", json_integer((json_int_t)kill->schedules));
+        json_object_set_new(line, "why", json_string(kill->breach.why));
+    }
+    artefacts_line(request->results, line);
+}
+
+/* Every safe and live promise with all others switched off: what others always forestall is no
+ * evidence that this one can fail. False: no memory. */
+static bool judge_alone(const struct request *request, const struct hunt *hunt,
+                        struct summary *summary)
+{
     for (int c = 0; c < CLAUSE_COUNT; c++) {
-        struct kill kill;
-        if (!must_kill(clause_get((enum clause_id)c)) || summary->kills[c] > 0) {
+        enum clause_id clause = (enum clause_id)c;
+        if (!must_kill(clause_get(clause))) {
             continue;
         }
-        if (!kill_by_itself((enum clause_id)c, &hunting, &kill)) {
+        const struct trial *trial = typical(hunt, clause);
+        uint64_t enough = trial == NULL ? 0 : trial->kills[0].schedules;
+        const struct kill_hunting hunting = {
+            .base_seed = 1,
+            .schedules_max =
+                (uint32_t)(enough > request->schedules_max ? enough : request->schedules_max),
+            .strategy = request->strategies[0]};
+        struct kill kill;
+        struct sabotage by;
+        if (!kill_by_itself(clause, trial == NULL ? NULL : &trial->sabotage, &hunting, &kill,
+                            &by)) {
             return false;
         }
-        summary->forestalled += kill.found;
+        write_alone(request, clause, &kill, &by);
+        summary->forestalled += kill.found && summary->kills[c] == 0;
         summary->toothless += !kill.found;
+        if (!kill.found && !request->json) {
+            printf("%s reports no planted bug by itself\n", clause_get(clause)->id);
+        }
     }
     return true;
 }
@@ -333,7 +398,8 @@ static void write_summary(const struct request *request, const struct hunt *hunt
         printf(", %zu where the sound engine breaks, too", summary->disputed);
     }
     if (is_whole(request)) {
-        printf("; safe and live promises that found none: %zu, none but by themselves: %zu",
+        printf("; safe and live promises that report none by themselves: %zu, that find one only "
+               "so: %zu",
                summary->toothless, summary->forestalled);
     }
     putchar('\n');
@@ -466,7 +532,7 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
         return CLI_UNAVAILABLE;
     }
     struct summary summary = sum_up_all(hunt);
-    if (is_whole(request) && hunt->done == hunt->count && !judge_toothless(request, &summary)) {
+    if (is_whole(request) && hunt->done == hunt->count && !judge_alone(request, hunt, &summary)) {
         fputs("assay sabotage: not enough memory\n", stderr);
         return CLI_UNAVAILABLE;
     }

@@ -15,7 +15,9 @@ static const char help[] =
     "\n"
     "Makes the evidence that a sign-off needs, a folder a step in DIR/steps, puts all of it into\n"
     "DIR/evidence, and writes the acceptance page to DIR/evidence/sign-off.md. ./run sign-off\n"
-    "does this, with the unit tests first, and writes to ./sign-off unless told otherwise.\n"
+    "does this, with the unit tests and proofs that they can fail (./test --proofs) first, and "
+    "writes\n"
+    "to ./sign-off unless told otherwise.\n"
     "\n"
     "  --out DIR    must be empty or new\n"
     "  --with DIR   evidence that was made before, such as that of the unit tests\n"
@@ -28,7 +30,8 @@ static const char help[] =
 #define STEP_WORDS_MAX 20
 
 /* The evidence, a line a step: the words of a command, to which --out is added. A step that takes
- * much longer than another comes first. Those that reports/steps.c asks for must be here. The
+ * much longer than another comes first. Those that reports/steps.c asks for must be here,
+ * but for the tests and their proofs, which ./run sign-off brings. The
  * earlier ledger is searched without duplicates, which it is known not to bear (LEG-6). */
 static const struct step {
     const char *name;

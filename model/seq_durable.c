@@ -595,6 +595,29 @@ static int64_t due_of_dispatcher(const struct actor *actor, const struct rules *
     return is_idle(actor) ? PROTOCOL_NEVER : glance->now;
 }
 
+static int weight_of(enum seq_state from)
+{
+    return seq_rules_terminal(from) ? SEQ_MISSTEP_WEIGHT : from == SEQ_UNSEEN ? 1 : 4;
+}
+
+uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
+                              uint8_t pairs[SEQ_MISSTEPS_MAX][2])
+{
+    uint32_t count = 0;
+    for (int from = 0; from < SEQ_STATES; from++) {
+        for (int to = 0; to < SEQ_STATES && is_there[from]; to++) {
+            enum seq_state one = (enum seq_state)from, other = (enum seq_state)to;
+            bool wrong = seq_rules_pair(one, other) == SEQ_PAIR_ILLEGAL ||
+                         seq_rules_move(one, other) == SEQ_MOVE_RETRY;
+            for (int w = !wrong ? 0 : drawn ? weight_of(one) : 1; w > 0; w--) {
+                pairs[count][0] = (uint8_t)from;
+                pairs[count++][1] = (uint8_t)to;
+            }
+        }
+    }
+    return count;
+}
+
 void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to)
 {
     actor->is.seq.misstep = (struct seq_misstep){

@@ -93,6 +93,16 @@ int64_t seq_durable_stage(void);
 struct actor;
 struct rules;
 
+#define SEQ_MISSTEP_WEIGHT 12
+#define SEQ_MISSTEPS_MAX   (SEQ_MISSTEP_WEIGHT * SEQ_STATES * SEQ_STATES)
+
+/* The moves that nobody may make from states that some seq is in: the 51 pairs that are neither
+ * legal nor a no-op, and the retry of a failure that rests (E-SEQ-2). Each once or, for a draw, as
+ * often as it weighs: seqs are UNSEEN for long and rest in terminal states for a moment only. How
+ * many there are. */
+uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
+                              uint8_t pairs[SEQ_MISSTEPS_MAX][2]);
+
 /* The actor's next transaction is to be an attempt at this move. A bug on purpose: no engine does
  * this by itself. */
 void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to);

@@ -1,6 +1,8 @@
 #include "real/chaos.h"
 
 #include "model/check.h"
+#include "real/part.h"
+#include "real/queue_fault.h"
 #include "real/rival.h"
 
 #include <stdio.h>
@@ -17,6 +19,11 @@
 #define SENT_NS       100000 /* between two looks whether COMMIT is sent */
 #define END_MS        60000  /* for a backend to end: as soon as it is given a processor */
 #define FOLLOW_TRIES  5      /* until a server that has lost a process and restarts has a standby */
+#define CLAIM_MS      100    /* until a message that came again is taken, or left */
+#define TRIES_MAX     200    /* until there are two messages to choose from */
+#define SAFE_TRIES    20000  /* of SENT_NS, until nobody has sent what must be answered */
+#define TRACES_MAX    256    /* messages whose claims are looked up */
+#define ORPHANS_MAX   64     /* claims of processes that died */
 #define STATUS_LATE   2
 #define STATUS_FAILED 3
 
@@ -43,6 +50,20 @@ static const struct chaos_kind_text kinds[CHAOS_KINDS] = {
                       "a worker that runs a task again answers otherwise"},
     [CHAOS_SHORT_STOP] = {"short-stop", FAULT_PAUSE, false,
                           "SIGSTOP of a worker, and SIGCONT while its claim lasts"},
+    [CHAOS_DUPLICATE] = {"duplicate", FAULT_DUPLICATE, false,
+                         "a message comes a second time, the first one not acked yet"},
+    [CHAOS_REPLAY] = {"replay", FAULT_REPLAY, false, "a message that was acked comes again"},
+    [CHAOS_REDELIVER] = {"redeliver", FAULT_REDELIVER, false,
+                         "a message comes again while its holder is at work"},
+    [CHAOS_DELAY] = {"delay", FAULT_DELAY, false, "what a commit published becomes visible late"},
+    [CHAOS_REORDER] = {"reorder", FAULT_REORDER, false,
+                       "a claim takes another message than the oldest"},
+    [CHAOS_CLOCK_FORWARD] = {"clock-forward", FAULT_CLOCK_FORWARD, false,
+                             "the store's clock leaps ahead, and claims lapse early"},
+    [CHAOS_CLOCK_BACK] = {"clock-back", FAULT_CLOCK_BACK, false,
+                          "the store's clock falls back, and claims lapse late"},
+    [CHAOS_ILLEGAL_MOVE] = {"illegal-move", FAULT_ILLEGAL_MOVE, false,
+                            "an actor attempts a move outside the contract"},
 };
 
 const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
@@ -53,15 +74,28 @@ const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
 
 /* An actor's process. */
 struct child {
-    pid_t pid;         /* 0: there is none */
-    bool done;         /* it has ended because nothing was left to do */
-    bool killed;       /* by us, and to be started anew */
-    bool stands;       /* still, at a point, and goes on when it is told, once */
-    int64_t resume_at; /* it stands still until then; 0: it does not */
-    int64_t stopped_at;
-    bool claimed; /* ... and held a claim when it was stopped */
+    pid_t pid;           /* 0: there is none */
+    bool done;           /* it has ended because nothing was left to do */
+    bool killed;         /* by us, and to be started anew */
+    bool stands;         /* still, at a point, and goes on when it is told, once */
+    int64_t resume_at;   /* it stands still until then; 0: it does not */
+    int64_t stopped_at;  /* by the store's clock */
+    size_t awaited;      /* 1 + the trace that it stands still for; 0: none */
+    int64_t waits_until; /* ... at most */
+    bool claimed;        /* ... and held a claim when it was stopped */
     uint8_t owed; /* 1 + enum chaos_kind: what befell it, and whether it counts is yet to be told */
     unsigned long aborted, transactions; /* its seat's, when that befell it */
+};
+
+/* A message that came twice or again: what is looked for in the history when all is over. */
+struct trace {
+    enum chaos_kind kind;
+    struct queue_trace of;
+};
+
+/* A claim whose holder died: the server's processes that it claimed by, and worked by last. */
+struct orphan {
+    int claimer, last;
 };
 
 struct watch {
@@ -69,9 +103,16 @@ struct watch {
     struct seat_page *page;
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
-    struct chaos_fault set[SEAT_SNARES];  /* what each snare is for */
-    uint64_t drop_at[SEAT_SNARES];        /* progress at which it is given up */
-    size_t next;                          /* of the plan */
+    struct chaos_fault set[SEAT_SNARES]; /* what each snare is for */
+    uint64_t drop_at[SEAT_SNARES];       /* progress at which it is given up */
+    uint32_t tries[SEAT_SNARES];         /* how often it was set for nothing */
+    size_t next;                         /* of the plan */
+    struct trace traces[TRACES_MAX];
+    size_t trace_count;
+    uint32_t copies;                  /* of messages */
+    uint64_t owed_later[CHAOS_KINDS]; /* whether they count is told when all is over */
+    struct orphan orphans[ORPHANS_MAX];
+    size_t orphan_count;
     struct store_pg *admin;               /* NULL: not connected */
     uint64_t provoked[ABORT_CLASS_COUNT]; /* aborts, by enum abort_class */
     struct chaos_report *report;
@@ -237,9 +278,23 @@ static void wait_a_little(void)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
+/* Where claims last, whoever was killed lets go of its own. */
+static void note_orphan(struct watch *watch, unsigned actor)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    const int claimers[] = {seat->claimer, seat->broken_off};
+    for (int i = 0; i < 2 && watch->chaos->gentle; i++) {
+        if (claimers[i] != 0 && watch->orphan_count < ORPHANS_MAX) {
+            watch->orphans[watch->orphan_count++] =
+                (struct orphan){.claimer = claimers[i], .last = seat->backend};
+        }
+    }
+}
+
 static void kill_child(struct watch *watch, unsigned actor)
 {
     collect(watch, actor, true);
+    note_orphan(watch, actor);
     watch->children[actor].killed = true;
     (void)kill(watch->children[actor].pid, SIGKILL);
 }
@@ -256,8 +311,8 @@ static void go_on(struct watch *watch, unsigned actor)
 static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 {
     struct child *child = &watch->children[actor];
-    child->stopped_at = driver_now();
-    child->resume_at = child->stopped_at + ms;
+    child->stopped_at = driver_now() + watch->page->clock;
+    child->resume_at = driver_now() + ms;
     child->claimed = watch->page->seats[actor].holds;
 }
 
@@ -266,7 +321,8 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 static void wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
-    bool lapsed = driver_now() - child->stopped_at > watch->chaos->driver.rules->timeout;
+    bool lapsed =
+        driver_now() + watch->page->clock - child->stopped_at > watch->chaos->driver.rules->timeout;
     child->resume_at = 0;
     count(watch, lapsed ? CHAOS_STOP : CHAOS_SHORT_STOP, child->claimed);
     go_on(watch, actor);
@@ -418,6 +474,62 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
     return false;
 }
 
+/* ---- those around -----------------------------------------------------------------------------
+ */
+
+/* Stopped from outside, at a moment at which no answer that it must have can be lost. */
+static bool halt_safely(struct watch *watch, unsigned actor)
+{
+    const struct seat *seat = &watch->page->seats[actor];
+    struct child *child = &watch->children[actor];
+    int status = 0;
+    for (int i = 0; i < SAFE_TRIES; i++) {
+        (void)kill(child->pid, SIGSTOP);
+        while (waitpid(child->pid, &status, WUNTRACED) < 0) {
+        }
+        if (!WIFSTOPPED(status)) {
+            ended(watch, actor, status);
+            return false;
+        }
+        if (seat->sending == 0 || (seat->spared & SEAT_SPARED_DOUBT) == 0) {
+            return true;
+        }
+        (void)kill(child->pid, SIGCONT);
+        nanosleep(&(struct timespec){.tv_nsec = SENT_NS}, NULL);
+    }
+    return false;
+}
+
+/* All but the victim, where a scenario spares somebody a lost answer. Those that stand still
+ * already are left alone. As bits: who was halted. */
+static uint32_t halt_others(struct watch *watch, unsigned victim)
+{
+    uint32_t halted = 0;
+    for (unsigned a = 0; a < watch->actors && watch->chaos->gentle; a++) {
+        const struct child *child = &watch->children[a];
+        if (a != victim && child->pid != 0 && !child->killed && !child->stands &&
+            halt_safely(watch, a)) {
+            halted |= UINT32_C(1) << a;
+        }
+    }
+    return halted;
+}
+
+/* One that had come to its snare meanwhile goes on, and the fault misses. */
+static void go_on_others(struct watch *watch, uint32_t halted)
+{
+    for (unsigned a = 0; a < watch->actors; a++) {
+        if ((halted >> a & 1) != 0) {
+            int number = atomic_exchange(&watch->page->seats[a].snare, -1);
+            if (number >= 0) {
+                watch->page->snares[number].state = SEAT_SNARE_FREE;
+                watch->report->missed++;
+            }
+            (void)kill(watch->children[a].pid, SIGCONT);
+        }
+    }
+}
+
 /* What comes of it, the victim's transaction tells. */
 static void strike(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
@@ -427,7 +539,9 @@ static void strike(struct watch *watch, unsigned actor, const struct chaos_fault
     bool ready = kind != CHAOS_FAILOVER || follow(watch);
     owe(watch, actor, kind);
     ready = ready && (!freezes || let_send(watch, actor, &frozen));
+    uint32_t halted = ready && kind != CHAOS_TERMINATE ? halt_others(watch, actor) : 0;
     bool done = ready && take_away(watch, actor, kind, freezes ? &frozen : NULL);
+    go_on_others(watch, halted);
     process_release(&frozen);
     if (!done) {
         go_on(watch, actor);
@@ -482,8 +596,107 @@ static void contend(struct watch *watch, unsigned actor, enum chaos_kind kind)
     }
 }
 
-/* A process stands still at the point of this fault. */
-static void befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+/* ---- the queue and the clock ------------------------------------------------------------------
+ */
+
+static struct queue_at queue_of(struct watch *watch)
+{
+    return (struct queue_at){.store = admin(watch),
+                             .schema = watch->chaos->driver.schema,
+                             .now = driver_now() + watch->page->clock};
+}
+
+/* Whether it is claimed shows in the end. */
+static bool follow_trace(struct watch *watch, enum chaos_kind kind, struct queue_trace trace)
+{
+    if (trace.message == 0 || watch->trace_count == TRACES_MAX) {
+        watch->report->missed++;
+        return false;
+    }
+    watch->traces[watch->trace_count++] = (struct trace){.kind = kind, .of = trace};
+    return true;
+}
+
+/* Its holder stands still until somebody else has taken it, or nobody did for a while. */
+static void await_claim(struct watch *watch, unsigned actor)
+{
+    struct child *child = &watch->children[actor];
+    child->awaited = watch->trace_count;
+    child->waits_until = driver_now() + CLAIM_MS;
+}
+
+/* Whether it is taken by now. */
+static void look_for_claim(struct watch *watch, unsigned actor)
+{
+    struct child *child = &watch->children[actor];
+    struct queue_at at = queue_of(watch);
+    if (at.store == NULL || driver_now() >= child->waits_until ||
+        queue_fault_took_effect(&at, &watch->traces[child->awaited - 1].of,
+                                watch->chaos->driver.rules->timeout)) {
+        child->awaited = 0;
+        go_on(watch, actor);
+    }
+}
+
+/* False: there was nothing to disturb. */
+static bool disturb_queue(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+{
+    enum chaos_kind kind = (enum chaos_kind)fault->kind;
+    struct queue_at at = queue_of(watch);
+    struct queue_trace trace = {.message = 0};
+    if (at.store != NULL) {
+        trace = kind == CHAOS_REDELIVER
+                    ? queue_fault_redeliver(&at, watch->page->seats[actor].claimer)
+                    : queue_fault_copy(&at, kind == CHAOS_REPLAY, fault->amount, ++watch->copies);
+    }
+    seat_page_disturb(watch->page, trace.transaction);
+    return follow_trace(watch, kind, trace);
+}
+
+/* The oldest message is locked, as by somebody who is about to take it, until the victim has its
+ * answer. False: there are not two to choose from. */
+static bool overtake(struct watch *watch, unsigned actor)
+{
+    const struct victim victim = {.watch = watch, .actor = actor};
+    struct rival rival = rival_of(&victim);
+    struct seat *seat = &watch->page->seats[actor];
+    owe(watch, actor, CHAOS_REORDER);
+    watch->children[actor].stands = false;
+    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, &seat->kept_off);
+    if (!done) {
+        watch->children[actor].owed = 0;
+        seat->struck = SEAT_UNHARMED;
+    }
+    return done;
+}
+
+/* Claims that somebody holds lapse earlier or later than they were given for. */
+static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+{
+    bool ahead = fault->kind == CHAOS_CLOCK_FORWARD;
+    count(watch, (enum chaos_kind)fault->kind, watch->page->seats[actor].holds);
+    watch->page->clock += ahead ? (int64_t)fault->amount : -(int64_t)fault->amount;
+}
+
+/* What the dead held comes again, as soon as nothing of theirs can be committed any more. */
+static void release_orphans(struct watch *watch)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < watch->orphan_count; i++) {
+        struct queue_at at = queue_of(watch);
+        struct orphan orphan = watch->orphans[i];
+        int64_t transaction = 0;
+        if (at.store == NULL || !queue_fault_is_gone(&at, orphan.claimer, orphan.last) ||
+            !queue_fault_release(&at, orphan.claimer, &transaction)) {
+            watch->orphans[left++] = orphan;
+        }
+        seat_page_disturb(watch->page, transaction);
+    }
+    watch->orphan_count = left;
+}
+
+/* A process stands still at the point of this fault. False: it is to wait for another one. */
+static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     const struct seat *seat = &watch->page->seats[actor];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
@@ -509,13 +722,35 @@ static void befall(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_CONNECTIONS:
         contend(watch, actor, kind);
         break;
+    case CHAOS_DUPLICATE:
+    case CHAOS_REPLAY:
+        (void)disturb_queue(watch, actor, fault);
+        go_on(watch, actor);
+        break;
+    case CHAOS_REDELIVER:
+        if (disturb_queue(watch, actor, fault)) {
+            await_claim(watch, actor);
+        } else {
+            go_on(watch, actor);
+        }
+        break;
+    case CHAOS_REORDER:
+        return overtake(watch, actor);
+    case CHAOS_CLOCK_FORWARD:
+    case CHAOS_CLOCK_BACK:
+        leap(watch, actor, fault);
+        go_on(watch, actor);
+        break;
     case CHAOS_KILL:
     case CHAOS_CUT_LATE:
     case CHAOS_CUT_EARLY:
     case CHAOS_ANSWER:
+    case CHAOS_DELAY:
+    case CHAOS_ILLEGAL_MOVE:
     case CHAOS_KINDS:
         CHECK(false); /* nobody stands still for these */
     }
+    return true;
 }
 
 static void stopped(struct watch *watch, unsigned actor)
@@ -527,8 +762,10 @@ static void stopped(struct watch *watch, unsigned actor)
         return;
     }
     CHECK(number < SEAT_SNARES);
-    befall(watch, actor, &watch->set[number]);
-    watch->page->snares[number].state = SEAT_SNARE_FREE;
+    bool fell = befall(watch, actor, &watch->set[number]);
+    bool again = !fell && ++watch->tries[number] < TRIES_MAX;
+    watch->report->missed += !fell && !again;
+    watch->page->snares[number].state = again ? SEAT_SNARE_SET : SEAT_SNARE_FREE;
 }
 
 /* SIGKILL at any instant. It is stopped first: where it stood is then known. */
@@ -538,7 +775,7 @@ static void kill_now(struct watch *watch, unsigned first)
         unsigned actor = (first + i) % watch->actors;
         struct child *child = &watch->children[actor];
         int status = 0;
-        if (child->pid == 0 || child->killed || child->resume_at != 0) {
+        if (child->pid == 0 || child->killed || child->resume_at != 0 || child->awaited != 0) {
             continue;
         }
         (void)kill(child->pid, SIGSTOP);
@@ -549,6 +786,14 @@ static void kill_now(struct watch *watch, unsigned first)
             return;
         }
         struct seat *seat = &watch->page->seats[actor];
+        if ((seat->spared & SEAT_SPARED_DEATH) != 0) {
+            if (seat->snare < 0) {
+                (void)kill(child->pid, SIGCONT);
+            } else {
+                stopped(watch, actor);
+            }
+            continue;
+        }
         int number = atomic_exchange(&seat->snare, -1);
         if (number >= 0) { /* it was at a point that another fault waits for */
             watch->page->snares[number].state = SEAT_SNARE_FREE;
@@ -567,15 +812,23 @@ static void set_snare(struct watch *watch, int number, const struct chaos_fault 
 {
     struct seat_snare *snare = &watch->page->snares[number];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
-    snare->act = kind == CHAOS_CUT_EARLY  ? SEAT_CUTS_EARLY
-                 : kind == CHAOS_CUT_LATE ? SEAT_CUTS_LATE
-                 : kind == CHAOS_ANSWER   ? SEAT_ANSWERS
-                                          : SEAT_STOPS;
+    snare->act = kind == CHAOS_CUT_EARLY      ? SEAT_CUTS_EARLY
+                 : kind == CHAOS_CUT_LATE     ? SEAT_CUTS_LATE
+                 : kind == CHAOS_ANSWER       ? SEAT_ANSWERS
+                 : kind == CHAOS_DELAY        ? SEAT_DELAYS
+                 : kind == CHAOS_ILLEGAL_MOVE ? SEAT_ERRS
+                                              : SEAT_STOPS;
     snare->bundle = fault->bundle;
     snare->moment = fault->moment == SEAT_SENT ? SEAT_BEFORE_COMMIT : fault->moment;
     snare->from = fault->from;
-    snare->held = kind != CHAOS_KILL_AT_POINT;
-    snare->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP;
+    snare->held = kind != CHAOS_KILL_AT_POINT && kind != CHAOS_REPLAY && kind != CHAOS_REORDER;
+    snare->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP || kind == CHAOS_DUPLICATE ||
+                     kind == CHAOS_REDELIVER || kind == CHAOS_CLOCK_FORWARD ||
+                     kind == CHAOS_CLOCK_BACK;
+    snare->kills = kind == CHAOS_KILL_AT_POINT;
+    snare->claims = kind == CHAOS_REORDER;
+    snare->amount = fault->amount;
+    watch->tries[number] = 0;
     snare->serializable = kind == CHAOS_SERIALIZATION;
     snare->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
@@ -608,7 +861,9 @@ static void clear_snare(struct watch *watch, int number, uint64_t progress)
         snare->state = SEAT_SNARE_FREE;
         kill_now(watch, fault->amount);
     } else if (alone && snare->state == SEAT_SNARE_SPRUNG) {
-        watch->report->counted[fault->kind]++;
+        bool told_later = fault->kind == CHAOS_DELAY || fault->kind == CHAOS_ILLEGAL_MOVE;
+        watch->report->counted[fault->kind] += !told_later;
+        watch->owed_later[fault->kind] += told_later;
         snare->state = SEAT_SNARE_FREE;
     } else if (progress > watch->drop_at[number] &&
                atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_FREE)) {
@@ -655,6 +910,9 @@ static void look(struct watch *watch, unsigned actor)
     if (child->resume_at != 0 && driver_now() >= child->resume_at) {
         wake(watch, actor);
     }
+    if (child->awaited != 0 && child->pid != 0) {
+        look_for_claim(watch, actor);
+    }
 }
 
 static bool all_done(const struct watch *watch)
@@ -689,8 +947,21 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
         } else if (weather) {
             follow_plan(watch);
         }
+        release_orphans(watch);
         if (watch->end == CHAOS_END_COUNT) {
             wait_a_little();
+        }
+    }
+}
+
+/* Everything is done, and yet: a message that was acked long ago may come again. */
+static void replay_late(struct watch *watch)
+{
+    for (int i = 0; i < SEAT_SNARES; i++) {
+        int set = SEAT_SNARE_SET;
+        if (watch->set[i].kind == CHAOS_REPLAY && watch->page->snares[i].act == SEAT_STOPS &&
+            atomic_compare_exchange_strong(&watch->page->snares[i].state, &set, SEAT_SNARE_FREE)) {
+            (void)disturb_queue(watch, 0, &watch->set[i]);
         }
     }
 }
@@ -699,6 +970,7 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
 static void settle(struct watch *watch)
 {
     end_all(watch);
+    replay_late(watch);
     leave(watch);
     for (int i = 0; i < SEAT_SNARES; i++) {
         clear_snare(watch, i, UINT64_MAX);
@@ -709,6 +981,43 @@ static void settle(struct watch *watch)
     }
     watch->chaos->driver.dsn = chaos_server_dsn(watch->chaos->server);
     run_phase(watch, false, driver_now() + watch->chaos->settle_ms);
+}
+
+/* Illegal moves that the ledger has turned away. */
+static uint64_t turned_away(const struct watch *watch, const struct queue_at *at)
+{
+    char query[120];
+    int64_t number = 0;
+    bool asked = at->store != NULL &&
+                 part_erred_query((enum protocol_id)watch->chaos->driver.rules->protocol,
+                                  at->schema, query, sizeof query) &&
+                 store_pg_ask(at->store, query, &number);
+    return asked ? (uint64_t)number : 0;
+}
+
+/* What is told when all is over: by the history, and by those who were there. */
+static void count_later(struct watch *watch)
+{
+    struct queue_at at = queue_of(watch);
+    struct chaos_report *report = watch->report;
+    const struct seat_page *page = watch->page;
+    for (size_t i = 0; i < watch->trace_count; i++) {
+        const struct trace *trace = &watch->traces[i];
+        count(watch, trace->kind,
+              at.store != NULL &&
+                  queue_fault_took_effect(&at, &trace->of, watch->chaos->driver.rules->timeout));
+    }
+    for (unsigned long i = 0; i < page->delay_count && i < SEAT_DELAYS_MAX; i++) {
+        report->counted[CHAOS_DELAY] += page->delays[i].looked;
+        watch->owed_later[CHAOS_DELAY] -= page->delays[i].looked;
+    }
+    uint64_t erred = turned_away(watch, &at);
+    erred = erred < watch->owed_later[CHAOS_ILLEGAL_MOVE] ? erred
+                                                          : watch->owed_later[CHAOS_ILLEGAL_MOVE];
+    report->counted[CHAOS_ILLEGAL_MOVE] += erred;
+    report->missed +=
+        watch->owed_later[CHAOS_DELAY] + watch->owed_later[CHAOS_ILLEGAL_MOVE] - erred;
+    leave(watch);
 }
 
 /* What only those who were there can tell. */
@@ -748,12 +1057,14 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     chaos->driver.storms = chaos->plan->storms;
     int64_t late = driver_now() + chaos->weather_ms;
     run_phase(&watch, true, chaos->until != 0 && chaos->until < late ? chaos->until : late);
-    if (chaos->plan->storms && (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
+    bool in_hand = chaos->gentle && watch.end == CHAOS_LATE; /* what nobody may die over */
+    if (chaos->plan->storms && !in_hand &&
+        (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
         watch.end = CHAOS_END_COUNT; /* that weather lasts is nobody's fault */
         settle(&watch);
     }
     end_all(&watch);
-    leave(&watch);
+    count_later(&watch);
     add_up(&watch);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return watch.end == CHAOS_END_COUNT ? CHAOS_QUIET : watch.end;

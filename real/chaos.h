@@ -12,7 +12,10 @@
  * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit,
  * and only if it did what its kind says: who was stopped held a claim and slept past its end; a
  *       transaction whose connection or server was taken away did not get the answer that it
- *       committed; 40001, 40P01 and 53300 were answered to the one that they were meant for.
+ *       committed; 40001, 40P01 and 53300 were answered to the one that they were meant for. Of the
+ *       queue: a message that came twice or again was claimed; a later one was claimed while an
+ *       earlier one was there; somebody looked for messages while one was hidden. An illegal move
+ *       was attempted, and the ledger dealt with it.
  * (CH2) Only processes that were started here are signalled, and processes of the server that was
  *       given to be harmed.
  * (CH3) When chaos_run returns nobody that it started is left. */
@@ -40,6 +43,14 @@ enum chaos_kind {
     CHAOS_CONNECTIONS,   /* 53300 */
     CHAOS_ANSWER,        /* who runs a task again answers otherwise */
     CHAOS_SHORT_STOP,    /* SIGSTOP, and SIGCONT before its claim lapses */
+    CHAOS_DUPLICATE,     /* a message comes a second time, the first one not acked yet */
+    CHAOS_REPLAY,        /* a message that was acked comes again */
+    CHAOS_REDELIVER,     /* a message comes again while its holder is at work */
+    CHAOS_DELAY,         /* what a commit published becomes visible late */
+    CHAOS_REORDER,       /* a claim takes another message than the oldest */
+    CHAOS_CLOCK_FORWARD, /* the store's clock leaps ahead: claims lapse early */
+    CHAOS_CLOCK_BACK,    /* the store's clock falls back: claims lapse late */
+    CHAOS_ILLEGAL_MOVE,  /* an actor attempts a move outside the contract */
     CHAOS_KINDS
 };
 
@@ -57,7 +68,8 @@ struct chaos_fault {
     uint8_t moment;  /* ... and when: enum seat_moment; SEAT_SENT: the server's process is frozen
                         before COMMIT is sent, so that it is unanswered for certain */
     uint32_t from;   /* transactions of all actors before it may fall */
-    uint32_t amount; /* of a stop: milliseconds; CHAOS_KILL: whom */
+    uint32_t amount; /* of a stop, a delay, a clock: milliseconds; CHAOS_KILL: whom; of a message or
+                        a move: which */
 };
 
 struct chaos_plan {
@@ -83,6 +95,7 @@ struct chaos {
     struct driver driver; /* what every process needs */
     struct chaos_server *server;
     const struct chaos_plan *plan;
+    bool gentle; /* claims last, and end with who holds them (part.h, `patient`) */
     const volatile sig_atomic_t *interrupted; /* not 0: ends early */
     int64_t weather_ms, settle_ms;            /* until it is given up */
     int64_t until; /* by driver_now(): faults stop then, whatever is left of the plan; 0: never */

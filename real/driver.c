@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "real/part.h"
+#include "real/queue_fault.h"
 #include "real/schema.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@ struct station {
     struct store_pg *as[PRINCIPAL_COUNT]; /* the caller's first; NULL: no such principal */
     struct store_pg *asked;               /* the one that was asked last */
     unsigned moves;                       /* of the server, that it has heard of */
+    bool refused;                         /* its last transaction was */
     struct primitive primitives[SABOTAGE_TABLE_SIZE];
 };
 
@@ -78,7 +80,8 @@ static bool open_station(const struct driver *driver, unsigned actor, struct sta
                                        .primitive_count = SABOTAGE_TABLE_SIZE,
                                        .form = SQL_WHOLE,
                                        .name = name,
-                                       .marks = driver->storms};
+                                       .marks = driver->storms,
+                                       .late_changes = driver->presets};
     station->as[PRINCIPAL_NONE] = open_as_caller(driver, &options, problem);
     bool opened = station->as[PRINCIPAL_NONE] != NULL;
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
@@ -143,6 +146,64 @@ static bool answers_otherwise(const struct driver *driver, unsigned number, stru
     return true;
 }
 
+/* ---- what an actor is led to ----------------------------------------------------------------- */
+
+struct places {
+    struct part_place list[PART_PLACES_MAX];
+    size_t count;
+};
+
+static void take_place(void *context, const int64_t *row)
+{
+    struct places *places = context;
+    if (places->count < PART_PLACES_MAX) {
+        places->list[places->count++] = (struct part_place){.number = row[0], .state = row[1]};
+    }
+}
+
+/* Its next transaction attempts what nobody may do, if there is anything to attempt it on. */
+static void go_wrong(const struct driver *driver, unsigned number, struct station *station,
+                     struct performer *performer)
+{
+    char query[120];
+    enum protocol_id protocol = (enum protocol_id)driver->rules->protocol;
+    struct places places = {.count = 0};
+    struct actor tried = performer->actor;
+    uint32_t which = 0;
+    if (!driver->storms || !seat_is_awaited(driver->page, SEAT_ERRS) ||
+        !part_missteps_query(protocol, driver->schema, query, sizeof query) ||
+        !store_pg_query(station->as[PRINCIPAL_NONE], query, take_place, &places) ||
+        !part_misstep(protocol, &tried, places.list, places.count, 0)) {
+        return;
+    }
+    if (seat_is_to_err(driver->page, number, &which)) {
+        (void)part_misstep(protocol, &performer->actor, places.list, places.count, which);
+    }
+}
+
+/* A commit that was broken off may still be under way: who takes it for granted that none comes
+ * late waits until its process on the server has ended. Who holds nothing any more, and does not
+ * know that it gave it back, lets go of it: there claims last. */
+static void be_patient(const struct driver *driver, struct station *station, struct seat *seat)
+{
+    int broken_off = seat->broken_off, claimer = seat->claimer;
+    int64_t transaction = 0;
+    bool gone = broken_off == 0, freed = seat->holds;
+    while ((!gone || !freed) && driver_now() < driver->give_up_at) {
+        const struct queue_at at = {.store = station->as[PRINCIPAL_NONE],
+                                    .schema = driver->schema,
+                                    .now = driver_now() + driver->page->clock};
+        gone = gone || queue_fault_is_gone(&at, broken_off, 0);
+        freed = freed || (gone && queue_fault_release(&at, claimer, &transaction) &&
+                          (broken_off == 0 || queue_fault_release(&at, broken_off, &transaction)));
+        if (!gone || !freed) {
+            pause_ms(PAUSE_MS);
+        }
+    }
+    seat->broken_off = 0; /* not before: who dies meanwhile has not let go */
+    seat_page_disturb(driver->page, transaction);
+}
+
 /* There is no server, or no connection to it: nothing can have come of it. */
 static bool found_nobody(const struct outcome *outcome)
 {
@@ -159,6 +220,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     struct seat *seat = &driver->page->seats[number];
     bool was_idle = performer->role->is_idle(&performer->actor);
     follow_server(driver, station);
+    go_wrong(driver, number, station, performer);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
     bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
     if (performer_works(performer, driver->sabotage, &bundle)) {
@@ -166,9 +228,12 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     }
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
-    if (!seat_execute(driver->page, number, station->asked, &bundle, driver_now(), &outcome)) {
+    seat->spared = part_spares(driver->rules, &performer->actor, &bundle);
+    if (!seat_execute(driver->page, number, station->asked, &bundle,
+                      driver_now() + driver->page->clock, &outcome)) {
         return false;
     }
+    station->refused = outcome.kind == OUTCOME_REFUSED;
     if (bundle.principal != PRINCIPAL_NONE) {
         let_in_others(station, seat);
     }
@@ -178,7 +243,14 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
         part_answer_otherwise((enum protocol_id)driver->rules->protocol, &performer->actor, false);
     }
     seat->holds = holds(performer);
+    int spared = part_spares(driver->rules, &performer->actor, &bundle);
+    seat->spared |= spared; /* whatever is kept of it, it is spared */
     seat_keep(seat, &performer->actor);
+    seat->spared = spared;
+    if (outcome.kind != OUTCOME_COMMITTED && outcome.kind != OUTCOME_REFUSED &&
+        part_is_patient((enum protocol_id)driver->rules->protocol)) {
+        be_patient(driver, station, seat);
+    }
     if (found_nobody(&outcome)) {
         pause_ms(PAUSE_MS);
     } else if (!was_idle || !performer->role->is_idle(&performer->actor)) {
@@ -216,7 +288,9 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
         if (!step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
-        if (!was_idle || !role->is_idle(&performer.actor) || performer.memory.stage != 0) {
+        /* Where all is halted somebody finds work for ever, and is refused it. */
+        if ((!was_idle && !station->refused) || !role->is_idle(&performer.actor) ||
+            performer.memory.stage != 0) {
             continue;
         }
         if (!is_quiet(driver, station, &quiet)) {

@@ -6,7 +6,8 @@
  * a time, so that others get their turn where connections are few; where none is free (53300) it
  * waits a moment, and the engine decides (E-CUT-15).
  *
- * Time is the machine's monotonic clock in milliseconds, the same for all processes. */
+ * Time is the machine's monotonic clock in milliseconds, the same for all processes, and as far
+ * ahead as the page says: the store's clock may leap. */
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
@@ -21,6 +22,7 @@ struct driver {
     int64_t give_up_at;              /* by driver_now() */
     struct seat_page *page;          /* where everybody sits */
     bool storms;                     /* the server may go away, and comes back */
+    bool presets;                    /* the schema starts ledgers by itself (presets.h) */
 };
 
 enum driver_end {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The last change of every transaction, in the order of changes. */
+/* Every change with its transaction, in their order. A mark is a transaction's last one, but for
+ * what a fault or the schema added to it afterwards. */
 struct book {
     struct store_pg_mark *marks;
     size_t count, capacity;
@@ -149,9 +150,7 @@ bool fates_look_up(struct store_pg *store, const char *schema, const struct seat
                           .cuts =
                               page->cut_count < SEAT_CUTS_MAX ? page->cut_count : SEAT_CUTS_MAX};
     fates->unnoted += page->ack_count - noted.acks + page->cut_count - noted.cuts;
-    snprintf(text, sizeof text,
-             "SELECT xid, max(seq), max(backend) FROM %s.history GROUP BY xid ORDER BY max(seq)",
-             schema);
+    snprintf(text, sizeof text, "SELECT xid, seq, backend FROM %s.history ORDER BY seq", schema);
     bool done = store_pg_query(store, text, note, &book);
     for (unsigned long i = 0; i < noted.acks && done; i++) {
         fates->acknowledged++;

@@ -5,13 +5,31 @@
 
 #include "model/protocol.h"
 
+/* Something that can be moved, and the state that it is in. */
+struct part_place {
+    int64_t number, state;
+};
+#define PART_PLACES_MAX 256
+
 struct real_part {
     /* SQL that counts what is left to do, now or later: FROM and WHERE of a SELECT count(*), with
      * %s for the schema. 0 ends those who serve. */
     const char *left;
-    /* It takes it for granted that nobody is ever late or dies at a bad moment: on a real machine
-     * no fault can be let loose on it and spare that. */
-    bool delicate;
+    /* It takes it for granted that nobody is late: claims last, whatever happens to a server and
+     * however busy the machine is, and end when their holder is known to be dead; and no commit
+     * comes after its sender has gone on. */
+    bool patient;
+    /* What a scenario takes for granted beside that, of an actor that is about to send the bundle:
+     * enum seat_spared, as bits. NULL: nothing. */
+    int (*spares)(const struct rules *rules, const struct actor *actor,
+                  const struct bundle *bundle);
+    /* FAULT_ILLEGAL_MOVE: the actor's next transaction attempts one, the `which`-th of those that
+     * the rows of the queried numbers and states allow. False: there is none. NULL: no actor ever
+     * does. */
+    const char *missteps; /* ... the query, */
+    const char *erred;    /* ... and one for how many the ledger has turned away */
+    bool (*misstep)(struct actor *actor, const struct part_place *places, size_t count,
+                    uint32_t which);
     /* An answer that can be given otherwise (E-ACL-21); NULL: there is none. */
     int64_t (*answer)(const struct bundle *bundle);
     enum row_table answered; /* the row of that key is there once it was taken up */
@@ -33,8 +51,15 @@ void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool 
 uint64_t part_resolved(enum protocol_id protocol);
 bool part_is_vague(enum protocol_id protocol);
 
-/* Whether real faults may befall runs of the protocol. */
-bool part_bears_faults(enum protocol_id protocol);
+bool part_is_patient(enum protocol_id protocol);
+int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle);
+
+/* What a misstep is chosen from, as SQL; false: the protocol has none. Then the step itself, unless
+ * the actor is about to make one already. */
+bool part_missteps_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
+bool part_erred_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
+bool part_misstep(enum protocol_id protocol, struct actor *actor, const struct part_place *places,
+                  size_t count, uint32_t which);
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
 

@@ -2,6 +2,7 @@
 
 #include "real/schema.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -109,6 +110,41 @@ static void serialization(const struct rival *rival, struct store_pg *holder,
 void rival_serialization(const struct rival *rival)
 {
     contend(rival, serialization);
+}
+
+/* The oldest that nobody else is taking; and whether another one is there. */
+static int64_t hold_oldest(const struct rival *rival, struct store_pg *holder, int64_t now)
+{
+    char text[TEXT_SIZE];
+    int64_t oldest = 0, others = 0;
+    snprintf(text, sizeof text,
+             "WITH due AS MATERIALIZED (SELECT id FROM %s.message WHERE visible_at <= %" PRId64
+             " ORDER BY visible_at, id LIMIT 1 FOR UPDATE SKIP LOCKED) SELECT coalesce(max(id), 0) "
+             "FROM due",
+             rival->schema, now);
+    if (!store_pg_run(holder, "BEGIN") || !store_pg_ask(holder, text, &oldest)) {
+        return 0;
+    }
+    snprintf(text, sizeof text,
+             "SELECT count(*) FROM %s.message WHERE visible_at <= %" PRId64 " AND id <> %" PRId64,
+             rival->schema, now, oldest);
+    return store_pg_ask(holder, text, &others) && others > 0 ? oldest : 0;
+}
+
+bool rival_overtake(const struct rival *rival, int64_t now, _Atomic long long *held)
+{
+    struct store_pg *holder = connect_as(rival, "assay rival");
+    int64_t oldest = holder == NULL ? 0 : hold_oldest(rival, holder, now);
+    *held = oldest;
+    go_on(rival);
+    for (int i = 0; oldest != 0 && i < STAY_TRIES && !rival->is_over(rival->of); i++) {
+        pause_ms(1);
+    }
+    if (holder != NULL) {
+        (void)store_pg_run(holder, "ROLLBACK");
+    }
+    store_pg_close(holder);
+    return oldest != 0;
 }
 
 void rival_crowd(const struct rival *rival)

@@ -7,9 +7,9 @@
  * long it takes to be given a processor, up to some seconds. Whether it was hit is the victim's to
  * say.
  *
- * It needs a superuser, and a server whose deadlock_timeout is RIVAL_DEADLOCK_MS or a little more:
- * the victim must be waiting already when the rival asks for what the victim has, and be the first
- * to look for a deadlock. */
+ * Most of it needs a superuser, and a server whose deadlock_timeout is RIVAL_DEADLOCK_MS or a
+ * little more: the victim must be waiting already when the rival asks for what the victim has, and
+ * be the first to look for a deadlock. */
 #ifndef REAL_RIVAL_H
 #define REAL_RIVAL_H
 
@@ -31,6 +31,11 @@ struct rival {
 
 void rival_deadlock(const struct rival *rival);
 void rival_serialization(const struct rival *rival);
+
+/* Holds the oldest message that could be claimed, so that the victim's claim takes a later one.
+ * What is held is in *held before the victim goes on. False: there are not two, and it just goes
+ * on. */
+bool rival_overtake(const struct rival *rival, int64_t now, _Atomic long long *held);
 
 /* Takes every connection that is left, and the victim's. */
 void rival_crowd(const struct rival *rival);

@@ -3,8 +3,10 @@
 
 #include "real/part.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -39,6 +41,25 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
     }
 }
 
+void seat_page_disturb(struct seat_page *page, int64_t transaction)
+{
+    if (transaction != 0) {
+        unsigned long at = atomic_fetch_add(&page->disturbance_count, 1);
+        CHECK(at < SEAT_DISTURBANCES_MAX);
+        page->disturbances[at] = transaction;
+    }
+}
+
+bool seat_page_is_disturbance(const struct seat_page *page, int64_t transaction)
+{
+    for (unsigned long i = 0; i < page->disturbance_count; i++) {
+        if (page->disturbances[i] == transaction) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void seat_page_move(struct seat_page *page, const char *dsn)
 {
     size_t length = strlen(dsn);
@@ -69,6 +90,10 @@ void seat_take_place(struct seat *seat, struct performer *performer, const struc
     seat->backend = 0;
     seat->snare = -1;
     seat->struck = SEAT_UNHARMED;
+    seat->spared = 0;
+    seat->claimer = 0;
+    seat->broken_off = 0;
+    seat->kept_off = 0;
     seat->doubt = 0;
     if (seat->sending != 0) {
         seat->unheard[seat->unheard_count++ % SEAT_DEATHS] = seat->sending;
@@ -134,7 +159,29 @@ static bool fits(const struct place *place, const struct seat_snare *snare)
            (snare->bundle == SEAT_ANY || snare->bundle == place->bundle->name) &&
            (!snare->serializable ||
             (place->bundle->isolation == SERIALIZABLE && place->seat->last_table >= 0)) &&
-           (!snare->writes_twice || place->several);
+           (!snare->writes_twice || place->several) &&
+           (!snare->claims || bundle_claims(place->bundle));
+}
+
+static bool publishes(const struct bundle *bundle)
+{
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        if (bundle->calls[i].primitive == PRIMITIVE_PUBLISH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What may happen to somebody that is spared something. */
+static bool may_meet(const struct place *place, const struct seat_snare *snare)
+{
+    int spared = place->seat->spared;
+    bool cuts = snare->act == SEAT_CUTS_EARLY || snare->act == SEAT_CUTS_LATE;
+    return (!snare->kills || (spared & SEAT_SPARED_DEATH) == 0) &&
+           (!cuts || (spared & SEAT_SPARED_DOUBT) == 0) &&
+           (snare->act != SEAT_DELAYS ||
+            (publishes(place->bundle) && place->bundle->principal == PRINCIPAL_NONE));
 }
 
 bool seat_is_hit(const struct seat *seat)
@@ -155,7 +202,7 @@ static struct seat_snare *spring(const struct place *place, enum seat_act act,
     for (int i = 0; i < SEAT_SNARES; i++) {
         struct seat_snare *snare = &place->page->snares[i];
         int set = SEAT_SNARE_SET;
-        if (fits(place, snare) && snare->act == act &&
+        if (fits(place, snare) && snare->act == act && may_meet(place, snare) &&
             (act != SEAT_STOPS || (snare->moment == moment && is_held(place, snare))) &&
             atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_SPRUNG)) { /* SE1 */
             place->seat->snare = act == SEAT_STOPS ? i : -1;
@@ -172,7 +219,8 @@ static bool is_awaited_inside(const struct place *place)
         const struct seat_snare *snare = &place->page->snares[i];
         bool inside = snare->moment == SEAT_SENT || snare->moment == SEAT_BEFORE_COMMIT;
         bool cuts = snare->act == SEAT_CUTS_EARLY || snare->act == SEAT_CUTS_LATE;
-        if (fits(place, snare) && (cuts || (snare->act == SEAT_STOPS && inside))) {
+        bool asks = cuts || snare->act == SEAT_DELAYS;
+        if (fits(place, snare) && (asks || (snare->act == SEAT_STOPS && inside))) {
             return true;
         }
     }
@@ -191,7 +239,66 @@ bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
                                  const struct bundle *bundle)
 {
     struct place place = {.page = page, .seat = &page->seats[number], .bundle = bundle};
-    return spring(&place, SEAT_ANSWERS, SEAT_BEFORE_BEGIN) != NULL;
+    bool sprung = spring(&place, SEAT_ANSWERS, SEAT_BEFORE_BEGIN) != NULL;
+    page->answered += sprung;
+    return sprung;
+}
+
+bool seat_is_awaited(const struct seat_page *page, enum seat_act act)
+{
+    for (int i = 0; i < SEAT_SNARES; i++) {
+        const struct seat_snare *snare = &page->snares[i];
+        if (snare->state == SEAT_SNARE_SET && snare->act == act && snare->from <= page->progress) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool seat_is_to_err(struct seat_page *page, unsigned number, uint32_t *amount)
+{
+    struct bundle any;
+    bundle_begin(&any, BUNDLE_SEQ_ATTEMPT);
+    struct place place = {.page = page, .seat = &page->seats[number], .bundle = &any};
+    const struct seat_snare *snare = spring(&place, SEAT_ERRS, SEAT_BEFORE_BEGIN);
+    *amount = snare == NULL ? 0 : snare->amount;
+    return snare != NULL;
+}
+
+/* ---- messages that are hidden ---------------------------------------------------------------- */
+
+/* What this transaction has published, and nobody has seen yet. */
+static void delay(const struct place *place, struct store_pg *store, int64_t now)
+{
+    char text[300];
+    const char *schema = store_pg_schema(store);
+    const struct seat_snare *snare = spring(place, SEAT_DELAYS, SEAT_BEFORE_COMMIT);
+    if (snare == NULL) {
+        return;
+    }
+    int64_t until = now + snare->amount;
+    snprintf(text, sizeof text,
+             "UPDATE %s.message SET visible_at = %" PRId64 " WHERE epoch = 0 AND visible_at <= "
+             "%" PRId64 " AND xmin::text::bigint = (txid_current() & 4294967295)",
+             schema, until, now);
+    unsigned long at = store_pg_slip_in(store, text) > 0
+                           ? atomic_fetch_add(&place->page->delay_count, 1)
+                           : SEAT_DELAYS_MAX;
+    if (at < SEAT_DELAYS_MAX) {
+        place->page->delays[at].from = now;
+        place->page->delays[at].until = until;
+    }
+}
+
+/* Somebody looked for a message at that time. */
+static void note_look(const struct place *place, int64_t now)
+{
+    for (unsigned long i = 0; i < place->page->delay_count && i < SEAT_DELAYS_MAX; i++) {
+        struct seat_delay *one = &place->page->delays[i];
+        if (now > one->from && now < one->until) {
+            one->looked = true;
+        }
+    }
 }
 
 /* ---- doubts ---------------------------------------------------------------------------------- */
@@ -236,16 +343,6 @@ static bool is_asking(enum bundle_name name)
 {
     return name == BUNDLE_READ || name == BUNDLE_SEQ_READ || name == BUNDLE_EXTEND ||
            name == BUNDLE_SEQ_BEAT;
-}
-
-static bool publishes(const struct bundle *bundle)
-{
-    for (uint8_t i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == PRIMITIVE_PUBLISH) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Takes up other work, hands this one to others, or lets go of it with nothing that follows. */
@@ -315,6 +412,7 @@ static void cut(struct place *place, struct store_pg *store, enum seat_act how)
 {
     note_cut(place, store, how);
     place->cut = true;
+    place->seat->broken_off = store_pg_backend(store);
     if (how == SEAT_CUTS_EARLY) {
         store_pg_break(store);
         store_pg_send_commit(store);
@@ -346,6 +444,7 @@ static void send_in_parts(struct place *place, struct store_pg *store, int64_t n
         store_pg_send_commit(store);
         return;
     }
+    delay(place, store, now);
     pass(place, SEAT_BEFORE_COMMIT);
     enum seat_act how = cut_awaited(place, store);
     if (how != SEAT_STOPS) {
@@ -382,10 +481,14 @@ static void note_outcome(const struct place *place, const struct store_pg *store
     }
     note_abort(place, outcome);
     say_by_doing(place, outcome, mark.change != 0);
+    int64_t kept_off = atomic_exchange(&place->seat->kept_off, 0);
+    bool committed = outcome->kind == OUTCOME_COMMITTED;
+    bool passed_by = kept_off != 0 && committed && bundle_claims(place->bundle) &&
+                     outcome->message[0] != 0 && outcome->message[0] != kept_off;
     int struck = SEAT_STRUCK;
     (void)atomic_compare_exchange_strong(&place->seat->struck, &struck,
-                                         outcome->kind == OUTCOME_COMMITTED ? SEAT_TOLD
-                                                                            : SEAT_DEFEATED);
+                                         (kept_off == 0 ? !committed : passed_by) ? SEAT_DEFEATED
+                                                                                  : SEAT_TOLD);
     if (outcome->kind == OUTCOME_UNKNOWN && !place->cut && mark.change != 0) {
         note_cut(place, store, SEAT_STOPS);
     }
@@ -401,6 +504,9 @@ bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *stor
     page->sent[bundle->name]++;
     say_by_sending(&place);
     pass(&place, SEAT_BEFORE_BEGIN);
+    if (bundle_claims(bundle)) {
+        place.seat->claimer = store_pg_backend(store); /* if it stands; else it is told below */
+    }
     place.seat->sending = digest(bundle, false);
     if (is_awaited_inside(&place)) {
         send_in_parts(&place, store, now);
@@ -408,8 +514,14 @@ bool seat_execute(struct seat_page *page, unsigned number, struct store_pg *stor
         store_pg_send(store, bundle, now);
         place.seat->moment = store_pg_backend(store) != 0 ? SEAT_SENT : SEAT_AT_REST;
     }
+    if (bundle_claims(bundle)) {
+        place.seat->claimer = store_pg_backend(store);
+    }
     bool told = store_pg_receive(store, outcome);
     place.seat->backend = store_pg_backend(store);
+    if (told && bundle_claims(bundle)) {
+        note_look(&place, now);
+    }
     if (told) {
         note_outcome(&place, store, outcome);
         if (outcome->kind == OUTCOME_COMMITTED) {

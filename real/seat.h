@@ -31,13 +31,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SEAT_SNARES    64
-#define SEAT_CUTS_MAX  4096      /* of one run */
-#define SEAT_ACKS_MAX  (1 << 21) /* of one run */
-#define SEAT_WORKS_MAX (1 << 17) /* done outside rows in one run */
-#define SEAT_DEATHS    256       /* of one seat, the last ones */
-#define SEAT_ANY       BUNDLE_NAME_COUNT
-#define SEAT_DSN_SIZE  512
+#define SEAT_SNARES           64
+#define SEAT_CUTS_MAX         4096      /* of one run */
+#define SEAT_ACKS_MAX         (1 << 21) /* of one run */
+#define SEAT_WORKS_MAX        (1 << 17) /* done outside rows in one run */
+#define SEAT_DELAYS_MAX       256       /* of one run */
+#define SEAT_DISTURBANCES_MAX 1024
+#define SEAT_DEATHS           256 /* of one seat, the last ones */
+#define SEAT_ANY              BUNDLE_NAME_COUNT
+#define SEAT_DSN_SIZE         512
 
 enum seat_moment {
     SEAT_BEFORE_BEGIN,
@@ -52,7 +54,9 @@ enum seat_act {
     SEAT_STOPS,      /* stops itself, and is told when to go on */
     SEAT_CUTS_EARLY, /* the line breaks just before COMMIT leaves */
     SEAT_CUTS_LATE,  /* ... just after */
-    SEAT_ANSWERS     /* answers otherwise than the task was answered before */
+    SEAT_ANSWERS,    /* answers otherwise than the task was answered before */
+    SEAT_DELAYS,     /* what it publishes becomes visible late, by the same transaction */
+    SEAT_ERRS        /* attempts a move that nobody may make */
 };
 
 enum seat_snare_state {
@@ -72,6 +76,9 @@ struct seat_snare {
     bool claimed;      /* ... only one that holds a claim */
     bool serializable; /* only at a transaction of that level */
     bool writes_twice; /* only at one that changes rows of two tables: it can be locked out */
+    bool kills;        /* not one that is spared death */
+    bool claims;       /* only at one that takes a message, or would */
+    uint32_t amount;   /* SEAT_DELAYS: for so long; SEAT_ERRS: which of its ways */
 };
 
 /* What a process that was in doubt about a commit took it for. */
@@ -99,6 +106,18 @@ struct seat_cut {
     bool phase;        /* a principal's: whoever goes on from there may have found it forbidden */
 };
 
+/* Messages that are hidden for a while after they were published. */
+struct seat_delay {
+    atomic_llong from, until; /* by the store's clock; until is 0: there is none yet */
+    atomic_bool looked;       /* somebody looked for a message meanwhile */
+};
+
+/* What a scenario takes for granted that it does not happen to whoever sits there (part.h). */
+enum seat_spared {
+    SEAT_SPARED_DEATH = 1, /* that it dies now */
+    SEAT_SPARED_DOUBT = 2  /* that the answer to its next COMMIT is lost */
+};
+
 /* Work that was done outside rows (struct side_effect). */
 struct seat_work {
     int64_t claim, epoch;
@@ -110,7 +129,7 @@ enum seat_struck {
     SEAT_UNHARMED,
     SEAT_STRUCK,  /* by whoever watches; the transaction is not over yet */
     SEAT_TOLD,    /* it is over: COMMITTED */
-    SEAT_DEFEATED /* ... or anything else */
+    SEAT_DEFEATED /* ... or anything else; where a message is kept from it: it took another one */
 };
 
 struct seat {
@@ -122,6 +141,10 @@ struct seat {
     atomic_int snare;      /* that it sprang and stands still in; -1: none */
     atomic_int last_table; /* that the bundle changes rows of: where it can be made to wait */
     atomic_int struck;     /* enum seat_struck */
+    atomic_int spared;     /* enum seat_spared, as bits: now */
+    atomic_int claimer;    /* the server's process that it claimed by last */
+    atomic_int broken_off; /* ... and the one that may still commit what it has no answer to */
+    atomic_llong kept_off; /* a message that is kept from its next transaction; 0: none */
     atomic_ulong aborted[ABORT_CLASS_COUNT]; /* transactions, by enum abort_class */
     bool crowded; /* the last one found no connection: to ask again is no new fault */
     atomic_ulong transactions;
@@ -147,6 +170,12 @@ struct seat_page {
     atomic_ulong sent[BUNDLE_NAME_COUNT]; /* transactions by what they are for */
     atomic_uint dsn_changes;              /* 0: the server is where it was */
     char dsn[2][SEAT_DSN_SIZE];           /* written in turn: the last one is whole */
+    atomic_llong clock;                   /* how far the store's clock is ahead of the machine's */
+    atomic_ulong answered;                /* answers that were given otherwise */
+    atomic_ulong disturbance_count;
+    int64_t disturbances[SEAT_DISTURBANCES_MAX]; /* transactions that are no actor's */
+    atomic_ulong delay_count;                    /* above SEAT_DELAYS_MAX: some had no room */
+    struct seat_delay delays[SEAT_DELAYS_MAX];
     struct seat_snare snares[SEAT_SNARES];
     struct seat seats[PROTOCOL_ACTORS_MAX];
     atomic_uint cut_count;
@@ -162,6 +191,10 @@ struct seat_page *seat_page_make(void);
 void seat_page_free(struct seat_page *page);
 /* Everything as at the beginning of a run. */
 void seat_page_begin(struct seat_page *page, const struct rules *rules);
+
+/* A transaction of whoever watches has changed rows. */
+void seat_page_disturb(struct seat_page *page, int64_t transaction);
+bool seat_page_is_disturbance(const struct seat_page *page, int64_t transaction);
 
 /* The server is to be found elsewhere from now on. */
 void seat_page_move(struct seat_page *page, const char *dsn);
@@ -184,6 +217,10 @@ void seat_keep(struct seat *seat, const struct actor *actor);
 /* An actor that is about to answer again what was answered before is to answer otherwise. */
 bool seat_is_to_answer_otherwise(struct seat_page *page, unsigned number,
                                  const struct bundle *bundle);
+
+/* A fault that an actor brings about itself waits for somebody. Takes it: how, into *amount. */
+bool seat_is_awaited(const struct seat_page *page, enum seat_act act);
+bool seat_is_to_err(struct seat_page *page, unsigned number, uint32_t *amount);
 
 /* Enters work that is done outside rows (SE4). */
 void seat_work(struct seat_page *page, const struct side_effect *effect);

@@ -46,6 +46,7 @@ struct store_pg {
     int64_t marked; /* where this connection's last mark stood */
     bool stale;     /* ... or not: a transaction that failed drew numbers, too */
     bool preparing; /* what is received now stands in front of the transaction */
+    bool open;      /* store_pg_send_open has begun a transaction, and nobody has ended it */
 };
 
 bool store_pg_is_there(void)
@@ -200,6 +201,7 @@ void store_pg_cut(struct store_pg *store)
         PQfinish(store->connection);
     }
     store->connection = NULL;
+    store->open = false;
     for (size_t b = 0; b < BUNDLE_NAME_COUNT; b++) {
         free(store->programs[b]);
         store->programs[b] = NULL;
@@ -377,7 +379,7 @@ static bool end_failed(struct store_pg *store)
 /* Where do the marks stand? */
 static bool mark_anew(struct store_pg *store)
 {
-    if (!store->options.marks || !store->stale) {
+    if (!store->options.marks || (!store->stale && !store->options.late_changes)) {
         return true;
     }
     char comment[COMMENT_SIZE], mark[COMMENT_SIZE], text[2 * COMMENT_SIZE];
@@ -492,9 +494,20 @@ static bool reconnect(struct store_pg *store)
     return false;
 }
 
+/* A second BEGIN is an error (CUT-3): a server only warns of it, and goes on in the first one. */
+static bool is_nested(struct store_pg *store)
+{
+    if (store->open) {
+        snprintf(store->problem.text, sizeof store->problem.text,
+                 "a transaction is open on this connection; a second BEGIN is an error");
+    }
+    return store->open;
+}
+
 /* Everything but COMMIT is on its way. False: nothing is, and nothing happened. */
 static bool begin_flight(struct store_pg *store, const struct bundle *bundle, int64_t now)
 {
+    CHECK(!store->open);
     store->bundle = *bundle;
     store->now = now;
     store->command_count = 0;
@@ -514,6 +527,7 @@ static bool begin_flight(struct store_pg *store, const struct bundle *bundle, in
 
 void store_pg_send_commit(struct store_pg *store)
 {
+    store->open = false;
     if (store->connection == NULL) {
         return;
     }
@@ -576,6 +590,11 @@ static void take_mark(struct store_pg *store, const PGresult *result)
                                          .change = change == store->marked ? 0 : change,
                                          .backend = PQbackendPID(store->connection)};
     store->marked = change;
+}
+
+const char *store_pg_schema(const struct store_pg *store)
+{
+    return store->schema;
 }
 
 struct store_pg_mark store_pg_mark(const struct store_pg *store)
@@ -689,7 +708,7 @@ static bool receive_commands(struct store_pg *store, struct outcome *outcome)
 
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now)
 {
-    if (!begin_flight(store, bundle, now)) {
+    if (is_nested(store) || !begin_flight(store, bundle, now)) {
         return false;
     }
     store->outcome = (struct outcome){.now = now};
@@ -697,7 +716,29 @@ bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int
         store_pg_cut(store); /* COMMIT was not sent: it is certain that nothing happened */
         return false;
     }
-    return store->answer.place == ANSWER_NO_ERROR;
+    store->open = store->answer.place == ANSWER_NO_ERROR;
+    return store->open;
+}
+
+int64_t store_pg_slip_in(struct store_pg *store, const char *statement)
+{
+    int64_t changed = -1;
+    PGresult *result;
+    if (store->connection == NULL ||
+        !PQsendQueryParams(store->connection, statement, 0, NULL, NULL, NULL, NULL, 1) ||
+        !PQsendFlushRequest(store->connection)) {
+        return changed;
+    }
+    store->stale = true; /* it draws numbers after the mark */
+    while ((result = PQgetResult(store->connection)) != NULL) {
+        if (PQresultStatus(result) == PGRES_COMMAND_OK) {
+            changed = strtoll(PQcmdTuples(result), NULL, 10);
+        } else {
+            take_error(store, 0, result);
+        }
+        PQclear(result);
+    }
+    return changed;
 }
 
 bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
@@ -711,6 +752,7 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
         memset(outcome->values, 0, sizeof outcome->values);
     }
     outcome->kind = OUTCOME_NONE;
+    store->open = false;
     if (store->connection != NULL && !(receive_commands(store, outcome) && receive_sync(store))) {
         store->answer.lost = true;
         store_pg_cut(store);
@@ -730,6 +772,9 @@ bool store_pg_receive(struct store_pg *store, struct outcome *outcome)
 bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64_t now,
                       struct outcome *outcome)
 {
+    if (is_nested(store)) {
+        return false;
+    }
     store_pg_send(store, bundle, now);
     return store_pg_receive(store, outcome);
 }

@@ -13,7 +13,9 @@
  * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
  *      clock and claimed message. Of any other outcome, values are 0.
  * (G3) The clock is the caller's: no statement asks the server for the time.
- * (G4) Not for two threads at once; a process of its own makes a store of its own. */
+ * (G4) Not for two threads at once; a process of its own makes a store of its own.
+ * (G5) No nested transaction: while one is open (store_pg_send_open), a second one is refused with
+ *      an error, and the first is as it was (CUT-3). */
 #ifndef REAL_STORE_H
 #define REAL_STORE_H
 
@@ -47,7 +49,8 @@ struct store_pg_options {
     /* Who this is, for people who look at the server: the connection's application_name, and with
      * the bundle's name a comment in front of each of its statements. No '*' or '/'; NULL: none. */
     const char *name;
-    bool marks; /* every transaction is marked; the schema has a history (history.h) */
+    bool marks;        /* every transaction is marked; the schema has a history (history.h), */
+    bool late_changes; /* ... and changes rows by itself at COMMIT, after the mark */
 };
 
 /* True if this build can talk to PostgreSQL. */
@@ -77,7 +80,7 @@ struct store_pg *store_pg_open(const struct store_pg_options *options,
 void store_pg_close(struct store_pg *store);
 
 /* Executes it. False: no outcome describes what happened (store_pg_why_not), and the connection was
- * given up. */
+ * given up; or a transaction is open on it (G5). */
 bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64_t now,
                       struct outcome *outcome);
 const char *store_pg_why_not(const struct store_pg *store);
@@ -95,9 +98,13 @@ void store_pg_cut(struct store_pg *store);
 
 /* store_pg_send in its two halves, for whoever wants something to happen in between: everything but
  * COMMIT, executed when it returns; COMMIT. It takes a second round trip. True: the transaction is
- * open and none of its statements failed. */
+ * open and none of its statements failed. False, also: one is open already (G5). */
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
 void store_pg_send_commit(struct store_pg *store);
+
+/* Between the two: one more statement in the open transaction, which no bundle has. Rows that it
+ * changed; -1: it failed, and with it the transaction. */
+int64_t store_pg_slip_in(struct store_pg *store, const char *statement);
 
 /* Whether the connection still stands, as far as this end has heard. */
 bool store_pg_is_well(struct store_pg *store);
@@ -115,6 +122,9 @@ struct store_pg_mark {
 };
 /* Of the last bundle, once its statements were answered. */
 struct store_pg_mark store_pg_mark(const struct store_pg *store);
+
+/* The schema that it works in. */
+const char *store_pg_schema(const struct store_pg *store);
 
 /* The server's process for this connection, to wait for or to kill; 0: there is no connection. */
 int store_pg_backend(const struct store_pg *store);

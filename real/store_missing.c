@@ -121,6 +121,19 @@ bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int
     return false;
 }
 
+const char *store_pg_schema(const struct store_pg *store)
+{
+    CHECK(store != NULL && false);
+    return "";
+}
+
+int64_t store_pg_slip_in(struct store_pg *store, const char *statement)
+{
+    (void)statement;
+    CHECK(store != NULL && false);
+    return -1;
+}
+
 void store_pg_send_commit(struct store_pg *store)
 {
     CHECK(store != NULL && false);

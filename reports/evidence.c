@@ -245,6 +245,16 @@ static void add_kill(struct evidence *evidence, const json_t *line)
     }
 }
 
+/* With every other promise switched off. */
+static void add_alone(struct evidence *evidence, const json_t *line)
+{
+    enum clause_id clause;
+    if (names_clause(line, "clause", &clause) && json_is_true(json_object_get(line, "found")) &&
+        evidence->clauses[clause].alone == NULL) {
+        evidence->clauses[clause].alone = evidence_text(line, "name");
+    }
+}
+
 static void add_suite(struct evidence *evidence, const json_t *line)
 {
     const char *suite = evidence_text(line, "suite");
@@ -330,19 +340,13 @@ static const struct {
     bool planted; /* said of runs with a planted bug, too */
     void (*add)(struct evidence *evidence, const json_t *line);
 } kinds[] = {
-    {"scenario", false, add_scenario},
-    {"sweep", false, add_sim},
-    {"run", false, add_sim},
-    {"explore", false, add_sim},
-    {"real", false, add_real},
-    {"finding", true, add_finding},
-    {"sabotage", true, add_kill},
-    {"suite", true, add_suite},
-    {"end", true, add_end},
-    {"server", true, add_server},
-    {"gates", true, add_summary},
-    {"summary", true, add_summary},
-    {"regressions", true, add_regressions},
+    {"scenario", false, add_scenario}, {"sweep", false, add_sim},
+    {"run", false, add_sim},           {"explore", false, add_sim},
+    {"real", false, add_real},         {"finding", true, add_finding},
+    {"sabotage", true, add_kill},      {"alone", true, add_alone},
+    {"suite", true, add_suite},        {"end", true, add_end},
+    {"server", true, add_server},      {"gates", true, add_summary},
+    {"summary", true, add_summary},    {"regressions", true, add_regressions},
 };
 
 static void add_line(struct evidence *evidence, json_t *line)

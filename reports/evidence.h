@@ -48,6 +48,7 @@ struct evidence_clause {
     bool weakness;        /* a scenario is there to break it */
     uint64_t sabotages;   /* planted bugs that it found first */
     const char *sabotage; /* the first of them; NULL: none */
+    const char *alone;    /* one that it reports with every other promise off; NULL: none */
 };
 
 /* Crashes in one kind of transaction. */

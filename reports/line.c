@@ -196,6 +196,7 @@ static const struct {
     {"real", "runs"},      {"runs", "runs"},     {"cell", "runs"}, {"summary", "seeds"},
     {"errors", "planted"}, {"shortest", NULL},   {"error", NULL},  {"sabotage", NULL},
     {"suite", NULL},       {"difference", NULL}, {"drift", NULL},  {"finding", NULL},
+    {"proof", NULL},
 };
 
 bool line_shows_a_run(const json_t *line)

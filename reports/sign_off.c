@@ -27,6 +27,27 @@ static void set_row(struct sign_off_row *row, enum sign_off_verdict verdict, con
     va_end(values);
 }
 
+/* The line that tells of the first mutant that this test met for `id`; NULL: none. */
+static const json_t *mutant_of(const struct evidence *evidence, const struct proof *proof,
+                               const char *id)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", "proof") && evidence_is(line, "id", id) &&
+            evidence_is(line, "suite", proof->suite) && evidence_is(line, "test", proof->test)) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+static bool is_noticed(const json_t *mutant)
+{
+    return json_is_true(json_object_get(mutant, "fails"));
+}
+
 /* Counts the tests that name `id` and passed into the row; returns one that failed, or NULL. */
 static const struct proof *count_tests(struct sign_off_row *row, const struct evidence *evidence,
                                        const char *id, bool erratum)
@@ -42,8 +63,10 @@ static const struct proof *count_tests(struct sign_off_row *row, const struct ev
             failed = proof;
             continue;
         }
+        bool shown = is_noticed(mutant_of(evidence, proof, id));
+        row->test = row->test == NULL || (shown && row->shown == 0) ? proof : row->test;
         row->tests++;
-        row->test = row->test == NULL ? proof : row->test;
+        row->shown += shown;
     }
     return failed;
 }
@@ -73,11 +96,11 @@ static void judge_run(struct sign_off_row *row, const struct evidence_clause *of
 {
     if (evaluated(of) == 0) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "no run put it to the test");
-    } else if (of->sabotages == 0) {
-        set_row(row, SIGN_OFF_NOT_SHOWN, "no planted bug shows that it can fail");
+    } else if (of->alone == NULL) {
+        set_row(row, SIGN_OFF_NOT_SHOWN,
+                "no planted bug shows that it can fail by itself, every other promise off");
     } else {
-        set_row(row, SIGN_OFF_PASS, "proved by %s%s", of->sabotage,
-                of->sabotages > 1 ? " and others" : "");
+        set_row(row, SIGN_OFF_PASS, "reports %s by itself", of->alone);
     }
 }
 
@@ -100,12 +123,47 @@ static void judge_path(struct sign_off_row *row, const struct evidence *evidence
     }
 }
 
-static void judge_tests(struct sign_off_row *row)
+/* The line of this type about `id` that fits; NULL: there is none. */
+static const json_t *line_about(const struct evidence *evidence, const char *type, const char *id,
+                                bool (*fits)(const json_t *line))
 {
-    if (row->tests == 0) {
-        set_row(row, SIGN_OFF_NOT_SHOWN, "no test that proves it was run");
+    size_t i;
+    json_t *line;
+    json_array_foreach(evidence->lines, i, line)
+    {
+        if (evidence_is(line, "type", type) && evidence_is(line, "id", id) &&
+            (fits == NULL || fits(line))) {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+static bool is_unnoticed(const json_t *mutant)
+{
+    return !is_noticed(mutant);
+}
+
+/* By tests that were seen to fail when it is broken, and by nothing else. */
+static void judge_tests(struct sign_off_row *row, const struct evidence *evidence, const char *id)
+{
+    const json_t *lacking = line_about(evidence, "lacking", id, NULL);
+    const json_t *unnoticed = line_about(evidence, "proof", id, is_unnoticed);
+    if (lacking != NULL) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "%s", evidence_text(lacking, "why"));
+    } else if (row->tests == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "no test that names it was run");
+    } else if (unnoticed != NULL) {
+        set_row(row, SIGN_OFF_NOT_SHOWN, "%s does not fail although %s (mutant %s)",
+                evidence_text(unnoticed, "test"), evidence_text(unnoticed, "broken"),
+                evidence_text(unnoticed, "mutant"));
+    } else if (row->shown == 0) {
+        set_row(row, SIGN_OFF_NOT_SHOWN,
+                "no mutant shows that a test which names it can fail for it (./test --proofs)");
     } else {
-        set_row(row, SIGN_OFF_PASS, "proved by tests");
+        const json_t *mutant = mutant_of(evidence, row->test, id);
+        set_row(row, SIGN_OFF_PASS, "%s fails if %s (mutant %s)", row->test->test,
+                evidence_text(mutant, "broken"), evidence_text(mutant, "mutant"));
     }
 }
 
@@ -136,7 +194,7 @@ static void judge_clause(struct sign_off *page, enum clause_id id)
     } else if (clause->kind == CLAUSE_KIND_PATH) {
         judge_path(row, page->evidence, id);
     } else {
-        judge_tests(row);
+        judge_tests(row, page->evidence, clause->id);
     }
     disclose(row, of);
 }
@@ -169,10 +227,8 @@ static void judge_erratum(struct sign_off *page, size_t index)
     } else if (kill != NULL) {
         set_row(row, SIGN_OFF_PASS, "the other reading, %s, breaks %s", evidence_text(kill, "name"),
                 evidence_text(kill, "clause"));
-    } else if (row->tests > 0) {
-        set_row(row, SIGN_OFF_PASS, "settled by tests");
     } else {
-        set_row(row, SIGN_OFF_NOT_SHOWN, "no test that settles it was run");
+        judge_tests(row, page->evidence, erratum->id);
     }
 }
 
@@ -282,10 +338,14 @@ static void write_sum(FILE *out, const struct sign_off *page)
 
 /* ---- Markdown: the page that is signed ------------------------------------------------------- */
 
-/* "7, such as leg1_entry_at_999_is_refused (test_ledger)" */
+/* "7, of which 2 fail if it is broken, such as leg1_entry_at_999_is_refused (test_ledger)" */
 static void write_tests(FILE *out, const struct sign_off_row *row)
 {
     fprintf(out, "%zu", row->tests);
+    if (row->shown > 0) {
+        fprintf(out, ", of which %zu fail%s if it is broken", row->shown,
+                row->shown == 1 ? "s" : "");
+    }
     if (row->test != NULL) {
         fprintf(out, "%s%s (%s)", row->tests > 1 ? ", such as " : ": ", row->test->test,
                 row->test->suite);
@@ -302,8 +362,8 @@ static void write_clause_row(FILE *out, const struct sign_off *page, enum clause
     fputs(" | ", out);
     write_tests(out, row);
     fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s%s | ", of->evaluated[EVIDENCE_SIM],
-            of->evaluated[EVIDENCE_REAL], of->sabotage == NULL ? "" : of->sabotage,
-            of->sabotages > 1 ? ", ..." : "");
+            of->evaluated[EVIDENCE_REAL], of->alone == NULL ? "" : of->alone,
+            of->alone != NULL && of->sabotages > 1 ? ", ..." : "");
     write_errata_of(out, clause);
     fprintf(out, " | **%s** %s |\n", verdict_names[row->verdict], row->why);
 }
@@ -475,22 +535,24 @@ static json_t *clause_json(const struct sign_off *page, enum clause_id id)
     const struct clause *clause = clause_get(id);
     const struct sign_off_row *row = &page->clauses[id];
     const struct evidence_clause *of = &page->evidence->clauses[id];
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:s?, s:o, s:s, s:s}", "type",
-        "sign_off_clause", "id", clause->id, "seed", clause_family_seed(clause->family), "section",
-        clause->section, "promise", clause->promise, "tests", (json_int_t)row->tests, "sim",
-        (json_int_t)of->evaluated[EVIDENCE_SIM], "real", (json_int_t)of->evaluated[EVIDENCE_REAL],
-        "sabotage", of->sabotage, "broken_in", of->broken_in[0] == '\0' ? NULL : of->broken_in,
-        "errata", errata_of(clause), "verdict", verdict_names[row->verdict], "why", row->why);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s?, s:s?, s:o, s:s, s:s}",
+                     "type", "sign_off_clause", "id", clause->id, "seed",
+                     clause_family_seed(clause->family), "section", clause->section, "promise",
+                     clause->promise, "tests", (json_int_t)row->tests, "tests_that_fail_if_broken",
+                     (json_int_t)row->shown, "sim", (json_int_t)of->evaluated[EVIDENCE_SIM], "real",
+                     (json_int_t)of->evaluated[EVIDENCE_REAL], "sabotage", of->alone, "broken_in",
+                     of->broken_in[0] == '\0' ? NULL : of->broken_in, "errata", errata_of(clause),
+                     "verdict", verdict_names[row->verdict], "why", row->why);
 }
 
 static json_t *erratum_json(const struct sign_off *page, size_t index)
 {
     const struct erratum *erratum = clause_erratum(index);
     const struct sign_off_row *row = &page->errata[index];
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "type", "sign_off_erratum", "id",
-                     erratum->id, "text", erratum->text, "literal", literally(erratum), "decided",
-                     erratum->decided, "tests", (json_int_t)row->tests, "verdict",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "type", "sign_off_erratum",
+                     "id", erratum->id, "text", erratum->text, "literal", literally(erratum),
+                     "decided", erratum->decided, "tests", (json_int_t)row->tests,
+                     "tests_that_fail_if_broken", (json_int_t)row->shown, "verdict",
                      verdict_names[row->verdict], "why", row->why);
 }
 

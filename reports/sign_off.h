@@ -2,13 +2,17 @@
  * PASS, FAIL or NOT SHOWN; every decision that deviates from a specification, with what the literal
  * reading does; and whether each kind of evidence is there.
  *
- * A promise passes if nothing broke it and
- *      safe, live           it was put to the test in runs, and a planted bug shows that it can
- * fail path                 every path by which it is known was seen; a known weakness was found
- *      fmt, limit, golden, impl    tests that prove it passed
- * It fails if a run broke it, be that known or new, or a test that proves it failed. Where
- * scenarios are there to break it, the row says in which it was broken. An erratum passes if a test
- * that settles it passed, or a planted bug that follows the other reading was found. */
+ * A promise passes if nothing broke it and its evidence can fail for this very promise:
+ *      safe, live      it was put to the test in runs, and reports a planted bug while every other
+ *                      promise is switched off
+ *      path            every path by which it is known was seen; a known weakness was found
+ *      fmt, limit, golden, impl
+ *                      tests that name it passed, and one of them was seen to fail when what
+ *                      implements it is broken (./test --proofs)
+ * It fails if a run broke it, be that known or new, or a test that names it failed. Where
+ * scenarios are there to break it, the row says in which it was broken. An erratum passes if a
+ * planted bug that follows the other reading was found, or as a format does. Where the list of
+ * mutants says why there can be no such test, the row says so. */
 #ifndef REPORTS_SIGN_OFF_H
 #define REPORTS_SIGN_OFF_H
 
@@ -22,13 +26,14 @@
 enum sign_off_verdict { SIGN_OFF_PASS, SIGN_OFF_FAIL, SIGN_OFF_NOT_SHOWN, SIGN_OFF_VERDICTS };
 
 #define SIGN_OFF_ERRATA_MAX 128
-#define SIGN_OFF_WHY_SIZE   240
+#define SIGN_OFF_WHY_SIZE   400
 
 struct sign_off_row {
     enum sign_off_verdict verdict;
     char why[SIGN_OFF_WHY_SIZE]; /* what shows it, or what is missing */
-    size_t tests;                /* that say so and passed */
-    const struct proof *test;    /* one of them; NULL: there is none */
+    size_t tests;                /* that name it and passed */
+    size_t shown;                /* ... and were seen to fail when it is broken */
+    const struct proof *test;    /* one of these, or else of those; NULL: there is none */
 };
 
 struct sign_off {

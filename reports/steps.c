@@ -94,6 +94,24 @@ static bool judge_tests(const struct evidence *evidence, char *why, size_t size)
     return true;
 }
 
+static bool is_every_proof(const json_t *line)
+{
+    return evidence_is(line, "type", "summary") && evidence_is(line, "verb", "proofs") &&
+           has(line, "every_proof") && evidence_number(line, "mutants") > 0 &&
+           evidence_number(line, "mutants") == evidence_number(line, "noticed");
+}
+
+static bool judge_proofs(const struct evidence *evidence, char *why, size_t size)
+{
+    const json_t *all = find(evidence, is_every_proof);
+    if (all == NULL) {
+        snprintf(why, size, "no run had every mutant, and each noticed by its tests");
+        return false;
+    }
+    snprintf(why, size, "%d mutants", (int)evidence_number(all, "mutants"));
+    return true;
+}
+
 /* A campaign, or what a merge says of shards. */
 static bool is_whole_campaign(const json_t *line)
 {
@@ -229,6 +247,9 @@ static const struct {
 } steps[STEPS_COUNT] = {
     {{"build", "all of it was made by one build"}, NULL, judge_build},
     {{"tests", "the unit tests that prove promises and settle errata pass"}, "tests", judge_tests},
+    {{"proofs", "each of those tests fails when what it proves is broken in the source"},
+     "proofs",
+     judge_proofs},
     {{"campaign", "random schedules with faults, every scenario, every gate met"},
      "campaign",
      judge_campaign},

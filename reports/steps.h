@@ -5,7 +5,7 @@
 
 #include "reports/evidence.h"
 
-#define STEPS_COUNT 8
+#define STEPS_COUNT 9
 
 struct step {
     const char *name;  /* the verb, or what else it is called */

@@ -82,7 +82,8 @@ bool kill_paths_differ(const struct kill_paths *sound, const struct kill_paths *
         }
     }
     for (int c = 0; c < CLAUSE_COUNT && kill->taken == 0; c++) {
-        if (sound->evaluated[c] >= KILL_PATH_TAKEN && spoiled->evaluated[c] == 0) {
+        bool off = without != NULL && without[c];
+        if (!off && sound->evaluated[c] >= KILL_PATH_TAKEN && spoiled->evaluated[c] == 0) {
             kill->way = KILL_CLAUSE;
             kill->taken = sound->evaluated[c];
             kill->breach = (struct oracle_verdict){.broken = true,
@@ -348,7 +349,19 @@ bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunti
     return made == hunt.count && !hunt.out_of_memory;
 }
 
-bool kill_by_itself(enum clause_id clause, const struct kill_hunting *hunting, struct kill *kill)
+/* The promise itself must report it: that it is put to the test no more is no report. */
+static bool hunt_alone(const struct sabotage *sabotage, const struct kill_hunting *alone,
+                       struct kill *kill)
+{
+    if (!kill_hunt(sabotage, alone, kill)) {
+        return false;
+    }
+    kill->found = kill->found && kill->way == KILL_BREACH;
+    return true;
+}
+
+bool kill_by_itself(enum clause_id clause, const struct sabotage *first,
+                    const struct kill_hunting *hunting, struct kill *kill, struct sabotage *by)
 {
     bool without[CLAUSE_COUNT];
     struct kill_hunting alone = *hunting;
@@ -357,12 +370,16 @@ bool kill_by_itself(enum clause_id clause, const struct kill_hunting *hunting, s
     }
     alone.without = without;
     *kill = (struct kill){.found = false};
+    if (first != NULL) {
+        *by = *first;
+        if (!hunt_alone(by, &alone, kill)) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < sabotage_named_count() && !kill->found; i++) {
-        struct sabotage sabotage;
-        sabotage_get(i, &sabotage);
-        if (protocol_get((enum protocol_id)sabotage.protocol)->family ==
-                clause_get(clause)->family &&
-            !kill_hunt(&sabotage, &alone, kill)) {
+        sabotage_get(i, by);
+        if (protocol_get((enum protocol_id)by->protocol)->family == clause_get(clause)->family &&
+            !hunt_alone(by, &alone, kill)) {
             return false;
         }
     }

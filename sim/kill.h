@@ -67,9 +67,11 @@ struct kill_hunting {
 bool kill_hunt(const struct sabotage *sabotage, const struct kill_hunting *hunting,
                struct kill *kill);
 
-/* For a promise that others always forestall: whether it finds a named sabotage of its protocol
- * with all other clauses switched off. kill->found says so. False: no memory. */
-bool kill_by_itself(enum clause_id clause, const struct kill_hunting *hunting, struct kill *kill);
+/* What a promise is worth by itself: whether it reports a planted bug of its protocol with all
+ * others switched off. `first`, if it is not NULL, is tried before the named ones. kill->found says
+ * so, and *by which it was. False: no memory. */
+bool kill_by_itself(enum clause_id clause, const struct sabotage *first,
+                    const struct kill_hunting *hunting, struct kill *kill, struct sabotage *by);
 
 /* In how many seeds each cover point was hit and each clause evaluated: what (KI2) compares. */
 struct kill_paths {

@@ -5,26 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WEIGHT_MAX 12
-#define PAIRS_MAX  (WEIGHT_MAX * SEQ_STATES * SEQ_STATES)
-
 /* ---- illegal moves --------------------------------------------------------------------------- */
-
-/* The 51 pairs that are neither legal nor a no-op, and the retry of a final failure (E-SEQ-2). */
-static uint32_t illegal_pairs(uint8_t pairs[SEQ_STATES * SEQ_STATES][2])
-{
-    uint32_t count = 0;
-    for (int from = 0; from < SEQ_STATES; from++) {
-        for (int to = 0; to < SEQ_STATES; to++) {
-            if (seq_rules_pair((enum seq_state)from, (enum seq_state)to) == SEQ_PAIR_ILLEGAL ||
-                seq_rules_move((enum seq_state)from, (enum seq_state)to) == SEQ_MOVE_RETRY) {
-                pairs[count][0] = (uint8_t)from;
-                pairs[count++][1] = (uint8_t)to;
-            }
-        }
-    }
-    return count;
-}
 
 /* The slot of a seq in this state, or ROW_NONE. */
 static uint32_t seq_in(const struct rows *rows, int64_t state)
@@ -37,32 +18,20 @@ static uint32_t seq_in(const struct rows *rows, int64_t state)
     return ROW_NONE;
 }
 
-/* Seqs are UNSEEN for long and rest in terminal states for a moment only. */
-static int weight_of(enum seq_state from)
+/* The moves that some seq is in the wrong state for. */
+static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[SEQ_MISSTEPS_MAX][2])
 {
-    return seq_rules_terminal(from) ? WEIGHT_MAX : from == SEQ_UNSEEN ? 1 : 4;
-}
-
-/* The pairs for which some seq is in the right state, each once or, for a draw, as often as its
- * weight. */
-static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[PAIRS_MAX][2])
-{
-    uint8_t all[SEQ_STATES * SEQ_STATES][2];
-    uint32_t count = 0, all_count = illegal_pairs(all);
-    for (uint32_t i = 0; i < all_count; i++) {
-        bool there = seq_in(rows, all[i][0]) != ROW_NONE;
-        int weight = drawn ? weight_of((enum seq_state)all[i][0]) : 1;
-        for (int w = there ? weight : 0; w > 0; w--) {
-            memcpy(pairs[count++], all[i], sizeof all[i]);
-        }
+    bool there[SEQ_STATES];
+    for (int state = 0; state < SEQ_STATES; state++) {
+        there[state] = seq_in(rows, state) != ROW_NONE;
     }
-    return count;
+    return seq_durable_missteps(there, drawn, pairs);
 }
 
 /* One attempt at a time. */
 static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
 {
-    uint8_t pairs[PAIRS_MAX][2];
+    uint8_t pairs[SEQ_MISSTEPS_MAX][2];
     bool already = run->actors[actor].performer.actor.is.seq.misstep.there;
     return already ? 0 : pairs_of(&run->world.rows, drawn, pairs);
 }
@@ -71,7 +40,7 @@ static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
  * attempt is overtaken. */
 static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
 {
-    uint8_t pairs[PAIRS_MAX][2];
+    uint8_t pairs[SEQ_MISSTEPS_MAX][2];
     const struct rows *rows = &run->world.rows;
     uint32_t count = pairs_of(rows, drawn, pairs);
     CHECK(which < count);

@@ -31,8 +31,8 @@ if ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
 fi
 
 # ---- every kind, every protocol that is asked for ----
-run 0 real tree-7 cycle pending pipeline pipeline-race seq tree-7-merged pending-merged --seeds 3 --json
-exactly runs 24
+run 0 real tree-7 cycle pending pipeline pipeline-race seq tree-7-merged pending-merged seq-illegal crowd overtaking --seeds 3 --json
+exactly runs 33
 at_least counted 60
 exactly forgotten 0
 exactly contradictions 0
@@ -43,11 +43,11 @@ at_least concluded_not_done 2
 at_least unknown_committed 5
 at_least unknown_lost 5
 for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backend restart failover \
-    40001 40P01 53300; do
+    40001 40P01 53300 duplicate replay redeliver delay reorder clock-forward clock-back illegal-move; do
     at_least $kind 1
 done
 checks=$((checks + 1))
-[ "$(grep -c '"status":0' "$scratch/out")" -eq 8 ] || fail "a scenario's status is not 0"
+[ "$(grep -c '"status":0' "$scratch/out")" -eq 11 ] || fail "a scenario's status is not 0"
 
 # ---- for people ----
 run 0 real inbox --seeds 2 --out "$scratch/inbox"
@@ -61,7 +61,8 @@ grep -q '"fired":{"crash-before-begin":' "$scratch/inbox/results.jsonl" || fail 
 grep -q '"crash_points":\[\["' "$scratch/inbox/results.jsonl" || fail 'no crash points for the report'
 run 0 real tree-3 --jobs 6 --workers 4 --time 2s --seeds 1 && says 'jobs/s'
 run 4 real tree-3 --gate && complains 'gate: activity: nobody was killed at'
-run 0 real legacy && says 'every promise held' && says 'without faults'
+run 0 real legacy --seeds 2 && says 'every promise held'
+run 0 real legacy-replay --seeds 20 && says_like 'runs break LEG-(6|3), as expected'
 
 # ---- bugs that only a fault shows ----
 while read -r scenario bug clause; do
@@ -78,6 +79,7 @@ done <<END
 tree-3 assume-committed breaks..ACL-[0-9]+,
 tree-3 reset-on-retry breaks..ACL-[0-9]+,
 tree-3 fresh-guid breaks..ACL-[0-9]+,
+seq-illegal illegal-accepted breaks..SEQ-3,
 END
 
 nothing_left

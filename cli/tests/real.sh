@@ -17,7 +17,6 @@ run 64 real && complains 'a SCENARIO is needed'
 run 64 real no-such-scenario --seeds 1
 run 64 real tree-3 --seeds none && complains 'it is a number'
 run 64 real tree-3 --sabotage none && complains 'assay list sabotages'
-run 64 real ceilings && complains 'only the simulation can do'
 run 69 real tree-3 --dsn 'host=/nonexistent' && complains '/nonexistent'
 
 if grep -q 'built without libpq' "$scratch/err" || ! "$assay" real tree-3 --no-faults >"$scratch/out" 2>"$scratch/err"; then
@@ -31,6 +30,13 @@ says 'tree-7: 20 runs on PostgreSQL, 1720 commits judged: every promise held'
 says 'cycle: 20 runs'
 nothing_left
 run 0 real tree-3 --no-faults --json && says '"type":"real"' && says '"commits":38'
+
+# ---- ledgers that start next to a ceiling: the server presets them, and the guards are met ----
+run 0 real ceilings ceilings-merged last-chance-merged legacy-ceilings --no-faults
+says 'legacy-ceilings: 1 run'
+run 1 real ceilings --no-faults --sabotage no-ceiling && says 'breaks  ACL-43,'
+run 1 real legacy-ceilings --no-faults --sabotage legacy-ceiling-unchecked && says 'breaks  LEG-5,'
+nothing_left
 
 # ---- principals: their own roles, grants and connections ----
 run 0 real pipeline-crowd --no-faults

@@ -47,7 +47,7 @@ LEFT_OUT = {
 ASIDE = {
     "model/graph.c": ("count_below graph_activities", "bound what a scenario may ask for"),
     "model/bundle.h": ("bundle_acks bundle_claims", "are asked by the simulation"),
-    "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_place key_valid refuse_ids",
+    "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_place key_valid refuse_ids compare",
                     "judge what a scenario or a store says"),
     "model/seq_rules.h": ("seq_rules_pair", "is asked by the simulation, for what an actor may try"),
     "model/protocol.c": ("protocol_find is_same", "find a protocol by what a scenario says"),

@@ -39,7 +39,7 @@ def run(command, folder=None, seconds=WATCHDOG):
 
 
 def fail(text):
-    sys.exit("./test --mutants: " + text)
+    sys.exit("./test: " + text)
 
 
 def snapshot():
@@ -59,15 +59,20 @@ class Build:
     """A build of the sound program, and programs that differ from it in a few files: those that need
     them are compiled and linked anew beside it."""
 
-    def __init__(self, folder, *options):
-        self.folder, self.assay = folder, folder / "cli" / "assay"
-        run(["cmake", "-G", "Ninja", "-S", TREE, "-B", folder, *options])
+    flags = ()  # of what is compiled anew, after those of the build
+
+    def __init__(self, folder, *options, tree=TREE):
+        self.folder, self.assay, self.tree = folder, folder / "cli" / "assay", tree
+        run(["cmake", "-G", "Ninja", "-S", tree, "-B", folder, *options])
         output, status = run(["ninja", "-C", folder, "assay"], seconds=3600)
         if status != 0:
             fail("the sound program does not build:\n" + output[-2000:])
+        self.read_commands()
+
+    def read_commands(self, targets="/CMakeFiles/assay"):  # not what a test compiles for itself
         self.commands = {}
-        for entry in json.loads((folder / "compile_commands.json").read_text()):
-            if "/CMakeFiles/assay" in entry["command"]:  # not what a test compiles for itself
+        for entry in json.loads((self.folder / "compile_commands.json").read_text()):
+            if targets in entry["command"]:
                 self.commands[entry["file"]] = entry["command"]
 
     def dependents(self, path):
@@ -79,8 +84,8 @@ class Build:
             return ["model/primitive.c"]
         found, source = [], None
         for line in run(["ninja", "-C", self.folder, "-t", "deps"])[0].splitlines():
-            if line.startswith("    %s/" % TREE) and source is None:
-                source = line.strip()[len(str(TREE)) + 1:]
+            if line.startswith("    %s/" % self.tree) and source is None:
+                source = line.strip()[len(str(self.tree)) + 1:]
             if not line.startswith(" "):
                 source = None
             elif line.endswith("/" + path) and source not in found:
@@ -91,11 +96,11 @@ class Build:
 
     def compile(self, source, overlay):
         """The object, with what is in `overlay` instead of the tree's; None: it does not compile."""
-        mutated = overlay / source if (overlay / source).exists() else TREE / source
+        mutated = overlay / source if (overlay / source).exists() else self.tree / source
         made = overlay / (source.replace("/", "-") + ".o")
-        words = shlex.split(self.commands[str(TREE / source)])
-        words[words.index("-o") + 1:] = [made, "-c", mutated, "-g0"]
-        words[1:1] = ["-I%s" % overlay, "-ffile-prefix-map=%s/=%s/" % (overlay, TREE)]
+        words = shlex.split(self.commands[str(self.tree / source)])
+        words[words.index("-o") + 1:] = [made, "-c", mutated, "-g0", *self.flags]
+        words[1:1] = ["-I%s" % overlay, "-ffile-prefix-map=%s/=%s/" % (overlay, self.tree)]
         return made if run([w for w in words if w != "-Werror"], self.folder)[1] == 0 else None
 
     def link(self, target, objects, program):
@@ -113,11 +118,27 @@ class Build:
         words[words.index("-o") + 1:words.index("-o") + 2] = [program, *made.values()]
         return run(words, self.folder)[1] == 0
 
-
     def passes(self, test):
         """Whether the sound program's suite does, which is asked anew: others may be in its way."""
         found = list(self.folder.glob("*/" + test))
         return len(found) == 1 and run([found[0], "-j1"])[1] == 0
+
+
+class Release(Build):
+    """The build of ./test, of the tree itself."""
+
+    flags = ("-O1", "-fno-lto")  # a breakage is one however it is optimised, and compiled sooner
+
+    def __init__(self):
+        self.folder, self.tree = ROOT / "build" / "release", ROOT
+        self.assay = self.folder / "cli" / "assay"
+        output, status = run(["ninja", "-C", self.folder], seconds=3600)
+        if status != 0:
+            fail("build/release does not build; ./test makes it:\n" + output[-2000:])
+        self.read_commands("/CMakeFiles/test_")
+        tests = self.commands
+        self.read_commands()
+        self.commands = tests | self.commands
 
 
 def code(thing):

@@ -289,8 +289,12 @@ static void judge_envelope(struct commit *commit, const struct subject *row)
 
 static void judge_unit(struct commit *commit, const struct subject *row)
 {
-    PHASE(is_new(commit, TABLE_ENVELOPE, of(commit, row, UNIT_BLOCK_ENVELOPE)), 6,
-          "a unit block came apart from its envelope");
+    int64_t envelope = of(commit, row, UNIT_BLOCK_ENVELOPE);
+    int64_t local = of(commit, row, UNIT_BLOCK_LOCAL);
+    PHASE(is_new(commit, TABLE_ENVELOPE, envelope), 6, "a unit block came apart from its envelope");
+    PHASE(local > 0 && brought(commit, TABLE_UNIT_BLOCK, UNIT_BLOCK_ENVELOPE, envelope,
+                               UNIT_BLOCK_LOCAL, local) == 1,
+          6, "a unit block has no name of its own within its envelope");
 }
 
 /* ---- CUT ------------------------------------------------------------------------------------- */
@@ -395,8 +399,12 @@ static void judge_set(struct commit *commit, const struct subject *row)
 
 static void judge_affected(struct commit *commit, const struct subject *row)
 {
-    PHASE(is_new(commit, TABLE_CHANGE_SET, of(commit, row, AFFECTED_ROW_SET)), 9,
+    int64_t set = of(commit, row, AFFECTED_ROW_SET), name = of(commit, row, AFFECTED_ROW_ROW);
+    PHASE(is_new(commit, TABLE_CHANGE_SET, set), 9,
           "an affected row came apart from its change set");
+    PHASE(name > 0 && brought(commit, TABLE_AFFECTED_ROW, AFFECTED_ROW_SET, set, AFFECTED_ROW_ROW,
+                              name) == 1,
+          9, "an affected row has no name of its own within its change set");
 }
 
 /* ---- VERIFY ---------------------------------------------------------------------------------- */

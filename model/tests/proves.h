@@ -5,8 +5,11 @@
  *         PROVES(CLAUSE_ACL_6);
  *         SETTLES(ERRATUM_ACL_18);
  *
- * The ids are checked by the compiler; test_clauses.c checks that every clause of kind fmt, limit
- * and golden of ACL, SEQ, KEY and LEG is named by a test, and every erratum of the model too. */
+ * The ids are checked by the compiler. To say so proves nothing: it is where somebody looks, and
+ * whom ./test --proofs asks. A clause of kind fmt, limit, golden or impl, and an erratum without a
+ * planted bug, has a mutant of what implements it in faults/mutants/proofs.txt, and a test that
+ * names it and fails with that mutant; only then it passes on the page that is signed.
+ * test_clauses.c checks that such clauses are named by a test, unless that list says why not. */
 #ifndef MODEL_TESTS_PROVES_H
 #define MODEL_TESTS_PROVES_H
 

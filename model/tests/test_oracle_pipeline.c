@@ -289,6 +289,37 @@ Test(oracle_pipeline, rows_that_come_apart_from_their_phase_are_reported)
     expect(CLAUSE_CUT_19, "a sweep row");
 }
 
+/* NULL is 0; two of one name are one too many. */
+Test(oracle_pipeline, units_and_affected_rows_have_names_of_their_own)
+{
+    PROVES(CLAUSE_CUT_6, CLAUSE_CUT_9);
+    static const struct {
+        int64_t name;
+        bool twice;
+        bool fine;
+    } cases[] = {{1, false, true}, {2, false, true}, {0, false, false}, {1, true, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        reach(MARKED);
+        review(100, 1, DECISION_APPROVE, 0);
+        set(TABLE_UNIT_BLOCK, 100 + UNIT_OF + 1, UNIT_BLOCK_LOCAL, cases[i].name);
+        hand.count -= cases[i].name != 1; /* it came so */
+        if (cases[i].twice) {
+            PUT(UNIT_BLOCK, 1, 100 + ENVELOPE_OF + 1, 1, 2);
+        }
+        expect(cases[i].fine ? FINE : CLAUSE_CUT_6, "a unit block");
+        begin();
+        reach(REVIEWED);
+        cut(100, 1);
+        set(TABLE_AFFECTED_ROW, 100 + ROW_OF + 1, AFFECTED_ROW_ROW, cases[i].name);
+        hand.count -= cases[i].name != 1; /* it came so */
+        if (cases[i].twice) {
+            PUT(AFFECTED_ROW, 1, 100 + SET_OF + 1, 1, 2);
+        }
+        expect(cases[i].fine ? FINE : CLAUSE_CUT_9, "an affected row");
+    }
+}
+
 Test(oracle_pipeline, a_transaction_that_did_not_commit_leaves_nothing)
 {
     PROVES(CLAUSE_CUT_19);

@@ -254,7 +254,6 @@ Test(primitive, rows_are_locked_in_one_order)
 
 Test(primitive, step_2_writes_the_guid_row_once)
 {
-    PROVES(CLAUSE_ACL_27);
     SETTLES(ERRATUM_ACL_24);
     int updates = 0;
     const struct primitive *collate = &primitive_table[PRIMITIVE_COLLATE];

@@ -326,7 +326,7 @@ static struct outcome failed(void)
 
 Test(seq_durable, an_illegal_move_is_one_transaction_that_asks_the_contract_with_its_facts)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_15);
     begin_role(SEQ_COMMITTER);
     seq_durable_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
@@ -713,7 +713,7 @@ static int64_t on_record(void)
 
 Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_7);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_7);
     SETTLES(ERRATUM_SEQ_5, ERRATUM_SEQ_15);
     int illegal = 0;
     for (int64_t from = 0; from < SEQ_STATES; from++) {
@@ -741,7 +741,6 @@ Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made
 
 Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
 {
-    PROVES(CLAUSE_SEQ_4);
     static const struct {
         int column;
         int64_t value;

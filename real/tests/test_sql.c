@@ -65,7 +65,6 @@ Test(sql, every_operation_of_every_primitive_has_its_statement)
 
 Test(sql, step2_is_one_statement_that_updates_each_row_once)
 {
-    PROVES(CLAUSE_ACL_27);
     SETTLES(ERRATUM_ACL_24);
     for (int mode = CALL_REQUIRE; mode <= CALL_UNLESS_DONE; mode++) {
         const char *text = text_of(PRIMITIVE_COLLATE, (enum call_mode)mode);

@@ -299,7 +299,6 @@ static void agree_on_random_bundles(enum sql_form form, const char *what, uint64
 
 Test(store_pg, whole_statements_mean_what_the_lists_of_operations_mean)
 {
-    PROVES(CLAUSE_ACL_27);
     SETTLES(ERRATUM_ACL_24);
     SETTLES(ERRATUM_ACL_26);
     agree_on_random_bundles(SQL_WHOLE, "random, whole", 0x1234567);
@@ -522,7 +521,7 @@ static void agree_on_runs(enum sql_form form, const char *what, uint64_t seeds)
 
 Test(store_pg, the_engines_bundles_do_the_same_on_both_sides)
 {
-    PROVES(CLAUSE_ACL_2, CLAUSE_ACL_27);
+    PROVES(CLAUSE_ACL_2);
     agree_on_runs(SQL_WHOLE, "engines, whole", 3);
 }
 

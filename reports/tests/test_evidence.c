@@ -535,7 +535,11 @@ static const struct sign_off_row *row(enum clause_id clause)
     return &page.clauses[clause];
 }
 
-Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_found)
+#define ALONE(clause, found)                                                                       \
+    "{\"type\":\"alone\",\"clause\":\"" clause "\",\"name\":\"literal-markers\",\"found\":" found  \
+    "}\n"
+
+Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_reports_by_itself)
 {
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
     cr_assert(add(campaign));
@@ -545,21 +549,61 @@ Test(evidence, of_a_safe_promise_passes_with_runs_and_a_planted_bug_that_it_foun
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
     cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
                         "\"clause\":\"ACL-5\"}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN, "others may have helped");
+    cr_assert(add_lines(ALONE("ACL-5", "false") ALONE("ACL-8", "true")));
+    cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_assert(add_lines(ALONE("ACL-5", "true")));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
-    cr_expect(strstr(row(CLAUSE_ACL_5)->why, "literal-markers") != NULL);
+    cr_expect_str_eq(row(CLAUSE_ACL_5)->why, "reports literal-markers by itself");
     cr_assert(add_lines("{\"type\":\"finding\",\"kind\":\"new\",\"clause\":\"ACL-5\"}\n"));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL);
     cr_expect_eq(page.status, 1);
 }
 
-Test(evidence, of_a_format_passes_with_tests_that_passed_and_fails_with_one_that_did_not)
+#define SUITE(passed) "{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":" passed "}\n"
+#define PROOF_OF(id, test, fails)                                                                  \
+    "{\"type\":\"proof\",\"id\":\"" id "\",\"suite\":\"test_ledger\",\"test\":\"" test             \
+    "\",\"mutant\":\"m1\",\"broken\":\"entries weigh less\",\"fails\":" fails "}\n"
+
+/* That a test names the clause is no evidence, nor is a mutant that another test or another clause
+ * met. */
+Test(evidence, of_a_format_passes_with_a_test_that_passed_and_fails_when_it_is_broken)
 {
-    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_NOT_SHOWN);
-    cr_assert(add_lines("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":true}\n"));
-    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_PASS);
-    cr_expect_gt(row(CLAUSE_ACL_3)->tests, 0U);
-    cr_assert(add_lines("{\"type\":\"suite\",\"suite\":\"test_ledger\",\"passed\":false}\n"));
-    cr_expect_eq(row(CLAUSE_ACL_3)->verdict, SIGN_OFF_FAIL);
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_str_eq(row(CLAUSE_ACL_4)->why, "no test that names it was run");
+    cr_assert(add_lines(SUITE("true")));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_gt(row(CLAUSE_ACL_4)->tests, 0U);
+    cr_assert(add_lines(PROOF_OF("ACL-3", "layout_is_the_digit_map", "true")
+                            PROOF_OF("ACL-4", "dimension_is_the_entry_count_less_1", "true")));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect(strstr(row(CLAUSE_ACL_4)->why, "no mutant shows") != NULL);
+    cr_assert(add_lines(PROOF_OF("ACL-4", "layout_is_the_digit_map", "true")));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_PASS);
+    cr_expect_str_eq(row(CLAUSE_ACL_4)->why,
+                     "layout_is_the_digit_map fails if entries weigh less (mutant m1)");
+    cr_expect_eq(page.clauses[CLAUSE_ACL_4].shown, 1U);
+    cr_assert(add_lines(SUITE("false")));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_FAIL);
+}
+
+Test(evidence, of_a_format_whose_test_does_not_notice_a_mutant_is_not_shown)
+{
+    cr_assert(add_lines(SUITE("true") PROOF_OF("ACL-4", "layout_is_the_digit_map", "true")
+                            PROOF_OF("ACL-4", "every_field_reads_as_its_own_digits", "false")));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_str_eq(row(CLAUSE_ACL_4)->why, "every_field_reads_as_its_own_digits does not fail "
+                                             "although entries weigh less (mutant m1)");
+}
+
+Test(evidence, of_a_format_that_cannot_be_shown_says_why)
+{
+    cr_assert(add_lines(SUITE("true") PROOF_OF("ACL-4", "layout_is_the_digit_map",
+                                               "true") "{\"type\":\"lacking\","
+                                                       "\"id\":\"ACL-4\",\"why\""
+                                                       ":\"it is not done\"}\n"));
+    cr_expect_eq(row(CLAUSE_ACL_4)->verdict, SIGN_OFF_NOT_SHOWN);
+    cr_expect_str_eq(row(CLAUSE_ACL_4)->why, "it is not done");
 }
 
 Test(evidence, of_a_path_passes_when_each_way_to_see_it_was_seen)
@@ -593,6 +637,13 @@ Test(evidence, of_an_erratum_is_a_test_or_the_other_reading_found)
     sign_off_make(&page, &evidence);
     cr_expect_eq(page.errata[1].verdict, SIGN_OFF_PASS);
     cr_expect_eq(page.status, 4);
+    cr_expect(strcmp(clause_erratum(0)->id, "E-ACL-1") == 0);
+    cr_assert(add_lines(SUITE("true")));
+    sign_off_make(&page, &evidence);
+    cr_expect_eq(page.errata[0].verdict, SIGN_OFF_NOT_SHOWN, "a test that names it is not enough");
+    cr_assert(add_lines(PROOF_OF("E-ACL-1", "layout_is_the_digit_map", "true")));
+    sign_off_make(&page, &evidence);
+    cr_expect_eq(page.errata[0].verdict, SIGN_OFF_PASS);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -641,6 +692,11 @@ static const struct {
      BEGIN("explore") SEARCH("pipeline", "\"crashes\":1,\"complete\":true") END(0)},
     {"sabotage", BEGIN("sabotage") SUMMARY("\"every_sabotage\":false,\"found\":3") END(0),
      BEGIN("sabotage") SUMMARY("\"every_sabotage\":true,\"found\":3") END(0)},
+    {"proofs",
+     BEGIN("proofs") SUMMARY("\"every_proof\":false,\"mutants\":3,\"noticed\":3") SUMMARY(
+         "\"every_proof\":true,\"mutants\":3,\"noticed\":2") PROOF_OF("ACL-4", "t", "true") END(0),
+     BEGIN("proofs") SUMMARY("\"every_proof\":true,\"mutants\":3,\"noticed\":3")
+         PROOF_OF("ACL-4", "t", "true") END(0)},
     {"conform", BEGIN("conform") SUMMARY("\"statements\":9,\"differences\":0") END(0),
      BEGIN("conform") "{\"type\":\"errors\",\"planted\":4,\"found\":4}\n" END(0)},
     {"real",
@@ -695,11 +751,10 @@ Test(evidence, of_two_builds_is_told_and_not_signed)
 Test(evidence, of_a_promise_that_is_broken_on_purpose_says_where)
 {
     cr_assert(add(campaign));
-    cr_assert(add_lines("{\"type\":\"sabotage\",\"fate\":\"found\",\"name\":\"literal-markers\","
-                        "\"clause\":\"ACL-5\"}\n" FINDING("expected", "ACL-5")));
+    cr_assert(add_lines(ALONE("ACL-5", "true") FINDING("expected", "ACL-5")));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_PASS);
     cr_expect_str_eq(row(CLAUSE_ACL_5)->why,
-                     "proved by literal-markers; broken on purpose in tree-3");
+                     "reports literal-markers by itself; broken on purpose in tree-3");
     cr_assert(add_lines(FINDING("known", "ACL-5")));
     cr_expect_eq(row(CLAUSE_ACL_5)->verdict, SIGN_OFF_FAIL, "known is no pass");
 }

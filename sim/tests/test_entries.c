@@ -70,6 +70,20 @@ static struct outcome execute(const struct bundle *bundle)
     return outcome;
 }
 
+Test(entries, a_job_begins_with_the_obligation_of_its_trigger)
+{
+    SETTLES(ERRATUM_ACL_9);
+    static const struct graph graph = {.node_count = 1};
+    const struct engine_rules rules = {.graph = &graph, .threshold_count = 1};
+    struct bundle bundle;
+    client_next(&(struct client){.count = 1}, &rules, &bundle);
+    cr_assert_eq(execute(&bundle).kind, OUTCOME_COMMITTED);
+    int64_t job = engine_job_id(0), trigger = identity_mint(job, IDENTITY_TRIGGER);
+    cr_expect_eq(cell(TABLE_JOB, job, JOB_SEMAPHORE), 1);
+    cr_expect_eq(cell(TABLE_MESSAGE, identity_mint(trigger, IDENTITY_LEG1), MESSAGE_JOB), job,
+                 "with the message that the obligation is about");
+}
+
 /* A ledger as the protocol may have left it: few Leg1 entries or nearly all, and so on. */
 static int64_t random_activity(uint64_t *random)
 {
@@ -320,10 +334,10 @@ Test(entries, an_entry_keeps_the_answer_that_came_first)
 {
     SETTLES(ERRATUM_ACL_21);
     set_up(1, 0, 1100000000000);
-    cr_assert_eq(enter_leg2(0, 111).kind, OUTCOME_COMMITTED);
+    cr_assert_eq(enter_leg2(2, 111).kind, OUTCOME_COMMITTED);
     struct outcome other = enter_leg2(1, 222);
     cr_expect_eq(other.kind, OUTCOME_COMMITTED, "it is told, and decides itself");
-    cr_expect_eq(other.values[2], 0);
+    cr_expect_eq(other.values[2], 2);
     cr_expect_eq(other.values[3], 111);
     cr_expect_eq(other.values[0], 2, "a replay is counted");
     cr_expect_eq(other.values[1], 0, "and keeps its dimension");

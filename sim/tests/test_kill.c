@@ -575,7 +575,8 @@ static bool finds_by_itself(enum clause_id clause)
 {
     struct kill_hunting hunting = {.base_seed = 1, .schedules_max = WITHIN};
     struct kill kill;
-    cr_assert(kill_by_itself(clause, &hunting, &kill));
+    struct sabotage by;
+    cr_assert(kill_by_itself(clause, NULL, &hunting, &kill, &by));
     return kill.found;
 }
 

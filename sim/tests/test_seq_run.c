@@ -75,7 +75,7 @@ static void watch_latch(void *context, const struct run_event *event)
 
 Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_15);
     make("seq-illegal");
     struct choice items[] = {{CHOICE_FAULT, 1, 1, FAULT_ILLEGAL_MOVE}, {CHOICE_AMOUNT, 1, 1, 6}};
@@ -202,7 +202,7 @@ static void expect_report(int64_t prior, int64_t attempted, int64_t owner, int64
 /* By the primitives alone: no engine remembers anything. */
 Test(seq_run, every_illegal_move_fails_stage1_in_its_own_transaction_with_all_its_facts)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_4, CLAUSE_SEQ_20);
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
     SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_5, ERRATUM_SEQ_15);
     make_world("seq-illegal");
     world.now = 77;

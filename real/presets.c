@@ -1,0 +1,115 @@
+#include "real/presets.h"
+
+#include "model/check.h"
+#include "model/legacy.h"
+#include "real/schema.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Where a protocol's presets go. */
+struct preset_part {
+    enum row_table inserted; /* a new row of this table brings one, */
+    int of;                  /* ... for the row of this column's key; -1: for itself */
+    enum row_table table;    /* that the ledger is in, */
+    int node, ledger;        /* ... and its columns */
+    int64_t (*amount)(const struct graph_node *node);
+};
+
+/* The Leg2 counter leaps once Leg1 is complete; Leg1's is the engine's. */
+static int64_t of_leg2(const struct graph_node *node)
+{
+    return node->preset_leg2;
+}
+
+/* As if so many had entered Leg1, and entered and left Leg2. */
+static int64_t of_both(const struct graph_node *node)
+{
+    int64_t both = legacy_summand(LEGACY_LEG2_BEGIN) + legacy_summand(LEGACY_LEG2_PENDING);
+    return node->preset_leg1 * legacy_summand(LEGACY_LEG1_BEGIN) + node->preset_leg2 * both;
+}
+
+static const struct preset_part of_activity = {.inserted = TABLE_TASK,
+                                               .of = TASK_ACTIVITY,
+                                               .table = TABLE_ACTIVITY,
+                                               .node = ACTIVITY_NODE,
+                                               .ledger = ACTIVITY_LEDGER,
+                                               .amount = of_leg2};
+static const struct preset_part of_legacy = {.inserted = TABLE_EARLIER,
+                                             .of = -1,
+                                             .table = TABLE_EARLIER,
+                                             .node = EARLIER_NODE,
+                                             .ledger = EARLIER_LEDGER,
+                                             .amount = of_both};
+
+static const struct preset_part *part_of(const struct scenario *scenario)
+{
+    return scenario->protocol == PROTOCOL_ACTIVITY ? &of_activity
+           : scenario->protocol == PROTOCOL_LEGACY ? &of_legacy
+                                                   : NULL;
+}
+
+struct page {
+    char *text;
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length =
+        vsnprintf(page->text + page->used, PRESETS_SCRIPT_SIZE - page->used, format, arguments);
+    va_end(arguments);
+    CHECK(length >= 0 && (size_t)length < PRESETS_SCRIPT_SIZE - page->used);
+    page->used += (size_t)length;
+}
+
+void presets_script(const struct scenario *scenario, const char *schema,
+                    char script[PRESETS_SCRIPT_SIZE])
+{
+    const struct preset_part *part = part_of(scenario);
+    struct page page = {.text = script};
+    CHECK(part != NULL);
+    const char *ledger = schema_column(part->table, part->ledger);
+    put(&page,
+        "CREATE FUNCTION %s.preset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "UPDATE %s.%s AS t SET %s = t.%s + preset.amount FROM (VALUES (NULL::bigint, 0::bigint)",
+        schema, schema, schema_table(part->table), ledger, ledger);
+    for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
+        int64_t amount = part->amount(&scenario->graph.nodes[n]);
+        if (amount != 0) {
+            put(&page, ", (%d, %" PRId64 ")", (int)n, amount);
+        }
+    }
+    put(&page,
+        ") AS preset (node, amount) WHERE t.id = NEW.%s AND t.%s = preset.node; RETURN NULL; END "
+        "$$;\nCREATE CONSTRAINT TRIGGER preset AFTER INSERT ON %s.%s DEFERRABLE INITIALLY "
+        "DEFERRED FOR EACH ROW EXECUTE FUNCTION %s.preset();\n",
+        part->of < 0 ? "id" : schema_column(part->inserted, part->of),
+        schema_column(part->table, part->node), schema, schema_table(part->inserted), schema);
+}
+
+bool presets_due(const struct scenario *scenario, const struct history_change *change,
+                 enum row_table *table, int64_t *key)
+{
+    const struct preset_part *part = part_of(scenario);
+    if (part == NULL || change->table != part->inserted || change->kind != ROW_INSERTED) {
+        return false;
+    }
+    *table = part->table;
+    *key = change->row[1 + part->of]; /* the key stands in front of the columns */
+    return true;
+}
+
+int64_t presets_of(const struct scenario *scenario, const int64_t *row, int *ledger)
+{
+    const struct preset_part *part = part_of(scenario);
+    CHECK(part != NULL);
+    int64_t node = row[1 + part->node];
+    *ledger = part->ledger;
+    return node >= 0 && node < scenario->graph.node_count
+               ? part->amount(&scenario->graph.nodes[node])
+               : 0;
+}
