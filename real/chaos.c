@@ -63,7 +63,7 @@ static const struct chaos_kind_text kinds[CHAOS_KINDS] = {
     [CHAOS_CLOCK_BACK] = {"clock-back", FAULT_CLOCK_BACK, false,
                           "the store's clock falls back, and claims lapse late"},
     [CHAOS_ILLEGAL_MOVE] = {"illegal-move", FAULT_ILLEGAL_MOVE, false,
-                            "an actor attempts a move outside the contract"},
+                            "an actor attempts a move that the contract, or a grant, forbids"},
 };
 
 const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
@@ -983,15 +983,16 @@ static void settle(struct watch *watch)
     run_phase(watch, false, driver_now() + watch->chaos->settle_ms);
 }
 
-/* Illegal moves that the ledger has turned away. */
+/* Illegal moves that the ledger has turned away, or the grants. */
 static uint64_t turned_away(const struct watch *watch, const struct queue_at *at)
 {
     char query[120];
     int64_t number = 0;
-    bool asked = at->store != NULL &&
-                 part_erred_query((enum protocol_id)watch->chaos->driver.rules->protocol,
-                                  at->schema, query, sizeof query) &&
-                 store_pg_ask(at->store, query, &number);
+    enum protocol_id protocol = (enum protocol_id)watch->chaos->driver.rules->protocol;
+    if (!part_erred_query(protocol, at->schema, query, sizeof query)) {
+        return watch->page->forbidden;
+    }
+    bool asked = at->store != NULL && store_pg_ask(at->store, query, &number);
     return asked ? (uint64_t)number : 0;
 }
 

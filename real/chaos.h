@@ -50,7 +50,7 @@ enum chaos_kind {
     CHAOS_REORDER,       /* a claim takes another message than the oldest */
     CHAOS_CLOCK_FORWARD, /* the store's clock leaps ahead: claims lapse early */
     CHAOS_CLOCK_BACK,    /* the store's clock falls back: claims lapse late */
-    CHAOS_ILLEGAL_MOVE,  /* an actor attempts a move outside the contract */
+    CHAOS_ILLEGAL_MOVE,  /* an actor attempts what the contract, or a grant, forbids */
     CHAOS_KINDS
 };
 

@@ -170,9 +170,11 @@ static void go_wrong(const struct driver *driver, unsigned number, struct statio
     struct places places = {.count = 0};
     struct actor tried = performer->actor;
     uint32_t which = 0;
-    if (!driver->storms || !seat_is_awaited(driver->page, SEAT_ERRS) ||
-        !part_missteps_query(protocol, driver->schema, query, sizeof query) ||
-        !store_pg_query(station->as[PRINCIPAL_NONE], query, take_place, &places) ||
+    if (!driver->storms || !seat_is_awaited(driver->page, SEAT_ERRS)) {
+        return;
+    }
+    bool asks = part_missteps_query(protocol, driver->schema, query, sizeof query);
+    if ((asks && !store_pg_query(station->as[PRINCIPAL_NONE], query, take_place, &places)) ||
         !part_misstep(protocol, &tried, places.list, places.count, 0)) {
         return;
     }
@@ -234,6 +236,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
         return false;
     }
     station->refused = outcome.kind == OUTCOME_REFUSED;
+    driver->page->forbidden += station->refused && outcome.refusal == REFUSED_FORBIDDEN;
     if (bundle.principal != PRINCIPAL_NONE) {
         let_in_others(station, seat);
     }

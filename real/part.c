@@ -1,6 +1,7 @@
 #include "real/part.h"
 
 #include "model/check.h"
+#include "model/pipeline_trespass.h"
 #include "real/seat.h"
 
 #include <stdio.h>
@@ -70,6 +71,20 @@ static bool err(struct actor *actor, const struct part_place *places, size_t cou
     return false;
 }
 
+/* ---- pipeline -------------------------------------------------------------------------------- */
+
+static bool trespass(struct actor *actor, const struct part_place *places, size_t count,
+                     uint32_t which)
+{
+    (void)places, (void)count;
+    bool works = actor->role == PIPELINE_WORKER;
+    unsigned ways = works ? pipeline_trespass_count(&actor->is.pipeline) : 0;
+    if (ways > 0) {
+        actor->is.pipeline.trespass = (uint8_t)(1 + which % ways);
+    }
+    return ways > 0;
+}
+
 /* ---- what is left ---------------------------------------------------------------------------- */
 
 #define BIT(name) (UINT64_C(1) << BUNDLE_##name)
@@ -87,8 +102,10 @@ const struct real_part real_part_inbox = {.left = "%s.message", .resolved = BIT(
 const struct real_part real_part_legacy = {
     .left = "%s.message", .patient = true, .spares = spares_leg2};
 const struct real_part real_part_key = {.left = "%s.message"};
-const struct real_part real_part_pipeline = {
-    .left = "%s.message", .resolved = BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY)};
+const struct real_part real_part_pipeline = {.left = "%s.message",
+                                             .resolved =
+                                                 BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY),
+                                             .misstep = trespass};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",
@@ -165,7 +182,8 @@ bool part_erred_query(enum protocol_id protocol, const char *schema, char *query
 bool part_misstep(enum protocol_id protocol, struct actor *actor, const struct part_place *places,
                   size_t count, uint32_t which)
 {
-    return parts[protocol]->misstep(actor, places, count, which);
+    const struct real_part *part = parts[protocol];
+    return part->misstep != NULL && part->misstep(actor, places, count, which);
 }
 
 void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size)

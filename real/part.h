@@ -26,8 +26,9 @@ struct real_part {
     /* FAULT_ILLEGAL_MOVE: the actor's next transaction attempts one, the `which`-th of those that
      * the rows of the queried numbers and states allow. False: there is none. NULL: no actor ever
      * does. */
-    const char *missteps; /* ... the query, */
-    const char *erred;    /* ... and one for how many the ledger has turned away */
+    const char *missteps; /* ... the query; NULL: no row decides, */
+    const char
+        *erred; /* ... and one for how many the ledger has turned away; NULL: each is 42501 */
     bool (*misstep)(struct actor *actor, const struct part_place *places, size_t count,
                     uint32_t which);
     /* An answer that can be given otherwise (E-ACL-21); NULL: there is none. */
@@ -54,8 +55,8 @@ bool part_is_vague(enum protocol_id protocol);
 bool part_is_patient(enum protocol_id protocol);
 int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle);
 
-/* What a misstep is chosen from, as SQL; false: the protocol has none. Then the step itself, unless
- * the actor is about to make one already. */
+/* What a misstep is chosen from, as SQL; false: nothing is asked. Then the step itself; false: the
+ * protocol has none, or none now. */
 bool part_missteps_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
 bool part_erred_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
 bool part_misstep(enum protocol_id protocol, struct actor *actor, const struct part_place *places,

@@ -172,6 +172,7 @@ struct seat_page {
     char dsn[2][SEAT_DSN_SIZE];           /* written in turn: the last one is whole */
     atomic_llong clock;                   /* how far the store's clock is ahead of the machine's */
     atomic_ulong answered;                /* answers that were given otherwise */
+    atomic_ulong forbidden;               /* 42501: what a principal may not do */
     atomic_ulong disturbance_count;
     int64_t disturbances[SEAT_DISTURBANCES_MAX]; /* transactions that are no actor's */
     atomic_ulong delay_count;                    /* above SEAT_DELAYS_MAX: some had no room */
