@@ -67,8 +67,9 @@ struct drawing {
     bool no_memory;
 };
 
-#define DELAY_MS_MAX 300
-#define COPIES_MAX   24 /* of messages in one run: the simulated store has room for so many more */
+#define DELAY_MS_MAX   300
+#define REORDER_WINDOW 8  /* how many messages a claim chooses from, as in the simulation */
+#define COPIES_MAX     24 /* of messages in one run: the simulated store has room for so many more */
 
 static bool makes_copies(enum chaos_kind kind)
 {
@@ -288,8 +289,10 @@ static void detail(struct drawing *drawing, struct chaos_fault *fault)
     case CHAOS_CLOCK_BACK:
         fault->amount = any_leap(drawing, fault->kind == CHAOS_CLOCK_FORWARD);
         break;
-    case CHAOS_REDELIVER: /* the one that its victim holds */
     case CHAOS_REORDER:
+        fault->amount = 1 + pcg_below(&drawing->pcg, REORDER_WINDOW - 1);
+        break;
+    case CHAOS_REDELIVER:     /* the one that its victim holds */
     case CHAOS_SERIALIZATION: /* a rival comes before its victim begins */
     case CHAOS_DEADLOCK:
     case CHAOS_CONNECTIONS:

@@ -653,16 +653,16 @@ static bool disturb_queue(struct watch *watch, unsigned actor, const struct chao
     return follow_trace(watch, kind, trace);
 }
 
-/* The oldest message is locked, as by somebody who is about to take it, until the victim has its
+/* The oldest messages are locked, as by somebody who is about to take it, until the victim has its
  * answer. False: there are not two to choose from. */
-static bool overtake(struct watch *watch, unsigned actor)
+static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
 {
     const struct victim victim = {.watch = watch, .actor = actor};
     struct rival rival = rival_of(&victim);
     struct seat *seat = &watch->page->seats[actor];
     owe(watch, actor, CHAOS_REORDER);
     watch->children[actor].stands = false;
-    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, &seat->kept_off);
+    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &seat->kept_off);
     if (!done) {
         watch->children[actor].owed = 0;
         seat->struck = SEAT_UNHARMED;
@@ -735,7 +735,7 @@ static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault
         }
         break;
     case CHAOS_REORDER:
-        return overtake(watch, actor);
+        return overtake(watch, actor, fault->amount);
     case CHAOS_CLOCK_FORWARD:
     case CHAOS_CLOCK_BACK:
         leap(watch, actor, fault);

@@ -112,29 +112,28 @@ void rival_serialization(const struct rival *rival)
     contend(rival, serialization);
 }
 
-/* The oldest that nobody else is taking; and whether another one is there. */
-static int64_t hold_oldest(const struct rival *rival, struct store_pg *holder, int64_t now)
+/* The oldest that nobody else is taking, up to `most` of them, but not all that are there: how many
+ * are left must not be 0. The oldest of them; 0: there is none to hold, or none would be left. */
+static int64_t hold_oldest(const struct rival *rival, struct store_pg *holder, int64_t now,
+                           uint32_t most)
 {
-    char text[TEXT_SIZE];
-    int64_t oldest = 0, others = 0;
-    snprintf(text, sizeof text,
-             "WITH due AS MATERIALIZED (SELECT id FROM %s.message WHERE visible_at <= %" PRId64
-             " ORDER BY visible_at, id LIMIT 1 FOR UPDATE SKIP LOCKED) SELECT coalesce(max(id), 0) "
-             "FROM due",
-             rival->schema, now);
-    if (!store_pg_run(holder, "BEGIN") || !store_pg_ask(holder, text, &oldest)) {
-        return 0;
-    }
-    snprintf(text, sizeof text,
-             "SELECT count(*) FROM %s.message WHERE visible_at <= %" PRId64 " AND id <> %" PRId64,
-             rival->schema, now, oldest);
-    return store_pg_ask(holder, text, &others) && others > 0 ? oldest : 0;
+    char text[2 * TEXT_SIZE];
+    int64_t oldest = 0;
+    snprintf(
+        text, sizeof text,
+        "WITH due AS MATERIALIZED (SELECT id, visible_at FROM %s.message WHERE visible_at <= "
+        "%" PRId64 " ORDER BY visible_at, id LIMIT (SELECT greatest(0, least(%" PRIu32
+        ", count(*) - 1)) FROM %s.message WHERE visible_at <= %" PRId64
+        ") FOR UPDATE SKIP LOCKED) SELECT coalesce((SELECT id FROM due ORDER BY visible_at, id "
+        "LIMIT 1), 0)",
+        rival->schema, now, most, rival->schema, now);
+    return store_pg_run(holder, "BEGIN") && store_pg_ask(holder, text, &oldest) ? oldest : 0;
 }
 
-bool rival_overtake(const struct rival *rival, int64_t now, _Atomic long long *held)
+bool rival_overtake(const struct rival *rival, int64_t now, uint32_t most, _Atomic long long *held)
 {
     struct store_pg *holder = connect_as(rival, "assay rival");
-    int64_t oldest = holder == NULL ? 0 : hold_oldest(rival, holder, now);
+    int64_t oldest = holder == NULL ? 0 : hold_oldest(rival, holder, now, most);
     *held = oldest;
     go_on(rival);
     for (int i = 0; oldest != 0 && i < STAY_TRIES && !rival->is_over(rival->of); i++) {

@@ -32,10 +32,10 @@ struct rival {
 void rival_deadlock(const struct rival *rival);
 void rival_serialization(const struct rival *rival);
 
-/* Holds the oldest message that could be claimed, so that the victim's claim takes a later one.
- * What is held is in *held before the victim goes on. False: there are not two, and it just goes
- * on. */
-bool rival_overtake(const struct rival *rival, int64_t now, _Atomic long long *held);
+/* Holds the oldest messages that could be claimed, up to `most`, so that the victim's claim takes a
+ * later one. The oldest is in *held before the victim goes on. False: there are not two, and it
+ * just goes on. */
+bool rival_overtake(const struct rival *rival, int64_t now, uint32_t most, _Atomic long long *held);
 
 /* Takes every connection that is left, and the victim's. */
 void rival_crowd(const struct rival *rival);

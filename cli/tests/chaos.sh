@@ -82,6 +82,30 @@ tree-3 fresh-guid breaks..ACL-[0-9]+,
 seq-illegal illegal-accepted breaks..SEQ-3,
 END
 
+# ---- one kind of fault alone: a bug that it shows, and nothing else does ----
+alone() { # kind, clause, bug, then lines of the scenario
+    kind=$1 clause=$2 bug=$3
+    shift 3
+    {
+        printf 'name: only-%s\nabout: one kind of fault alone\nfaults: {%s: 1/2}\n' "$kind" "$kind"
+        printf '%s\n' "$@"
+    } >"$scratch/only-$kind.yaml"
+    set -- real "$scratch/only-$kind.yaml" --sabotage "$bug"
+    run 0 "$@" --no-faults --seeds 2
+    run 0 "$@" --seeds 150 --expect-finding && says_like "breaks  $clause,"
+    says_like "^$kind +[1-9]"
+}
+tree='graph: {trigger: [left, right]}'
+alone duplicate ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {duplicates: 4}'
+alone redeliver ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {duplicates: 4}'
+alone clock-forward ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {jumps: 3}'
+
+# ---- who runs out of time is not complete, which is said first, and breaks no promise ----
+run 4 real inbox --no-faults --sabotage inbox.ack/drop/ack
+checks=$((checks + 1))
+head -n 1 "$scratch/out" | grep -q 'NOT COMPLETE: run 1 ran out of time' || fail 'lateness is not said first'
+says_not 'breaks  '
+
 nothing_left
 echo "$checks checks, $failures failures"
 [ $failures -eq 0 ]
