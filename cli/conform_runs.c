@@ -161,7 +161,9 @@ struct look {
 static void look_at(void *context, const struct run_event *event)
 {
     struct look *look = context;
-    bool done = event->bundle != NULL && event->committed;
+    bool done =
+        event->bundle != NULL &&
+        (event->committed || (event->outcome != NULL && event->outcome->kind == OUTCOME_REFUSED));
     unsigned skipped = done ? event->outcome->skipped : 0; /* the call that it ended with, or 0 */
     for (unsigned i = 0; done && i < (skipped == 0 ? event->bundle->count : skipped); i++) {
         uint8_t primitive = event->bundle->calls[i].primitive;
