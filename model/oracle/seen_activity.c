@@ -163,8 +163,10 @@ static void remember_end(struct judge *judge, const struct doing *doing,
     cells[CELL_TOLD] = cells[CELL_LAST];
     cells[CELL_LAST] = seen->began;
     cells[CELL_WORKED] = 0;
-    if (seen->ended == OBSERVED_REFUSED) {
-        cells[CELL_MESSAGE] = 0; /* perhaps its claim is lost, or it had let go and found nothing */
+    bool stands = held(judge->rows, doing, cells) && seen->began < cells[CELL_UNTIL];
+    if (seen->ended == OBSERVED_REFUSED &&
+        (!stands || cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0)) {
+        cells[CELL_MESSAGE] = 0; /* its claim is lost, or it had let go and found nothing */
     }
     if (seen->ended == OBSERVED_REFUSED || (!seen->only_read && doing->keeps == ROW_NONE)) {
         if (cells[CELL_FAILURES] > 0 && seen->ended == OBSERVED_COMMITTED &&
