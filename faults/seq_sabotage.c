@@ -331,8 +331,6 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.commit/drop/ask-contract",
      "nobody but the committer moves a seq that has ended, and none ends without its event"},
     {"seq.commit/stale/move.2", "nobody but the committer moves a seq that has ended"},
-    {"seq.attempt/repeat",
-     "Stage1 has failed by then, or the attempt was overtaken: the second is, too"},
     {"seq.attempt/stale/drill.1", "an attempt that is on its way has failed Stage1 when it lands, "
                                   "and the gate refuses the next"},
     {"seq.attempt/split-after/ask-contract",

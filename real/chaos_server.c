@@ -16,7 +16,9 @@
 #define FREEZE_TRIES     1000 /* of a millisecond */
 
 /* No commit waits for a disc: nothing here loses what the operating system has been given. */
-const char chaos_server_settings[] = "deadlock_timeout = " TEXT_OF(RIVAL_DEADLOCK_MS) "ms\n";
+const char chaos_server_settings[] = "deadlock_timeout = " TEXT_OF(
+    RIVAL_DEADLOCK_MS) "ms\n"
+                       "track_commit_timestamp = on\n"; /* history.h (I2) */
 
 const char *chaos_server_dsn(struct chaos_server *server)
 {

@@ -140,18 +140,31 @@ static void read_row(void *context, const int64_t *row)
     reading->each(reading->context, &change);
 }
 
+/* A transaction that waits for another after its own last write commits after it. */
+static bool has_timestamps(struct store_pg *store)
+{
+    int64_t on = 0;
+    return store_pg_ask(store,
+                        "SELECT (current_setting('track_commit_timestamp') = 'on')::int::bigint",
+                        &on) &&
+           on != 0;
+}
+
 bool history_read(struct store_pg *store, const char *schema, history_reader *each, void *context)
 {
     char text[1024];
+    const char *committed = has_timestamps(store)
+                                ? "pg_xact_commit_timestamp((xid % (1::bigint << 32))::text::xid)"
+                                : "0";
     int used = snprintf(text, sizeof text, "SELECT xid, tab, kind, isolation, locked");
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
         used += snprintf(text + used, sizeof text - (size_t)used, ", c%d", c);
     }
-    snprintf(
-        text + used, sizeof text - (size_t)used,
-        " FROM %s.history JOIN (SELECT xid, max(seq) AS ended FROM %s.history GROUP BY xid) AS "
-        "transactions USING (xid) ORDER BY ended, seq",
-        schema, schema);
+    snprintf(text + used, sizeof text - (size_t)used,
+             " FROM %s.history JOIN (SELECT xid, max(seq) AS ended, %s AS committed FROM "
+             "%s.history GROUP "
+             "BY xid) AS transactions USING (xid) ORDER BY committed, ended, seq",
+             schema, committed, schema);
     struct reading reading = {.each = each, .context = context};
     return store_pg_query(store, text, read_row, &reading);
 }

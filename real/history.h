@@ -8,9 +8,10 @@
  * transaction_isolation, and pg_locks of the very backend.
  *
  * (I1) A change is recorded exactly if its transaction commits.
- * (I2) Transactions are told in the order of their last write. Two that wrote the same row are then
- * in the order in which they committed, because the second waited for the first; for any others the
- *      order does not matter. */
+ * (I2) Transactions are told in the order in which they committed, by the server's commit timestamps.
+ *      One that saw another, or waited for it, comes after it. On a server without
+ *      track_commit_timestamp the order is that of their last writes: then only two that wrote the
+ *      same row are sure to be told in order. */
 #ifndef REAL_HISTORY_H
 #define REAL_HISTORY_H
 

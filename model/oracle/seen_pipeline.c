@@ -150,12 +150,12 @@ static void judge_grants(struct transaction *of, const struct row_change *change
     }
 }
 
-/* A phase writes, and a look at one locks nothing: a principal that locks rows and leaves them as
- * they were has the use of a right for which there is none (CUT-24). */
+/* A phase writes, and a look at one locks nothing: a principal that locks rows, under no entry's
+ * advisory lock, and leaves them as they were has a right that nobody gave it (CUT-24). */
 static void judge_idle_lock(struct transaction *of)
 {
-    tell(of, of->count > 0 || of->seen->only_read, CLAUSE_CUT_24, TABLE_COUNT, ROW_NONE,
-         "a principal locked rows and wrote none");
+    tell(of, of->count > 0 || of->seen->only_read || of->seen->lock_count > 0, CLAUSE_CUT_24,
+         TABLE_COUNT, ROW_NONE, "a principal locked rows and wrote none");
 }
 
 /* ---- putting back ---------------------------------------------------------------------------- */

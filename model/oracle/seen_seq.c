@@ -16,6 +16,7 @@ enum {
     CELL_KNOWS,    /* ... and it was told of that, or has read since */
     CELL_UNTOLD,   /* it was not told of the lease that it took last */
     CELL_OVER,     /* it was told that Stage1 has failed */
+    CELL_OWNER,    /* as whom it took the lease of CELL_RUN */
 };
 
 static int64_t cell(const struct rows *rows, uint32_t slot, int column)
@@ -145,15 +146,14 @@ static void judge_result(struct judge *judge, const struct row_change *changes, 
                "a late result was refused, and counted as if it were a heartbeat");
 }
 
-/* A run whose token no longer stands, or a seq that was overtaken, is refused and counted (SEQ-12,
- * E-SEQ-3): a worker's transaction that committed and wrote nothing was refused and is forgotten. A
- * heartbeat behind the last one writes nothing either (SEQ-19). */
+/* A transaction of a run whose lease is not its client's any more is refused and counted (SEQ-12,
+ * E-SEQ-3): one that committed and wrote nothing was refused, and is forgotten. */
 static void judge_counted(struct judge *judge, const struct observed *seen, size_t count,
                           const int64_t *cells)
 {
     uint32_t slot = row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]);
     if (seen->only_read || slot == ROW_NONE ||
-        seen->began <= cell(judge->rows, slot, SEQ_HEARTBEAT)) {
+        cell(judge->rows, slot, SEQ_OWNER) == cells[CELL_OWNER]) {
         return;
     }
     judge_that(judge, count > 0, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ, slot,
@@ -289,6 +289,7 @@ static void judge_seq(struct judge *judge, const struct observed *seen, const st
     if (of->moved && state == IN_FLIGHT) {
         doing->takes = true;
         cells[CELL_RUN] = key;
+        cells[CELL_OWNER] = cell(judge->rows, of->slot, SEQ_OWNER);
         cells[CELL_BEATS] = 0;
     } else if (of->beat && key == cells[CELL_RUN]) {
         doing->beats = true;

@@ -597,6 +597,32 @@ static struct fates look_up(const char *dsn)
     return fates;
 }
 
+static void keep_job(void *context, const struct history_change *change)
+{
+    int64_t **next = context;
+    *(*next)++ = change->row[0];
+}
+
+/* The first to write is the last to commit. */
+Test(chaos, a_history_is_told_in_the_order_of_commits)
+{
+    int64_t jobs[2] = {0}, *next = jobs;
+    (void)start_own();
+    struct store_pg *slow = open_at(cluster_dsn(&own)), *fast = open_at(cluster_dsn(&own));
+    struct bundle first = create_job(1), second = create_job(2);
+    struct outcome outcome = {0};
+    cr_assert(store_pg_send_open(slow, &first, 0));
+    cr_assert(store_pg_execute(fast, &second, 0, &outcome));
+    store_pg_send_commit(slow);
+    cr_assert(store_pg_receive(slow, &outcome));
+    cr_assert(history_read(fast, SCHEMA, keep_job, &next), "%s", store_pg_why_not(fast));
+    cr_expect_eq(jobs[0], 2);
+    cr_expect_eq(jobs[1], 1);
+    store_pg_close(slow);
+    store_pg_close(fast);
+    cluster_stop(&own, CLUSTER_STOP_NOW);
+}
+
 Test(chaos, a_promoted_standby_has_all_that_was_acknowledged)
 {
     struct cluster_fault why;

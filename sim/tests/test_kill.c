@@ -648,7 +648,8 @@ static bool sent[PROTOCOL_COUNT][BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
 static void watch_bundles(void *context, const struct run_event *event)
 {
     (void)context;
-    for (int i = 0; event->turn == RUN_TRANSACTION && i < event->bundle->count; i++) {
+    bool engine = event->turn == RUN_TRANSACTION && event->bundle->name != BUNDLE_TRESPASS;
+    for (int i = 0; engine && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
         cr_assert(sabotage_knows(run.scenario->protocol, bundle, primitive), "%s, %s",
