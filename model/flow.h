@@ -29,10 +29,11 @@
  * other change (start, finishing without a branch or a join below) depends on its own digit alone
  * and is guarded by that (E-KEY-3): it never has to be repeated because of others.
  *
- * (F1) A worker that is idle holds nothing.
- * (F2) A transaction locks the row of one flow, before anything else, and then only inserts: no two
- *      can wait for each other.
- * (F3) No engine decides that a flow is complete: the store does, on the key that a change left. */
+ * (FL1) A worker that is idle holds nothing.
+ * (FL2) A transaction locks the row of one flow, before anything else, and then only inserts: no
+ *       two can wait for each other.
+ * (FL3) No engine decides that a flow is complete: the store does, on the key that a change left.
+ *       */
 #ifndef MODEL_FLOW_H
 #define MODEL_FLOW_H
 

@@ -87,7 +87,7 @@ int key_activities(int64_t key)
     while (key_get(key, count) >= KEY_SKIPPED) {
         count++;
     }
-    bool zeros_follow = count > 0 && key % key_weight(count - 1) == 0; /* K1 */
+    bool zeros_follow = count > 0 && key % key_weight(count - 1) == 0; /* KE1 */
     return zeros_follow ? count : 0;
 }
 
@@ -209,7 +209,7 @@ static enum key_outcome judge(int64_t key, enum key_digit found, enum key_change
         return KEY_REFUSED_DIGIT; /* KEY-8, E-KEY-3: never a blind decrement */
     }
     if (key_complete(key)) {
-        return KEY_REFUSED_COMPLETE; /* K3: else the release would complete it again, KEY-10 */
+        return KEY_REFUSED_COMPLETE; /* KE3: else the release would complete it again, KEY-10 */
     }
     return KEY_CHANGED;
 }
@@ -221,8 +221,8 @@ struct key_result key_apply(int64_t key, int position, enum key_change change)
     if (result.outcome == KEY_CHANGED) {
         result.delta = key_delta(change, position);
         result.key = key + result.delta;
-        result.completes = key_complete(result.key); /* K3: it was not complete before */
-        CHECK(key_valid(result.key));                /* K2 */
+        result.completes = key_complete(result.key); /* KE3: it was not complete before */
+        CHECK(key_valid(result.key));                /* KE2 */
     }
     return result;
 }
@@ -273,9 +273,9 @@ static void check_graph(const struct key_graph *graph)
 {
     CHECK(graph->count >= 1 && graph->count <= KEY_ACTIVITIES_MAX);
     for (int i = 0; i < graph->count; i++) {
-        CHECK(graph->next[i] >> graph->count == 0); /* K4 */
+        CHECK(graph->next[i] >> graph->count == 0); /* KE4 */
     }
-    CHECK(key_graph_acyclic(graph)); /* K4 */
+    CHECK(key_graph_acyclic(graph)); /* KE4 */
 }
 
 /* E-KEY-5: the children of an activity that it can still start. */
@@ -329,7 +329,7 @@ struct key_result key_apply_skipping(const struct key_graph *graph,
     if (result.outcome != KEY_CHANGED || !rule_of(change)->ends_edges) {
         return result;
     }
-    /* KEY-5: skipping kills edges too, so this goes on until nothing is orphaned (K5). */
+    /* KEY-5: skipping kills edges too, so this goes on until nothing is orphaned (KE5). */
     uint16_t orphans = find_orphans(graph, untaken, result.key);
     while (orphans != 0) {
         add_skips(&result, orphans);

@@ -5,13 +5,13 @@
 /* E-KEY-9: 8 while it is suspended; the digits after that once its flow has returned. */
 static bool can_await(enum key_digit digit)
 {
-    return digit >= KEY_RELEASED && digit <= KEY_STARTED; /* T2 */
+    return digit >= KEY_RELEASED && digit <= KEY_STARTED; /* KT2 */
 }
 
 /* ---- compose ------------------------------------------------------------------------------- */
 
 struct writer {
-    const struct key_flow *flows; /* what to write, sound but for (T2) twice */
+    const struct key_flow *flows; /* what to write, sound but for (KT2) twice */
     int count;                    /* how many */
     int written;                  /* flows begun so far */
     char *out;                    /* where to */
@@ -99,7 +99,7 @@ static enum key_text_outcome judge_flow(const struct key_flow *flows, int index)
         return flow->parent == -1 ? KEY_TEXT_COMPOSED : KEY_TEXT_PARENT_LATER;
     }
     if (flow->parent < 0 || flow->parent >= index) {
-        return KEY_TEXT_PARENT_LATER; /* T1 */
+        return KEY_TEXT_PARENT_LATER; /* KT1 */
     }
     enum key_digit awaiting = key_get(flows[flow->parent].key, flow->position);
     return can_await(awaiting) ? KEY_TEXT_COMPOSED : KEY_TEXT_CANNOT_AWAIT;

@@ -72,7 +72,7 @@ struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event)
     }
     for (int i = 0; i < events[event].count; i++) {
         if (!has_room(ledger, events[event].change[i].field, events[event].change[i].by)) {
-            return (struct legacy_addition){.outcome = LEGACY_AT_LIMIT, .ledger = ledger}; /* G1 */
+            return (struct legacy_addition){.outcome = LEGACY_AT_LIMIT, .ledger = ledger}; /* LG1 */
         }
     }
     return (struct legacy_addition){.outcome = LEGACY_ADDED,

@@ -16,8 +16,8 @@
  * store, as the primitives of legacy_primitives.def. legacy_add is a reference model of the checked
  * addition: only tests call it.
  *
- * (G1) A field never borrows from or carries into its neighbour: the addition is refused instead
- *      (LEG-5, E-LEG-2). */
+ * (LG1) A field never borrows from or carries into its neighbour: the addition is refused instead
+ *       (LEG-5, E-LEG-2). */
 #ifndef MODEL_LEGACY_H
 #define MODEL_LEGACY_H
 
@@ -54,7 +54,7 @@ enum legacy_event {
 
 enum legacy_outcome {
     LEGACY_ADDED,
-    LEGACY_AT_LIMIT,    /* a digit would borrow or carry: refused (G1) */
+    LEGACY_AT_LIMIT,    /* a digit would borrow or carry: refused (LG1) */
     LEGACY_NOT_A_LEDGER /* negative, or more than 15 digits */
 };
 

@@ -12,12 +12,12 @@ struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t 
 {
     struct semaphore_move move = {.outcome = SEMAPHORE_MOVED, .after = semaphore};
     if (semaphore < 0 || (delta < 0 && semaphore + delta < 0)) {
-        move.outcome = SEMAPHORE_NEGATIVE; /* M1 */
+        move.outcome = SEMAPHORE_NEGATIVE; /* SM1 */
     } else if (delta > INT64_MAX - semaphore) {
         move.outcome = SEMAPHORE_OVERFLOW;
     } else {
         move.after = semaphore + delta;
-        move.hit = move.after == threshold; /* M2 */
+        move.hit = move.after == threshold; /* SM2 */
     }
     return move;
 }

@@ -9,8 +9,8 @@
  * activity_primitives.def. semaphore_apply and semaphore_collate are reference models of it: only
  * tests call them, and sim/tests/test_entries.c holds the primitive to them.
  *
- * (M1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
- * (M2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
+ * (SM1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
+ * (SM2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
 #ifndef MODEL_SEMAPHORE_H
 #define MODEL_SEMAPHORE_H
 

@@ -313,7 +313,7 @@ static void count_run(struct campaign_result *sum, uint64_t seed, const struct r
     }
 }
 
-/* Runs the seed again without counting it (K2). The runner's state differs from that before the
+/* Runs the seed again without counting it (CA2). The runner's state differs from that before the
  * first run, so that a leak from run to run shows as well. */
 static void check_again(struct campaign_runner *runner, uint64_t seed, struct campaign_result *sum)
 {

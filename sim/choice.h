@@ -25,8 +25,8 @@
  * random schedules. pct is unfair by design, so it ends when faults stop: liveness is judged under
  * a fair schedule.
  *
- * (C1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
- * (C2) A run replayed from its own record makes the same choices. */
+ * (CO1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
+ * (CO2) A run replayed from its own record makes the same choices. */
 #ifndef SIM_CHOICE_H
 #define SIM_CHOICE_H
 

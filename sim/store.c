@@ -238,7 +238,7 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
         if (result == CALL_REFUSED) {
             outcome->kind = OUTCOME_REFUSED;
             outcome->refusal = (uint8_t)reason;
-            world_undo(world, mark); /* T1 */
+            world_undo(world, mark); /* ST1 */
         }
         break;
     }

@@ -2,10 +2,10 @@
  * all, by interpreting the primitives' operations. What an operation means for a row is defined in
  * meaning.h; this finds the row, applies the result and decides what a miss does to the bundle.
  *
- * (T1) A bundle that is refused leaves no change. Any other leaves its changes in the world's log:
- *      the caller keeps them (commit) or undoes them (rollback).
- * (T2) The effect of a bundle depends only on the table of primitives, the bundle, the rows, the
- *      clock and the message picked for a claim. */
+ * (ST1) A bundle that is refused leaves no change. Any other leaves its changes in the world's log:
+ *       the caller keeps them (commit) or undoes them (rollback).
+ * (ST2) The effect of a bundle depends only on the table of primitives, the bundle, the rows, the
+ *       clock and the message picked for a claim. */
 #ifndef SIM_STORE_H
 #define SIM_STORE_H
 

@@ -186,7 +186,7 @@ Test(primitive, a_miss_that_can_refuse_says_why)
     visit(says_why);
 }
 
-/* (P2): whoever was too late learns where things stand. */
+/* (PM2): whoever was too late learns where things stand. */
 Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 {
     SETTLES(ERRATUM_ACL_26);
@@ -201,7 +201,7 @@ Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
-/* (P3): message, activity, GUID, job, then task and inserts. Of the seq ledger: stage, seq, event,
+/* (PM3): message, activity, GUID, job, then task and inserts. Of the seq ledger: stage, seq, event,
  * and the actor's own stripe. */
 static int rank_of(const struct op *op)
 {

@@ -131,7 +131,7 @@ Test(shape, no_edge_can_be_added_to_a_tree_but_a_cycle)
     cr_expect(built_cycles > 300 && refused_cycles > 300);
 }
 
-/* (G2) against its definition, with several cycles at once. */
+/* (GR2) against its definition, with several cycles at once. */
 Test(shape, cycles_that_pass_another_head_are_refused)
 {
     uint64_t random = 99;

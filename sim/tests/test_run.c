@@ -132,7 +132,7 @@ Test(run, other_seeds_are_other_runs)
     end(&stage);
 }
 
-/* (C2) */
+/* (CO2) */
 Test(run, a_run_replayed_from_its_record_is_the_same_run)
 {
     static struct choice recorded[RECORD_MAX];
@@ -186,7 +186,7 @@ static void plain_note(void *context, size_t mark)
     (void)mark;
 }
 
-/* (SE4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
+/* (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
  * and outcomes of whole runs, step by step, as their digests tell. */
 Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
 {
