@@ -32,8 +32,7 @@
  * (FL1) A worker that is idle holds nothing.
  * (FL2) A transaction locks the row of one flow, before anything else, and then only inserts: no
  *       two can wait for each other.
- * (FL3) No engine decides that a flow is complete: the store does, on the key that a change left.
- *       */
+ * (FL3) No engine decides that a flow is complete: the store does, on the key left by a change. */
 #ifndef MODEL_FLOW_H
 #define MODEL_FLOW_H
 

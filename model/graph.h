@@ -66,4 +66,7 @@ bool graph_takes(const struct graph_edge *edge, int64_t answer, int64_t output, 
 /* The most activities of a job, cycles included; stops counting at `limit`. */
 uint32_t graph_activities(const struct graph *graph, uint32_t limit);
 
+/* Asserts (GR1) to (GR3). */
+void graph_check(const struct graph *graph);
+
 #endif

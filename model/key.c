@@ -214,6 +214,17 @@ static enum key_outcome judge(int64_t key, enum key_digit found, enum key_change
     return KEY_CHANGED;
 }
 
+void key_check(int64_t before, int position, enum key_change change, int64_t after)
+{
+    enum key_digit found = key_get(before, position);
+    CHECK(key_activities(after) == key_activities(before)); /* KE1 */
+    CHECK(key_valid(after));                                /* KE1 */
+    CHECK(found == key_expected(change));                   /* KE2 */
+    CHECK(key_get(after, position) < found);                /* KE2 */
+    CHECK(after - before == key_delta(change, position));   /* KE2 */
+    CHECK(!key_complete(before));                           /* KE3 */
+}
+
 struct key_result key_apply(int64_t key, int position, enum key_change change)
 {
     struct key_result result = {.found = key_get(key, position), .key = key};
@@ -221,8 +232,8 @@ struct key_result key_apply(int64_t key, int position, enum key_change change)
     if (result.outcome == KEY_CHANGED) {
         result.delta = key_delta(change, position);
         result.key = key + result.delta;
-        result.completes = key_complete(result.key); /* KE3: it was not complete before */
-        CHECK(key_valid(result.key));                /* KE2 */
+        result.completes = key_complete(result.key);
+        key_check(key, position, change, result.key);
     }
     return result;
 }

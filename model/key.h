@@ -130,6 +130,9 @@ struct key_result {
 /* One change of one activity. Total: every value, position and digit has an outcome. */
 struct key_result key_apply(int64_t key, int position, enum key_change change);
 
+/* Asserts that a change made this of a key: (KE1) to (KE3). */
+void key_check(int64_t before, int position, enum key_change change, int64_t after);
+
 /* ---- graph and skips ----------------------------------------------------------------------- */
 
 struct key_graph {

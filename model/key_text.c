@@ -259,6 +259,20 @@ static void take(struct parser *parser, enum token token, char c)
     }
 }
 
+void key_text_check(const struct key_flow *flows, int count)
+{
+    CHECK(flows[0].parent == -1 && key_valid(flows[0].key)); /* KT1 */
+    for (int i = 1; i < count; i++) {
+        const struct key_flow *flow = &flows[i];
+        CHECK(flow->parent >= 0 && flow->parent < i && key_valid(flow->key)); /* KT1 */
+        CHECK(can_await(key_get(flows[flow->parent].key, flow->position)));   /* KT2 */
+        /* in the order of the text a flow's elder sibling stands to its left */
+        for (int j = i - 1; j > flow->parent; j--) {
+            CHECK(flows[j].parent != flow->parent || flows[j].position < flow->position); /* KT2 */
+        }
+    }
+}
+
 bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int capacity,
                     int *count, struct text_fault *fault)
 {
@@ -274,6 +288,7 @@ bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int
         }
         if (token == END) {
             *count = parser.count;
+            key_text_check(flows, *count);
             return true;
         }
         take(&parser, token, text[at]);

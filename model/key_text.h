@@ -46,6 +46,9 @@ enum key_text_outcome {
 enum key_text_outcome key_text_compose(const struct key_flow *flows, int count, char *out,
                                        size_t size);
 
+/* Asserts (KT1) and (KT2) of flows in the order of their left parentheses. */
+void key_text_check(const struct key_flow *flows, int count);
+
 /* Reads a text into at most `capacity` flows, in the order of their left parentheses. On refusal
  * *count is untouched and *fault says why. */
 bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int capacity,

@@ -87,6 +87,9 @@ int64_t legacy_summand(enum legacy_event event);
 
 struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event);
 
+/* Asserts that an event made this of a ledger: (LG1). */
+void legacy_check(int64_t before, enum legacy_event event, int64_t after);
+
 /* Both take the value that the addition returned. */
 enum legacy_leg1 legacy_leg1_decision(int64_t after_begin);
 enum legacy_leg2 legacy_leg2_decision(int64_t after_begin);

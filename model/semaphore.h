@@ -47,6 +47,9 @@ int64_t semaphore_delta(int64_t children, bool pending);
 
 struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold);
 
+/* Asserts (SM1) and (SM2) of a move. */
+void semaphore_check(int64_t before, int64_t threshold, const struct semaphore_move *move);
+
 /* Reference model of setStatusAndCollateGuid (12.2): move, compare, add hit * weight of the field
  * to the GUID ledger. The field is a parameter; Step 2 passes GUID_JOB_CLOSED, weight 100B. Without
  * a hit the GUID ledger is not read. */

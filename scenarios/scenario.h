@@ -85,6 +85,9 @@ struct scenario_fault {
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
                     struct scenario_fault *fault);
 
+/* Asserts (SN1) and (SN2) as far as one scenario shows them. */
+void scenario_check(const struct scenario *scenario);
+
 /* Changes a key whose value is a number, in the text too (SN2). False: *fault says why; the
  * scenario is unchanged. */
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,

@@ -87,6 +87,25 @@ void campaign_result_add(struct campaign_result *sum, const struct campaign_resu
     for (size_t i = 0; i < next->bucket_count; i++) {
         add_bucket(sum, &next->buckets[i]);
     }
+    campaign_check(sum);
+}
+
+void campaign_check(const struct campaign_result *result)
+{
+    uint64_t findings = 0;
+    CHECK(result->tally.checked <= result->tally.runs); /* CA2 */
+    CHECK(result->tally.full <= result->tally.runs);    /* CA2 */
+    for (size_t i = 0; i < result->bucket_count; i++) {
+        const struct campaign_bucket *bucket = &result->buckets[i];
+        CHECK(bucket->count > 0 && bucket->first_seed <= bucket->seed); /* CA3 */
+        CHECK(i == 0 || bucket[-1].first_seed < bucket->first_seed);    /* CA3 */
+        for (size_t j = 0; j < i; j++) {
+            CHECK(bucket->clause != result->buckets[j].clause ||
+                  bucket->oracle != result->buckets[j].oracle); /* CA3 */
+        }
+        findings += bucket->count;
+    }
+    CHECK(findings == result->tally.findings); /* CA3 */
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */

@@ -96,6 +96,9 @@ struct campaign_result {
 
 void campaign_result_begin(struct campaign_result *result);
 
+/* Asserts (CA2) and (CA3) as far as a result shows them. */
+void campaign_check(const struct campaign_result *result);
+
 /* Adds the result of a block, or any other that begins where this one ends. */
 void campaign_result_add(struct campaign_result *sum, const struct campaign_result *next);
 

@@ -221,6 +221,10 @@ void sessions_note(struct sessions *all, size_t mark);
 /* The transaction aborts: deadlock, 40001, a lost connection. */
 void session_abort(struct sessions *all, unsigned who, enum abort_class aborted);
 
+/* Asserts (SS1), (SS2) and (SS3) as far as states show them: who holds what, and who has a
+ * snapshot. Wrong rules (session_error) are not held to what they do away with. */
+void sessions_check(const struct sessions *all);
+
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Sessions with an open transaction, DONE and FAILED ones included; those that wait. */

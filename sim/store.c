@@ -201,6 +201,14 @@ bool store_only_reads(const struct primitive *primitives, const struct bundle *b
     return true;
 }
 
+void store_check(const struct world *world, size_t mark, const struct bundle *bundle,
+                 const struct outcome *outcome)
+{
+    outcome_check(outcome, bundle);
+    CHECK(outcome->kind == OUTCOME_COMMITTED || world_mark(world) == mark); /* ST1 */
+    CHECK_ALL(world_check(world));
+}
+
 void store_execute_seen(struct world *world, const struct primitive *primitives,
                         const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
                         struct observed *seen)
@@ -242,6 +250,7 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
         }
         break;
     }
+    store_check(world, mark, bundle, outcome);
     if (seen != NULL && world->change_count == mark) {
         int calls = outcome->skipped == 0 ? bundle->count : outcome->skipped;
         seen->only_read = store_only_reads(primitives, bundle, calls);

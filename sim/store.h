@@ -26,6 +26,11 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
                         const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
                         struct observed *seen);
 
+/* Asserts (ST1), and that the outcome is one of the bundle's (outcome_check of model/bundle.h);
+ * `mark` is where the world's log stood before it. */
+void store_check(const struct world *world, size_t mark, const struct bundle *bundle,
+                 const struct outcome *outcome);
+
 /* What the store sees of a transaction when it begins. */
 void store_seen_begin(const struct bundle *bundle, int64_t now, struct observed *seen);
 

@@ -103,6 +103,8 @@ static struct campaign_result with_finding(enum clause_id clause, enum oracle_na
 {
     static struct campaign_result one;
     campaign_result_begin(&one);
+    one.tally.runs = 1;
+    one.tally.findings = 1;
     one.bucket_count = 1;
     one.buckets[0] = (struct campaign_bucket){.clause = clause,
                                               .oracle = oracle,
@@ -385,7 +387,7 @@ Test(gates, miss_a_promise_that_is_to_be_broken_and_held)
     right = with_finding(CLAUSE_ACL_11, ORACLE_LEDGER, 1, 10, "");
     campaign_result_add(&left, &right); /* another one will not do */
     expect_missed("lossy-failover: ACL-33 is to be broken, and held");
-    right = with_finding(CLAUSE_ACL_33, ORACLE_LEDGER, 1, 10, "");
+    right = with_finding(CLAUSE_ACL_33, ORACLE_LEDGER, 2, 10, "");
     campaign_result_add(&left, &right);
     cr_expect_eq(campaign_gates(&scenario, &left, nothing_off, missed), 0);
 }
