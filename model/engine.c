@@ -455,7 +455,7 @@ void worker_take(struct worker *worker, const struct engine_rules *rules,
     if (worker->state == WORKER_IDLE) {
         *worker = worker_begin(); /* N1 */
     }
-    CHECK_ALL(worker_check(worker));
+    worker_check(worker);
 }
 
 /* ---- the next bundle ------------------------------------------------------------------------- */

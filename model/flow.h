@@ -106,4 +106,7 @@ struct flow_worker {
     int64_t flow[FLOW_COLUMNS];           /* as it was read last */
 };
 
+/* Asserts (FL1), and that it gives up after its tries. */
+void flow_check(const struct flow_worker *worker);
+
 #endif

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define CHECK_EVERY                                                                                \
+    32 /* one tick in so many has the whole world checked, where that is asked for */
+
 /* The call that is being executed. */
 struct execution {
     struct frame frame;
@@ -206,7 +209,9 @@ void store_check(const struct world *world, size_t mark, const struct bundle *bu
 {
     outcome_check(outcome, bundle);
     CHECK(outcome->kind == OUTCOME_COMMITTED || world_mark(world) == mark); /* ST1 */
-    CHECK_ALL(world_check(world));
+    if (world->now % CHECK_EVERY == 0) {
+        CHECK_ALL(world_check(world));
+    }
 }
 
 void store_execute_seen(struct world *world, const struct primitive *primitives,

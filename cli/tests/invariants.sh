@@ -45,7 +45,8 @@ judge() { # source dir, list
         }
         {
             comment = match(line, /\/\*/) ? substr(line, RSTART) : line ~ /^ *(\*|#)/ ? line : ""
-            if (test && match(line, /"[A-Z]+[0-9]/)) comment = comment " " substr(line, RSTART, RLENGTH)
+            if (test && match(line, /"[A-Z]+[0-9]/))
+                comment = comment " " substr(line, RSTART, RLENGTH)
             if (line ~ /(^|[^A-Za-z_])(CHECK|CHECK_ALL|_Static_assert)\(/) open = 1
             n = comment == "" ? 0 : labels(comment)
             for (i = 1; i <= n; i++) {
@@ -71,7 +72,8 @@ judge() { # source dir, list
                     if (!there) wrong(label ": " where[1] " has no " where[2])
                 } else if (line !~ /^[A-Z]+[0-9]+ .*[a-z]/) wrong(label ": listed without a reason")
             }
-            for (label in cited) if (!(label in defined)) wrong(label ": cited in " cited[label] ", and not defined")
+            for (label in cited)
+                if (!(label in defined)) wrong(label ": cited in " cited[label] ", and not defined")
             for (i = 1; i <= count; i++) {
                 label = order[i]
                 if (label in asserted) a++
@@ -86,7 +88,8 @@ judge() { # source dir, list
 
 # ---- what it must find, in a tree of its own -----------------------------------------------------
 planted() { # what is expected to be said; the tree is $scratch/tree
-    if judge "$scratch/tree" "$scratch/list" >"$scratch/said" || ! grep -qF "$1" "$scratch/said"; then
+    if judge "$scratch/tree" "$scratch/list" >"$scratch/said" ||
+        ! grep -qF "$1" "$scratch/said"; then
         echo "not found: $1" && cat "$scratch/said" && exit 1
     fi
 }
@@ -94,8 +97,8 @@ plant() { # header, source, test, list
     rm -rf "$scratch/tree" && for layer in model faults scenarios sim real reports cli; do
         mkdir -p "$scratch/tree/$layer/tests"
     done
-    printf "$1" >"$scratch/tree/model/a.h" && printf "$2" >"$scratch/tree/model/a.c"
-    printf "$3" >"$scratch/tree/sim/tests/test_a.c" && printf "$4" >"$scratch/list"
+    printf '%b' "$1" >"$scratch/tree/model/a.h" && printf '%b' "$2" >"$scratch/tree/model/a.c"
+    printf '%b' "$3" >"$scratch/tree/sim/tests/test_a.c" && printf '%b' "$4" >"$scratch/list"
 }
 one='/* A header.\n *\n * (A1) It holds. */\n'
 check='    CHECK(x &&\n          y); /* A1 */\n'

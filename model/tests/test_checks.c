@@ -11,7 +11,8 @@
 
 TestSuite(checks, .timeout = 120);
 
-/* clang-format off: one line a case */
+/* One line a case. */
+/* clang-format off */
 
 /* ---- a graph: (GR1), (GR2), (GR3) ------------------------------------------------------------ */
 
@@ -41,41 +42,21 @@ static const char *const graph_claims[] = {
 static void spoil_graph(struct graph *graph, int which)
 {
     switch (which) {
-    case 0:
-        graph->node_count = 0;
-        break;
-    case 1:
-        graph->nodes[1].first_edge = 1;
-        break;
-    case 2:
-        graph->nodes[2].edge_count = 2;
-        break;
-    case 3:
-        graph->edges[1].from = 1;
-        break;
-    case 4:
-        graph->edges[1].answer = 1;
-        break;
+    case 0: graph->node_count = 0; break;
+    case 1: graph->nodes[1].first_edge = 1; break;
+    case 2: graph->nodes[2].edge_count = 2; break;
+    case 3: graph->edges[1].from = 1; break;
+    case 4: graph->edges[1].answer = 1; break;
     case 5:
         graph->nodes[0].edge_count = GRAPH_CHILDREN_MAX + 1;
         graph->edge_count = GRAPH_CHILDREN_MAX + 1;
         memset(graph->edges, 0, sizeof graph->edges);
         break;
-    case 6:
-        graph->nodes[2].edge_count = 0;
-        break;
-    case 7:
-        graph->edges[1].to = 3;
-        break;
-    case 8:
-        graph->edges[2].rounds = 0;
-        break;
-    case 9:
-        graph->edges[1].to = 1;
-        break;
-    case 10:
-        graph->edges[2].to = 1;
-        break;
+    case 6: graph->nodes[2].edge_count = 0; break;
+    case 7: graph->edges[1].to = 3; break;
+    case 8: graph->edges[2].rounds = 0; break;
+    case 9: graph->edges[1].to = 1; break;
+    case 10: graph->edges[2].to = 1; break;
     }
 }
 
@@ -106,23 +87,12 @@ static void check_ledger(int which)
 {
     int64_t guid = 1, mark = ledger_layout(GUID_WORK_DONE)->weight;
     switch (which) {
-    case 0:
-        ledger_check(guid, GUID_WORK_DONE, -mark);
-        break;
-    case 1:
-        ledger_check(guid + mark, GUID_WORK_DONE, guid + 2 * mark);
-        break;
-    case 2:
-        ledger_check(guid, GUID_WORK_DONE, guid);
-        break;
-    case 3:
-        ledger_check(guid, GUID_WORK_DONE, guid + mark + 1);
-        break;
-    case 4:
-        ledger_check(guid, GUID_WORK_DONE, guid + 11 * mark);
-        break;
-    default:
-        ledger_check(guid, GUID_WORK_DONE, guid + mark);
+    case 0: ledger_check(guid, GUID_WORK_DONE, -mark); break;
+    case 1: ledger_check(guid + mark, GUID_WORK_DONE, guid + 2 * mark); break;
+    case 2: ledger_check(guid, GUID_WORK_DONE, guid); break;
+    case 3: ledger_check(guid, GUID_WORK_DONE, guid + mark + 1); break;
+    case 4: ledger_check(guid, GUID_WORK_DONE, guid + 11 * mark); break;
+    default: ledger_check(guid, GUID_WORK_DONE, guid + mark);
     }
 }
 
@@ -148,15 +118,9 @@ static void check_semaphore(int which)
 {
     struct semaphore_move move = {.outcome = SEMAPHORE_MOVED, .after = 2, .hit = true};
     switch (which) {
-    case 0:
-        move.after = -1;
-        break;
-    case 1:
-        move.outcome = SEMAPHORE_NEGATIVE;
-        break;
-    case 2:
-        move.hit = false;
-        break;
+    case 0: move.after = -1; break;
+    case 1: move.outcome = SEMAPHORE_NEGATIVE; break;
+    case 2: move.hit = false; break;
     }
     semaphore_check(3, 2, &move);
 }
@@ -183,26 +147,13 @@ static void check_key(int which)
 {
     int64_t two = INT64_C(990000000000000), started = INT64_C(890000000000000);
     switch (which) {
-    case 0:
-        key_check(two, 0, KEY_CHANGE_START, INT64_C(899000000000000));
-        break;
-    case 1:
-        key_check(0, 0, KEY_CHANGE_START, 0);
-        break;
-    case 2:
-        key_check(started, 0, KEY_CHANGE_START, started);
-        break;
-    case 3:
-        key_check(two, 0, KEY_CHANGE_START, two);
-        break;
-    case 4:
-        key_check(two, 0, KEY_CHANGE_START, INT64_C(880000000000000));
-        break;
-    case 5:
-        key_check(INT64_C(600000000000000), 0, KEY_CHANGE_PAUSE, INT64_C(500000000000000));
-        break;
-    default:
-        key_check(two, 0, KEY_CHANGE_START, started);
+    case 0: key_check(two, 0, KEY_CHANGE_START, INT64_C(899000000000000)); break;
+    case 1: key_check(0, 0, KEY_CHANGE_START, 0); break;
+    case 2: key_check(started, 0, KEY_CHANGE_START, started); break;
+    case 3: key_check(two, 0, KEY_CHANGE_START, two); break;
+    case 4: key_check(two, 0, KEY_CHANGE_START, INT64_C(880000000000000)); break;
+    case 5: key_check(INT64_C(600000000000000), 0, KEY_CHANGE_PAUSE, INT64_C(500000000000000)); break;
+    default: key_check(two, 0, KEY_CHANGE_START, started);
     }
 }
 
@@ -219,18 +170,10 @@ static void check_text(int which)
                                {.key = INT64_C(900000000000000), .parent = 0, .position = 0},
                                {.key = INT64_C(900000000000000), .parent = 0, .position = 1}};
     switch (which) {
-    case 0:
-        flows[0].parent = 0;
-        break;
-    case 1:
-        flows[1].parent = 2;
-        break;
-    case 2:
-        flows[2].position = 2;
-        break;
-    case 3:
-        flows[2].position = 0;
-        break;
+    case 0: flows[0].parent = 0; break;
+    case 1: flows[1].parent = 2; break;
+    case 2: flows[2].position = 2; break;
+    case 3: flows[2].position = 0; break;
     }
     key_text_check(flows, 3);
 }
@@ -264,24 +207,12 @@ static void check_bundle(int which)
     struct bundle bundle;
     make_bundle(&bundle);
     switch (which) {
-    case 0:
-        bundle.name = BUNDLE_NAME_COUNT;
-        break;
-    case 1:
-        bundle.count = 0;
-        break;
-    case 2:
-        bundle.calls[1].mode = CALL_UNLESS_DONE + 1;
-        break;
-    case 3:
-        bundle.calls[1].params = 0;
-        break;
-    case 4:
-        bundle.calls[1].values = BUNDLE_VALUES_MAX;
-        break;
-    case 5:
-        bundle.param_count++;
-        break;
+    case 0: bundle.name = BUNDLE_NAME_COUNT; break;
+    case 1: bundle.count = 0; break;
+    case 2: bundle.calls[1].mode = CALL_UNLESS_DONE + 1; break;
+    case 3: bundle.calls[1].params = 0; break;
+    case 4: bundle.calls[1].values = BUNDLE_VALUES_MAX; break;
+    case 5: bundle.param_count++; break;
     }
     bundle_check(&bundle);
 }
@@ -300,21 +231,11 @@ static void check_outcome(int which)
     struct outcome outcome = {.kind = OUTCOME_COMMITTED, .skipped = 2};
     make_bundle(&bundle);
     switch (which) {
-    case 0:
-        outcome.kind = OUTCOME_UNKNOWN;
-        break;
-    case 1:
-        outcome.kind = OUTCOME_REFUSED;
-        break;
-    case 2:
-        outcome.aborted = ABORT_DEADLOCK;
-        break;
-    case 3:
-        outcome.skipped = 3;
-        break;
-    case 4:
-        outcome.skipped = 1;
-        break;
+    case 0: outcome.kind = OUTCOME_UNKNOWN; break;
+    case 1: outcome.kind = OUTCOME_REFUSED; break;
+    case 2: outcome.aborted = ABORT_DEADLOCK; break;
+    case 3: outcome.skipped = 3; break;
+    case 4: outcome.skipped = 1; break;
     }
     outcome_check(&outcome, &bundle);
 }
@@ -325,7 +246,7 @@ Test(checks, of_bundles_and_outcomes_fire)
     EXPECT_FIRES(check_outcome, outcome_claims);
 }
 
-/* ---- actors: (N1), (N3), (PR2) --------------------------------------------------------------- */
+/* ---- actors: (N1), (N3), (FL1), (PI2), (PI3), (PR2) ------------------------------------------ */
 
 static const char *const worker_claims[] = {
     "worker->state < WORKER_STATE_COUNT",
@@ -342,18 +263,10 @@ static void check_worker(int which)
     worker.message[0] = 1;
     worker.message[1 + MESSAGE_KIND] = MESSAGE_LEG2;
     switch (which) {
-    case 0:
-        worker.state = WORKER_STATE_COUNT;
-        break;
-    case 1:
-        worker.state = WORKER_IDLE;
-        break;
-    case 2:
-        worker.message[1 + MESSAGE_KIND] = MESSAGE_LEG1;
-        break;
-    case 3:
-        worker.tries = ENGINE_TRIES_MAX + 1;
-        break;
+    case 0: worker.state = WORKER_STATE_COUNT; break;
+    case 1: worker.state = WORKER_IDLE; break;
+    case 2: worker.message[1 + MESSAGE_KIND] = MESSAGE_LEG1; break;
+    case 3: worker.tries = ENGINE_TRIES_MAX + 1; break;
     }
     worker_check(&worker);
 }
@@ -370,21 +283,63 @@ static void check_actor(int which)
     struct actor actor;
     protocol_begin(&actor, &rules, 1);
     switch (which) {
-    case 0:
-        actor.role = 0;
-        break;
-    case 1:
-        actor.is.consumer.message[0] = 1;
-        break;
-    case 2:
-        actor.is.consumer.state = CONSUMER_ACK;
-        break;
+    case 0: actor.role = 0; break;
+    case 1: actor.is.consumer.message[0] = 1; break;
+    case 2: actor.is.consumer.state = CONSUMER_ACK; break;
     }
     protocol_check(&actor, &rules, 1);
 }
 
+static const char *const flow_claims[] = {
+    "worker->step <= FLOW_STEP_ACK",
+    "(worker->step == FLOW_STEP_CLAIM) == (worker->message[0] == 0)",
+    "(worker->step == FLOW_STEP_CLAIM) == (worker->message[0] == 0)",
+    "worker->step != FLOW_STEP_CLAIM || worker->tries == 0",
+    "worker->tries <= FLOW_TRIES_MAX",
+};
+
+static void check_flow(int which)
+{
+    struct flow_worker worker = {.step = FLOW_STEP_READ, .message = {1}};
+    switch (which) {
+    case 0: worker.step = FLOW_STEP_ACK + 1; break;
+    case 1: worker.step = FLOW_STEP_CLAIM; break;
+    case 2: worker.message[0] = 0; break;
+    case 3: worker = (struct flow_worker){.tries = 1}; break;
+    case 4: worker.tries = FLOW_TRIES_MAX + 1; break;
+    }
+    flow_check(&worker);
+}
+
+static const char *const pipeline_claims[] = {
+    "worker->state <= PIPELINE_PUT_BACK",
+    "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
+    "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
+    "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
+    "worker->tries <= PIPELINE_TRIES_MAX",
+};
+
+/* A request to mark an entry. */
+static void check_pipeline(int which)
+{
+    struct rules rules = {.protocol = PROTOCOL_PIPELINE, .of.pipeline = {.entry_count = 1}};
+    struct pipeline_worker worker = {.state = PIPELINE_PHASE, .message = {1}};
+    worker.message[1 + MESSAGE_KIND] = PHASE_MARK;
+    worker.message[1 + MESSAGE_PENDINGS] = STATUS_NONE;
+    switch (which) {
+    case 0: worker.state = PIPELINE_PUT_BACK + 1; break;
+    case 1: worker.state = PIPELINE_IDLE; break;
+    case 2: worker.message[1 + MESSAGE_NODE] = 1; break;
+    case 3: worker.message[1 + MESSAGE_PENDINGS] = STATUS_CUT; break;
+    case 4: worker.tries = PIPELINE_TRIES_MAX + 1; break;
+    }
+    pipeline_check(&worker, &rules);
+}
+
 Test(checks, of_actors_fire)
 {
+    EXPECT_FIRES(check_flow, flow_claims);
+    EXPECT_FIRES(check_pipeline, pipeline_claims);
     EXPECT_FIRES(check_worker, worker_claims);
     EXPECT_FIRES(check_actor, actor_claims);
 }

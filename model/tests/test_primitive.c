@@ -142,6 +142,7 @@ static void column_exists(const struct primitive *primitive, int at)
     }
 }
 
+/* (R1) */
 Test(primitive, cells_are_in_their_table)
 {
     visit(column_exists);
@@ -166,6 +167,7 @@ static void no_guard_behind_a_write(const struct primitive *primitive, int at)
                   primitive->name, at);
 }
 
+/* (PM1) */
 Test(primitive, a_guard_comes_before_every_write)
 {
     PROVES(CLAUSE_ACL_2);
@@ -252,6 +254,7 @@ Test(primitive, rows_are_locked_in_one_order)
     visit(keeps_the_order);
 }
 
+/* (PM5) */
 Test(primitive, step_2_writes_the_guid_row_once)
 {
     PROVES(CLAUSE_ACL_27);

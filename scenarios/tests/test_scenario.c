@@ -260,6 +260,7 @@ Test(scenario, ways_to_write_it_that_mean_the_same)
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
+/* (SH2) */
 Test(scenario, graphs_are_numbered_breadth_first)
 {
     static const struct {
@@ -691,6 +692,7 @@ static const struct {
      "s.yaml:2: graph: 1 job of at least 131073 activities; all jobs together make at most 131072"},
 };
 
+/* (Y1) */
 Test(scenario, what_is_wrong_is_said_in_one_line_with_its_place)
 {
     SETTLES(ERRATUM_ACL_23);

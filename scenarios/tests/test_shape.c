@@ -90,6 +90,7 @@ static bool same_tree(const int *parent)
     return true;
 }
 
+/* (SH1) */
 Test(shape, every_tree_is_built_in_whatever_order_it_is_written)
 {
     uint64_t random = 17;

@@ -49,6 +49,7 @@ Test(campaign, a_block_is_the_same_whatever_ran_before_it)
     campaign_runner_free(&runner);
 }
 
+/* (CA1) */
 Test(campaign, blocks_may_run_in_any_order_if_they_are_added_in_theirs)
 {
     static struct campaign_result blocks[4];
@@ -268,7 +269,7 @@ Test(campaign, another_verdict_after_equal_steps_differs)
     cr_expect_str_eq(text, "every step is the same and the verdict is not");
 }
 
-/* A world that leaks from one run into the next: here, how long a claim lasts. */
+/* (U3) A world that leaks from one run into the next: here, how long a claim lasts. */
 Test(campaign, a_leak_between_two_runs_is_found)
 {
     make("tree-3", NULL);

@@ -58,7 +58,8 @@ Test(checks, hold_in_runs_of_every_protocol)
     }
 }
 
-/* clang-format off: one line a case */
+/* One line a case. */
+/* clang-format off */
 
 /* ---- a world: (W1), (W2), (R2) --------------------------------------------------------------- */
 
@@ -92,34 +93,18 @@ static void check_world(int which)
     make_world(&world);
     struct row_area *messages = &world.rows.table[TABLE_MESSAGE];
     switch (which) {
-    case 0:
-        world.change_count = world.change_capacity + 1;
-        break;
-    case 1:
-        messages->used = messages->capacity + 1;
-        break;
-    case 2:
-        messages->used = 2;
-        break;
-    case 3:
-        messages->cells[0] = 2;
-        break;
-    case 4:
-        world.queue_count = 2;
-        break;
-    case 5:
-        world.place[world.queue[1]] = 1;
-        break;
+    case 0: world.change_count = world.change_capacity + 1; break;
+    case 1: messages->used = messages->capacity + 1; break;
+    case 2: messages->used = 2; break;
+    case 3: messages->cells[0] = 2; break;
+    case 4: world.queue_count = 2; break;
+    case 5: world.place[world.queue[1]] = 1; break;
     case 6:
         messages->index[1] = ROW_GONE;
         world.queue_count = 2;
         break;
-    case 7:
-        messages->cells[1 + MESSAGE_VISIBLE_AT] = 40;
-        break;
-    case 8:
-        world_undo(&world, world_mark(&world) + 1);
-        break;
+    case 7: messages->cells[1 + MESSAGE_VISIBLE_AT] = 40; break;
+    case 8: world_undo(&world, world_mark(&world) + 1); break;
     }
     world_check(&world);
 }
@@ -164,30 +149,14 @@ static void check_sessions(int which)
     struct world world;
     make_sessions(&world, &all);
     switch (which) {
-    case 0:
-        all.count = SESSIONS_MAX + 1;
-        break;
-    case 1:
-        all.each[2].lock_count = 1;
-        break;
-    case 2:
-        all.each[2].write_count = 1;
-        break;
-    case 3:
-        all.each[2].snapshot = 0;
-        break;
-    case 4:
-        all.each[1].snapshot = 1;
-        break;
-    case 5:
-        all.each[1].snapshot = SESSION_NO_SNAPSHOT;
-        break;
-    case 6:
-        all.each[0].in_statement = true;
-        break;
-    case 7:
-        all.each[1].locks[0].slot = all.each[0].locks[0].slot;
-        break;
+    case 0: all.count = SESSIONS_MAX + 1; break;
+    case 1: all.each[2].lock_count = 1; break;
+    case 2: all.each[2].write_count = 1; break;
+    case 3: all.each[2].snapshot = 0; break;
+    case 4: all.each[1].snapshot = 1; break;
+    case 5: all.each[1].snapshot = SESSION_NO_SNAPSHOT; break;
+    case 6: all.each[0].in_statement = true; break;
+    case 7: all.each[1].locks[0].slot = all.each[0].locks[0].slot; break;
     }
     sessions_check(&all);
 }
@@ -237,21 +206,11 @@ static void check_choice(int which)
     struct choice_source source = choice_random(1, &scenario.faults);
     source.listed = &list;
     switch (which) {
-    case 0:
-        source.fault_below[2] = source.fault_any + 1;
-        break;
-    case 1:
-        source.fault_any++;
-        break;
-    case 2:
-        source.depth = CHOICE_DEPTH_MAX + 1;
-        break;
-    case 3:
-        items[1].ordinal = 3;
-        break;
-    case 4:
-        items[1].ordinal = 2;
-        break;
+    case 0: source.fault_below[2] = source.fault_any + 1; break;
+    case 1: source.fault_any++; break;
+    case 2: source.depth = CHOICE_DEPTH_MAX + 1; break;
+    case 3: items[1].ordinal = 3; break;
+    case 4: items[1].ordinal = 2; break;
     }
     choice_check(&source);
 }
@@ -285,30 +244,14 @@ static void check_run(int which)
     run.actors[run_former(&run)].client = run.former.spare;
     run_fit_sessions(&run);
     switch (which) {
-    case 0:
-        run.budget[FAULT_GROUP_CRASH] = scenario.faults.budget[FAULT_GROUP_CRASH] + 1;
-        break;
-    case 1:
-        run.actors[1].works_until = 1;
-        break;
-    case 2:
-        run.late[0].there = run.late[0].begun = true;
-        break;
-    case 3:
-        run.late_count = 1;
-        break;
-    case 4:
-        run.former.of = (uint8_t)run.actor_count;
-        break;
-    case 5:
-        sessions_resize(run.sessions, run.actor_count);
-        break;
-    case 6:
-        run.settling = true;
-        break;
-    case 7:
-        run.actors[2].client = run.actors[1].client;
-        break;
+    case 0: run.budget[FAULT_GROUP_CRASH] = scenario.faults.budget[FAULT_GROUP_CRASH] + 1; break;
+    case 1: run.actors[1].works_until = 1; break;
+    case 2: run.late[0].there = run.late[0].begun = true; break;
+    case 3: run.late_count = 1; break;
+    case 4: run.former.of = (uint8_t)run.actor_count; break;
+    case 5: sessions_resize(run.sessions, run.actor_count); break;
+    case 6: run.settling = true; break;
+    case 7: run.actors[2].client = run.actors[1].client; break;
     }
     run_check(&run);
 }
@@ -339,21 +282,11 @@ static void check_walk(int which)
     cr_assert(walk_make(&walk, &plan));
     cr_assert(walk_moves(&walk, moves, &sound) > 0 && walk_do(&walk, moves[0]));
     switch (which) {
-    case 0:
-        walk.left.lapses = 2;
-        break;
-    case 1:
-        walk.frames[0].changes = world_mark(&walk.run.world) + 1;
-        break;
-    case 2:
-        walk.frames[0].ghosts = walk.run.oracle.ghosts.logged + 1;
-        break;
-    case 3:
-        walk.frames[0].shares = walk.same.logged + 1;
-        break;
-    case 4:
-        walk_do(&walk, (struct walk_move){.kind = WALK_DRAG, .slot = WALK_NO_SLOT});
-        break;
+    case 0: walk.left.lapses = 2; break;
+    case 1: walk.frames[0].changes = world_mark(&walk.run.world) + 1; break;
+    case 2: walk.frames[0].ghosts = walk.run.oracle.ghosts.logged + 1; break;
+    case 3: walk.frames[0].shares = walk.same.logged + 1; break;
+    case 4: walk_do(&walk, (struct walk_move){.kind = WALK_DRAG, .slot = WALK_NO_SLOT}); break;
     case 5:
         walk.same.shares[TABLE_JOB][0].hash++;
         sameness_check(&walk.same);
@@ -412,24 +345,12 @@ static void check_campaign(int which)
     result.buckets[0] = (struct campaign_bucket){CLAUSE_ACL_1, ORACLE_LEDGER, 2, 3, 5, 9, ""};
     result.buckets[1] = (struct campaign_bucket){CLAUSE_ACL_2, ORACLE_LEDGER, 1, 4, 4, 9, ""};
     switch (which) {
-    case 0:
-        result.tally.checked = 11;
-        break;
-    case 1:
-        result.tally.full = 11;
-        break;
-    case 2:
-        result.buckets[0].first_seed = 6;
-        break;
-    case 3:
-        result.buckets[1].first_seed = 2;
-        break;
-    case 4:
-        result.buckets[1].clause = CLAUSE_ACL_1;
-        break;
-    case 5:
-        result.tally.findings = 4;
-        break;
+    case 0: result.tally.checked = 11; break;
+    case 1: result.tally.full = 11; break;
+    case 2: result.buckets[0].first_seed = 6; break;
+    case 3: result.buckets[1].first_seed = 2; break;
+    case 4: result.buckets[1].clause = CLAUSE_ACL_1; break;
+    case 5: result.tally.findings = 4; break;
     }
     campaign_check(&result);
 }
