@@ -141,7 +141,7 @@ static bool is_enough(const struct pool *pool, const struct campaign_result *las
 }
 
 /* Adds what is done and next in order. After the last finding that is wanted nothing is added, so
- * that the results do not depend on who was how far ahead (X1). */
+ * that the results do not depend on who was how far ahead (CW1). */
 static void add_up(struct pool *pool)
 {
     struct slot *slot = &pool->slots[pool->added % pool->slot_count];

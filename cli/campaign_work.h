@@ -5,8 +5,8 @@
  * of time, interrupted, enough findings) has seen all of them. It always ends between two blocks,
  * and all blocks before its end are in the results.
  *
- * (X1) With seeds as the bound, the results do not depend on the number of threads, nor do those of
- *      a campaign that ends at its last allowed finding. */
+ * (CW1) With seeds as the bound, the results do not depend on the number of threads, nor do those
+ *       of a campaign that ends at its last allowed finding. */
 #ifndef CLI_CAMPAIGN_WORK_H
 #define CLI_CAMPAIGN_WORK_H
 

@@ -1,6 +1,18 @@
 #include "faults/performer.h"
 
+#include "model/check.h"
+
 #include <string.h>
+
+void performer_check_new(const struct performer *performer)
+{
+    const struct role *role = performer->role;
+    CHECK(performer->done.what == 0);    /* U2 */
+    CHECK(performer->memory.stage == 0); /* U2 */
+    if (role->message != NULL && role->restart == NULL) {
+        CHECK(role->is_idle(&performer->actor)); /* U2 */
+    }
+}
 
 void performer_begin(struct performer *performer, const struct rules *rules, unsigned number)
 {
@@ -8,6 +20,7 @@ void performer_begin(struct performer *performer, const struct rules *rules, uns
     protocol_begin(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
     performer->done = (struct side_effect){0};
+    performer_check_new(performer);
 }
 
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number)
@@ -15,6 +28,7 @@ void performer_restart(struct performer *performer, const struct rules *rules, u
     protocol_restart(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
     performer->done = (struct side_effect){0};
+    performer_check_new(performer);
 }
 
 /* What it is going to send, without an effect on the actor. */

@@ -20,6 +20,10 @@ struct performer {
     struct side_effect done; /* the work that it ran last: its result is available */
 };
 
+/* Asserts that a crash has left nothing to an actor but what its role keeps: no work, no memory of a
+ * planted bug, and no message (U2 of sim/run.h). */
+void performer_check_new(const struct performer *performer);
+
 /* Starts the actor; restarts it after a crash. */
 void performer_begin(struct performer *performer, const struct rules *rules, unsigned number);
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number);
@@ -29,6 +33,7 @@ static inline void performer_next(struct performer *performer, const struct rule
                                   const struct sabotage *sabotage, struct bundle *next)
 {
     performer->role->next(&performer->actor, rules, next);
+    CHECK_ALL(bundle_check(next));
     if (sabotage != NULL) {
         sabotage_bundle(sabotage, &performer->memory, &performer->actor, next);
     }

@@ -58,3 +58,30 @@ const char *abort_class_text(enum abort_class aborted)
 {
     return abort_texts[aborted];
 }
+
+void bundle_check(const struct bundle *bundle)
+{
+    uint16_t params = 0;
+    CHECK(bundle->name < BUNDLE_NAME_COUNT && bundle->isolation <= SERIALIZABLE);
+    CHECK(bundle->count >= 1 && bundle->count <= BUNDLE_CALLS_MAX);
+    for (uint8_t i = 0; i < bundle->count; i++) {
+        const struct call *call = &bundle->calls[i];
+        CHECK(call->primitive < PRIMITIVE_COUNT && call->mode <= CALL_UNLESS_DONE); /* B2 */
+        CHECK(call->params == params);                                              /* B2 */
+        CHECK(call->values < BUNDLE_VALUES_MAX);                                    /* B2 */
+        params = (uint16_t)(params + primitive_table[call->primitive].params);
+    }
+    CHECK(params == bundle->param_count); /* B2 */
+}
+
+void outcome_check(const struct outcome *outcome, const struct bundle *bundle)
+{
+    uint8_t kind = outcome->kind, at = outcome->skipped;
+    bool refused = kind == OUTCOME_REFUSED, aborted = kind == OUTCOME_ABORTED;
+    CHECK(kind == OUTCOME_COMMITTED || refused || aborted);  /* B3: a store knows what it did */
+    CHECK((outcome->refusal != REFUSED_NOTHING) == refused); /* B1 */
+    CHECK(outcome->aborted == ABORT_NONE || aborted);        /* B1 */
+    CHECK(at <= bundle->count && (at != 0 || !refused) && (at == 0 || !aborted)); /* B1 */
+    CHECK(kind != OUTCOME_COMMITTED || at == 0 ||
+          bundle->calls[at - 1].mode == CALL_UNLESS_DONE); /* B1 */
+}

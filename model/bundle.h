@@ -168,6 +168,13 @@ static inline bool bundle_claims(const struct bundle *bundle)
             bundle->calls[bundle->count - 1].primitive == PRIMITIVE_CLAIM_NEXT);
 }
 
+/* Asserts that the calls are a straight line (B2): known primitives with all their parameters, one
+ * after the other, and room for what they return. */
+void bundle_check(const struct bundle *bundle);
+
+/* Asserts that a store may answer the bundle so: (B1) and (B3). */
+void outcome_check(const struct outcome *outcome, const struct bundle *bundle);
+
 const char *bundle_name_text(enum bundle_name name);
 const char *refusal_text(enum refusal refusal);
 const char *abort_class_text(enum abort_class aborted);

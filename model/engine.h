@@ -97,6 +97,9 @@ struct worker {
 /* A worker just started. */
 struct worker worker_begin(void);
 
+/* Asserts (N1) and (N3), and that its message is of the leg that it stands in. */
+void worker_check(const struct worker *worker);
+
 /* What the outcome of the last bundle means for where it stands. */
 void worker_take(struct worker *worker, const struct engine_rules *rules,
                  const struct outcome *last);

@@ -443,6 +443,14 @@ static void take_commit(struct flow_worker *worker, const struct flow_book *book
     }
 }
 
+void flow_check(const struct flow_worker *worker)
+{
+    CHECK(worker->step <= FLOW_STEP_ACK);
+    CHECK((worker->step == FLOW_STEP_CLAIM) == (worker->message[0] == 0)); /* FL1 */
+    CHECK(worker->step != FLOW_STEP_CLAIM || worker->tries == 0);          /* FL1 */
+    CHECK(worker->tries <= FLOW_TRIES_MAX);
+}
+
 /* A change that is refused, and one whose outcome is not known: the flow tells where it stands. */
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
@@ -451,6 +459,7 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
     bool changes = worker->step == FLOW_STEP_START || worker->step == FLOW_STEP_CHANGE;
     if (last->kind == OUTCOME_COMMITTED) {
         take_commit(worker, rules->of.key.book, last);
+        CHECK_ALL(flow_check(worker));
         return;
     }
     if (last->kind == OUTCOME_REFUSED) { /* another worker changed the flow, or has the claim */
@@ -464,6 +473,7 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
     } else if (changes) {
         worker->step = FLOW_STEP_READ;
     }
+    CHECK_ALL(flow_check(worker));
 }
 
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)

@@ -29,10 +29,10 @@
  * other change (start, finishing without a branch or a join below) depends on its own digit alone
  * and is guarded by that (E-KEY-3): it never has to be repeated because of others.
  *
- * (F1) A worker that is idle holds nothing.
- * (F2) A transaction locks the row of one flow, before anything else, and then only inserts: no two
- *      can wait for each other.
- * (F3) No engine decides that a flow is complete: the store does, on the key that a change left. */
+ * (FL1) A worker that is idle holds nothing.
+ * (FL2) A transaction locks the row of one flow, before anything else, and then only inserts: no
+ *       two can wait for each other.
+ * (FL3) No engine decides that a flow is complete: the store does, on the key left by a change. */
 #ifndef MODEL_FLOW_H
 #define MODEL_FLOW_H
 
@@ -105,5 +105,8 @@ struct flow_worker {
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
     int64_t flow[FLOW_COLUMNS];           /* as it was read last */
 };
+
+/* Asserts (FL1), and that it gives up after its tries. */
+void flow_check(const struct flow_worker *worker);
 
 #endif

@@ -5,11 +5,12 @@
  * number of rounds) and pending answers, each with children of its own. No activity has two
  * parents: the specification does not define fan-in (E-ACL-23).
  *
- * (G1) Node 0 is the trigger and has no parent. Every other node has exactly one edge to it that is
- *      not a cycle edge, from a node with a lower number: a graph without its cycle edges is a
- *      tree.
- * (G2) A cycle edge leads to the nearest ancestor that any cycle edge leads to, or to its own node.
- * (G3) A node's edges lie together; those of one answer number at most GRAPH_CHILDREN_MAX. */
+ * (GR1) Node 0 is the trigger and has no parent. Every other node has exactly one edge to it that
+ *       is not a cycle edge, from a node with a lower number: a graph without its cycle edges is a
+ *       tree.
+ * (GR2) A cycle edge leads to the nearest ancestor that any cycle edge leads to, or to its own
+ *       node.
+ * (GR3) A node's edges lie together; those of one answer number at most GRAPH_CHILDREN_MAX. */
 #ifndef MODEL_GRAPH_H
 #define MODEL_GRAPH_H
 
@@ -64,5 +65,8 @@ bool graph_takes(const struct graph_edge *edge, int64_t answer, int64_t output, 
 
 /* The most activities of a job, cycles included; stops counting at `limit`. */
 uint32_t graph_activities(const struct graph *graph, uint32_t limit);
+
+/* Asserts (GR1) to (GR3). */
+void graph_check(const struct graph *graph);
 
 #endif

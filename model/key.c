@@ -87,7 +87,7 @@ int key_activities(int64_t key)
     while (key_get(key, count) >= KEY_SKIPPED) {
         count++;
     }
-    bool zeros_follow = count > 0 && key % key_weight(count - 1) == 0; /* K1 */
+    bool zeros_follow = count > 0 && key % key_weight(count - 1) == 0; /* KE1 */
     return zeros_follow ? count : 0;
 }
 
@@ -209,9 +209,20 @@ static enum key_outcome judge(int64_t key, enum key_digit found, enum key_change
         return KEY_REFUSED_DIGIT; /* KEY-8, E-KEY-3: never a blind decrement */
     }
     if (key_complete(key)) {
-        return KEY_REFUSED_COMPLETE; /* K3: else the release would complete it again, KEY-10 */
+        return KEY_REFUSED_COMPLETE; /* KE3: else the release would complete it again, KEY-10 */
     }
     return KEY_CHANGED;
+}
+
+void key_check(int64_t before, int position, enum key_change change, int64_t after)
+{
+    enum key_digit found = key_get(before, position);
+    CHECK(key_activities(after) == key_activities(before)); /* KE1 */
+    CHECK(key_valid(after));                                /* KE1 */
+    CHECK(found == key_expected(change));                   /* KE2 */
+    CHECK(key_get(after, position) < found);                /* KE2 */
+    CHECK(after - before == key_delta(change, position));   /* KE2 */
+    CHECK(!key_complete(before));                           /* KE3 */
 }
 
 struct key_result key_apply(int64_t key, int position, enum key_change change)
@@ -221,8 +232,8 @@ struct key_result key_apply(int64_t key, int position, enum key_change change)
     if (result.outcome == KEY_CHANGED) {
         result.delta = key_delta(change, position);
         result.key = key + result.delta;
-        result.completes = key_complete(result.key); /* K3: it was not complete before */
-        CHECK(key_valid(result.key));                /* K2 */
+        result.completes = key_complete(result.key);
+        key_check(key, position, change, result.key);
     }
     return result;
 }
@@ -273,9 +284,9 @@ static void check_graph(const struct key_graph *graph)
 {
     CHECK(graph->count >= 1 && graph->count <= KEY_ACTIVITIES_MAX);
     for (int i = 0; i < graph->count; i++) {
-        CHECK(graph->next[i] >> graph->count == 0); /* K4 */
+        CHECK(graph->next[i] >> graph->count == 0); /* KE4 */
     }
-    CHECK(key_graph_acyclic(graph)); /* K4 */
+    CHECK(key_graph_acyclic(graph)); /* KE4 */
 }
 
 /* E-KEY-5: the children of an activity that it can still start. */
@@ -329,7 +340,7 @@ struct key_result key_apply_skipping(const struct key_graph *graph,
     if (result.outcome != KEY_CHANGED || !rule_of(change)->ends_edges) {
         return result;
     }
-    /* KEY-5: skipping kills edges too, so this goes on until nothing is orphaned (K5). */
+    /* KEY-5: skipping kills edges too, so this goes on until nothing is orphaned (KE5). */
     uint16_t orphans = find_orphans(graph, untaken, result.key);
     while (orphans != 0) {
         add_skips(&result, orphans);

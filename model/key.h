@@ -9,12 +9,12 @@
  * are text (model/key_text.h). A value from a store is data: one that is no key is refused by an
  * outcome, never by a CHECK, since a sabotaged protocol can write anything.
  *
- * (K1) A key is 1 to 15 digits from 9 to 3, then zeros up to 15 digits; never a 1 or a 2.
- * (K2) A change moves one digit, from the one it expects, and downwards: it cannot borrow.
- * (K3) A complete key never changes again, so exactly one change completes a job.
- * (K4) A graph has no self edge and no edge to an activity it does not have; it is acyclic where
- *      skips are judged.
- * (K5) Where every change comes with its skips, no pending activity waits for dead edges alone. */
+ * (KE1) A key is 1 to 15 digits from 9 to 3, then zeros up to 15 digits; never a 1 or a 2.
+ * (KE2) A change moves one digit, from the one it expects, and downwards: it cannot borrow.
+ * (KE3) A complete key never changes again, so exactly one change completes a job.
+ * (KE4) A graph has no self edge and no edge to an activity it does not have; it is acyclic where
+ *       skips are judged.
+ * (KE5) Where every change comes with its skips, no pending activity waits for dead edges alone. */
 #ifndef MODEL_KEY_H
 #define MODEL_KEY_H
 
@@ -44,7 +44,7 @@ const char *key_digit_name(enum key_digit digit);
 /* What one unit of the digit at a position counts: 10^14 at position 0, 1 at position 14. */
 int64_t key_weight(int position);
 
-/* How many activities the key has; 0 if the value is no key (K1). */
+/* How many activities the key has; 0 if the value is no key (KE1). */
 int key_activities(int64_t key);
 bool key_valid(int64_t key);
 
@@ -106,7 +106,7 @@ enum key_change {
 const char *key_change_name(enum key_change change);
 
 /* The guard and the add of a change, for a store: the digit that must be there before, and the
- * negative number to add. A pause is guarded by !key_complete too (K3). */
+ * negative number to add. A pause is guarded by !key_complete too (KE3). */
 enum key_digit key_expected(enum key_change change);
 int64_t key_delta(enum key_change change, int position);
 
@@ -129,6 +129,9 @@ struct key_result {
 
 /* One change of one activity. Total: every value, position and digit has an outcome. */
 struct key_result key_apply(int64_t key, int position, enum key_change change);
+
+/* Asserts that a change made this of a key: (KE1) to (KE3). */
+void key_check(int64_t before, int position, enum key_change change, int64_t after);
 
 /* ---- graph and skips ----------------------------------------------------------------------- */
 

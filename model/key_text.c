@@ -5,13 +5,13 @@
 /* E-KEY-9: 8 while it is suspended; the digits after that once its flow has returned. */
 static bool can_await(enum key_digit digit)
 {
-    return digit >= KEY_RELEASED && digit <= KEY_STARTED; /* T2 */
+    return digit >= KEY_RELEASED && digit <= KEY_STARTED; /* KT2 */
 }
 
 /* ---- compose ------------------------------------------------------------------------------- */
 
 struct writer {
-    const struct key_flow *flows; /* what to write, sound but for (T2) twice */
+    const struct key_flow *flows; /* what to write, sound but for (KT2) twice */
     int count;                    /* how many */
     int written;                  /* flows begun so far */
     char *out;                    /* where to */
@@ -99,7 +99,7 @@ static enum key_text_outcome judge_flow(const struct key_flow *flows, int index)
         return flow->parent == -1 ? KEY_TEXT_COMPOSED : KEY_TEXT_PARENT_LATER;
     }
     if (flow->parent < 0 || flow->parent >= index) {
-        return KEY_TEXT_PARENT_LATER; /* T1 */
+        return KEY_TEXT_PARENT_LATER; /* KT1 */
     }
     enum key_digit awaiting = key_get(flows[flow->parent].key, flow->position);
     return can_await(awaiting) ? KEY_TEXT_COMPOSED : KEY_TEXT_CANNOT_AWAIT;
@@ -259,6 +259,20 @@ static void take(struct parser *parser, enum token token, char c)
     }
 }
 
+void key_text_check(const struct key_flow *flows, int count)
+{
+    CHECK(flows[0].parent == -1 && key_valid(flows[0].key)); /* KT1 */
+    for (int i = 1; i < count; i++) {
+        const struct key_flow *flow = &flows[i];
+        CHECK(flow->parent >= 0 && flow->parent < i && key_valid(flow->key)); /* KT1 */
+        CHECK(can_await(key_get(flows[flow->parent].key, flow->position)));   /* KT2 */
+        /* in the order of the text a flow's elder sibling stands to its left */
+        for (int j = i - 1; j > flow->parent; j--) {
+            CHECK(flows[j].parent != flow->parent || flows[j].position < flow->position); /* KT2 */
+        }
+    }
+}
+
 bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int capacity,
                     int *count, struct text_fault *fault)
 {
@@ -274,6 +288,7 @@ bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int
         }
         if (token == END) {
             *count = parser.count;
+            key_text_check(flows, *count);
             return true;
         }
         take(&parser, token, text[at]);

@@ -11,11 +11,11 @@
  * A composed text may exceed 15 digits and is never a number. Any depth, bounded by the caller's
  * array alone; no recursion.
  *
- * (T1) flows[0] is the outermost; every other flow has a parent earlier in the array.
- * (T2) A flow is awaited by an activity that was started, digit 8 to 4: a 9 has awaited nothing
- *      yet and a 3 never will. An activity awaits one flow at most.
- * (T3) Parsing what was composed gives the flows in the order of their left parentheses, and
- *      composing those gives the same text: a text has one form, without trailing zeros. */
+ * (KT1) flows[0] is the outermost; every other flow has a parent earlier in the array.
+ * (KT2) A flow is awaited by an activity that was started, digit 8 to 4: a 9 has awaited nothing
+ *       yet and a 3 never will. An activity awaits one flow at most.
+ * (KT3) Parsing what was composed gives the flows in the order of their left parentheses, and
+ *       composing those gives the same text: a text has one form, without trailing zeros. */
 #ifndef MODEL_KEY_TEXT_H
 #define MODEL_KEY_TEXT_H
 
@@ -36,15 +36,18 @@ enum key_text_outcome {
     KEY_TEXT_TOO_SMALL,    /* the text and its terminator do not fit */
     KEY_TEXT_NO_FLOW,      /* there is nothing to compose */
     KEY_TEXT_NOT_A_KEY,    /* a flow's key is not valid */
-    KEY_TEXT_PARENT_LATER, /* (T1) does not hold */
-    KEY_TEXT_CANNOT_AWAIT, /* (T2) the parent's digit there is no 8, 7, 6, 5 or 4 */
-    KEY_TEXT_AWAITS_TWICE  /* (T2) two flows for one activity */
+    KEY_TEXT_PARENT_LATER, /* (KT1) does not hold */
+    KEY_TEXT_CANNOT_AWAIT, /* (KT2) the parent's digit there is no 8, 7, 6, 5 or 4 */
+    KEY_TEXT_AWAITS_TWICE  /* (KT2) two flows for one activity */
 };
 
 /* Writes the text, terminated; refused, it writes an empty one. Flows in the order of their left
  * parentheses take one pass; in any other order each group costs a search of the array. */
 enum key_text_outcome key_text_compose(const struct key_flow *flows, int count, char *out,
                                        size_t size);
+
+/* Asserts (KT1) and (KT2) of flows in the order of their left parentheses. */
+void key_text_check(const struct key_flow *flows, int count);
 
 /* Reads a text into at most `capacity` flows, in the order of their left parentheses. On refusal
  * *count is untouched and *fault says why. */

@@ -59,6 +59,17 @@ int64_t ledger_get(int64_t ledger, enum ledger_field field)
     return digits_get(ledger, layout->first_digit, layout->digit_count);
 }
 
+void ledger_check(int64_t before, enum ledger_field field, int64_t after)
+{
+    const struct ledger_layout *layout = ledger_layout(field);
+    int64_t above = layout->weight * digits_power(layout->digit_count);
+    CHECK(digits_in_range(after));                                    /* L1 */
+    CHECK(ledger_get(after, field) <= layout->ceiling);               /* L2, L3 */
+    CHECK(ledger_get(after, field) == ledger_get(before, field) + 1); /* L4 */
+    CHECK(after % layout->weight == before % layout->weight);         /* L4 */
+    CHECK(after / above == before / above);                           /* L4 */
+}
+
 struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field)
 {
     const struct ledger_layout *layout = ledger_layout(field);
@@ -69,6 +80,7 @@ struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field)
     if (ledger_get(ledger, field) < layout->ceiling) { /* so no digit carries: L4 */
         result.outcome = LEDGER_INCREMENTED;
         result.ledger = ledger + layout->weight;
+        ledger_check(ledger, field, result.ledger);
     } else if (layout->ceiling == 0) {
         result.outcome = LEDGER_RESERVED;
     } else if (layout->ceiling == 1) {

@@ -122,6 +122,9 @@ int64_t ledger_get(int64_t ledger, enum ledger_field field);
  * test and the addition as one conditional statement (ACL-43). */
 struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field);
 
+/* Asserts that the increment of a field made this of a ledger: (L1) to (L4). */
+void ledger_check(int64_t before, enum ledger_field field, int64_t after);
+
 /* Reference model of an entry, Leg1 message claimed. The completion marker is tested before the
  * ceiling (E-ACL-16). */
 struct ledger_leg1_entry ledger_enter_leg1(int64_t activity);

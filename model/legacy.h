@@ -16,8 +16,8 @@
  * store, as the primitives of legacy_primitives.def. legacy_add is a reference model of the checked
  * addition: only tests call it.
  *
- * (G1) A field never borrows from or carries into its neighbour: the addition is refused instead
- *      (LEG-5, E-LEG-2). */
+ * (LG1) A field never borrows from or carries into its neighbour: the addition is refused instead
+ *       (LEG-5, E-LEG-2). */
 #ifndef MODEL_LEGACY_H
 #define MODEL_LEGACY_H
 
@@ -54,7 +54,7 @@ enum legacy_event {
 
 enum legacy_outcome {
     LEGACY_ADDED,
-    LEGACY_AT_LIMIT,    /* a digit would borrow or carry: refused (G1) */
+    LEGACY_AT_LIMIT,    /* a digit would borrow or carry: refused (LG1) */
     LEGACY_NOT_A_LEDGER /* negative, or more than 15 digits */
 };
 
@@ -86,6 +86,9 @@ int64_t legacy_get(int64_t ledger, enum legacy_field field);
 int64_t legacy_summand(enum legacy_event event);
 
 struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event);
+
+/* Asserts that an event made this of a ledger: (LG1). */
+void legacy_check(int64_t before, enum legacy_event event, int64_t after);
 
 /* Both take the value that the addition returned. */
 enum legacy_leg1 legacy_leg1_decision(int64_t after_begin);

@@ -617,6 +617,14 @@ static void take_request(struct pipeline_worker *worker, const struct rules *rul
     }
 }
 
+void pipeline_check(const struct pipeline_worker *worker, const struct rules *rules)
+{
+    CHECK(worker->state <= PIPELINE_PUT_BACK);
+    CHECK(worker->state == PIPELINE_IDLE ? worker->message[0] == 0
+                                         : is_sound(worker, rules)); /* PI2 */
+    CHECK(worker->tries <= PIPELINE_TRIES_MAX);                      /* PI3 */
+}
+
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
@@ -645,6 +653,7 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
         }
         break;
     }
+    CHECK_ALL(pipeline_check(worker, rules));
 }
 
 /* ---- the protocol ---------------------------------------------------------------------------- */

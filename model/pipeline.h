@@ -96,6 +96,11 @@ struct pipeline_worker {
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
 };
 
+struct rules;
+
+/* Asserts (PI2) and (PI3): it works on a sound request, for so many tries; idle, it holds none. */
+void pipeline_check(const struct pipeline_worker *worker, const struct rules *rules);
+
 /* Whether a phase may move an entry so. The table behind it is the status graph (E-CUT-20). */
 bool pipeline_moves(enum pipeline_phase phase, int64_t from, int64_t to);
 

@@ -10,16 +10,16 @@
  * value that an earlier operation of the same primitive returned. So a compound primitive, such as
  * Step 2's PRIMITIVE_COLLATE, needs no engine between its parts (12.2).
  *
- * (P1) A test and the write that hangs on it are one operation: no other transaction comes between
- *      (ACL-43, E-ACL-5).
- * (P2) An operation returns the cell as it now is, also when its test missed: whoever was too late
- *      still learns where things stand (E-ACL-26).
- * (P3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
- *      inserts (E-ACL-28).
- * (P4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
- *      TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111).
- * (P5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
- *      is decided is decided on a row under its lock (E-ACL-25). */
+ * (PM1) A test and the write that hangs on it are one operation: no other transaction comes between
+ *       (ACL-43, E-ACL-5).
+ * (PM2) An operation returns the cell as it now is, also when its test missed: whoever was too late
+ *       still learns where things stand (E-ACL-26).
+ * (PM3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
+ *       inserts (E-ACL-28).
+ * (PM4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
+ *       TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111).
+ * (PM5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
+ *       is decided is decided on a row under its lock (E-ACL-25). */
 #ifndef MODEL_PRIMITIVE_H
 #define MODEL_PRIMITIVE_H
 

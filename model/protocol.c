@@ -57,6 +57,15 @@ void protocol_begin(struct actor *actor, const struct rules *rules, unsigned num
     protocol_role(rules, number)->begin(actor, rules, number);
 }
 
+void protocol_check(const struct actor *actor, const struct rules *rules, unsigned number)
+{
+    const struct role *role = protocol_role(rules, number);
+    CHECK(actor->role == rules->cast[number]);
+    if (role->message != NULL) {
+        CHECK(role->is_idle(actor) == (role->message(actor)[0] == 0)); /* PR2 */
+    }
+}
+
 void protocol_restart(struct actor *actor, const struct rules *rules, unsigned number)
 {
     const struct role *role = protocol_role(rules, number);

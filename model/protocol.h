@@ -173,6 +173,9 @@ const int64_t *protocol_consumer_message(const struct actor *actor);
 /* Starts the actor, whatever it held before. */
 void protocol_begin(struct actor *actor, const struct rules *rules, unsigned number);
 
+/* Asserts (PR2), and that the actor plays the role that it is cast for. */
+void protocol_check(const struct actor *actor, const struct rules *rules, unsigned number);
+
 /* Restarts the actor after a crash. */
 void protocol_restart(struct actor *actor, const struct rules *rules, unsigned number);
 

@@ -8,17 +8,25 @@ int64_t semaphore_delta(int64_t children, bool pending)
     return pending ? children : children - 1;
 }
 
+void semaphore_check(int64_t before, int64_t threshold, const struct semaphore_move *move)
+{
+    bool moved = move->outcome == SEMAPHORE_MOVED;
+    CHECK(moved ? move->after >= 0 : move->after == before); /* SM1 */
+    CHECK(move->hit == (moved && move->after == threshold)); /* SM2 */
+}
+
 struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold)
 {
     struct semaphore_move move = {.outcome = SEMAPHORE_MOVED, .after = semaphore};
     if (semaphore < 0 || (delta < 0 && semaphore + delta < 0)) {
-        move.outcome = SEMAPHORE_NEGATIVE; /* M1 */
+        move.outcome = SEMAPHORE_NEGATIVE;
     } else if (delta > INT64_MAX - semaphore) {
         move.outcome = SEMAPHORE_OVERFLOW;
     } else {
         move.after = semaphore + delta;
-        move.hit = move.after == threshold; /* M2 */
+        move.hit = move.after == threshold;
     }
+    semaphore_check(semaphore, threshold, &move);
     return move;
 }
 

@@ -9,8 +9,8 @@
  * activity_primitives.def. semaphore_apply and semaphore_collate are reference models of it: only
  * tests call them, and sim/tests/test_entries.c holds the primitive to them.
  *
- * (M1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
- * (M2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
+ * (SM1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
+ * (SM2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
 #ifndef MODEL_SEMAPHORE_H
 #define MODEL_SEMAPHORE_H
 
@@ -46,6 +46,9 @@ struct semaphore_collation {
 int64_t semaphore_delta(int64_t children, bool pending);
 
 struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold);
+
+/* Asserts (SM1) and (SM2) of a move. */
+void semaphore_check(int64_t before, int64_t threshold, const struct semaphore_move *move);
 
 /* Reference model of setStatusAndCollateGuid (12.2): move, compare, add hit * weight of the field
  * to the GUID ledger. The field is a parameter; Step 2 passes GUID_JOB_CLOSED, weight 100B. Without

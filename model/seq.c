@@ -608,7 +608,7 @@ COLD static struct seq_result finish_unusual(struct seq_ledger *ledger, struct s
                           : moved(stripe, seq_rules_move(SEQ_IN_FLIGHT, to), SEQ_IN_FLIGHT, to);
 }
 
-/* SUCCESS of a first run that holds its lease (so it hangs in the wheel: S4) and that nobody has
+/* SUCCESS of a first run that holds its lease (so it hangs in the wheel: SL4) and that nobody has
  * asked to end. */
 INLINE bool finish_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place,
                          struct seq_token token, enum seq_state to)

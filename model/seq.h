@@ -21,21 +21,21 @@
  * inside a call, its memory is lost. Arguments out of range (a seq not below the capacity, an actor
  * not in 1..SEQ_ACTOR_MAX, a state or class that does not exist) are bugs of the caller and abort.
  *
- * (S1) A word leaves IN_FLIGHT only by its token, by the reclaimer after expiry, or by a forced
- *      cancel after the grace period; each revokes the token (E-SEQ-3, SEQ-12).
- * (S2) attempts grows by one on each retry and never beyond the budget, so (owner, attempt) names
- *      one run of one seq and is never issued twice (SEQ-13).
- * (S3) The call that ends the chain of attempts is handed the terminal event, and no other call is
- *      (SEQ-6, E-SEQ-2). A committer that learns of an end from the published event, and not by
- *      reading states, commits only what has been told (E-SEQ-10 makes that durable).
- * (S4) A word that says it hangs in the wheel is in one list of it, in a slot that is due no later
- *      than its lease, or in the hands of a thread inside seq_take, seq_take_many or seq_reclaim.
- *      Every seq that is IN_FLIGHT hangs there.
- * (S5) Once halted, a call changes nothing (SEQ-20). A call on another thread that had passed the
- *      test when the latch fell may still finish the one move that it was making; of many moves,
- *      each is tested.
- * (S6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a recount
- *      whenever no call is in progress (SEQ-16, E-SEQ-4). */
+ * (SL1) A word leaves IN_FLIGHT only by its token, by the reclaimer after expiry, or by a forced
+ *       cancel after the grace period; each revokes the token (E-SEQ-3, SEQ-12).
+ * (SL2) attempts grows by one on each retry and never beyond the budget, so (owner, attempt) names
+ *       one run of one seq and is never issued twice (SEQ-13).
+ * (SL3) The call that ends the chain of attempts is handed the terminal event, and no other call is
+ *       (SEQ-6, E-SEQ-2). A committer that learns of an end from the published event, and not by
+ *       reading states, commits only what has been told (E-SEQ-10 makes that durable).
+ * (SL4) A word that says it hangs in the wheel is in one list of it, in a slot that is due no later
+ *       than its lease, or in the hands of a thread inside seq_take, seq_take_many or seq_reclaim.
+ *       Every seq that is IN_FLIGHT hangs there.
+ * (SL5) Once halted, a call changes nothing (SEQ-20). A call on another thread that had passed the
+ *       test when the latch fell may still finish the one move that it was making; of many moves,
+ *       each is tested.
+ * (SL6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a
+ *       recount whenever no call is in progress (SEQ-16, E-SEQ-4). */
 #ifndef MODEL_SEQ_H
 #define MODEL_SEQ_H
 
@@ -92,7 +92,7 @@ struct seq_result {
     enum seq_verdict verdict;
     enum seq_state from; /* the state that was found */
     enum seq_state to;   /* the state that was left behind */
-    bool event;          /* the terminal event of this seq is this caller's to publish (S3) */
+    bool event;          /* the terminal event of this seq is this caller's to publish (SL3) */
     bool cancel_asked;   /* heartbeat: a canceller waits for this run to end */
 };
 

@@ -1,6 +1,6 @@
 #include "model/seq_rules.h"
 
-/* A pair that is not named is 0, no move (Q1). */
+/* A pair that is not named is 0, no move (SR1). */
 const uint8_t seq_rules_contract[SEQ_STATES][SEQ_STATES] = {
     [SEQ_UNSEEN] = {[SEQ_DISPATCHED] = SEQ_MOVE_DISPATCH},
     [SEQ_DISPATCHED] = {[SEQ_IN_FLIGHT] = SEQ_MOVE_TAKE, [SEQ_CANCEL] = SEQ_MOVE_CANCEL_EARLY},

@@ -7,9 +7,9 @@
  *                  |   +------------------ retry -----------------+         |
  *                  +---------------------- cancel --------------------------+
  *
- * (Q1) 12 of the 64 ordered pairs are legal, COMMITTED -> COMMITTED is a no-op, 51 are illegal
- *      (SEQ-3, E-SEQ-5).
- * (Q2) Every decision is a function of its arguments: equal inputs, equal outcome (SEQ-11, -18). */
+ * (SR1) 12 of the 64 ordered pairs are legal, COMMITTED -> COMMITTED is a no-op, 51 are illegal
+ *       (SEQ-3, E-SEQ-5).
+ * (SR2) A decision is a function of its arguments: equal inputs, equal outcome (SEQ-11, -18). */
 #ifndef MODEL_SEQ_RULES_H
 #define MODEL_SEQ_RULES_H
 

@@ -24,14 +24,14 @@
  *
  * (Q1) A test and the write that hangs on it are one statement, and the cell is read under the
  *      lock that the write needs: the answer is the cell as it now is, also after a wait, and also
- *      when the test missed (P1, P2, E-ACL-25, E-ACL-26).
+ *      when the test missed (PM1, PM2, E-ACL-25, E-ACL-26).
  * (Q2) No statement updates a row twice: one of the updates would be lost (E-ACL-24).
- * (Q3) Within a statement rows are locked in the order of (P3), by what depends on what
+ * (Q3) Within a statement rows are locked in the order of (PM3), by what depends on what
  *      (E-ACL-28).
  * (Q4) Rows that stay are locked FOR NO KEY UPDATE, which excludes every other writer, as UPDATE
  *      itself does. FOR UPDATE would exclude the share locks of foreign keys, too: a cycle's Step
  *      2, which holds the job and refers to an activity, and that activity's own Step 2, which
- *      waits for the job, would lock each other out in spite of (P3). */
+ *      waits for the job, would lock each other out in spite of (PM3). */
 #ifndef REAL_SQL_H
 #define REAL_SQL_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Outside of strings JSON has no '<', and inside of them \u003c means the same. So there is no
- * "</script>" and no "<!--" in what is written. (H1) */
+ * "</script>" and no "<!--" in what is written. (HT1) */
 static void write_data(FILE *to, const char *json, size_t length)
 {
     const char *end = json + length;

@@ -1,7 +1,7 @@
 /* A report as one HTML file: the page (page/README.md) with the data of one report inside it. It
  * opens from disk, asks the network for nothing and needs nothing beside it.
  *
- * (H1) Whatever the data say, they stay data: no text in them ends the element that they stand in.
+ * (HT1) Whatever the data say, they stay data: no text in them ends the element that they stand in.
  */
 #ifndef REPORTS_HTML_H
 #define REPORTS_HTML_H

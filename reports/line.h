@@ -4,9 +4,10 @@
  *
  * (LI1) A line has a type, which is a text. Types that are not known here say nothing.
  * (LI2) Every line is in a session: "begin" opens one and names its verb, "end" closes it. A
- * session that is open when another one begins, or at the end, was killed. (LI3) "end" has the exit
- * status of a verb, one of those that are documented. (LI4) What is counted is a whole number from
- * 0 to LINE_COUNT_MAX. (LI5) A finding is new, known or expected. */
+ *       session that is open when another one begins, or at the end, was killed.
+ * (LI3) "end" has the exit status of a verb, one of those that are documented.
+ * (LI4) What is counted is a whole number from 0 to LINE_COUNT_MAX.
+ * (LI5) A finding is new, known or expected. */
 #ifndef REPORTS_LINE_H
 #define REPORTS_LINE_H
 

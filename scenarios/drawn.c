@@ -390,7 +390,7 @@ static void draw(enum protocol_id protocol, uint64_t number, const char *name, b
         }
         loaded = scenario_parse(d.text, d.size, name, scenario, &fault);
     }
-    CHECK(loaded);
+    CHECK(loaded); /* DR2 */
 }
 
 void drawn_make(enum protocol_id protocol, uint64_t number, struct scenario *scenario)

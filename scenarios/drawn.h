@@ -6,7 +6,7 @@
  * family, for a campaign: DRAWN_SEEDS consecutive seeds share a scenario.
  *
  * (DR1) A generated scenario is a function of protocol and number alone.
- * (DR2) It is sound (S1), and says `expect: pass`: it allows only faults under which its protocol
+ * (DR2) It is sound (SN1), and says `expect: pass`: it allows only faults under which its protocol
  *       promises everything. */
 #ifndef SCENARIOS_DRAWN_H
 #define SCENARIOS_DRAWN_H

@@ -12,7 +12,7 @@ static void advance(struct pcg *pcg)
 
 struct pcg pcg_seed(uint64_t init_state, uint64_t init_sequence)
 {
-    struct pcg pcg = {.state = 0, .increment = (init_sequence << 1) | 1}; /* P1 */
+    struct pcg pcg = {.state = 0, .increment = (init_sequence << 1) | 1}; /* PG1 */
     advance(&pcg);
     pcg.state += init_state;
     advance(&pcg);
@@ -43,13 +43,13 @@ struct pcg pcg_stream(uint64_t seed, enum pcg_concern concern)
     CHECK((unsigned)concern < PCG_CONCERN_COUNT);
     uint64_t root = splitmix64(seed, 1);
     uint64_t taken = 2 * (uint64_t)concern;
-    return pcg_seed(splitmix64(root, taken + 1), splitmix64(root, taken + 2)); /* P6 */
+    return pcg_seed(splitmix64(root, taken + 1), splitmix64(root, taken + 2)); /* PG6 */
 }
 
 uint32_t pcg_next(struct pcg *pcg)
 {
     /* An unseeded generator is all zeros, gives zeros, and pcg_below would never return. */
-    CHECK((pcg->increment & 1) == 1); /* P1 */
+    CHECK((pcg->increment & 1) == 1); /* PG1 */
     uint64_t before = pcg->state;
     advance(pcg);
     uint32_t folded = (uint32_t)((before ^ (before >> 18)) >> 27);
@@ -66,12 +66,12 @@ uint32_t pcg_below(struct pcg *pcg, uint32_t bound)
     do {
         drawn = pcg_next(pcg);
     } while (drawn < threshold);
-    return drawn % bound; /* P4 */
+    return drawn % bound; /* PG4 */
 }
 
 bool pcg_chance(struct pcg *pcg, uint32_t numerator, uint32_t denominator)
 {
     CHECK(denominator > 0);
     CHECK(numerator <= denominator);
-    return pcg_below(pcg, denominator) < numerator; /* P5 */
+    return pcg_below(pcg, denominator) < numerator; /* PG5 */
 }

@@ -9,15 +9,16 @@
  * Never allocates, never reads a clock, the environment or libc's random, never uses floating
  * point. Not for secrets: its state can be computed from its outputs.
  *
- * (P1) increment is odd, so the state visits all 2^64 values before it repeats.
- * (P2) What is drawn depends on the struct alone: a copy draws what the original draws, and
- *      drawing from one generator never alters another.
- * (P3) pcg_seed, pcg_next and pcg_below give, draw for draw, what the reference gives:
- *      pcg32_srandom_r, pcg32_random_r and pcg32_boundedrand_r.
- * (P4) pcg_below is unbiased and takes at least one output, even where only one result is possible.
- * (P5) What pcg_chance takes depends on the denominator, never on the numerator.
- * (P6) pcg_stream depends on (seed, concern) alone. Two seeds of one concern never begin with the
- *      same (initial state, sequence), nor do two concerns of one seed. */
+ * (PG1) increment is odd, so the state visits all 2^64 values before it repeats.
+ * (PG2) What is drawn depends on the struct alone: a copy draws what the original draws, and
+ *       drawing from one generator never alters another.
+ * (PG3) pcg_seed, pcg_next and pcg_below give, draw for draw, what the reference gives:
+ *       pcg32_srandom_r, pcg32_random_r and pcg32_boundedrand_r.
+ * (PG4) pcg_below is unbiased and takes at least one output, even where only one result is
+ *       possible.
+ * (PG5) What pcg_chance takes depends on the denominator, never on the numerator.
+ * (PG6) pcg_stream depends on (seed, concern) alone. Two seeds of one concern never begin with the
+ *       same (initial state, sequence), nor do two concerns of one seed. */
 #ifndef SCENARIOS_PCG_H
 #define SCENARIOS_PCG_H
 

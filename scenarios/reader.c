@@ -159,7 +159,7 @@ bool reader_open(struct reader *reader, const char *text, size_t size, const cha
 
 bool reader_finish(struct reader *reader)
 {
-    CHECK(reader->event.type == YAML_DOCUMENT_END_EVENT);
+    CHECK(reader->event.type == YAML_DOCUMENT_END_EVENT); /* Y2 */
     if (!advance(reader)) {
         return false;
     }

@@ -362,6 +362,18 @@ bool scenario_breaks(const struct scenario *scenario, enum clause_id clause)
     return breaks;
 }
 
+void scenario_check(const struct scenario *scenario)
+{
+    CHECK(scenario->name[0] != '\0' && scenario->protocol < PROTOCOL_COUNT);   /* SN1 */
+    CHECK(scenario->jobs >= 1 && scenario->jobs <= SCENARIO_JOBS_MAX);         /* SN1 */
+    CHECK(scenario->workers <= SCENARIO_WORKERS_MAX && scenario->timeout > 0); /* SN1 */
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        struct fault_rate rate = scenario->faults.rate[kind];
+        CHECK(rate.times <= rate.of); /* SN1 */
+    }
+    CHECK(scenario->text_size > 0 && scenario->text_size <= SCENARIO_TEXT_SIZE_MAX); /* SN2 */
+}
+
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
                     struct scenario_fault *fault)
 {
@@ -375,6 +387,7 @@ bool scenario_parse(const char *text, size_t size, const char *origin, struct sc
     if (parsed) {
         memcpy(scenario->text, text, size);
         scenario->text_size = size;
+        scenario_check(scenario);
     }
     return parsed;
 }

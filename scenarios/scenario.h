@@ -17,11 +17,11 @@
  *
  * A protocol reads the keys that only it has (part.h); those of others are refused.
  *
- * (S1) A loaded scenario is sound: its graph keeps (G1)-(G3), its rates are ratios of at most 1,
- *      its numbers are in range. No code after the loader checks again.
- * (S2) The scenario keeps its text, so that a schedule can carry its scenario with it and the
- *      oracles can read it independently (document.h). No change of a scenario leaves its text as
- *      it was. */
+ * (SN1) A loaded scenario is sound: its graph keeps (GR1)-(GR3), its rates are ratios of at most 1,
+ *       its numbers are in range. No code after the loader checks again.
+ * (SN2) The scenario keeps its text, so that a schedule can carry its scenario with it and the
+ *       oracles can read it independently (document.h). No change of a scenario leaves its text as
+ *       it was. */
 #ifndef SCENARIOS_SCENARIO_H
 #define SCENARIOS_SCENARIO_H
 
@@ -85,8 +85,11 @@ struct scenario_fault {
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
                     struct scenario_fault *fault);
 
-/* Changes a key whose value is a number, in the text too (S2). False: *fault says why; the scenario
- * is unchanged. */
+/* Asserts (SN1) and (SN2) as far as one scenario shows them. */
+void scenario_check(const struct scenario *scenario);
+
+/* Changes a key whose value is a number, in the text too (SN2). False: *fault says why; the
+ * scenario is unchanged. */
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,
                      struct scenario_fault *fault);
 

@@ -191,7 +191,7 @@ static void sort_edges(struct building *b)
     }
 }
 
-/* (G3) */
+/* (GR3) */
 static bool check_children(const struct building *b)
 {
     uint32_t together = 0;
@@ -272,7 +272,7 @@ static bool fail_trigger(const struct building *b, const struct shape_edge *edge
                 name(b, edge->from), name(b, edge->to));
 }
 
-/* (G1), the parents: at most one for each node, none for the trigger. Edges in the order of the
+/* (GR1), the parents: at most one for each node, none for the trigger. Edges in the order of the
  * text, so that the message is about the first one that is wrong. */
 static bool find_parents(struct building *b)
 {
@@ -296,7 +296,7 @@ static bool find_parents(struct building *b)
     return true;
 }
 
-/* (G1), the numbers: breadth-first, so that a parent's is lower. */
+/* (GR1), the numbers: breadth-first, so that a parent's is lower. */
 static void number_nodes(struct building *b)
 {
     memset(b->number, 0xff, sizeof b->number);
@@ -350,7 +350,7 @@ static bool is_ancestor_or_same(const struct building *b, uint16_t node, uint16_
     return node == ancestor;
 }
 
-/* (G2) */
+/* (GR2) */
 static bool check_cycle(const struct building *b, const struct shape_edge *edge)
 {
     const char *from = name(b, edge->from), *to = name(b, edge->to);
@@ -434,5 +434,6 @@ bool shape_build(const struct shape *shape, struct graph *graph, struct shape_fa
         put_node(b, b->order[i], graph);
     }
     CHECK(graph->edge_count == shape->edge_count);
+    graph_check(graph);
     return true;
 }

@@ -2,9 +2,9 @@
  * any order, each with its line. shape_build() checks it and makes a struct graph of it: nodes
  * numbered breadth-first from the trigger, edges sorted by node and answer.
  *
- * (H1) What shape_build() accepts keeps (G1)-(G3) of model/graph.h, and its heads_cycle are set.
- * (H2) Node numbers depend on the text alone: a node's children come in the order closing answer,
- *      first pending answer, second ...; within an answer as written. */
+ * (SH1) What shape_build() accepts keeps (GR1)-(GR3) of model/graph.h, and its heads_cycle are set.
+ * (SH2) Node numbers depend on the text alone: a node's children come in the order closing answer,
+ *       first pending answer, second ...; within an answer as written. */
 #ifndef SCENARIOS_SHAPE_H
 #define SCENARIOS_SHAPE_H
 

@@ -87,6 +87,25 @@ void campaign_result_add(struct campaign_result *sum, const struct campaign_resu
     for (size_t i = 0; i < next->bucket_count; i++) {
         add_bucket(sum, &next->buckets[i]);
     }
+    campaign_check(sum);
+}
+
+void campaign_check(const struct campaign_result *result)
+{
+    uint64_t findings = 0;
+    CHECK(result->tally.checked <= result->tally.runs); /* CA2 */
+    CHECK(result->tally.full <= result->tally.runs);    /* CA2 */
+    for (size_t i = 0; i < result->bucket_count; i++) {
+        const struct campaign_bucket *bucket = &result->buckets[i];
+        CHECK(bucket->count > 0 && bucket->first_seed <= bucket->seed); /* CA3 */
+        CHECK(i == 0 || bucket[-1].first_seed < bucket->first_seed);    /* CA3 */
+        for (size_t j = 0; j < i; j++) {
+            CHECK(bucket->clause != result->buckets[j].clause ||
+                  bucket->oracle != result->buckets[j].oracle); /* CA3 */
+        }
+        findings += bucket->count;
+    }
+    CHECK(findings == result->tally.findings); /* CA3 */
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -313,7 +332,7 @@ static void count_run(struct campaign_result *sum, uint64_t seed, const struct r
     }
 }
 
-/* Runs the seed again without counting it (K2). The runner's state differs from that before the
+/* Runs the seed again without counting it (CA2). The runner's state differs from that before the
  * first run, so that a leak from run to run shows as well. */
 static void check_again(struct campaign_runner *runner, uint64_t seed, struct campaign_result *sum)
 {

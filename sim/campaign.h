@@ -8,12 +8,12 @@
  * Owns the memory of a runner, made once for a scenario. Starts no thread, reads no clock, and
  * allocates nothing while seeds of one scenario run.
  *
- * (K1) The digest covers every run's digest, steps and verdict in the order of seeds. It is equal
- *      for every number of threads.
- * (K2) A run that is repeated to prove that it is deterministic counts once.
- * (K3) A bucket is a broken clause as reported by one oracle. It keeps the first seed that broke
- *      it, and the seed that did so in the fewest steps with the oracle's message; of equals, the
- *      lowest seed. */
+ * (CA1) The digest covers every run's digest, steps and verdict in the order of seeds. It is equal
+ *       for every number of threads.
+ * (CA2) A run that is repeated to prove that it is deterministic counts once.
+ * (CA3) A bucket is a broken clause as reported by one oracle. It keeps the first seed that broke
+ *       it, and the seed that did so in the fewest steps with the oracle's message; of equals, the
+ *       lowest seed. */
 #ifndef SIM_CAMPAIGN_H
 #define SIM_CAMPAIGN_H
 
@@ -95,6 +95,9 @@ struct campaign_result {
 };
 
 void campaign_result_begin(struct campaign_result *result);
+
+/* Asserts (CA2) and (CA3) as far as a result shows them. */
+void campaign_check(const struct campaign_result *result);
 
 /* Adds the result of a block, or any other that begins where this one ends. */
 void campaign_result_add(struct campaign_result *sum, const struct campaign_result *next);

@@ -367,3 +367,26 @@ uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordi
     }
     return stop;
 }
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static void check_list(const struct choice_list *list)
+{
+    for (size_t i = 1; i < list->count; i++) {
+        CHECK(compare(&list->items[i - 1], &list->items[i]) < 0); /* CO2 */
+    }
+}
+
+void choice_check(const struct choice_source *source)
+{
+    uint32_t below = 0;
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        CHECK(source->fault_below[kind] >= below); /* CO3 */
+        below = source->fault_below[kind];
+    }
+    CHECK(source->fault_any == below); /* CO3 */
+    CHECK(source->depth <= CHOICE_DEPTH_MAX && source->actors <= CHOICE_ACTORS_MAX);
+    if (source->listed != NULL) {
+        check_list(source->listed);
+    }
+}

@@ -25,8 +25,10 @@
  * random schedules. pct is unfair by design, so it ends when faults stop: liveness is judged under
  * a fair schedule.
  *
- * (C1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
- * (C2) A run replayed from its own record makes the same choices. */
+ * (CO1) With equal (scenario, strategy, seed, PCG_VERSION, CHOICE_VERSION) the answers are equal.
+ * (CO2) A run replayed from its own record makes the same choices.
+ * (CO3) An answer is among those asked for: an actor that can run, a kind of fault that is allowed,
+ *       an amount below its bound, a stop within the length. */
 #ifndef SIM_CHOICE_H
 #define SIM_CHOICE_H
 
@@ -120,6 +122,10 @@ uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordi
 
 /* Gives one more actor a priority: it swaps with a random one. */
 void choice_join(struct choice_source *source, unsigned actor);
+
+/* Asserts that draws fall on the kinds of fault that the plan allows (CO3) and that lookups find
+ * what is listed (CO2). */
+void choice_check(const struct choice_source *source);
 
 /* Sorts, as lookups need it. Of two entries with the same (why, actor, ordinal) the first stays. */
 void choice_list_sort(struct choice_list *list);

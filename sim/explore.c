@@ -1032,6 +1032,7 @@ static bool some_cannot_rest(struct explore *explore)
 const struct explore_report *explore_finish(struct explore *explore)
 {
     add_up(explore);
+    visited_check(&explore->visited);
     if (explore->report.verdict == EXPLORE_HELD && some_cannot_rest(explore)) {
         explore->report.verdict = EXPLORE_STUCK;
         for (unsigned j = 0; j < explore->plan.jobs && explore->report.stuck == 0; j++) {

@@ -55,8 +55,8 @@
  * (FAULT_LONG_WORK); a claim that expires while its holder works is a lapse, which is searched, but
  * extensions meanwhile are not. A wrong clock of an actor (FAULT_SKEW): actors have none.
  *
- * (EX1) The answer is "complete" only if every state within the bounds was visited.
- * (EX2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
+ * (XP1) The answer is "complete" only if every state within the bounds was visited.
+ * (XP2) A search that is complete and found nothing: no schedule within the bounds breaks a promise
  *       that is on, but for the chance of a hash collision that visited.h states. */
 #ifndef SIM_EXPLORE_H
 #define SIM_EXPLORE_H

@@ -1,5 +1,6 @@
 #include "sim/run.h"
 
+#include "model/check.h"
 #include "scenarios/document.h"
 #include "sim/former.h"
 #include "sim/part.h"
@@ -272,6 +273,49 @@ bool run_is_quiet(const struct run *run)
     return true;
 }
 
+static void check_late(const struct run *run)
+{
+    uint32_t late = 0;
+    for (unsigned l = 0; l < RUN_LATE_MAX; l++) {
+        unsigned who = run->actor_count + l;
+        bool open = who < run->sessions->count && run->sessions->each[who].state != SESSION_CLOSED;
+        late += run->late[l].there;
+        CHECK(open == (run->late[l].there && run->late[l].begun)); /* U4 */
+    }
+    CHECK(run->late_count == late); /* U4 */
+}
+
+static void check_former(const struct run *run)
+{
+    const struct run_actor *former = &run->actors[run_former(run)];
+    bool mask[OBSERVED_CLIENTS_MAX] = {false};
+    CHECK(run->former.of < run->actor_count);      /* FS1 */
+    CHECK(run_former(run) < run->sessions->count); /* FS1 */
+    CHECK(!run->settling);                         /* FS1 */
+    mask[former->client] = true;
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        CHECK(!mask[run->actors[a].client]); /* FS2 */
+        mask[run->actors[a].client] = true;
+    }
+}
+
+void run_check(const struct run *run)
+{
+    for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
+        CHECK(run->budget[g] <= run->scenario->faults.budget[g]); /* U4 */
+    }
+    for (unsigned a = 0; a < run->actor_count; a++) {
+        const struct run_actor *one = &run->actors[a];
+        protocol_check(&one->performer.actor, &run->rules, a);
+        CHECK(one->works_until == 0 || one->works_on.what != 0); /* LW1 */
+    }
+    check_late(run);
+    if (run->former.there) {
+        check_former(run);
+    }
+    sessions_check(run->sessions);
+}
+
 /* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. */
 static bool go_on(struct run *run, uint32_t steps_max)
 {
@@ -283,6 +327,7 @@ static bool go_on(struct run *run, uint32_t steps_max)
             if (run->late_count != 0) {
                 run_mind_late(run);
             }
+            CHECK_ALL(run_check(run));
         } else if (!wait_until_able(run) && !run_land_early(run) && !weather_replay_late(run)) {
             return true;
         }
@@ -357,6 +402,9 @@ void run_begin(struct run *run, struct choice_source *source)
     memset(&run->outcome, 0, sizeof run->outcome);
     run->effect.what = 0;
     run->result = (struct run_result){.verdict = RUN_HELD, .digest = 1};
+    if (source != NULL) {
+        CHECK_ALL(choice_check(source));
+    }
 }
 
 /* Half of all random runs begin to settle at a random step, before their work is done. */

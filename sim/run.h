@@ -21,7 +21,9 @@
  * (U2) An actor that crashes loses what its role says, a worker everything but the rows; it
  *      restarts at once.
  * (U3) The digest covers every turn taken, every fault, how every transaction ended, every cell's
- *      old and new value, and all work that was done outside rows. */
+ *      old and new value, and all work that was done outside rows.
+ * (U4) Of a group of faults no more fall than the scenario's budget has. A late transaction is one
+ *      of late_count, and has a session of its own once it has begun. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 

@@ -71,6 +71,10 @@ static inline bool run_counts_later(enum fault_kind fault)
            fault == FAULT_SKEW;
 }
 
+/* Asserts that actors, late transactions, a former self and sessions belong together, and that no
+ * budget is overdrawn: (FS1), (FS2), (LW1), (U4). */
+void run_check(const struct run *run);
+
 /* After a turn: ends the late transactions that are due. */
 void run_mind_late(struct run *run);
 

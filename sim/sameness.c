@@ -257,6 +257,28 @@ void sameness_begin(struct sameness *same)
     same->logged = 0;
 }
 
+void sameness_check(struct sameness *same)
+{
+    uint64_t sums[SAMENESS_PLACES_MAX] = {0};
+    const struct rows *rows = &same->run->world.rows;
+    bool saturated = same->saturated;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        for (uint32_t slot = 0; slot < rows->table[t].capacity; slot++) {
+            struct sameness_share fresh = share_of_row(same, (enum row_table)t, slot);
+            const struct sameness_share *share = &same->shares[t][slot];
+            CHECK(share->hash == fresh.hash && share->place == fresh.place); /* SA1 */
+            sums[share->place] += share->hash;
+        }
+    }
+    for (size_t e = 0; e < entry_count(same); e++) {
+        sums[same->shares[TABLE_COUNT][e].place] += same->shares[TABLE_COUNT][e].hash;
+    }
+    for (uint32_t p = 0; p < SAMENESS_PLACES_MAX; p++) {
+        CHECK(same->sums[p] == sums[p]); /* SA1 */
+    }
+    same->saturated = saturated; /* looking changes nothing */
+}
+
 /* ---- actors ---------------------------------------------------------------------------------- */
 
 uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const int64_t *message)

@@ -130,6 +130,10 @@ void sameness_note(struct sameness *same, size_t mark, const struct ghost_write 
 void sameness_note_time(struct sameness *same);
 void sameness_undo(struct sameness *same, size_t logged);
 
+/* Asserts that the sums are those of the contributions, and these those of the rows: so that what an
+ * undo brings back is the fingerprint of before (SA1). */
+void sameness_check(struct sameness *same);
+
 /* The fingerprint of the state; `left` is the remaining fault budget. */
 uint64_t sameness_state(struct sameness *same, uint64_t left);
 

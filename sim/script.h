@@ -8,8 +8,8 @@
  * advisory locks, Step 2's compound statement and the traps beside it. Some scripts are about
  * rights instead: principals and the caller on a few tables of the pipeline.
  *
- * (SC1) A script is a function of its seed.
- * (SC2) Removing a session, a call, a row or a turn leaves a valid script: it can be shrunk. */
+ * (SP1) A script is a function of its seed.
+ * (SP2) Removing a session, a call, a row or a turn leaves a valid script: it can be shrunk. */
 #ifndef SIM_SCRIPT_H
 #define SIM_SCRIPT_H
 

@@ -278,6 +278,7 @@ void session_end(struct sessions *all, unsigned who, size_t mark)
         note_touches(all, one, from);
     }
     let_go(one);
+    CHECK_ALL(sessions_check(all));
 }
 
 void session_seen(const struct sessions *all, unsigned who, struct observed *seen)
@@ -292,4 +293,45 @@ void session_seen(const struct sessions *all, unsigned who, struct observed *see
     memcpy(seen->locks, one->advisory, one->advisory_count * sizeof *seen->locks);
     seen->only_read =
         one->write_count == 0 && store_only_reads(all->primitives, &one->bundle, calls);
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static void check_snapshot(const struct sessions *all, const struct session *one)
+{
+    bool has = one->snapshot != SESSION_NO_SNAPSHOT;
+    CHECK(!has || one->snapshot <= all->version_count); /* SS2 */
+    if (one->bundle.isolation == SERIALIZABLE) {
+        CHECK(one->statement == 0 || has); /* SS3 */
+    } else {
+        CHECK(one->in_statement == has); /* SS2 */
+    }
+}
+
+/* Two locks of which one excludes the other are never on one row. */
+static void check_locks(const struct sessions *all, uint32_t who)
+{
+    const struct session *one = &all->each[who];
+    for (uint16_t l = 0; l < one->lock_count; l++) {
+        const struct session_lock *lock = &one->locks[l];
+        CHECK(sessions_holders(all, who, lock->table, lock->slot, lock->mode) == 0); /* SS1 */
+    }
+}
+
+void sessions_check(const struct sessions *all)
+{
+    CHECK(all->count <= SESSIONS_MAX && all->version_count <= SESSION_VERSIONS_MAX);
+    for (uint32_t s = 0; s < all->count; s++) {
+        const struct session *one = &all->each[s];
+        if (one->state == SESSION_CLOSED || one->state == SESSION_FAILED) {
+            CHECK(one->lock_count == 0 && one->advisory_count == 0); /* SS1 */
+            CHECK(one->write_count == 0 && one->insert_count == 0);  /* SS1 */
+            CHECK(one->snapshot == SESSION_NO_SNAPSHOT);             /* SS2 */
+            continue;
+        }
+        if (all->rules == &session_postgresql) { /* a planted error breaks these on purpose */
+            check_snapshot(all, one);
+            check_locks(all, s);
+        }
+    }
 }

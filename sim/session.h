@@ -19,19 +19,19 @@
  * Each deviation that session_error names is a deliberate error, and `assay conform` must find
  * every one.
  *
- * (SE1) Locks last until the transaction ends, in one of four modes; a session that fails releases
+ * (SS1) Locks last until the transaction ends, in one of four modes; a session that fails releases
  *       them at once.
- * (SE2) READ COMMITTED: a statement sees what was committed when it began, and the transaction's
+ * (SS2) READ COMMITTED: a statement sees what was committed when it began, and the transaction's
  *       own writes. A row that it locks it sees in its latest version, also after a wait, and tests
  *       it anew; rows that it does not lock keep the statement's snapshot (E-ACL-25).
- * (SE3) SERIALIZABLE: the snapshot is taken by the first statement, even if that only waits
+ * (SS3) SERIALIZABLE: the snapshot is taken by the first statement, even if that only waits
  *       (E-CUT-11). A row that another transaction changed since fails with 40001; so does a commit
  *       after which no serial order of the serializable transactions explains what each has seen.
- * (SE4) With one session at a time the rows, the outcome, the log of changes and what is seen of it
+ * (SS4) With one session at a time the rows, the outcome, the log of changes and what is seen of it
  *       are exactly those of store_execute. Two exceptions: deletes of rows that others refer to,
  *       which the store does not check, and a second update of a row in one statement, which the
  *       store does not model.
- * (SE5) Nothing is allocated; a struct sessions can be copied with its world's rows. */
+ * (SS5) Nothing is allocated; a struct sessions can be copied with its world's rows. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H
 
@@ -220,6 +220,10 @@ void sessions_note(struct sessions *all, size_t mark);
 
 /* The transaction aborts: deadlock, 40001, a lost connection. */
 void session_abort(struct sessions *all, unsigned who, enum abort_class aborted);
+
+/* Asserts (SS1), (SS2) and (SS3) as far as states show them: who holds what, and who has a
+ * snapshot. Wrong rules (session_error) are not held to what they do away with. */
+void sessions_check(const struct sessions *all);
 
 /* ---- looking --------------------------------------------------------------------------------- */
 

@@ -183,7 +183,7 @@ static bool mark_gone(const struct graph *graph, uint16_t node, bool *gone)
 {
     memset(gone, 0, GRAPH_NODES_MAX * sizeof *gone);
     gone[node] = true;
-    for (uint16_t n = 0; n < graph->node_count; n++) { /* parents have lower numbers (G1) */
+    for (uint16_t n = 0; n < graph->node_count; n++) { /* parents have lower numbers (GR1) */
         for (uint16_t i = 0; i < graph->nodes[n].edge_count; i++) {
             const struct graph_edge *edge = &graph->edges[graph->nodes[n].first_edge + i];
             if (edge->rounds == 0 && gone[n]) {

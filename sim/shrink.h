@@ -6,8 +6,8 @@
  * which no entry can be removed, on a scenario from which nothing that was tried can be removed.
  * The same input always gives the same result.
  *
- * (H1) The result breaks the same clause as the input.
- * (H2) Its scenario's text and its scenario agree: the file alone reproduces it. */
+ * (SK1) The result breaks the same clause as the input.
+ * (SK2) Its scenario's text and its scenario agree: the file alone reproduces it. */
 #ifndef SIM_SHRINK_H
 #define SIM_SHRINK_H
 

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#define CHECK_EVERY                                                                                \
+    32 /* one tick in so many has the whole world checked, where that is asked for */
+
 /* The call that is being executed. */
 struct execution {
     struct frame frame;
@@ -201,6 +204,16 @@ bool store_only_reads(const struct primitive *primitives, const struct bundle *b
     return true;
 }
 
+void store_check(const struct world *world, size_t mark, const struct bundle *bundle,
+                 const struct outcome *outcome)
+{
+    outcome_check(outcome, bundle);
+    CHECK(outcome->kind == OUTCOME_COMMITTED || world_mark(world) == mark); /* ST1 */
+    if (world->now % CHECK_EVERY == 0) {
+        CHECK_ALL(world_check(world));
+    }
+}
+
 void store_execute_seen(struct world *world, const struct primitive *primitives,
                         const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
                         struct observed *seen)
@@ -238,10 +251,11 @@ void store_execute_seen(struct world *world, const struct primitive *primitives,
         if (result == CALL_REFUSED) {
             outcome->kind = OUTCOME_REFUSED;
             outcome->refusal = (uint8_t)reason;
-            world_undo(world, mark); /* T1 */
+            world_undo(world, mark); /* ST1 */
         }
         break;
     }
+    store_check(world, mark, bundle, outcome);
     if (seen != NULL && world->change_count == mark) {
         int calls = outcome->skipped == 0 ? bundle->count : outcome->skipped;
         seen->only_read = store_only_reads(primitives, bundle, calls);

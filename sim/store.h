@@ -2,10 +2,10 @@
  * all, by interpreting the primitives' operations. What an operation means for a row is defined in
  * meaning.h; this finds the row, applies the result and decides what a miss does to the bundle.
  *
- * (T1) A bundle that is refused leaves no change. Any other leaves its changes in the world's log:
- *      the caller keeps them (commit) or undoes them (rollback).
- * (T2) The effect of a bundle depends only on the table of primitives, the bundle, the rows, the
- *      clock and the message picked for a claim. */
+ * (ST1) A bundle that is refused leaves no change. Any other leaves its changes in the world's log:
+ *       the caller keeps them (commit) or undoes them (rollback).
+ * (ST2) The effect of a bundle depends only on the table of primitives, the bundle, the rows, the
+ *       clock and the message picked for a claim. */
 #ifndef SIM_STORE_H
 #define SIM_STORE_H
 
@@ -25,6 +25,11 @@ void store_execute(struct world *world, const struct primitive *primitives,
 void store_execute_seen(struct world *world, const struct primitive *primitives,
                         const struct bundle *bundle, uint32_t picked, struct outcome *outcome,
                         struct observed *seen);
+
+/* Asserts (ST1), and that the outcome is one of the bundle's (outcome_check of model/bundle.h);
+ * `mark` is where the world's log stood before it. */
+void store_check(const struct world *world, size_t mark, const struct bundle *bundle,
+                 const struct outcome *outcome);
 
 /* What the store sees of a transaction when it begins. */
 void store_seen_begin(const struct bundle *bundle, int64_t now, struct observed *seen);

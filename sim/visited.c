@@ -1,5 +1,7 @@
 #include "sim/visited.h"
 
+#include "model/check.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -155,6 +157,17 @@ size_t visited_bytes(const struct visited *visited)
         bytes += shard->entries == NULL ? 0 : (shard->mask + 1) * sizeof *shard->entries;
     }
     return bytes;
+}
+
+void visited_check(const struct visited *visited)
+{
+    size_t bytes = 0;
+    for (size_t s = 0; s < VISITED_SHARDS; s++) {
+        const struct visited_shard *shard = &visited->shards[s];
+        size_t size = shard->entries == NULL ? 0 : shard->mask + 1;
+        bytes += size * sizeof *shard->entries;
+    }
+    CHECK(bytes <= visited->budget->max); /* VI2 */
 }
 
 double visited_collision(double states)

@@ -43,6 +43,9 @@ bool visited_rests(struct visited *visited, uint64_t fingerprint);
 uint64_t visited_count(const struct visited *visited);
 size_t visited_bytes(const struct visited *visited);
 
+/* Asserts (VI2). Only while no thread adds. */
+void visited_check(const struct visited *visited);
+
 /* The chance that two different ones of so many states have the same fingerprint. */
 double visited_collision(double states);
 

@@ -12,6 +12,7 @@
 #define GHOSTS_MAX  (1 << 16)
 #define SPARE       2048 /* generous bound on the changes and writes of one move */
 #define VISIBLE_MAX WORLD_VISIBLE_MAX
+#define CHECK_EVERY 16 /* one depth in so many has its fingerprint computed anew by walk_check */
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -619,6 +620,7 @@ static void pay(struct walk_bounds *left, enum walk_kind kind)
         [WALK_ABORT] = &left->aborts,         [WALK_DRAG] = &left->drags,
         [WALK_MISSTEP] = &left->missteps};
     if (of[kind] != NULL) {
+        CHECK(*of[kind] > 0); /* WA3 */
         --*of[kind];
     }
 }
@@ -689,6 +691,7 @@ bool walk_do(struct walk *walk, struct walk_move move)
     if (walk->plan.watch != NULL && !walk->plan.watch(walk, frame)) {
         run->result.verdict = RUN_BROKEN;
     }
+    CHECK_ALL(walk_check(walk));
     return run->result.verdict == RUN_HELD;
 }
 
@@ -715,6 +718,29 @@ void walk_undo(struct walk *walk)
     walk->watched = frame->watched;
     run->result.verdict = RUN_HELD;
     walk_bring_sessions_back(walk, frame);
+    CHECK_ALL(walk_check(walk));
+}
+
+static uint32_t budget_of(const struct walk_bounds *left)
+{
+    return (uint32_t)left->crashes + left->duplicates + left->lapses + left->unknowns +
+           left->aborts + left->drags + left->missteps;
+}
+
+void walk_check(struct walk *walk)
+{
+    const struct run *run = &walk->run;
+    const struct walk_frame *top = &walk->frames[walk->depth - 1];
+    uint32_t most = budget_of(walk->depth == 0 ? &walk->plan.bounds : &top->left);
+    CHECK(budget_of(&walk->left) <= most); /* WA3 */
+    if (walk->depth > 0) {
+        CHECK(top->changes <= world_mark(&run->world));  /* WA1 */
+        CHECK(top->ghosts <= run->oracle.ghosts.logged); /* WA1 */
+        CHECK(top->shares <= walk->same.logged);         /* WA1 */
+    }
+    if (walk->depth % CHECK_EVERY == 0) {
+        sameness_check(&walk->same);
+    }
 }
 
 void walk_back_to(struct walk *walk, unsigned depth)

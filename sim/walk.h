@@ -10,7 +10,8 @@
  * (WA1) walk_undo restores everything that walk_do changed: rows, memories, actors, budgets, the
  *       clock and the fingerprint.
  * (WA2) walk_moves depends on the state alone, and equal moves from equal states lead to equal
- *       states. */
+ *       states.
+ * (WA3) A move with a fault is paid for from the budget, which never grows along a path. */
 #ifndef SIM_WALK_H
 #define SIM_WALK_H
 
@@ -131,6 +132,10 @@ void walk_back_to(struct walk *walk, unsigned depth);
 /* Moves to the end of a path that this walk, or another of the same plan, has taken before: undoes
  * down to the common prefix, then replays the rest. */
 void walk_go(struct walk *walk, const struct walk_move *way, unsigned length);
+
+/* Asserts (WA3), and what (WA1) rests on: the last undo record lies before the end of each log, and,
+ * at some depths, the fingerprint is that of the rows. */
+void walk_check(struct walk *walk);
 
 /* Does the move and shows it to walk->run.observer as a step of a run. */
 bool walk_show(struct walk *walk, struct walk_move move);

@@ -301,6 +301,7 @@ static void undo_delete(struct world *world, const struct row_change *change)
 
 void world_undo(struct world *world, size_t mark)
 {
+    CHECK(mark <= world->change_count); /* W1 */
     while (world->change_count > mark) {
         const struct row_change *change = &world->changes[--world->change_count];
         switch ((enum row_change_kind)change->kind) {
@@ -313,6 +314,48 @@ void world_undo(struct world *world, size_t mark)
         case ROW_UPDATED:
             write_cell(world, change->table, change->slot, change->column, change->before);
             break;
+        }
+    }
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+/* Returns how many rows are there. */
+static uint32_t check_index(const struct rows *rows, enum row_table table)
+{
+    const struct row_area *area = &rows->table[table];
+    uint32_t there = 0;
+    CHECK(area->used <= area->capacity);
+    for (uint32_t at = 0; area->used > 0 && at <= area->index_mask; at++) {
+        uint32_t entry = area->index[at];
+        if (entry != 0 && entry != ROW_GONE) {
+            CHECK(entry - 1 < area->used);               /* R2 */
+            CHECK(row_is_there(rows, table, entry - 1)); /* R2 */
+            there++;
+        }
+    }
+    return there;
+}
+
+static void check_queue(const struct world *world, uint32_t messages)
+{
+    CHECK(world->queue_count == messages); /* W2 */
+    for (uint32_t at = 0; at < world->queue_count; at++) {
+        uint32_t slot = world->queue[at];
+        CHECK(slot < world->rows.table[TABLE_MESSAGE].used &&
+              world->place[slot] == at + 1);                                     /* W2 */
+        CHECK(row_is_there(&world->rows, TABLE_MESSAGE, slot));                  /* W2 */
+        CHECK(at == 0 || !comes_first(world, slot, world->queue[(at - 1) / 2])); /* W2 */
+    }
+}
+
+void world_check(const struct world *world)
+{
+    CHECK(world->change_count <= world->change_capacity);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        uint32_t there = check_index(&world->rows, (enum row_table)t);
+        if (t == TABLE_MESSAGE) {
+            check_queue(world, there);
         }
     }
 }

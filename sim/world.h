@@ -57,6 +57,9 @@ static inline void world_keep(struct world *world)
     world->change_count = 0;
 }
 
+/* Asserts (W2), and (R2) of model/rows.h: an index leads to every row that is there, once. */
+void world_check(const struct world *world);
+
 /* The message that is due next: its slot and the time from which on it is visible; ROW_NONE:
  * none. */
 uint32_t world_next_message(const struct world *world, int64_t *visible_at);

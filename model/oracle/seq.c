@@ -50,13 +50,13 @@ static bool keeps_the_run(const struct oracle_seq_step *step)
            (step->by == ORACLE_SEQ_BY_HEARTBEAT || step->by == ORACLE_SEQ_BY_CANCEL);
 }
 
-static bool retries(const struct oracle_seq_step *step) /* (OS1) */
+static bool retries(const struct oracle_seq_step *step) /* (OQ1) */
 {
     return step->from == ORACLE_SEQ_IN_FLIGHT && step->to == ORACLE_SEQ_DISPATCHED &&
            (step->by == ORACLE_SEQ_BY_FINISH || step->by == ORACLE_SEQ_BY_RECLAIM);
 }
 
-static bool rests(const struct oracle_seq_step *step) /* (OS2) */
+static bool rests(const struct oracle_seq_step *step) /* (OQ2) */
 {
     return step->from != step->to && ORACLE_SEQ_SUCCESS <= step->to &&
            step->to <= ORACLE_SEQ_CANCEL;

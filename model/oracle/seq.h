@@ -6,11 +6,11 @@
  * were taken; a refused call is no step, and the caller checks that it changed nothing. Never
  * judges the grace period of a forced cancel, nor the hard failure of a ledger (SEQ-20).
  *
- * (OS1) A failure that is retried is one step, IN_FLIGHT to DISPATCHED: the two legal moves 2>5 and
- *      5>1 in one atomic operation, without an event (E-SEQ-1, E-SEQ-2).
- * (OS2) Every other step into a terminal state rests there: it hands out the terminal event, and no
- *      other step does. A resting failure is never retried.
- * (OS3) A retry is made exactly when the class is retryable and attempts < budget (E-SEQ-14). */
+ * (OQ1) A failure that is retried is one step, IN_FLIGHT to DISPATCHED: the two legal moves 2>5 and
+ *       5>1 in one atomic operation, without an event (E-SEQ-1, E-SEQ-2).
+ * (OQ2) Every other step into a terminal state rests there: it hands out the terminal event, and no
+ *       other step does. A resting failure is never retried.
+ * (OQ3) A retry is made exactly when the class is retryable and attempts < budget (E-SEQ-14). */
 #ifndef MODEL_ORACLE_SEQ_H
 #define MODEL_ORACLE_SEQ_H
 
@@ -83,14 +83,14 @@ enum oracle_seq_pair oracle_seq_pair(enum oracle_seq_state from, enum oracle_seq
  *   SEQ-19  a heartbeat moves during a run only, by the run's token only, and never back
  *   SEQ-8   IN_FLIGHT is entered by taking the lease, by its owner, and only while nobody has it;
  *           the owner does not change until the run ends
- *   SEQ-3   the pair is legal, or (OS1), or nothing moved where that is allowed: a heartbeat, a
+ *   SEQ-3   the pair is legal, or (OQ1), or nothing moved where that is allowed: a heartbeat, a
  *           cancel that was asked, COMMITTED again
- *   SEQ-6   a resting failure is not worked on again (OS2)
+ *   SEQ-6   a resting failure is not worked on again (OQ2)
  *   SEQ-12  it was made by one who may: a run is ended by its token, the reclaimer or a canceller
  *   SEQ-10  a lease is reclaimed once it expired, now - heartbeat >= leaseExpiresMs (E-SEQ-13)
- *   SEQ-13  attempts grew by one if it was a retry, else not at all; the retry was granted (OS3)
- *   SEQ-18  a retry that was due was made (OS3)
- *   SEQ-6   the event was handed out as (OS2) says; only a seq whose event is out is committed */
+ *   SEQ-13  attempts grew by one if it was a retry, else not at all; the retry was granted (OQ3)
+ *   SEQ-18  a retry that was due was made (OQ3)
+ *   SEQ-6   the event was handed out as (OQ2) says; only a seq whose event is out is committed */
 struct oracle_verdict oracle_seq_fold(struct oracle_seq *seq,
                                       const struct oracle_seq_policy *policy,
                                       const struct oracle_seq_step *step);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Proves on the archives themselves that model/ is pure (tests/purity in ctest):
+# Proves on the archives themselves that model/ is pure (PR1; tests/purity in ctest):
 #   no writable data: every .data, .bss, .tdata and .tbss section is empty (.data.rel.ro is constant
 #   once the program is loaded);
 #   no imports but memory functions and the check hook: so no I/O, no allocation, no clock, no lock;

@@ -807,7 +807,7 @@ Test(engine, the_calls_of_a_bundle_return_to_places_of_their_own)
     }
 }
 
-/* (P3) over whole bundles: a row that is locked comes no earlier in the order than one before it.
+/* (PM3) over whole bundles: a row that is locked comes no earlier in the order than one before it.
  */
 Test(engine, a_bundle_locks_rows_in_one_order)
 {

@@ -266,6 +266,7 @@ Test(flow, a_change_that_depends_on_others_requires_the_key_that_was_read)
     }
 }
 
+/* (FL3) */
 Test(flow, completing_and_skipping_the_untaken_branch_are_one_add)
 {
     PROVES(CLAUSE_KEY_5, CLAUSE_KEY_3);

@@ -122,7 +122,7 @@ Test(graph, an_edge_is_taken_by_its_answer_on_its_condition_in_its_rounds)
 
 static struct graph graph;
 
-/* Edges must be given by ascending `from`, as (G3) has them. */
+/* Edges must be given by ascending `from`, as (GR3) has them. */
 static void build(uint16_t nodes, const struct graph_edge *edges, uint16_t count)
 {
     graph = (struct graph){.node_count = nodes, .edge_count = count};

@@ -825,7 +825,7 @@ static unsigned skipped_by_paths(const struct key_graph *graph, const uint16_t *
     return skipped;
 }
 
-/* Any digits at all, reachable or not. */
+/* (KE5) Any digits at all, reachable or not. */
 Test(key, skips_are_those_that_no_path_reaches)
 {
     PROVES(CLAUSE_KEY_5);

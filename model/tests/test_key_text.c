@@ -66,7 +66,7 @@ Test(key_text, a_composed_state_is_text_and_no_number)
     cr_assert_eq(flows[1].position, 14);
 }
 
-/* Every text is read, and written again in its one form. */
+/* (KT3) Every text is read, and written again in its one form. */
 Test(key_text, what_is_read_is_written_again_less_trailing_zeros)
 {
     PROVES(CLAUSE_KEY_6);

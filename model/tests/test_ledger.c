@@ -538,6 +538,7 @@ static bool all_markers(int digits)
     return true;
 }
 
+/* (L5) */
 Test(ledger, of_ten_thousand_markings_five_are_resume_points)
 {
     PROVES(CLAUSE_ACL_12, CLAUSE_ACL_24, CLAUSE_ACL_41);

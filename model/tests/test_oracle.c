@@ -357,6 +357,7 @@ Test(oracle, judges_a_key)
     golden_compare(&told, "judges_a_key.txt");
 }
 
+/* (OK1), (OK2) */
 Test(oracle, judges_a_key_move)
 {
     static const struct move_case cases[] = {
@@ -538,6 +539,7 @@ static void expect_steps(const struct seq_case *cases, size_t count)
     }
 }
 
+/* (OQ1) */
 Test(oracle, accepts_every_step_of_the_contract)
 {
     static const struct seq_case cases[] = {
@@ -582,6 +584,7 @@ Test(oracle, accepts_every_step_of_the_contract)
     expect_steps(cases, COUNT(cases));
 }
 
+/* (OQ2), (OQ3) */
 Test(oracle, catches_every_breach_of_the_contract)
 {
     static const struct seq_case cases[] = {

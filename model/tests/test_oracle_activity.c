@@ -961,6 +961,7 @@ static const struct plant plants[] = {
     {CELL(STEPPED1, TABLE_OUTPUT, 200 + OUTPUT_OF, OUTPUT_VALUE, 5), CLAUSE_ACL_32, D, true},
 };
 
+/* (OA1) */
 Test(oracle_activity, every_plant_is_reported_under_its_clause)
 {
     PROVES(CLAUSE_ACL_5, CLAUSE_ACL_6, CLAUSE_ACL_7, CLAUSE_ACL_8, CLAUSE_ACL_9, CLAUSE_ACL_11,
@@ -983,7 +984,8 @@ Test(oracle_activity, every_plant_is_reported_under_its_clause)
     }
 }
 
-/* Everything that is said of each plant: the first sentence, then, with its clause switched off,
+/* (OA3), (OR2)
+ * Everything that is said of each plant: the first sentence, then, with its clause switched off,
  * the next promise's, and so on. */
 Test(oracle_activity, every_plant_is_told_in_these_words)
 {
@@ -1449,7 +1451,8 @@ Test(oracle_activity, each_of_several_checks_of_a_clause_is_told_in_its_words)
     }
 }
 
-/* (OA2) A breach whose clause is off is told as the next promise that it breaks, or not at all. */
+/* (OR1)
+ * (OA2) A breach whose clause is off is told as the next promise that it breaks, or not at all. */
 Test(oracle_activity, the_next_clause_speaks_for_one_that_is_off)
 {
     static const struct {
@@ -2000,6 +2003,7 @@ Test(oracle_activity, a_claim_of_a_leg2_message_is_counted_once)
 
 /* ---- counting, memory ------------------------------------------------------------------------ */
 
+/* (OA4) */
 Test(oracle_activity, every_clause_is_evaluated_somewhere)
 {
     static const enum clause_id clauses[] = {

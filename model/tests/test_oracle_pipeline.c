@@ -1176,6 +1176,7 @@ Test(oracle_pipeline, what_follows_from_a_request_is_asked_for)
     expect(FINE, "it was asked for once");
 }
 
+/* (EX2) */
 Test(oracle_pipeline, every_entry_comes_to_an_end_that_the_scenario_allows)
 {
     PROVES(CLAUSE_CUT_2, CLAUSE_CUT_14);

@@ -542,6 +542,7 @@ Test(oracle_seen, what_follows_a_phase_is_handed_on_as_often)
     }
 }
 
+/* (OB1) */
 Test(oracle_seen, of_nobody_nothing_is_counted_as_held)
 {
     struct observed seen = seen_at(5, OK);

@@ -179,6 +179,7 @@ Test(pipeline, status_moves_along_the_graph_and_no_other_way)
 
 /* ---- phases ---------------------------------------------------------------------------------- */
 
+/* (PI1) */
 Test(pipeline, each_phase_is_one_bundle_at_its_isolation_level_under_one_lock)
 {
     PROVES(CLAUSE_CUT_1, CLAUSE_CUT_16, CLAUSE_CUT_17);

@@ -142,6 +142,7 @@ static void column_exists(const struct primitive *primitive, int at)
     }
 }
 
+/* (R1) */
 Test(primitive, cells_are_in_their_table)
 {
     visit(column_exists);
@@ -166,6 +167,7 @@ static void no_guard_behind_a_write(const struct primitive *primitive, int at)
                   primitive->name, at);
 }
 
+/* (PM1) */
 Test(primitive, a_guard_comes_before_every_write)
 {
     PROVES(CLAUSE_ACL_2);
@@ -186,7 +188,7 @@ Test(primitive, a_miss_that_can_refuse_says_why)
     visit(says_why);
 }
 
-/* (P2): whoever was too late learns where things stand. */
+/* (PM2): whoever was too late learns where things stand. */
 Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 {
     SETTLES(ERRATUM_ACL_26);
@@ -201,7 +203,7 @@ Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
-/* (P3): message, activity, GUID, job, then task and inserts. Of the seq ledger: stage, seq, event,
+/* (PM3): message, activity, GUID, job, then task and inserts. Of the seq ledger: stage, seq, event,
  * and the actor's own stripe. */
 static int rank_of(const struct op *op)
 {
@@ -252,6 +254,7 @@ Test(primitive, rows_are_locked_in_one_order)
     visit(keeps_the_order);
 }
 
+/* (PM5) */
 Test(primitive, step_2_writes_the_guid_row_once)
 {
     SETTLES(ERRATUM_ACL_24);

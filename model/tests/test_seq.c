@@ -204,6 +204,7 @@ Test(seq, the_owner_of_a_run_may_end_it_in_three_ways_and_anything_else_is_fatal
     }
 }
 
+/* (SL5) */
 Test(seq, once_halted_nothing_moves_and_the_first_report_stays)
 {
     PROVES(CLAUSE_SEQ_20);
@@ -241,6 +242,7 @@ Test(seq, a_resting_failure_is_final)
 
 /* ---- terminal events ----------------------------------------------------------------------- */
 
+/* (SL3) */
 Test(seq, the_event_goes_to_the_call_that_ends_the_chain_and_to_no_other)
 {
     PROVES(CLAUSE_SEQ_6, CLAUSE_SEQ_13, CLAUSE_SEQ_14);
@@ -537,6 +539,7 @@ Test(seq, heartbeats_and_expiry_work_across_the_wrap_of_32_bits)
     cr_expect_eq(reclaim_at(start + 1600), 1U);
 }
 
+/* (SL2) */
 Test(seq, an_expired_lease_goes_back_while_the_policy_allows_and_then_fails)
 {
     PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_14);
@@ -560,6 +563,7 @@ Test(seq, an_expired_lease_goes_back_while_the_policy_allows_and_then_fails)
     cr_expect_eq(reclaim_at(99999), 0U);
 }
 
+/* (SL1) */
 Test(seq, a_worker_whose_lease_was_reclaimed_moves_nothing_any_more)
 {
     PROVES(CLAUSE_SEQ_12);
@@ -582,6 +586,7 @@ Test(seq, a_worker_whose_lease_was_reclaimed_moves_nothing_any_more)
     cr_expect_not(seq_halted(ledger, &report), "normal weather");
 }
 
+/* (SL4) */
 Test(seq, reclaim_looks_only_at_what_hangs_in_the_wheel_and_finds_all_of_it)
 {
     for (uint64_t seq = 0; seq < 64; seq++) {
@@ -739,6 +744,7 @@ Test(seq, long_leases_are_found_within_a_fraction_of_their_length)
     free(slow);
 }
 
+/* (SR2) */
 Test(seq, equal_inputs_reclaim_and_retry_equally)
 {
     PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
@@ -836,6 +842,7 @@ Test(seq, a_cancel_asked_of_one_run_never_ends_the_next)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
+/* (SL6) */
 Test(seq, counters_equal_a_recount_after_every_one_of_many_random_calls)
 {
     PROVES(CLAUSE_SEQ_16);

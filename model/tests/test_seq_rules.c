@@ -17,6 +17,7 @@ static const char contract[SEQ_STATES][SEQ_STATES + 1] = {
     ".......N", /* 7 COMMITTED */
 };
 
+/* (SR1) */
 Test(seq_rules, all_64_pairs_are_decided_as_the_contract_says)
 {
     PROVES(CLAUSE_SEQ_3);

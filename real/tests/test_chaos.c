@@ -620,7 +620,7 @@ Test(chaos, a_history_is_told_in_the_order_of_commits)
     cr_expect_eq(jobs[1], 1);
     store_pg_close(slow);
     store_pg_close(fast);
-    cluster_stop(&own, CLUSTER_STOP_NOW);
+    cluster_stop(&own, CLUSTER_IMMEDIATE);
 }
 
 Test(chaos, a_promoted_standby_has_all_that_was_acknowledged)

@@ -931,7 +931,7 @@ Test(store_pg, two_bundles_that_lock_each_other_out_end_with_one_deadlock)
                                     "INSERT INTO " SCHEMA ".task VALUES (8, 2, 1, 0, 1)"));
     cr_assert(store_pg_run(holder, "BEGIN") &&
               store_pg_run(holder, "SELECT FROM " SCHEMA ".task FOR UPDATE"));
-    for (int i = 0; i < 2; i++) { /* against (P3), on purpose: GUIDs in opposite orders */
+    for (int i = 0; i < 2; i++) { /* against (PM3), on purpose: GUIDs in opposite orders */
         struct bundle bundle;
         bundle_begin(&bundle, BUNDLE_STEP1);
         for (int k = 0; k < 3; k++) {

@@ -1,5 +1,5 @@
 /* Any bytes as a scenario, alone and after a name: refused in one line that names the origin and a
- * line of the text, or read, and then sound (S1), kept (S2) and read the same once more. */
+ * line of the text, or read, and then sound (SN1), kept (SN2) and read the same once more. */
 #include "model/check.h"
 #include "scenarios/scenario.h"
 #include "scenarios/tests/sound.h"

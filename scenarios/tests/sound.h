@@ -1,4 +1,4 @@
-/* (S1) once more, and independently of the loader: what is wrong with a scenario that was loaded,
+/* (SN1) once more, and independently of the loader: what is wrong with a scenario that was loaded,
  * NULL if nothing is. */
 #ifndef SCENARIOS_TESTS_SOUND_H
 #define SCENARIOS_TESTS_SOUND_H
@@ -41,7 +41,7 @@ static inline const char *sound_numbers(const struct scenario *s)
     return NULL;
 }
 
-/* (G3), and that every field is in range. */
+/* (GR3), and that every field is in range. */
 static inline const char *sound_edges(const struct graph *g)
 {
     uint32_t next = 0;
@@ -69,7 +69,7 @@ static inline const char *sound_edges(const struct graph *g)
     return NULL;
 }
 
-/* (G1): without cycles it is a tree, numbered breadth-first, so edges lead to 1, 2, 3, ... */
+/* (GR1): without cycles it is a tree, numbered breadth-first, so edges lead to 1, 2, 3, ... */
 static inline const char *sound_tree(const struct graph *g)
 {
     uint32_t next = 1;
@@ -84,7 +84,7 @@ static inline const char *sound_tree(const struct graph *g)
     return NULL;
 }
 
-/* (G2): from where a cycle begins upward, its head is the first node that is one. */
+/* (GR2): from where a cycle begins upward, its head is the first node that is one. */
 static inline const char *sound_cycles(const struct graph *g)
 {
     bool heads[GRAPH_NODES_MAX] = {false};

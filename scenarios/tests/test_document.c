@@ -12,6 +12,7 @@ static void make(const char *text)
     cr_assert(document_make(&document, text, strlen(text)));
 }
 
+/* (DO1), (DO2) */
 Test(document, maps_lists_and_texts_are_found_in_the_order_of_the_text)
 {
     make("name: x\ngraph: {a: [b, {to: c, when: even}], b: []}\njobs: 12\n");

@@ -25,6 +25,7 @@ Test(drawn, every_one_is_sound_and_promises_everything)
     }
 }
 
+/* (DR1) */
 Test(drawn, a_number_draws_the_same_and_another_one_another)
 {
     size_t same = 0;

@@ -14,7 +14,8 @@ static void read_scenario(const char *text, struct expected_activity *expected)
     document_free(&document);
 }
 
-/* Nodes by number: parent, which of its answers, pending answers, where its cycle leads, rounds. */
+/* (XA1)
+ * Nodes by number: parent, which of its answers, pending answers, where its cycle leads, rounds. */
 Test(expected_activity, graphs_are_numbered_breadth_first)
 {
     static const struct {

@@ -11,7 +11,7 @@ static bool same(struct pcg a, struct pcg b)
     return a.state == b.state && a.increment == b.increment;
 }
 
-/* ---- published known answers (P3) ---------------------------------------------------------- */
+/* ---- published known answers (PG3) ---------------------------------------------------------- */
 
 /* The first round of pcg32-demo, as pcg-c publishes it in test-high/expected/check-pcg32.out. Its
  * line "Again" is left out: it steps back and draws the first line once more. */
@@ -101,7 +101,7 @@ Test(pcg, highest_bit_of_the_sequence_has_no_effect)
     cr_assert_not(same(pcg_seed(7, 5), pcg_seed(7, 5 | UINT64_C(1) << 62)));
 }
 
-/* ---- pcg_below (P4) ------------------------------------------------------------------------ */
+/* ---- pcg_below (PG4) ------------------------------------------------------------------------ */
 
 /* A generator whose next output is this one: the output function run backwards, with no rotation
  * and the low bits, which it drops, zero. */
@@ -191,7 +191,7 @@ Test(pcg, below_one_is_zero_and_takes_one_output)
     cr_assert(same(drawn, one_on));
 }
 
-/* ---- pcg_chance (P5) ----------------------------------------------------------------------- */
+/* ---- pcg_chance (PG5) ----------------------------------------------------------------------- */
 
 static const uint32_t denominators[] = {1, 2, 3, 1000, 1000000, 0x80000001, 0xffffffff};
 
@@ -224,7 +224,7 @@ Test(pcg, chance_takes_what_one_draw_below_takes_whatever_the_numerator)
     }
 }
 
-/* ---- streams (P2, P6) ---------------------------------------------------------------------- */
+/* ---- streams (PG2, PG6) ---------------------------------------------------------------------- */
 
 /* Whoever changes these numbers changes every recorded run: raise PCG_VERSION. */
 Test(pcg, streams_of_version_1_are_pinned)

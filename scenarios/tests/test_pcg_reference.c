@@ -1,4 +1,4 @@
-/* P3 and P6 against the author's own implementation, draw for draw. */
+/* PG3 and PG6 against the author's own implementation, draw for draw. */
 #include "scenarios/pcg.h"
 #include "scenarios/tests/pcg_reference.h"
 

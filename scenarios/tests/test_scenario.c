@@ -1,5 +1,6 @@
 #include "scenarios/scenario.h"
 
+#include "model/tests/fires.h"
 #include "model/tests/proves.h"
 #include "scenarios/tests/sound.h"
 
@@ -259,6 +260,7 @@ Test(scenario, ways_to_write_it_that_mean_the_same)
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
+/* (SH2) */
 Test(scenario, graphs_are_numbered_breadth_first)
 {
     static const struct {
@@ -690,6 +692,7 @@ static const struct {
      "s.yaml:2: graph: 1 job of at least 131073 activities; all jobs together make at most 131072"},
 };
 
+/* (Y1) */
 Test(scenario, what_is_wrong_is_said_in_one_line_with_its_place)
 {
     SETTLES(ERRATUM_ACL_23);
@@ -1066,4 +1069,42 @@ Test(scenario, a_path_that_cannot_be_read_is_told)
     cr_expect_str_eq(fault.text, "no-such-file.yaml: No such file or directory");
     cr_expect_not(scenario_load("/tmp", &scenario, &fault));
     cr_expect_str_eq(fault.text, "/tmp: Is a directory");
+}
+
+/* ---- checks: (SN1), (SN2) -------------------------------------------------------------------- */
+
+static const char *const check_claims[] = {
+    "scenario->name[0] != '\\0' && scenario->protocol < PROTOCOL_COUNT",
+    "scenario->jobs >= 1 && scenario->jobs <= SCENARIO_JOBS_MAX",
+    "scenario->workers <= SCENARIO_WORKERS_MAX && scenario->timeout > 0",
+    "rate.times <= rate.of",
+    "scenario->text_size > 0 && scenario->text_size <= SCENARIO_TEXT_SIZE_MAX",
+};
+
+static void check_spoiled(int which)
+{
+    must_parse("name: mine\ngraph: {t: [a]}\n");
+    switch (which) {
+    case 0:
+        scenario.name[0] = '\0';
+        break;
+    case 1:
+        scenario.jobs = 0;
+        break;
+    case 2:
+        scenario.workers = SCENARIO_WORKERS_MAX + 1;
+        break;
+    case 3:
+        scenario.faults.rate[FAULT_CRASH_BEFORE_COMMIT] = (struct fault_rate){.times = 2, .of = 1};
+        break;
+    case 4:
+        scenario.text_size = 0;
+        break;
+    }
+    scenario_check(&scenario);
+}
+
+Test(scenario, checks_fire)
+{
+    EXPECT_FIRES(check_spoiled, check_claims);
 }

@@ -90,6 +90,7 @@ static bool same_tree(const int *parent)
     return true;
 }
 
+/* (SH1) */
 Test(shape, every_tree_is_built_in_whatever_order_it_is_written)
 {
     uint64_t random = 17;
@@ -131,7 +132,7 @@ Test(shape, no_edge_can_be_added_to_a_tree_but_a_cycle)
     cr_expect(built_cycles > 300 && refused_cycles > 300);
 }
 
-/* (G2) against its definition, with several cycles at once. */
+/* (GR2) against its definition, with several cycles at once. */
 Test(shape, cycles_that_pass_another_head_are_refused)
 {
     uint64_t random = 99;

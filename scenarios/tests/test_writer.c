@@ -117,7 +117,7 @@ static void mark_gone(const struct graph *graph, uint16_t node)
 {
     memset(gone, 0, sizeof gone);
     gone[node] = true;
-    for (uint16_t e = 0; e < graph->edge_count; e++) { /* edges are sorted by node: (G1), (G3) */
+    for (uint16_t e = 0; e < graph->edge_count; e++) { /* edges are sorted by node: (GR1), (GR3) */
         gone[graph->edges[e].to] |= graph->edges[e].rounds == 0 && gone[graph->edges[e].from];
     }
 }

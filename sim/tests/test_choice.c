@@ -150,7 +150,7 @@ Test(choice, a_full_record_says_so_and_keeps_what_it_has)
     cr_expect_eq(recorded[1].ordinal, 1U);
 }
 
-/* (C2), question by question: a run's questions are asked of its own record. */
+/* (CO2), question by question: a run's questions are asked of its own record. */
 Test(choice, a_record_replayed_answers_as_the_draws_did)
 {
     static struct choice recorded[4000];
@@ -171,10 +171,10 @@ Test(choice, a_record_replayed_answers_as_the_draws_did)
             if (faults[i] != FAULT_NONE) {
                 choice_took(&drawn, who[i], i, faults[i]);
             }
-            cr_assert_eq(choice_who(&same, i, 0x2F), who[i], "C1");
-            cr_assert_eq(choice_fault(&same, who[i], i), faults[i], "C1");
+            cr_assert_eq(choice_who(&same, i, 0x2F), who[i], "CO1");
+            cr_assert_eq(choice_fault(&same, who[i], i), faults[i], "CO1");
             if (faults[i] != FAULT_NONE) {
-                cr_assert_eq(choice_amount(&same, who[i], i, 50), amounts[i], "C1");
+                cr_assert_eq(choice_amount(&same, who[i], i, 50), amounts[i], "CO1");
             }
         }
         cr_assert_not(record.overflowed);

@@ -109,7 +109,7 @@ static struct explore_report search_well(struct explore_plan plan)
 
 /* ---- how many there are ---------------------------------------------------------------------- */
 
-/* The numbers are those of SPIN's verifier (-o2) of bench/spin/ledger.pml. */
+/* (XP2) The numbers are those of SPIN's verifier (-o2) of bench/spin/ledger.pml. */
 Test(explore, without_reductions_there_are_as_many_states_as_spin_counts)
 {
     static const struct {
@@ -573,6 +573,7 @@ Test(explore, verdicts_do_not_depend_on_the_number_of_threads)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
+/* (XP1) */
 Test(explore, where_memory_runs_out_the_answer_is_bounded)
 {
     read("peer-3");

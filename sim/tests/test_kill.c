@@ -375,7 +375,8 @@ Test(kill, a_path_counts_only_if_the_sound_engine_takes_it_often_and_the_other_n
     }
 }
 
-/* Scenarios in which the sound engine breaks as well, and bugs that never take effect there. */
+/* (KI1)
+ * Scenarios in which the sound engine breaks as well, and bugs that never take effect there. */
 Test(kill, what_the_sound_engine_breaks_too_is_no_kill_and_is_told)
 {
     static const struct {

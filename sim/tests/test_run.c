@@ -132,7 +132,7 @@ Test(run, other_seeds_are_other_runs)
     end(&stage);
 }
 
-/* (C2) */
+/* (CO2) */
 Test(run, a_run_replayed_from_its_record_is_the_same_run)
 {
     static struct choice recorded[RECORD_MAX];
@@ -186,7 +186,7 @@ static void plain_note(void *context, size_t mark)
     (void)mark;
 }
 
-/* (SE4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
+/* (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
  * and outcomes of whole runs, step by step, as their digests tell. */
 Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
 {
@@ -691,7 +691,8 @@ Test(run, every_fault_does_what_its_name_says)
     end(&stage);
 }
 
-/* It falls if the former self does something after its successor has; it is gone when it holds
+/* (FS3)
+ * It falls if the former self does something after its successor has; it is gone when it holds
  * nothing any more, when it dies, and when faults stop. */
 Test(run, a_former_self_goes_on_beside_its_successor)
 {
@@ -744,7 +745,8 @@ Test(run, a_former_self_goes_on_beside_its_successor)
     end(&stage);
 }
 
-/* A task that takes time: its claim is extended meanwhile, by the worker's own clock. It falls if
+/* (LW2)
+ * A task that takes time: its claim is extended meanwhile, by the worker's own clock. It falls if
  * anybody does anything meanwhile; a skew, if a wrong clock is looked at. */
 Test(run, work_takes_time_and_its_claim_is_extended_by_the_clock_of_the_worker)
 {

@@ -119,6 +119,7 @@ static bool tour_scope(const struct scope *scope)
     return first != 0;
 }
 
+/* (SA3) */
 Test(sameness, equal_states_have_equal_futures)
 {
     size_t toured = 0;

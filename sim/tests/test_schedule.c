@@ -152,7 +152,7 @@ Test(schedule, a_strategy_other_than_random_is_told)
     cr_expect_eq(again.strategy.length, 40U);
 }
 
-/* (C2), by way of a file. */
+/* (CO2), by way of a file. */
 static void expect_same_run(uint8_t depth)
 {
     static struct run run;

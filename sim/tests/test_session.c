@@ -1,4 +1,4 @@
-/* Transactions that are open at once: that one alone does what store.h does (SE4); courses of two
+/* Transactions that are open at once: that one alone does what store.h does (SS4); courses of two
  * to four, step by step; locks, waits and deadlocks; what each sees. cli/tests/test_lockstep.c puts
  * the same courses to PostgreSQL. */
 #include "sim/session.h"
@@ -32,7 +32,7 @@ static void unmake(void)
 
 TestSuite(session, .init = make, .fini = unmake, .timeout = 60);
 
-/* ---- one at a time (SE4) --------------------------------------------------------------------- */
+/* ---- one at a time (SS4) --------------------------------------------------------------------- */
 
 static struct observed seen; /* of what was executed last */
 
@@ -280,7 +280,7 @@ static int64_t cell_of(const struct world *rows, uint8_t table, int64_t key, int
     return slot == ROW_NONE ? 0 : row_get(&rows->rows, (enum row_table)table, slot, column);
 }
 
-/* (SE3): whatever commits meanwhile, in as many transactions as there are. */
+/* (SS3): whatever commits meanwhile, in as many transactions as there are. */
 Test(session, a_serializable_reader_sees_the_rows_as_they_were)
 {
     unsigned changed = 0;
@@ -396,7 +396,7 @@ Test(session, every_course_goes_as_it_says)
     }
 }
 
-/* (SE1): the four modes against each other, and what each operation takes. */
+/* (SS1): the four modes against each other, and what each operation takes. */
 Test(session, a_lock_keeps_waiting_whom_it_excludes)
 {
     for (size_t held = 0; held < COURSE_HELDS; held++) {
@@ -655,7 +655,7 @@ Test(session, a_row_that_wrong_rules_let_two_delete_goes_once)
     }
 }
 
-/* (SE5): a copy of the sessions, and of the rows' world, goes on where the original stood. */
+/* (SS5): a copy of the sessions, and of the rows' world, goes on where the original stood. */
 Test(session, a_copy_goes_on_where_the_original_stood)
 {
     static struct sessions copy;

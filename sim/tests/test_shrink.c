@@ -106,7 +106,7 @@ static void leave_out(size_t at)
     shorter.count = list->count - 1;
 }
 
-/* (H1), (H2), that no entry can be spared, and that what is said to pass does. */
+/* (SK1), (SK2), that no entry can be spared, and that what is said to pass does. */
 static void expect_shrunk_well(const char *name, const bool *without)
 {
     must_shrink(without);

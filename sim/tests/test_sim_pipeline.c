@@ -410,6 +410,7 @@ static void check_trespass(void *context, const struct run_event *event)
     world_undo(&run.world, mark);
 }
 
+/* (TP1) */
 Test(pipeline, every_trespass_is_refused_by_the_grants_alone, .timeout = 120)
 {
     PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);

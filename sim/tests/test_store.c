@@ -1,4 +1,4 @@
-/* What each operation does to rows, case by case, and (T1), (T2) over random bundles. The cases
+/* What each operation does to rows, case by case, and (ST1), (ST2) over random bundles. The cases
  * have primitives of their own, so that a miss can be of any kind. */
 #include "sim/store.h"
 
@@ -40,7 +40,7 @@ struct op_case {
 
 /* clang-format off */
 static const struct op_case op_cases[] = {
-    /* what each kind does, and what it returns: the cell as it now is (P2) */
+    /* what each kind does, and what it returns: the cell as it now is (PM2) */
     {"read", {OP_READ, ON_SEMAPHORE, BOTH}, {JOB}, CALL_PLAIN, DONE, {5, 1}, 5, 0},
     {"read, no row", {OP_READ, ON_SEMAPHORE, BOTH, .miss = MISS_REFUSES}, {NOBODY}, CALL_REQUIRE, DONE, {0, 0}, 5, 0},
     {"test", {OP_TEST, ON_SEMAPHORE, BOTH}, {JOB}, CALL_PLAIN, DONE, {5, 1}, 5, 0},
@@ -211,7 +211,7 @@ Test(store, a_miss_refuses_all_skips_the_rest_or_goes_on)
         cr_expect_eq(outcome.skipped, cases[i].skipped, "case %zu", i);
         cr_expect_eq(cell(&world, TABLE_JOB, JOB, JOB_INPUT), cases[i].input, "case %zu", i);
         if (outcome.kind == OUTCOME_REFUSED) {
-            cr_expect_eq(world_mark(&world), 0U, "T1, case %zu", i);
+            cr_expect_eq(world_mark(&world), 0U, "ST1, case %zu", i);
             cr_expect_eq(print_of(&world), before);
         }
         world_undo(&world, 0);
@@ -436,8 +436,8 @@ static bool same(const void *left, const void *right, size_t size)
     return memcmp(left, right, size) == 0;
 }
 
-/* (T1) and (T2): 30,000 bundles in one world that grows; each is executed, taken back, and executed
- * again. */
+/* (ST1) and (ST2): 30,000 bundles in one world that grows; each is executed, taken back, and
+ * executed again. */
 Test(store, a_random_bundle_is_whole_or_nothing_and_does_the_same_again)
 {
     uint64_t random = 5;
@@ -455,8 +455,8 @@ Test(store, a_random_bundle_is_whole_or_nothing_and_does_the_same_again)
         store_execute(&world, primitive_table, &bundle, picked, &one);
         uint64_t after = print_of(&world);
         if (one.kind == OUTCOME_REFUSED) {
-            cr_assert_eq(world_mark(&world), 0U, "T1");
-            cr_assert_eq(after, before, "T1");
+            cr_assert_eq(world_mark(&world), 0U, "ST1");
+            cr_assert_eq(after, before, "ST1");
             cr_assert_neq(one.refusal, REFUSED_NOTHING);
             cr_assert(one.skipped >= 1 && one.skipped <= bundle.count);
         } else {
@@ -468,8 +468,8 @@ Test(store, a_random_bundle_is_whole_or_nothing_and_does_the_same_again)
         world_undo(&world, 0);
         cr_assert_eq(print_of(&world), before, "it can be taken back");
         store_execute(&world, primitive_table, &bundle, picked, &other);
-        cr_assert(same(&one, &other, sizeof one), "T2");
-        cr_assert_eq(print_of(&world), after, "T2");
+        cr_assert(same(&one, &other, sizeof one), "ST2");
+        cr_assert_eq(print_of(&world), after, "ST2");
         if (random_one_in(&random, 20)) {
             world_undo(&world, 0);
         }

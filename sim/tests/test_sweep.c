@@ -92,7 +92,7 @@ Test(sweep, each_bundle_of_tree_3_is_crashed_as_often_as_it_is_sent)
     run_free(&run);
 }
 
-/* A claim with a crash in it comes again: the second crash falls inside the recovery. */
+/* (N2) A claim with a crash in it comes again: the second crash falls inside the recovery. */
 Test(sweep, at_depth_2_every_point_after_a_crash_is_crashed_again)
 {
     PROVES(CLAUSE_ACL_28, CLAUSE_ACL_29);

@@ -234,6 +234,7 @@ static const char *const scenarios[] = {"tree-3",     "cycle",       "pending",
                                         "peer-5",     "conditional", "lossy-failover"};
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
+/* (V1) */
 Test(trace, equal_runs_read_equal_and_watching_changes_nothing)
 {
     for (size_t i = 0; i < SCENARIOS; i++) {
@@ -253,6 +254,7 @@ Test(trace, equal_runs_read_equal_and_watching_changes_nothing)
     }
 }
 
+/* (V2) */
 Test(trace, a_recorder_keeps_what_the_lines_say)
 {
     struct stage stage = stage_begin("cycle", NULL);

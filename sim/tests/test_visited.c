@@ -213,6 +213,7 @@ static void *add_all(void *context)
     return NULL;
 }
 
+/* (VI1) */
 Test(visited, of_several_threads_exactly_one_is_told_that_it_is_new)
 {
     static const size_t steps[THREADS] = {1, MANY - 1, 7, 33333}; /* prime to MANY */
