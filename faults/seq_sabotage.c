@@ -351,13 +351,8 @@ static const struct sabotage_reason equivalents[] = {
     {"seq.read-seq/repeat", "a second read sees no less than the first"},
 };
 
-static const struct sabotage_reason differing[] = {
-#include "faults/seq_differing.def"
-};
-
 const struct sabotage_book sabotage_book_seq = {
     SABOTAGE_BOOK(named, shapes, equivalents),
-    SABOTAGE_DIFFERING(differing),
     .once = &once,
     .primitives = change_primitives,
     .bundle = change_bundle,

@@ -35,7 +35,7 @@ run 0 real tree-3 --no-faults --json && says '"type":"real"' && says '"commits":
 run 0 real ceilings ceilings-merged last-chance-merged legacy-ceilings --no-faults
 says 'legacy-ceilings: 1 run'
 run 1 real ceilings --no-faults --sabotage no-ceiling && says 'breaks  ACL-43,'
-run 1 real legacy-ceilings --no-faults --sabotage legacy-ceiling-unchecked && says 'breaks  LEG-5,'
+run 1 real legacy-ceilings --no-faults --sabotage legacy-ceiling-unchecked --seeds 8 && says 'breaks  LEG-5,'
 nothing_left
 
 # ---- principals: their own roles, grants and connections ----
