@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+void performer_check(const struct performer *performer)
+{
+    if (performer->role->check != NULL) {
+        performer->role->check(&performer->actor);
+    }
+}
+
 void performer_check_new(const struct performer *performer)
 {
     const struct role *role = performer->role;

@@ -24,6 +24,9 @@ struct performer {
  * planted bug, and no message (U2 of sim/run.h). */
 void performer_check_new(const struct performer *performer);
 
+/* Asserts what its role does of a sound actor. */
+void performer_check(const struct performer *performer);
+
 /* Starts the actor; restarts it after a crash. */
 void performer_begin(struct performer *performer, const struct rules *rules, unsigned number);
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number);
@@ -87,6 +90,7 @@ static inline void performer_take(struct performer *performer, const struct rule
 {
     if (sabotage == NULL) {
         performer->role->take(&performer->actor, rules, outcome);
+        CHECK_ALL(performer_check(performer));
     } else {
         performer_take_sabotaged(performer, rules, sabotage, sent, outcome, rows);
     }

@@ -56,6 +56,11 @@ static int64_t worker_attends(const struct actor *actor, const struct rules *rul
     return in < 1 ? 1 : in;
 }
 
+static void check_worker(const struct actor *actor)
+{
+    worker_check(&actor->is.worker);
+}
+
 const struct protocol protocol_activity = {
     .name = "activity",
     .family = CLAUSE_FAMILY_ACL,
@@ -67,6 +72,7 @@ const struct protocol protocol_activity = {
                                  .begin = begin_worker,
                                  .next = next_of_worker,
                                  .take = tell_worker,
+                                 .check = check_worker,
                                  .is_idle = worker_is_idle,
                                  .due = worker_due,
                                  .message = worker_message,

@@ -455,7 +455,6 @@ void worker_take(struct worker *worker, const struct engine_rules *rules,
     if (worker->state == WORKER_IDLE) {
         *worker = worker_begin(); /* N1 */
     }
-    worker_check(worker);
 }
 
 /* ---- the next bundle ------------------------------------------------------------------------- */

@@ -92,6 +92,9 @@ struct role {
     void (*next)(struct actor *actor, const struct rules *rules, struct bundle *next);
     /* Takes the outcome of the last bundle. */
     void (*take)(struct actor *actor, const struct rules *rules, const struct outcome *last);
+    /* Asserts what holds of a sound actor between two bundles; an actor with a planted bug is judged
+     * by the oracles alone. NULL: nothing. */
+    void (*check)(const struct actor *actor);
     bool (*is_idle)(const struct actor *actor);
     /* The time from which on it has something to do: any time up to now, a later one, or
      * PROTOCOL_NEVER if only an act of another actor can change that. */

@@ -42,12 +42,17 @@ at_least concluded_done 2
 at_least concluded_not_done 2
 at_least unknown_committed 5
 at_least unknown_lost 5
-for kind in kill-at-point kill stop answer-lost commit-lost terminate kill-backend restart failover \
+for kind in kill-at-point kill stop answer-lost commit-lost terminate \
     40001 40P01 53300 duplicate replay redeliver delay reorder clock-forward clock-back illegal-move; do
     at_least $kind 1
 done
 checks=$((checks + 1))
 [ "$(grep -c '"status":0' "$scratch/out")" -eq 11 ] || fail "a scenario's status is not 0"
+
+# ---- what a server suffers, which is rare among so many kinds ----
+printf 'name: only-server\nabout: a server that fails\ncommits: literal\nworkers: 3\ngraph: {trigger: [left, right]}\nfaults: {server: 1/2}\nlimits: {restarts: 3}\n' >"$scratch/only-server.yaml"
+run 0 real "$scratch/only-server.yaml" --seeds 24 --json
+for kind in kill-backend restart failover; do at_least $kind 1; done
 
 # ---- for people ----
 run 0 real inbox --seeds 2 --out "$scratch/inbox"
