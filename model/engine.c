@@ -397,21 +397,6 @@ struct worker worker_begin(void)
     return (struct worker){.state = WORKER_IDLE};
 }
 
-/* The kinds of message that a worker may hold in a state, a bit each; 0: none. */
-#define ANY_KIND (1 << MESSAGE_LEG1 | 1 << MESSAGE_TASK | 1 << MESSAGE_LEG2)
-static const uint8_t held_kinds[WORKER_STATE_COUNT] = {[WORKER_ENTER_LEG1] = 1 << MESSAGE_LEG1,
-                                                       [WORKER_LEG1] = 1 << MESSAGE_LEG1,
-                                                       [WORKER_READ_LEG1] = 1 << MESSAGE_LEG1,
-                                                       [WORKER_ANSWER] = 1 << MESSAGE_TASK,
-                                                       [WORKER_ENTER_LEG2] = 1 << MESSAGE_LEG2,
-                                                       [WORKER_STEP1] = 1 << MESSAGE_LEG2,
-                                                       [WORKER_STEP2] = 1 << MESSAGE_LEG2,
-                                                       [WORKER_STEP3] = 1 << MESSAGE_LEG2,
-                                                       [WORKER_READ_LEG2] = 1 << MESSAGE_LEG2,
-                                                       [WORKER_ACK] = ANY_KIND,
-                                                       [WORKER_ESCALATE] = ANY_KIND,
-                                                       [WORKER_PUT_BACK] = ANY_KIND};
-
 void worker_check(const struct worker *worker)
 {
     CHECK(worker->state < WORKER_STATE_COUNT);
@@ -419,9 +404,7 @@ void worker_check(const struct worker *worker)
     CHECK(!idle ||
           (worker->message[0] == 0 && worker->ledger == 0 && worker->held_until == 0 &&
            worker->answered == 0 && worker->tries == 0 && worker->extending == 0)); /* N1 */
-    CHECK(idle ||
-          (held_kinds[worker->state] >> (column(worker, MESSAGE_KIND) & 7) & 1) != 0); /* N1 */
-    CHECK(worker->tries <= ENGINE_TRIES_MAX);                                          /* N3 */
+    CHECK(worker->tries <= ENGINE_TRIES_MAX);                                       /* N3 */
 }
 
 void worker_take(struct worker *worker, const struct engine_rules *rules,

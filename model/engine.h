@@ -97,7 +97,7 @@ struct worker {
 /* A worker just started. */
 struct worker worker_begin(void);
 
-/* Asserts (N1) and (N3), and that its message is of the leg that it stands in. */
+/* Asserts (N1) and (N3), whatever a store has answered. */
 void worker_check(const struct worker *worker);
 
 /* What the outcome of the last bundle means for where it stands. */

@@ -446,8 +446,8 @@ static void take_commit(struct flow_worker *worker, const struct flow_book *book
 void flow_check(const struct flow_worker *worker)
 {
     CHECK(worker->step <= FLOW_STEP_ACK);
-    CHECK((worker->step == FLOW_STEP_CLAIM) == (worker->message[0] == 0)); /* FL1 */
-    CHECK(worker->step != FLOW_STEP_CLAIM || worker->tries == 0);          /* FL1 */
+    CHECK(worker->step != FLOW_STEP_CLAIM || worker->message[0] == 0); /* FL1 */
+    CHECK(worker->step != FLOW_STEP_CLAIM || worker->tries == 0);      /* FL1 */
     CHECK(worker->tries <= FLOW_TRIES_MAX);
 }
 
