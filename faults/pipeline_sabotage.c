@@ -699,8 +699,6 @@ static const struct sabotage_reason equivalents[] = {
     {"pipeline.verify/unguard/move-status.1",
      "a change set that lacks this result leaves its entry no other status"},
     {"pipeline.read/drop/read-entry.2", "of a MARK the row is read once more, payload included"},
-    {"pipeline.read/split-after/read-decision", ONLY_READS},
-    {"pipeline.read/split-after/read-change-set", ONLY_READS},
     {"pipeline.hand-on/repeat", "the request is gone already"},
     {"pipeline.hand-on/unguard/ack.1", "who hands on has seen to the phase, whoever holds it now"},
     {"pipeline.put-back/repeat", COMES_AGAIN},
