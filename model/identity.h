@@ -56,7 +56,7 @@ enum identity_role {
     IDENTITY_VERIFY,                       /* of a change set: the root of its verify results */
     IDENTITY_AFFECTED = (1 << 12) + 144,   /* of a change set: an affected row; plus its number */
     IDENTITY_ASKS = (1 << 12) + 160,       /* of what is asked for: the request; plus its path */
-    IDENTITY_TRESPASS = (1 << 12) + 192,   /* of an entry: a row that nobody may bring; plus which */
+    IDENTITY_TRESPASS = (1 << 12) + 192, /* of an entry: a row that nobody may bring; plus which */
     /* seq */
     IDENTITY_STAGE = 1 << 25,       /* of 0: Stage1 */
     IDENTITY_SEQ_EVENT,             /* of a seq: its terminal event */
