@@ -233,7 +233,7 @@ struct key_result key_apply(int64_t key, int position, enum key_change change)
         result.delta = key_delta(change, position);
         result.key = key + result.delta;
         result.completes = key_complete(result.key);
-        key_check(key, position, change, result.key);
+        CHECK_ALL(key_check(key, position, change, result.key));
     }
     return result;
 }

@@ -288,7 +288,7 @@ bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int
         }
         if (token == END) {
             *count = parser.count;
-            key_text_check(flows, *count);
+            CHECK_ALL(key_text_check(flows, *count));
             return true;
         }
         take(&parser, token, text[at]);

@@ -80,7 +80,7 @@ struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field)
     if (ledger_get(ledger, field) < layout->ceiling) { /* so no digit carries: L4 */
         result.outcome = LEDGER_INCREMENTED;
         result.ledger = ledger + layout->weight;
-        ledger_check(ledger, field, result.ledger);
+        CHECK_ALL(ledger_check(ledger, field, result.ledger));
     } else if (layout->ceiling == 0) {
         result.outcome = LEDGER_RESERVED;
     } else if (layout->ceiling == 1) {

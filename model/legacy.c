@@ -95,7 +95,7 @@ struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event)
         }
     }
     int64_t after = ledger + legacy_summand(event);
-    legacy_check(ledger, event, after);
+    CHECK_ALL(legacy_check(ledger, event, after));
     return (struct legacy_addition){.outcome = LEGACY_ADDED, .ledger = after};
 }
 

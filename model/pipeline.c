@@ -625,13 +625,24 @@ void pipeline_check(const struct pipeline_worker *worker, const struct rules *ru
     CHECK(worker->tries <= PIPELINE_TRIES_MAX);                      /* PI3 */
 }
 
+/* The request is as it was, whatever the store says. A connection that was lost is a try of its
+ * phase, as it is without a trespass. */
+static void take_trespass(struct pipeline_worker *worker, const struct outcome *last)
+{
+    bool phase = worker->state == PIPELINE_PHASE || worker->state == PIPELINE_READ;
+    worker->trespassed = false;
+    worker->trespass = 0;
+    if (phase && last->kind == OUTCOME_ABORTED && !may_try_again(worker, last)) {
+        give_up(worker);
+    }
+}
+
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
     struct pipeline_worker *worker = &actor->is.pipeline;
     if (worker->trespassed) {
-        worker->trespassed = false;
-        worker->trespass = 0; /* the request is as it was, whatever the store says */
+        take_trespass(worker, last);
         return;
     }
     switch ((enum pipeline_state)worker->state) {

@@ -5,7 +5,7 @@
  * (TP1) Each is one call in the name of one principal, on rows that are there: without the grants no
  *       key or reference would refuse it, nor a guard unless others have been faster. A sound store
  *       answers 42501 to every one of them (CUT-11, CUT-24).
- * (TP2) It leaves the worker as it was. */
+ * (TP2) It leaves the worker as it was, but for a lost connection, which is a try (PI3). */
 #ifndef MODEL_PIPELINE_TRESPASS_H
 #define MODEL_PIPELINE_TRESPASS_H
 

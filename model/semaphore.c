@@ -26,7 +26,7 @@ struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t 
         move.after = semaphore + delta;
         move.hit = move.after == threshold;
     }
-    semaphore_check(semaphore, threshold, &move);
+    CHECK_ALL(semaphore_check(semaphore, threshold, &move));
     return move;
 }
 

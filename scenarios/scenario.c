@@ -387,7 +387,7 @@ bool scenario_parse(const char *text, size_t size, const char *origin, struct sc
     if (parsed) {
         memcpy(scenario->text, text, size);
         scenario->text_size = size;
-        scenario_check(scenario);
+        CHECK_ALL(scenario_check(scenario));
     }
     return parsed;
 }

@@ -146,14 +146,27 @@ static void judge_result(struct judge *judge, const struct row_change *changes, 
                "a late result was refused, and counted as if it were a heartbeat");
 }
 
-/* A transaction of a run whose lease is not its client's any more is refused and counted (SEQ-12,
- * E-SEQ-3): one that committed and wrote nothing was refused, and is forgotten. */
+/* Whether some run is under way as this owner. */
+static bool owns_any(const struct rows *rows, int64_t owner)
+{
+    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
+        if (cell(rows, slot, SEQ_OWNER) == owner) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A transaction of a client that has lost its lease is refused and counted (SEQ-12, E-SEQ-3): one
+ * that committed and wrote nothing was refused, and is forgotten. A lease that it took late may be
+ * of another seq. */
 static void judge_counted(struct judge *judge, const struct observed *seen, size_t count,
                           const int64_t *cells)
 {
     uint32_t slot = row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]);
     if (seen->only_read || slot == ROW_NONE ||
-        cell(judge->rows, slot, SEQ_OWNER) == cells[CELL_OWNER]) {
+        cell(judge->rows, slot, SEQ_OWNER) == cells[CELL_OWNER] ||
+        (count == 0 && owns_any(judge->rows, cells[CELL_OWNER]))) {
         return;
     }
     judge_that(judge, count > 0, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ, slot,
