@@ -155,14 +155,16 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
 static void remember_end(struct judge *judge, const struct doing *doing,
                          const struct observed *seen, int64_t *cells)
 {
+    if (seen->answered) { /* which tells the time, also of what failed */
+        cells[CELL_TOLD] = cells[CELL_LAST];
+        cells[CELL_LAST] = seen->began;
+        cells[CELL_WORKED] = 0;
+    }
     if (observed_failed(seen)) {
         cells[CELL_FAILURES]++;
         cells[CELL_DOUBT] |= !seen->answered;
         return;
     }
-    cells[CELL_TOLD] = cells[CELL_LAST];
-    cells[CELL_LAST] = seen->began;
-    cells[CELL_WORKED] = 0;
     bool stands = held(judge->rows, doing, cells) && seen->began < cells[CELL_UNTIL];
     if (seen->ended == OBSERVED_REFUSED &&
         (!stands || cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0)) {
