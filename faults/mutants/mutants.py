@@ -76,7 +76,7 @@ UNCOUNTED = ["no build", "same code", "equivalent"]
 class Bench:
     def __init__(self, options, target):
         self.options, self.target = options, target
-        self.lock = threading.Lock()
+        self.lock, self.compiling = threading.Lock(), threading.Lock()
         self.build = Build(WORK / "sound", "-DCMAKE_BUILD_TYPE=Release",
                            "-DASSAY_OPTIMIZE=-O2", "-DASSAY_WHOLE=OFF", "-DASSAY_TESTS=ON")
         self.program = code(self.build.assay)
@@ -91,8 +91,12 @@ class Bench:
         return {s["mutant"]: Outcome(*s["outcome"]) for s in said
                 if s["seed"] == self.options.seed and s["program"] == self.program}
 
-    @functools.cache
     def sound_code(self, source):
+        with self.compiling:  # two mutants of one file would write the same object
+            return self.compiled(source)
+
+    @functools.cache
+    def compiled(self, source):
         folder = WORK / "overlays" / ("sound-" + source.replace("/", "-"))
         folder.mkdir(parents=True, exist_ok=True)
         return code(self.build.compile(source, folder))
