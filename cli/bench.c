@@ -1,51 +1,40 @@
 /* assay bench: the benchmarks. */
 #include "cli/bench.h"
 
+#include "cli/options.h"
 #include "cli/results.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static const char help[] =
-    "usage: assay bench [seq] [sim] [explore] [real] [--max SEQS] [--seeds N] [--long]\n"
-    "                   [--seconds N] [--peers DIR] [--no-peers] [--json] [--out DIR]\n"
-    "\n"
-    "  seq  nanoseconds per legal transition of the in-memory seq ledger from 10^3 to 10^8 seqs: "
-    "in\n"
-    "       order within a moving window, and at random places beside a bare compare-and-swap at\n"
-    "       the same places of as much memory; the cost of reclaiming expired leases; and\n"
-    "       transitions per second and core\n"
-    "  sim  the simulation with all oracles on: steps and complete runs per second and core "
-    "beside\n"
-    "       the transitions per second of a SPIN verifier of the same protocol; cost per activity\n"
-    "       and per job as they grow; memory\n"
-    "  explore  exhaustive search beside SPIN's verifier of the same protocol: equal numbers of\n"
-    "       states over twelve scopes; seconds and bytes for the same questions; two cores beside\n"
-    "       one; some minutes\n"
-    "  real the engines on a private PostgreSQL with fsync on: whole Leg2 messages per second of\n"
-    "       1, 4 and 16 workers beside pgbench with the same statements in the same transactions,\n"
-    "       and beside the least SQL that the protocol can be written in; jobs of three "
-    "activities\n"
-    "       per second beside DBOS, graphile-worker and pg-boss; what a job costs\n"
-    "\n"
-    "  --max SEQS  seq: the largest ledger (default 100000000: 2 GB and about a minute)\n"
-    "  --seeds N   sim: runs of a measurement (default 20000)\n"
-    "  --long      explore: also the scope that SPIN cannot finish in 8 GB, which takes it many\n"
-    "              minutes to find out\n"
-    "  --seconds N real: of a measurement (default 3; all of it takes some minutes)\n"
-    "  --peers DIR real: a folder in which npm has installed the peers; without it npm installs\n"
-    "              them into a temporary one, which takes a registry\n"
-    "  --no-peers  real: without the peers; where they cannot be had the status is 4 otherwise\n"
-    "  --json      one JSON object a line\n"
-    "  --out DIR   keep figures and bars, and a report of them, there; DIR must be empty or new\n"
-    "\n"
-    "Without a name, all of them. Each figure is the best of some samples; the machine should be\n"
-    "otherwise idle. A caller that knows its next seqs can hint them with seq_prefetch, or have "
-    "many\n"
-    "moved by one call, as by seq_order_many. Exit status 4 if a bar is missed.\n"
-    "\n"
-    "example: assay bench seq --max 10000000\n";
+struct request {
+    struct cli_arguments names;
+    const char *out;
+    struct bench_options of;
+};
+
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, names, "NAME", 0), .names = NAMES_OF_NOTHING,
+     .about = "a benchmark, as above; all without it"},
+    {COUNTED_ROW(struct request, of.seqs_max, "--max", "SEQS", 1000, BENCH_SEQS_MAX),
+     .usual = BENCH_SEQS_MAX, .about = "seq: the largest ledger, which takes 2 GB and a minute"},
+    {NUMBER_ROW(struct request, of.seeds, "--seeds", 1, 10000000), .usual = 20000,
+     .about = "sim: runs of a measurement"},
+    {FLAG_ROW(struct request, of.long_one, "--long"),
+     .about = "explore: also the scope that SPIN cannot finish in 8 GB, which takes it many "
+              "minutes to find out"},
+    {NUMBER_ROW(struct request, of.seconds, "--seconds", 1, 60), .usual = 3,
+     .about = "real: of a measurement; all of it takes some minutes"},
+    {TEXT_ROW(struct request, of.peers, "--peers", "DIR"),
+     .about = "real: a folder in which npm has installed the peers; without it npm installs them "
+              "into a temporary one, which takes a registry"},
+    {FLAG_ROW(struct request, of.no_peers, "--no-peers"),
+     .about = "real: without the peers; where they cannot be had the status is 4 otherwise"},
+    {FLAG_ROW(struct request, of.json, "--json"), .again = AGAIN_NEVER,
+     .about = "JSON lines: one object a line"},
+    {OUT_ROW(struct request, "figures and bars, and a report of them,")},
+};
 
 double bench_now_ns(void)
 {
@@ -118,43 +107,29 @@ static int check_names(const struct cli_arguments *arguments)
     return CLI_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    const char *max = NULL, *seeds = NULL, *seconds = NULL, *out = NULL;
-    struct bench_options wanted = {.seqs_max = BENCH_SEQS_MAX, .seeds = 20000, .seconds = 3};
-    const struct cli_option options[] = {
-        {"--max", &max, NULL},          {"--seeds", &seeds, NULL},
-        {"--out", &out, NULL},          {"--long", NULL, &wanted.long_one},
-        {"--seconds", &seconds, NULL},  {"--peers", &wanted.peers, NULL},
-        {"--json", NULL, &wanted.json}, {"--no-peers", NULL, &wanted.no_peers}};
-    struct cli_arguments arguments;
-    int status =
-        cli_parse(&cli_bench, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    status = status != CLI_OK ? status : check_names(&arguments);
-    status = status != CLI_OK ? status
-                              : cli_number_option(&cli_bench, "--max", max, 1000, BENCH_SEQS_MAX,
-                                                  &wanted.seqs_max);
-    status = status != CLI_OK
-                 ? status
-                 : cli_number_option(&cli_bench, "--seeds", seeds, 1, 10000000, &wanted.seeds);
-    status = status != CLI_OK
-                 ? status
-                 : cli_number_option(&cli_bench, "--seconds", seconds, 1, 60, &wanted.seconds);
-    status =
-        status != CLI_OK
-            ? status
-            : results_open(&results, &(struct results_plan){.verb = &cli_bench, .folder = out});
+    const struct request *request = asked;
+    int status = check_names(&request->names);
+    if (status == CLI_OK) {
+        status = results_open(&results,
+                              &(struct results_plan){.verb = &cli_bench, .folder = request->out});
+    }
     if (status != CLI_OK) {
         return status;
     }
     for (size_t b = 0; b < BENCHES && status != CLI_USAGE && status != CLI_UNAVAILABLE; b++) {
-        if (is_wanted(&arguments, benches[b].name)) {
-            int ended = benches[b].run(&wanted);
+        if (is_wanted(&request->names, benches[b].name)) {
+            int ended = benches[b].run(&request->of);
             status = ended == CLI_OK ? status : ended; /* a bar that is missed stops nothing */
         }
     }
     return results_close(&results, &cli_bench, status);
 }
 
-const struct cli_verb cli_bench = {
-    .name = "bench", .about = "the benchmarks, with ratios", .help = help, .run = run};
+const struct cli_verb cli_bench = {.name = "bench",
+                                   .about = "the benchmarks, with ratios",
+                                   .options = options,
+                                   .option_count = sizeof options / sizeof *options,
+                                   .request_size = sizeof(struct request),
+                                   .run = run_verb};

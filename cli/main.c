@@ -1,6 +1,6 @@
 /* assay: finds the verb and hands over. */
 #include "build.h" /* made by build.cmake */
-#include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/results.h"
 #include "real/cluster.h"
 
@@ -8,12 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct cli_verb *const verbs[] = {
-    &cli_run,      &cli_campaign, &cli_sweep, &cli_explore, &cli_replay, &cli_shrink,
-    &cli_sabotage, &cli_compare,  &cli_real,  &cli_conform, &cli_report, &cli_merge,
-    &cli_sign_off, &cli_decode,   &cli_list,  &cli_bench};
-#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
 
 static void write_overview(FILE *out)
 {
@@ -23,8 +17,8 @@ static void write_overview(FILE *out)
           "usage: assay VERB [ARGUMENT...]\n"
           "\n",
           out);
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->about);
+    for (const struct cli_verb *const *verb = cli_verbs; *verb != NULL; verb++) {
+        fprintf(out, "  %-10s %s\n", (*verb)->name, (*verb)->about);
     }
     fputs("\n"
           "assay VERB --help tells more about one of them, with an example; assay --version.\n"
@@ -39,33 +33,23 @@ static bool asks_for_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static const struct cli_verb *find_verb(const char *name)
-{
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        if (strcmp(name, verbs[i]->name) == 0) {
-            return verbs[i];
-        }
-    }
-    return NULL;
-}
-
 static int run_verb(const struct cli_verb *verb, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (asks_for_help(argv[i])) {
-            fputs(verb->help, stdout);
+            options_help(stdout, verb);
             return CLI_OK;
         }
     }
-    return verb->run(argc, argv);
+    return cli_run_verb(verb, argc, argv);
 }
 
 /* assay help [VERB] */
 static int help(const char *name)
 {
-    const struct cli_verb *verb = name == NULL ? NULL : find_verb(name);
+    const struct cli_verb *verb = name == NULL ? NULL : cli_find_verb(name);
     if (verb != NULL) {
-        fputs(verb->help, stdout);
+        options_help(stdout, verb);
     } else {
         write_overview(stdout);
     }
@@ -75,7 +59,7 @@ static int help(const char *name)
 static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
-    const struct cli_verb *verb = find_verb(word);
+    const struct cli_verb *verb = cli_find_verb(word);
     if (verb != NULL) {
         return run_verb(verb, argc - 1, argv + 1);
     }

@@ -1,5 +1,6 @@
 #include "cli/results.h"
 
+#include "cli/options.h"
 #include "faults/catalogue.h"
 #include "model/identity.h"
 #include "real/store.h"
@@ -17,22 +18,6 @@ static struct {
     bool expects_finding;
 } program;
 
-/* An argument as a shell takes it. */
-static void write_argument(FILE *out, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "-_./:=,@%+";
-    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, out);
-    }
-    fputc('\'', out);
-}
-
 void results_begin(const struct results_build *build, int argc, char **argv)
 {
     program.build = *build;
@@ -43,7 +28,7 @@ void results_begin(const struct results_build *build, int argc, char **argv)
     fputs("assay", out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        write_argument(out, argv[i]);
+        options_write_word(out, argv[i]);
         program.expects_finding =
             program.expects_finding || strcmp(argv[i], "--expect-finding") == 0;
     }

@@ -148,7 +148,7 @@ for size in '' 0 1K 5000 M 2T 2000G -1M 1.5G 99999999999999999999G; do
     bad 'it is a size from 1M' explore peer-3 --memory "$size"
 done
 bad '--level row: transaction or statement is needed' explore peer-3 --level row
-bad "--sabotage nothing: there is none" explore peer-3 --sabotage nothing
+bad "there is no sabotage 'nothing'" explore peer-3 --sabotage nothing
 bad 'legacy' explore peer-3 --sabotage legacy.ack/drop/ack
 bad '--without ACL-99' explore peer-3 --without ACL-99
 bad '--crashes is given twice' explore peer-3 --crashes 1 --crashes 2
