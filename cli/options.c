@@ -388,32 +388,31 @@ static int check_needed(const struct reader *reader)
     return status;
 }
 
-static bool is_given(const struct reader *reader, const char *name, size_t length)
+bool options_excludes(const struct option *option, const char *name)
 {
-    for (size_t row = 0; row < reader->verb->option_count; row++) {
-        const char *other = reader->verb->options[row].name;
-        if ((reader->given >> row & 1) != 0 && other != NULL && strlen(other) == length &&
-            strncmp(other, name, length) == 0) {
+    size_t length = name == NULL ? 0 : strlen(name);
+    const char *word = option->excludes == NULL || name == NULL ? "" : option->excludes;
+    while (*word != '\0') {
+        size_t word_length = strcspn(word, " ");
+        if (word_length == length && strncmp(word, name, length) == 0) {
             return true;
         }
+        word += word_length + strspn(word + word_length, " ");
     }
     return false;
 }
 
 static int check_exclusions(const struct reader *reader)
 {
+    const struct option *options = reader->verb->options;
     for (size_t row = 0; row < reader->verb->option_count; row++) {
-        const struct option *option = &reader->verb->options[row];
-        const char *name = option->excludes == NULL ? "" : option->excludes;
-        bool given = (reader->given >> row & 1) != 0;
-        while (given && *name != '\0') {
-            size_t length = strcspn(name, " ");
-            if (is_given(reader, name, length)) {
+        for (size_t other = 0; other < reader->verb->option_count; other++) {
+            bool both = (reader->given >> row & reader->given >> other & 1) != 0;
+            if (both && options_excludes(&options[row], options[other].name)) {
                 return cli_usage_error(reader->verb,
-                                       "%s and %.*s exclude each other; give one of them",
-                                       option->name, (int)length, name);
+                                       "%s and %s exclude each other; give one of them",
+                                       options[row].name, options[other].name);
             }
-            name += length + strspn(name + length, " ");
         }
     }
     return CLI_OK;

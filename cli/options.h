@@ -161,6 +161,9 @@ struct options_value {
 struct options_value options_size(uint64_t size);
 struct options_value options_words(const char *const *words);
 
+/* Whether the row does not go with the option of that name. */
+bool options_excludes(const struct option *option, const char *name);
+
 /* A word as a shell takes it: in quotes if it must be. */
 void options_write_word(FILE *out, const char *word);
 

@@ -245,8 +245,7 @@ static bool is_excluded(const struct cli_verb *verb, const char *request, const 
 {
     for (size_t i = 0; i < verb->option_count; i++) {
         const struct option *option = &verb->options[i];
-        if (option->excludes != NULL && strstr(option->excludes, name) != NULL &&
-            is_changed(option, request + option->at)) {
+        if (options_excludes(option, name) && is_changed(option, request + option->at)) {
             return true;
         }
     }
