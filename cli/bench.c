@@ -15,7 +15,7 @@ struct request {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct request, names, "NAME", 0), .names = NAMES_OF_NOTHING,
+    {ARGUMENTS_ROW(struct request, names, "NAME", false), .names = NAMES_OF_NOTHING,
      .about = "a benchmark, as above; all without it"},
     {COUNTED_ROW(struct request, of.seqs_max, "--max", "SEQS", 1000, BENCH_SEQS_MAX),
      .usual = BENCH_SEQS_MAX, .about = "seq: the largest ledger, which takes 2 GB and a minute"},

@@ -31,7 +31,7 @@ struct request {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", 0), .names = NAMES_OF_SCENARIOS,
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
      .about = "a built-in scenario (assay list scenarios) or the path of a .yaml file; "
               "drawn-activity, drawn-key, ...: another scenario of that protocol for every 16 "
               "seeds, drawn from all that its format can say. One of them is drawn-key-17, for "

@@ -18,7 +18,7 @@ static const struct option options[] = {
     {WORD_ROW(struct request, shell, NULL, "SHELL", shells), .needed = true,
      .lacking = "say for which shell: bash, zsh or fish",
      .about = "prints the lines that this shell reads"},
-    {ARGUMENTS_ROW(struct request, words, "WORD", 0), .names = NAMES_OF_NOTHING,
+    {ARGUMENTS_ROW(struct request, words, "WORD", false), .names = NAMES_OF_NOTHING,
      .about = "of words, after --: a command line without assay; prints what its last word may "
               "become, a line each"},
 };

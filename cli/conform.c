@@ -28,7 +28,7 @@ struct request {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", 0), .names = NAMES_OF_SCENARIOS,
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
      .about = "follow runs of these only"},
     {NUMBER_ROW(struct request, seeds, "--seeds", 1, 100000000),
      .usual_text = "500; for planted errors 3000",

@@ -23,7 +23,7 @@ static const struct option options[] = {
      .right = "cannot be listed: it is one of scenarios, faults, promises, sabotages, clauses, "
               "errata",
      .about = "what to list, as above"},
-    {ARGUMENTS_ROW(struct request, ids, "ID", 0), .names = NAMES_OF_NOTHING,
+    {ARGUMENTS_ROW(struct request, ids, "ID", false), .names = NAMES_OF_NOTHING,
      .about =
          "a name; of clauses a family such as ACL, or one id (ACL-19, E-ACL-4); all without it"},
     {TEXT_ROW(struct request, folder, "--coverage", "DIR"),

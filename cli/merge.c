@@ -27,7 +27,8 @@ struct merging {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct merging, from, "DIR", 1), .about = "folders that verbs wrote with --out"},
+    {ARGUMENTS_ROW(struct merging, from, "DIR", true),
+     .about = "folders that verbs wrote with --out"},
     {TEXT_ROW(struct merging, out, "--out", "NEW"), .needed = true,
      .about = "the new folder; it must be empty or new"},
     {FLAG_ROW(struct merging, json, "--json"), .again = AGAIN_NEVER,

@@ -488,17 +488,6 @@ int one_run_strategy(const struct cli_verb *verb, const char *text,
                            cli_quote(text).text, CHOICE_DEPTH_MAX, CHOICE_LENGTH_MAX);
 }
 
-struct one_run_flag one_run_strategy_flag(const struct choice_strategy *strategy)
-{
-    char text[CHOICE_STRATEGY_SIZE];
-    struct one_run_flag flag = {""};
-    choice_strategy_text(strategy, text);
-    if (strategy->depth != 0) {
-        snprintf(flag.text, sizeof flag.text, " --strategy %s", text);
-    }
-    return flag;
-}
-
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
                            const struct scenario *scenario)
 {

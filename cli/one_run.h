@@ -52,12 +52,6 @@ int one_run_without(const struct cli_verb *verb, const struct cli_values *names,
 int one_run_strategy(const struct cli_verb *verb, const char *text,
                      struct choice_strategy *strategy);
 
-/* " --strategy pct", as it belongs at the end of a command that runs a seed again; "" at random. */
-struct one_run_flag {
-    char text[16 + CHOICE_STRATEGY_SIZE];
-};
-struct one_run_flag one_run_strategy_flag(const struct choice_strategy *strategy);
-
 /* That the planted bug is one of the scenario's protocol; CLI_USAGE, and told, if not. */
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
                            const struct scenario *scenario);

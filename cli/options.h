@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_WORD,      /* const char *, one of `words`; NULL: not given */
     OPTION_SABOTAGE,  /* const char *, the name of a planted bug; NULL: not given */
     OPTION_TEXTS,     /* struct cli_values: may be given several times */
-    OPTION_ARGUMENTS, /* struct cli_arguments, from `least` on: a row without a name */
+    OPTION_ARGUMENTS, /* struct cli_arguments: a row without a name that takes several */
     OPTION_KIND_COUNT
 };
 
@@ -51,7 +51,7 @@ struct option {
     size_t at;                /* where the value goes: OPTION_AT */
     const char *value;        /* how help calls the value: "N"; NULL for a flag */
     const char *about;        /* what it does; help adds bounds and usual value */
-    uint64_t least, most;     /* of numbers and sizes; of arguments, how many */
+    uint64_t least, most;     /* of numbers and sizes */
     uint64_t usual;           /* of numbers and sizes that are not given */
     const char *usual_text;   /* the usual value as help says it; NULL: the number is enough */
     const char *const *words; /* of a word; ends with NULL */
@@ -87,9 +87,9 @@ struct option {
 #define ARGUMENT_ROW(request, member, what)                                                        \
     .kind = OPTION_TEXT, .at = OPTION_AT(request, member, const char *), .value = (what),          \
     .needed = true
-#define ARGUMENTS_ROW(request, member, what, fewest)                                               \
+#define ARGUMENTS_ROW(request, member, what, must)                                                 \
     .kind = OPTION_ARGUMENTS, .at = OPTION_AT(request, member, struct cli_arguments),              \
-    .value = (what), .least = (fewest), .most = CLI_ARGUMENTS_MAX, .needed = (fewest) > 0
+    .value = (what), .needed = (must)
 #define CLI_ARGUMENTS_MAX (sizeof((struct cli_arguments *)0)->positional / sizeof(char *))
 
 /* ---- rows that several verbs have: the request's member is named as the option --------------- */

@@ -47,7 +47,7 @@ struct request {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", 0), .names = NAMES_OF_SCENARIOS,
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
      .about = "a name (assay list scenarios), or the path of a .yaml file"},
     {NUMBER_ROW(struct request, seeds, "--seeds", 1, 1000000), .usual_text = "1",
      .about = "runs of each scenario"},

@@ -24,7 +24,7 @@ struct request {
 };
 
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct request, names, "NAME", 0), .names = NAMES_OF_SABOTAGES,
+    {ARGUMENTS_ROW(struct request, names, "NAME", false), .names = NAMES_OF_SABOTAGES,
      .about = "a sabotage (assay list sabotages), or the beginning of several: step-2/; all "
               "without it"},
     {NUMBER_ROW(struct request, schedules, "--schedules", 1, 1000000), .usual = 1000,

@@ -126,6 +126,7 @@ Test(option_tables, help_has_every_row_and_fits_a_terminal) /* OT1 */
         cr_expect_eq(strncmp(help, wanted, strlen(wanted)), 0, "%s", help);
         snprintf(wanted, sizeof wanted, "\nexample: assay %s", verb->name);
         cr_expect(strstr(help, wanted) != NULL, "%s has no example", verb->name);
+        cr_expect(strstr(help, "\nExit status: ") != NULL, "%s names no status", verb->name);
         cr_expect(strstr(help, "@options") == NULL, "%s: the mark is left", verb->name);
         EACH_ROW(verb, row)
         {

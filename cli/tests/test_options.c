@@ -16,7 +16,7 @@ struct asked {
 
 static const char *const kinds[] = {"guid", "key", NULL};
 static const struct option options[] = {
-    {ARGUMENTS_ROW(struct asked, values, "VALUE", 0), .about = ""},
+    {ARGUMENTS_ROW(struct asked, values, "VALUE", false), .about = ""},
     {WORD_ROW(struct asked, as, "--as", "KIND", kinds), .about = ""},
     {.name = "--size",
      .kind = OPTION_SIZE,
