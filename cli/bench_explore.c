@@ -1,8 +1,8 @@
 /* assay bench explore: exhaustive search, beside SPIN's verifier of the same protocol. */
 #include "cli/bench.h"
-#include "cli/search.h"
 #include "sim/bench/spin/peer.h"
 #include "sim/bench/spin/spin.h"
+#include "verify/search.h"
 
 #include <inttypes.h>
 #include <stdio.h>

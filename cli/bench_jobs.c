@@ -11,10 +11,10 @@
  * without any job but those that warm up says what is to be taken off. */
 #include "cli/bench_real.h"
 
-#include "cli/interrupt.h"
 #include "model/check.h"
 #include "real/bench/load.h"
 #include "real/bench/peers.h"
+#include "verify/interrupt.h"
 
 #include <inttypes.h>
 #include <stdio.h>

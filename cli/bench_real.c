@@ -1,7 +1,6 @@
 /* assay bench real: how fast the engines are on PostgreSQL. */
 #include "cli/bench_real.h"
 
-#include "cli/interrupt.h"
 #include "cli/server.h"
 #include "model/check.h"
 #include "real/bench/leg2.h"
@@ -9,6 +8,7 @@
 #include "real/bench/minimal.h"
 #include "real/bench/pgbench.h"
 #include "real/driver.h"
+#include "verify/interrupt.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* assay decode: what a ledger says, digit by digit. */
 #include "cli/cli.h"
 #include "reports/reading.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static int run(int argc, char **argv)
     if (arguments.count != 1) {
         return cli_usage_error(&cli_decode, "one VALUE is needed, %d were given", arguments.count);
     }
-    enum format_kind format = json ? FORMAT_JSON : cli_text_format();
+    enum format_kind format = json ? FORMAT_JSON : terminal_format();
     if (as == NULL) {
         return decode_any(arguments.positional[0], format);
     }

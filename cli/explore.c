@@ -1,13 +1,17 @@
 /* assay explore: every schedule within bounds. */
-#include "cli/explore_table.h"
-#include "cli/finding.h"
-#include "cli/interrupt.h"
-#include "cli/one_run.h"
+#include "cli/cli.h"
 #include "cli/results.h"
-#include "cli/search.h"
+#include "cli/run_options.h"
 #include "reports/json_line.h"
 #include "sim/bench/spin/peer.h"
 #include "sim/story.h"
+#include "verify/counts.h"
+#include "verify/explore_table.h"
+#include "verify/finding.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
+#include "verify/search.h"
+#include "verify/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -348,7 +352,7 @@ static void tell(const struct request *request, const struct search_result *resu
         return;
     }
     if (!request->json) {
-        write_story(stdout, cli_text_format(), request, telling);
+        write_story(stdout, terminal_format(), request, telling);
         putchar('\n');
     }
     if (request->results->folder != NULL) {
@@ -538,9 +542,9 @@ static void write_evidence(const struct request *request, const struct explore_r
         (json_int_t)1, "steps", (json_int_t)report->transitions, "findings", (json_int_t)broken,
         "clause", broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
         report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
-        (int)bounds->duplicates, "evaluated", results_evaluated(report->evaluated), "seen",
-        results_seen(report->seen));
-    results_form(line, request->loaded);
+        (int)bounds->duplicates, "evaluated", counts_evaluated(report->evaluated), "seen",
+        counts_seen(report->seen));
+    counts_form(line, request->loaded);
     json_object_set_new(line, "verdict", json_string(verdict_text(report->verdict)));
     if (request->loaded->breaks) {
         json_object_set_new(line, "breaks", json_string(clause_get(request->loaded->broken)->id));

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/list_rows.h"
 #include "reports/clauses.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static int run(int argc, char **argv)
     }
     struct request request = {.format = json       ? FORMAT_JSON
                                         : markdown ? FORMAT_MARKDOWN
-                                                   : cli_text_format()};
+                                                   : terminal_format()};
     return folder == NULL ? list(kind, &request, &arguments)
                           : list_covered(kind, request.format, folder, &arguments);
 }

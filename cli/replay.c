@@ -1,7 +1,8 @@
 /* assay replay: the same run again. */
-#include "cli/mirror.h"
-#include "cli/one_run.h"
+#include "cli/cli.h"
 #include "cli/server.h"
+#include "verify/mirror.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -161,7 +162,7 @@ static int replay(const struct request *request, struct schedule *schedule)
     snprintf(title, sizeof title, "%s, replayed", schedule->scenario->name);
     snprintf(command, sizeof command, "assay replay %s%s", request->file,
              request->edited ? " --edited" : "");
-    struct one_run one = {.verb = &cli_replay,
+    struct one_run one = {.verb = cli_replay.name,
                           .schedule = schedule,
                           .trace = request->trace || request->until != NULL,
                           .until = (uint32_t)request->until_step,

@@ -7,9 +7,7 @@
 #define CLI_RESULTS_H
 
 #include "cli/cli.h"
-#include "model/oracle/oracle.h"
 #include "reports/artefacts.h"
-#include "scenarios/scenario.h"
 
 /* Of which sources the program was built, and how: main.c knows. */
 struct results_build {
@@ -47,13 +45,5 @@ struct results_hash {
     char text[65];
 };
 struct results_hash results_hash(const char *bytes, size_t length);
-
-/* For lines about runs of an activity scenario: whether its commits are "merged" or "literal". */
-void results_form(json_t *line, const struct scenario *scenario);
-
-/* For lines about runs: how often each clause was evaluated, and each path seen; those that were
- * not at all are left out. */
-json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT]);
-json_t *results_seen(const uint64_t seen[SIGHT_COUNT]);
 
 #endif

@@ -1,6 +1,8 @@
 /* assay run: one run, with its verdict. */
-#include "cli/one_run.h"
+#include "cli/cli.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
+#include "verify/one_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -155,7 +157,7 @@ static int run_request(const struct request *request, struct schedule *schedule)
              random ? "" : strategy, request->sabotage == NULL ? "" : ", sabotage ",
              request->sabotage == NULL ? "" : request->sabotage);
     spell_command(request, schedule, command, sizeof command);
-    struct one_run one = {.verb = &cli_run,
+    struct one_run one = {.verb = cli_run.name,
                           .schedule = schedule,
                           .drawn = true,
                           .trace = request->trace,

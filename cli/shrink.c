@@ -1,7 +1,8 @@
 /* assay shrink: a smaller schedule that breaks the same promise. */
 #include "sim/shrink.h"
-#include "cli/one_run.h"
+#include "cli/cli.h"
 #include "reports/json_line.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static void tell(const struct request *request, struct schedule *schedule,
     char command[700];
     int status;
     snprintf(command, sizeof command, "assay replay %s", request->to);
-    struct one_run one = {.verb = &cli_shrink,
+    struct one_run one = {.verb = cli_shrink.name,
                           .schedule = schedule,
                           .title = schedule->scenario->name,
                           .reproduce = command};
