@@ -13,8 +13,8 @@
 
 struct cli_verb {
     const char *name;
-    const char *about;                 /* one line for the overview */
-    const char *help;                  /* usage, options and an example, for --help */
+    const char *about; /* one line for the overview */
+    const char *help;  /* for --help: usage, options, an example; NULL: `run` prints it */
     int (*run)(int argc, char **argv); /* argv[0] is the verb */
 };
 

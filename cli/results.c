@@ -68,7 +68,7 @@ struct results_hash results_hash(const char *bytes, size_t length)
 static json_t *program_hash(void)
 {
     size_t length = 0;
-    char *bytes = artefacts_read("/proc/self/exe", &length);
+    char *bytes = artefacts_read(program.build.binary, &length);
     json_t *hash = json_string(bytes == NULL ? "" : results_hash(bytes, length).text);
     free(bytes);
     return hash;

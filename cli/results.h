@@ -9,12 +9,15 @@
 #include "cli/cli.h"
 #include "reports/artefacts.h"
 
-/* Of which sources the program was built, and how: main.c knows. */
+/* Of which sources the program was built, and how: built.c knows. */
 struct results_build {
     const char *version, *commit, *compiler, *flags;
     bool dirty;
     const char *clauses_hash, *errata_hash; /* SHA-256 of the tables */
+    const char *binary; /* the file that is hashed; of a benchmark, the assay it was built with, so
+                           that its results count as those of one build with assay's */
 };
+extern const struct results_build results_built;
 
 /* The program and its command line, before any verb runs. */
 void results_begin(const struct results_build *build, int argc, char **argv);

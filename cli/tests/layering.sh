@@ -19,6 +19,7 @@ may_use() {
     real) echo "real scenarios faults model" ;;
     reports) echo "reports model" ;;
     verify) echo "verify sim real reports scenarios faults model" ;;
+    bench) echo "bench cli verify sim real reports scenarios faults model" ;;
     cli) echo "cli verify sim real reports scenarios faults model" ;;
     *) echo "unknown layer $1" >&2 && exit 1 ;;
     esac
@@ -59,7 +60,7 @@ claims=0 refusals=0
 while read -r layer flags; do
     : >"$scratch/probe.c"
     forbidden=
-    for other in model faults scenarios sim real reports verify cli; do
+    for other in model faults scenarios sim real reports verify cli bench; do
         allowed=no
         if [ "$layer" != oracle ]; then
             for name in $(may_use "$layer"); do [ "$name" = "$other" ] && allowed=yes; done
