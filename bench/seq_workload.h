@@ -3,7 +3,7 @@
 #ifndef BENCH_SEQ_WORKLOAD_H
 #define BENCH_SEQ_WORKLOAD_H
 
-#include "model/seq.h"
+#include "model/reference/seq.h"
 
 #include <stdatomic.h>
 

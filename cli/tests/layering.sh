@@ -87,6 +87,12 @@ if grep -rnE '#include "\.\./' "$source" --include='*.[ch]' --exclude-dir=build;
     echo "relative includes leave the layer"
     status=1
 fi
+# Reference models are for tests; decode reads with one, and a benchmark measures one.
+if grep -rnE '#include "model/reference/' "$source" --include='*.[ch]' --exclude-dir=build --exclude-dir=tests |
+    grep -vE "^$source/(model/reference|bench)/|^$source/reports/reading.c:"; then
+    echo "a reference model is used by what runs"
+    status=1
+fi
 # What hashes for a report is nobody else's: the protocols under test hash by themselves.
 if grep -rnE '#include <openssl/' "$source" --include='*.[ch]' --exclude-dir=build | grep -v "^$source/cli/"; then
     echo "libcrypto is used outside of cli/"

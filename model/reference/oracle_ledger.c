@@ -1,4 +1,4 @@
-#include "model/oracle/ledger.h"
+#include "model/reference/oracle_ledger.h"
 
 #include "model/check.h"
 #include "model/oracle/digits.h"

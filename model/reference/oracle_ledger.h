@@ -1,6 +1,9 @@
 /* Judges the two ledgers and the semaphore of the two-leg protocol (seed 000): one value, or one
  * move, which is what a commit found in a row and what it left there.
  *
+ * A reference model of the oracles: tests hold model/reference/ledger.h to it; no run calls it. Runs
+ * are judged by the monitors of model/oracle/, which see all rows of a commit.
+ *
  * Owns its own statement of the digits and of what may follow what. Never asks which engine or
  * primitive wrote the row, and shares nothing with them: it sees numbers. A commit may hold several
  * steps, so several fields may move at once.
@@ -9,8 +12,8 @@
  * arithmetic (ACL-33, ACL-8) before what the new value says, so that the tenth marker of E-ACL-2 is
  * a carry even to one who overlooked the second. The number that was there before is only read, not
  * judged again: it was judged when it was written. */
-#ifndef MODEL_ORACLE_LEDGER_H
-#define MODEL_ORACLE_LEDGER_H
+#ifndef MODEL_REFERENCE_ORACLE_LEDGER_H
+#define MODEL_REFERENCE_ORACLE_LEDGER_H
 
 #include "model/oracle/verdict.h"
 

@@ -1,4 +1,4 @@
-#include "model/seq.h"
+#include "model/reference/seq.h"
 
 #include "model/check.h"
 

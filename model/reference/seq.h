@@ -1,8 +1,8 @@
 /* The seq ledger in memory (seed 001): a state machine per seq, moved by many threads at once.
  *
- * No run of a scenario uses it: those execute the durable rows of seq_durable.h. It is a ledger for
- * the threads of one process, which `assay bench seq` measures, and a reference model:
- * sim/tests/test_seq_run.c holds the decisions of the durable ledger to it.
+ * A reference model: tests hold the primitives to it; no run calls it.
+ * Runs execute the durable rows of model/seq_durable.h, and sim/tests/test_seq_run.c holds their
+ * decisions to this ledger. `assay bench seq` measures it.
  *
  * One 64-bit word a seq holds state, attempts, lease owner and heartbeat, and every move is one
  * compare-and-swap of that word: evaluation and write are atomic per seq (SEQ-5) and there is no
@@ -36,8 +36,8 @@
  *       each is tested.
  * (SL6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a
  *       recount whenever no call is in progress (SEQ-16, E-SEQ-4). */
-#ifndef MODEL_SEQ_H
-#define MODEL_SEQ_H
+#ifndef MODEL_REFERENCE_SEQ_H
+#define MODEL_REFERENCE_SEQ_H
 
 #include "model/seq_rules.h"
 
