@@ -1,13 +1,15 @@
 /* assay campaign: many seeds on many scenarios, the main job. */
 #include "cli/campaign_tell.h"
-#include "cli/finding.h"
-#include "cli/interrupt.h"
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
-#include "cli/regressions.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
 #include "model/check.h"
+#include "verify/finding.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
+#include "verify/regressions.h"
+#include "verify/terminal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -326,7 +328,7 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
     }
     struct options_line again = campaign_tell_again(plan, scenario, bucket);
     snprintf(title, sizeof title, "%s, seed %" PRIu64, schedule.scenario->name, bucket->seed);
-    struct one_run one = {.verb = &cli_campaign,
+    struct one_run one = {.verb = cli_campaign.name,
                           .schedule = &schedule,
                           .drawn = true,
                           .shrinks = telling.shrinks,
@@ -474,7 +476,7 @@ static int status_of(const struct campaign *campaign, const struct campaign_repo
 
 static int tell(struct campaign *campaign, const struct campaign_report *report)
 {
-    enum format_kind format = cli_text_format();
+    enum format_kind format = terminal_format();
     if (!campaign->request->json) {
         campaign_tell_scenarios(stdout, format, report);
     }
@@ -489,7 +491,7 @@ static int tell(struct campaign *campaign, const struct campaign_report *report)
 static int carry_out(struct campaign *campaign)
 {
     if (campaign->plan.regressions > 0) { /* what was found once must not come back */
-        int replayed = regressions_replay(&cli_campaign, builtin_regressions,
+        int replayed = regressions_replay(cli_campaign.name, builtin_regressions,
                                           builtin_regressions_count, &campaign->results);
         if (replayed != CLI_OK) {
             return replayed;

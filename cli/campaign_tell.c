@@ -1,10 +1,12 @@
 #include "cli/campaign_tell.h"
+#include "cli/run_options.h"
+#include "verify/counts.h"
 
-#include "cli/finding.h"
-#include "cli/one_run.h"
 #include "cli/results.h"
 #include "cli/run.h"
 #include "sim/kill.h"
+#include "verify/finding.h"
+#include "verify/one_run.h"
 
 #include "model/check.h"
 
@@ -374,14 +376,14 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                   number(result->bucket_count), "full", number(tally->full), "fired",
                   fired_json(tally), "digest", digest_json(result->digest));
     json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
-    results_form(line, scenario);
+    counts_form(line, scenario);
     add_seeds(line, plan, tally->runs);
     add_kinds(line, plan, index, result);
     if (plan->sabotage != NULL) {
         json_object_set_new(line, "sabotage", json_string(plan->sabotage->name));
     }
-    json_object_set_new(line, "evaluated", results_evaluated(tally->evaluated));
-    json_object_set_new(line, "seen", results_seen(tally->seen));
+    json_object_set_new(line, "evaluated", counts_evaluated(tally->evaluated));
+    json_object_set_new(line, "seen", counts_seen(tally->seen));
     return line;
 }
 

@@ -3,9 +3,9 @@
 #ifndef CLI_CAMPAIGN_TELL_H
 #define CLI_CAMPAIGN_TELL_H
 
-#include "cli/campaign_work.h"
 #include "cli/options.h"
 #include "reports/format.h"
+#include "verify/campaign_work.h"
 
 #include <jansson.h>
 #include <stdio.h>

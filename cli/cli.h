@@ -5,23 +5,11 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "reports/format.h"
+#include "verify/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* What others script against. */
-enum cli_status {
-    CLI_OK = 0,          /* every promise held */
-    CLI_BROKEN = 1,      /* a promise was broken */
-    CLI_NO_PROGRESS = 2, /* no progress that no clause names */
-    CLI_NONDETERMINISTIC = 3,
-    CLI_INCOMPLETE = 4,   /* a gate not met, a search bounded, a sabotage surviving */
-    CLI_USAGE = 64,       /* usage or bad input */
-    CLI_UNAVAILABLE = 69, /* something needed is not available */
-    CLI_BUG = 70          /* a bug in Assay itself */
-};
 
 struct option; /* cli/options.h */
 
@@ -32,6 +20,8 @@ struct cli_verb {
     size_t option_count;
     size_t request_size;       /* of the struct that the table describes */
     int (*run)(void *request); /* filled from the command line; freed by the caller */
+    /* NULL, or gets the words as they are: another program reads them. */
+    int (*pass)(int argc, char **argv);
 };
 
 extern const struct cli_verb cli_bench, cli_campaign, cli_compare, cli_completion, cli_conform,
@@ -63,9 +53,6 @@ bool cli_read_number(const char *text, uint64_t *number);
 
 /* How many cores there are; at most `most`. */
 unsigned cli_cores(unsigned most);
-
-/* FORMAT_COLOUR if stdout is a terminal that shows it and NO_COLOR is not set, else FORMAT_TEXT. */
-enum format_kind cli_text_format(void);
 
 /* What a user typed, fit for a one-line message: unprintable bytes as \xNN, long texts cut. */
 struct cli_quoted {

@@ -4,6 +4,7 @@
 #include "model/check.h"
 #include "reports/json_line.h"
 #include "sim/shrink.h"
+#include "verify/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -208,7 +209,7 @@ static void write_summary(const struct request *request, const size_t broken[DES
 
 static int compare(const struct request *request)
 {
-    enum format_kind format = request->json ? FORMAT_JSON : cli_text_format();
+    enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
     bool named[CLAUSE_COUNT] = {false};
     size_t broken[DESIGNS] = {0};
     if (!request->json) {

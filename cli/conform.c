@@ -1,12 +1,12 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
-#include "cli/conform_runs.h"
-#include "cli/conform_store.h"
-#include "cli/lockstep.h"
 #include "cli/options.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/own_schema.h"
 #include "sim/script.h"
+#include "verify/conform_runs.h"
+#include "verify/conform_store.h"
+#include "verify/lockstep.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -471,7 +471,10 @@ static int conform(void *context, const char *dsn)
                                 .seeds = request->seeds,
                                 .interrupted = &interrupted};
     if (request->scenarios.count > 0) {
-        return conform_follow_named(&runs, &request->scenarios);
+        struct conform_refusal refusal = {""};
+        int ended = conform_follow_named(&runs, request->scenarios.positional,
+                                         request->scenarios.count, &refusal);
+        return ended == CLI_USAGE ? cli_usage_error(&cli_conform, "%s", refusal.text) : ended;
     }
     int status = conform_scripts(bench, dsn);
     bool hunts = request->errors || request->error != NULL;

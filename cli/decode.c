@@ -1,6 +1,7 @@
 /* assay decode: what a ledger says, digit by digit. */
 #include "cli/options.h"
 #include "reports/reading.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static int decode_any(const char *text, enum format_kind format)
 static int run_verb(void *asked)
 {
     const struct request *request = asked;
-    enum format_kind format = request->json ? FORMAT_JSON : cli_text_format();
+    enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
     for (int kind = 0; request->as != NULL && kind < READING_KINDS; kind++) {
         if (strcmp(request->as, reading_kind_name((enum reading_kind)kind)) == 0) {
             return decode_as(request->value, (enum reading_kind)kind, format);

@@ -1,15 +1,17 @@
 /* assay explore: every schedule within bounds. */
-#include "cli/explore_table.h"
-#include "cli/finding.h"
-#include "cli/interrupt.h"
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/results.h"
-#include "cli/search.h"
+#include "cli/run_options.h"
 #include "reports/json_line.h"
-#include "sim/bench/spin/peer.h"
 #include "sim/story.h"
+#include "verify/counts.h"
+#include "verify/explore_table.h"
+#include "verify/finding.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
+#include "verify/search.h"
+#include "verify/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +31,6 @@ struct request {
     struct sabotage planted;
     struct scenario loaded;
     struct artefacts *results;
-    size_t as_spin; /* steps until the SPIN model's assertions fail; 0: not asked, or they do not */
 };
 
 static const char *const levels[] = {"transaction", "statement", NULL};
@@ -229,7 +230,7 @@ static void tell(const struct request *request, const struct search_result *resu
         return;
     }
     if (!request->json) {
-        write_story(stdout, cli_text_format(), request, telling);
+        write_story(stdout, terminal_format(), request, telling);
         putchar('\n');
     }
     if (request->results->folder != NULL) {
@@ -293,41 +294,6 @@ static void write_reductions(unsigned reductions)
     puts(reductions == 0 ? "nothing" : "");
 }
 
-/* As SPIN counts: the first step included, the failing one not. */
-static size_t count_as_spin(const struct explore_report *report)
-{
-    return report->path_length - (report->result.settled ? 0 : 1);
-}
-
-/* How many steps it takes until the SPIN model's assertions fail; 0: they do not. Only of the
- * scenarios that match that model. */
-static size_t steps_as_spin(const struct request *request)
-{
-    struct explore_plan plan = request->plan;
-    struct search_result result;
-    plan.walk.watch = peer_watch;
-    if (!request->shortest || strncmp(request->loaded.name, "peer-", 5) != 0 ||
-        request->sabotage == NULL || plan.walk.by_statement || !search_way(&plan, &result)) {
-        return 0;
-    }
-    size_t steps = result.report.verdict == EXPLORE_BROKEN ? count_as_spin(&result.report) : 0;
-    search_free(&result);
-    return steps;
-}
-
-static void write_as_spin(const struct request *request, const struct explore_report *report)
-{
-    if (request->as_spin > 0) {
-        printf("  as SPIN     %zu steps until the peer model's assertions fail; the oracles see ",
-               request->as_spin);
-        if (report->verdict == EXPLORE_BROKEN) {
-            printf("it after %zu\n", count_as_spin(report));
-        } else {
-            puts("nothing");
-        }
-    }
-}
-
 static void write_summary(const struct request *request, const struct search_result *result)
 {
     const struct explore_report *report = &result->report;
@@ -349,7 +315,6 @@ static void write_summary(const struct request *request, const struct search_res
            (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
            visited_collision((double)report->states));
     printf("  time        %.2f s, %u threads\n", result->seconds, result->jobs);
-    write_as_spin(request, report);
 }
 
 static void write_json(const struct request *request, const struct search_result *result)
@@ -380,9 +345,6 @@ static void write_json(const struct request *request, const struct search_result
         json_object_set_new(summary, "clause",
                             json_string(clause_get(report->result.breach.clause)->id));
         json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
-    }
-    if (request->as_spin > 0) {
-        json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)request->as_spin));
     }
     if (ends->more) {
         json_object_set_new(summary, "more_ends", json_true());
@@ -417,9 +379,9 @@ static void write_evidence(const struct request *request, const struct explore_r
         (json_int_t)report->transitions, "findings", (json_int_t)broken, "clause",
         broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
         report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
-        (int)bounds->duplicates, "evaluated", results_evaluated(report->evaluated), "seen",
-        results_seen(report->seen));
-    results_form(line, &request->loaded);
+        (int)bounds->duplicates, "evaluated", counts_evaluated(report->evaluated), "seen",
+        counts_seen(report->seen));
+    counts_form(line, &request->loaded);
     json_object_set_new(line, "verdict", json_string(verdict_text(report->verdict)));
     if (request->loaded.breaks) {
         json_object_set_new(line, "breaks", json_string(clause_get(request->loaded.broken)->id));
@@ -491,7 +453,6 @@ static int explore_it(struct request *request)
         return CLI_UNAVAILABLE;
     }
     enum explore_verdict verdict = result.report.verdict;
-    request->as_spin = steps_as_spin(request);
     write_evidence(request, &result.report);
     if (verdict == EXPLORE_BROKEN) {
         char name[FINDING_NAME_SIZE];

@@ -2,6 +2,7 @@
 #include "cli/list_rows.h"
 #include "cli/options.h"
 #include "reports/clauses.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static int run_verb(void *asked)
     }
     request->format = request->json       ? FORMAT_JSON
                       : request->markdown ? FORMAT_MARKDOWN
-                                          : cli_text_format();
+                                          : terminal_format();
     return request->folder == NULL ? list(kind, request) : list_covered(kind, request);
 }
 

@@ -1,8 +1,9 @@
 #include "cli/load.h"
 
-#include "cli/one_run.h"
+#include "cli/run_options.h"
 #include "model/check.h"
 #include "reports/artefacts.h"
+#include "verify/one_run.h"
 
 #include <sys/stat.h>
 

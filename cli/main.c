@@ -1,12 +1,9 @@
 /* assay: finds the verb and hands over. */
-#include "build.h" /* made by build.cmake */
 #include "cli/options.h"
+#include "cli/program.h"
 #include "cli/results.h"
-#include "real/cluster.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void write_overview(FILE *out)
@@ -33,17 +30,6 @@ static bool asks_for_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static int run_verb(const struct cli_verb *verb, int argc, char **argv)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (asks_for_help(argv[i])) {
-            options_help(stdout, verb);
-            return CLI_OK;
-        }
-    }
-    return cli_run_verb(verb, argc, argv);
-}
-
 /* assay help [VERB] */
 static int help(const char *name)
 {
@@ -61,13 +47,13 @@ static int run(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
     const struct cli_verb *verb = cli_find_verb(word);
     if (verb != NULL) {
-        return run_verb(verb, argc - 1, argv + 1);
+        return program_verb(verb, argc - 1, argv + 1);
     }
     if (asks_for_help(word) || strcmp(word, "help") == 0) {
         return help(argc > 2 ? argv[2] : NULL);
     }
     if (strcmp(word, "--version") == 0) {
-        puts("assay " ASSAY_VERSION);
+        printf("assay %s\n", results_built.version);
         return CLI_OK;
     }
     if (argc > 1) {
@@ -79,29 +65,7 @@ static int run(int argc, char **argv)
     return CLI_USAGE;
 }
 
-/* A CHECK that failed has said what; this says it to scripts. */
-static void exit_as_bug(int signal_number)
-{
-    (void)signal_number;
-    _Exit(CLI_BUG);
-}
-
 int main(int argc, char **argv)
 {
-    static const struct results_build build = {.version = ASSAY_VERSION,
-                                               .commit = BUILD_COMMIT,
-                                               .compiler = ASSAY_COMPILER,
-                                               .flags = ASSAY_FLAGS,
-                                               .dirty = BUILD_DIRTY,
-                                               .clauses_hash = BUILD_CLAUSES,
-                                               .errata_hash = BUILD_ERRATA};
-    signal(SIGABRT, exit_as_bug);
-    results_begin(&build, argc, argv);
-    cluster_sweep(&(struct cluster_options){0}); /* what a killed assay left behind */
-    int status = run(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("assay: the output could not be written in full\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    return status;
+    return program_run(&(struct program){.run = run, .build = &results_built}, argc, argv);
 }

@@ -33,15 +33,6 @@ unsigned cli_cores(unsigned most)
     return online < 1 ? 1 : online > (long)most ? most : (unsigned)online;
 }
 
-enum format_kind cli_text_format(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    bool refused = no_color != NULL && no_color[0] != '\0';
-    bool able = terminal != NULL && strcmp(terminal, "dumb") != 0 && isatty(STDOUT_FILENO) == 1;
-    return able && !refused ? FORMAT_COLOUR : FORMAT_TEXT;
-}
-
 struct cli_quoted cli_quote(const char *text)
 {
     struct cli_quoted quoted = {0};
@@ -440,6 +431,9 @@ int options_read(const struct cli_verb *verb, int argc, char **argv, void *reque
 
 int cli_run_verb(const struct cli_verb *verb, int argc, char **argv)
 {
+    if (verb->pass != NULL) {
+        return verb->pass(argc, argv);
+    }
     void *request = calloc(1, verb->request_size);
     if (request == NULL) {
         return cli_no_memory(verb);

@@ -1,6 +1,7 @@
 /* What is written from a table: the help of a verb, and the line that does a request again. */
 #include "cli/options.h"
 #include "model/check.h"
+#include "reports/format.h"
 #include "scenarios/builtin.h"
 
 #include <inttypes.h>

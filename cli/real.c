@@ -1,10 +1,10 @@
 /* assay real: the same engines on PostgreSQL, under real faults. */
 #include "cli/real.h"
+#include "cli/real_tell.h"
+#include "cli/run_options.h"
 
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
-#include "cli/real_finding.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/history.h"
@@ -14,6 +14,8 @@
 #include "real/views.h"
 #include "scenarios/writer.h"
 #include "sim/campaign.h"
+#include "verify/one_run.h"
+#include "verify/real_finding.h"
 
 #include <inttypes.h>
 #include <signal.h>

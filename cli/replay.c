@@ -2,10 +2,10 @@
 #include "cli/replay.h"
 
 #include "cli/load.h"
-#include "cli/mirror.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/server.h"
+#include "verify/mirror.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static int replay_loaded(struct replay_request *request, struct schedule *schedu
     char title[SCENARIO_NAME_SIZE + 120];
     snprintf(title, sizeof title, "%s, replayed", schedule->scenario->name);
     struct options_line again = options_again(&cli_replay, request);
-    struct one_run one = {.verb = &cli_replay,
+    struct one_run one = {.verb = cli_replay.name,
                           .schedule = schedule,
                           .trace = request->trace || request->until != 0,
                           .until = (uint32_t)request->until,

@@ -5,6 +5,7 @@
 #include "cli/results.h"
 #include "reports/json_line.h"
 #include "reports/sign_off.h"
+#include "verify/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static int tell_sign_off(const struct request *request, struct artefacts *files,
 {
     static struct sign_off page;
     sign_off_make(&page, evidence);
-    sign_off_write(stdout, request->json ? FORMAT_JSON : cli_text_format(), &page);
+    sign_off_write(stdout, request->json ? FORMAT_JSON : terminal_format(), &page);
     return put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
 }
 
@@ -112,7 +113,7 @@ static int tell(const struct request *request, const struct evidence *evidence)
     } else if (request->json) {
         json_line_write(stdout, json_incref(report));
     } else {
-        report_write(stdout, cli_text_format(), evidence, report);
+        report_write(stdout, terminal_format(), evidence, report);
     }
     json_decref(report);
     if (!written || files.problem[0] != '\0') {

@@ -2,9 +2,10 @@
 #include "cli/run.h"
 
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
+#include "verify/one_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static int run_drawn(const struct run_request *request, struct schedule *schedul
              random ? "" : strategy, request->sabotage == NULL ? "" : ", sabotage ",
              request->sabotage == NULL ? "" : request->sabotage);
     struct options_line again = options_again(&cli_run, request);
-    struct one_run one = {.verb = &cli_run,
+    struct one_run one = {.verb = cli_run.name,
                           .schedule = schedule,
                           .drawn = true,
                           .trace = request->trace,

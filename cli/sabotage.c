@@ -1,11 +1,12 @@
 /* assay sabotage: plants each bug and says which promise finds it, and how soon. */
-#include "cli/hunt.h"
-#include "cli/interrupt.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/real.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
 #include "sim/campaign.h"
+#include "verify/hunt.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

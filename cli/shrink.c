@@ -1,10 +1,10 @@
 /* assay shrink: a smaller schedule that breaks the same promise. */
 #include "sim/shrink.h"
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/replay.h"
 #include "reports/json_line.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void tell(const struct request *request, struct schedule *schedule,
     int status;
     struct options_line again =
         options_again(&cli_replay, &(struct replay_request){.file = request->to});
-    struct one_run one = {.verb = &cli_shrink,
+    struct one_run one = {.verb = cli_shrink.name,
                           .schedule = schedule,
                           .title = schedule->scenario->name,
                           .reproduce = again.text};

@@ -1,7 +1,7 @@
 /* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
-#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "reports/artefacts.h"
+#include "verify/interrupt.h"
 
 #include <errno.h>
 #include <stdlib.h>

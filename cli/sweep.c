@@ -1,11 +1,13 @@
 /* assay sweep: the same run, crashed at every point. */
 #include "sim/sweep.h"
-#include "cli/interrupt.h"
-#include "cli/live.h"
 #include "cli/load.h"
-#include "cli/one_run.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
+#include "verify/counts.h"
+#include "verify/interrupt.h"
+#include "verify/live.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,12 +129,12 @@ static void write_line(const struct request *request, struct artefacts *results,
                   report->broken ? clause_get(report->breach.breach.clause)->id : NULL);
     json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
     json_object_set_new(line, "depth", json_integer((json_int_t)request->depth));
-    results_form(line, run->scenario);
+    counts_form(line, run->scenario);
     json_object_set_new(line, "protocol", json_string(protocol_get(run->scenario->protocol)->name));
     json_object_set_new(line, "fired", kinds);
     json_object_set_new(line, "crash_points", points_json(report));
-    json_object_set_new(line, "evaluated", results_evaluated(run->oracle.evaluated));
-    json_object_set_new(line, "seen", results_seen(run->oracle.seen));
+    json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));
+    json_object_set_new(line, "seen", counts_seen(run->oracle.seen));
     artefacts_line(results, line);
 }
 
@@ -170,7 +172,7 @@ static void tell(const struct request *request, struct schedule *schedule,
 {
     int status;
     struct options_line again = options_again(&cli_sweep, request);
-    struct one_run one = {.verb = &cli_sweep,
+    struct one_run one = {.verb = cli_sweep.name,
                           .schedule = schedule,
                           .shrinks = true,
                           .title = request->scenario,

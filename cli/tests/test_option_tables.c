@@ -1,6 +1,7 @@
 /* The tables of all verbs: what is made of a row agrees with every other thing that is made of it. */
 #include "cli/options.h"
 #include "faults/sabotage.h"
+#include "reports/format.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
