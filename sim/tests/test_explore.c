@@ -4,7 +4,7 @@
  * scopes, too: minutes instead of seconds. */
 #include "sim/explore.h"
 
-#include "sim/bench/spin/peer.h"
+#include "bench/spin/peer.h"
 #include "sim/tests/scopes.h"
 
 #include <inttypes.h>
