@@ -10,6 +10,7 @@
 #include "verify/one_run.h"
 #include "verify/regressions.h"
 #include "verify/terminal.h"
+#include "verify/watchdog.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -577,6 +578,7 @@ static int run_prepared(struct campaign *campaign)
 {
     const struct request *request = campaign->request;
     interrupt_watch();
+    watchdog_enter();
     int status = results_open(&campaign->results,
                               &(struct results_plan){.verb = &cli_campaign,
                                                      .folder = request->out,

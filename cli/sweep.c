@@ -8,6 +8,7 @@
 #include "verify/interrupt.h"
 #include "verify/live.h"
 #include "verify/one_run.h"
+#include "verify/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -216,6 +217,7 @@ static int sweep_kept(const struct request *request, struct schedule *schedule, 
 {
     struct artefacts results;
     interrupt_watch();
+    watchdog_enter();
     int status = results_open(&results, &(struct results_plan){.verb = &cli_sweep,
                                                                .folder = request->out,
                                                                .json = request->json,

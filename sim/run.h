@@ -225,6 +225,13 @@ void run_free(struct run *run);
 /* The source of choice of a seed for this scenario, by run->strategy. */
 struct choice_source run_draw(const struct run *run, uint64_t seed);
 
+/* Which run a thread is at, for a watchdog of another thread: its turns go on as long as it does
+ * (run->turns). NULL: none. A thread that is not watched has no sign. */
+struct run_sign {
+    const struct run *volatile at;
+};
+extern _Thread_local struct run_sign *run_sign;
+
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
 const struct run_result *run_once(struct run *run, struct choice_source *source);
 

@@ -3,6 +3,7 @@
 #include "model/check.h"
 #include "verify/interrupt.h"
 #include "verify/live.h"
+#include "verify/watchdog.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -237,6 +238,7 @@ static void *work_thread(void *context)
     struct pool *pool = context;
     size_t count = pool->plan->scenario_count;
     struct seat *seats = calloc(count, sizeof *seats);
+    watchdog_enter();
     bool fine = seats != NULL && work_off(pool, seats);
     for (size_t i = 0; seats != NULL && i < count; i++) {
         if (seats[i].runner != NULL) {
@@ -245,6 +247,7 @@ static void *work_thread(void *context)
         }
     }
     free(seats);
+    watchdog_leave();
     pthread_mutex_lock(&pool->lock);
     pool->working--;
     if (!fine) {

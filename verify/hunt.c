@@ -3,6 +3,7 @@
 #include "reports/json_line.h"
 #include "sim/campaign.h"
 #include "verify/interrupt.h"
+#include "verify/watchdog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,14 @@ static bool need_grounds(struct hunt *hunt)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
+static void *hunt_watched(void *hunt)
+{
+    watchdog_enter();
+    hunt_some(hunt);
+    watchdog_leave();
+    return NULL;
+}
+
 static void together(struct hunt *hunt, void *(*work)(void *))
 {
     pthread_t threads[HUNT_JOBS_MAX];
@@ -293,7 +302,7 @@ bool hunt_all(struct hunt *hunt)
     pthread_mutex_init(&hunt->lock, NULL);
     together(hunt, search_some);
     if (!atomic_load(&hunt->out_of_memory)) {
-        together(hunt, hunt_some);
+        together(hunt, hunt_watched);
     }
     pthread_mutex_destroy(&hunt->lock);
     live_end(&hunt->live);

@@ -8,6 +8,7 @@
 #include "verify/counts.h"
 #include "verify/finding.h"
 #include "verify/terminal.h"
+#include "verify/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -418,6 +419,9 @@ static bool run_it(struct one_run *one, struct run *run, int *status)
 bool one_run(struct one_run *one, int *status)
 {
     struct schedule *schedule = one->schedule;
+    if (one->runs == NULL) { /* else a server takes its time, and may not be interrupted */
+        watchdog_enter();
+    }
     enum format_kind format = one->json ? FORMAT_JSON : terminal_format();
     struct watcher watcher = {.one = one, .format = format};
     struct run *run = make_run(one, schedule);

@@ -288,6 +288,8 @@ static void judge_review(struct commit *commit, const struct subject *row)
     PHASE(is_new(commit, TABLE_ENVELOPE, manifest) && is_new(commit, TABLE_UNIT_BLOCK, unit) &&
               cell(commit, TABLE_UNIT_BLOCK, unit, UNIT_BLOCK_ENVELOPE) == manifest,
           6, "a decision refers to a manifest that did not commit with it");
+    PHASE(cell(commit, TABLE_ENVELOPE, manifest, ENVELOPE_SCOPE) == of(commit, row, REVIEW_ENTRY),
+          6, "a decision refers to a manifest of another entry");
     PHASE(moved_to(commit, of(commit, row, REVIEW_ENTRY), status), 6,
           "a decision came without its status or history");
     judge_chain(commit, row);
