@@ -78,9 +78,9 @@ static bool makes_copies(enum chaos_kind kind)
 
 static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 {
-    const struct chaos_kind_text *text = chaos_kind_get(kind);
-    return drawing->request->run->scenario->faults.rate[text->allowed_by].times > 0 &&
-           (drawing->request->ours || !text->server) &&
+    enum fault_kind fault = fault_of_twin(kind);
+    return drawing->request->run->scenario->faults.rate[fault].times > 0 &&
+           (drawing->request->ours || !fault_twin_get(kind)->server) &&
            (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable) &&
            (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0) &&
            (!makes_copies(kind) || drawing->copies < COPIES_MAX);
@@ -90,7 +90,7 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
 {
     struct chaos_plan *plan = &drawing->plan->plan;
-    uint32_t *left = &drawing->left[fault_get(chaos_kind_get(kind)->allowed_by)->group];
+    uint32_t *left = &drawing->left[fault_get(fault_of_twin(kind))->group];
     if (*left == 0 || drawing->no_memory) {
         return NULL;
     }

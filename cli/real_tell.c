@@ -35,7 +35,7 @@ static json_t *kinds_of(const struct chaos_report *report)
 {
     json_t *kinds = json_object();
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        add_count(kinds, chaos_kind_get((enum chaos_kind)k)->name, report->counted[k]);
+        add_count(kinds, fault_twin_get((enum chaos_kind)k)->name, report->counted[k]);
     }
     return kinds;
 }
@@ -70,10 +70,12 @@ static json_t *fired_of(const struct real_result *result)
     json_t *fired = json_object();
     add_kills(fired, &result->chaos);
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        const struct chaos_kind_text *kind = chaos_kind_get((enum chaos_kind)k);
+        enum chaos_kind kind = (enum chaos_kind)k;
         if (k != CHAOS_KILL_AT_POINT) {
-            add_count(fired, k == CHAOS_KILL ? kind->name : fault_get(kind->allowed_by)->name,
-                      fired_by(result, (enum chaos_kind)k));
+            add_count(fired,
+                      k == CHAOS_KILL ? fault_twin_get(kind)->name
+                                      : fault_get(fault_of_twin(kind))->name,
+                      fired_by(result, kind));
         }
     }
     return fired;
@@ -277,14 +279,14 @@ static void write_kinds(const struct real_result *results, size_t count)
     printf(" %8s %8s\n", "all", "planned");
     for (int k = 0; k < CHAOS_KINDS; k++) {
         uint64_t sum = 0, planned = 0;
-        printf("%-15s", chaos_kind_get((enum chaos_kind)k)->name);
+        printf("%-15s", fault_twin_get((enum chaos_kind)k)->name);
         for (size_t i = 0; i < count; i++) {
             sum += results[i].chaos.counted[k];
             planned += results[i].chaos.planned[k];
             printf(" %10" PRIu64, results[i].chaos.counted[k]);
         }
         printf(" %8" PRIu64 " %8" PRIu64 "  %s\n", sum, planned,
-               chaos_kind_get((enum chaos_kind)k)->about);
+               fault_twin_get((enum chaos_kind)k)->about);
         all += sum;
     }
     printf("%" PRIu64 " in all. A seed fixes workload and fault plan; who runs when is up to the "
@@ -363,7 +365,7 @@ static bool gate_kinds(const struct real_result *results, size_t count)
         }
         if (planned > 0 && hit == 0) {
             fprintf(stderr, "assay real: gate: %s was planned %" PRIu64 " times and never hit\n",
-                    chaos_kind_get((enum chaos_kind)k)->name, planned);
+                    fault_twin_get((enum chaos_kind)k)->name, planned);
             met = false;
         }
     }
