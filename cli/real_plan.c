@@ -76,13 +76,24 @@ static bool makes_copies(enum chaos_kind kind)
     return kind == CHAOS_DUPLICATE || kind == CHAOS_REPLAY;
 }
 
+/* A bundle with this trait that is sent; BUNDLE_NAME_COUNT: none is. */
+static enum bundle_name sent_with(const struct drawing *drawing, enum bundle_trait trait)
+{
+    int b = 0;
+    while (b < BUNDLE_NAME_COUNT &&
+           !(bundle_has((enum bundle_name)b, trait) && drawing->request->profile->sent[b] > 0)) {
+        b++;
+    }
+    return (enum bundle_name)b;
+}
+
 static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 {
     enum fault_kind fault = fault_of_twin(kind);
     return drawing->request->run->scenario->faults.rate[fault].times > 0 &&
            (drawing->request->ours || !fault_twin_get(kind)->server) &&
            (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable) &&
-           (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0) &&
+           (kind != CHAOS_ANSWER || sent_with(drawing, TRAIT_ANSWERS) < BUNDLE_NAME_COUNT) &&
            (!makes_copies(kind) || drawing->copies < COPIES_MAX);
 }
 
@@ -180,7 +191,7 @@ static void add_answer(struct drawing *drawing)
 {
     struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
     if (death != NULL) {
-        death->bundle = BUNDLE_ANSWER;
+        death->bundle = (uint8_t)sent_with(drawing, TRAIT_ANSWERS);
         death->moment = SEAT_AFTER_COMMIT;
         death->from = early(drawing);
         uint32_t from = death->from; /* the list may move */
@@ -194,7 +205,7 @@ static void add_answer(struct drawing *drawing)
 /* Some bundles are sent only after something else befell somebody. */
 static void bring_about(struct drawing *drawing, enum bundle_name bundle)
 {
-    if (bundle == BUNDLE_ESCALATE && allows(drawing, CHAOS_ANSWER)) {
+    if (bundle_has(bundle, TRAIT_AFTER_ANSWER) && allows(drawing, CHAOS_ANSWER)) {
         add_answer(drawing);
     }
     const struct real_profile *profile = drawing->request->profile;
@@ -213,7 +224,7 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
         }
     }
-    if (bundle == BUNDLE_SEQ_ATTEMPT && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
+    if (bundle_has(bundle, TRAIT_AFTER_MISSTEP) && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
         struct chaos_fault *move = add(drawing, CHAOS_ILLEGAL_MOVE);
         if (move != NULL) {
             move->from = early(drawing);

@@ -14,17 +14,21 @@ static bool answered_before(const struct run *run)
     return row_find(&run->world.rows, TABLE_GUID, guid) != ROW_NONE;
 }
 
+static bool is_merged(enum bundle_name name)
+{
+    return name == BUNDLE_LEG1_ACK || name == BUNDLE_ANSWER_ACK || name == BUNDLE_STEPS_ACK;
+}
+
 static bool publishes(enum bundle_name name)
 {
-    return name == BUNDLE_STEP2 || name == BUNDLE_LEG1 || name == BUNDLE_ANSWER ||
-           (name >= BUNDLE_LEG1_ACK && name <= BUNDLE_STEPS_ACK);
+    return name == BUNDLE_STEP2 || name == BUNDLE_LEG1 || name == BUNDLE_ANSWER || is_merged(name);
 }
 
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     switch ((int)kind) {
     case FAULT_CRASH_BEFORE_ACK:
-        return bundle_acks((enum bundle_name)run->bundle.name);
+        return bundle_has((enum bundle_name)run->bundle.name, TRAIT_ACKS);
     case FAULT_PAUSE:
         return run->actors[actor].performer.actor.role != ENGINE_CLIENT;
     case FAULT_REORDER:
@@ -133,7 +137,7 @@ static const char *const *const where_left[] = {ONLY("peer-5-merged"), ONLY("pen
 
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
-    bool merged = bundle >= BUNDLE_LEG1_ACK && bundle <= BUNDLE_STEPS_ACK;
+    bool merged = is_merged(bundle);
     bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
     bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
     if (merged && enters) {

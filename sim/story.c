@@ -310,7 +310,7 @@ static size_t append_leg(const struct sim_part *part, const struct trace *trace,
         append(out, size, bundle_name_text(first->bundle));
         append(out, size, " on");
     }
-    if (!bundle_acks(end->bundle)) {
+    if (!bundle_has(end->bundle, TRAIT_ACKS)) {
         append(out, size, i == from ? " " : " up to ");
         append(out, size, bundle_name_text(end->bundle));
     }

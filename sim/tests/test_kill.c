@@ -649,7 +649,8 @@ static bool sent[PROTOCOL_COUNT][BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
 static void watch_bundles(void *context, const struct run_event *event)
 {
     (void)context;
-    bool engine = event->turn == RUN_TRANSACTION && event->bundle->name != BUNDLE_TRESPASS;
+    bool engine = event->turn == RUN_TRANSACTION &&
+                  !bundle_has((enum bundle_name)event->bundle->name, TRAIT_TRESPASSES);
     for (int i = 0; engine && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;

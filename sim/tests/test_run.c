@@ -365,7 +365,8 @@ struct pairs {
 /* A trespass is tried on purpose, by no engine. */
 static bool is_of_engine(const struct run_event *event)
 {
-    return event->turn == RUN_TRANSACTION && event->bundle->name != BUNDLE_TRESPASS;
+    return event->turn == RUN_TRANSACTION &&
+           !bundle_has((enum bundle_name)event->bundle->name, TRAIT_TRESPASSES);
 }
 
 static void collect(void *context, const struct run_event *event)
