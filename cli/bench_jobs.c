@@ -10,6 +10,7 @@
  * commits, as pg_stat_database has them, and its processor time, as the kernel does. One run
  * without any job but those that warm up says what is to be taken off. */
 #include "cli/bench_real.h"
+#include "model/engine.h"
 
 #include "cli/interrupt.h"
 #include "model/check.h"
@@ -164,7 +165,7 @@ static bool run_own(struct contest *contest, enum bench_commits commits, unsigne
                         .interrupted = interrupt_seen};
     bench_use_scenario(bench, chain_scenario, WARM_JOBS + jobs, BENCH_AT_ONCE,
                        bench_commits_names[commits]);
-    if (!store_pg_make_schema(contest->dsn, BENCH_SCHEMA, protocol_get(PROTOCOL_ACTIVITY)->tables,
+    if (!store_pg_make_schema(contest->dsn, BENCH_SCHEMA, protocol_activity.tables,
                               &bench->problem) ||
         !load_run(&load, &figures, &bench->problem)) {
         return false;

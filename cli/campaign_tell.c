@@ -28,7 +28,7 @@ static bool judge_paths(struct campaign_report *report)
                                        .strategy = plan->strategy,
                                        .without = plan->off};
         struct kill kill;
-        enum protocol_id drawn;
+        const struct protocol *drawn;
         if (drawn_is_family(plan->entries[s].name, &drawn)) {
             continue; /* its seeds have scenarios of their own */
         }
@@ -56,10 +56,10 @@ static void judge_gates(struct campaign_report *report)
                                                plan->off, &report->missed[report->missed_count]);
     }
     if (plan->whole) {
-        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        for (size_t p = 0; p < protocol_count(); p++) {
             report->missed_count +=
-                campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &report->tally,
-                                      plan->off, &report->missed[report->missed_count]);
+                campaign_gates_of_all(protocol_at(p)->family, &report->tally, plan->off,
+                                      &report->missed[report->missed_count]);
         }
     }
 }
@@ -113,7 +113,7 @@ void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
                          const struct campaign_bucket *bucket, char *text, size_t size)
 {
     bool silenced = false;
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     char number[24] = "";
     for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
         silenced = silenced || plan->silent[i];
@@ -377,7 +377,7 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                   number(tally->transactions), "broken_runs", number(tally->findings), "findings",
                   number(result->bucket_count), "full", number(tally->full), "fired",
                   fired_json(tally), "digest", digest_json(result->digest));
-    json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
+    json_object_set_new(line, "protocol", json_string(scenario->protocol->name));
     results_form(line, scenario);
     add_seeds(line, plan, tally->runs);
     add_kinds(line, plan, index, result);

@@ -177,8 +177,7 @@ static void write_run_line(const struct one_run *one, const struct run *run)
         }
         return;
     }
-    json_object_set_new(line, "protocol",
-                        json_string(protocol_get(schedule->scenario->protocol)->name));
+    json_object_set_new(line, "protocol", json_string(schedule->scenario->protocol->name));
     json_object_set_new(line, "runs", json_integer(1));
     json_object_set_new(line, "evaluated", results_evaluated(run->oracle.evaluated));
     json_object_set_new(line, "seen", results_seen(run->oracle.seen));
@@ -502,10 +501,9 @@ struct one_run_flag one_run_strategy_flag(const struct choice_strategy *strategy
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
                            const struct scenario *scenario)
 {
-    if (sabotage->protocol == (uint8_t)scenario->protocol) {
+    if (sabotage->protocol == scenario->protocol) {
         return CLI_OK;
     }
     return cli_usage_error(verb, "the sabotage %s is of protocol %s, and %s of %s", sabotage->name,
-                           protocol_get((enum protocol_id)sabotage->protocol)->name, scenario->name,
-                           protocol_get(scenario->protocol)->name);
+                           sabotage->protocol->name, scenario->name, scenario->protocol->name);
 }

@@ -178,7 +178,7 @@ static size_t list_bundles(const struct drawing *drawing, uint64_t among,
 static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
 {
     uint8_t names[BUNDLE_NAME_COUNT];
-    enum protocol_id protocol = drawing->request->run->scenario->protocol;
+    const struct protocol *protocol = drawing->request->run->scenario->protocol;
     size_t count = list_bundles(drawing, part_resolved(protocol), names);
     if (count > 0 && pcg_chance(&drawing->pcg, 3, 4)) {
         fault->bundle = names[pcg_below(&drawing->pcg, (uint32_t)count)];

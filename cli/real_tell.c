@@ -145,13 +145,12 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
     bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type",
-        "real", "scenario", result->scenario, "protocol", protocol_get(result->protocol)->name,
-        "sabotage", result->sabotage, "runs", (json_int_t)result->runs, "late",
-        (json_int_t)result->late, "expected", (json_int_t)result->expected, "commits",
-        (json_int_t)result->commits, "changes", (json_int_t)result->changes, "turned_away",
-        (json_int_t)result->chaos.turned_away, "status", result->status, "clause",
-        broken ? clause_get(result->verdict.breach.clause)->id : NULL, "why",
-        broken ? result->verdict.breach.why : NULL, "evaluated",
+        "real", "scenario", result->scenario, "protocol", result->protocol->name, "sabotage",
+        result->sabotage, "runs", (json_int_t)result->runs, "late", (json_int_t)result->late,
+        "expected", (json_int_t)result->expected, "commits", (json_int_t)result->commits, "changes",
+        (json_int_t)result->changes, "turned_away", (json_int_t)result->chaos.turned_away, "status",
+        result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
+        "why", broken ? result->verdict.breach.why : NULL, "evaluated",
         results_evaluated(oracle->evaluated), "seen", results_seen(oracle->seen));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
@@ -303,7 +302,7 @@ struct points {
 };
 
 static struct points points_in(const struct real_result *results, size_t count,
-                               enum protocol_id protocol)
+                               const struct protocol *protocol)
 {
     struct points points = {.count = 0};
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
@@ -324,14 +323,15 @@ static struct points points_in(const struct real_result *results, size_t count,
     return points;
 }
 
-static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+static void write_points(const struct real_result *results, size_t count,
+                         const struct protocol *protocol)
 {
     struct points points = points_in(results, count, protocol);
     if (points.count == 0) {
         return;
     }
-    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol_get(protocol)->name, 7, "",
-           sides[0].text, 7, "", sides[1].text, 7, "", sides[2].text);
+    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol->name, 7, "", sides[0].text, 7, "",
+           sides[1].text, 7, "", sides[2].text);
     printf("%-14s", "killed at");
     for (int s = 0; s < SWEEP_SIDES; s++) {
         printf(" %10s %11s", "simulated", "PostgreSQL");
@@ -372,15 +372,15 @@ static bool gate_kinds(const struct real_result *results, size_t count)
     return met;
 }
 
-static bool gate_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+static bool gate_points(const struct real_result *results, size_t count,
+                        const struct protocol *protocol)
 {
     struct points points = points_in(results, count, protocol);
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
             if (points.real[b][s] == 0) {
                 fprintf(stderr, "assay real: gate: %s: nobody was killed at %s, %s\n",
-                        protocol_get(protocol)->name, bundle_name_text((enum bundle_name)b),
-                        sides[s].text);
+                        protocol->name, bundle_name_text((enum bundle_name)b), sides[s].text);
             }
         }
     }
@@ -390,8 +390,8 @@ static bool gate_points(const struct real_result *results, size_t count, enum pr
 bool real_tell_gate(const struct real_result *results, size_t count)
 {
     bool met = gate_kinds(results, count);
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        met = gate_points(results, count, (enum protocol_id)p) && met;
+    for (size_t p = 0; p < protocol_count(); p++) {
+        met = gate_points(results, count, protocol_at(p)) && met;
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t c = 0; c < results[i].unreached_count; c++) {
@@ -413,7 +413,7 @@ void real_tell_faults(const struct real_result *results, size_t count)
         return;
     }
     write_kinds(results, count);
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        write_points(results, count, (enum protocol_id)p);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        write_points(results, count, protocol_at(p));
     }
 }

@@ -178,7 +178,7 @@ int results_close(struct artefacts *results, const struct cli_verb *verb, int st
 
 void results_form(json_t *line, const struct scenario *scenario)
 {
-    if (scenario->protocol == PROTOCOL_ACTIVITY) {
+    if (scenario->protocol->merges) {
         json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
     }
 }

@@ -1,5 +1,6 @@
 /* The planted bugs of the inbox protocol. */
 #include "faults/sabotage_book.h"
+#include "model/inbox.h"
 
 static const struct sabotage named[] = {
     {.name = "inbox-one-account",
@@ -9,7 +10,7 @@ static const struct sabotage named[] = {
      .about = "messages are sent with the amount of the next one",
      .scenario = "inbox",
      SABOTAGE_AS(SHIFT, SEND, PUBLISH),
-     .op = 1 + MESSAGE_CONTENT},
+     .op = 1 + LETTER_AMOUNT},
     {.name = "inbox-check-then-insert",
      .about = "the inbox is looked at before the transaction, not inside it",
      .scenario = "inbox",
@@ -30,7 +31,7 @@ static void stick(const struct sabotage *sabotage, struct sabotage_memory *memor
         memory->stale = memory->flag ? memory->stale : bundle->params[0];
         memory->flag = true;
         bundle->params[0] = memory->stale;
-        bundle->params[bundle->calls[1].params + 1 + MESSAGE_JOB] = memory->stale;
+        bundle->params[bundle->calls[1].params + 1 + LETTER_ACCOUNT] = memory->stale;
     }
 }
 

@@ -940,7 +940,7 @@ static uint64_t turned_away(const struct watch *watch, const struct queue_at *at
 {
     char query[120];
     int64_t number = 0;
-    enum protocol_id protocol = (enum protocol_id)watch->chaos->driver.rules->protocol;
+    const struct protocol *protocol = watch->chaos->driver.rules->protocol;
     if (!part_erred_query(protocol, at->schema, query, sizeof query)) {
         return watch->page->forbidden;
     }

@@ -31,8 +31,8 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
     size_t works = page->work_count < SEAT_WORKS_MAX ? page->work_count : SEAT_WORKS_MAX;
     memset(page->works, 0, works * sizeof *page->works);
     page->work_count = 0;
-    page->resolved = part_resolved((enum protocol_id)rules->protocol);
-    page->vague = part_is_vague((enum protocol_id)rules->protocol);
+    page->resolved = part_resolved(rules->protocol);
+    page->vague = part_is_vague(rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
         page->seats[a].actor_now = -1;
         page->seats[a].snare = -1;

@@ -1,6 +1,7 @@
 /* The activity protocol in the simulation: which faults apply to which bundle, presets, the hunting
  * scenarios of planted bugs. Its words for traces and stories are in activity_words.c. */
 #include "model/oracle/activity.h"
+#include "model/engine.h"
 #include "sim/activity_sameness.h"
 #include "sim/activity_words.h"
 #include "sim/part.h"
@@ -47,7 +48,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
-    actor->is.worker.changed = on;
+    ACTOR_IS(actor, worker)->changed = on;
 }
 
 static bool has_presets(const struct scenario *scenario)
@@ -73,7 +74,7 @@ static void apply_preset(struct run *run, size_t mark)
         int64_t key = row_get(&world->rows, TABLE_TASK, change.slot, TASK_ACTIVITY);
         uint32_t activity = row_find(&world->rows, TABLE_ACTIVITY, key);
         int64_t node = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_NODE);
-        int64_t preset = run->rules.of.activity.graph->nodes[node].preset_leg2;
+        int64_t preset = RULES_OF(&run->rules, engine_rules)->graph->nodes[node].preset_leg2;
         if (preset != 0) {
             int64_t ledger = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER);
             world_set(world, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER, ledger + preset);

@@ -131,7 +131,7 @@ void run_roll_back(struct run *run, size_t mark)
  * session has its connection until it has ended. */
 static void tell_connections(struct run *run)
 {
-    uint32_t principals = protocol_get(run->scenario->protocol)->principals;
+    uint32_t principals = run->scenario->protocol->principals;
     for (int p = PRINCIPAL_NONE + 1; principals != 0 && p < PRINCIPAL_COUNT; p++) {
         uint32_t now = sessions_connected(run->sessions, (enum principal)p);
         uint32_t *most = &run->oracle.connected[p];

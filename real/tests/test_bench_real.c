@@ -1,5 +1,6 @@
 /* What `assay bench real` measures, on a small scale: that the load does the work that it counts,
  * and that the script for pgbench is what the engines send. No figure is judged here. */
+#include "model/engine.h"
 #include "real/bench/command.h"
 #include "real/bench/leg2.h"
 #include "real/bench/load.h"
@@ -216,8 +217,7 @@ Test(bench_real, jobs_end_and_cost_what_is_said)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct load_figures figures;
         use("trigger: [second], second: [third]", cases[i].commits);
-        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA,
-                                       protocol_get(PROTOCOL_ACTIVITY)->tables, &problem),
+        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, protocol_activity.tables, &problem),
                   "%s", problem.text);
         const struct load load = {.dsn = server_dsn(),
                                   .schema = SCHEMA,

@@ -444,10 +444,10 @@ Test(campaign, seeds_of_a_family_run_the_scenarios_that_they_draw)
     static struct scenario drawn;
     static struct campaign_runner of_one;
     static struct campaign_result one;
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         uint64_t number = 5;
-        drawn_family((enum protocol_id)p, &scenario);
-        drawn_make((enum protocol_id)p, number, &drawn);
+        drawn_family(protocol_at(p), &scenario);
+        drawn_make(protocol_at(p), number, &drawn);
         cr_assert(campaign_runner_make(&runner, &scenario, NULL));
         cr_assert(campaign_runner_make(&of_one, &drawn, NULL));
         uint64_t first = DRAWN_SEEDS * number;
