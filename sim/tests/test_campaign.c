@@ -253,6 +253,7 @@ Test(campaign, a_chain_that_ends_early_differs)
     cr_expect_eq(drift.step, 5);
     cr_expect(drift.ended[1]);
     cr_expect_not(drift.ended[0]);
+    scenario.protocol = protocol_at(0);
     campaign_drift_text(&scenario, &drift, text, sizeof text);
     cr_expect(strstr(text, "again: no such step") != NULL, "%s", text);
 }
