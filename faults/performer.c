@@ -57,6 +57,9 @@ void performer_take_sabotaged(struct performer *performer, const struct rules *r
     }
     performer->role->take(&performer->actor, rules, outcome);
     if (performer->role->is_idle(&performer->actor)) {
+        if (sabotage->lasting) {
+            return;
+        }
         memset(&performer->memory, 0, sizeof performer->memory); /* the work is over */
     } else if (rows != NULL) {
         get_ready(performer, rules, sabotage, rows);

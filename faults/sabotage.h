@@ -58,11 +58,12 @@ struct sabotage {
     uint8_t bundle;    /* enum bundle_name */
     uint8_t primitive; /* enum primitive_id */
     uint8_t op;        /* UNGUARD, STALE: which operation of the primitive, from 1; SHIFT: which
-                   parameter, from 0 */
+                     parameter, from 0 */
+    bool lasting;      /* SABOTAGE_NAMED: its memory outlives a message; only a crash clears it */
 };
 
-/* What a decorator remembers between two transactions of one actor. All zero at the start, and when
- * the worker has become idle. */
+/* What a decorator remembers between two transactions of one actor. All zero at the start and, unless
+ * the sabotage is `lasting`, when the worker has become idle. */
 struct sabotage_memory {
     uint8_t stage;                   /* progress of a bundle that takes several transactions */
     bool has_stale;                  /* the row existed, and `stale` is its cell */

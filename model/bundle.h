@@ -152,8 +152,16 @@ static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id pr
     return &bundle->params[call->params];
 }
 
-/* Appends a call with these parameters, which are all that its primitive has. */
+/* Appends a call with these parameters, which are all that its primitive has. BUNDLE_CALL counts them
+ * when it is compiled; BUNDLE_CALL_OF is for a primitive that only the run knows. */
 #define BUNDLE_CALL(bundle, primitive, mode, values, ...)                                          \
+    do {                                                                                           \
+        _Static_assert(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t) ==                 \
+                           (primitive##_PARAMS),                                                   \
+                       "a parameter is missing, or there is one too many");                        \
+        BUNDLE_CALL_OF(bundle, primitive, mode, values, __VA_ARGS__);                              \
+    } while (0)
+#define BUNDLE_CALL_OF(bundle, primitive, mode, values, ...)                                       \
     bundle_call(bundle, primitive, mode, values, (const int64_t[]){__VA_ARGS__},                   \
                 sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 static inline void bundle_call(struct bundle *bundle, enum primitive_id primitive,

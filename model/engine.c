@@ -831,14 +831,14 @@ static void next_hold(const struct worker *worker, struct bundle *next, enum bun
                       enum primitive_id primitive, int64_t ticks)
 {
     bundle_begin(next, name);
-    BUNDLE_CALL(next, primitive, CALL_REQUIRE, 0, worker->message[0], column(worker, MESSAGE_EPOCH),
-                ticks);
+    BUNDLE_CALL_OF(next, primitive, CALL_REQUIRE, 0, worker->message[0],
+                   column(worker, MESSAGE_EPOCH), ticks);
 }
 
 static void next_read(struct bundle *next, enum primitive_id primitive, int64_t key)
 {
     bundle_begin(next, BUNDLE_READ);
-    BUNDLE_CALL(next, primitive, CALL_PLAIN, READ_LEDGER, key);
+    BUNDLE_CALL_OF(next, primitive, CALL_PLAIN, READ_LEDGER, key);
 }
 
 /* Until half of the claim's life has gone by, as far as the worker knows. */

@@ -149,9 +149,9 @@ static void publish(struct bundle *next, int64_t flow, int position, enum flow_m
 static void record(struct bundle *next, enum primitive_id primitive, int64_t flow, int position,
                    enum key_change change, uint16_t untaken)
 {
-    BUNDLE_CALL(next, primitive, CALL_PLAIN, 0,
-                identity_mint(place_id(flow, position), IDENTITY_EVENT + change), flow, position,
-                change + 1, untaken);
+    BUNDLE_CALL_OF(next, primitive, CALL_PLAIN, 0,
+                   identity_mint(place_id(flow, position), IDENTITY_EVENT + change), flow, position,
+                   change + 1, untaken);
 }
 
 /* What the work of an activity comes to in a case, if nothing that it awaits fails. */

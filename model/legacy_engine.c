@@ -199,8 +199,8 @@ static void append_about_entries(const struct legacy_worker *worker, struct bund
                                  enum primitive_id primitive, enum call_mode mode)
 {
     int64_t room = digits_power(legacy_layout(LEGACY_LEG2_ENTRIES)->digit_count);
-    BUNDLE_CALL(next, primitive, mode, 0, column(worker, MESSAGE_ACTIVITY),
-                legacy_summand(LEGACY_LEG2_BEGIN), room, room - 1);
+    BUNDLE_CALL_OF(next, primitive, mode, 0, column(worker, MESSAGE_ACTIVITY),
+                   legacy_summand(LEGACY_LEG2_BEGIN), room, room - 1);
 }
 
 static void next_enter_leg2(const struct legacy_worker *worker, struct bundle *next)

@@ -241,9 +241,9 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
     int64_t entry = column(worker, REQUEST_ENTRY);
     const struct pipeline_entry *plan = plan_of(rules, node);
     bundle_begin(next, BUNDLE_MARK);
-    BUNDLE_CALL(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
-                CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
-                column(worker, REQUEST_SOURCE), batch);
+    BUNDLE_CALL_OF(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
+                   CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
+                   column(worker, REQUEST_SOURCE), batch);
     BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(entry), entry, STATUS_NONE,
                 STATUS_MARKED, worker->tries);
     int nowhere = plan->flaw == FLAW_NO_BLOCKER;
@@ -391,8 +391,8 @@ static void read_back(const struct pipeline_worker *worker, struct bundle *next)
     bundle_begin(next, BUNDLE_READ);
     next->isolation = SERIALIZABLE; /* entry and row as of one moment: a phase may come between */
     BUNDLE_CALL(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0, column(worker, REQUEST_ENTRY));
-    BUNDLE_CALL(next, own[column(worker, REQUEST_PHASE)], CALL_PLAIN, 2,
-                column(worker, REQUEST_ROW));
+    BUNDLE_CALL_OF(next, own[column(worker, REQUEST_PHASE)], CALL_PLAIN, 2,
+                   column(worker, REQUEST_ROW));
 }
 
 /* A stop is a sweep pass of its own: its row stays (CUT-19). The same stop twice is one row. */

@@ -180,6 +180,15 @@ enum primitive_id {
     PRIMITIVE_COUNT
 };
 
+/* PRIMITIVE_CLAIM_PARAMS, ...: how many parameters each has */
+enum {
+#define PRIMITIVE(id, text, count, ...)     PRIMITIVE_##id##_PARAMS = (count),
+#define ONE_STATEMENT(id, text, count, ...) PRIMITIVE_##id##_PARAMS = (count),
+#include "model/primitives.def"
+#undef PRIMITIVE
+#undef ONE_STATEMENT
+};
+
 /* The catalogue. A store executes the table that it is given, so that a planted bug can be a copy
  * of this one with an operation changed. */
 extern const struct primitive primitive_table[PRIMITIVE_COUNT];

@@ -132,7 +132,7 @@ static void call_move(struct bundle *next, const struct seq_actor *self, uint32_
 static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
                        int64_t more)
 {
-    BUNDLE_CALL(next, counter, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number), more);
+    BUNDLE_CALL_OF(next, counter, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number), more);
 }
 
 static void call_event(struct bundle *next, const struct seq_actor *self, enum seq_state state)

@@ -108,7 +108,8 @@ struct run_actor {
     int64_t works_until;         /* it does work outside rows until then; 0: it does none */
     struct side_effect works_on; /* ... this work */
     int64_t works_since;         /* ... and knows of the time up to then */
-    int64_t worked;              /* ticks of its own clock that no transaction has reported yet */
+    int64_t worked;              /* ticks of its own clock that no transaction has reported yet, */
+    int64_t stretch;             /* ... and the most that it meant to work without looking at it */
     uint32_t works_at; /* transactions of the run when the work began; UINT32_MAX: the fault is
                           counted */
     uint8_t client;    /* its client number in the store (observed.h) */

@@ -44,6 +44,7 @@ void run_start_anew(struct run *run, unsigned actor)
     one->paused_until = 0;
     one->works_until = 0;
     one->worked = 0;
+    one->stretch = 0;
     one->cut = false;
     one->is_new = true;
     one->queues_for = PRINCIPAL_NONE;
@@ -154,7 +155,9 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
     run->seen.client = one->client;
     run->seen.is_new = one->is_new;
     run->seen.worked = one->worked;
+    run->seen.stretch = one->stretch;
     one->worked = 0;
+    one->stretch = 0;
     run->seen.answered = !fault_get(fault)->dies && run->outcome.kind != OUTCOME_UNKNOWN;
     one->is_new = false;
     run_judge_seen(run, committed, mark);

@@ -6,7 +6,7 @@ import re
 import sys
 
 import mutate
-from programs import NOTHING, TREE, WATCHDOG, WORK, Build, Outcome, fail, failing_suite, run
+from programs import NOTHING, PROCESSOR, TREE, WORK, Build, Outcome, fail, failing_suite, run
 
 PROTOCOLS = ("activity", "inbox", "key", "legacy", "pipeline", "seq")
 
@@ -120,10 +120,10 @@ def scenarios():
 COLUMNS = ["killed", "abort", "hang", "status 3", "regression", "gate", "suites", "survived"]
 
 
-def judged(assay, command, seconds=WATCHDOG):
+def judged(assay, command, processor=PROCESSOR):
     """What a command comes to; None: every promise held, as far as it went."""
     jobs = [] if command[0] == "sweep" else ["--jobs", "1"]
-    output, status = run([assay, *command, *jobs, "--json"], seconds=seconds)
+    output, status = run([assay, *command, *jobs, "--json"], processor=processor)
     seeds = command[command.index("--seeds") + 1] if "--seeds" in command else ""
     stage = (command[0] + " " + seeds).strip()
     outcome = Outcome("hang", None, stage, None, None)
@@ -185,7 +185,7 @@ def one_by_one(assay, sound, names, command):
     hangs = 0
     for name in names:
         alone = ["campaign", name, *command[command.index("--seeds"):]]
-        outcome = judged(assay, alone, WATCHDOG // 10)
+        outcome = judged(assay, alone, PROCESSOR // 10)
         if outcome and outcome.column == "killed" and not same_of_sound(sound, alone, outcome):
             return outcome
         hangs += outcome is not None and outcome.column == "hang"

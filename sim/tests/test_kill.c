@@ -111,6 +111,8 @@ static const struct killer {
     {"inbox-check-then-insert", {CLAUSE_BOX_1}, 1},
     {"inbox-split", {CLAUSE_BOX_1}, 1},
     {"inbox-one-account", {CLAUSE_BOX_1}, 1},
+    {"inbox-by-delivery", {CLAUSE_BOX_1}, 1},
+    {"inbox-in-order", {CLAUSE_BOX_1, CLAUSE_BOX_2}, 2},
     {"inbox-wrong-amount", {CLAUSE_BOX_1}, 1},
     {"inbox-tried-for-ever", {CLAUSE_BOX_3}, 1}, /* E-ACL-13 */
     {"inbox-let-go-at-once", {CLAUSE_BOX_3}, 1},
