@@ -52,8 +52,8 @@ bool list_coverage_load(const char *folder, struct list_coverage *coverage,
     evidence_free(&evidence);
     if (!read) {
         snprintf(fault->text, sizeof fault->text,
-                 "%.80s: it is a folder that assay wrote with --out (results.jsonl: %.120s)",
-                 folder, why.text);
+                 "%.80s: give a folder that assay wrote with --out (results.jsonl: %.120s)", folder,
+                 why.text);
     }
     return read;
 }

@@ -1,4 +1,5 @@
 #include "cli/real_tell.h"
+#include "verify/counts.h"
 
 #include "cli/cli.h"
 #include "cli/results.h"
@@ -151,7 +152,7 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
         (json_int_t)result->changes, "turned_away", (json_int_t)result->chaos.turned_away, "status",
         result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
         "why", broken ? result->verdict.breach.why : NULL, "evaluated",
-        results_evaluated(oracle->evaluated), "seen", results_seen(oracle->seen));
+        counts_evaluated(oracle->evaluated), "seen", counts_seen(oracle->seen));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
         json_object_update_new(

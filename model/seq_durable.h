@@ -1,5 +1,5 @@
 /* The seq ledger of seed 001 as durable rows: a table of seqs that many processes move through a
- * store, where seq.h is the same contract in the memory of one. Both decide by seq_rules.h.
+ * store, where reference/seq.h is the same contract in the memory of one. Both decide by seq_rules.h.
  *
  *      dispatcher  admits every seq, then dispatches it                      moves 1
  *      worker      look -> take the lease -> progress ticks -> its result    moves 2, 3, 4, 5, 12

@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-LAYERS = "model faults scenarios sim real reports cli".split()
+LAYERS = "model faults scenarios sim real reports verify bench cli".split()
 # By a file's name: of one protocol, or of what some share, which is no generic code either.
 OWN = re.compile(r"^(seen_|expected_)?(activity|inbox|legacy|key|flow|pipeline|seq|engine|ledger|"
                  r"semaphore)([_.]|$)")

@@ -29,12 +29,10 @@ FILES = {
 }
 
 LEFT_OUT = {
-    "declarations": "consumer.h digits.h engine.h flow.h graph.h inbox.h key.h key_text.h ledger.h "
+    "declarations": "consumer.h digits.h engine.h flow.h graph.h inbox.h key.h ledger.h "
                     "legacy.h legacy_engine.h pipeline.h semaphore.h seq_durable.h text.h",
     "what nobody may do, tried on purpose": "pipeline_trespass.c pipeline_trespass.h",
     "words, for people": "bundle.c bundles.def clause.c clause.h clauses.def errata.def families.def",
-    "keys as text, which no run reads": "key_text.c",
-    "the ledger in shared memory, which has no runs": "seq.c seq.h",
     "the hook of CHECK": "check.h check_abort.c",
     "which protocols and files there are": "primitives.def protocols.def tables.def",
     "macros of the lists of primitives, and statements that no engine sends": "primitive.c",

@@ -5,11 +5,12 @@
 #include "model/graph.h"
 #include "model/inbox.h"
 #include "model/key.h"
-#include "model/key_text.h"
-#include "model/ledger.h"
-#include "model/legacy.h"
 #include "model/pipeline.h"
 #include "model/protocol.h"
+#include "model/reference/key_text.h"
+#include "model/reference/ledger.h"
+#include "model/reference/legacy.h"
+#include "model/reference/semaphore.h"
 #include "model/semaphore.h"
 #include "model/tests/fires.h"
 
@@ -102,7 +103,7 @@ static void check_ledger(int which)
 
 static const char *const legacy_claims[] = {
     "digits_in_range(after)",
-    "legacy_get(after, field) == legacy_get(before, field) + change_of(event, field)",
+    "legacy_get(after, field) == legacy_get(before, field) + legacy_change(event, field)",
 };
 
 static void check_legacy(int which)

@@ -5,7 +5,7 @@
 #include "model/seq_durable.h"
 #include "sim/explore.h"
 
-#include "sim/bench/spin/peer.h"
+#include "bench/spin/peer.h"
 #include "sim/tests/scopes.h"
 
 #include <inttypes.h>

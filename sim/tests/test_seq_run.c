@@ -3,7 +3,7 @@
  * decided equally by the store, by the ledger in memory and by the oracle. */
 #include "faults/sabotage.h"
 #include "model/oracle/seq.h"
-#include "model/seq.h"
+#include "model/reference/seq.h"
 #include "model/seq_durable.h"
 #include "model/tests/proves.h"
 #include "sim/run.h"
