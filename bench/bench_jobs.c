@@ -14,6 +14,7 @@
 #include "bench/load.h"
 #include "bench/peers.h"
 #include "model/check.h"
+#include "model/engine.h"
 #include "verify/interrupt.h"
 
 #include <inttypes.h>
@@ -164,7 +165,7 @@ static bool run_own(struct contest *contest, enum bench_commits commits, unsigne
                         .interrupted = interrupt_seen};
     bench_use_scenario(bench, chain_scenario, WARM_JOBS + jobs, BENCH_AT_ONCE,
                        bench_commits_names[commits]);
-    if (!store_pg_make_schema(contest->dsn, BENCH_SCHEMA, protocol_get(PROTOCOL_ACTIVITY)->tables,
+    if (!store_pg_make_schema(contest->dsn, BENCH_SCHEMA, protocol_activity.tables,
                               &bench->problem) ||
         !load_run(&load, &figures, &bench->problem)) {
         return false;

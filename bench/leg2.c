@@ -2,6 +2,7 @@
 
 #include "faults/performer.h"
 #include "model/check.h"
+#include "model/engine.h"
 #include "model/identity.h"
 #include "model/ledger.h"
 #include "model/table.h"
@@ -118,7 +119,7 @@ bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages,
                   struct store_pg_problem *problem)
 {
     static const enum row_table filled[] = {TABLE_JOB, TABLE_ACTIVITY, TABLE_TASK, TABLE_MESSAGE};
-    if (!store_pg_make_schema(dsn, schema, protocol_get(PROTOCOL_ACTIVITY)->tables, problem)) {
+    if (!store_pg_make_schema(dsn, schema, protocol_activity.tables, problem)) {
         return false;
     }
     struct store_pg *store = open_store(dsn, schema, problem);

@@ -2,6 +2,7 @@
 
 #include "faults/performer.h"
 #include "model/check.h"
+#include "model/engine.h"
 #include "real/driver.h"
 
 #include <errno.h>
@@ -110,7 +111,7 @@ static bool answer_task(struct board *board, const struct runner *runner,
     const int64_t *message = performer->role->message(&performer->actor);
     struct task task = {.node = message[1 + MESSAGE_NODE], .input = message[1 + MESSAGE_CONTENT]};
     int64_t output;
-    CHECK(performer->actor.is.worker.answered == 0); /* graphs without pending answers */
+    CHECK(ACTOR_IS(&performer->actor, worker)->answered == 0); /* graphs without pending answers */
     if (write(runner->link, &task, sizeof task) != (ssize_t)sizeof task ||
         read(runner->link, &output, sizeof output) != (ssize_t)sizeof output) {
         return false;
@@ -214,7 +215,7 @@ static bool step(struct player *player)
 /* Its share of the jobs from `first` on. */
 static bool create(struct player *player, uint32_t first, uint32_t jobs)
 {
-    struct client *client = &player->performer.actor.is.client;
+    struct client *client = ACTOR_IS(&player->performer.actor, client);
     unsigned clients = player->load->clients;
     client->job = first + (uint32_t)((uint64_t)jobs * player->number / clients);
     client->count = first + (uint32_t)((uint64_t)jobs * (player->number + 1) / clients);

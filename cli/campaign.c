@@ -150,7 +150,7 @@ static bool is_among(const struct campaign_plan *plan, const char *name)
 
 static int add_scenario(struct campaign_plan *plan, const char *name)
 {
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     if (is_among(plan, name)) {
         return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
                                cli_quote(name).text);
@@ -173,7 +173,7 @@ static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments
     bool all = arguments->count == 0;
     size_t count = all ? scenario_count() : (size_t)arguments->count;
     plan->scenario_count = 0;
-    plan->entries = calloc(count + (all ? PROTOCOL_COUNT : 0), sizeof *plan->entries);
+    plan->entries = calloc(count + (all ? protocol_count() : 0), sizeof *plan->entries);
     if (plan->entries == NULL) {
         return cli_no_memory(&cli_campaign);
     }
@@ -181,8 +181,8 @@ static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
         status = add_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
     }
-    for (int p = 0; status == CLI_OK && all && p < PROTOCOL_COUNT; p++) {
-        status = add_scenario(plan, drawn_family_name((enum protocol_id)p));
+    for (size_t p = 0; status == CLI_OK && all && p < protocol_count(); p++) {
+        status = add_scenario(plan, drawn_family_name(protocol_at(p)));
     }
     plan->whole = true;
     for (size_t i = 0; i < scenario_count(); i++) {

@@ -31,7 +31,7 @@ static bool judge_paths(struct campaign_report *report)
                                        .strategy = plan->strategy,
                                        .without = plan->off};
         struct kill kill;
-        enum protocol_id drawn;
+        const struct protocol *drawn;
         if (drawn_is_family(plan->entries[s].name, &drawn)) {
             continue; /* its seeds have scenarios of their own */
         }
@@ -59,10 +59,10 @@ static void judge_gates(struct campaign_report *report)
                                                plan->off, &report->missed[report->missed_count]);
     }
     if (plan->whole) {
-        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        for (size_t p = 0; p < protocol_count(); p++) {
             report->missed_count +=
-                campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &report->tally,
-                                      plan->off, &report->missed[report->missed_count]);
+                campaign_gates_of_all(protocol_at(p)->family, &report->tally, plan->off,
+                                      &report->missed[report->missed_count]);
         }
     }
 }
@@ -124,7 +124,7 @@ static void add_without(const struct campaign_plan *plan, struct cli_values *wit
 struct options_line campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
                                         const struct campaign_bucket *bucket)
 {
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     char name[4200], strategy[CHOICE_STRATEGY_SIZE];
     snprintf(name, sizeof name, "%.4100s", plan->entries[scenario].name);
     if (drawn_is_family(plan->entries[scenario].name, &protocol)) {
@@ -375,7 +375,7 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                   number(tally->transactions), "broken_runs", number(tally->findings), "findings",
                   number(result->bucket_count), "full", number(tally->full), "fired",
                   fired_json(tally), "digest", digest_json(result->digest));
-    json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
+    json_object_set_new(line, "protocol", json_string(scenario->protocol->name));
     counts_form(line, scenario);
     add_seeds(line, plan, tally->runs);
     add_kinds(line, plan, index, result);

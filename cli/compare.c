@@ -17,15 +17,15 @@
 
 /* A design, and what its scenario says besides the faults. */
 struct design {
-    enum protocol_id protocol;
+    const char *protocol;
     const char *title; /* of its column */
     const char *text;
     const char *spared; /* ... where nobody is to die; NULL: it needs no such line */
 };
 
 static const struct design designs[] = {
-    {PROTOCOL_ACTIVITY, "activity ledger", "hop: none\ncommits: literal\n", NULL},
-    {PROTOCOL_LEGACY, "earlier ledger", "", "leg2-is-spared: [crash]\n"},
+    {"activity", "activity ledger", "hop: none\ncommits: literal\n", NULL},
+    {"legacy", "earlier ledger", "", "leg2-is-spared: [crash]\n"},
 };
 #define DESIGNS (sizeof designs / sizeof *designs)
 
@@ -69,7 +69,7 @@ static void load(const struct design *design, enum fault_group group, struct sce
 {
     char text[600];
     struct scenario_fault fault;
-    const char *protocol = protocol_get(design->protocol)->name;
+    const char *protocol = design->protocol;
     bool spared = design->spared != NULL && group != FAULT_GROUP_CRASH;
     int size = snprintf(text, sizeof text, "name: %s-%s\nprotocol: %s\n" TREE "%s%s", protocol,
                         row_name(group), protocol, design->text, spared ? design->spared : "");
@@ -148,8 +148,8 @@ static void write_json(enum fault_group group, const struct design *design, cons
 {
     json_line_write(stdout,
                     json_pack("{s:s, s:s, s:s, s:b, s:I, s:s?, s:I, s:I}", "type", "cell", "fault",
-                              row_name(group), "protocol", protocol_get(design->protocol)->name,
-                              "holds", !cell->broken, "runs", (json_int_t)cell->runs, "clause",
+                              row_name(group), "protocol", design->protocol, "holds", !cell->broken,
+                              "runs", (json_int_t)cell->runs, "clause",
                               cell->broken ? clause_get(cell->clause)->id : NULL, "seed",
                               (json_int_t)cell->seed, "steps", (json_int_t)cell->steps));
 }

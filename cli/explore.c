@@ -374,9 +374,9 @@ static void write_evidence(const struct request *request, const struct explore_r
     bool broken = report->verdict == EXPLORE_BROKEN;
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:s?, s:b, s:i, s:i, s:o, s:o}", "type", "explore",
-        "scenario", request->loaded.name, "protocol", protocol_get(request->loaded.protocol)->name,
-        "sabotage", request->sabotage, "runs", (json_int_t)1, "steps",
-        (json_int_t)report->transitions, "findings", (json_int_t)broken, "clause",
+        "scenario", request->loaded.name, "protocol", request->loaded.protocol->name, "sabotage",
+        request->sabotage, "runs", (json_int_t)1, "steps", (json_int_t)report->transitions,
+        "findings", (json_int_t)broken, "clause",
         broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
         report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
         (int)bounds->duplicates, "evaluated", counts_evaluated(report->evaluated), "seen",

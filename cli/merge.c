@@ -282,7 +282,7 @@ static size_t judge_scenario(const struct merging *merging, const char *name,
     static const bool off[CLAUSE_COUNT];
     struct campaign_gate gates[CAMPAIGN_GATES_MAX];
     struct scenario_fault fault;
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     if (!add_up(&merging->evidence, name, sum)) {
         return 0;
     }
@@ -309,9 +309,8 @@ static size_t judge_all(const struct merging *merging, struct campaign_result *s
         add_up(&merging->evidence, scenario_name(i), sum);
         campaign_tally_add(&all, &sum->tally);
     }
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        size_t more =
-            campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &all, off, gates);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        size_t more = campaign_gates_of_all(protocol_at(p)->family, &all, off, gates);
         for (size_t i = 0; i < more; i++) {
             add_gate(&gates[i], missed);
         }
@@ -354,9 +353,8 @@ static int judge_gates(struct merging *merging)
     for (size_t i = 0; fits && i < scenario_count(); i++) {
         count += judge_scenario(merging, scenario_name(i), sum, scenario, missed);
     }
-    for (int p = 0; fits && p < PROTOCOL_COUNT; p++) {
-        count +=
-            judge_scenario(merging, drawn_family_name((enum protocol_id)p), sum, scenario, missed);
+    for (size_t p = 0; fits && p < protocol_count(); p++) {
+        count += judge_scenario(merging, drawn_family_name(protocol_at(p)), sum, scenario, missed);
     }
     count += every ? judge_all(merging, sum, missed) : 0;
     free(sum);

@@ -203,7 +203,7 @@ static int make_schema(struct stage *stage)
         about[SCENARIO_NAME_SIZE + 60];
     struct store_pg_problem problem;
     struct request *request = stage->request;
-    uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
+    uint64_t tables = stage->scenario.protocol->tables;
     snprintf(about, sizeof about, "assay real %s, seed %" PRIu64, stage->scenario.name,
              stage->seed);
     struct own_schema_plan plan = {.dsn = chaos_server_dsn(&request->server),
@@ -237,7 +237,7 @@ static int make_schema(struct stage *stage)
 static int make_roles(struct stage *stage)
 {
     struct store_pg_problem problem;
-    roles_draw(&stage->roles, protocol_get(stage->scenario.protocol)->principals);
+    roles_draw(&stage->roles, stage->scenario.protocol->principals);
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }

@@ -41,10 +41,9 @@ int one_run_strategy(const struct cli_verb *verb, const char *text,
 int one_run_check_sabotage(const struct cli_verb *verb, const struct sabotage *sabotage,
                            const struct scenario *scenario)
 {
-    if (sabotage->protocol == (uint8_t)scenario->protocol) {
+    if (sabotage->protocol == scenario->protocol) {
         return CLI_OK;
     }
     return cli_usage_error(verb, "the sabotage %s is of protocol %s, and %s of %s", sabotage->name,
-                           protocol_get((enum protocol_id)sabotage->protocol)->name, scenario->name,
-                           protocol_get(scenario->protocol)->name);
+                           sabotage->protocol->name, scenario->name, scenario->protocol->name);
 }

@@ -170,7 +170,7 @@ static void write_dispute(const struct trial *trial)
 }
 
 struct summary {
-    size_t fates[PROTOCOL_COUNT][FATE_COUNT], all[FATE_COUNT];
+    size_t fates[PROTOCOLS_MAX][FATE_COUNT], all[FATE_COUNT];
     size_t disputed;              /* hunts in which the sound engine broke a promise, too */
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
     size_t toothless;             /* safe and live promises that report none by themselves */
@@ -192,7 +192,7 @@ static struct summary sum_up_all(const struct hunt *hunt)
         if (!trial->done) {
             continue; /* interrupted before */
         }
-        summary.fates[trial->sabotage.protocol][hunt_fate(trial)]++;
+        summary.fates[protocol_place(trial->sabotage.protocol)][hunt_fate(trial)]++;
         summary.all[hunt_fate(trial)]++;
         summary.disputed += hunt_dispute(trial) != NULL;
         for (uint64_t b = 0; b < trial->bases; b++) {
@@ -305,8 +305,8 @@ static void write_protocols(const struct summary *summary)
 {
     printf("\n\n%-10s %6s %17s %10s %9s %20s\n", "protocol", "found", "shown equivalent",
            "not shown", "survived", "wrongly equivalent");
-    for (int p = 0; p <= PROTOCOL_COUNT; p++) {
-        const size_t *fates = p < PROTOCOL_COUNT ? summary->fates[p] : summary->all;
+    for (size_t p = 0; p <= protocol_count(); p++) {
+        const size_t *fates = p < protocol_count() ? summary->fates[p] : summary->all;
         size_t count = 0;
         for (int f = 0; f < FATE_COUNT; f++) {
             count += fates[f];
@@ -315,9 +315,9 @@ static void write_protocols(const struct summary *summary)
             continue;
         }
         printf("%-10s %6zu %17zu %10zu %9zu %20zu\n",
-               p < PROTOCOL_COUNT ? protocol_get((enum protocol_id)p)->name : "all",
-               fates[FATE_FOUND], fates[FATE_EQUIVALENT], fates[FATE_NOT_SHOWN],
-               fates[FATE_SURVIVED], fates[FATE_NOT_EQUIVALENT]);
+               p < protocol_count() ? protocol_at(p)->name : "all", fates[FATE_FOUND],
+               fates[FATE_EQUIVALENT], fates[FATE_NOT_SHOWN], fates[FATE_SURVIVED],
+               fates[FATE_NOT_EQUIVALENT]);
     }
 }
 
@@ -353,9 +353,9 @@ static void write_summary(const struct request *request, const struct hunt *hunt
 static json_t *protocols_json(const struct summary *summary)
 {
     json_t *protocols = json_object();
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         const size_t *fates = summary->fates[p];
-        json_object_set_new(protocols, protocol_get((enum protocol_id)p)->name,
+        json_object_set_new(protocols, protocol_at(p)->name,
                             json_pack("{s:I, s:I, s:I, s:I, s:I}", "found",
                                       (json_int_t)fates[FATE_FOUND], "equivalent",
                                       (json_int_t)fates[FATE_EQUIVALENT], "not_shown",

@@ -131,7 +131,7 @@ static void write_line(const struct request *request, struct artefacts *results,
     json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
     json_object_set_new(line, "depth", json_integer((json_int_t)request->depth));
     counts_form(line, run->scenario);
-    json_object_set_new(line, "protocol", json_string(protocol_get(run->scenario->protocol)->name));
+    json_object_set_new(line, "protocol", json_string(run->scenario->protocol->name));
     json_object_set_new(line, "fired", kinds);
     json_object_set_new(line, "crash_points", points_json(report));
     json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));

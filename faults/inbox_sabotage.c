@@ -1,5 +1,6 @@
 /* The planted bugs of the inbox protocol. */
 #include "faults/sabotage_book.h"
+#include "model/inbox.h"
 
 enum { ONE_ACCOUNT, BY_DELIVERY, IN_ORDER };
 
@@ -19,7 +20,7 @@ static const struct sabotage named[] = {
      .about = "messages are sent with the amount of the next one",
      .scenario = "inbox",
      SABOTAGE_AS(SHIFT, SEND, PUBLISH),
-     .op = 1 + MESSAGE_CONTENT},
+     .op = 1 + LETTER_AMOUNT},
     {.name = "inbox-check-then-insert",
      .about = "the inbox is looked at before the transaction, not inside it",
      .scenario = "inbox",
@@ -37,7 +38,7 @@ static void stick(struct sabotage_memory *memory, struct bundle *bundle)
     memory->stale = memory->flag ? memory->stale : bundle->params[0];
     memory->flag = true;
     bundle->params[0] = memory->stale;
-    bundle->params[bundle->calls[1].params + 1 + MESSAGE_JOB] = memory->stale;
+    bundle->params[bundle->calls[1].params + 1 + LETTER_ACCOUNT] = memory->stale;
 }
 
 /* The worker trusts the queue's order: what comes for the first time, was sent before the last message
@@ -45,11 +46,11 @@ static void stick(struct sabotage_memory *memory, struct bundle *bundle)
 static void apply_newer(struct sabotage_memory *memory, const int64_t *message,
                         struct bundle *bundle)
 {
-    int64_t number = message[1 + MESSAGE_CONTENT], id = message[1 + MESSAGE_GUID];
+    int64_t number = message[1 + LETTER_AMOUNT], id = message[1 + LETTER_ID];
     bool older = number < memory->held[0] && id < memory->held[1];
     if (older && message[1 + MESSAGE_EPOCH] == 1) {
         bundle_begin(bundle, BUNDLE_APPLY);
-        BUNDLE_CALL(bundle, PRIMITIVE_OPEN_ACCOUNT, CALL_PLAIN, 0, message[1 + MESSAGE_JOB]);
+        BUNDLE_CALL(bundle, PRIMITIVE_OPEN_ACCOUNT, CALL_PLAIN, 0, message[1 + LETTER_ACCOUNT]);
     } else {
         memory->held[0] = number;
         memory->held[1] = id;
@@ -62,9 +63,9 @@ static void twist(const struct sabotage *sabotage, struct sabotage_memory *memor
     if (sabotage->which == ONE_ACCOUNT && bundle->name == BUNDLE_SEND) {
         stick(memory, bundle);
     } else if (sabotage->which == BY_DELIVERY && bundle->name == BUNDLE_APPLY) {
-        bundle->params[0] = actor->is.consumer.message[0];
+        bundle->params[0] = ACTOR_IS(actor, consumer)->message[0];
     } else if (sabotage->which == IN_ORDER && bundle->name == BUNDLE_APPLY) {
-        apply_newer(memory, actor->is.consumer.message, bundle);
+        apply_newer(memory, ACTOR_IS(actor, consumer)->message, bundle);
     }
 }
 

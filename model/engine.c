@@ -930,13 +930,6 @@ int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job)
     return rules->thresholds[job % rules->threshold_count];
 }
 
-void client_take(struct client *client, const struct outcome *last)
-{
-    if (last->kind == OUTCOME_COMMITTED) {
-        client->job++; /* made now, or found made: the jid is the key (E-ACL-30) */
-    }
-}
-
 void client_next(const struct client *client, const struct engine_rules *rules, struct bundle *next)
 {
     int64_t job = engine_job_id(client->job);

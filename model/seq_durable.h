@@ -107,4 +107,6 @@ uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
  * this by itself. */
 void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to);
 
+extern const struct protocol protocol_seq;
+
 #endif

@@ -2,7 +2,7 @@
 
 void counts_form(json_t *line, const struct scenario *scenario)
 {
-    if (scenario->protocol == PROTOCOL_ACTIVITY) {
+    if (scenario->protocol->merges) {
         json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
     }
 }

@@ -1,5 +1,6 @@
 #include "verify/finding.h"
 
+#include "model/check.h"
 #include "reports/reading.h"
 #include "sim/part.h"
 #include "sim/trace.h"
@@ -99,12 +100,14 @@ static void add_queue(struct drawing *drawing, const struct names *names,
 
 /* ---- ledgers --------------------------------------------------------------------------------- */
 
-static enum reading_kind kind_of(enum row_table table)
+static enum reading_kind kind_of(const char *name)
 {
-    return table == TABLE_GUID      ? READING_GUID
-           : table == TABLE_EARLIER ? READING_LEGACY
-           : table == TABLE_FLOW    ? READING_KEY
-                                    : READING_ACTIVITY;
+    int kind = 0;
+    while (strcmp(reading_kind_name((enum reading_kind)kind), name) != 0) {
+        kind++;
+        CHECK(kind < READING_KINDS);
+    }
+    return (enum reading_kind)kind;
 }
 
 /* The field of a kind of ledger, by its place among them; made if it was not met yet. */
@@ -151,8 +154,7 @@ static void note_meanings(struct drawing *drawing, enum reading_kind kind, const
 struct told {
     const char *row, *column;
     const char *before, *after;
-    enum row_table table;
-    bool ledger;
+    const char *ledger; /* its kind; NULL: it is none */
 };
 
 static void add_change(struct drawing *drawing, const struct told *told, json_t *list)
@@ -165,8 +167,8 @@ static void add_change(struct drawing *drawing, const struct told *told, json_t 
     if (told->after != NULL) {
         json_object_set_new(change, "after", json_string(told->after));
     }
-    if (told->ledger) {
-        enum reading_kind kind = kind_of(told->table);
+    if (told->ledger != NULL) {
+        enum reading_kind kind = kind_of(told->ledger);
         json_object_set_new(change, "as", json_string(reading_kind_name(kind)));
         note_meanings(drawing, kind, told->before == NULL ? told->after : told->before);
         note_meanings(drawing, kind, told->after == NULL ? told->before : told->after);
@@ -187,8 +189,7 @@ static void add_update(struct drawing *drawing, const struct names *names,
                               .column = table_get(table)->column_names[change->column],
                               .before = before.text,
                               .after = after.text,
-                              .table = table,
-                              .ledger = story_is_ledger(names->scenario, table, change->column)},
+                              .ledger = story_ledger_kind(names->scenario, table, change->column)},
                list);
 }
 
@@ -200,10 +201,10 @@ static void add_row(struct drawing *drawing, const struct names *names,
     const struct sim_part *part = part_of(names->scenario->protocol);
     struct name row = names_row(names, table, change->slot);
     bool came = change->kind == ROW_INSERTED, any = false;
-    struct told told = {.row = row.text, .table = table};
+    struct told told = {.row = row.text};
     for (uint32_t column = 0; column < table_get(table)->columns; column++) {
         int64_t now = row_get(names->rows, table, change->slot, (int)column);
-        told.ledger = story_is_ledger(names->scenario, table, (int)column);
+        told.ledger = story_ledger_kind(names->scenario, table, (int)column);
         if (told.ledger || (part->value != NULL && part->value(table, (int)column, now) != NULL)) {
             struct name value = story_value(names->scenario, table, (int)column, now);
             told.column = table_get(table)->column_names[column];

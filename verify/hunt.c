@@ -102,8 +102,7 @@ json_t *hunt_line(const struct trial *trial)
     char strategy[CHOICE_STRATEGY_SIZE];
     choice_strategy_text(&trial->strategy, strategy);
     json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                             trial->sabotage.name, "protocol",
-                             protocol_get((enum protocol_id)trial->sabotage.protocol)->name,
+                             trial->sabotage.name, "protocol", trial->sabotage.protocol->name,
                              "about", trial->sabotage.about, "strategy", strategy, "fate",
                              hunt_fate_text(hunt_fate(trial)), "base_seeds",
                              (json_int_t)trial->bases, "found", (json_int_t)trial->found);
@@ -154,7 +153,7 @@ static void sum_up(struct trial *trial)
 
 static bool hunt_one(const struct hunt *hunt, struct trial *trial)
 {
-    const struct hunt_grounds *grounds = &hunt->grounds[trial->sabotage.protocol];
+    const struct hunt_grounds *grounds = &hunt->grounds[protocol_place(trial->sabotage.protocol)];
     uint64_t most =
         hunt->schedules_max * (hunt_is_enumerated(&trial->sabotage) ? ENUMERATED_MORE : 1);
     for (uint64_t b = 0; b < trial->bases; b++) {
@@ -225,10 +224,10 @@ static void *hunt_some(void *context)
 static struct equivalence_ground *ground_at(struct hunt *hunt, size_t number,
                                             const struct scope **scope)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         struct hunt_grounds *grounds = &hunt->grounds[p];
         if (number < grounds->count) {
-            scopes_of((enum protocol_id)p, scope);
+            scopes_of(protocol_at(p), scope);
             *scope += number;
             return &grounds->list[number];
         }
@@ -254,11 +253,11 @@ static void *search_some(void *context)
 static bool need_grounds(struct hunt *hunt)
 {
     for (size_t i = 0; i < hunt->count; i++) {
-        struct hunt_grounds *grounds = &hunt->grounds[hunt->trials[i].sabotage.protocol];
+        struct hunt_grounds *grounds =
+            &hunt->grounds[protocol_place(hunt->trials[i].sabotage.protocol)];
         const struct scope *scopes;
         if (hunt->trials[i].sabotage.equivalent != NULL && grounds->list == NULL) {
-            grounds->count =
-                scopes_of((enum protocol_id)hunt->trials[i].sabotage.protocol, &scopes);
+            grounds->count = scopes_of(hunt->trials[i].sabotage.protocol, &scopes);
             grounds->list = calloc(grounds->count, sizeof *grounds->list);
             if (grounds->list == NULL) {
                 return false;
@@ -311,7 +310,7 @@ bool hunt_all(struct hunt *hunt)
 
 void hunt_free(struct hunt *hunt)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         for (size_t g = 0; g < hunt->grounds[p].count; g++) {
             equivalence_ground_free(&hunt->grounds[p].list[g]);
         }

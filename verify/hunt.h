@@ -52,8 +52,9 @@ struct hunt {
     size_t count;
     atomic_size_t next;
     atomic_bool out_of_memory;
-    struct hunt_grounds grounds[PROTOCOL_COUNT]; /* of those that have a bug listed as equivalent */
-    pthread_mutex_t lock;                        /* of what follows, and of the trials' `done` */
+    struct hunt_grounds grounds
+        [PROTOCOLS_MAX];  /* by protocol_place: of those that have a bug listed as equivalent */
+    pthread_mutex_t lock; /* of what follows, and of the trials' `done` */
     size_t done, unfound;
     struct live live;
 };

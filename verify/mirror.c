@@ -65,10 +65,8 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
     char about[SCENARIO_NAME_SIZE + 40];
     *mirror = (struct mirror){.run = run};
     snprintf(about, sizeof about, "assay follows %s", run->scenario->name);
-    struct own_schema_plan plan = {.dsn = dsn,
-                                   .verb = "mirror",
-                                   .about = about,
-                                   .tables = protocol_get(run->scenario->protocol)->tables};
+    struct own_schema_plan plan = {
+        .dsn = dsn, .verb = "mirror", .about = about, .tables = run->scenario->protocol->tables};
     if (!own_schema_make(&mirror->own, &plan, problem)) {
         return false;
     }
@@ -78,8 +76,7 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                                       .primitive_count = SABOTAGE_TABLE_SIZE,
                                       .form = SQL_WHOLE,
                                       .connections = run->actor_count + RUN_LATE_MAX,
-                                      .principals =
-                                          protocol_get(run->scenario->protocol)->principals};
+                                      .principals = run->scenario->protocol->principals};
     mirror->both = (struct lockstep){.stepper = stepper_open(&options, problem),
                                      .schema = mirror->own.name,
                                      .all = run->sessions,

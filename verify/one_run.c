@@ -179,8 +179,7 @@ static void write_run_line(const struct one_run *one, const struct run *run)
         }
         return;
     }
-    json_object_set_new(line, "protocol",
-                        json_string(protocol_get(schedule->scenario->protocol)->name));
+    json_object_set_new(line, "protocol", json_string(schedule->scenario->protocol->name));
     json_object_set_new(line, "runs", json_integer(1));
     json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));
     json_object_set_new(line, "seen", counts_seen(run->oracle.seen));

@@ -62,7 +62,7 @@ static void write_plan(FILE *stream, const struct chaos_plan *plan)
         const char *bundle =
             fault->bundle == SEAT_ANY ? "any" : bundle_name_text((enum bundle_name)fault->bundle);
         write_line(stream, json_pack("{s:s, s:s, s:s, s:I, s:I}", "kind",
-                                     chaos_kind_get((enum chaos_kind)fault->kind)->name, "bundle",
+                                     fault_twin_get((enum chaos_kind)fault->kind)->name, "bundle",
                                      bundle, "moment", moments[fault->moment], "from",
                                      (json_int_t)fault->from, "amount", (json_int_t)fault->amount));
     }

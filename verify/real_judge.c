@@ -262,7 +262,7 @@ static void tell(void *context, const struct history_change *change)
 /* What the server has now is what its history says. */
 static bool compare_rows(struct run *run, struct store_pg *store, struct real_verdict *verdict)
 {
-    uint64_t tables = protocol_get(run->scenario->protocol)->tables;
+    uint64_t tables = run->scenario->protocol->tables;
     for (int table = 0; table < TABLE_COUNT; table++) {
         if (!table_in(tables, (enum row_table)table)) {
             continue;

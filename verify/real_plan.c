@@ -76,13 +76,24 @@ static bool makes_copies(enum chaos_kind kind)
     return kind == CHAOS_DUPLICATE || kind == CHAOS_REPLAY;
 }
 
+/* A bundle with this trait that is sent; BUNDLE_NAME_COUNT: none is. */
+static enum bundle_name sent_with(const struct drawing *drawing, enum bundle_trait trait)
+{
+    int b = 0;
+    while (b < BUNDLE_NAME_COUNT &&
+           !(bundle_has((enum bundle_name)b, trait) && drawing->request->profile->sent[b] > 0)) {
+        b++;
+    }
+    return (enum bundle_name)b;
+}
+
 static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 {
-    const struct chaos_kind_text *text = chaos_kind_get(kind);
-    return drawing->request->run->scenario->faults.rate[text->allowed_by].times > 0 &&
-           (drawing->request->ours || !text->server) &&
+    enum fault_kind fault = fault_of_twin(kind);
+    return drawing->request->run->scenario->faults.rate[fault].times > 0 &&
+           (drawing->request->ours || !fault_twin_get(kind)->server) &&
            (kind != CHAOS_SERIALIZATION || drawing->request->profile->serializable) &&
-           (kind != CHAOS_ANSWER || drawing->request->profile->sent[BUNDLE_ANSWER] > 0) &&
+           (kind != CHAOS_ANSWER || sent_with(drawing, TRAIT_ANSWERS) < BUNDLE_NAME_COUNT) &&
            (!makes_copies(kind) || drawing->copies < COPIES_MAX);
 }
 
@@ -90,7 +101,7 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
 {
     struct chaos_plan *plan = &drawing->plan->plan;
-    uint32_t *left = &drawing->left[fault_get(chaos_kind_get(kind)->allowed_by)->group];
+    uint32_t *left = &drawing->left[fault_get(fault_of_twin(kind))->group];
     if (*left == 0 || drawing->no_memory) {
         return NULL;
     }
@@ -167,7 +178,7 @@ static size_t list_bundles(const struct drawing *drawing, uint64_t among,
 static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
 {
     uint8_t names[BUNDLE_NAME_COUNT];
-    enum protocol_id protocol = drawing->request->run->scenario->protocol;
+    const struct protocol *protocol = drawing->request->run->scenario->protocol;
     size_t count = list_bundles(drawing, part_resolved(protocol), names);
     if (count > 0 && pcg_chance(&drawing->pcg, 3, 4)) {
         fault->bundle = names[pcg_below(&drawing->pcg, (uint32_t)count)];
@@ -180,7 +191,7 @@ static void add_answer(struct drawing *drawing)
 {
     struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
     if (death != NULL) {
-        death->bundle = BUNDLE_ANSWER;
+        death->bundle = (uint8_t)sent_with(drawing, TRAIT_ANSWERS);
         death->moment = SEAT_AFTER_COMMIT;
         death->from = early(drawing);
         uint32_t from = death->from; /* the list may move */
@@ -194,7 +205,7 @@ static void add_answer(struct drawing *drawing)
 /* Some bundles are sent only after something else befell somebody. */
 static void bring_about(struct drawing *drawing, enum bundle_name bundle)
 {
-    if (bundle == BUNDLE_ESCALATE && allows(drawing, CHAOS_ANSWER)) {
+    if (bundle_has(bundle, TRAIT_AFTER_ANSWER) && allows(drawing, CHAOS_ANSWER)) {
         add_answer(drawing);
     }
     const struct real_profile *profile = drawing->request->profile;
@@ -213,7 +224,7 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
         }
     }
-    if (bundle == BUNDLE_SEQ_ATTEMPT && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
+    if (bundle_has(bundle, TRAIT_AFTER_MISSTEP) && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
         struct chaos_fault *move = add(drawing, CHAOS_ILLEGAL_MOVE);
         if (move != NULL) {
             move->from = early(drawing);

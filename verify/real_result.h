@@ -10,7 +10,7 @@
 struct real_result {
     char scenario[SCENARIO_NAME_SIZE];
     const char *sabotage; /* NULL: none */
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     uint64_t runs, jobs, commits, changes;
     double seconds;
     bool storms;                       /* faults were let loose */

@@ -6,6 +6,7 @@
 #include "bench/minimal.h"
 #include "bench/peers.h"
 #include "bench/pgbench.h"
+#include "model/engine.h"
 #include "real/driver.h"
 #include "real/tests/server.h"
 #include "scenarios/scenario.h"
@@ -216,8 +217,7 @@ Test(bench_real, jobs_end_and_cost_what_is_said)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct load_figures figures;
         use("trigger: [second], second: [third]", cases[i].commits);
-        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA,
-                                       protocol_get(PROTOCOL_ACTIVITY)->tables, &problem),
+        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, protocol_activity.tables, &problem),
                   "%s", problem.text);
         const struct load load = {.dsn = server_dsn(),
                                   .schema = SCHEMA,

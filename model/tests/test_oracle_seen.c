@@ -1,6 +1,7 @@
 /* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
  * they wrote. What is due is done in time, or it is reported under its clause. */
 #include "model/oracle/seen.h"
+#include "model/pipeline.h"
 #include "model/protocol.h"
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
@@ -692,7 +693,7 @@ static enum clause_id told_of_grant(enum row_change_kind kind, enum row_table ta
 Test(oracle_seen, a_principal_changes_nothing_that_it_may_not)
 {
     PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);
-    uint64_t tables = protocol_get(PROTOCOL_PIPELINE)->tables & ~TABLE_SET(MESSAGE);
+    uint64_t tables = protocol_pipeline.tables & ~TABLE_SET(MESSAGE);
     for (int p = PRINCIPAL_EXEC; p < PRINCIPAL_COUNT; p++) {
         for (int t = 0; t < TABLE_COUNT; t++) {
             enum row_table table = (enum row_table)t;

@@ -81,7 +81,7 @@ static uint32_t count_of(const struct real_plan *plan, enum fault_group group)
     uint32_t count = 0;
     for (size_t i = 0; i < plan->plan.count; i++) {
         enum chaos_kind kind = (enum chaos_kind)plan->faults[i].kind;
-        count += fault_get(chaos_kind_get(kind)->allowed_by)->group == group;
+        count += fault_get(fault_of_twin(kind))->group == group;
     }
     return count;
 }
@@ -115,10 +115,9 @@ Test(real_plan, what_a_scenario_does_not_allow_is_not_drawn)
         real_plan_free(&plan);
     }
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        bool none =
-            k == CHAOS_SERIALIZATION || k == CHAOS_ANSWER || k == CHAOS_SHORT_STOP ||
-            scenario->faults.rate[chaos_kind_get((enum chaos_kind)k)->allowed_by].times == 0;
-        cr_expect_eq(drawn[k], !none, "%s", chaos_kind_get((enum chaos_kind)k)->name);
+        bool none = k == CHAOS_SERIALIZATION || k == CHAOS_ANSWER || k == CHAOS_SHORT_STOP ||
+                    scenario->faults.rate[fault_of_twin((enum chaos_kind)k)].times == 0;
+        cr_expect_eq(drawn[k], !none, "%s", fault_twin_get((enum chaos_kind)k)->name);
     }
     scenario->faults.rate[FAULT_PAUSE].times = 0;
     scenario->faults.rate[FAULT_FAILOVER].times = 0;
@@ -156,7 +155,7 @@ Test(real_plan, somebody_elses_server_is_not_harmed)
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct real_plan plan = draw(seed, 1, false);
         for (size_t i = 0; i < plan.plan.count; i++) {
-            cr_expect_not(chaos_kind_get((enum chaos_kind)plan.faults[i].kind)->server);
+            cr_expect_not(fault_twin_get((enum chaos_kind)plan.faults[i].kind)->server);
             cr_expect(plan.faults[i].moment != SEAT_SENT, "none of its processes is frozen");
         }
         real_plan_free(&plan);
