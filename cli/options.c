@@ -94,8 +94,8 @@ struct options_value options_size(uint64_t size)
         size /= 1024;
         unit++;
     }
-    snprintf(value.text, sizeof value.text, "%" PRIu64 "%.1s", size,
-             unit == 0 ? "" : &size_units[unit - 1]);
+    const char letter[2] = {unit == 0 ? '\0' : size_units[unit - 1], '\0'};
+    snprintf(value.text, sizeof value.text, "%" PRIu64 "%s", size, letter);
     return value;
 }
 
