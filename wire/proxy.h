@@ -122,7 +122,8 @@ struct proxy_event {
     char tag[PROXY_TAG_SIZE]; /* "INSERT 0 1"; of COMMITTED the last one; empty: an error */
     uint64_t rows;            /* that the tag counts */
     char sqlstate[6];         /* empty: no error */
-    bool skipped;             /* an Execute that the server ignored after an error before it */
+    bool skipped;             /* an Execute or commit that the server ignored after an error */
+    bool suspended;           /* an Execute with more rows to come */
     bool late;                /* there is no client any more that hears it */
     char transaction;         /* READY, COMMITTED: 'I', 'T' or 'E'; STATEMENT, COMMIT: where the
                                * server will be then, as far as statements and answers tell */

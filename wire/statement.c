@@ -10,7 +10,7 @@
 struct look {
     char first[WORD_SIZE], second[WORD_SIZE], last[WORD_SIZE]; /* words, in lower case */
     bool something;
-    bool from, analyzes, prepared, transaction, to;
+    bool from, in, analyzes, prepared, transaction, to;
     bool chain; /* AND CHAIN */
     int parentheses;
     int atomic; /* depth of BEGIN ATOMIC and of CASE inside, where semicolons separate nothing */
@@ -62,6 +62,7 @@ static void see_word(struct look *look, const char *text, size_t length)
         memcpy(look->second, word, WORD_SIZE);
     }
     look->from |= look->parentheses == 0 && is(word, "from");
+    look->in |= is(word, "stdin");
     look->to |= is(word, "to");
     look->analyzes |= is(word, "analyze") || is(word, "analyse");
     look->prepared |= is(word, "prepared");
@@ -114,6 +115,7 @@ static void conclude(struct look *look, struct statement_facts *facts)
     enum statement_writes writes = writes_of(look);
     if (look->something) {
         facts->statements++;
+        facts->copies_in = facts->statements == 1 && is(first, "copy") && look->from && look->in;
         facts->writes = writes > facts->writes ? writes : facts->writes;
         facts->calls |= is(first, "call") || is(first, "do");
         facts->listens |= is(first, "listen");

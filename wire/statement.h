@@ -16,15 +16,16 @@ enum statement_writes {
 struct statement_facts {
     unsigned statements; /* that are not empty */
     enum statement_writes writes;
-    bool begins;   /* BEGIN, START TRANSACTION, or AND CHAIN */
-    bool commits;  /* COMMIT, END, also of a prepared transaction */
-    bool rolls;    /* ROLLBACK, ABORT; not ROLLBACK TO */
-    bool prepares; /* PREPARE TRANSACTION */
-    bool calls;    /* CALL or DO */
-    bool listens;  /* LISTEN */
-    bool open;     /* after the last BEGIN there is no COMMIT and no ROLLBACK */
-    bool closed;   /* after the last COMMIT or ROLLBACK there is no BEGIN */
-    bool tail;     /* after the last COMMIT or ROLLBACK, outside of BEGIN, something may write */
+    bool begins;    /* BEGIN, START TRANSACTION, or AND CHAIN */
+    bool commits;   /* COMMIT, END, also of a prepared transaction */
+    bool rolls;     /* ROLLBACK, ABORT; not ROLLBACK TO */
+    bool prepares;  /* PREPARE TRANSACTION */
+    bool calls;     /* CALL or DO */
+    bool listens;   /* LISTEN */
+    bool copies_in; /* COPY FROM STDIN, and nothing else */
+    bool open;      /* after the last BEGIN there is no COMMIT and no ROLLBACK */
+    bool closed;    /* after the last COMMIT or ROLLBACK there is no BEGIN */
+    bool tail;      /* after the last COMMIT or ROLLBACK, outside of BEGIN, something may write */
 };
 
 /* The text need not be terminated, and need not be SQL. */
