@@ -70,7 +70,8 @@ enum proxy_verdict session_tell(struct session *session, struct proxy_event *eve
     }
     event->connection = session->about.number;
     event->worker = session->about.worker;
-    event->late = !session->about.client;
+    event->late =
+        !session->about.client && event->kind != PROXY_CLIENT_GONE && event->kind != PROXY_CLOSED;
     if (host->normalise && event->text != NULL) {
         add_normal(host, event);
     }
