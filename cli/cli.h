@@ -32,7 +32,7 @@ struct cli_verb {
 
 extern const struct cli_verb cli_bench, cli_campaign, cli_compare, cli_conform, cli_decode,
     cli_explore, cli_list, cli_merge, cli_real, cli_replay, cli_report, cli_run, cli_sabotage,
-    cli_shrink, cli_sign_off, cli_sweep;
+    cli_shrink, cli_sign_off, cli_sweep, cli_wire;
 
 /* One option of a verb: a flag, or one that takes a value. */
 struct cli_option {

@@ -12,7 +12,7 @@
 static const struct cli_verb *const verbs[] = {
     &cli_run,      &cli_campaign, &cli_sweep, &cli_explore, &cli_replay, &cli_shrink,
     &cli_sabotage, &cli_compare,  &cli_real,  &cli_conform, &cli_report, &cli_merge,
-    &cli_sign_off, &cli_decode,   &cli_list,  &cli_bench};
+    &cli_sign_off, &cli_decode,   &cli_list,  &cli_bench,   &cli_wire};
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])
 
 static void write_overview(FILE *out)
