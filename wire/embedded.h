@@ -11,5 +11,6 @@ struct embedded {
 };
 
 struct embedded embedded_module(void);
+struct embedded embedded_shim(void);
 
 #endif

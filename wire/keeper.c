@@ -234,3 +234,45 @@ void keeper_signal(const struct keeper *keeper, int signal)
         (void)signal_tree(keeper->process.pid, signal);
     }
 }
+
+/* The state of a thread stands after the name in brackets. */
+static bool thread_rests(const char *path)
+{
+    char text[512];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[got < 0 ? 0 : got] = '\0';
+    const char *bracket = strrchr(text, ')');
+    return bracket == NULL || strchr("STtZX", bracket[2]) != NULL;
+}
+
+static bool process_rests(pid_t pid)
+{
+    char path[300];
+    bool rests = true;
+    (void)snprintf(path, sizeof path, "/proc/%jd/task", (intmax_t)pid);
+    DIR *threads = opendir(path);
+    if (threads == NULL) {
+        return true;
+    }
+    for (const struct dirent *entry; rests && (entry = readdir(threads)) != NULL;) {
+        (void)snprintf(path, sizeof path, "/proc/%jd/task/%s/stat", (intmax_t)pid, entry->d_name);
+        rests = entry->d_name[0] == '.' || thread_rests(path);
+    }
+    (void)closedir(threads);
+    return rests;
+}
+
+bool keeper_rests(const struct keeper *keeper)
+{
+    pid_t list[TREE_MAX];
+    bool rests = true;
+    size_t count = keeper->process.pid == 0 ? 0 : list_tree(keeper->process.pid, list);
+    for (size_t i = 0; rests && i < count; i++) {
+        rests = process_rests(list[i]);
+    }
+    return rests;
+}

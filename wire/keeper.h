@@ -33,6 +33,8 @@ bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct 
 bool keeper_ended(struct keeper *keeper, int *status);
 
 void keeper_kill(struct keeper *keeper);
+/* Whether every thread of the tree sleeps, or is stopped. */
+bool keeper_rests(const struct keeper *keeper);
 /* SIGSTOP or SIGCONT to all of the tree. */
 void keeper_signal(const struct keeper *keeper, int signal);
 

@@ -115,6 +115,28 @@ void lane_stop_listening(struct lane *lane)
     lane->listener = -1;
 }
 
+/* The library and its page; the server reads the clock and waits as it always does. */
+static bool make_clock(struct lane *lane, struct cluster_fault *why)
+{
+    char path[PATH_MAX];
+    struct embedded bytes = embedded_shim();
+    if (lane->options.subject->clock == SUBJECT_CLOCK_NONE) {
+        return true;
+    }
+    (void)cluster_path(path, sizeof path, "%s/assay_clock.so", lane->folder);
+    if (!write_file(path, bytes.bytes, bytes.size)) {
+        return fail(why, path);
+    }
+    (void)cluster_path(lane->preload[0], sizeof lane->preload[0], "LD_PRELOAD=%s", path);
+    (void)cluster_path(lane->preload[1], sizeof lane->preload[1], PAGE_VARIABLE "=%s/clock",
+                       lane->folder);
+    lane->server_environment[0] = lane->preload[0];
+    lane->server_environment[1] = lane->preload[1];
+    lane->server_environment[2] = PAGE_VARIABLE "_READS=1";
+    (void)cluster_path(path, sizeof path, "%s/clock", lane->folder);
+    return clock_open(&lane->clock, path, why);
+}
+
 static bool start_server(struct lane *lane, struct cluster_fault *why)
 {
     char settings[2 * PATH_MAX];
@@ -142,6 +164,7 @@ static bool start_server(struct lane *lane, struct cluster_fault *why)
     return cluster_start(&lane->cluster,
                          &(struct cluster_options){.programs = lane->options.programs,
                                                    .settings = settings,
+                                                   .environment = lane->server_environment,
                                                    .max_connections = 300},
                          why);
 }
@@ -288,6 +311,9 @@ static void fill_variables(const struct lane *lane, unsigned hand, const char *d
     for (size_t i = 0; i < OWN_VARIABLES; i++) {
         variables->list[count++] = own[i];
     }
+    for (size_t i = 0; i < 2 && lane->options.subject->clock == SUBJECT_CLOCK_SHIM; i++) {
+        variables->list[count++] = (char *)lane->preload[i];
+    }
     variables->list[count] = NULL;
 }
 
@@ -355,9 +381,9 @@ static bool run_setup(struct lane *lane, struct cluster_fault *why)
 bool lane_open(struct lane *lane, const struct lane_options *options, struct cluster_fault *why)
 {
     *lane = (struct lane){.options = *options, .lock = -1, .listener = -1};
-    if (find_user(&lane->user, why) && make_folder(lane, why) && start_server(lane, why) &&
-        open_proxy(lane, why) && (lane->control = lane_connect(lane, "postgres", why)) != NULL &&
-        run_setup(lane, why)) {
+    if (find_user(&lane->user, why) && make_folder(lane, why) && make_clock(lane, why) &&
+        start_server(lane, why) && open_proxy(lane, why) &&
+        (lane->control = lane_connect(lane, "postgres", why)) != NULL && run_setup(lane, why)) {
         return true;
     }
     lane_close(lane);
@@ -375,6 +401,7 @@ void lane_close(struct lane *lane)
     }
     (void)cluster_close(&lane->cluster, &ignored);
     lane_stop_listening(lane);
+    clock_close(&lane->clock);
     if (lane->folder[0] != '\0') {
         (void)cluster_sweep_remove(lane->folder);
     }

@@ -5,6 +5,7 @@
  *   TMPDIR/assay-cluster-wire-XXXXXX/
  *     owner          who made it; the next cluster_sweep() removes what a killed process left
  *     assay_wire.so  the module, written from the program itself
+ *     assay_clock.so, clock   the clock's library and page, if the subject has a clock
  *     conductor      socket on which backends tell of commits
  *     a/ ... setup/  the proxy's socket of each hand
  *     home/          HOME and TMPDIR of foreign processes, theirs
@@ -18,6 +19,7 @@
 #define WIRE_LANE_H
 
 #include "real/cluster.h"
+#include "wire/clock.h"
 #include "wire/keeper.h"
 #include "wire/proxy.h"
 #include "wire/subject.h"
@@ -48,6 +50,9 @@ struct lane {
     PGconn *control; /* to the database postgres */
     char log[CLUSTER_FOLDER_SIZE + 8];
     unsigned runs;
+    struct clock clock;
+    char preload[2][CLUSTER_FOLDER_SIZE + 32]; /* variables that bring the clock */
+    const char *server_environment[4];
     proxy_told *told; /* for a run; NULL: everything passes */
     void *context;
 };

@@ -409,7 +409,7 @@ static bool read_clock(struct reader *reader, void *context)
 
 static bool read_patience(struct reader *reader, void *context)
 {
-    return reader_number(reader, 1, 3600, &((struct subject *)context)->patience);
+    return reader_number(reader, 1, 1000000, &((struct subject *)context)->patience);
 }
 
 enum { KEY_SETUP, KEY_WORKERS, KEY_DONE };
@@ -469,13 +469,17 @@ bool subject_parse(struct subject *subject, const char *text, size_t size, const
 {
     struct reader reader;
     uint64_t seen;
-    *subject = (struct subject){.patience = SUBJECT_PATIENCE_SEC};
+    *subject = (struct subject){0};
     bool ok =
         reader_open(&reader, text, size, origin, fault) &&
         reader_fields(&reader, "a subject is a map with setup, workers and done", subject_fields,
                       sizeof subject_fields / sizeof *subject_fields, subject, &seen) &&
         check_needed(&reader, seen) && check_known(&reader, subject) && reader_finish(&reader);
     reader_close(&reader);
+    if (subject->patience == 0) {
+        subject->patience =
+            subject->clock == SUBJECT_CLOCK_SHIM ? SUBJECT_CLOCK_SEC : SUBJECT_PATIENCE_SEC;
+    }
     CHECK(!ok || (subject->setup != NULL && subject->workers.run != NULL &&
                   subject->done != NULL)); /* SJ1 */
     return ok;

@@ -11,7 +11,8 @@
  *      expect:   [{ select: "select count(*) from effects", is: "6" }]
  *      known:    [{ breaks: exactly-once, says: "docs: a step may run again" }]
  *      clock:    none          none, server or shim
- *      patience: 20            seconds without a counting commit until work counts as stranded
+ *      patience: 20            seconds (of the clock, if there is one) without a counting commit until work
+ *                              counts as stranded
  *
  * setup, workers and done are needed, the rest is optional.
  *
@@ -30,7 +31,8 @@
 #define SUBJECT_NAME_SIZE    64
 #define SUBJECT_WORKERS_MAX  8
 #define SUBJECT_CLIENTS_MAX  3
-#define SUBJECT_PATIENCE_SEC 20
+#define SUBJECT_PATIENCE_SEC 20  /* in real time */
+#define SUBJECT_CLOCK_SEC    300 /* of Assay's clock */
 
 enum subject_preset {
     SUBJECT_NEVER, /* no preset: a query that returns no row */
@@ -98,7 +100,7 @@ struct subject {
     struct subject_known known[SUBJECT_PROMISES_MAX];
     size_t known_count;
     enum subject_clock clock;
-    int64_t patience; /* seconds */
+    int64_t patience; /* seconds, of the clock if there is one */
 };
 
 /* Reads YAML; `origin` names it in messages. False: *fault says where, what is wrong and what would

@@ -10,10 +10,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define TURN_MS       10
+#define TURN_MS       4
 #define ASK_SEC       0.02 /* between two questions whether it is done */
 #define SETTLE_SEC    0.15 /* done, and nothing was committed for so long */
 #define LEARN_SEC     2.0
+#define FROZEN_SEC    60  /* with a clock: nobody waits for any time, and nothing happens */
+#define BACK_SEC      20  /* for a worker to connect that was started again */
 #define CLIENT_SEC    3   /* workers do not wait longer for clients, which may wait for them */
 #define RESTART_SEC   0.1 /* after a worker ended by itself */
 #define DEATHS_MAX    6   /* of one worker in a run: it dies in a loop */
@@ -24,6 +26,12 @@ double trial_now(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void trial_moves(struct trial *trial)
+{
+    trial->moved = trial_now();
+    trial->clock_moved = trial_clock(trial);
 }
 
 void trial_end(struct trial *trial, enum trial_verdict verdict, const char *broken,
@@ -160,7 +168,7 @@ static void look_after_hands(struct trial *trial)
     }
     if (clients_ended(trial) || trial_now() - trial->began > CLIENT_SEC) {
         if (!trial->hands[0].admitted) {
-            trial->moved = trial_now();
+            trial_moves(trial);
             trial_admit(trial, &trial->hands[0]);
         }
     }
@@ -232,21 +240,25 @@ static void judge_progress(struct trial *trial)
 {
     double now = trial_now();
     double patience = (double)trial->subject->patience;
+    double still = trial_clock(trial) - trial->clock_moved;
+    bool frozen = trial->lane->clock.page != NULL && now - trial->moved > FROZEN_SEC;
     char how[80];
     if (trial->done && clients_ended(trial) && !trial_holds(trial) &&
-        now - trial->moved > SETTLE_SEC && (all_are_back(trial) || now - trial->moved > patience)) {
+        now - trial->moved > SETTLE_SEC && (all_are_back(trial) || now - trial->moved > BACK_SEC)) {
         finish(trial);
         return;
     }
-    if (now - trial->moved > patience / 2 && trial->struck > 0 && !trial->joined) {
+    if (still > patience / 2 && trial->struck > 0 && !trial->joined) {
         trial->joined = true;
         trial_join_others(trial);
     }
-    if (now - trial->moved > patience) {
-        (void)snprintf(how, sizeof how, "no commit for %.0f s", patience);
+    if (still > patience || frozen) {
+        (void)snprintf(how, sizeof how, "no commit for %.0f s%s", still,
+                       trial->lane->clock.page == NULL ? "" : " of the clock");
         call_it_stranded(trial, how);
-    } else if (now - trial->began > PATIENCES_MAX * patience) {
-        (void)snprintf(how, sizeof how, "commits for %.0f s", now - trial->began);
+    } else if (trial_clock(trial) - trial->clock_began > PATIENCES_MAX * patience) {
+        (void)snprintf(how, sizeof how, "commits for %.0f s",
+                       trial_clock(trial) - trial->clock_began);
         call_it_stranded(trial, how);
     }
 }
@@ -368,6 +380,7 @@ static void conduct(struct trial *trial)
         turn(trial);
         look_after_hands(trial);
         trial_let_go(trial);
+        trial_move_clock(trial);
         if (!trial->over) {
             ask_whether_done(trial);
             judge_progress(trial);
@@ -396,7 +409,8 @@ static bool begin(struct trial *trial)
         return false;
     }
     trial->began = trial_now();
-    trial->moved = trial->began;
+    trial_moves(trial);
+    trial->clock_began = trial->clock_moved;
     trial->lane->told = trial_told;
     trial->lane->context = trial;
     for (unsigned i = 0; i < (unsigned)trial->subject->clients.count; i++) {

@@ -131,7 +131,7 @@ static void note_commit(struct trial *trial, const struct trial_seat *seat)
 {
     struct trial_result *result = trial->result;
     if (seat->ordinal > 0 && trial->learn_until == 0) {
-        trial->moved = trial_now();
+        trial_moves(trial);
         if (result->start_seconds == 0) {
             result->start_seconds = trial->moved - trial->began;
         }

@@ -80,9 +80,15 @@ struct trial {
     bool client_hit; /* a fault hit a client: what it did not enqueue cannot be missed */
     bool over;       /* with a verdict */
     double learn_until;
+    double looked;  /* whether everything rests, last */
+    unsigned rests; /* looks in a row that found it so */
+    unsigned leaps;
+    double clock_began, clock_moved; /* by the lane's clock */
 };
 
 double trial_now(void);
+/* Something happened that counts as progress. */
+void trial_moves(struct trial *trial);
 
 /* The first verdict stays. */
 void trial_end(struct trial *trial, enum trial_verdict verdict, const char *broken,
@@ -102,6 +108,12 @@ void trial_close_seat(struct trial_seat *seat);
 /* Lets go what waits behind commits that are through. */
 void trial_next_queued(struct trial *trial);
 const struct trial_backend *trial_find_backend(const struct trial *trial, pid_t pid);
+
+/* ---- trial_clock.c ---- */
+/* Seconds of the lane's clock, which is real time if the subject has none. */
+double trial_clock(const struct trial *trial);
+/* Leaps to the next deadline, if everything rests. */
+void trial_move_clock(struct trial *trial);
 
 /* ---- trial_strike.c ---- */
 /* The point that hits here, or NULL. */

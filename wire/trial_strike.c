@@ -137,7 +137,7 @@ void trial_strike(struct trial *trial, struct trial_seat *seat, const struct poi
         trial->result->hit_at = trial->result->commit_count;
     }
     trial->struck = trial_now();
-    trial->moved = trial->struck;
+    trial_moves(trial);
     trial->struck_at = trial->result->commit_count;
     trial->client_hit = trial->client_hit || seat->hand->index >= LANE_CLIENT;
     act(trial, seat, trial->plan->control ? control : point->fault);
@@ -166,7 +166,7 @@ static void end_hold(struct trial *trial, struct trial_seat *seat)
     if (seat->hold == TRIAL_PAUSED) {
         wake(seat->hand);
     }
-    trial->moved = trial_now();
+    trial_moves(trial);
     trial_answer(seat, seat->hold == TRIAL_OPEN ? EVENT_END : EVENT_GO, NULL);
 }
 
@@ -189,7 +189,7 @@ void trial_let_go(struct trial *trial)
     for (size_t i = 0; i < LANE_SETUP; i++) {
         if (trial->hands[i].paused && wakes) {
             wake(&trial->hands[i]);
-            trial->moved = now;
+            trial_moves(trial);
         }
     }
 }

@@ -1,0 +1,72 @@
+#include "wire/trial_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RESTS_NEEDED 3     /* looks in a row that find everything at rest */
+#define LOOK_SEC     0.002 /* between two of them */
+
+/* A backend that works, or waits for a lock, may still answer somebody. One that is held by a fault
+ * does not count: the rest of the world goes on without it. */
+static bool server_rests(struct trial *trial)
+{
+    static const char query[] =
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' "
+        "AND pid <> pg_backend_pid()";
+    char rows[JUDGE_TEXT_SIZE];
+    if (judge_rows(trial->judge, query, rows) != JUDGE_HOLDS) {
+        return false;
+    }
+    for (char *at = rows; *at != '\0';) {
+        pid_t pid = (pid_t)strtol(at, &at, 10);
+        bool held = false;
+        for (size_t i = 0; i < TRIAL_SEATS; i++) {
+            const struct trial_seat *seat = &trial->seats[i];
+            held =
+                held || (seat->fd >= 0 && seat->hold != TRIAL_FREE && seat->event.backend == pid);
+        }
+        if (!held) {
+            return false;
+        }
+        at += *at == '\n';
+    }
+    return true;
+}
+
+static bool hands_rest(const struct trial *trial)
+{
+    for (size_t i = 0; i < LANE_SETUP; i++) {
+        const struct trial_hand *hand = &trial->hands[i];
+        if (hand->start_at > 0 || (hand->runs && hand->admitted && !hand->connected) ||
+            !keeper_rests(&hand->keeper)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double trial_clock(const struct trial *trial)
+{
+    return trial_now() + clock_ahead(&trial->lane->clock);
+}
+
+void trial_move_clock(struct trial *trial)
+{
+    double now = trial_now();
+    if (trial->lane->clock.page == NULL || trial->learn_until > 0 ||
+        now - trial->looked < LOOK_SEC) {
+        return;
+    }
+    trial->looked = now;
+    if (!proxy_rests(trial->lane->proxy) || !hands_rest(trial)) {
+        trial->rests = 0;
+        return;
+    }
+    if (++trial->rests < RESTS_NEEDED) {
+        return;
+    }
+    trial->rests = 0;
+    if (server_rests(trial)) {
+        trial->leaps += clock_leap(&trial->lane->clock);
+    }
+}
