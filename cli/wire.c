@@ -212,7 +212,8 @@ static int use_crew(struct request *request, struct artefacts *results)
                                    .quiet = request->json,
                                    .live = !request->json && isatty(STDERR_FILENO) == 1};
     if (!crew_open(&crew, &options, (unsigned)request->lane_count, &why)) {
-        return complain(why.text);
+        (void)complain(why.text);
+        return crew.setup_failed ? CLI_USAGE : CLI_UNAVAILABLE;
     }
     int status = sweep(request, &crew, &tell);
     crew_close(&crew);

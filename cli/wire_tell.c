@@ -208,6 +208,7 @@ static void print_sum(const struct probe_result *result)
                                 "started again"
                               : "",
            result->deaths);
+    printf(result->end == PROBE_INTERRUPTED ? "; interrupted" : "");
     printf(result->end == PROBE_OUT_OF_TIME ? "; out of time: %zu of %zu runs were planned and not "
                                               "made\n"
                                             : "\n",

@@ -17,6 +17,7 @@
 /* What a lane says when it has opened. */
 struct opening {
     bool ok;
+    bool setup_failed;
     struct cluster_fault why;
 };
 
@@ -102,6 +103,7 @@ static _Noreturn void be_lane(const struct lane_options *options, int fd, pid_t 
         _exit(1);
     }
     opening.ok = lane_open(&lane, options, &opening.why);
+    opening.setup_failed = lane.setup_failed;
     if (write_all(fd, &opening, sizeof opening) && opening.ok) {
         serve(&lane, fd);
     }
@@ -142,6 +144,7 @@ bool crew_open(struct crew *crew, const struct lane_options *options, unsigned l
                struct cluster_fault *why)
 {
     bool ok = true;
+    bool setup_failed = false;
     CHECK(lanes >= 1 && lanes <= CREW_LANES_MAX);
     *crew = (struct crew){0};
     for (unsigned i = 0; ok && i < lanes; i++) {
@@ -154,11 +157,13 @@ bool crew_open(struct crew *crew, const struct lane_options *options, unsigned l
             (void)cluster_fault_set(why, "a lane ended while it was starting");
         } else if (!opening.ok) {
             ok = false;
+            setup_failed = opening.setup_failed;
             *why = opening.why;
         }
     }
     if (!ok) {
         crew_close(crew);
+        crew->setup_failed = setup_failed;
     }
     return ok;
 }

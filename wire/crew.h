@@ -22,6 +22,7 @@ struct crew_lane {
 struct crew {
     struct crew_lane lanes[CREW_LANES_MAX];
     unsigned count;
+    bool setup_failed; /* why it did not open: the subject's setup, and nothing of ours */
 };
 
 /* Starts the lanes, each of which runs the subject's setup. False: *why says what was wrong. */

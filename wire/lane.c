@@ -373,7 +373,7 @@ static bool run_setup(struct lane *lane, struct cluster_fault *why)
     struct keeper keeper;
     return copy_database(lane, TEMPLATE, "postgres", why) &&
            lane_start(lane, LANE_SETUP, lane->options.subject->setup, TEMPLATE, &keeper, why) &&
-           await_setup(lane, &keeper, why);
+           (await_setup(lane, &keeper, why) || !(lane->setup_failed = true));
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -386,7 +386,9 @@ bool lane_open(struct lane *lane, const struct lane_options *options, struct clu
         (lane->control = lane_connect(lane, "postgres", why)) != NULL && run_setup(lane, why)) {
         return true;
     }
+    bool setup_failed = lane->setup_failed;
     lane_close(lane);
+    lane->setup_failed = setup_failed;
     return false;
 }
 

@@ -50,6 +50,7 @@ struct lane {
     PGconn *control; /* to the database postgres */
     char log[CLUSTER_FOLDER_SIZE + 8];
     unsigned runs;
+    bool setup_failed; /* why it did not open: the subject's setup, and nothing of ours */
     struct clock clock;
     char preload[2][CLUSTER_FOLDER_SIZE + 32]; /* variables that bring the clock */
     const char *server_environment[4];
