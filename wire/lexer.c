@@ -126,6 +126,12 @@ static size_t hexadecimal(const struct reader *in, size_t i)
     return i;
 }
 
+/* .5, but not the second dot of 1..5 */
+static bool begins_fraction(const struct reader *in, size_t i)
+{
+    return in->text[i] == '.' && is_digit(at(in, i + 1)) && (i == 0 || in->text[i - 1] != '.');
+}
+
 static size_t number(const struct reader *in, size_t i)
 {
     char base = at(in, i + 1) | 0x20;
@@ -204,7 +210,7 @@ struct lexer_token lexer_next(const char *text, size_t length, size_t from)
         return token(LEXER_QUOTED, from, quoted(&in, from, false));
     } else if (begins_word(c)) {
         return token(LEXER_WORD, from, word(&in, from));
-    } else if (is_digit(c) || (c == '.' && is_digit(at(&in, from + 1)))) {
+    } else if (is_digit(c) || begins_fraction(&in, from)) {
         return token(LEXER_LITERAL, from, number(&in, from));
     } else if (c == '$' && dollar(&in, from) > from) {
         return token(LEXER_LITERAL, from, dollar(&in, from));

@@ -64,9 +64,15 @@ static void forget_scan(struct queue *queue)
     queue->commits = queue->ends = false;
 }
 
+/* Nothing answers it. A driver may even send CopyFail after the end of its COPY. */
+static bool is_silent(enum queue_kind kind)
+{
+    return kind == QUEUE_NOTHING || kind == QUEUE_COPY_END;
+}
+
 struct queue_item *queue_front(struct queue *queue)
 {
-    while (!queue_empty(queue) && item_at(queue, queue->first)->kind == QUEUE_NOTHING) {
+    while (!queue_empty(queue) && is_silent(item_at(queue, queue->first)->kind)) {
         queue->first++;
     }
     return queue_empty(queue) ? NULL : item_at(queue, queue->first);

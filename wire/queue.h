@@ -49,7 +49,7 @@ static inline bool queue_empty(const struct queue *queue)
 
 bool queue_full(const struct queue *queue);
 void queue_push(struct queue *queue, struct queue_item item);
-/* The item at the front; NULL: none. */
+/* The item that the next answer is for; NULL: none. */
 struct queue_item *queue_front(struct queue *queue);
 void queue_pop(struct queue *queue);
 

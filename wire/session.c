@@ -139,6 +139,7 @@ bool session_refuse(struct session *session, const char *sqlstate, const char *m
 {
     struct buffer *up = &session->up, *down = &session->down;
     struct frame frame;
+    queue_front(&session->queue); /* what nothing answers is gone */
     bool unanswered = session->queue.next - session->queue.first != session->waiting;
     if (!session->about.held_up || session->about.held_down || unanswered || session->executed ||
         session->expected != 'I' || session->down_left > 0 || down->ready != down->parsed ||

@@ -189,11 +189,12 @@ static void be_ready(struct session *session, char transaction)
     session->about.transaction = transaction;
     session->answer = (struct session_answer){0};
     session->copy_in = false;
-    if (queue_empty(&session->queue) || session->queue.batches == 0) {
+    bool all = queue_front(&session->queue) == NULL;
+    if (session->queue.batches == 0) {
         session->expected = transaction;
         session->copying = false;
     }
-    if (transaction == 'I' && queue_empty(&session->queue)) {
+    if (transaction == 'I' && all) {
         names_forget_portals(&session->names);
     }
     session_tell(session, &(struct proxy_event){.kind = PROXY_READY, .transaction = transaction});
