@@ -7,8 +7,9 @@ static int run_verb(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    fprintf(stderr, "assay wire: built without libpq: install the Debian package libpq-dev and build "
-                    "again\n");
+    fprintf(stderr,
+            "assay wire: built without libpq: install the Debian package libpq-dev and build "
+            "again\n");
     return CLI_UNAVAILABLE;
 }
 

@@ -26,6 +26,9 @@ static void print_commit(const char *before, const struct trial_commit *commit)
     } else {
         printf("%s%c:%-4u %.*s\n", before, commit->worker, commit->ordinal, SHOWN, commit->name);
     }
+    if (commit->rows[0] != '\0') {
+        printf("%s         %.*s\n", before, SHOWN, commit->rows);
+    }
 }
 
 static void print_trace(const struct probe_trace *trace)
@@ -126,6 +129,9 @@ static void write_finding(const struct wire_tell *tell, const struct probe_findi
         const struct trial_commit *commit = &finding->after[i];
         fprintf(out, "    %c:%-4u %s%.*s\n", commit->worker, commit->ordinal,
                 commit->life > 1 ? "(started again) " : "", SHOWN, commit->name);
+        if (commit->rows[0] != '\0') {
+            fprintf(out, "           %.*s\n", SHOWN, commit->rows);
+        }
     }
     fputc('\n', out);
 }

@@ -3,7 +3,7 @@
  * A lane is a process of its own, so that what a run starts is below it and below no other lane, and
  * so that it ends with whatever made it.
  *
- * (CW1) After crew_close(), and after a signal that ended the caller, nothing of a lane is left but
+ * (CR1) After crew_close(), and after a signal that ended the caller, nothing of a lane is left but
  *       what the next cluster_sweep() removes. */
 #ifndef WIRE_CREW_H
 #define WIRE_CREW_H

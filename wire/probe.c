@@ -252,7 +252,10 @@ static void took_confirmation(struct probe *probe, const struct job *job,
     bool broken = result->verdict == TRIAL_BROKEN && strcmp(result->broken, finding->broken) == 0;
     if (job->kind == JOB_REPEAT) {
         finding->repeated++;
-        finding->again += broken;
+        if (broken && finding->again++ == 0) { /* the repetitions know the rows, too */
+            finding->after_count = 0;
+            keep_after(finding, result);
+        }
         return;
     }
     finding->control_ran = true;
@@ -325,6 +328,7 @@ static bool next(void *context, struct trial_plan *plan, size_t *tag)
     memcpy(plan->points, job->points, sizeof plan->points);
     plan->control = job->kind == JOB_CONTROL;
     plan->learn = job->kind == JOB_RECORD;
+    plan->rows = job->kind != JOB_POINT; /* it costs time, and is worth it where it is shown */
     plan->background = probe->result->trace.background;
     plan->reference = probe->result->trace.reference;
     while (probe->next < probe->count && probe->jobs[probe->next].given) {

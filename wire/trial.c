@@ -31,6 +31,7 @@ double trial_now(void)
 void trial_moves(struct trial *trial)
 {
     trial->moved = trial_now();
+    trial->settled = false;
     trial->clock_moved = trial_clock(trial);
 }
 
@@ -236,6 +237,13 @@ static void call_it_stranded(struct trial *trial, const char *how)
               tail[0] == '\0' ? "" : "; it printed: ", tail);
 }
 
+/* Rest is seen where there is a clock, and timed where there is none. */
+static bool has_settled(const struct trial *trial)
+{
+    return trial->lane->clock.page == NULL ? trial_now() - trial->moved > SETTLE_SEC
+                                           : trial->settled;
+}
+
 static void judge_progress(struct trial *trial)
 {
     double now = trial_now();
@@ -243,8 +251,8 @@ static void judge_progress(struct trial *trial)
     double still = trial_clock(trial) - trial->clock_moved;
     bool frozen = trial->lane->clock.page != NULL && now - trial->moved > FROZEN_SEC;
     char how[80];
-    if (trial->done && clients_ended(trial) && !trial_holds(trial) &&
-        now - trial->moved > SETTLE_SEC && (all_are_back(trial) || now - trial->moved > BACK_SEC)) {
+    if (trial->done && clients_ended(trial) && !trial_holds(trial) && has_settled(trial) &&
+        (all_are_back(trial) || now - trial->moved > BACK_SEC)) {
         finish(trial);
         return;
     }
@@ -408,6 +416,7 @@ static bool begin(struct trial *trial)
         trial_end(trial, TRIAL_FAILED, "", "%s", why.text);
         return false;
     }
+    trial_rows_begin(trial);
     trial->began = trial_now();
     trial_moves(trial);
     trial->clock_began = trial->clock_moved;
@@ -450,6 +459,7 @@ void trial_do(struct lane *lane, const struct trial_plan *plan, struct trial_res
             keeper_kill(&trial.hands[i].keeper); /* judged when nobody can change anything */
         }
         judge_end(&trial);
+        trial_rows_end(&trial);
     }
     result->seconds = trial_now() - trial.began;
     clear(&trial);

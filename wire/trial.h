@@ -20,6 +20,7 @@
 
 #define TRIAL_COMMITS_MAX    1024
 #define TRIAL_NAME_SIZE      240
+#define TRIAL_ROWS_SIZE      320
 #define TRIAL_BACKGROUND_MAX 64
 
 struct trial_commit {
@@ -29,6 +30,7 @@ struct trial_commit {
     unsigned life;              /* of the worker: 1, and one more each time it was started again */
     bool learnt;                /* came after everything was done */
     char name[TRIAL_NAME_SIZE]; /* its statements without literals */
+    char rows[TRIAL_ROWS_SIZE]; /* what it changed, if the plan asks for it */
 };
 
 /* Statements whose commits do not count. */
@@ -41,6 +43,7 @@ struct trial_plan {
     struct point points[POINT_DEPTH_MAX];
     size_t count;
     bool control; /* hold where the fault would hit, and go on */
+    bool rows;    /* say of each commit which rows it changed */
     bool learn;   /* watch what goes on committing when all is done */
     struct trial_background background;
     struct judge_reference reference;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESTS_NEEDED 3     /* looks in a row that find everything at rest */
+#define RESTS_NEEDED 3 /* looks in a row that find everything at rest */
+#define CONNECTIONS  256
 #define LOOK_SEC     0.002 /* between two of them */
 
 /* A backend that works, or waits for a lock, may still answer somebody. One that is held by a fault
@@ -33,6 +34,26 @@ static bool server_rests(struct trial *trial)
     return true;
 }
 
+/* A connection that is being made is no query that waits for its answer, and yet is not at rest. */
+static bool connections_rest(const struct trial *trial)
+{
+    struct proxy_connection list[CONNECTIONS];
+    unsigned count = proxy_list(trial->lane->proxy, list, CONNECTIONS);
+    for (unsigned i = 0; i < count && i < CONNECTIONS; i++) {
+        bool waits = list[i].worker < LANE_SETUP && !trial->hands[list[i].worker].admitted;
+        if (list[i].client && list[i].transaction == 0 && !list[i].replicates && !waits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool proxy_is_quiet(const struct trial *trial)
+{
+    return proxy_turn(trial->lane->proxy, 0) == 0 && proxy_rests(trial->lane->proxy) &&
+           connections_rest(trial);
+}
+
 static bool hands_rest(const struct trial *trial)
 {
     for (size_t i = 0; i < LANE_SETUP; i++) {
@@ -53,12 +74,11 @@ double trial_clock(const struct trial *trial)
 void trial_move_clock(struct trial *trial)
 {
     double now = trial_now();
-    if (trial->lane->clock.page == NULL || trial->learn_until > 0 ||
-        now - trial->looked < LOOK_SEC) {
+    if (trial->lane->clock.page == NULL || now - trial->looked < LOOK_SEC) {
         return;
     }
     trial->looked = now;
-    if (!proxy_rests(trial->lane->proxy) || !hands_rest(trial)) {
+    if (!proxy_is_quiet(trial) || !hands_rest(trial)) {
         trial->rests = 0;
         return;
     }
@@ -66,7 +86,13 @@ void trial_move_clock(struct trial *trial)
         return;
     }
     trial->rests = 0;
-    if (server_rests(trial)) {
+    if (!server_rests(trial)) {
+        return;
+    }
+    if (trial->done && trial->learn_until ==
+                           0) { /* nothing is under way any more: what there is to judge is there */
+        trial->settled = true;
+    } else {
         trial->leaps += clock_leap(&trial->lane->clock);
     }
 }

@@ -83,6 +83,7 @@ struct trial {
     double looked;  /* whether everything rests, last */
     unsigned rests; /* looks in a row that found it so */
     unsigned leaps;
+    bool settled;                    /* it is done, and everything was seen at rest since */
     double clock_began, clock_moved; /* by the lane's clock */
 };
 
@@ -108,6 +109,11 @@ void trial_close_seat(struct trial_seat *seat);
 /* Lets go what waits behind commits that are through. */
 void trial_next_queued(struct trial *trial);
 const struct trial_backend *trial_find_backend(const struct trial *trial, pid_t pid);
+
+/* ---- trial_rows.c ---- */
+void trial_rows_begin(struct trial *trial);
+/* Writes the rows into the result's commits. */
+void trial_rows_end(struct trial *trial);
 
 /* ---- trial_clock.c ---- */
 /* Seconds of the lane's clock, which is real time if the subject has none. */

@@ -56,12 +56,13 @@ ls "$scratch"/out/findings/*/words.txt >/dev/null || wrong "no words of the find
 expect 4 'no fault hit anything' "$assay" wire "$subjects/c/mended.yaml" --point a:99:kill-after --lanes 1
 
 # ---- bad input ---------------------------------------------------------------------------------------
-subject() { # name, then the text of its keys that differ
+finish="psql -q -c \"update jobs set status = 'done'\" -c \"select pg_sleep(60)\""
+subject() { # name; variables say which keys differ
     cp "$subjects/c/schema.sql" "$scratch/"
     cat >"$scratch/$1.yaml" <<END
 setup: ${setup:-psql -q -f schema.sql}
 clients: { run: psql -q -c "insert into jobs default values" }
-workers: { run: ${worker:-psql -q -c "update jobs set status = 'done'" -c "select pg_sleep(60)"} }
+workers: { run: ${worker:-$finish} }
 done: ${query:-select not exists (select 1 from jobs where status <> 'done')}
 promises: [{ never: ${never:-select 1 where false}, says: the test }]
 patience: 2
