@@ -1,5 +1,6 @@
 /* assay wire: any engine on PostgreSQL, unmodified, crashed on both sides of every commit. */
 #include "cli/interrupt.h"
+#include "cli/wire_init.h"
 #include "cli/wire_tell.h"
 #include "reports/artefacts.h"
 
@@ -13,12 +14,14 @@
 static const char help[] =
     "usage: assay wire SUBJECT.yaml [--record] [--point P [--repeat N]] [--faults LIST]\n"
     "                  [--depth 2] [--time 10m] [--lanes N] [--pg DIR] [--json] [--out DIR]\n"
+    "       assay wire init --setup COMMAND --worker COMMAND [--client COMMAND] [--draft FILE]\n"
     "\n"
     "Runs somebody's engine, unmodified, on a private PostgreSQL behind a proxy. It is recorded\n"
     "twice without faults; then each commit of each worker and client is run again with each\n"
     "fault: killed or cut off before and after it, late, half open, paused, refused with an\n"
     "SQLSTATE, the server crashed. What breaks a promise of the subject, strands work or makes a\n"
-    "worker die is repeated five times, and once without the fault.\n"
+    "worker die is repeated five times, and once without the fault. init runs the commands once,\n"
+    "prints what was committed and which tables there are, and writes a draft (wire.yaml).\n"
     "\n"
     "  --record      only the recording: which process committed what, in order\n"
     "  --point P     only this point, such as a:13:kill-after: worker a, its 13th commit that\n"
@@ -39,6 +42,7 @@ static const char help[] =
     "example: assay wire wire/subjects/c/broken.yaml --faults kill\n";
 
 struct request {
+    struct wire_init init;
     const char *faults, *points, *repeat, *depth, *time, *lanes, *programs, *out;
     bool record, json, expect_finding;
     uint64_t repeat_count, depth_count, lane_count;
@@ -113,6 +117,21 @@ static int read_subject(struct request *request)
     return CLI_OK;
 }
 
+static bool is_init(const struct request *request)
+{
+    return strcmp(request->arguments.positional[0], "init") == 0;
+}
+
+static int check_init(struct request *request)
+{
+    request->init.programs = request->programs;
+    request->init.draft = request->init.draft == NULL ? "wire.yaml" : request->init.draft;
+    if (request->init.setup == NULL || request->init.worker == NULL) {
+        return cli_usage_error(&cli_wire, "init needs --setup COMMAND and --worker COMMAND");
+    }
+    return CLI_OK;
+}
+
 static int read_request(int argc, char **argv, struct request *request)
 {
     const struct cli_option options[] = {{"--faults", &request->faults, NULL},
@@ -123,6 +142,10 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--lanes", &request->lanes, NULL},
                                          {"--pg", &request->programs, NULL},
                                          {"--out", &request->out, NULL},
+                                         {"--setup", &request->init.setup, NULL},
+                                         {"--worker", &request->init.worker, NULL},
+                                         {"--client", &request->init.client, NULL},
+                                         {"--draft", &request->init.draft, NULL},
                                          {"--record", NULL, &request->record},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
@@ -130,6 +153,9 @@ static int read_request(int argc, char **argv, struct request *request)
                            &request->arguments);
     if (status == CLI_OK && request->arguments.count != 1) {
         status = cli_usage_error(&cli_wire, "it takes one SUBJECT.yaml");
+    }
+    if (status == CLI_OK && is_init(request)) {
+        return check_init(request);
     }
     if (status == CLI_OK) {
         (void)snprintf(request->path, sizeof request->path, "%s", request->arguments.positional[0]);
@@ -228,7 +254,10 @@ static int run_verb(int argc, char **argv)
         return complain("not enough memory");
     }
     int status = read_request(argc, argv, request);
-    if (status == CLI_OK) {
+    if (status == CLI_OK && is_init(request)) {
+        interrupt_watch();
+        status = wire_init(&request->init);
+    } else if (status == CLI_OK) {
         interrupt_watch();
         status = results_open(&results, &(struct results_plan){.verb = &cli_wire,
                                                                .folder = request->out,

@@ -73,6 +73,9 @@ struct probe_result {
 void probe_do(struct crew *crew, const struct subject *subject, const struct probe_options *options,
               struct probe_result *result);
 
+/* One run without faults of a subject whose `done` nobody knows yet. False: *result says why. */
+bool probe_survey(struct crew *crew, bool (*stop)(void), struct trial_result *result);
+
 /* Whether it counts against the subject: it was found again, and its control arm held (PB2). */
 bool probe_counts(const struct probe_finding *finding);
 

@@ -13,6 +13,7 @@
 #define TURN_MS       4
 #define ASK_SEC       0.02 /* between two questions whether it is done */
 #define SETTLE_SEC    0.15 /* done, and nothing was committed for so long */
+#define SURVEY_SEC    3.0  /* nothing was committed for so long */
 #define LEARN_SEC     2.0
 #define FROZEN_SEC    60  /* with a clock: nobody waits for any time, and nothing happens */
 #define BACK_SEC      20  /* for a worker to connect that was started again */
@@ -181,6 +182,10 @@ static void ask_whether_done(struct trial *trial)
 {
     char text[JUDGE_TEXT_SIZE];
     double now = trial_now();
+    if (trial->plan->survey) {
+        trial->done = trial->hands[0].connected && now - trial->moved > SURVEY_SEC;
+        return;
+    }
     if (now - trial->asked < ASK_SEC || trial->over) {
         return;
     }
@@ -458,7 +463,11 @@ void trial_do(struct lane *lane, const struct trial_plan *plan, struct trial_res
         for (size_t i = 0; i < LANE_SETUP; i++) {
             keeper_kill(&trial.hands[i].keeper); /* judged when nobody can change anything */
         }
-        judge_end(&trial);
+        if (plan->survey) {
+            trial_survey(&trial);
+        } else {
+            judge_end(&trial);
+        }
         trial_rows_end(&trial);
     }
     result->seconds = trial_now() - trial.began;

@@ -21,6 +21,7 @@
 #define TRIAL_COMMITS_MAX    1024
 #define TRIAL_NAME_SIZE      240
 #define TRIAL_ROWS_SIZE      320
+#define TRIAL_SURVEY_SIZE    8192
 #define TRIAL_BACKGROUND_MAX 64
 
 struct trial_commit {
@@ -43,6 +44,7 @@ struct trial_plan {
     struct point points[POINT_DEPTH_MAX];
     size_t count;
     bool control; /* hold where the fault would hit, and go on */
+    bool survey;  /* nobody knows yet when it is done: it ends when nothing commits any more */
     bool rows;    /* say of each commit which rows it changed */
     bool learn;   /* watch what goes on committing when all is done */
     struct trial_background background;
@@ -66,6 +68,7 @@ struct trial_result {
     unsigned deaths;                /* workers that ended by themselves */
     char dead;                      /* which one did first; 0: none */
     double seconds, start_seconds;  /* of the run; until the first counting commit */
+    char survey[TRIAL_SURVEY_SIZE]; /* tables, their rows and what their status columns hold */
     size_t commit_count;
     struct trial_commit commits[TRIAL_COMMITS_MAX];
     struct judge_reference reference; /* of a run without points */

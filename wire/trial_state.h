@@ -115,6 +115,9 @@ void trial_rows_begin(struct trial *trial);
 /* Writes the rows into the result's commits. */
 void trial_rows_end(struct trial *trial);
 
+/* ---- trial_survey.c ---- */
+void trial_survey(struct trial *trial);
+
 /* ---- trial_clock.c ---- */
 /* Seconds of the lane's clock, which is real time if the subject has none. */
 double trial_clock(const struct trial *trial);
