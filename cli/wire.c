@@ -32,6 +32,9 @@ static const char help[] =
     "  --time T      begin no more runs after this time (60s, 10m); likeliest faults come first\n"
     "  --lanes N     so many private servers at once; the number of cores by default\n"
     "  --pg DIR      folder of PostgreSQL's server programs\n"
+    "  --against F   sweep only commits that the lock F does not have, and fail only for findings\n"
+    "                that it does not have; without F, everything is swept and F is written\n"
+    "  --accept      write F again: with the commits and findings of now\n"
     "  --json        results as JSON lines on stdout, nothing else there\n"
     "  --out DIR     results in a new folder: findings, report.html, junit.xml\n"
     "  --expect-finding  status 0 if a promise was broken, 1 if none was\n"
@@ -43,14 +46,15 @@ static const char help[] =
 
 struct request {
     struct wire_init init;
-    const char *faults, *points, *repeat, *depth, *time, *lanes, *programs, *out;
-    bool record, json, expect_finding;
+    const char *faults, *points, *repeat, *depth, *time, *lanes, *programs, *out, *against;
+    bool accept, record, json, expect_finding;
     uint64_t repeat_count, depth_count, lane_count;
     double seconds;
     struct cli_arguments arguments;
     char path[PATH_MAX]; /* of the subject, as it was given */
     char folder[PATH_MAX];
     struct subject subject;
+    struct wire_lock lock;
 };
 
 /* ---- the request ----------------------------------------------------------------------------- */
@@ -117,6 +121,19 @@ static int read_subject(struct request *request)
     return CLI_OK;
 }
 
+static int read_lock(struct request *request)
+{
+    char why[400];
+    if (request->accept && request->against == NULL) {
+        return cli_usage_error(&cli_wire, "--accept is about the file of --against");
+    }
+    if (request->against != NULL &&
+        !wire_lock_read(&request->lock, request->against, why, sizeof why)) {
+        return cli_usage_error(&cli_wire, "%s", why);
+    }
+    return CLI_OK;
+}
+
 static bool is_init(const struct request *request)
 {
     return strcmp(request->arguments.positional[0], "init") == 0;
@@ -146,6 +163,8 @@ static int read_request(int argc, char **argv, struct request *request)
                                          {"--worker", &request->init.worker, NULL},
                                          {"--client", &request->init.client, NULL},
                                          {"--draft", &request->init.draft, NULL},
+                                         {"--against", &request->against, NULL},
+                                         {"--accept", NULL, &request->accept},
                                          {"--record", NULL, &request->record},
                                          {"--json", NULL, &request->json},
                                          {"--expect-finding", NULL, &request->expect_finding}};
@@ -162,6 +181,7 @@ static int read_request(int argc, char **argv, struct request *request)
         status = read_numbers(request);
     }
     status = status == CLI_OK ? check_points(request) : status;
+    status = status == CLI_OK ? read_lock(request) : status;
     return status == CLI_OK ? read_subject(request) : status;
 }
 
@@ -173,12 +193,13 @@ static int complain(const char *what)
     return CLI_UNAVAILABLE;
 }
 
-static int status_of(const struct request *request, const struct probe_result *result)
+static int status_of(const struct request *request, const struct wire_tell *tell,
+                     const struct probe_result *result)
 {
     bool broken = false;
     for (size_t i = 0; i < result->finding_count; i++) {
         const struct probe_finding *finding = &result->findings[i];
-        broken = broken || (probe_counts(finding) && finding->known == NULL);
+        broken = broken || (probe_counts(finding) && wire_tell_is_new(tell, finding));
     }
     if (broken) {
         return request->expect_finding ? CLI_OK : CLI_BROKEN;
@@ -186,11 +207,26 @@ static int status_of(const struct request *request, const struct probe_result *r
     if (result->end != PROBE_WHOLE || result->failed > 0) {
         return CLI_INCOMPLETE;
     }
-    if (!request->record && result->hit == 0) { /* PB1 */
+    bool all_old = result->skipped > 0 && result->skipped == result->trace.count;
+    if (!request->record && result->hit == 0 && !all_old) { /* PB1 */
         fprintf(stderr, "assay wire: no fault hit anything, so that nothing was shown\n");
         return CLI_INCOMPLETE;
     }
     return request->expect_finding ? CLI_BROKEN : CLI_OK;
+}
+
+/* A lock that is not there is written; one that is there only if that was asked for. */
+static int keep_lock(const struct request *request, const struct probe_result *result, int status)
+{
+    if (request->against == NULL || (request->lock.text != NULL && !request->accept) ||
+        result->end != PROBE_WHOLE) {
+        return status;
+    }
+    if (!wire_lock_write(&request->lock, request->against, result)) {
+        return complain("the lock cannot be written");
+    }
+    fprintf(stderr, "assay wire: %s is written\n", request->against);
+    return status;
 }
 
 static int sweep(struct request *request, struct crew *crew, const struct wire_tell *tell)
@@ -206,6 +242,7 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
                                           .seconds = request->seconds,
                                           .record = request->record,
                                           .stop = interrupt_seen,
+                                          .skip = request->against == NULL ? NULL : wire_tell_skip,
                                           .progress = wire_tell_progress,
                                           .context = (void *)tell};
     probe_do(crew, &request->subject, &options, result);
@@ -220,7 +257,8 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
         if (!request->record) {
             wire_tell_sweep(tell, result);
         }
-        status = status_of(request, result);
+        status = status_of(request, tell, result);
+        status = keep_lock(request, result, status);
     }
     free(result);
     return status;
@@ -235,6 +273,7 @@ static int use_crew(struct request *request, struct artefacts *results)
     const struct wire_tell tell = {.path = request->path,
                                    .subject = &request->subject,
                                    .results = results,
+                                   .lock = request->against == NULL ? NULL : &request->lock,
                                    .quiet = request->json,
                                    .live = !request->json && isatty(STDERR_FILENO) == 1};
     if (!crew_open(&crew, &options, (unsigned)request->lane_count, &why)) {
@@ -269,6 +308,7 @@ static int run_verb(int argc, char **argv)
         }
     }
     subject_free(&request->subject);
+    wire_lock_free(&request->lock);
     free(request);
     return status;
 }

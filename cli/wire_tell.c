@@ -17,6 +17,18 @@ void wire_tell_progress(void *context, size_t runs, size_t planned)
     }
 }
 
+bool wire_tell_skip(void *context, const struct trial_commit *commit)
+{
+    const struct wire_tell *tell = context;
+    return tell->lock != NULL && wire_lock_has_commit(tell->lock, commit);
+}
+
+bool wire_tell_is_new(const struct wire_tell *tell, const struct probe_finding *finding)
+{
+    return finding->known == NULL &&
+           (tell->lock == NULL || !wire_lock_has_finding(tell->lock, finding));
+}
+
 /* ---- the recording --------------------------------------------------------------------------- */
 
 static void print_commit(const char *before, const struct trial_commit *commit)
@@ -87,9 +99,9 @@ static const char *says(const struct wire_tell *tell, const char *broken)
     return "";
 }
 
-static const char *kind_of(const struct probe_finding *finding)
+static const char *kind_of(const struct wire_tell *tell, const struct probe_finding *finding)
 {
-    return finding->known != NULL ? "known" : "new";
+    return wire_tell_is_new(tell, finding) ? "new" : "known";
 }
 
 static void again(const struct wire_tell *tell, const struct probe_finding *finding, char *text,
@@ -122,6 +134,8 @@ static void write_finding(const struct wire_tell *tell, const struct probe_findi
                                     : "it does not hold either, so that it is no finding");
     if (finding->known != NULL) {
         fprintf(out, "  known      %s\n", finding->known->says);
+    } else if (!wire_tell_is_new(tell, finding)) {
+        fprintf(out, "  accepted   in the lock\n");
     }
     fprintf(out, "  reproduce  %s\n", line);
     fprintf(out, "  after the fault\n");
@@ -169,8 +183,8 @@ static void keep_finding(const struct wire_tell *tell, const struct probe_findin
     artefacts_line(tell->results,
                    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:b, s:s, s:s}",
                              "type", "finding", "name", name, "scenario", tell->path, "clause",
-                             finding->broken, "oracle", "wire", "kind", kind_of(finding), "why",
-                             finding->text, "runs", (json_int_t)finding->runs, "again_of",
+                             finding->broken, "oracle", "wire", "kind", kind_of(tell, finding),
+                             "why", finding->text, "runs", (json_int_t)finding->runs, "again_of",
                              (int)finding->repeated, "again_broken", (int)finding->again,
                              "control_held", (int)finding->control_held, "commit", finding->commit,
                              "again", line));
@@ -192,15 +206,19 @@ static void tell_known(const struct wire_tell *tell, const struct probe_result *
     }
 }
 
-static void print_sum(const struct probe_result *result)
+static void print_sum(const struct wire_tell *tell, const struct probe_result *result)
 {
     size_t new = 0, known = 0, refused = 0;
     for (size_t i = 0; i < result->finding_count; i++) {
         const struct probe_finding *finding = &result->findings[i];
         bool counts = probe_counts(finding);
-        new += counts && finding->known == NULL;
-        known += counts && finding->known != NULL;
+        new += counts &&wire_tell_is_new(tell, finding);
+        known += counts && !wire_tell_is_new(tell, finding);
         refused += !counts;
+    }
+    if (result->skipped > 0) {
+        printf("%zu of %zu commits are in the lock and were not swept again\n", result->skipped,
+               result->trace.count);
     }
     printf("%zu runs in %.0f s, %zu hit by a fault, %zu missed their point", result->runs,
            result->seconds, result->hit, result->missed);
@@ -245,6 +263,6 @@ void wire_tell_sweep(const struct wire_tell *tell, const struct probe_result *re
                              (json_int_t)result->missed, "failed", (json_int_t)result->failed,
                              "findings", (json_int_t)counted, "seconds", result->seconds));
     if (!tell->quiet) {
-        print_sum(result);
+        print_sum(tell, result);
     }
 }

@@ -387,6 +387,19 @@ static void plan_recordings(struct probe *probe)
     }
 }
 
+static bool was_swept(const struct probe *probe, const struct trial_commit *commit)
+{
+    const struct probe_options *options = probe->options;
+    return options->skip != NULL && options->skip(options->context, commit);
+}
+
+static void count_skipped(struct probe *probe)
+{
+    for (size_t i = 0; i < probe->result->trace.count; i++) {
+        probe->result->skipped += was_swept(probe, &probe->result->trace.commits[i]);
+    }
+}
+
 /* One fault after the other over all commits, the likeliest first. */
 static void plan_points(struct probe *probe)
 {
@@ -399,8 +412,10 @@ static void plan_points(struct probe *probe)
         }
         for (size_t i = 0; i < trace->count; i++) {
             const struct trial_commit *commit = &trace->commits[i];
-            job.points[0] = (struct point){commit->worker, commit->ordinal, fault};
-            add_job(probe, &job);
+            if (!was_swept(probe, commit)) {
+                job.points[0] = (struct point){commit->worker, commit->ordinal, fault};
+                add_job(probe, &job);
+            }
         }
     }
 }
@@ -442,6 +457,7 @@ void probe_do(struct crew *crew, const struct subject *subject, const struct pro
         if (options->points != NULL) {
             plan_named(probe);
         } else if (!options->record) {
+            count_skipped(probe);
             plan_points(probe);
         }
         (void)work(probe, crew);

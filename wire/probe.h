@@ -24,6 +24,8 @@ struct probe_options {
     double seconds;     /* 0: no limit */
     bool record;        /* nothing but the recording */
     bool (*stop)(void);
+    /* Whether a commit was swept before, and need not be again; NULL: none was. */
+    bool (*skip)(void *context, const struct trial_commit *commit);
     /* After each run; may be NULL. */
     void (*progress)(void *context, size_t runs, size_t planned);
     void *context;
@@ -62,6 +64,7 @@ struct probe_result {
     enum probe_end end;
     char why[JUDGE_TEXT_SIZE]; /* of PROBE_FAILED */
     struct probe_trace trace;
+    size_t skipped; /* commits that were swept before */
     size_t planned, runs, hit, missed, failed;
     char failed_text[JUDGE_TEXT_SIZE];
     unsigned deaths; /* runs in which a worker ended by itself after a fault */

@@ -15,7 +15,8 @@
 #define SETTLE_SEC    0.15 /* done, and nothing was committed for so long */
 #define SURVEY_SEC    3.0  /* nothing was committed for so long */
 #define LEARN_SEC     2.0
-#define FROZEN_SEC    60  /* with a clock: nobody waits for any time, and nothing happens */
+#define FROZEN_SEC    30  /* of real time without a leap */
+#define LONGEST_SEC   180 /* of real time without a commit */
 #define BACK_SEC      20  /* for a worker to connect that was started again */
 #define CLIENT_SEC    3   /* workers do not wait longer for clients, which may wait for them */
 #define RESTART_SEC   0.1 /* after a worker ended by itself */
@@ -249,12 +250,20 @@ static bool has_settled(const struct trial *trial)
                                            : trial->settled;
 }
 
+/* With a clock: nobody waits for any time, or the waits are too short to ever get there. */
+static bool is_frozen(const struct trial *trial, double now)
+{
+    double still = now - trial->moved;
+    return trial->lane->clock.page != NULL &&
+           (still > LONGEST_SEC || (still > FROZEN_SEC && now - trial->leapt > FROZEN_SEC));
+}
+
 static void judge_progress(struct trial *trial)
 {
     double now = trial_now();
     double patience = (double)trial->subject->patience;
     double still = trial_clock(trial) - trial->clock_moved;
-    bool frozen = trial->lane->clock.page != NULL && now - trial->moved > FROZEN_SEC;
+    bool frozen = is_frozen(trial, now);
     char how[80];
     if (trial->done && clients_ended(trial) && !trial_holds(trial) && has_settled(trial) &&
         (all_are_back(trial) || now - trial->moved > BACK_SEC)) {

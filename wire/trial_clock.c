@@ -93,6 +93,6 @@ void trial_move_clock(struct trial *trial)
                            0) { /* nothing is under way any more: what there is to judge is there */
         trial->settled = true;
     } else {
-        trial->leaps += clock_leap(&trial->lane->clock);
+        trial->leapt = clock_leap(&trial->lane->clock) ? now : trial->leapt;
     }
 }

@@ -80,9 +80,9 @@ struct trial {
     bool client_hit; /* a fault hit a client: what it did not enqueue cannot be missed */
     bool over;       /* with a verdict */
     double learn_until;
-    double looked;  /* whether everything rests, last */
-    unsigned rests; /* looks in a row that found it so */
-    unsigned leaps;
+    double looked;                   /* whether everything rests, last */
+    unsigned rests;                  /* looks in a row that found it so */
+    double leapt;                    /* the clock, last */
     bool settled;                    /* it is done, and everything was seen at rest since */
     double clock_began, clock_moved; /* by the lane's clock */
 };
