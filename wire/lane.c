@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -172,11 +173,12 @@ static bool start_server(struct lane *lane, struct cluster_fault *why)
 PGconn *lane_connect(const struct lane *lane, const char *database, struct cluster_fault *why)
 {
     char dsn[512];
-    (void)cluster_path(dsn, sizeof dsn,
-                       "host=%s/socket port=5432 user=" CLUSTER_ROLE
-                       " dbname=%s options='-c assay_wire.quiet=on -c statement_timeout=5s "
-                       "-c client_min_messages=error'",
-                       lane->cluster.folder, database);
+    (void)cluster_path(
+        dsn, sizeof dsn,
+        "host=%s/socket port=5432 user=" CLUSTER_ROLE
+        " password=%s dbname=%s options='-c assay_wire.quiet=on -c statement_timeout=5s "
+        "-c client_min_messages=error'",
+        lane->cluster.folder, lane->password, database);
     PGconn *connection = PQconnectdb(dsn);
     CHECK(connection != NULL);
     if (PQstatus(connection) != CONNECTION_OK) {
@@ -196,6 +198,42 @@ static bool control(struct lane *lane, const char *statement, struct cluster_fau
     }
     PQclear(result);
     return ok;
+}
+
+static bool draw_password(struct lane *lane, struct cluster_fault *why)
+{
+    unsigned char bytes[16];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
+        return fail(why, "a password");
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        (void)snprintf(lane->password + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return true;
+}
+
+/* From now on everyone is asked for the password. md5, since each run connects anew and the other
+ * way is meant to be slow. */
+static bool lock_server(struct lane *lane, struct cluster_fault *why)
+{
+    static const char rules[] = "local all all md5\nlocal replication all md5\n";
+    char path[PATH_MAX];
+    char statement[200];
+    (void)snprintf(statement, sizeof statement, "ALTER ROLE " CLUSTER_ROLE " PASSWORD '%s'",
+                   lane->password);
+    (void)cluster_path(path, sizeof path, "%s/pg_hba.conf", lane->cluster.data);
+    if (!control(lane, "SET password_encryption = md5", why) || !control(lane, statement, why)) {
+        return false;
+    }
+    int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, rules, strlen(rules)) == (ssize_t)strlen(rules);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    PGresult *result = ok ? PQexec(lane->control, "SELECT pg_reload_conf()") : NULL;
+    ok = ok && PQresultStatus(result) == PGRES_TUPLES_OK;
+    PQclear(result);
+    return ok || fail(why, path);
 }
 
 bool lane_crash(struct lane *lane, struct cluster_fault *why)
@@ -301,10 +339,10 @@ static void fill_variables(const struct lane *lane, unsigned hand, const char *d
     (void)snprintf(own[1], size, "PGPORT=5432");
     (void)snprintf(own[2], size, "PGUSER=" CLUSTER_ROLE);
     (void)snprintf(own[3], size, "PGDATABASE=%s", database);
-    (void)snprintf(own[4], size, "PGPASSWORD=" CLUSTER_ROLE);
+    (void)snprintf(own[4], size, "PGPASSWORD=%s", lane->password);
     (void)snprintf(own[5], size, "PGSSLMODE=disable");
     (void)snprintf(own[6], size, "DATABASE_URL=postgresql://%s:%s@127.0.0.1:%u/%s", CLUSTER_ROLE,
-                   CLUSTER_ROLE, lane->ports[hand], database);
+                   lane->password, lane->ports[hand], database);
     (void)snprintf(own[7], size, "HOME=%s/home", lane->folder);
     (void)snprintf(own[8], size, "TMPDIR=%s/home", lane->folder);
     (void)snprintf(own[9], size, "ASSAY_WORKER=%c", lane_letter(hand));
@@ -381,9 +419,10 @@ static bool run_setup(struct lane *lane, struct cluster_fault *why)
 bool lane_open(struct lane *lane, const struct lane_options *options, struct cluster_fault *why)
 {
     *lane = (struct lane){.options = *options, .lock = -1, .listener = -1};
-    if (find_user(&lane->user, why) && make_folder(lane, why) && make_clock(lane, why) &&
-        start_server(lane, why) && open_proxy(lane, why) &&
-        (lane->control = lane_connect(lane, "postgres", why)) != NULL && run_setup(lane, why)) {
+    if (find_user(&lane->user, why) && draw_password(lane, why) && make_folder(lane, why) &&
+        make_clock(lane, why) && start_server(lane, why) && open_proxy(lane, why) &&
+        (lane->control = lane_connect(lane, "postgres", why)) != NULL && lock_server(lane, why) &&
+        run_setup(lane, why)) {
         return true;
     }
     bool setup_failed = lane->setup_failed;

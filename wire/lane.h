@@ -13,7 +13,9 @@
  *
  * Owned by one process: the lane's own (crew.h).
  *
- * (LN1) Foreign code reaches the server through the proxy only.
+ * (LN1) Foreign code reaches the server through the proxy only, and so does everyone else on this
+ *       machine who finds the proxy's port on 127.0.0.1: the server asks for a password, which is
+ *       drawn for the lane.
  * (LN2) After lane_close() no process, socket and folder of the lane is left. */
 #ifndef WIRE_LANE_H
 #define WIRE_LANE_H
@@ -45,6 +47,7 @@ struct lane {
     struct cluster cluster;
     struct process_user user; /* whom foreign code runs as */
     struct proxy *proxy;
+    char password[33];
     uint16_t ports[LANE_HANDS];
     int listener;    /* of the conductor; -1: nobody listens, and backends go on by themselves */
     PGconn *control; /* to the database postgres */

@@ -446,7 +446,7 @@ static bool begin(struct trial *trial)
 static void clear(struct trial *trial)
 {
     for (size_t i = 0; i < LANE_SETUP; i++) {
-        keeper_kill(&trial->hands[i].keeper); /* TL2 */
+        keeper_kill(&trial->hands[i].keeper); /* TT2 */
         (void)proxy_cut_worker(trial->lane->proxy, (unsigned)i, PROXY_CUT_BOTH);
     }
     for (size_t i = 0; i < TRIAL_SEATS; i++) {

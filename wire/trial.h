@@ -9,8 +9,8 @@
  * Rest of time: without a clock of Assay's own, work counts as stranded when nothing was committed
  * that counts for the subject's patience, in real time.
  *
- * (TL1) A point hits at most once, and the next one only after it.
- * (TL2) When trial_do() returns, no foreign process of the run is left. */
+ * (TT1) A point hits at most once, and the next one only after it.
+ * (TT2) When trial_do() returns, no foreign process of the run is left. */
 #ifndef WIRE_TRIAL_H
 #define WIRE_TRIAL_H
 

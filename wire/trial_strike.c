@@ -15,7 +15,7 @@ const struct point *trial_point_here(const struct trial *trial, const struct tri
     if (next >= trial->plan->count || seat->ordinal == 0) {
         return NULL;
     }
-    const struct point *point = &trial->plan->points[next]; /* TL1 */
+    const struct point *point = &trial->plan->points[next]; /* TT1 */
     bool here = point->worker == lane_letter(seat->hand->index) &&
                 point->ordinal == seat->ordinal &&
                 point->fault->after == (seat->event.kind == EVENT_AFTER);
@@ -132,7 +132,7 @@ void trial_strike(struct trial *trial, struct trial_seat *seat, const struct poi
 {
     const struct point_fault *control =
         point->fault->after ? &point_control_after : &point_control_before;
-    CHECK(trial->result->hits < trial->plan->count); /* TL1 */
+    CHECK(trial->result->hits < trial->plan->count); /* TT1 */
     if (trial->result->hits++ == 0) {
         trial->result->hit_at = trial->result->commit_count;
     }
