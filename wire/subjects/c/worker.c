@@ -85,7 +85,7 @@ int main(void)
         if (claim(job, sizeof job, &step)) {
             do_job(job, step);
         } else {
-            usleep(10000);
+            usleep(100000);
         }
     }
 }
