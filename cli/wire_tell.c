@@ -43,7 +43,20 @@ static void print_commit(const char *before, const struct trial_commit *commit)
     }
 }
 
-static void print_trace(const struct probe_trace *trace)
+static void print_clock(const struct subject *subject)
+{
+    if (subject->clock == SUBJECT_CLOCK_SHIM) {
+        printf("  time is Assay's: it leaps when everything rests, to the next deadline\n");
+    } else if (subject->clock == SUBJECT_CLOCK_SERVER) {
+        printf(
+            "  time is Assay's for the server alone: it may overtake heartbeats of live workers\n");
+    } else {
+        printf("  time is real: work counts as stranded after %lld s without a commit\n",
+               (long long)subject->patience);
+    }
+}
+
+static void print_trace(const struct subject *subject, const struct probe_trace *trace)
 {
     printf("recorded twice without faults: %zu commits, of which %zu have the same statements",
            trace->count, trace->agreed);
@@ -58,8 +71,8 @@ static void print_trace(const struct probe_trace *trace)
     for (size_t i = 0; i < trace->background.count; i++) {
         printf("  background, not counted: %.*s\n", SHOWN, trace->background.names[i]);
     }
-    printf("  a run takes %.2f s, of which %.2f s until the first commit\n", trace->seconds,
-           trace->start_seconds);
+    printf("  the first commit comes %.2f s after the start\n", trace->start_seconds);
+    print_clock(subject);
 }
 
 void wire_tell_trace(const struct wire_tell *tell, const struct probe_trace *trace)
@@ -76,7 +89,7 @@ void wire_tell_trace(const struct wire_tell *tell, const struct probe_trace *tra
                              "agreed", (json_int_t)trace->agreed, "background",
                              (json_int_t)trace->background.count));
     if (!tell->quiet) {
-        print_trace(trace);
+        print_trace(tell->subject, trace);
     }
 }
 

@@ -22,6 +22,9 @@ void clock_close(struct clock *clock);
 /* Seconds that the clock is ahead of real time. */
 double clock_ahead(const struct clock *clock);
 
+/* Moves it by so many seconds, whoever waits for what: for processes that do not have this clock. */
+void clock_push(struct clock *clock, int seconds);
+
 /* Leaps to the earliest deadline that is to come. False: nobody waits for any. */
 bool clock_leap(struct clock *clock);
 

@@ -13,16 +13,18 @@
 #define POINT_TEXT_SIZE 64
 
 enum point_act {
-    POINT_NOTHING,   /* the control arm: held as long, and let go */
-    POINT_KILL,      /* the whole tree of the worker */
-    POINT_CUT,       /* this connection */
-    POINT_CUT_ALL,   /* all of this worker */
-    POINT_LATE,      /* killed; the commit happens after a successor acted */
-    POINT_HALF_OPEN, /* killed; the backend keeps its locks meanwhile, then rolls back */
-    POINT_PAUSE,     /* stopped, and woken after a successor acted */
-    POINT_RESTART,   /* the server crashes and recovers */
-    POINT_RAISE,     /* an SQLSTATE inside the transaction */
-    POINT_END        /* the backend ends: 57P01 */
+    POINT_NOTHING,      /* the control arm: held as long, and let go */
+    POINT_KILL,         /* the whole tree of the worker */
+    POINT_CUT,          /* this connection */
+    POINT_CUT_ALL,      /* all of this worker */
+    POINT_CUT_LISTENER, /* the worker's connection that listens for notifications */
+    POINT_CUT_IDLE,     /* the worker's connections that are in no transaction, but this one */
+    POINT_LATE,         /* killed; the commit happens after a successor acted */
+    POINT_HALF_OPEN,    /* killed; the backend keeps its locks meanwhile, then rolls back */
+    POINT_PAUSE,        /* stopped, and woken after a successor acted */
+    POINT_RESTART,      /* the server crashes and recovers */
+    POINT_RAISE,        /* an SQLSTATE inside the transaction */
+    POINT_END           /* the backend ends: 57P01 */
 };
 
 struct point_fault {

@@ -341,7 +341,7 @@ static void took_run(struct probe *probe, size_t index, const struct trial_resul
 {
     struct job *job = &probe->jobs[index];
     struct probe_result *sum = probe->result;
-    sum->hit += result->hits > 0;
+    sum->hit += result->hits > result->void_hits;
     sum->deaths += result->deaths > 0 && result->hits > 0;
     if (job->kind != JOB_POINT) {
         took_confirmation(probe, job, result);

@@ -64,6 +64,7 @@ struct trial_result {
     char broken[SUBJECT_NAME_SIZE]; /* a promise's name, "stranded", "dies" or "deaf" */
     char text[JUDGE_TEXT_SIZE];     /* the row that breaks it, or what is wrong */
     unsigned hits;                  /* points that were hit */
+    unsigned void_hits;             /* of these, points where there was nothing to take away */
     size_t hit_at;                  /* commits before the first one */
     unsigned deaths;                /* workers that ended by themselves */
     char dead;                      /* which one did first; 0: none */

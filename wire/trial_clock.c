@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESTS_NEEDED 3 /* looks in a row that find everything at rest */
-#define CONNECTIONS  256
-#define LOOK_SEC     0.002 /* between two of them */
+#define RESTS_NEEDED   3 /* looks in a row that find everything at rest */
+#define CONNECTIONS    256
+#define PUSH_AFTER_SEC 1
+#define PUSH_EACH_SEC  0.2
+#define PUSH_SEC       5
+#define LOOK_SEC       0.002 /* between two of them */
 
 /* A backend that works, or waits for a lock, may still answer somebody. One that is held by a fault
  * does not count: the rest of the world goes on without it. */
@@ -66,6 +69,28 @@ static bool hands_rest(const struct trial *trial)
     return true;
 }
 
+/* Workers wait in real time, and nobody knows for how long: the server's clock goes ahead in steps
+ * while nothing happens. */
+static void push_server(struct trial *trial, double now)
+{
+    if (now - trial->moved > PUSH_AFTER_SEC && now - trial->leapt > PUSH_EACH_SEC) {
+        clock_push(&trial->lane->clock, PUSH_SEC);
+        trial->leapt = now;
+    }
+}
+
+/* Everything rests. If it is done, what there is to judge is there. */
+static void move(struct trial *trial, double now)
+{
+    if (trial->done && trial->learn_until == 0) {
+        trial->settled = true;
+    } else if (trial->subject->clock == SUBJECT_CLOCK_SERVER) {
+        push_server(trial, now);
+    } else {
+        trial->leapt = clock_leap(&trial->lane->clock) ? now : trial->leapt;
+    }
+}
+
 double trial_clock(const struct trial *trial)
 {
     return trial_now() + clock_ahead(&trial->lane->clock);
@@ -89,10 +114,5 @@ void trial_move_clock(struct trial *trial)
     if (!server_rests(trial)) {
         return;
     }
-    if (trial->done && trial->learn_until ==
-                           0) { /* nothing is under way any more: what there is to judge is there */
-        trial->settled = true;
-    } else {
-        trial->leapt = clock_leap(&trial->lane->clock) ? now : trial->leapt;
-    }
+    move(trial, now);
 }

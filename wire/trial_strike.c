@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#define CONNECTIONS   64
 #define CONTROL_SEC   0.1  /* the control arm holds as long as a kill takes, and more */
 #define RESTART_SEC   0.05 /* a supervisor's pause before it starts a worker again */
 #define SUCCESSOR_SEC 3    /* at most until a late commit is let go: a successor may wait for it */
@@ -45,6 +46,23 @@ static void cut(struct trial *trial, const struct trial_seat *seat, bool all)
     } else {
         (void)proxy_cut(trial->lane->proxy, backend->connection, PROXY_CUT_BOTH);
     }
+}
+
+/* The other connections of the same worker, those that listen or those that are idle. */
+static void cut_others(struct trial *trial, const struct trial_seat *seat, bool listening)
+{
+    struct proxy_connection list[CONNECTIONS];
+    const struct trial_backend *own = trial_find_backend(trial, seat->event.backend);
+    unsigned count = proxy_list(trial->lane->proxy, list, CONNECTIONS);
+    unsigned cut_count = 0;
+    for (unsigned i = 0; i < count && i < CONNECTIONS; i++) {
+        bool meant =
+            listening ? list[i].listens : list[i].transaction == 'I' && list[i].unanswered == 0;
+        if (list[i].worker == seat->hand->index && list[i].number != own->connection && meant) {
+            cut_count += proxy_cut(trial->lane->proxy, list[i].number, PROXY_CUT_BOTH);
+        }
+    }
+    trial->result->void_hits += cut_count == 0;
 }
 
 static void hold(struct trial_seat *seat, enum trial_hold how, double seconds)
@@ -98,6 +116,11 @@ static void act(struct trial *trial, struct trial_seat *seat, const struct point
     case POINT_CUT_ALL:
         cut(trial, seat, fault->act == POINT_CUT_ALL);
         let_backend_go(seat);
+        break;
+    case POINT_CUT_LISTENER:
+    case POINT_CUT_IDLE:
+        cut_others(trial, seat, fault->act == POINT_CUT_LISTENER);
+        trial_answer(seat, EVENT_GO, NULL);
         break;
     case POINT_LATE:
     case POINT_HALF_OPEN:

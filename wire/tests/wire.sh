@@ -52,6 +52,27 @@ expect 1 '"type":"finding"' "$assay" wire "$subjects/c/broken.yaml" --point a:2:
 [ -f "$scratch/out/report.html" ] && [ -f "$scratch/out/junit.xml" ] || wrong "no report"
 ls "$scratch"/out/findings/*/words.txt >/dev/null || wrong "no words of the finding"
 
+# ---- a second fault inside the recovery ----------------------------------------------------------------
+expect 1 'exactly-once is broken' "$assay" wire "$subjects/c/broken.yaml" \
+    --point a:1:kill-after,b:2:kill-after --lanes 1
+expect 0 ': 0 findings' "$assay" wire "$subjects/c/mended.yaml" --point a:1:kill-after,b:2:kill-after --lanes 1
+
+# ---- the lock: what is in it is not swept again, and what is new is -----------------------------------
+lock=$scratch/wire.lock
+expect 0 "$lock is written" "$assay" wire "$subjects/c/mended.yaml" --faults cut-after --lanes 2 --against "$lock"
+expect 0 '12 of 12 commits are in the lock' \
+    "$assay" wire "$subjects/c/mended.yaml" --faults cut-after --lanes 1 --against "$lock"
+expect 1 ': 1 finding' "$assay" wire "$subjects/c/broken.yaml" --faults kill-after --lanes 2 --against "$lock"
+expect 64 'is no wire.lock' "$assay" wire "$subjects/c/mended.yaml" --against "$subjects/c/schema.sql"
+
+# ---- a draft -----------------------------------------------------------------------------------------
+expect 64 'init needs --setup' "$assay" wire init --worker x
+cp "$subjects"/shell/* "$scratch/"
+cd "$scratch"
+expect 0 'public.jobs: 1 rows; done: true (1)' "$assay" wire init --setup 'psql -q -f schema.sql' \
+    --worker ./worker.sh --client 'psql -q -c "insert into jobs default values"' --draft draft.yaml
+expect 0 ': 0 findings' "$assay" wire draft.yaml --point a:1:kill-after --lanes 1
+
 # ---- nothing was shown -------------------------------------------------------------------------------
 expect 4 'no fault hit anything' "$assay" wire "$subjects/c/mended.yaml" --point a:99:kill-after --lanes 1
 
