@@ -1,8 +1,9 @@
 /* assay wire: any engine on PostgreSQL, unmodified, crashed on both sides of every commit. */
-#include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/wire_init.h"
 #include "cli/wire_tell.h"
 #include "reports/artefacts.h"
+#include "verify/interrupt.h"
 
 #include <libgen.h>
 #include <limits.h>
@@ -11,91 +12,86 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: assay wire SUBJECT.yaml [--record] [--point P [--repeat N]] [--faults LIST]\n"
-    "                  [--depth 2] [--time 10m] [--lanes N] [--pg DIR] [--json] [--out DIR]\n"
-    "       assay wire init --setup COMMAND --worker COMMAND [--client COMMAND] [--draft FILE]\n"
-    "\n"
-    "Runs somebody's engine, unmodified, on a private PostgreSQL behind a proxy. It is recorded\n"
-    "twice without faults; then each commit of each worker and client is run again with each\n"
-    "fault: killed or cut off before and after it, late, half open, paused, refused with an\n"
-    "SQLSTATE, the server crashed. What breaks a promise of the subject, strands work or makes a\n"
-    "worker die is repeated five times, and once without the fault. init runs the commands once,\n"
-    "prints what was committed and which tables there are, and writes a draft (wire.yaml).\n"
-    "\n"
-    "  --record      only the recording: which process committed what, in order\n"
-    "  --point P     only this point, such as a:13:kill-after: worker a, its 13th commit that\n"
-    "                counts; two with a comma between for a second fault inside the recovery\n"
-    "  --repeat N    the point so often\n"
-    "  --faults L    only these, such as kill,cut,pause,40001\n"
-    "  --depth 2     kill again at each commit of each recovery\n"
-    "  --time T      begin no more runs after this time (60s, 10m); likeliest faults come first\n"
-    "  --lanes N     so many private servers at once; the number of cores by default\n"
-    "  --pg DIR      folder of PostgreSQL's server programs\n"
-    "  --against F   sweep only commits that the lock F does not have, and fail only for findings\n"
-    "                that it does not have; without F, everything is swept and F is written\n"
-    "  --accept      write F again: with the commits and findings of now\n"
-    "  --json        results as JSON lines on stdout, nothing else there\n"
-    "  --out DIR     results in a new folder: findings, report.html, junit.xml\n"
-    "  --expect-finding  status 0 if a promise was broken, 1 if none was\n"
-    "\n"
-    "Exit status: 0 every promise held; 1 one was broken; 4 incomplete, or no fault hit anything;\n"
-    "64 the subject or the command line is wrong; 69 something that it needs is missing.\n"
-    "\n"
-    "example: assay wire wire/subjects/c/broken.yaml --faults kill\n";
-
+/* What a verb is asked: a subject, or "init" with commands. */
 struct request {
-    struct wire_init init;
-    const char *faults, *points, *repeat, *depth, *time, *lanes, *programs, *out, *against;
+    struct cli_arguments subjects;
+    const char *setup, *worker, *client, *draft; /* of init */
+    const char *faults, *point, *pg, *out, *against;
+    uint64_t repeat, depth, lanes;
     bool accept, record, json, expect_finding;
-    uint64_t repeat_count, depth_count, lane_count;
-    double seconds;
-    struct cli_arguments arguments;
-    char path[PATH_MAX]; /* of the subject, as it was given */
+    double time;
+    const char *path; /* of the subject, as it was given */
     char folder[PATH_MAX];
     struct subject subject;
     struct wire_lock lock;
 };
 
-/* ---- the request ----------------------------------------------------------------------------- */
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, subjects, "SUBJECT.yaml", true),
+     .lacking = "it takes one SUBJECT.yaml, or init",
+     .about = "what starts the engine and what it promises; or init, which drafts one"},
+    {FLAG_ROW(struct request, record, "--record"),
+     .about = "only the recording: which process committed what, in order"},
+    {TEXT_ROW(struct request, point, "--point", "P"), .names = NAMES_OF_NOTHING,
+     .about =
+         "only this point, such as a:13:kill-after: worker a, its 13th commit that counts; two "
+         "with a comma between for a second fault inside the recovery"},
+    {NUMBER_ROW(struct request, repeat, "--repeat", 1, 10000), .usual = 1,
+     .about = "the point so often"},
+    {TEXT_ROW(struct request, faults, "--faults", "LIST"), .names = NAMES_OF_NOTHING,
+     .about = "only these, such as kill,cut,pause,40001"},
+    {NUMBER_ROW(struct request, depth, "--depth", 1, POINT_DEPTH_MAX), .usual = 1,
+     .about = "2: kill again at each commit of each recovery"},
+    {.name = "--time",
+     .kind = OPTION_TIME,
+     .at = OPTION_AT(struct request, time, double),
+     .value = "10m",
+     .names = NAMES_OF_NOTHING,
+     .about = "begin no more points after this time; the likeliest faults come first"},
+    {NUMBER_ROW(struct request, lanes, "--lanes", 1, CREW_LANES_MAX), .usual_text = "one a core",
+     .again = AGAIN_NEVER, .about = "private servers at once"},
+    {TEXT_ROW(struct request, against, "--against", "FILE"),
+     .about = "sweep only commits that this lock does not have, and fail only for findings that it "
+              "does not have; if it is not there, everything is swept and it is written"},
+    {FLAG_ROW(struct request, accept, "--accept"),
+     .about = "write the lock again, with the commits and findings of now"},
+    {TEXT_ROW(struct request, pg, "--pg", "DIR"), .again = AGAIN_NEVER,
+     .about = "folder of PostgreSQL's server programs"},
+    {TEXT_ROW(struct request, setup, "--setup", "COMMAND"), .names = NAMES_OF_NOTHING,
+     .about = "init: makes the schema"},
+    {TEXT_ROW(struct request, worker, "--worker", "COMMAND"), .names = NAMES_OF_NOTHING,
+     .about = "init: a worker"},
+    {TEXT_ROW(struct request, client, "--client", "COMMAND"), .names = NAMES_OF_NOTHING,
+     .about = "init: a producer"},
+    {TEXT_ROW(struct request, draft, "--draft", "FILE"), .usual_text = "wire.yaml",
+     .about = "init: the file that is written"},
+    {EXPECT_FINDING_ROW(struct request)},
+    {JSON_ROW(struct request, " on stdout, nothing else there")},
+    {OUT_ROW(struct request, "findings and reports")},
+};
 
-static int read_numbers(struct request *request)
-{
-    request->depth_count = 1;
-    request->lane_count = cli_cores(CREW_LANES_MAX);
-    int status =
-        cli_number_option(&cli_wire, "--repeat", request->repeat, 1, 10000, &request->repeat_count);
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_wire, "--depth", request->depth, 1, POINT_DEPTH_MAX,
-                                   &request->depth_count);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_wire, "--lanes", request->lanes, 1, CREW_LANES_MAX,
-                                   &request->lane_count);
-    }
-    return status == CLI_OK ? cli_time_option(&cli_wire, "--time", request->time, &request->seconds)
-                            : status;
-}
+/* ---- the request ----------------------------------------------------------------------------- */
 
 static int check_points(const struct request *request)
 {
     struct point points[POINT_DEPTH_MAX];
     size_t count;
     char word[40];
-    if (request->points != NULL && !point_parse(request->points, points, &count)) {
+    if (request->point != NULL && !point_parse(request->point, points, &count)) {
         return cli_usage_error(&cli_wire,
                                "--point '%s': it is a worker, the number of its commit and a "
                                "fault, such as a:13:kill-after",
-                               cli_quote(request->points).text);
+                               cli_quote(request->point).text);
     }
     if (request->faults != NULL && !point_list_is_sound(request->faults, word, sizeof word)) {
-        return cli_usage_error(&cli_wire,
-                               "--faults: there is no '%s'; there are kill, cut, cut-all, late, "
-                               "half-open, pause, restart and the SQLSTATEs 40001, 40P01, 57P01, "
-                               "57014, 55P03, 53300, 25006 and 57P03",
-                               cli_quote(word).text);
+        return cli_usage_error(
+            &cli_wire,
+            "--faults: there is no '%s'; there are kill, cut, cut-all, "
+            "cut-listener, cut-idle, late, half-open, pause, restart and the "
+            "SQLSTATEs 40001, 40P01, 57P01, 57014, 55P03, 53300, 25006 and 57P03",
+            cli_quote(word).text);
     }
-    if (request->repeat != NULL && request->points == NULL) {
+    if (request->repeat > 1 && request->point == NULL) {
         return cli_usage_error(&cli_wire, "--repeat is about a --point");
     }
     return CLI_OK;
@@ -136,51 +132,25 @@ static int read_lock(struct request *request)
 
 static bool is_init(const struct request *request)
 {
-    return strcmp(request->arguments.positional[0], "init") == 0;
+    return strcmp(request->path, "init") == 0;
 }
 
-static int check_init(struct request *request)
+/* What the table cannot say. */
+static int check_request(struct request *request)
 {
-    request->init.programs = request->programs;
-    request->init.draft = request->init.draft == NULL ? "wire.yaml" : request->init.draft;
-    if (request->init.setup == NULL || request->init.worker == NULL) {
-        return cli_usage_error(&cli_wire, "init needs --setup COMMAND and --worker COMMAND");
+    if (request->subjects.count != 1) {
+        return cli_usage_error(&cli_wire, "it takes one SUBJECT.yaml, or init");
     }
-    return CLI_OK;
-}
-
-static int read_request(int argc, char **argv, struct request *request)
-{
-    const struct cli_option options[] = {{"--faults", &request->faults, NULL},
-                                         {"--point", &request->points, NULL},
-                                         {"--repeat", &request->repeat, NULL},
-                                         {"--depth", &request->depth, NULL},
-                                         {"--time", &request->time, NULL},
-                                         {"--lanes", &request->lanes, NULL},
-                                         {"--pg", &request->programs, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--setup", &request->init.setup, NULL},
-                                         {"--worker", &request->init.worker, NULL},
-                                         {"--client", &request->init.client, NULL},
-                                         {"--draft", &request->init.draft, NULL},
-                                         {"--against", &request->against, NULL},
-                                         {"--accept", NULL, &request->accept},
-                                         {"--record", NULL, &request->record},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status = cli_parse(&cli_wire, argc, argv, options, sizeof options / sizeof *options,
-                           &request->arguments);
-    if (status == CLI_OK && request->arguments.count != 1) {
-        status = cli_usage_error(&cli_wire, "it takes one SUBJECT.yaml");
+    request->path = request->subjects.positional[0];
+    if (request->lanes == 0) {
+        request->lanes = cli_cores(CREW_LANES_MAX);
     }
-    if (status == CLI_OK && is_init(request)) {
-        return check_init(request);
+    if (is_init(request)) {
+        return request->setup != NULL && request->worker != NULL
+                   ? CLI_OK
+                   : cli_usage_error(&cli_wire, "init needs --setup COMMAND and --worker COMMAND");
     }
-    if (status == CLI_OK) {
-        (void)snprintf(request->path, sizeof request->path, "%s", request->arguments.positional[0]);
-        status = read_numbers(request);
-    }
-    status = status == CLI_OK ? check_points(request) : status;
+    int status = check_points(request);
     status = status == CLI_OK ? read_lock(request) : status;
     return status == CLI_OK ? read_subject(request) : status;
 }
@@ -235,23 +205,23 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
     if (result == NULL) {
         return complain("not enough memory");
     }
-    const struct probe_options options = {.faults = request->faults,
-                                          .points = request->points,
-                                          .repeat = (unsigned)request->repeat_count,
-                                          .depth = (unsigned)request->depth_count,
-                                          .seconds = request->seconds,
-                                          .record = request->record,
-                                          .stop = interrupt_seen,
-                                          .skip = request->against == NULL ? NULL : wire_tell_skip,
-                                          .progress = wire_tell_progress,
-                                          .context = (void *)tell};
-    probe_do(crew, &request->subject, &options, result);
+    const struct probe_options plan = {.faults = request->faults,
+                                       .points = request->point,
+                                       .repeat = (unsigned)request->repeat,
+                                       .depth = (unsigned)request->depth,
+                                       .seconds = request->time,
+                                       .record = request->record,
+                                       .stop = interrupt_seen,
+                                       .skip = request->against == NULL ? NULL : wire_tell_skip,
+                                       .progress = wire_tell_progress,
+                                       .context = (void *)tell};
+    probe_do(crew, &request->subject, &plan, result);
     int status;
     if (result->end == PROBE_FAILED) {
         fprintf(stderr, "assay wire: %s: %s\n", request->path, result->why);
         status = CLI_USAGE;
     } else {
-        if (request->points == NULL) {
+        if (request->point == NULL) {
             wire_tell_trace(tell, &result->trace);
         }
         if (!request->record) {
@@ -268,15 +238,15 @@ static int use_crew(struct request *request, struct artefacts *results)
 {
     struct crew crew;
     struct cluster_fault why;
-    const struct lane_options options = {
-        .subject = &request->subject, .folder = request->folder, .programs = request->programs};
+    const struct lane_options place = {
+        .subject = &request->subject, .folder = request->folder, .programs = request->pg};
     const struct wire_tell tell = {.path = request->path,
                                    .subject = &request->subject,
                                    .results = results,
                                    .lock = request->against == NULL ? NULL : &request->lock,
                                    .quiet = request->json,
                                    .live = !request->json && isatty(STDERR_FILENO) == 1};
-    if (!crew_open(&crew, &options, (unsigned)request->lane_count, &why)) {
+    if (!crew_open(&crew, &place, (unsigned)request->lanes, &why)) {
         (void)complain(why.text);
         return crew.setup_failed ? CLI_USAGE : CLI_UNAVAILABLE;
     }
@@ -285,35 +255,44 @@ static int use_crew(struct request *request, struct artefacts *results)
     return status;
 }
 
-static int run_verb(int argc, char **argv)
+static int sweep_subject(struct request *request)
 {
-    struct request *request = calloc(1, sizeof *request);
     struct artefacts results;
-    if (request == NULL) {
-        return complain("not enough memory");
-    }
-    int status = read_request(argc, argv, request);
-    if (status == CLI_OK && is_init(request)) {
-        interrupt_watch();
-        status = wire_init(&request->init);
-    } else if (status == CLI_OK) {
-        interrupt_watch();
-        status = results_open(&results, &(struct results_plan){.verb = &cli_wire,
+    int status = results_open(&results, &(struct results_plan){.verb = &cli_wire,
                                                                .folder = request->out,
                                                                .json = request->json,
                                                                .base_seed = 0,
-                                                               .jobs = request->lane_count});
-        if (status == CLI_OK) {
-            status = results_close(&results, &cli_wire, use_crew(request, &results));
-        }
+                                                               .jobs = request->lanes});
+    return status == CLI_OK ? results_close(&results, &cli_wire, use_crew(request, &results))
+                            : status;
+}
+
+static int draft_subject(const struct request *request)
+{
+    return wire_init(
+        &(struct wire_init){.setup = request->setup,
+                            .worker = request->worker,
+                            .client = request->client,
+                            .programs = request->pg,
+                            .draft = request->draft == NULL ? "wire.yaml" : request->draft});
+}
+
+static int run_verb(void *asked)
+{
+    struct request *request = asked;
+    int status = check_request(request);
+    if (status == CLI_OK) {
+        interrupt_watch();
+        status = is_init(request) ? draft_subject(request) : sweep_subject(request);
     }
     subject_free(&request->subject);
     wire_lock_free(&request->lock);
-    free(request);
     return status;
 }
 
 const struct cli_verb cli_wire = {.name = "wire",
                                   .about = "any engine on PostgreSQL, crashed at every commit",
-                                  .help = help,
+                                  .options = options,
+                                  .option_count = sizeof options / sizeof *options,
+                                  .request_size = sizeof(struct request),
                                   .run = run_verb};

@@ -1,6 +1,6 @@
 #include "cli/wire_init.h"
 
-#include "cli/interrupt.h"
+#include "verify/interrupt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

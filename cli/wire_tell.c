@@ -1,7 +1,5 @@
 #include "cli/wire_tell.h"
 
-#include "cli/finding.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

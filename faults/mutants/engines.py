@@ -6,7 +6,7 @@ import re
 import sys
 
 import mutate
-from programs import NOTHING, TREE, WATCHDOG, WORK, Build, Outcome, fail, failing_suite, run
+from programs import NOTHING, PROCESSOR, TREE, WORK, Build, Outcome, fail, failing_suite, run
 
 PROTOCOLS = ("activity", "inbox", "key", "legacy", "pipeline", "seq")
 
@@ -29,12 +29,10 @@ FILES = {
 }
 
 LEFT_OUT = {
-    "declarations": "consumer.h digits.h engine.h flow.h graph.h key.h key_text.h ledger.h "
+    "declarations": "consumer.h digits.h engine.h flow.h graph.h inbox.h key.h ledger.h "
                     "legacy.h legacy_engine.h pipeline.h semaphore.h seq_durable.h text.h",
     "what nobody may do, tried on purpose": "pipeline_trespass.c pipeline_trespass.h",
     "words, for people": "bundle.c bundles.def clause.c clause.h clauses.def errata.def families.def",
-    "keys as text, which no run reads": "key_text.c",
-    "the ledger in shared memory, which has no runs": "seq.c seq.h",
     "the hook of CHECK": "check.h check_abort.c",
     "which protocols and files there are": "primitives.def protocols.def tables.def",
     "macros of the lists of primitives, and statements that no engine sends": "primitive.c",
@@ -46,11 +44,12 @@ LEFT_OUT = {
 # Functions that others call, in files whose other functions runs execute.
 ASIDE = {
     "model/graph.c": ("count_below graph_activities", "bound what a scenario may ask for"),
-    "model/bundle.h": ("bundle_acks bundle_claims", "are asked by the simulation"),
+    "model/bundle.h": ("bundle_claims bundle_has", "are asked by the simulation"),
     "model/key.c": ("key_activities key_graph_acyclic key_graph_add key_place key_valid refuse_ids compare",
                     "judge what a scenario or a store says"),
     "model/seq_rules.h": ("seq_rules_pair", "is asked by the simulation, for what an actor may try"),
-    "model/protocol.c": ("protocol_find is_same", "find a protocol by what a scenario says"),
+    "model/protocol.c": ("protocol_at protocol_count protocol_find protocol_place is_same",
+                         "find a protocol, before a run begins"),
 }
 
 # Mutants that no run can tell from the sound program, a kind a line: file, operator, what stands before
@@ -119,10 +118,10 @@ def scenarios():
 COLUMNS = ["killed", "abort", "hang", "status 3", "regression", "gate", "suites", "survived"]
 
 
-def judged(assay, command, seconds=WATCHDOG):
+def judged(assay, command, processor=PROCESSOR):
     """What a command comes to; None: every promise held, as far as it went."""
     jobs = [] if command[0] == "sweep" else ["--jobs", "1"]
-    output, status = run([assay, *command, *jobs, "--json"], seconds=seconds)
+    output, status = run([assay, *command, *jobs, "--json"], processor=processor)
     seeds = command[command.index("--seeds") + 1] if "--seeds" in command else ""
     stage = (command[0] + " " + seeds).strip()
     outcome = Outcome("hang", None, stage, None, None)
@@ -184,7 +183,7 @@ def one_by_one(assay, sound, names, command):
     hangs = 0
     for name in names:
         alone = ["campaign", name, *command[command.index("--seeds"):]]
-        outcome = judged(assay, alone, WATCHDOG // 10)
+        outcome = judged(assay, alone, PROCESSOR // 10)
         if outcome and outcome.column == "killed" and not same_of_sound(sound, alone, outcome):
             return outcome
         hangs += outcome is not None and outcome.column == "hang"
