@@ -415,7 +415,9 @@ unsigned proxy_list(const struct proxy *proxy, struct proxy_connection *list, un
         }
     }
     qsort(all, count, sizeof *all, by_number);
-    memcpy(list, all, (count < max ? count : max) * sizeof *all);
+    if (max > 0) {
+        memcpy(list, all, (count < max ? count : max) * sizeof *all);
+    }
     return count;
 }
 

@@ -425,5 +425,5 @@ void session_read_down(struct session *session)
     size_t held = session->about.held_down ? session->down.ready : 0;
     while (advance(session)) {
     }
-    CHECK(held == 0 || !session->about.held_down || session->down.ready == held); /* SN1 */
+    CHECK(held == 0 || !session->about.held_down || session->down.ready == held); /* WS1 */
 }

@@ -447,5 +447,5 @@ void session_read_up(struct session *session)
     size_t held = session->about.held_up ? session->up.ready : 0;
     while (advance(session)) {
     }
-    CHECK(held == 0 || !session->about.held_up || session->up.ready == held); /* SN1 */
+    CHECK(held == 0 || !session->about.held_up || session->up.ready == held); /* WS1 */
 }

@@ -84,7 +84,7 @@ static void extended(struct writer *up, struct writer *down, struct mill_random 
         put_text(down, 'C', "INSERT 0 1");
     }
     PUT(up, mill_draw(random, 4) == 0 ? 'H' : 'S', "");
-    PUT(down, 'Z', mill_draw(random, 2) == 0 ? "I" : "T");
+    put(down, 'Z', mill_draw(random, 2) == 0 ? "I" : "T", 1);
 }
 
 static void others(struct writer *up, struct writer *down, struct mill_random *random)

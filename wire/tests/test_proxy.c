@@ -318,7 +318,7 @@ Test(proxy, cut_before_the_commit_it_did_not_happen)
         cr_expect_str_eq(rig_last(&rig, client), "lost", "%s", holds[i].name);
         cr_expect_str_eq(rig_direct("begin; lock table t; select count(*) from t"), "0", "%s",
                          holds[i].name);
-        cr_expect_not(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH), "(PX5) it is gone");
+        cr_expect_not(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH), "PX5: it is gone");
         PQfinish(client);
     }
 }
@@ -432,7 +432,9 @@ Test(proxy, a_notification_is_dropped_and_framing_stays)
     cr_expect_null(PQnotifies(client));
     cr_assert(proxy_release(rig.proxy, rig.held));
     PQconsumeInput(client);
-    cr_expect_not_null(PQnotifies(client));
+    notice = PQnotifies(client);
+    cr_expect_not_null(notice);
+    PQfreemem(notice);
     cr_expect_str_eq(rig_query(&rig, client, "unlisten *"), "UNLISTEN");
     proxy_list(rig.proxy, &about, 1);
     cr_expect_not(about.listens);

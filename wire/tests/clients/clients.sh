@@ -144,7 +144,9 @@ run_cancel() {
     wait $waiting
     echo "status $?"
 }
-run_python() { /usr/bin/python3 "$source/$1" "host=$host"; }
+run_python() { # psycopg warns on stderr, or not, as the answers happen to come
+    /usr/bin/python3 "$source/$1" "host=$host" 2>python.err || { cat python.err && return 1; }
+}
 run_node() { (cd "$folder" && node "$1" "{\"host\":\"$host\",\"user\":\"assay\",\"database\":\"postgres\"}"); }
 
 # Drivers are fetched once; versions and hashes are in package-lock.json.
