@@ -106,7 +106,7 @@ bool proxy_set_upstream(struct proxy *proxy, const char *path, struct proxy_faul
         return fault(why, "%s: the path of a socket has at most %zu bytes", path,
                      sizeof proxy->upstream - 1);
     }
-    strcpy(proxy->upstream, path);
+    snprintf(proxy->upstream, sizeof proxy->upstream, "%s", path);
     return true;
 }
 
@@ -182,7 +182,7 @@ bool proxy_listen_unix(struct proxy *proxy, unsigned worker, const char *path,
         return fault(why, "%s: the path of a socket has at most %zu bytes", path,
                      sizeof address.sun_path - 1);
     }
-    strcpy(address.sun_path, path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) {
         return fault(why, "no socket: %s", strerror(errno));

@@ -138,7 +138,8 @@ static bool complete(struct session *session, const struct message *message)
     }
     if (is_front(session, QUEUE_EXECUTE)) {
         return answer_execute(session, message->frame.type == 's');
-    } else if (is_front(session, QUEUE_QUERY)) {
+    }
+    if (is_front(session, QUEUE_QUERY)) {
         tell_answer(session, queue_front(&session->queue), false, false);
     } else {
         out_of_step(session);
@@ -393,7 +394,8 @@ static bool advance(struct session *session)
     struct message message = {.body = bytes + FRAME_HEADER};
     if (available == 0 || session->about.held_down || session->ended) {
         return false;
-    } else if (session->down_left > 0) {
+    }
+    if (session->down_left > 0) {
         step_on(session);
         return true;
     }
