@@ -301,6 +301,11 @@ static void note(struct session *session, const struct message *message)
     case 'c':
         session_tell(session, &(struct proxy_event){.kind = PROXY_COPY_END});
         break;
+    case 'V':
+        if (is_front(session, QUEUE_FUNCTION)) {
+            tell_answer(session, queue_front(&session->queue), false, false);
+        }
+        break;
     case 'K':
         session->about.backend = message->have >= 4 ? (pid_t)frame_number(message->body) : 0;
         session->key_length = (unsigned)least(message->have, sizeof session->key);
