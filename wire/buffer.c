@@ -57,11 +57,10 @@ size_t buffer_room(struct buffer *buffer, size_t want, size_t max)
     if (buffer->sent == buffer->end) {
         restart(buffer);
     }
-    size_t need = buffer->parsed + want;
-    if (need > buffer->size || buffer->size - buffer->end < BUFFER_BASE / 4) {
+    if (buffer->parsed + want > buffer->size || buffer->size - buffer->end < BUFFER_BASE / 4) {
         move_down(buffer);
-        need = buffer->parsed + want;
     }
+    size_t need = buffer->parsed - buffer->ready + want; /* when all that is ready is written */
     bool full = buffer->end - buffer->ready > buffer->size / 2; /* of what may not be written */
     if (need > buffer->size || full) {
         size_t size = buffer->size * 2;

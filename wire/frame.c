@@ -17,7 +17,8 @@ static uint32_t limit(enum frame_side side, char type)
     static const char *const large[] = {"BFPQdp", "ACDEGHNRSTVWdtv"};
     if (type == '\0') {
         return 0;
-    } else if (strchr(small[side], type) != NULL) {
+    }
+    if (strchr(small[side], type) != NULL) {
         return FRAME_SMALL_MAX;
     }
     return strchr(large[side], type) != NULL ? FRAME_LARGE_MAX : 0;
@@ -32,7 +33,8 @@ enum frame_state frame_read(enum frame_side side, const char *bytes, size_t avai
     uint32_t most = limit(side, bytes[0]);
     if (most == 0) {
         return FRAME_MALFORMED;
-    } else if (available < FRAME_HEADER) {
+    }
+    if (available < FRAME_HEADER) {
         return FRAME_SHORT;
     }
     uint32_t length = frame_number(bytes + 1);
@@ -49,7 +51,8 @@ enum frame_state frame_startup(const char *bytes, size_t available, uint32_t *le
     *length = frame_number(bytes);
     if (*length < 8 || *length > FRAME_STARTUP_MAX) {
         return FRAME_MALFORMED;
-    } else if (available < *length) {
+    }
+    if (available < *length) {
         return FRAME_SHORT;
     }
     *code = frame_number(bytes + 4);
@@ -91,7 +94,8 @@ void frame_sqlstate(const char *body, size_t length, char sqlstate[6])
         const char *value = frame_string(body, length, &at);
         if (value == NULL) {
             return;
-        } else if (field == 'C') {
+        }
+        if (field == 'C') {
             snprintf(sqlstate, 6, "%s", value);
             return;
         }

@@ -203,16 +203,21 @@ struct lexer_token lexer_next(const char *text, size_t length, size_t from)
     size_t before = prefix(&in, from), end = space(&in, from);
     if (end > from) {
         return token(LEXER_SPACE, from, end);
-    } else if (c == '\'' || before > 0) {
+    }
+    if (c == '\'' || before > 0) {
         bool escapes = before == 1 && (c | 0x20) == 'e';
         return token(LEXER_LITERAL, from, quoted(&in, from + before, escapes));
-    } else if (c == '"') {
+    }
+    if (c == '"') {
         return token(LEXER_QUOTED, from, quoted(&in, from, false));
-    } else if (begins_word(c)) {
+    }
+    if (begins_word(c)) {
         return token(LEXER_WORD, from, word(&in, from));
-    } else if (is_digit(c) || begins_fraction(&in, from)) {
+    }
+    if (is_digit(c) || begins_fraction(&in, from)) {
         return token(LEXER_LITERAL, from, number(&in, from));
-    } else if (c == '$' && dollar(&in, from) > from) {
+    }
+    if (c == '$' && dollar(&in, from) > from) {
         return token(LEXER_LITERAL, from, dollar(&in, from));
     }
     return token(c == '?' ? LEXER_LITERAL : LEXER_SYMBOL, from, from + 1);

@@ -21,7 +21,7 @@ struct lexer_token {
     size_t at, length;
 };
 
-/* The token that begins at `at`; LEXER_END at the end of the text. */
-struct lexer_token lexer_next(const char *text, size_t length, size_t at);
+/* The token that begins at `from`; LEXER_END at the end of the text. */
+struct lexer_token lexer_next(const char *text, size_t length, size_t from);
 
 #endif

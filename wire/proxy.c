@@ -106,7 +106,7 @@ bool proxy_set_upstream(struct proxy *proxy, const char *path, struct proxy_faul
         return fault(why, "%s: the path of a socket has at most %zu bytes", path,
                      sizeof proxy->upstream - 1);
     }
-    strcpy(proxy->upstream, path);
+    snprintf(proxy->upstream, sizeof proxy->upstream, "%s", path);
     return true;
 }
 
@@ -182,7 +182,7 @@ bool proxy_listen_unix(struct proxy *proxy, unsigned worker, const char *path,
         return fault(why, "%s: the path of a socket has at most %zu bytes", path,
                      sizeof address.sun_path - 1);
     }
-    strcpy(address.sun_path, path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) {
         return fault(why, "no socket: %s", strerror(errno));
@@ -396,26 +396,32 @@ bool proxy_find(const struct proxy *proxy, uint64_t connection, struct proxy_con
     return relay != NULL;
 }
 
-static int by_number(const void *a, const void *b)
+/* Puts it where its number belongs in a list of `count`, of which the first `max` are kept. */
+static void enlist(struct proxy_connection *list, unsigned count, unsigned max,
+                   const struct session *session)
 {
-    uint64_t one = ((const struct proxy_connection *)a)->number;
-    uint64_t other = ((const struct proxy_connection *)b)->number;
-    return (one > other) - (one < other);
+    unsigned at = count < max ? count : max;
+    while (at > 0 && list[at - 1].number > session->about.number) {
+        if (at < max) {
+            list[at] = list[at - 1];
+        }
+        at--;
+    }
+    if (at < max) {
+        list[at] = session->about;
+        list[at].unanswered = session->queue.batches;
+    }
 }
 
 unsigned proxy_list(const struct proxy *proxy, struct proxy_connection *list, unsigned max)
 {
-    static struct proxy_connection all[PROXY_CONNECTIONS_MAX];
     unsigned count = 0;
     for (unsigned i = 0; i < proxy->used; i++) {
         const struct relay *relay = proxy->places[i].relay;
         if (relay != NULL && !relay->over && relay->session.about.number != 0) {
-            all[count] = relay->session.about;
-            all[count++].unanswered = relay->session.queue.batches;
+            enlist(list, count++, max, &relay->session);
         }
     }
-    qsort(all, count, sizeof *all, by_number);
-    memcpy(list, all, (count < max ? count : max) * sizeof *all);
     return count;
 }
 

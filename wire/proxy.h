@@ -34,6 +34,9 @@
  * before it. So does a Query of several statements with a COMMIT inside. What no proxy sees (a
  * commit inside CALL, of a background worker) is announced as `how == PROXY_COMMITS_INSIDE` at best.
  *
+ * A client that ends by itself ends its connection as soon as the server has what was sent, and the
+ * server hears of it then. What is held before the server stays held, with PROXY_CLIENT_GONE.
+ *
  * A statement is sent whole: Parse, Bind, Describe and Close wait until Execute, Flush or Sync
  * shows what they are for, unless they are longer than PROXY_AHEAD_MAX.
  *

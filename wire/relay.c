@@ -77,7 +77,8 @@ static bool fill(struct relay *relay, struct link *link, struct buffer *buffer, 
     if (count > 0) {
         buffer_filled(buffer, (size_t)count);
         return true;
-    } else if (count == LINK_ENDED) {
+    }
+    if (count == LINK_ENDED) {
         if (link == &relay->client) {
             relay->gone = true;
         } else {
@@ -95,7 +96,8 @@ static bool drain(struct relay *relay, struct link *link, struct buffer *buffer,
     size_t length = buffer->ready - buffer->sent;
     if (length == 0 || link->blocked) {
         return false;
-    } else if (!link_there(link)) {
+    }
+    if (!link_there(link)) {
         buffer_wrote(buffer, length);
         return true;
     }
@@ -402,7 +404,8 @@ bool relay_refuse(struct relay *relay, enum proxy_severity severity, const char 
 {
     if (severity == PROXY_FAILED) {
         return session_refuse(&relay->session, sqlstate, message);
-    } else if (!session_say_fatal(&relay->session, sqlstate, message)) {
+    }
+    if (!session_say_fatal(&relay->session, sqlstate, message)) {
         return false;
     }
     snprintf(relay->why, sizeof relay->why, "it was told %s", sqlstate);

@@ -10,8 +10,8 @@
  * commit wait in `down` for the end of the batch, if that has been sent: a client that uses Flush
  * gets its answers at once.
  *
- * (SN1) While something is held, `ready` of its direction does not move.
- * (SN2) Each PROXY_COMMIT that passed is followed by one PROXY_COMMITTED, or by the end of the
+ * (WS1) While something is held, `ready` of its direction does not move.
+ * (WS2) Each PROXY_COMMIT that passed is followed by one PROXY_COMMITTED, or by the end of the
  *       connection. */
 #ifndef WIRE_SESSION_H
 #define WIRE_SESSION_H

@@ -138,7 +138,8 @@ static bool complete(struct session *session, const struct message *message)
     }
     if (is_front(session, QUEUE_EXECUTE)) {
         return answer_execute(session, message->frame.type == 's');
-    } else if (is_front(session, QUEUE_QUERY)) {
+    }
+    if (is_front(session, QUEUE_QUERY)) {
         tell_answer(session, queue_front(&session->queue), false, false);
     } else {
         out_of_step(session);
@@ -300,6 +301,11 @@ static void note(struct session *session, const struct message *message)
     case 'c':
         session_tell(session, &(struct proxy_event){.kind = PROXY_COPY_END});
         break;
+    case 'V':
+        if (is_front(session, QUEUE_FUNCTION)) {
+            tell_answer(session, queue_front(&session->queue), false, false);
+        }
+        break;
     case 'K':
         session->about.backend = message->have >= 4 ? (pid_t)frame_number(message->body) : 0;
         session->key_length = (unsigned)least(message->have, sizeof session->key);
@@ -393,7 +399,8 @@ static bool advance(struct session *session)
     struct message message = {.body = bytes + FRAME_HEADER};
     if (available == 0 || session->about.held_down || session->ended) {
         return false;
-    } else if (session->down_left > 0) {
+    }
+    if (session->down_left > 0) {
         step_on(session);
         return true;
     }
@@ -425,5 +432,5 @@ void session_read_down(struct session *session)
     size_t held = session->about.held_down ? session->down.ready : 0;
     while (advance(session)) {
     }
-    CHECK(held == 0 || !session->about.held_down || session->down.ready == held); /* SN1 */
+    CHECK(held == 0 || !session->about.held_down || session->down.ready == held); /* WS1 */
 }

@@ -102,9 +102,11 @@ static enum proxy_commits query_commits(const struct session *session,
     bool writes = facts->writes != STATEMENT_READS;
     if (facts->commits && !failed && (inside || facts->begins || writes)) {
         return PROXY_COMMITS_EXPLICIT;
-    } else if (facts->calls && session->expected == 'I' && !facts->begins) {
+    }
+    if (facts->calls && session->expected == 'I' && !facts->begins) {
         return PROXY_COMMITS_INSIDE;
-    } else if (facts->open || facts->copies_in) {
+    }
+    if (facts->open || facts->copies_in) {
         return PROXY_COMMITS_NOT;
     }
     bool implicit = facts->closed ? facts->tail : writes && session->expected == 'I';
@@ -413,7 +415,8 @@ static bool advance(struct session *session)
     struct message message = {.bytes = up->bytes + up->parsed};
     if (available == 0 || session->about.held_up || session->ended || queue_full(&session->queue)) {
         return false;
-    } else if (session->up_left > 0) {
+    }
+    if (session->up_left > 0) {
         step_on(session);
         return true;
     }
@@ -434,7 +437,8 @@ static bool advance(struct session *session)
     if (session->refusing) {
         refuse_on(session, &message);
         return true;
-    } else if (!look(session, &message, &waits)) {
+    }
+    if (!look(session, &message, &waits)) {
         return false;
     }
     step(session, &message, waits);
@@ -447,5 +451,5 @@ void session_read_up(struct session *session)
     size_t held = session->about.held_up ? session->up.ready : 0;
     while (advance(session)) {
     }
-    CHECK(held == 0 || !session->about.held_up || session->up.ready == held); /* SN1 */
+    CHECK(held == 0 || !session->about.held_up || session->up.ready == held); /* WS1 */
 }

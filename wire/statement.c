@@ -83,11 +83,14 @@ static enum statement_writes writes_of(const struct look *look)
         "analyse", "refresh", "reassign", "import", "security", NULL};
     if (is(look->first, "explain")) {
         return look->analyzes ? STATEMENT_MAY_WRITE : STATEMENT_READS;
-    } else if (is(look->first, "copy")) {
+    }
+    if (is(look->first, "copy")) {
         return look->from ? STATEMENT_WRITES : STATEMENT_MAY_WRITE;
-    } else if ((is(look->first, "commit") || is(look->first, "rollback")) && look->prepared) {
+    }
+    if ((is(look->first, "commit") || is(look->first, "rollback")) && look->prepared) {
         return STATEMENT_WRITES;
-    } else if (is_any(look->first, reads)) {
+    }
+    if (is_any(look->first, reads)) {
         return STATEMENT_READS;
     }
     return is_any(look->first, writes) ? STATEMENT_WRITES : STATEMENT_MAY_WRITE;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VALID_SECONDS (24 * 60 * 60)
+#define VALID_SECONDS 86400L
 
 struct tls {
     SSL_CTX *context;

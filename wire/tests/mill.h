@@ -130,14 +130,14 @@ static inline void mill_run(struct mill *mill, struct mill_stream *up, struct mi
         }
         mill_take(mill, &session->up, up);
         mill_take(mill, &session->down, down);
-        CHECK(session->up.size <= PROXY_HELD_MAX && session->down.size <= PROXY_HELD_MAX);
+        CHECK(session->up.size <= PROXY_HELD_MAX && session->down.size <= PROXY_HELD_MAX); /* PX6 */
         session_rests(session);
         if (mill->mischief != 0 && mill_draw(&mill->random, 3) == 0) {
             mill_act(mill);
         }
         idle = up->seen + down->seen + up->fed + down->fed == before ? idle + 1 : 0;
     }
-    CHECK(mill->committed <= mill->commits); /* SN2 */
+    CHECK(mill->committed <= mill->commits); /* WS2 */
     session_close(session);
     free(mill->host.normal);
 }

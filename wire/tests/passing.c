@@ -77,18 +77,13 @@ static int fail(const struct proxy_fault *why)
 /* Until the standard input ends. */
 static void serve(struct proxy *proxy)
 {
-    struct pollfd both[] = {{.fd = proxy_descriptor(proxy), .events = POLLIN},
-                            {.fd = STDIN_FILENO, .events = POLLIN}};
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char ignored[64];
     unsigned turns = 0;
     for (;;) {
         /* While it is busy it looks for the end only now and then. */
-        if (proxy_turn(proxy, 0) > 0 && ++turns % 256 != 0) {
-            continue;
-        }
-        poll(both, 2, proxy_rests(proxy) ? -1 : 100);
-        if ((both[1].revents & (POLLIN | POLLHUP)) != 0 &&
-            read(STDIN_FILENO, ignored, sizeof ignored) <= 0) {
+        bool look = proxy_turn(proxy, 100) == 0 || ++turns % 256 == 0;
+        if (look && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) {
             return;
         }
     }

@@ -110,7 +110,7 @@ static inline void rig_open(struct rig *rig)
     }
     snprintf(rig->upstream, sizeof rig->upstream, "%s/.s.PGSQL.5432", option->val);
     PQconninfoFree(options);
-    strcpy(rig->folder, "/tmp/assay-rig-XXXXXX");
+    snprintf(rig->folder, sizeof rig->folder, "/tmp/assay-rig-XXXXXX");
     cr_assert(mkdtemp(rig->folder) != NULL);
     snprintf(rig->path, sizeof rig->path, "%s/.s.PGSQL.5432", rig->folder);
     struct proxy_options of = {.upstream = rig->upstream,
@@ -208,7 +208,7 @@ static inline const char *rig_last(struct rig *rig, PGconn *client)
 {
     static char text[128];
     PGresult *result;
-    strcpy(text, "nothing");
+    snprintf(text, sizeof text, "nothing");
     while ((result = rig_result(rig, client)) != NULL) {
         const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
         bool rows = PQresultStatus(result) == PGRES_TUPLES_OK;

@@ -72,7 +72,8 @@ static void extended(struct writer *up, struct writer *down, struct mill_random 
     uint32_t statements = 1 + mill_draw(random, 4);
     for (uint32_t i = 0; i < statements; i++) {
         char parse[256] = "s1";
-        size_t length = 3 + strlen(strcpy(parse + 3, texts[mill_draw(random, 4)])) + 3;
+        const char *text = texts[mill_draw(random, 4)];
+        size_t length = 3 + (size_t)snprintf(parse + 3, sizeof parse - 3, "%s", text) + 3;
         bool named = mill_draw(random, 2) == 0;
         put(up, 'P', named ? parse : parse + 2, named ? length : length - 2);
         PUT(up, 'B', "\0s1\0\0\0\0\0\0\0");
@@ -84,7 +85,7 @@ static void extended(struct writer *up, struct writer *down, struct mill_random 
         put_text(down, 'C', "INSERT 0 1");
     }
     PUT(up, mill_draw(random, 4) == 0 ? 'H' : 'S', "");
-    PUT(down, 'Z', mill_draw(random, 2) == 0 ? "I" : "T");
+    put(down, 'Z', mill_draw(random, 2) == 0 ? "I" : "T", 1);
 }
 
 static void others(struct writer *up, struct writer *down, struct mill_random *random)

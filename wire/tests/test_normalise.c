@@ -4,6 +4,7 @@
 #include "wire/statement.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *normal(const char *text)
@@ -51,7 +52,7 @@ Test(normalise, literals_go_and_the_rest_stays)
         cr_expect_str_eq(normal(forms[i].text), forms[i].normal, "%s: %s", forms[i].text,
                          normal(forms[i].text));
         char once[512];
-        strcpy(once, normal(forms[i].text));
+        snprintf(once, sizeof once, "%s", normal(forms[i].text));
         cr_expect_str_eq(normal(once), once, "(NM2) %s: %s", once, normal(once));
     }
 }

@@ -183,7 +183,7 @@ Test(proxy, a_function_call_is_told)
     static const char call[] = "F\0\0\0\x0e\0\0\x07\xea\0\0\0\0\0\1";
     cr_assert_eq(send(PQsocket(client), call, sizeof call - 1, 0), (ssize_t)sizeof call - 1);
     rig_until(&rig, PROXY_READY, 1);
-    TOLD("statement 1 \ncommit 1 implicit\ncommitted 1 implicit I\nready I\n");
+    TOLD("statement 1 \ncommit 1 implicit\nanswer 1\ncommitted 1 implicit I\nready I\n");
     PQfinish(client);
 }
 
@@ -283,6 +283,25 @@ Test(proxy, while_a_statement_is_held_the_server_is_heard_and_others_are_served)
     PQfinish(other);
 }
 
+/* (PX6) */
+Test(proxy, of_a_client_that_is_held_and_goes_on_no_more_is_read_than_the_bound)
+{
+    static const char data[1 << 20]; /* as messages, it would be malformed; it is not looked at */
+    PGconn *client = hold(false, false, PROXY_STATEMENT);
+    size_t total = 0;
+    for (int still = 0; still < 50;) {
+        ssize_t count = send(PQsocket(client), data, sizeof data, MSG_DONTWAIT | MSG_NOSIGNAL);
+        total += count > 0 ? (size_t)count : 0;
+        still = count > 0 || proxy_turn(rig.proxy, 2) > 0 ? 0 : still + 1;
+        cr_assert(total < 2 * (size_t)PROXY_HELD_MAX);
+    }
+    cr_expect(total > PROXY_HELD_MAX / 2);
+    cr_assert(proxy_release(rig.proxy, rig.held));
+    rig_until(&rig, PROXY_CLOSED, 1);
+    cr_expect_eq(proxy_count(rig.proxy).malformed, 1);
+    PQfinish(client);
+}
+
 /* A client that uses Flush is answered before it sends Sync. */
 Test(proxy, flush_is_answered_although_answers_to_commits_wait)
 {
@@ -318,7 +337,7 @@ Test(proxy, cut_before_the_commit_it_did_not_happen)
         cr_expect_str_eq(rig_last(&rig, client), "lost", "%s", holds[i].name);
         cr_expect_str_eq(rig_direct("begin; lock table t; select count(*) from t"), "0", "%s",
                          holds[i].name);
-        cr_expect_not(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH), "(PX5) it is gone");
+        cr_expect_not(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH), "PX5: it is gone");
         PQfinish(client);
     }
 }
@@ -432,7 +451,9 @@ Test(proxy, a_notification_is_dropped_and_framing_stays)
     cr_expect_null(PQnotifies(client));
     cr_assert(proxy_release(rig.proxy, rig.held));
     PQconsumeInput(client);
-    cr_expect_not_null(PQnotifies(client));
+    notice = PQnotifies(client);
+    cr_expect_not_null(notice);
+    PQfreemem(notice);
     cr_expect_str_eq(rig_query(&rig, client, "unlisten *"), "UNLISTEN");
     proxy_list(rig.proxy, &about, 1);
     cr_expect_not(about.listens);

@@ -11,6 +11,7 @@ shift 2
 scratch=$(mktemp -d)
 proxies=
 trap 'exec 3>&- 4>&-; wait $proxies; rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
 cd "$scratch" || exit 1
 PGUSER=assay PGDATABASE=postgres PGCONNECT_TIMEOUT=60
 export PGUSER PGDATABASE PGCONNECT_TIMEOUT
@@ -144,8 +145,20 @@ run_cancel() {
     wait $waiting
     echo "status $?"
 }
-run_python() { /usr/bin/python3 "$source/$1" "host=$host"; }
+run_python() { # psycopg warns on stderr, or not, as the answers happen to come
+    /usr/bin/python3 "$source/$1" "host=$host" 2>python.err || { cat python.err && return 1; }
+}
 run_node() { (cd "$folder" && node "$1" "{\"host\":\"$host\",\"user\":\"assay\",\"database\":\"postgres\"}"); }
+
+run_jdbc() { # which knows TCP only; directly, that is a tunnel to the socket
+    case $way in
+    plain) p=$port ;;
+    told) p=$told_port ;;
+    direct) p=$tunnel ;;
+    esac
+    java -cp "$jar" "$source/JdbcClient.java" "$p"
+}
+run_pgx() { "$scratch/pgx" "$host"; }
 
 # Drivers are fetched once; versions and hashes are in package-lock.json.
 fetch() {
@@ -183,6 +196,33 @@ if wanted node; then
     else
         same pg run_node pg_client.js
         same postgres run_node postgres_client.js
+    fi
+fi
+
+# Java and Go are large, and so part of ./test --full only.
+if [ -n "${ASSAY_FULL:-}" ] || [ -n "$only" ]; then
+    jar=/usr/share/java/postgresql.jar
+    if wanted jdbc && { ! command -v java >/dev/null || ! [ -f $jar ]; }; then
+        lacks "there is no java or no libpostgresql-jdbc-java"
+    elif wanted jdbc; then
+        mkfifo in5
+        /usr/bin/python3 "$source/tunnel.py" "$direct/.s.PGSQL.5432" <in5 >tunnel.out &
+        exec 5>in5
+        until [ -s tunnel.out ]; do sleep 0.1; done
+        read -r tunnel <tunnel.out
+        same jdbc run_jdbc
+        exec 5>&-
+    fi
+    gocode=/usr/share/gocode
+    if wanted pgx && { ! command -v go >/dev/null || ! [ -d $gocode/src/github.com/jackc/pgx ]; }; then
+        lacks "there is no go or no golang-github-jackc-pgx-v4-dev"
+    elif wanted pgx; then
+        if GO111MODULE=off GOPATH=$gocode GOCACHE=$scratch/go GOFLAGS= \
+            go build -o "$scratch/pgx" "$source/pgx_client.go" >go.log 2>&1; then
+            same pgx run_pgx
+        else
+            fail "go: $(tail -n 5 go.log)"
+        fi
     fi
 fi
 
