@@ -213,6 +213,8 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
                                        .record = request->record,
                                        .stop = interrupt_seen,
                                        .skip = request->against == NULL ? NULL : wire_tell_skip,
+                                       .recorded = wire_tell_trace,
+                                       .found = wire_tell_found,
                                        .progress = wire_tell_progress,
                                        .context = (void *)tell};
     probe_do(crew, &request->subject, &plan, result);
@@ -221,9 +223,6 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
         fprintf(stderr, "assay wire: %s: %s\n", request->path, result->why);
         status = CLI_USAGE;
     } else {
-        if (request->point == NULL) {
-            wire_tell_trace(tell, &result->trace);
-        }
         if (!request->record) {
             wire_tell_sweep(tell, result);
         }
@@ -244,6 +243,7 @@ static int use_crew(struct request *request, struct artefacts *results)
                                    .subject = &request->subject,
                                    .results = results,
                                    .lock = request->against == NULL ? NULL : &request->lock,
+                                   .no_trace = request->point != NULL,
                                    .quiet = request->json,
                                    .live = !request->json && isatty(STDERR_FILENO) == 1};
     if (!crew_open(&crew, &place, (unsigned)request->lanes, &why)) {

@@ -15,6 +15,13 @@ void wire_tell_progress(void *context, size_t runs, size_t planned)
     }
 }
 
+static void clear_progress(const struct wire_tell *tell)
+{
+    if (tell->live) {
+        fprintf(stderr, "\r%40s\r", "");
+    }
+}
+
 bool wire_tell_skip(void *context, const struct trial_commit *commit)
 {
     const struct wire_tell *tell = context;
@@ -73,8 +80,12 @@ static void print_trace(const struct subject *subject, const struct probe_trace 
     print_clock(subject);
 }
 
-void wire_tell_trace(const struct wire_tell *tell, const struct probe_trace *trace)
+void wire_tell_trace(void *context, const struct probe_trace *trace)
 {
+    const struct wire_tell *tell = context;
+    if (tell->no_trace) {
+        return;
+    }
     for (size_t i = 0; i < trace->count; i++) {
         const struct trial_commit *commit = &trace->commits[i];
         artefacts_line(tell->results, json_pack("{s:s, s:s#, s:i, s:s}", "type", "commit", "worker",
@@ -87,7 +98,9 @@ void wire_tell_trace(const struct wire_tell *tell, const struct probe_trace *tra
                              "agreed", (json_int_t)trace->agreed, "background",
                              (json_int_t)trace->background.count));
     if (!tell->quiet) {
+        clear_progress(tell);
         print_trace(tell->subject, trace);
+        fflush(stdout);
     }
 }
 
@@ -250,21 +263,28 @@ static void print_sum(const struct wire_tell *tell, const struct probe_result *r
            result->planned - result->runs, result->planned);
 }
 
+void wire_tell_found(void *context, const struct probe_finding *finding)
+{
+    const struct wire_tell *tell = context;
+    if (probe_counts(finding)) {
+        keep_finding(tell, finding);
+    }
+    if (!tell->quiet) {
+        clear_progress(tell);
+        write_finding(tell, finding, stdout);
+        fflush(stdout);
+    }
+}
+
 void wire_tell_sweep(const struct wire_tell *tell, const struct probe_result *result)
 {
     size_t counted = 0;
-    if (tell->live) {
-        fprintf(stderr, "\r%40s\r", "");
-    }
+    clear_progress(tell);
     for (size_t i = 0; i < result->finding_count; i++) {
-        const struct probe_finding *finding = &result->findings[i];
-        if (probe_counts(finding)) {
-            counted++;
-            keep_finding(tell, finding);
+        if (!result->findings[i].told) { /* it was interrupted before it was repeated */
+            wire_tell_found((void *)tell, &result->findings[i]);
         }
-        if (!tell->quiet) {
-            write_finding(tell, finding, stdout);
-        }
+        counted += probe_counts(&result->findings[i]);
     }
     tell_known(tell, result);
     artefacts_line(tell->results,

@@ -250,17 +250,18 @@ static void took_confirmation(struct probe *probe, const struct job *job,
 {
     struct probe_finding *finding = &probe->result->findings[job->finding];
     bool broken = result->verdict == TRIAL_BROKEN && strcmp(result->broken, finding->broken) == 0;
-    if (job->kind == JOB_REPEAT) {
-        finding->repeated++;
-        if (broken && finding->again++ == 0) { /* the repetitions know the rows, too */
-            finding->after_count = 0;
-            keep_after(finding, result);
-        }
-        return;
+    if (job->kind == JOB_CONTROL) {
+        finding->control_ran = true;
+        finding->control_held = result->verdict == TRIAL_HELD;
+        memcpy(finding->control_text, result->text, sizeof finding->control_text);
+    } else if (++finding->repeated > 0 && broken && finding->again++ == 0) {
+        finding->after_count = 0; /* the repetitions know the rows, too */
+        keep_after(finding, result);
     }
-    finding->control_ran = true;
-    finding->control_held = result->verdict == TRIAL_HELD;
-    memcpy(finding->control_text, result->text, sizeof finding->control_text);
+    if (finding->control_ran && finding->repeated == PROBE_REPEATS) {
+        finding->told = true;
+        probe->options->found(probe->options->context, finding);
+    }
 }
 
 /* ---- the second crash, inside the recovery ---------------------------------------------------- */
@@ -454,6 +455,7 @@ void probe_do(struct crew *crew, const struct subject *subject, const struct pro
     plan_recordings(probe);
     if (work(probe, crew)) {
         compare_recordings(probe);
+        options->recorded(options->context, &result->trace);
         if (options->points != NULL) {
             plan_named(probe);
         } else if (!options->record) {

@@ -16,21 +16,6 @@
 #define PROBE_FINDINGS_MAX 64
 #define PROBE_POINTS_MAX   65536
 
-struct probe_options {
-    const char *faults; /* a list of names; NULL: all */
-    const char *points; /* "a:13:kill-after": only this; NULL: every one */
-    unsigned repeat;    /* of `points`; 0: once */
-    unsigned depth;     /* 1 or 2 */
-    double seconds;     /* 0: no limit */
-    bool record;        /* nothing but the recording */
-    bool (*stop)(void);
-    /* Whether a commit was swept before, and need not be again; NULL: none was. */
-    bool (*skip)(void *context, const struct trial_commit *commit);
-    /* After each run; may be NULL. */
-    void (*progress)(void *context, size_t runs, size_t planned);
-    void *context;
-};
-
 /* Two recordings without faults. */
 struct probe_trace {
     struct trial_commit commits[TRIAL_COMMITS_MAX]; /* that count, of the first one */
@@ -53,9 +38,29 @@ struct probe_finding {
     unsigned repeated, again;     /* of so many repetitions, so many broke the same promise */
     bool control_ran, control_held;
     char control_text[JUDGE_TEXT_SIZE];
+    bool told;                         /* to probe_options.found */
     const struct subject_known *known; /* the documents admit it */
     size_t after_count;
     struct trial_commit after[24]; /* what was committed after the fault */
+};
+
+struct probe_options {
+    const char *faults; /* a list of names; NULL: all */
+    const char *points; /* "a:13:kill-after": only this; NULL: every one */
+    unsigned repeat;    /* of `points`; 0: once */
+    unsigned depth;     /* 1 or 2 */
+    double seconds;     /* 0: no limit */
+    bool record;        /* nothing but the recording */
+    bool (*stop)(void);
+    /* Whether a commit was swept before, and need not be again; NULL: none was. */
+    bool (*skip)(void *context, const struct trial_commit *commit);
+    /* When the recordings are compared, and when a finding is repeated and its control arm has run:
+     * each at once, since a sweep is long. */
+    void (*recorded)(void *context, const struct probe_trace *trace);
+    void (*found)(void *context, const struct probe_finding *finding);
+    /* After each run; may be NULL. */
+    void (*progress)(void *context, size_t runs, size_t planned);
+    void *context;
 };
 
 enum probe_end { PROBE_WHOLE, PROBE_OUT_OF_TIME, PROBE_INTERRUPTED, PROBE_FAILED };
