@@ -20,6 +20,7 @@
 #define BACK_SEC      20  /* for a worker to connect that was started again */
 #define CLIENT_SEC    3   /* workers do not wait longer for clients, which may wait for them */
 #define RESTART_SEC   0.1 /* after a worker ended by itself */
+#define DEAF_PART     20  /* of the patience: what another worker may take to find the work */
 #define DEATHS_MAX    6   /* of one worker in a run: it dies in a loop */
 #define PATIENCES_MAX 6   /* of a run that commits for ever and is never done */
 
@@ -99,6 +100,11 @@ void trial_join_others(struct trial *trial)
             (void)trial_start_hand(trial, hand);
         }
     }
+}
+
+static bool others_wait(const struct trial *trial)
+{
+    return trial->subject->workers.count > 1 && trial->hands[1].life == 0;
 }
 
 static bool clients_ended(const struct trial *trial)
@@ -270,8 +276,9 @@ static void judge_progress(struct trial *trial)
         finish(trial);
         return;
     }
-    if (still > patience / 2 && trial->struck > 0 && !trial->joined) {
-        trial->joined = true;
+    if (still > patience / 2 && trial->struck > 0 && others_wait(trial)) {
+        trial->joined = trial_clock(trial);
+        trial->joined_at = trial->result->commit_count;
         trial_join_others(trial);
     }
     if (still > patience || frozen) {
@@ -342,6 +349,15 @@ static void judge_reference(struct trial *trial)
     }
 }
 
+/* Nothing happened for half of the patience, another worker joined and found work at once: it was
+ * there for the one that was hit, too. */
+static bool is_deaf(const struct trial *trial)
+{
+    const struct trial_result *result = trial->result;
+    return trial->joined > 0 && trial->joined_at < result->commit_count &&
+           trial->acted - trial->joined < (double)trial->subject->patience / DEAF_PART;
+}
+
 /* Promises hold at the end of work, and those that forbid something hold whatever is unfinished. */
 static void judge_end(struct trial *trial)
 {
@@ -358,7 +374,7 @@ static void judge_end(struct trial *trial)
     }
     judge_acked(trial);
     judge_reference(trial);
-    if (!trial->over && trial->joined) {
+    if (!trial->over && is_deaf(trial)) {
         trial_end(trial, TRIAL_BROKEN, "deaf",
                   "the worker that was hit lives and does nothing; another "
                   "one did its work");

@@ -132,6 +132,9 @@ static void note_commit(struct trial *trial, const struct trial_seat *seat)
     struct trial_result *result = trial->result;
     if (seat->ordinal > 0 && trial->learn_until == 0) {
         trial_moves(trial);
+        if (trial->joined > 0 && trial->acted == 0) {
+            trial->acted = trial->clock_moved;
+        }
         if (result->start_seconds == 0) {
             result->start_seconds = trial->moved - trial->began;
         }

@@ -76,9 +76,11 @@ struct trial {
     size_t struck_at;    /* commits then */
     double asked;        /* whether it is done, last */
     bool done;
-    bool joined;     /* the other workers, because nothing moved without them */
-    bool client_hit; /* a fault hit a client: what it did not enqueue cannot be missed */
-    bool over;       /* with a verdict */
+    double joined;    /* by the clock: the other workers, because nothing moved without them */
+    size_t joined_at; /* commits then */
+    double acted;     /* by the clock: the first commit that counted after that */
+    bool client_hit;  /* a fault hit a client: what it did not enqueue cannot be missed */
+    bool over;        /* with a verdict */
     double learn_until;
     double looked;                   /* whether everything rests, last */
     unsigned rests;                  /* looks in a row that found it so */
