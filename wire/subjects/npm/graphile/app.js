@@ -1,5 +1,6 @@
 // graphile-worker 0.17.3: a job of three steps, each of which writes its effect and adds the next step,
-// as https://worker.graphile.org/docs/tasks advises. usage: node app.js setup|enqueue|work
+// as https://worker.graphile.org/docs/tasks advises. New jobs are notified; a poll every ten minutes finds what a
+// worker that died held, whose lock lapses after four hours. usage: node app.js setup|enqueue|work
 const { run, runMigrations, makeWorkerUtils, Logger } = require('graphile-worker');
 const { Client } = require('pg');
 const connectionString = process.env.DATABASE_URL;
@@ -26,7 +27,7 @@ async function enqueue() {
 
 async function work() {
   const runner = await run({
-    connectionString, concurrency: 1, pollInterval: 60000, logger: silent,
+    connectionString, concurrency: 1, pollInterval: 600000, logger: silent,
     taskList: { step1: step(1), step2: step(2), step3: step(3) },
   });
   await runner.promise;
