@@ -39,7 +39,7 @@ struct child {
     int64_t waits_until; /* ... at most */
     bool claimed;        /* ... and held a claim when it was stopped */
     uint8_t owed; /* 1 + enum chaos_kind: what befell it, and whether it counts is yet to be told */
-    unsigned long aborted, transactions; /* its seat's, when that befell it */
+    unsigned long aborted, transactions; /* its shared's, when that befell it */
 };
 
 /* A message that came twice or again: what is looked for in the history when all is over. */
@@ -55,13 +55,13 @@ struct orphan {
 
 struct watch {
     struct chaos *chaos;
-    struct seat_page *page;
+    struct shared_page *page;
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
-    struct chaos_fault set[SEAT_SNARES]; /* what each snare is for */
-    uint64_t drop_at[SEAT_SNARES];       /* progress at which it is given up */
-    uint32_t tries[SEAT_SNARES];         /* how often it was set for nothing */
-    size_t next;                         /* of the plan */
+    struct chaos_fault set[SHARED_BREAKPOINTS]; /* what each breakpoint is for */
+    uint64_t drop_at[SHARED_BREAKPOINTS];       /* progress at which it is given up */
+    uint32_t tries[SHARED_BREAKPOINTS];         /* how often it was set for nothing */
+    size_t next;                                /* of the plan */
     struct trace traces[TRACES_MAX];
     size_t trace_count;
     uint32_t copies;                  /* of messages */
@@ -102,28 +102,28 @@ static enum abort_class answer_to(enum chaos_kind kind)
  * counts. */
 static void owe(struct watch *watch, unsigned actor, enum chaos_kind kind)
 {
-    struct seat *seat = &watch->page->seats[actor];
+    struct shared_actor *shared = &watch->page->actors[actor];
     struct child *child = &watch->children[actor];
     child->owed = (uint8_t)(1 + kind);
-    child->aborted = seat->aborted[answer_to(kind)];
-    child->transactions = seat->transactions;
-    seat->struck = SEAT_STRUCK;
+    child->aborted = shared->aborted[answer_to(kind)];
+    child->transactions = shared->transactions;
+    shared->struck = SHARED_STRUCK;
 }
 
 /* Whether it is told by now. A connection that is found gone is one transaction, the one that finds
  * none another. */
 static bool is_told(const struct watch *watch, unsigned actor, bool *hit)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     const struct child *child = &watch->children[actor];
     enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
     enum abort_class class = answer_to(kind);
     if (class == ABORT_NONE) {
-        *hit = seat->struck == SEAT_DEFEATED;
-        return *hit || seat->struck == SEAT_TOLD;
+        *hit = shared->struck == SHARED_DEFEATED;
+        return *hit || shared->struck == SHARED_TOLD;
     }
-    *hit = seat->aborted[class] > child->aborted;
-    return *hit || seat->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
+    *hit = shared->aborted[class] > child->aborted;
+    return *hit || shared->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
 }
 
 /* Counts what a process owes; `last`: it will tell no more. */
@@ -134,7 +134,7 @@ static void collect(struct watch *watch, unsigned actor, bool last)
     if (child->owed != 0 && (is_told(watch, actor, &hit) || last)) {
         enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
         child->owed = 0;
-        watch->page->seats[actor].struck = SEAT_UNHARMED;
+        watch->page->actors[actor].struck = SHARED_UNHARMED;
         watch->provoked[answer_to(kind)] += hit;
         count(watch, kind, hit);
     }
@@ -167,7 +167,7 @@ static void start(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     *child = (struct child){.pid = 0};
-    watch->page->seats[actor].lives++;
+    watch->page->actors[actor].lives++;
     watch->report->lives++;
     fflush(NULL);
     pid_t parent = getpid();
@@ -215,7 +215,7 @@ static void end_all(struct watch *watch)
             child->pid = 0;
             child->resume_at = 0;
         }
-        watch->page->seats[a].snare = -1;
+        watch->page->actors[a].breakpoint = -1;
     }
 }
 
@@ -233,12 +233,12 @@ static void wait_a_little(void)
 /* Where claims last, whoever was killed lets go of its own. */
 static void note_orphan(struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    const int claimers[] = {seat->claimer, seat->broken_off};
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    const int claimers[] = {shared->claimer, shared->broken_off};
     for (int i = 0; i < 2 && watch->chaos->gentle; i++) {
         if (claimers[i] != 0 && watch->orphan_count < ORPHANS_MAX) {
             watch->orphans[watch->orphan_count++] =
-                (struct orphan){.claimer = claimers[i], .last = seat->backend};
+                (struct orphan){.claimer = claimers[i], .last = shared->backend};
         }
     }
 }
@@ -265,7 +265,7 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
     struct child *child = &watch->children[actor];
     child->stopped_at = driver_now() + watch->page->clock;
     child->resume_at = driver_now() + ms;
-    child->claimed = watch->page->seats[actor].holds;
+    child->claimed = watch->page->actors[actor].holds;
 }
 
 /* Its claim is as old as its last transaction at least, which was before it was stopped: whoever
@@ -302,13 +302,14 @@ static void leave(struct watch *watch)
 }
 
 /* One that is frozen goes on, to find that it is to end. */
-static bool terminate(struct watch *watch, const struct seat *seat, const struct process *frozen)
+static bool terminate(struct watch *watch, const struct shared_actor *shared,
+                      const struct process *frozen)
 {
     char text[80];
     int64_t done = 0;
     snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, %d)::int::bigint",
-             (int)seat->backend, frozen == NULL ? END_MS : 0);
-    bool told = seat->backend != 0 && admin(watch) != NULL &&
+             (int)shared->backend, frozen == NULL ? END_MS : 0);
+    bool told = shared->backend != 0 && admin(watch) != NULL &&
                 store_pg_ask(watch->admin, text, &done) && done == 1;
     if (frozen != NULL) {
         (void)process_signal(frozen, SIGCONT);
@@ -343,7 +344,7 @@ static bool follow(struct watch *watch)
         joined = chaos_server_follow(server, &why);
         if (joined) {
             watch->chaos->driver.dsn = chaos_server_dsn(server);
-            seat_page_move(watch->page, watch->chaos->driver.dsn);
+            shared_page_move(watch->page, watch->chaos->driver.dsn);
         } else {
             wait_a_little();
         }
@@ -369,9 +370,9 @@ static bool fail_over(struct watch *watch, unsigned actor)
     return true;
 }
 
-static bool kill_backend(struct watch *watch, const struct seat *seat)
+static bool kill_backend(struct watch *watch, const struct shared_actor *shared)
 {
-    bool killed = chaos_server_kill_backend(watch->chaos->server, seat->backend);
+    bool killed = chaos_server_kill_backend(watch->chaos->server, shared->backend);
     leave(watch);
     watch->report->crashes += killed;
     return killed;
@@ -381,9 +382,9 @@ static bool kill_backend(struct watch *watch, const struct seat *seat)
 static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
                       const struct process *frozen)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    bool done = kind == CHAOS_TERMINATE      ? terminate(watch, seat, frozen)
-                : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, seat)
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    bool done = kind == CHAOS_TERMINATE      ? terminate(watch, shared, frozen)
+                : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, shared)
                 : kind == CHAOS_RESTART      ? restart(watch, actor, frozen)
                                              : fail_over(watch, actor);
     go_on(watch, actor);
@@ -401,8 +402,8 @@ static bool is_going(const struct child *child)
 /* It was told to go on, and does so when it is given a processor, however busy the machine is. */
 static void await_sent(const struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    while (seat->moment == SEAT_BEFORE_COMMIT && is_going(&watch->children[actor]) &&
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    while (shared->moment == SHARED_BEFORE_COMMIT && is_going(&watch->children[actor]) &&
            !*watch->chaos->interrupted && driver_now() < watch->chaos->driver.give_up_at) {
         nanosleep(&(struct timespec){.tv_nsec = SENT_NS}, NULL);
     }
@@ -412,13 +413,13 @@ static void await_sent(const struct watch *watch, unsigned actor)
  * sends: from there on its commit is unanswered, and stays so. */
 static bool let_send(struct watch *watch, unsigned actor, struct process *frozen)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    if (!chaos_server_freeze(watch->chaos->server, seat->backend, frozen)) {
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    if (!chaos_server_freeze(watch->chaos->server, shared->backend, frozen)) {
         return false;
     }
     go_on(watch, actor);
     await_sent(watch, actor);
-    if (seat->moment == SEAT_SENT) {
+    if (shared->moment == SHARED_SENT) {
         return true;
     }
     (void)process_signal(frozen, SIGCONT);
@@ -432,7 +433,7 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
 /* Stopped from outside, at a moment at which no answer that it must have can be lost. */
 static bool halt_safely(struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     struct child *child = &watch->children[actor];
     int status = 0;
     for (int i = 0; i < SAFE_TRIES; i++) {
@@ -443,7 +444,7 @@ static bool halt_safely(struct watch *watch, unsigned actor)
             ended(watch, actor, status);
             return false;
         }
-        if (seat->sending == 0 || (seat->spared & SEAT_SPARED_DOUBT) == 0) {
+        if (shared->sending == 0 || (shared->spared & SHARED_SPARED_DOUBT) == 0) {
             return true;
         }
         (void)kill(child->pid, SIGCONT);
@@ -467,14 +468,14 @@ static uint32_t halt_others(struct watch *watch, unsigned victim)
     return halted;
 }
 
-/* One that had come to its snare meanwhile goes on, and the fault misses. */
+/* One that had come to its breakpoint meanwhile goes on, and the fault misses. */
 static void go_on_others(struct watch *watch, uint32_t halted)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
         if ((halted >> a & 1) != 0) {
-            int number = atomic_exchange(&watch->page->seats[a].snare, -1);
+            int number = atomic_exchange(&watch->page->actors[a].breakpoint, -1);
             if (number >= 0) {
-                watch->page->snares[number].state = SEAT_SNARE_FREE;
+                watch->page->breakpoints[number].state = SHARED_BREAKPOINT_FREE;
                 watch->report->missed++;
             }
             (void)kill(watch->children[a].pid, SIGCONT);
@@ -487,7 +488,7 @@ static void strike(struct watch *watch, unsigned actor, const struct chaos_fault
 {
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     struct process frozen = {.fd = -1};
-    bool freezes = fault->moment == SEAT_SENT;
+    bool freezes = fault->moment == SHARED_SENT;
     bool ready = kind != CHAOS_FAILOVER || follow(watch);
     owe(watch, actor, kind);
     ready = ready && (!freezes || let_send(watch, actor, &frozen));
@@ -518,12 +519,12 @@ static struct rival rival_of(const struct victim *victim)
 {
     const struct watch *watch = victim->watch;
     unsigned actor = victim->actor;
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     struct rival rival = {.dsn = watch->chaos->driver.dsn,
                           .schema = watch->chaos->driver.schema,
                           .victim = watch->children[actor].pid,
-                          .backend = seat->backend,
-                          .table = (enum row_table)seat->last_table,
+                          .backend = shared->backend,
+                          .table = (enum row_table)shared->last_table,
                           .is_over = has_answer,
                           .of = victim};
     driver_name(&watch->chaos->driver, actor, rival.name);
@@ -598,10 +599,10 @@ static bool disturb_queue(struct watch *watch, unsigned actor, const struct chao
     struct queue_trace trace = {.message = 0};
     if (at.store != NULL) {
         trace = kind == CHAOS_REDELIVER
-                    ? queue_fault_redeliver(&at, watch->page->seats[actor].claimer)
+                    ? queue_fault_redeliver(&at, watch->page->actors[actor].claimer)
                     : queue_fault_copy(&at, kind == CHAOS_REPLAY, fault->amount, ++watch->copies);
     }
-    seat_page_disturb(watch->page, trace.transaction);
+    shared_page_disturb(watch->page, trace.transaction);
     return follow_trace(watch, kind, trace);
 }
 
@@ -611,13 +612,13 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
 {
     const struct victim victim = {.watch = watch, .actor = actor};
     struct rival rival = rival_of(&victim);
-    struct seat *seat = &watch->page->seats[actor];
+    struct shared_actor *shared = &watch->page->actors[actor];
     owe(watch, actor, CHAOS_REORDER);
     watch->children[actor].stands = false;
-    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &seat->kept_off);
+    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &shared->kept_off);
     if (!done) {
         watch->children[actor].owed = 0;
-        seat->struck = SEAT_UNHARMED;
+        shared->struck = SHARED_UNHARMED;
     }
     return done;
 }
@@ -626,7 +627,7 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
 static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     bool ahead = fault->kind == CHAOS_CLOCK_FORWARD;
-    count(watch, (enum chaos_kind)fault->kind, watch->page->seats[actor].holds);
+    count(watch, (enum chaos_kind)fault->kind, watch->page->actors[actor].holds);
     watch->page->clock += ahead ? (int64_t)fault->amount : -(int64_t)fault->amount;
 }
 
@@ -642,7 +643,7 @@ static void release_orphans(struct watch *watch)
             !queue_fault_release(&at, orphan.claimer, &transaction)) {
             watch->orphans[left++] = orphan;
         }
-        seat_page_disturb(watch->page, transaction);
+        shared_page_disturb(watch->page, transaction);
     }
     watch->orphan_count = left;
 }
@@ -650,13 +651,13 @@ static void release_orphans(struct watch *watch)
 /* A process stands still at the point of this fault. False: it is to wait for another one. */
 static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     collect(watch, actor, true);
     switch (kind) {
     case CHAOS_KILL_AT_POINT:
-        watch->report->points[seat->bundle][seat->moment]++;
-        count(watch, kind, seat_is_hit(seat));
+        watch->report->points[shared->bundle][shared->moment]++;
+        count(watch, kind, shared_actor_is_exposed(shared));
         kill_child(watch, actor);
         break;
     case CHAOS_STOP:
@@ -707,17 +708,18 @@ static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault
 
 static void stopped(struct watch *watch, unsigned actor)
 {
-    int number = atomic_exchange(&watch->page->seats[actor].snare, -1); /* it is the plan's again */
+    int number =
+        atomic_exchange(&watch->page->actors[actor].breakpoint, -1); /* it is the plan's again */
     watch->children[actor].stands = true;
     if (number < 0) { /* somebody else's signal */
         go_on(watch, actor);
         return;
     }
-    CHECK(number < SEAT_SNARES);
+    CHECK(number < SHARED_BREAKPOINTS);
     bool fell = befall(watch, actor, &watch->set[number]);
     bool again = !fell && ++watch->tries[number] < TRIES_MAX;
     watch->report->missed += !fell && !again;
-    watch->page->snares[number].state = again ? SEAT_SNARE_SET : SEAT_SNARE_FREE;
+    watch->page->breakpoints[number].state = again ? SHARED_BREAKPOINT_SET : SHARED_BREAKPOINT_FREE;
 }
 
 /* SIGKILL at any instant. It is stopped first: where it stood is then known. */
@@ -737,64 +739,64 @@ static void kill_now(struct watch *watch, unsigned first)
             ended(watch, actor, status); /* it was faster */
             return;
         }
-        struct seat *seat = &watch->page->seats[actor];
-        if ((seat->spared & SEAT_SPARED_DEATH) != 0) {
-            if (seat->snare < 0) {
+        struct shared_actor *shared = &watch->page->actors[actor];
+        if ((shared->spared & SHARED_SPARED_DEATH) != 0) {
+            if (shared->breakpoint < 0) {
                 (void)kill(child->pid, SIGCONT);
             } else {
                 stopped(watch, actor);
             }
             continue;
         }
-        int number = atomic_exchange(&seat->snare, -1);
+        int number = atomic_exchange(&shared->breakpoint, -1);
         if (number >= 0) { /* it was at a point that another fault waits for */
-            watch->page->snares[number].state = SEAT_SNARE_FREE;
+            watch->page->breakpoints[number].state = SHARED_BREAKPOINT_FREE;
             watch->report->missed++;
         }
-        count(watch, CHAOS_KILL, seat_is_hit(seat));
+        count(watch, CHAOS_KILL, shared_actor_is_exposed(shared));
         kill_child(watch, actor);
         return;
     }
     watch->report->missed++;
 }
 
-/* ---- snares ---------------------------------------------------------------------------------- */
+/* ---- breakpoints ---------------------------------------------------------------------------------- */
 
-static void set_snare(struct watch *watch, int number, const struct chaos_fault *fault)
+static void set_breakpoint(struct watch *watch, int number, const struct chaos_fault *fault)
 {
-    struct seat_snare *snare = &watch->page->snares[number];
+    struct shared_breakpoint *breakpoint = &watch->page->breakpoints[number];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
-    snare->act = kind == CHAOS_CUT_EARLY      ? SEAT_CUTS_EARLY
-                 : kind == CHAOS_CUT_LATE     ? SEAT_CUTS_LATE
-                 : kind == CHAOS_ANSWER       ? SEAT_ANSWERS
-                 : kind == CHAOS_DELAY        ? SEAT_DELAYS
-                 : kind == CHAOS_ILLEGAL_MOVE ? SEAT_ERRS
-                                              : SEAT_STOPS;
-    snare->bundle = fault->bundle;
-    snare->moment = fault->moment == SEAT_SENT ? SEAT_BEFORE_COMMIT : fault->moment;
-    snare->from = fault->from;
-    snare->held = kind != CHAOS_KILL_AT_POINT && kind != CHAOS_REPLAY && kind != CHAOS_REORDER;
-    snare->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP || kind == CHAOS_DUPLICATE ||
-                     kind == CHAOS_REDELIVER || kind == CHAOS_CLOCK_FORWARD ||
-                     kind == CHAOS_CLOCK_BACK;
-    snare->kills = kind == CHAOS_KILL_AT_POINT;
-    snare->claims = kind == CHAOS_REORDER;
-    snare->amount = fault->amount;
+    breakpoint->act = kind == CHAOS_CUT_EARLY      ? SHARED_CUTS_EARLY
+                      : kind == CHAOS_CUT_LATE     ? SHARED_CUTS_LATE
+                      : kind == CHAOS_ANSWER       ? SHARED_ANSWERS
+                      : kind == CHAOS_DELAY        ? SHARED_DELAYS
+                      : kind == CHAOS_ILLEGAL_MOVE ? SHARED_ERRS
+                                                   : SHARED_STOPS;
+    breakpoint->bundle = fault->bundle;
+    breakpoint->moment = fault->moment == SHARED_SENT ? SHARED_BEFORE_COMMIT : fault->moment;
+    breakpoint->from = fault->from;
+    breakpoint->held = kind != CHAOS_KILL_AT_POINT && kind != CHAOS_REPLAY && kind != CHAOS_REORDER;
+    breakpoint->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP ||
+                          kind == CHAOS_DUPLICATE || kind == CHAOS_REDELIVER ||
+                          kind == CHAOS_CLOCK_FORWARD || kind == CHAOS_CLOCK_BACK;
+    breakpoint->kills = kind == CHAOS_KILL_AT_POINT;
+    breakpoint->claims = kind == CHAOS_REORDER;
+    breakpoint->amount = fault->amount;
     watch->tries[number] = 0;
-    snare->serializable = kind == CHAOS_SERIALIZATION;
-    snare->writes_twice = kind == CHAOS_DEADLOCK;
+    breakpoint->serializable = kind == CHAOS_SERIALIZATION;
+    breakpoint->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
     uint64_t progress = watch->page->progress;
     watch->drop_at[number] = PATIENCE + (uint64_t)JOB_PATIENCE * watch->chaos->driver.rules->jobs +
                              (progress > fault->from ? progress : fault->from);
-    snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
+    breakpoint->state = kind == CHAOS_KILL ? SHARED_BREAKPOINT_WAITS : SHARED_BREAKPOINT_SET;
 }
 
 /* Somebody stands still in it. */
 static bool is_stood_in(const struct watch *watch, int number)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
-        if (watch->page->seats[a].snare == number) {
+        if (watch->page->actors[a].breakpoint == number) {
             return true;
         }
     }
@@ -803,26 +805,27 @@ static bool is_stood_in(const struct watch *watch, int number)
 
 /* A kill at any instant waits for nobody; a cut or an answer needs nobody's help; what nobody came
  * to is dropped. */
-static void clear_snare(struct watch *watch, int number, uint64_t progress)
+static void clear_breakpoint(struct watch *watch, int number, uint64_t progress)
 {
-    struct seat_snare *snare = &watch->page->snares[number];
+    struct shared_breakpoint *breakpoint = &watch->page->breakpoints[number];
     const struct chaos_fault *fault = &watch->set[number];
-    bool alone = snare->act != SEAT_STOPS;
-    int set = SEAT_SNARE_SET;
-    if (snare->state == SEAT_SNARE_WAITS && progress >= fault->from) {
-        snare->state = SEAT_SNARE_FREE;
+    bool alone = breakpoint->act != SHARED_STOPS;
+    int set = SHARED_BREAKPOINT_SET;
+    if (breakpoint->state == SHARED_BREAKPOINT_WAITS && progress >= fault->from) {
+        breakpoint->state = SHARED_BREAKPOINT_FREE;
         kill_now(watch, fault->amount);
-    } else if (alone && snare->state == SEAT_SNARE_SPRUNG) {
+    } else if (alone && breakpoint->state == SHARED_BREAKPOINT_HIT) {
         bool told_later = fault->kind == CHAOS_DELAY || fault->kind == CHAOS_ILLEGAL_MOVE;
         watch->report->counted[fault->kind] += !told_later;
         watch->owed_later[fault->kind] += told_later;
-        snare->state = SEAT_SNARE_FREE;
+        breakpoint->state = SHARED_BREAKPOINT_FREE;
     } else if (progress > watch->drop_at[number] &&
-               atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_FREE)) {
+               atomic_compare_exchange_strong(&breakpoint->state, &set, SHARED_BREAKPOINT_FREE)) {
         watch->report->missed++;
-    } else if (snare->state == SEAT_SNARE_SPRUNG && progress > watch->drop_at[number] &&
+    } else if (breakpoint->state == SHARED_BREAKPOINT_HIT && progress > watch->drop_at[number] &&
                !is_stood_in(watch, number)) {
-        snare->state = SEAT_SNARE_FREE; /* who sprang it was killed before it could say so */
+        breakpoint->state =
+            SHARED_BREAKPOINT_FREE; /* who sprang it was killed before it could say so */
         watch->report->missed++;
     }
 }
@@ -831,13 +834,13 @@ static void follow_plan(struct watch *watch)
 {
     const struct chaos_plan *plan = watch->chaos->plan;
     uint64_t progress = watch->page->progress;
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        clear_snare(watch, i, progress);
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        clear_breakpoint(watch, i, progress);
     }
-    for (int i = 0; i < SEAT_SNARES && watch->next < plan->count; i++) {
-        if (watch->page->snares[i].state == SEAT_SNARE_FREE) {
+    for (int i = 0; i < SHARED_BREAKPOINTS && watch->next < plan->count; i++) {
+        if (watch->page->breakpoints[i].state == SHARED_BREAKPOINT_FREE) {
             watch->report->planned[plan->faults[watch->next].kind]++;
-            set_snare(watch, i, &plan->faults[watch->next++]);
+            set_breakpoint(watch, i, &plan->faults[watch->next++]);
         }
     }
 }
@@ -909,10 +912,11 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
 /* Everything is done, and yet: a message that was acked long ago may come again. */
 static void replay_late(struct watch *watch)
 {
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        int set = SEAT_SNARE_SET;
-        if (watch->set[i].kind == CHAOS_REPLAY && watch->page->snares[i].act == SEAT_STOPS &&
-            atomic_compare_exchange_strong(&watch->page->snares[i].state, &set, SEAT_SNARE_FREE)) {
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        int set = SHARED_BREAKPOINT_SET;
+        if (watch->set[i].kind == CHAOS_REPLAY && watch->page->breakpoints[i].act == SHARED_STOPS &&
+            atomic_compare_exchange_strong(&watch->page->breakpoints[i].state, &set,
+                                           SHARED_BREAKPOINT_FREE)) {
             (void)disturb_queue(watch, 0, &watch->set[i]);
         }
     }
@@ -924,9 +928,9 @@ static void settle(struct watch *watch)
     end_all(watch);
     replay_late(watch);
     leave(watch);
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        clear_snare(watch, i, UINT64_MAX);
-        watch->page->snares[i].state = SEAT_SNARE_FREE;
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        clear_breakpoint(watch, i, UINT64_MAX);
+        watch->page->breakpoints[i].state = SHARED_BREAKPOINT_FREE;
     }
     if (watch->chaos->until == 0) { /* else its time did not come */
         watch->report->missed += watch->chaos->plan->count - watch->next;
@@ -953,14 +957,14 @@ static void count_later(struct watch *watch)
 {
     struct queue_at at = queue_of(watch);
     struct chaos_report *report = watch->report;
-    const struct seat_page *page = watch->page;
+    const struct shared_page *page = watch->page;
     for (size_t i = 0; i < watch->trace_count; i++) {
         const struct trace *trace = &watch->traces[i];
         count(watch, trace->kind,
               at.store != NULL &&
                   queue_fault_took_effect(&at, &trace->of, watch->chaos->driver.rules->timeout));
     }
-    for (unsigned long i = 0; i < page->delay_count && i < SEAT_DELAYS_MAX; i++) {
+    for (unsigned long i = 0; i < page->delay_count && i < SHARED_DELAYS_MAX; i++) {
         report->counted[CHAOS_DELAY] += page->delays[i].looked;
         watch->owed_later[CHAOS_DELAY] -= page->delays[i].looked;
     }
@@ -979,10 +983,10 @@ static void add_up(struct watch *watch)
     struct chaos_report *report = watch->report;
     report->turned_away += watch->page->turned_away;
     for (unsigned a = 0; a < watch->actors; a++) {
-        const struct seat *seat = &watch->page->seats[a];
-        report->transactions += seat->transactions;
+        const struct shared_actor *shared = &watch->page->actors[a];
+        report->transactions += shared->transactions;
         for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
-            report->natural[c] += seat->aborted[c];
+            report->natural[c] += shared->aborted[c];
         }
     }
     for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
@@ -1006,7 +1010,7 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     (void)sigemptyset(&children);
     (void)sigaddset(&children, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &children, &before);
-    seat_page_begin(watch.page, chaos->driver.rules);
+    shared_page_begin(watch.page, chaos->driver.rules);
     chaos->driver.storms = chaos->plan->storms;
     int64_t late = driver_now() + chaos->weather_ms;
     run_phase(&watch, true, chaos->until != 0 && chaos->until < late ? chaos->until : late);

@@ -6,7 +6,7 @@
  * left must be done in time.
  *
  * A fault of the plan waits, from a number of transactions on, for a process that comes to its
- * point (seat.h), which then stands still while it happens; or it falls at any instant, as soon as
+ * point (shared.h), which then stands still while it happens; or it falls at any instant, as soon as
  * that number is reached.
  *
  * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit,
@@ -29,11 +29,11 @@
 #include <signal.h>
 
 struct chaos_fault {
-    uint8_t kind;    /* enum chaos_kind */
-    uint8_t bundle;  /* where: enum bundle_name, or SEAT_ANY */
-    uint8_t moment;  /* ... and when: enum seat_moment; SEAT_SENT: the server's process is frozen
+    uint8_t kind;   /* enum chaos_kind */
+    uint8_t bundle; /* where: enum bundle_name, or SHARED_ANY */
+    uint8_t moment; /* ... and when: enum shared_moment; SHARED_SENT: the server's process is frozen
                         before COMMIT is sent, so that it is unanswered for certain */
-    uint32_t from;   /* transactions of all actors before it may fall */
+    uint32_t from;  /* transactions of all actors before it may fall */
     uint32_t amount; /* of a stop, a delay, a clock: milliseconds; CHAOS_KILL: whom; of a message or
                         a move: which */
 };
@@ -49,9 +49,9 @@ struct chaos_report {
     uint64_t planned[CHAOS_KINDS];       /* whose time came */
     uint64_t missed;                     /* that never fell, or hit nothing */
     uint64_t natural[ABORT_CLASS_COUNT]; /* aborts that nobody provoked, by enum abort_class */
-    uint64_t points[BUNDLE_NAME_COUNT][SEAT_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
-    uint64_t sent[BUNDLE_NAME_COUNT];                 /* transactions */
-    uint64_t turned_away;                             /* 53300 of principals, by their own limits */
+    uint64_t points[BUNDLE_NAME_COUNT][SHARED_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
+    uint64_t sent[BUNDLE_NAME_COUNT];                   /* transactions */
+    uint64_t turned_away; /* 53300 of principals, by their own limits */
     uint64_t transactions;
     uint64_t lives;   /* processes that were started */
     uint64_t crashes; /* of the server */

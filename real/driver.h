@@ -11,7 +11,7 @@
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
-#include "real/seat.h"
+#include "real/shared.h"
 
 struct driver {
     const char *dsn, *schema;
@@ -20,7 +20,7 @@ struct driver {
     const struct rules *rules;       /* ticks are milliseconds */
     const struct sabotage *sabotage; /* NULL: none */
     int64_t give_up_at;              /* by driver_now() */
-    struct seat_page *page;          /* where everybody sits */
+    struct shared_page *page;        /* where everybody sits */
     bool storms;                     /* the server may go away, and comes back */
     bool presets;                    /* the schema starts ledgers by itself (presets.h) */
 };
@@ -37,7 +37,7 @@ int64_t driver_now(void);
 /* An actor's name on the server: the run, who it is, and which of its lives this is. */
 void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE]);
 
-/* Plays one actor of the cast, in its seat, until it is done, or, if it serves, until nothing is
+/* Plays one actor of the cast, in its shared, until it is done, or, if it serves, until nothing is
  * left to do. */
 enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem);

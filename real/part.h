@@ -31,7 +31,7 @@ struct real_part {
     bool patient;
     const struct part_preset *preset; /* NULL: its scenarios have none */
     /* What a scenario takes for granted beside that, of an actor that is about to send the bundle:
-     * enum seat_spared, as bits. NULL: nothing. */
+     * enum shared_spared, as bits. NULL: nothing. */
     int (*spares)(const struct rules *rules, const struct actor *actor,
                   const struct bundle *bundle);
     /* FAULT_ILLEGAL_MOVE: the actor's next transaction attempts one, the `which`-th of those that

@@ -5,7 +5,7 @@
 #include "model/pipeline_trespass.h"
 #include "model/seq_durable.h"
 #include "real/part.h"
-#include "real/seat.h"
+#include "real/shared.h"
 
 /* ---- activity -------------------------------------------------------------------------------- */
 
@@ -47,8 +47,8 @@ static int spares_leg2(const struct rules *rules, const struct actor *actor,
                       bundle->name == BUNDLE_UNDO;
     bool in_leg2 =
         actor->role == LEGACY_WORKER && legacy_engine_in_leg2(ACTOR_IS(actor, legacy_worker));
-    return (of->spares_crash && in_leg2 ? SEAT_SPARED_DEATH : 0) |
-           (of->spares_unknown && increments ? SEAT_SPARED_DOUBT : 0);
+    return (of->spares_crash && in_leg2 ? SHARED_SPARED_DEATH : 0) |
+           (of->spares_unknown && increments ? SHARED_SPARED_DOUBT : 0);
 }
 
 /* As if so many had entered Leg1, and entered and left Leg2. */

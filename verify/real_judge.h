@@ -14,7 +14,7 @@
 #ifndef VERIFY_REAL_JUDGE_H
 #define VERIFY_REAL_JUDGE_H
 
-#include "real/seat.h"
+#include "real/shared.h"
 #include "sim/run.h"
 
 struct real_verdict {
@@ -28,8 +28,8 @@ struct real_verdict {
 
 /* How a run on PostgreSQL went, as who ran it knows. */
 struct real_course {
-    const struct seat_page *page; /* has the journal */
-    bool is_over;                 /* nothing was left to do; else time ran out, and what is not done
+    const struct shared_page *page; /* has the journal */
+    bool is_over; /* nothing was left to do; else time ran out, and what is not done
                                      yet breaks no promise */
 };
 

@@ -119,8 +119,9 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
     (*left)--;
     drawing->copies += makes_copies(kind);
     struct chaos_fault *fault = &drawing->plan->faults[plan->count++];
-    *fault = (struct chaos_fault){
-        .kind = (uint8_t)kind, .bundle = SEAT_ANY, .from = pcg_below(&drawing->pcg, drawing->span)};
+    *fault = (struct chaos_fault){.kind = (uint8_t)kind,
+                                  .bundle = SHARED_ANY,
+                                  .from = pcg_below(&drawing->pcg, drawing->span)};
     return fault;
 }
 
@@ -128,9 +129,9 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
  * lost answer, a connection is taken away while nothing is under way. */
 static uint8_t any_moment(struct drawing *drawing)
 {
-    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
+    static const uint8_t moments[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT, SHARED_SENT};
     if (part_is_patient(drawing->request->run->scenario->protocol)) {
-        return SEAT_BEFORE_BEGIN;
+        return SHARED_BEFORE_BEGIN;
     }
     return moments[pcg_below(&drawing->pcg, drawing->request->ours ? 3 : 2)];
 }
@@ -138,7 +139,7 @@ static uint8_t any_moment(struct drawing *drawing)
 /* Longer than a claim lasts: whoever goes on has lost what it held. */
 static void stop_long(struct drawing *drawing, struct chaos_fault *fault)
 {
-    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT};
+    static const uint8_t moments[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT};
     uint32_t claim = (uint32_t)drawing->request->claim_ms;
     fault->moment = moments[pcg_below(&drawing->pcg, 2)];
     fault->amount = claim + claim / 10 + pcg_below(&drawing->pcg, claim / 2);
@@ -192,7 +193,7 @@ static void add_answer(struct drawing *drawing)
     struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
     if (death != NULL) {
         death->bundle = (uint8_t)sent_with(drawing, TRAIT_ANSWERS);
-        death->moment = SEAT_AFTER_COMMIT;
+        death->moment = SHARED_AFTER_COMMIT;
         death->from = early(drawing);
         uint32_t from = death->from; /* the list may move */
         struct chaos_fault *answer = add(drawing, CHAOS_ANSWER);
@@ -237,7 +238,7 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
  * as there are points have them all; others by chance. */
 static void aim(struct drawing *drawing, struct chaos_fault *fault)
 {
-    static const uint8_t sides[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_AFTER_COMMIT};
+    static const uint8_t sides[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT, SHARED_AFTER_COMMIT};
     uint8_t names[BUNDLE_NAME_COUNT];
     size_t count = list_bundles(drawing, UINT64_MAX, names);
     uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
@@ -400,8 +401,8 @@ static int compare(const void *one, const void *other)
 {
     const struct chaos_fault *a = one, *b = other;
     int later = (a->from > b->from) - (a->from < b->from);
-    int elsewhere = (a->kind - b->kind) * BUNDLE_NAME_COUNT * SEAT_MOMENTS +
-                    (a->bundle - b->bundle) * SEAT_MOMENTS + (a->moment - b->moment);
+    int elsewhere = (a->kind - b->kind) * BUNDLE_NAME_COUNT * SHARED_MOMENTS +
+                    (a->bundle - b->bundle) * SHARED_MOMENTS + (a->moment - b->moment);
     return later != 0       ? later
            : elsewhere != 0 ? elsewhere
                             : (a->amount > b->amount) - (a->amount < b->amount);

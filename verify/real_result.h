@@ -2,7 +2,7 @@
 #ifndef VERIFY_REAL_RESULT_H
 #define VERIFY_REAL_RESULT_H
 
-#include "real/fates.h"
+#include "real/outcome_audit.h"
 #include "verify/real_judge.h"
 #include "verify/real_plan.h"
 
@@ -20,7 +20,7 @@ struct real_result {
     int status;                        /* enum cli_status */
     struct real_verdict verdict;
     struct chaos_report chaos;
-    struct fates fates;
+    struct outcome_audit audit;
     struct real_profile profile;
     enum clause_id unreached[SCENARIO_REACHES_MAX]; /* that the scenario is to reach, and did not */
     size_t unreached_count;
