@@ -1029,10 +1029,19 @@ static bool some_cannot_rest(struct explore *explore)
     return some;
 }
 
+void explore_check(const struct explore *explore)
+{
+    bool held = explore->report.verdict == EXPLORE_HELD;
+    CHECK(!held || explore->errand_count == 0); /* XP1 */
+    CHECK(!held || !explore_stopped(explore));  /* XP1 */
+    CHECK(explore->report.verdict != EXPLORE_BOUNDED || explore->report.why != NULL);
+}
+
 const struct explore_report *explore_finish(struct explore *explore)
 {
     add_up(explore);
     visited_check(&explore->visited);
+    explore_check(explore);
     if (explore->report.verdict == EXPLORE_HELD && some_cannot_rest(explore)) {
         explore->report.verdict = EXPLORE_STUCK;
         for (unsigned j = 0; j < explore->plan.jobs && explore->report.stuck == 0; j++) {

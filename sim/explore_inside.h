@@ -110,6 +110,9 @@ bool explore_judge_rest(struct explorer *one);
 /* False: no room for another move, or a reduction is not sound here; the search has ended. */
 bool explore_goes_on(struct explorer *one);
 
+/* Asserts (XP1) of a search that has ended: no work item is left where every promise held. */
+void explore_check(const struct explore *explore);
+
 /* The moves of the current state; if they are too many, the search ends. */
 size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound);
 

@@ -19,6 +19,7 @@ is_json_lines() {
 
 # ---- without a server, or the wrong words ----
 run 64 conform no-such-scenario && complains 'no-such-scenario'
+# A run that PostgreSQL cannot follow is refused, with the reason (MI1).
 run 64 conform lossy-failover && complains 'loses commits'
 run 64 replay "$scratch/none.json" --real
 run 64 conform --seeds none && complains 'it is a number'

@@ -5,7 +5,9 @@
 #include "real/chaos.h"
 #include "real/history.h"
 #include "real/outcome_audit.h"
+#include "real/queue_fault.h"
 #include "real/rival.h"
+#include "real/schema.h"
 #include "real/tests/server.h"
 #include "real/views.h"
 
@@ -721,6 +723,118 @@ Test(chaos, a_standby_joins_a_server_that_is_starting_over)
     cr_expect(cluster_close(&own, &why), "%s", why.text);
 }
 
+/* ---- the queue and the history --------------------------------------------------------------- */
+
+/* A row and those that it refers to; column c holds 100 + c. */
+static void insert_row(struct store_pg *store, enum row_table table, int64_t key)
+{
+    char text[512];
+    const struct foreign_key *parent = &primitive_foreign_keys[table];
+    if (parent->there) {
+        insert_row(store, (enum row_table)parent->parent, key);
+    }
+    int used = snprintf(text, sizeof text, "INSERT INTO " SCHEMA ".%s VALUES (%" PRId64,
+                        schema_table(table), key);
+    for (int c = 0; c < schema_columns(table); c++) {
+        bool refers = parent->there && c == parent->column;
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %" PRId64,
+                         refers ? key : (int64_t)100 + c);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, ") ON CONFLICT DO NOTHING");
+    must_run(store, text);
+}
+
+static int64_t claim(struct store_pg *store, int64_t now)
+{
+    struct bundle bundle;
+    struct outcome outcome = {0};
+    bundle_begin(&bundle, BUNDLE_CLAIM);
+    bundle_append(&bundle, PRIMITIVE_CLAIM, CALL_PLAIN, 0)[0] = 100;
+    cr_assert(store_pg_execute(store, &bundle, now, &outcome), "%s", store_pg_why_not(store));
+    return outcome.kind == OUTCOME_COMMITTED ? outcome.message[0] : 0;
+}
+
+/* Rows of this key whose content is what insert_row wrote for the original. */
+static int64_t copies_of(struct store_pg *store, int64_t original, int64_t key, int64_t visible)
+{
+    char text[768];
+    const struct foreign_key *parent = &primitive_foreign_keys[TABLE_MESSAGE];
+    int used = snprintf(text, sizeof text,
+                        "SELECT count(*) FROM " SCHEMA ".message WHERE id = %" PRId64
+                        " AND visible_at = %" PRId64 " AND epoch = 0",
+                        key, visible);
+    for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
+        bool refers = parent->there && c == parent->column;
+        used += snprintf(text + used, sizeof text - (size_t)used, " AND %s = %" PRId64,
+                         schema_column(TABLE_MESSAGE, c), refers ? original : (int64_t)100 + c);
+    }
+    return ask(store, text);
+}
+
+/* (QF1), (QF2) */
+Test(chaos, a_copy_has_its_messages_content_and_counts_once_it_was_claimed)
+{
+    struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
+    struct queue_at at = {.store = other, .schema = SCHEMA, .now = 300};
+    insert_row(store, TABLE_MESSAGE, 5);
+    struct queue_trace copy = queue_fault_copy(&at, false, 0, 1);
+    cr_assert(copy.message != 0 && copy.message != 5);
+    cr_expect_eq(copies_of(store, 5, copy.message, 300), 1);
+    cr_expect_eq(claim(store, 300), 5, "the older one");
+    cr_expect_not(queue_fault_took_effect(&at, &copy, 100));
+    cr_expect_eq(claim(store, 300), copy.message);
+    cr_expect(queue_fault_took_effect(&at, &copy, 100));
+    /* again while it is held: it counts once it is claimed before the claim would have lapsed */
+    must_run(store, "DELETE FROM " SCHEMA ".message WHERE id = 5");
+    struct queue_trace again = queue_fault_redeliver(&at, store_pg_backend(store));
+    cr_expect_eq(again.message, copy.message);
+    cr_expect_not(queue_fault_took_effect(&at, &again, 100));
+    cr_expect_eq(claim(other, 301), copy.message);
+    cr_expect(queue_fault_took_effect(&at, &again, 100));
+    /* after its ack, from the history */
+    struct queue_trace replay = queue_fault_copy(&at, true, 0, 2);
+    cr_expect_eq(copies_of(store, 5, replay.message, 300), 1);
+    cr_expect_not(queue_fault_took_effect(&at, &replay, 100));
+    store_pg_close(store);
+    store_pg_close(other);
+}
+
+struct told {
+    int64_t keys[8];
+    size_t count;
+};
+
+static void take_key(void *context, const struct history_change *change)
+{
+    struct told *told = context;
+    cr_assert_lt(told->count, sizeof told->keys / sizeof *told->keys);
+    told->keys[told->count++] = change->row[0];
+}
+
+/* (I1), (I2) */
+Test(chaos, the_history_has_what_committed_in_the_order_of_commits)
+{
+    struct cluster_fault why;
+    struct told told = {.count = 0};
+    (void)start_own();
+    struct store_pg *first = open_at(cluster_dsn(&own)), *second = open_at(cluster_dsn(&own));
+    must_run(first, "BEGIN");
+    insert_row(first, TABLE_JOB, 1);
+    must_run(second, "BEGIN");
+    insert_row(second, TABLE_JOB, 2);
+    must_run(second, "COMMIT; BEGIN");
+    insert_row(second, TABLE_JOB, 3);
+    must_run(second, "ROLLBACK");
+    must_run(first, "COMMIT");
+    cr_assert(history_read(first, SCHEMA, take_key, &told), "%s", store_pg_why_not(first));
+    cr_assert_eq(told.count, 2, "%zu changes", told.count);
+    cr_expect_eq(told.keys[0], 2, "it wrote later and committed first");
+    cr_expect_eq(told.keys[1], 1);
+    store_pg_close(first);
+    store_pg_close(second);
+    cr_expect(cluster_close(&own, &why), "%s", why.text);
+}
+
 /* ---- a busy machine -------------------------------------------------------------------------- */
 
 /* A seq's dispatcher, and nobody to hand its seqs to. */
@@ -824,6 +938,38 @@ static volatile sig_atomic_t undisturbed;
 #define LAPSE_MS 150   /* claims that lapse soon */
 #define LONG_MS  20000 /* ... and that outlast any pause of a busy machine */
 
+static void name_of_program(intmax_t pid, char *name, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%jd/comm", pid);
+    FILE *file = fopen(path, "r");
+    size_t length = file == NULL ? 0 : fread(name, 1, size - 1, file);
+    name[length] = '\0';
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+/* No process of ours that runs an actor: one that was forked has our command line. (CH3) */
+static void expect_nobody_left(const char *run)
+{
+    char path[64], list[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%jd/children", (intmax_t)getpid());
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    size_t length = fread(list, 1, sizeof list - 1, file);
+    fclose(file);
+    list[length] = '\0';
+    for (char *at = list; *at != '\0';) {
+        char ours[64], theirs[64];
+        intmax_t pid = strtoimax(at, &at, 10);
+        at += strspn(at, " \n");
+        name_of_program((intmax_t)getpid(), ours, sizeof ours);
+        name_of_program(pid, theirs, sizeof theirs);
+        cr_expect_str_neq(theirs, ours, "%s: process %jd is left", run, pid);
+    }
+}
+
 /* Three seqs, with one fault. */
 static struct chaos_report run_with(struct chaos_server *server, const struct chaos_fault *faults,
                                     size_t count, int64_t claim_ms)
@@ -850,6 +996,7 @@ static struct chaos_report run_with(struct chaos_server *server, const struct ch
                           .weather_ms = 30000,
                           .settle_ms = 30000};
     cr_assert_eq(chaos_run(&chaos, &report, &problem), CHAOS_QUIET, "%s", problem.text);
+    expect_nobody_left(SCHEMA " test:1");
     return report;
 }
 

@@ -171,6 +171,7 @@ static void compare_alone(const struct script *script, struct world *other, unsi
     world_keep(other);
 }
 
+/* (SP1) */
 Test(session, alone_the_transactions_of_scripts_do_what_the_store_does)
 {
     struct world other;
