@@ -270,7 +270,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
                    .presets = stage->run.has_presets},
         .server = &request->server,
         .plan = plan,
-        .gentle = part_is_patient(stage->scenario.protocol),
+        .claims_last = part_assumes_no_delay(stage->scenario.protocol),
         .interrupted = &interrupted,
         .weather_ms = most_ms,
         .settle_ms = most_ms,
@@ -417,9 +417,9 @@ static int load(struct stage *stage, const char *name)
         return status;
     }
     stage->result->storms = !request->no_faults;
-    stage->claim_ms = part_is_patient(stage->scenario.protocol) ? LASTING_CLAIM_MS
-                      : stage->result->storms                   ? STORMY_CLAIM_MS
-                                                                : CALM_CLAIM_MS;
+    stage->claim_ms = part_assumes_no_delay(stage->scenario.protocol) ? LASTING_CLAIM_MS
+                      : stage->result->storms                         ? STORMY_CLAIM_MS
+                                                                      : CALM_CLAIM_MS;
     if (stage->result->storms && !make_profile(stage)) {
         return complain(name, "not enough memory");
     }

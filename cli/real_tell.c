@@ -64,8 +64,8 @@ static uint64_t fired_by(const struct real_result *result, enum chaos_kind kind)
                                      : result->chaos.counted[kind];
 }
 
-/* The same by the names of the simulation, for whoever shows both. A kill at any instant has none
- * there. */
+/* The same by the names of the simulation, for a page that shows both. A kill at any instant has
+ * none there. */
 static json_t *fired_of(const struct real_result *result)
 {
     json_t *fired = json_object();
@@ -198,7 +198,7 @@ static void write_audit(const struct real_result *result)
            audit->done + audit->not_done, audit->done, audit->not_done, audit->misjudged);
     if (audit->unexplained > 0) {
         printf("  after %" PRIu64
-               " of them the sender went on, and nobody is known to have done it\n",
+               " of them the sender went on though no transaction is known to have done the work\n",
                audit->unexplained);
     }
     if (audit->misjudged > 0) {
@@ -380,7 +380,7 @@ static bool gate_points(const struct real_result *results, size_t count,
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
             if (points.real[b][s] == 0) {
-                fprintf(stderr, "assay real: gate: %s: nobody was killed at %s, %s\n",
+                fprintf(stderr, "assay real: gate: %s: no worker was killed at %s, %s\n",
                         protocol->name, bundle_name_text((enum bundle_name)b), sides[s].text);
             }
         }

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #define TICK_NS       1000000 /* between two looks, if nothing happens */
-#define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped, */
+#define PATIENCE      400 /* transactions after which a breakpoint that was not reached is dropped, */
 #define JOB_PATIENCE  20     /* ... and so many for each job: with many, each bundle has its time */
 #define SENT_NS       100000 /* between two looks whether COMMIT is sent */
 #define END_MS        60000  /* for a backend to end: as soon as it is given a processor */
 #define FOLLOW_TRIES  5      /* until a server that has lost a process and restarts has a standby */
 #define CLAIM_MS      100    /* until a message that came again is taken, or left */
 #define TRIES_MAX     200    /* until there are two messages to choose from */
-#define SAFE_TRIES    20000  /* of SENT_NS, until nobody has sent what must be answered */
+#define SAFE_TRIES    20000  /* of SENT_NS, until no COMMIT is under way that must be answered */
 #define TRACES_MAX    256    /* messages whose claims are looked up */
 #define ORPHANS_MAX   64     /* claims of processes that died */
 #define STATUS_LATE   2
@@ -31,15 +31,15 @@
 struct child {
     pid_t pid;           /* 0: there is none */
     bool done;           /* it has ended because nothing was left to do */
-    bool killed;         /* by us, and to be started anew */
-    bool stands;         /* still, at a point, and goes on when it is told, once */
-    int64_t resume_at;   /* it stands still until then; 0: it does not */
+    bool killed;         /* by the supervisor; to be started anew */
+    bool stands;         /* stopped at a breakpoint; continued once */
+    int64_t resume_at;   /* it is stopped until then; 0: it is not */
     int64_t stopped_at;  /* by the store's clock */
-    size_t awaited;      /* 1 + the trace that it stands still for; 0: none */
+    size_t awaited;      /* 1 + the trace that it is stopped for; 0: none */
     int64_t waits_until; /* ... at most */
     bool claimed;        /* ... and held a claim when it was stopped */
-    uint8_t owed; /* 1 + enum chaos_kind: what befell it, and whether it counts is yet to be told */
-    unsigned long aborted, transactions; /* its shared's, when that befell it */
+    uint8_t owed;        /* 1 + enum chaos_kind: a fault whose effect is not known yet */
+    unsigned long aborted, transactions; /* of the page, at that fault */
 };
 
 /* A message that came twice or again: what is looked for in the history when all is over. */
@@ -92,14 +92,13 @@ static void count(struct watch *watch, enum chaos_kind kind, bool hit)
     }
 }
 
-/* What the server answers to a victim of this kind; ABORT_NONE: that is not how it is told. */
+/* The abort class by which a fault of this kind counts; ABORT_NONE: it counts otherwise. */
 static enum abort_class answer_to(enum chaos_kind kind)
 {
     return fault_aborts(fault_of_twin(kind));
 }
 
-/* Something befalls a process that stands still: what its transaction is told says whether it
- * counts. */
+/* A fault hits a stopped process: the outcome of its transaction decides whether it counts. */
 static void owe(struct watch *watch, unsigned actor, enum chaos_kind kind)
 {
     struct shared_actor *shared = &watch->page->actors[actor];
@@ -110,8 +109,8 @@ static void owe(struct watch *watch, unsigned actor, enum chaos_kind kind)
     shared->struck = SHARED_STRUCK;
 }
 
-/* Whether it is told by now. A connection that is found gone is one transaction, the one that finds
- * none another. */
+/* Whether the outcome is known by now. With CHAOS_CONNECTIONS a first transaction finds its connection
+ * gone, and the next one finds none. */
 static bool is_told(const struct watch *watch, unsigned actor, bool *hit)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
@@ -126,7 +125,7 @@ static bool is_told(const struct watch *watch, unsigned actor, bool *hit)
     return *hit || shared->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
 }
 
-/* Counts what a process owes; `last`: it will tell no more. */
+/* Counts the fault of a process if its outcome is known; `last`: no outcome follows. */
 static void collect(struct watch *watch, unsigned actor, bool last)
 {
     struct child *child = &watch->children[actor];
@@ -150,7 +149,7 @@ static _Noreturn void live(const struct driver *driver, unsigned actor, pid_t pa
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)signal(SIGINT, SIG_IGN); /* whoever watches ends it */
+    (void)signal(SIGINT, SIG_IGN); /* the supervisor ends it */
     (void)signal(SIGTERM, SIG_IGN);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -197,7 +196,7 @@ static void ended(struct watch *watch, unsigned actor, int status)
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_LATE) {
         watch->end = CHAOS_LATE;
     } else {
-        failed(watch, WIFSIGNALED(status) ? "a worker died, and not by our hand"
+        failed(watch, WIFSIGNALED(status) ? "a worker was killed by an unexpected signal"
                                           : "a worker's store failed");
     }
 }
@@ -219,7 +218,7 @@ static void end_all(struct watch *watch)
     }
 }
 
-/* Until somebody ends or stops, or a while. */
+/* Until a process ends or stops, at most for TICK_NS. */
 static void wait_a_little(void)
 {
     sigset_t children;
@@ -230,12 +229,12 @@ static void wait_a_little(void)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* Where claims last, whoever was killed lets go of its own. */
+/* Where claims last, the claim of a killed actor is to be released. */
 static void note_orphan(struct watch *watch, unsigned actor)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
     const int claimers[] = {shared->claimer, shared->broken_off};
-    for (int i = 0; i < 2 && watch->chaos->gentle; i++) {
+    for (int i = 0; i < 2 && watch->chaos->claims_last; i++) {
         if (claimers[i] != 0 && watch->orphan_count < ORPHANS_MAX) {
             watch->orphans[watch->orphan_count++] =
                 (struct orphan){.claimer = claimers[i], .last = shared->backend};
@@ -268,8 +267,8 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
     child->claimed = watch->page->actors[actor].holds;
 }
 
-/* Its claim is as old as its last transaction at least, which was before it was stopped: whoever
- * stood still for as long as a claim lasts has none any more. */
+/* Its claim began before it was stopped, at its last transaction or earlier. So after a stop as long
+ * as a claim lasts, the claim has lapsed. */
 static void wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -301,7 +300,7 @@ static void leave(struct watch *watch)
     watch->admin = NULL;
 }
 
-/* One that is frozen goes on, to find that it is to end. */
+/* A frozen one is continued, so that it ends. */
 static bool terminate(struct watch *watch, const struct shared_actor *shared,
                       const struct process *frozen)
 {
@@ -334,7 +333,7 @@ static bool restart(struct watch *watch, unsigned actor, const struct process *f
     return true;
 }
 
-/* Clients go on while it joins; they are told where it is. */
+/* Clients go on while it joins, and learn the address. */
 static bool follow(struct watch *watch)
 {
     struct cluster_fault why;
@@ -391,7 +390,7 @@ static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
     return done;
 }
 
-/* It has neither ended nor stopped, as far as anybody has told us. */
+/* No end and no stop of the process has been reported. */
 static bool is_going(const struct child *child)
 {
     siginfo_t change = {.si_pid = 0};
@@ -399,7 +398,7 @@ static bool is_going(const struct child *child)
     return told == 0 && change.si_pid == 0;
 }
 
-/* It was told to go on, and does so when it is given a processor, however busy the machine is. */
+/* It was continued, and goes on when it gets a processor. */
 static void await_sent(const struct watch *watch, unsigned actor)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
@@ -409,8 +408,8 @@ static void await_sent(const struct watch *watch, unsigned actor)
     }
 }
 
-/* It stands before COMMIT. Its connection's other end does nothing any more, then it goes on and
- * sends: from there on its commit is unanswered, and stays so. */
+/* It is stopped before COMMIT. The server's process is frozen, then it goes on and sends COMMIT,
+ * which stays unanswered. */
 static bool let_send(struct watch *watch, unsigned actor, struct process *frozen)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
@@ -427,10 +426,10 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
     return false;
 }
 
-/* ---- those around -----------------------------------------------------------------------------
+/* ---- the other actors --------------------------------------------------------------------------
  */
 
-/* Stopped from outside, at a moment at which no answer that it must have can be lost. */
+/* Stops it while no answer is under way that it must get. */
 static bool halt_safely(struct watch *watch, unsigned actor)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
@@ -453,12 +452,12 @@ static bool halt_safely(struct watch *watch, unsigned actor)
     return false;
 }
 
-/* All but the victim, where a scenario spares somebody a lost answer. Those that stand still
- * already are left alone. As bits: who was halted. */
+/* Stops all actors but the victim, where a scenario spares an actor a lost answer. Returns the set of
+ * those; actors that are stopped already are not in it. */
 static uint32_t halt_others(struct watch *watch, unsigned victim)
 {
     uint32_t halted = 0;
-    for (unsigned a = 0; a < watch->actors && watch->chaos->gentle; a++) {
+    for (unsigned a = 0; a < watch->actors && watch->chaos->claims_last; a++) {
         const struct child *child = &watch->children[a];
         if (a != victim && child->pid != 0 && !child->killed && !child->stands &&
             halt_safely(watch, a)) {
@@ -468,7 +467,7 @@ static uint32_t halt_others(struct watch *watch, unsigned victim)
     return halted;
 }
 
-/* One that had come to its breakpoint meanwhile goes on, and the fault misses. */
+/* An actor that reached a breakpoint meanwhile goes on, and the fault misses. */
 static void go_on_others(struct watch *watch, uint32_t halted)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
@@ -483,7 +482,7 @@ static void go_on_others(struct watch *watch, uint32_t halted)
     }
 }
 
-/* What comes of it, the victim's transaction tells. */
+/* The outcome of the victim's transaction decides whether it counts. */
 static void strike(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
@@ -559,7 +558,7 @@ static struct queue_at queue_of(struct watch *watch)
                              .now = driver_now() + watch->page->clock};
 }
 
-/* Whether it is claimed shows in the end. */
+/* The history shows at the end whether it was claimed. */
 static bool follow_trace(struct watch *watch, enum chaos_kind kind, struct queue_trace trace)
 {
     if (trace.message == 0 || watch->trace_count == TRACES_MAX) {
@@ -570,7 +569,7 @@ static bool follow_trace(struct watch *watch, enum chaos_kind kind, struct queue
     return true;
 }
 
-/* Its holder stands still until somebody else has taken it, or nobody did for a while. */
+/* Its holder stays stopped until another actor has claimed it, at most for CLAIM_MS. */
 static void await_claim(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -578,7 +577,7 @@ static void await_claim(struct watch *watch, unsigned actor)
     child->waits_until = driver_now() + CLAIM_MS;
 }
 
-/* Whether it is taken by now. */
+/* Whether it is claimed by now. */
 static void look_for_claim(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -606,8 +605,8 @@ static bool disturb_queue(struct watch *watch, unsigned actor, const struct chao
     return follow_trace(watch, kind, trace);
 }
 
-/* The oldest messages are locked, as by somebody who is about to take it, until the victim has its
- * answer. False: there are not two to choose from. */
+/* A rival locks the oldest messages, as a claim would, until the victim has its answer. False: there
+ * are not two to choose from. */
 static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
 {
     const struct victim victim = {.watch = watch, .actor = actor};
@@ -623,7 +622,7 @@ static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
     return done;
 }
 
-/* Claims that somebody holds lapse earlier or later than they were given for. */
+/* The clock leaps: claims lapse earlier or later than they were granted for. */
 static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     bool ahead = fault->kind == CHAOS_CLOCK_FORWARD;
@@ -631,7 +630,7 @@ static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *
     watch->page->clock += ahead ? (int64_t)fault->amount : -(int64_t)fault->amount;
 }
 
-/* What the dead held comes again, as soon as nothing of theirs can be committed any more. */
+/* Releases the claims of dead actors as soon as none of their transactions can commit any more. */
 static void release_orphans(struct watch *watch)
 {
     size_t left = 0;
@@ -648,8 +647,8 @@ static void release_orphans(struct watch *watch)
     watch->orphan_count = left;
 }
 
-/* A process stands still at the point of this fault. False: it is to wait for another one. */
-static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+/* Injects the fault: a process is stopped at its breakpoint. False: it has to wait for another. */
+static bool inject(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     const struct shared_actor *shared = &watch->page->actors[actor];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
@@ -701,7 +700,7 @@ static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_DELAY:
     case CHAOS_ILLEGAL_MOVE:
     case CHAOS_KINDS:
-        CHECK(false); /* nobody stands still for these */
+        CHECK(false); /* no process stops for these */
     }
     return true;
 }
@@ -711,18 +710,18 @@ static void stopped(struct watch *watch, unsigned actor)
     int number =
         atomic_exchange(&watch->page->actors[actor].breakpoint, -1); /* it is the plan's again */
     watch->children[actor].stands = true;
-    if (number < 0) { /* somebody else's signal */
+    if (number < 0) { /* stopped from outside */
         go_on(watch, actor);
         return;
     }
     CHECK(number < SHARED_BREAKPOINTS);
-    bool fell = befall(watch, actor, &watch->set[number]);
+    bool fell = inject(watch, actor, &watch->set[number]);
     bool again = !fell && ++watch->tries[number] < TRIES_MAX;
     watch->report->missed += !fell && !again;
     watch->page->breakpoints[number].state = again ? SHARED_BREAKPOINT_SET : SHARED_BREAKPOINT_FREE;
 }
 
-/* SIGKILL at any instant. It is stopped first: where it stood is then known. */
+/* SIGKILL at any instant. The process is stopped first, so that its position is known. */
 static void kill_now(struct watch *watch, unsigned first)
 {
     for (unsigned i = 0; i < watch->actors; i++) {
@@ -736,7 +735,7 @@ static void kill_now(struct watch *watch, unsigned first)
         while (waitpid(child->pid, &status, WUNTRACED) < 0) {
         }
         if (!WIFSTOPPED(status)) {
-            ended(watch, actor, status); /* it was faster */
+            ended(watch, actor, status); /* it ended first */
             return;
         }
         struct shared_actor *shared = &watch->page->actors[actor];
@@ -792,7 +791,7 @@ static void set_breakpoint(struct watch *watch, int number, const struct chaos_f
     breakpoint->state = kind == CHAOS_KILL ? SHARED_BREAKPOINT_WAITS : SHARED_BREAKPOINT_SET;
 }
 
-/* Somebody stands still in it. */
+/* An actor is stopped at it. */
 static bool is_stood_in(const struct watch *watch, int number)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
@@ -803,8 +802,8 @@ static bool is_stood_in(const struct watch *watch, int number)
     return false;
 }
 
-/* A kill at any instant waits for nobody; a cut or an answer needs nobody's help; what nobody came
- * to is dropped. */
+/* Injects a kill at any instant, counts a fault that a process brought about itself, and drops a
+ * breakpoint that no process has reached. */
 static void clear_breakpoint(struct watch *watch, int number, uint64_t progress)
 {
     struct shared_breakpoint *breakpoint = &watch->page->breakpoints[number];
@@ -825,7 +824,7 @@ static void clear_breakpoint(struct watch *watch, int number, uint64_t progress)
     } else if (breakpoint->state == SHARED_BREAKPOINT_HIT && progress > watch->drop_at[number] &&
                !is_stood_in(watch, number)) {
         breakpoint->state =
-            SHARED_BREAKPOINT_FREE; /* who sprang it was killed before it could say so */
+            SHARED_BREAKPOINT_FREE; /* its process was killed before it could record the hit */
         watch->report->missed++;
     }
 }
@@ -909,7 +908,7 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
     }
 }
 
-/* Everything is done, and yet: a message that was acked long ago may come again. */
+/* No work is left, but an acked message may still be replayed. */
 static void replay_late(struct watch *watch)
 {
     for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
@@ -922,7 +921,7 @@ static void replay_late(struct watch *watch)
     }
 }
 
-/* Faults stop, and everybody begins anew. */
+/* Faults stop, and every actor is started anew. */
 static void settle(struct watch *watch)
 {
     end_all(watch);
@@ -939,20 +938,20 @@ static void settle(struct watch *watch)
     run_phase(watch, false, driver_now() + watch->chaos->settle_ms);
 }
 
-/* Illegal moves that the ledger has turned away, or the grants. */
+/* Illegal moves that the ledger or the grants have refused. */
 static uint64_t turned_away(const struct watch *watch, const struct queue_at *at)
 {
     char query[120];
     int64_t number = 0;
     const struct protocol *protocol = watch->chaos->driver.rules->protocol;
-    if (!part_erred_query(protocol, at->schema, query, sizeof query)) {
+    if (!part_refused_query(protocol, at->schema, query, sizeof query)) {
         return watch->page->forbidden;
     }
     bool asked = at->store != NULL && store_pg_ask(at->store, query, &number);
     return asked ? (uint64_t)number : 0;
 }
 
-/* What is told when all is over: by the history, and by those who were there. */
+/* Counts the faults whose effect is known only at the end: by the history and the page. */
 static void count_later(struct watch *watch)
 {
     struct queue_at at = queue_of(watch);
@@ -977,7 +976,7 @@ static void count_later(struct watch *watch)
     leave(watch);
 }
 
-/* What only those who were there can tell. */
+/* Adds up what the actors recorded. */
 static void add_up(struct watch *watch)
 {
     struct chaos_report *report = watch->report;
@@ -1014,10 +1013,11 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     chaos->driver.storms = chaos->plan->storms;
     int64_t late = driver_now() + chaos->weather_ms;
     run_phase(&watch, true, chaos->until != 0 && chaos->until < late ? chaos->until : late);
-    bool in_hand = chaos->gentle && watch.end == CHAOS_LATE; /* what nobody may die over */
+    bool in_hand =
+        chaos->claims_last && watch.end == CHAOS_LATE; /* work during which no actor may die */
     if (chaos->plan->storms && !in_hand &&
         (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
-        watch.end = CHAOS_END_COUNT; /* that weather lasts is nobody's fault */
+        watch.end = CHAOS_END_COUNT; /* the phase with faults has no time limit of its own */
         settle(&watch);
     }
     end_all(&watch);

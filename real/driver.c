@@ -122,10 +122,10 @@ static bool holds(const struct performer *performer)
     return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
 }
 
-/* Whoever runs a task again may answer otherwise; only where its answer was taken up before does
- * that mean anything. True: the bundle was made anew. */
-static bool answers_otherwise(const struct driver *driver, unsigned number, struct station *station,
-                              struct performer *performer, struct bundle *bundle)
+/* A task that is run again may give another answer. That matters only if its first answer was taken.
+ * True: the bundle was made anew. */
+static bool changes_answer(const struct driver *driver, unsigned number, struct station *station,
+                           struct performer *performer, struct bundle *bundle)
 {
     char query[120];
     int64_t there = 0;
@@ -141,53 +141,53 @@ static bool answers_otherwise(const struct driver *driver, unsigned number, stru
         !shared_is_to_change_answer(driver->page, number, bundle)) {
         return false;
     }
-    part_answer_otherwise(protocol, &performer->actor, true);
+    part_set_answer_changed(protocol, &performer->actor, true);
     performer_next(performer, driver->rules, driver->sabotage, bundle);
     return true;
 }
 
-/* ---- what an actor is led to ----------------------------------------------------------------- */
+/* ---- illegal moves, late commits ------------------------------------------------------------- */
 
-struct places {
-    struct part_place list[PART_PLACES_MAX];
+struct targets {
+    struct part_target list[PART_TARGETS_MAX];
     size_t count;
 };
 
-static void take_place(void *context, const int64_t *row)
+static void take_target(void *context, const int64_t *row)
 {
-    struct places *places = context;
-    if (places->count < PART_PLACES_MAX) {
-        places->list[places->count++] = (struct part_place){.number = row[0], .state = row[1]};
+    struct targets *targets = context;
+    if (targets->count < PART_TARGETS_MAX) {
+        targets->list[targets->count++] = (struct part_target){.number = row[0], .state = row[1]};
     }
 }
 
-/* Its next transaction attempts what nobody may do, if there is anything to attempt it on. */
-static void go_wrong(const struct driver *driver, unsigned number, struct station *station,
-                     struct performer *performer)
+/* Its next transaction attempts an illegal move, if there is a target. */
+static void try_illegal_move(const struct driver *driver, unsigned number, struct station *station,
+                             struct performer *performer)
 {
     char query[120];
     const struct protocol *protocol = driver->rules->protocol;
-    struct places places = {.count = 0};
+    struct targets targets = {.count = 0};
     struct actor tried = performer->actor;
     uint32_t which = 0;
     if (!driver->storms || !shared_has_breakpoint(driver->page, SHARED_ERRS)) {
         return;
     }
-    bool asks = part_missteps_query(protocol, driver->schema, query, sizeof query);
-    if ((asks && !store_pg_query(station->as[PRINCIPAL_NONE], query, take_place, &places)) ||
-        !part_misstep(protocol, &tried, places.list, places.count, 0)) {
+    bool asks = part_targets_query(protocol, driver->schema, query, sizeof query);
+    if ((asks && !store_pg_query(station->as[PRINCIPAL_NONE], query, take_target, &targets)) ||
+        !part_illegal_move(protocol, &tried, targets.list, targets.count, 0)) {
         return;
     }
     if (shared_is_to_err(driver->page, number, &which)) {
-        (void)part_misstep(protocol, &performer->actor, places.list, places.count, which);
+        (void)part_illegal_move(protocol, &performer->actor, targets.list, targets.count, which);
     }
 }
 
-/* A commit that was broken off may still be under way: who takes it for granted that none comes
- * late waits until its process on the server has ended. Who holds nothing any more, and does not
- * know that it gave it back, lets go of it: there claims last. */
-static void be_patient(const struct driver *driver, struct station *station,
-                       struct shared_actor *shared)
+/* For a protocol that assumes no delay. A commit that was cut may still be under way: the actor waits
+ * until its process on the server has ended. Claims last there, so an actor that holds nothing, and
+ * does not know whether it gave its claim back, releases it. */
+static void await_broken_off(const struct driver *driver, struct station *station,
+                             struct shared_actor *shared)
 {
     int broken_off = shared->broken_off, claimer = shared->claimer;
     int64_t transaction = 0;
@@ -203,12 +203,12 @@ static void be_patient(const struct driver *driver, struct station *station,
             pause_ms(PAUSE_MS);
         }
     }
-    shared->broken_off = 0; /* not before: who dies meanwhile has not let go */
+    shared->broken_off = 0; /* not before: an actor that dies meanwhile still holds its claim */
     shared_page_disturb(driver->page, transaction);
 }
 
-/* There is no server, or no connection to it: nothing can have come of it. */
-static bool found_nobody(const struct outcome *outcome)
+/* There is no server, or no connection to it: the transaction had no effect. */
+static bool found_no_server(const struct outcome *outcome)
 {
     return outcome->kind == OUTCOME_ABORTED &&
            (outcome->aborted == ABORT_CONNECTION || outcome->aborted == ABORT_CONNECTIONS);
@@ -223,9 +223,9 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     struct shared_actor *shared = &driver->page->actors[number];
     bool was_idle = performer->role->is_idle(&performer->actor);
     follow_server(driver, station);
-    go_wrong(driver, number, station, performer);
+    try_illegal_move(driver, number, station, performer);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
-    bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
+    bool changed = changes_answer(driver, number, station, performer, &bundle);
     if (performer_works(performer, driver->sabotage, &bundle)) {
         shared_work(driver->page, &bundle.effect);
     }
@@ -242,20 +242,20 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
         let_in_others(station, shared);
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
-    if (otherwise) {
+    if (changed) {
         shared->doubt = 0; /* what it sends again is the answer that it would have given */
-        part_answer_otherwise(driver->rules->protocol, &performer->actor, false);
+        part_set_answer_changed(driver->rules->protocol, &performer->actor, false);
     }
     shared->holds = holds(performer);
     int spared = part_spares(driver->rules, &performer->actor, &bundle);
-    shared->spared |= spared; /* whatever is kept of it, it is spared */
+    shared->spared |= spared; /* both while the actor is stored */
     shared_actor_keep(shared, &performer->actor);
     shared->spared = spared;
     if (outcome.kind != OUTCOME_COMMITTED && outcome.kind != OUTCOME_REFUSED &&
-        part_is_patient(driver->rules->protocol)) {
-        be_patient(driver, station, shared);
+        part_assumes_no_delay(driver->rules->protocol)) {
+        await_broken_off(driver, station, shared);
     }
-    if (found_nobody(&outcome)) {
+    if (found_no_server(&outcome)) {
         pause_ms(PAUSE_MS);
     } else if (!was_idle || !performer->role->is_idle(&performer->actor)) {
         driver->page->progress++;
@@ -292,7 +292,7 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
         if (!step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
-        /* Where all is halted somebody finds work for ever, and is refused it. */
+        /* After a halt an actor finds work for ever, and every bundle is refused. */
         if ((!was_idle && !station->refused) || !role->is_idle(&performer.actor) ||
             performer.memory.stage != 0) {
             continue;

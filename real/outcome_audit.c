@@ -48,7 +48,7 @@ static bool is_known(const struct book *book, struct store_pg_mark mark)
 
 #define LOOKS_MAX 5000 /* a millisecond each */
 
-/* PostgreSQL's own record. A backend may take a while to notice that nobody is there any more.
+/* PostgreSQL's own record. A backend may take a while to notice that its client is gone.
  * False: it could not be asked. */
 static bool ask_status(struct store_pg *store, int64_t transaction, bool *committed, bool *over)
 {
@@ -85,7 +85,7 @@ static bool look_up_cut(struct store_pg *store, const struct book *book,
     return true;
 }
 
-/* Somebody else did the same: whoever looked found it done, and was right. */
+/* Another transaction did the same work: a sender that found it done was right. */
 static bool is_done_by_another(const struct book *book, const struct shared_page *page,
                                const struct noted *noted, const struct shared_cut *cut)
 {
@@ -102,7 +102,7 @@ static bool is_done_by_another(const struct book *book, const struct shared_page
     return false;
 }
 
-/* Somebody died over the same, and may have done it: no mark tells. */
+/* A process died during the same work and may have done it: no mark tells. */
 static bool may_be_done(const struct shared_page *page, const struct shared_cut *cut)
 {
     for (size_t s = 0; s < sizeof page->actors / sizeof *page->actors; s++) {
@@ -119,8 +119,8 @@ static bool may_be_done(const struct shared_page *page, const struct shared_cut 
     return false;
 }
 
-static bool nobody_did(const struct book *book, const struct shared_page *page,
-                       const struct noted *noted, const struct shared_cut *cut)
+static bool was_not_done(const struct book *book, const struct shared_page *page,
+                         const struct noted *noted, const struct shared_cut *cut)
 {
     return !is_known(book, cut->mark) && !is_done_by_another(book, page, noted, cut) &&
            !may_be_done(page, cut);
@@ -130,12 +130,12 @@ static void compare_conclusion(const struct book *book, const struct shared_page
                                const struct noted *noted, const struct shared_cut *cut,
                                struct outcome_audit *audit)
 {
-    bool nobody = nobody_did(book, page, noted, cut);
+    bool undone = was_not_done(book, page, noted, cut);
     bool again = cut->concluded == SHARED_NOT_DONE && is_known(book, cut->mark);
     audit->done += cut->concluded == SHARED_DONE || cut->concluded == SHARED_WENT_ON;
     audit->not_done += cut->concluded == SHARED_NOT_DONE;
-    audit->unexplained += cut->concluded == SHARED_WENT_ON && nobody;
-    if (again || (cut->concluded == SHARED_DONE && nobody)) {
+    audit->unexplained += cut->concluded == SHARED_WENT_ON && undone;
+    if (again || (cut->concluded == SHARED_DONE && undone)) {
         audit->misjudged++;
         audit->wrong = *cut;
     }

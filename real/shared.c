@@ -31,8 +31,8 @@ void shared_page_begin(struct shared_page *page, const struct rules *rules)
     size_t works = page->work_count < SHARED_WORKS_MAX ? page->work_count : SHARED_WORKS_MAX;
     memset(page->works, 0, works * sizeof *page->works);
     page->work_count = 0;
-    page->resolved = part_resolved(rules->protocol);
-    page->vague = part_is_vague(rules->protocol);
+    page->must_resolve_unknown = part_must_resolve_unknown(rules->protocol);
+    page->skip_is_ambiguous = part_skip_is_ambiguous(rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
         page->actors[a].actor_now = -1;
         page->actors[a].breakpoint = -1;
@@ -132,7 +132,7 @@ static int last_table(const struct bundle *bundle, bool *several)
     int last = -1;
     *several = false;
     for (uint8_t i = 0; i < bundle->count; i++) {
-        uint8_t number = bundle->calls[i].primitive; /* one that was altered is left out */
+        uint8_t number = bundle->calls[i].primitive; /* an altered one is left out */
         const struct primitive *primitive = &primitive_table[number < PRIMITIVE_COUNT ? number : 0];
         for (uint8_t o = 0; number < PRIMITIVE_COUNT && o < primitive->op_count; o++) {
             if (changes_rows(&primitive->ops[o])) {
@@ -144,7 +144,7 @@ static int last_table(const struct bundle *bundle, bool *several)
     return last;
 }
 
-/* What a breakpoint is compared with. */
+/* The position of an actor, which breakpoints are matched with. */
 struct point {
     struct shared_page *page;
     struct shared_actor *shared;
@@ -174,7 +174,7 @@ static bool publishes(const struct bundle *bundle)
     return false;
 }
 
-/* What may happen to somebody that is spared something. */
+/* The actor is not spared this fault now. */
 static bool may_meet(const struct point *point, const struct shared_breakpoint *breakpoint)
 {
     int spared = point->shared->spared;
@@ -197,7 +197,7 @@ static bool is_held(const struct point *point, const struct shared_breakpoint *b
            (!breakpoint->claimed || point->shared->holds);
 }
 
-/* Springs one that is set for this moment; NULL: none is. */
+/* Hits a breakpoint that is set for this moment; NULL: none is. */
 static struct shared_breakpoint *hit(const struct point *point, enum shared_act act,
                                      enum shared_moment moment)
 {
@@ -215,7 +215,7 @@ static struct shared_breakpoint *hit(const struct point *point, enum shared_act 
     return NULL;
 }
 
-/* Whether anything may befall it between its statements and its answer. */
+/* A breakpoint may be hit between its statements and its answer. */
 static bool is_awaited_inside(const struct point *point)
 {
     for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
@@ -235,7 +235,7 @@ static void pass(const struct point *point, enum shared_moment moment)
 {
     point->shared->moment = (int)moment;
     if (hit(point, SHARED_STOPS, moment) != NULL) {
-        raise(SIGSTOP); /* whoever watches takes the breakpoint back */
+        raise(SIGSTOP); /* the supervisor takes the breakpoint back */
     }
 }
 
@@ -262,7 +262,7 @@ bool shared_has_breakpoint(const struct shared_page *page, enum shared_act act)
 
 bool shared_is_to_err(struct shared_page *page, unsigned number, uint32_t *amount)
 {
-    struct bundle any = {0}; /* it is not known yet what it attempts */
+    struct bundle any = {0}; /* the bundle is not known yet */
     struct point point = {.page = page, .shared = &page->actors[number], .bundle = &any};
     const struct shared_breakpoint *breakpoint = hit(&point, SHARED_ERRS, SHARED_BEFORE_BEGIN);
     *amount = breakpoint == NULL ? 0 : breakpoint->amount;
@@ -271,7 +271,7 @@ bool shared_is_to_err(struct shared_page *page, unsigned number, uint32_t *amoun
 
 /* ---- messages that are hidden ---------------------------------------------------------------- */
 
-/* What this transaction has published, and nobody has seen yet. */
+/* Hides what this transaction has published, before any other sees it. */
 static void delay(const struct point *point, struct store_pg *store, int64_t now)
 {
     char text[300];
@@ -294,7 +294,7 @@ static void delay(const struct point *point, struct store_pg *store, int64_t now
     }
 }
 
-/* Somebody looked for a message at that time. */
+/* An actor looked for a message at this time. */
 static void note_look(const struct point *point, int64_t now)
 {
     for (unsigned long i = 0; i < point->page->delay_count && i < SHARED_DELAYS_MAX; i++) {
@@ -312,7 +312,7 @@ static uint64_t mix(uint64_t sum, int64_t number) /* FNV-1a, by words */
     return (sum ^ (uint64_t)number) * UINT64_C(1099511628211);
 }
 
-/* The queue's own: whoever does the same work later holds another claim. */
+/* Of the queue: another actor that does the same work has another claim. */
 static bool is_queues(uint8_t primitive)
 {
     return primitive == PRIMITIVE_CLAIM || primitive == PRIMITIVE_CLAIM_NEXT ||
@@ -320,7 +320,7 @@ static bool is_queues(uint8_t primitive)
            primitive == PRIMITIVE_PUT_BACK;
 }
 
-/* What the bundle does: all of it, or without what belongs to its sender's claim. */
+/* Digest of the bundle: all of it, or without the part of its sender's claim. */
 static uint64_t digest(const struct bundle *bundle, bool whole)
 {
     uint64_t sum = mix(UINT64_C(14695981039346656037), bundle->name);
@@ -342,7 +342,7 @@ static void conclude(const struct point *point, enum shared_conclusion what)
     point->shared->doubt = 0;
 }
 
-/* Gives up the work that it is in doubt about. */
+/* The bundle gives up the work in doubt. */
 static bool is_leaving(const struct bundle *bundle)
 {
     enum bundle_name name = (enum bundle_name)bundle->name;
@@ -350,8 +350,8 @@ static bool is_leaving(const struct bundle *bundle)
            (bundle_has(name, TRAIT_LEAVES_UNLESS) && !publishes(bundle));
 }
 
-/* What it is in doubt about, once more. A phase of a principal is all of its request, and whoever
- * sends one of that name again means it, whatever it has learnt to fill in. */
+/* The bundle repeats what the actor is in doubt about. A phase of a principal is its whole request,
+ * so the same name is a repetition, even with other parameters. */
 static bool is_again(const struct point *point)
 {
     const struct shared_cut *cut = &point->page->cuts[point->shared->doubt - 1];
@@ -360,7 +360,7 @@ static bool is_again(const struct point *point)
             digest(point->bundle, true) == point->shared->doubt_about);
 }
 
-/* Before it is sent. Whoever does the same once more shows by what comes of it what it thinks. */
+/* Before the bundle is sent. A repetition shows the conclusion by its outcome. */
 static void say_by_sending(const struct point *point)
 {
     enum bundle_name name = (enum bundle_name)point->bundle->name;
@@ -371,13 +371,13 @@ static void say_by_sending(const struct point *point)
     }
 }
 
-/* Once it was answered. A refusal is about what the store is like now. */
+/* After the answer. A refusal concerns the present state of the store. */
 static void say_by_doing(const struct point *point, const struct outcome *outcome, bool changed)
 {
     bool told = outcome->kind == OUTCOME_COMMITTED || outcome->kind == OUTCOME_REFUSED;
     if (point->shared->doubt != 0 && told && is_again(point)) {
-        bool tells_nothing =
-            outcome->kind == OUTCOME_REFUSED || (outcome->skipped != 0 && point->page->vague);
+        bool tells_nothing = outcome->kind == OUTCOME_REFUSED ||
+                             (outcome->skipped != 0 && point->page->skip_is_ambiguous);
         conclude(point, tells_nothing                      ? SHARED_LEFT
                         : outcome->skipped == 0 && changed ? SHARED_NOT_DONE
                                                            : SHARED_DONE);
@@ -397,14 +397,14 @@ static void note_cut(const struct point *point, const struct store_pg *store, en
                                 .how = (uint8_t)how,
                                 .may_fail = point->bundle->isolation == SERIALIZABLE,
                                 .phase = point->bundle->principal != PRINCIPAL_NONE};
-        if ((point->page->resolved >> point->bundle->name & 1) != 0) {
+        if ((point->page->must_resolve_unknown >> point->bundle->name & 1) != 0) {
             point->shared->doubt = at + 1;
             point->shared->doubt_about = digest(point->bundle, true);
         }
     }
 }
 
-/* The answer to COMMIT will not be heard. */
+/* The answer to COMMIT is lost. */
 static void cut(struct point *point, struct store_pg *store, enum shared_act how)
 {
     note_cut(point, store, how);
@@ -420,8 +420,8 @@ static void cut(struct point *point, struct store_pg *store, enum shared_act how
     store_pg_cut(store);
 }
 
-/* A transaction that changed nothing has no fate that could be lost, and one whose connection is
- * gone already none that a cut could decide. */
+/* A transaction that changed nothing has no outcome to lose, and the outcome of one whose connection
+ * is gone does not depend on a cut. */
 static enum shared_act cut_awaited(const struct point *point, struct store_pg *store)
 {
     if (store_pg_mark(store).change == 0 || !store_pg_is_well(store)) {
@@ -432,7 +432,7 @@ static enum shared_act cut_awaited(const struct point *point, struct store_pg *s
                                                                : SHARED_STOPS;
 }
 
-/* COMMIT goes apart from the statements. */
+/* Sends COMMIT separately from the statements. */
 static void send_in_parts(struct point *point, struct store_pg *store, int64_t now)
 {
     bool open = store_pg_send_open(store, point->bundle, now);
@@ -452,7 +452,7 @@ static void send_in_parts(struct point *point, struct store_pg *store, int64_t n
     pass(point, SHARED_SENT);
 }
 
-/* A principal with few connections is turned away in fine weather, too: no fault. */
+/* A principal with few connections gets 53300 without a fault, too: that does not count. */
 static void note_abort(const struct point *point, const struct outcome *outcome)
 {
     bool crowded = outcome->kind == OUTCOME_ABORTED && outcome->aborted == ABORT_CONNECTIONS;
@@ -502,7 +502,8 @@ bool shared_execute(struct shared_page *page, unsigned number, struct store_pg *
     say_by_sending(&point);
     pass(&point, SHARED_BEFORE_BEGIN);
     if (bundle_claims(bundle)) {
-        point.shared->claimer = store_pg_backend(store); /* if it stands; else it is told below */
+        point.shared->claimer =
+            store_pg_backend(store); /* if it is connected; else it is set below */
     }
     point.shared->sending = digest(bundle, false);
     if (is_awaited_inside(&point)) {

@@ -276,7 +276,7 @@ static void show_progress(const struct pool *pool, struct live *live)
     }
 }
 
-/* What was found so far, for whoever keeps it. */
+/* Shows what was found so far to the hook that keeps it. */
 static void peek(const struct pool *pool, const struct live *live)
 {
     const struct campaign_plan *plan = pool->plan;

@@ -286,7 +286,7 @@ static void compare_woken(struct lockstep *both, uint32_t before, uint32_t answe
     }
 }
 
-/* Those that waited go on where PostgreSQL let them, until nobody is left who is stuck. */
+/* Continues the sessions that PostgreSQL has released, until none is stuck. */
 static void wake(struct lockstep *both, uint32_t answered)
 {
     struct sessions *all = both->all;
@@ -372,7 +372,7 @@ void lockstep_statement(struct lockstep *both, unsigned who)
         compare(both, who, &at, (answered >> who & 1) != 0);
         answered &= ~(1u << who);
     }
-    wake(both, answered); /* also who waited so shortly that nobody looked */
+    wake(both, answered); /* also sessions whose wait ended before it was observed */
 }
 
 void lockstep_abort(struct lockstep *both, unsigned who)

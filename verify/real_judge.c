@@ -139,7 +139,7 @@ static void apply(struct telling *telling, const struct history_change *change)
     struct world *world = &telling->run->world;
     uint32_t slot = row_find(&world->rows, change->table, change->row[0]);
     if ((change->kind == ROW_INSERTED) != (slot == ROW_NONE)) {
-        telling->verdict->bug = "the history writes a row that is not there, or one that is";
+        telling->verdict->bug = "history: update of a missing row, or insert of an existing one";
     } else if (change->kind == ROW_INSERTED) {
         if (world_insert(world, change->table, change->row[0], change->row + 1) == ROW_NONE) {
             telling->verdict->bug = "the history has more rows than the scenario can have";

@@ -207,7 +207,7 @@ Test(primitive, a_miss_that_can_refuse_says_why)
     visit(says_why);
 }
 
-/* (PM2): whoever was too late learns where things stand. */
+/* (PM2): a call that came too late learns the state. */
 Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 {
     SETTLES(ERRATUM_ACL_26);

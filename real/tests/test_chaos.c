@@ -1,5 +1,5 @@
 /* What real faults are made of, one by one: a transaction in two halves, lines that go dead around
- * COMMIT, marks and fates, breakpoints, what stays when a process dies, and a server that is killed,
+ * COMMIT, marks and the outcome audit, breakpoints, what stays when a process dies, and a server that is killed,
  * followed and replaced. */
 #include "model/seq_durable.h"
 #include "real/chaos.h"
@@ -64,7 +64,7 @@ static void add_history(const char *dsn)
     store_pg_close(store);
 }
 
-/* Two clients and a worker, as far as actors care. */
+/* A dispatcher and a worker. */
 static void make(void)
 {
     server_make_schema(SCHEMA);
@@ -79,7 +79,7 @@ static void make(void)
     page = shared_page_make();
     cr_assert_not_null(page);
     shared_page_begin(page, &rules);
-    page->resolved |= UINT64_C(1) << BUNDLE_CREATE; /* what transactions here are */
+    page->must_resolve_unknown |= UINT64_C(1) << BUNDLE_CREATE; /* what transactions here are */
 }
 
 static void unmake(void)
@@ -352,7 +352,7 @@ Test(chaos, a_breakpoint_is_hit_once_and_not_before_its_time)
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* ---- lost answers, and fates ----------------------------------------------------------------- */
+/* ---- lost answers, and the outcome audit ----------------------------------------------------- */
 
 static struct outcome execute_with(struct store_pg *store, enum shared_act act, int64_t job)
 {
@@ -411,13 +411,13 @@ Test(chaos, outcomes_that_cannot_be_are_found_out)
 }
 
 /* What a worker is told about an unknown commit is held against the server's record. */
-static struct outcome_audit after_doubt(enum shared_act act, bool assumes, bool vague)
+static struct outcome_audit after_doubt(enum shared_act act, bool assumes, bool ambiguous)
 {
     struct store_pg *store = open_at(server_dsn()), *other = open_at(server_dsn());
     struct bundle same = create_job(1), next = create_job(2);
     struct outcome outcome = {0};
     struct outcome_audit audit = {0};
-    page->vague = vague;
+    page->skip_is_ambiguous = ambiguous;
     cr_expect_eq(execute_with(store, act, 1).kind, OUTCOME_UNKNOWN);
     for (int t = 0; act == SHARED_CUTS_LATE && t < 5000 && jobs(other) < 1; t++) {
         usleep(1000);
@@ -434,7 +434,7 @@ static struct outcome_audit after_doubt(enum shared_act act, bool assumes, bool 
     return audit;
 }
 
-Test(chaos, whoever_asks_again_learns_that_it_was_done)
+Test(chaos, a_repeated_bundle_shows_that_it_was_done)
 {
     struct outcome_audit audit = after_doubt(SHARED_CUTS_LATE, false, false);
     cr_expect_eq(audit.done, 1);
@@ -442,14 +442,14 @@ Test(chaos, whoever_asks_again_learns_that_it_was_done)
     cr_expect_eq(audit.misjudged, 0);
 }
 
-Test(chaos, whoever_is_skipped_for_any_reason_learns_nothing)
+Test(chaos, an_ambiguous_skip_shows_nothing)
 {
     struct outcome_audit audit = after_doubt(SHARED_CUTS_LATE, false, true);
     cr_expect_eq(audit.done, 0);
     cr_expect_eq(audit.misjudged, 0);
 }
 
-Test(chaos, whoever_asks_again_learns_that_it_was_not_done)
+Test(chaos, a_repeated_bundle_shows_that_it_was_not_done)
 {
     struct outcome_audit audit = after_doubt(SHARED_CUTS_EARLY, false, false);
     cr_expect_eq(audit.done, 0);
@@ -458,7 +458,7 @@ Test(chaos, whoever_asks_again_learns_that_it_was_not_done)
 }
 
 /* The planted bug: it goes on as if nothing had happened to its commit. */
-Test(chaos, whoever_assumes_that_it_was_done_is_told)
+Test(chaos, an_assumption_that_it_was_done_is_reported)
 {
     struct outcome_audit audit = after_doubt(SHARED_CUTS_EARLY, true, false);
     cr_expect_eq(audit.done, 1);
@@ -467,7 +467,7 @@ Test(chaos, whoever_assumes_that_it_was_done_is_told)
 }
 
 /* The other one: it was done, and done again. */
-Test(chaos, whoever_does_it_again_though_it_was_done_is_found_out)
+Test(chaos, work_repeated_though_it_was_done_is_found_out)
 {
     struct store_pg *store = open_at(server_dsn());
     struct bundle bundle = create_job(1);
@@ -481,7 +481,7 @@ Test(chaos, whoever_does_it_again_though_it_was_done_is_found_out)
     page->cut_count = 1;
     cr_expect(outcome_audit_look_up(store, SCHEMA, page, true, &audit));
     cr_expect_eq(audit.misjudged, 1);
-    /* of one that never was, somebody did the same: whoever held it for done was right */
+    /* it was not done, but another did the same: the conclusion was right */
     page->cuts[0].mark.change += 1000;
     page->cuts[0].how = SHARED_STOPS;
     page->cuts[0].concluded = SHARED_DONE;
@@ -492,7 +492,7 @@ Test(chaos, whoever_does_it_again_though_it_was_done_is_found_out)
     cr_expect(outcome_audit_look_up(store, SCHEMA, page, false, &audit));
     cr_expect_eq(audit.misjudged, 1);
     cr_expect_eq(audit.wrong.work, page->cuts[0].work);
-    /* and where somebody died over the same, nobody can tell */
+    /* and where a process died during the same work, nothing is certain */
     page->actors[2].unheard[0] = page->cuts[0].work;
     page->actors[2].unheard_count = 1;
     audit = (struct outcome_audit){0};
@@ -534,7 +534,7 @@ Test(chaos, a_late_cut_that_nobody_knows_of_is_a_contradiction)
 
 /* ---- what stays ------------------------------------------------------------------------------ */
 
-Test(chaos, whoever_comes_back_is_another_incarnation_and_goes_on_where_it_was)
+Test(chaos, a_restarted_actor_is_another_incarnation_and_goes_on_where_it_was)
 {
     struct performer performer;
     shared_actor_begin(&page->actors[1], &performer, &rules, 1);
@@ -1017,7 +1017,7 @@ static void begin_anew(const char *dsn)
     add_history(dsn);
 }
 
-/* Each of them falls, or waits for somebody, and hits nothing that its kind is about. (CH1) */
+/* Each is injected, or waits for a process, and has no effect of its kind. (CH1) */
 Test(chaos, a_fault_that_hit_nothing_is_not_counted)
 {
     static const struct {

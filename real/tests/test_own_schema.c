@@ -1,4 +1,4 @@
-/* Schemas on a server that may be somebody else's: what is dropped, and what is never touched. */
+/* Schemas on a server that may be foreign: what is dropped, and what is never touched. */
 #include "model/pipeline.h"
 #include "model/protocol.h"
 #include "real/own_schema.h"

@@ -160,7 +160,8 @@ Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
     expect_done();
 }
 
-/* Whoever has no place waits for one, and no try is counted: nothing is given up or put back. */
+/* A principal without a connection waits for one, and no try is counted: nothing is given up or put
+ * back. */
 Test(pipeline_pg, who_finds_no_connection_waits_for_one)
 {
     PROVES(CLAUSE_CUT_12, CLAUSE_CUT_18);
@@ -537,7 +538,7 @@ Test(pipeline_pg, a_session_that_is_ended_is_57P01_and_tried_again)
 }
 
 /* A bundle leaves in one flight and is never idle inside: what is, is a transaction that was begun
- * and left. The server ends it, and whoever comes back finds that out before anything is sent. */
+ * and left. The server ends it, and its client learns that before anything is sent. */
 Test(pipeline_pg, a_transaction_that_is_left_idle_is_ended_and_the_phase_tried_again)
 {
     PROVES(CLAUSE_CUT_12);

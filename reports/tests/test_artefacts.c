@@ -1,4 +1,4 @@
-/* The folder of a run, and what is in it whenever somebody looks. */
+/* The folder of a run, and what is in it at every moment. */
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "reports/artefacts.h"
 

@@ -421,7 +421,7 @@ Test(checks, hold_of_every_script_and_of_all_that_is_left_when_a_part_goes)
 /* ---- a search: (XP1), (EQ1), its table (VI2); a campaign's results (CA2), (CA3) -------------- */
 
 static const char *const explore_claims[] = {
-    "!held || explore->errand_count == 0",
+    "!held || explore->item_count == 0",
     "!held || !explore_stopped(explore)",
     "explore->report.verdict != EXPLORE_BOUNDED || explore->report.why != NULL",
 };
@@ -436,7 +436,7 @@ static void check_explore(int which)
     explore_join(explore, 0);
     cr_assert_eq(explore_finish(explore)->verdict, EXPLORE_HELD);
     switch (which) {
-    case 0: explore->errand_count = 1; break;
+    case 0: explore->item_count = 1; break;
     case 1: explore->stop = true; break;
     case 2: explore->report.verdict = EXPLORE_BOUNDED; break;
     }

@@ -70,7 +70,7 @@ static void finish(const bool *gives_up)
         }
     }
     if (!lockstep_differs(&both)) {
-        cr_assert_eq(sessions_open(&all), 0U, "somebody waits for ever");
+        cr_assert_eq(sessions_open(&all), 0U, "a session waits for ever");
         lockstep_rows(&both);
     }
 }

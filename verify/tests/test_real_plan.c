@@ -149,7 +149,7 @@ Test(real_plan, a_stop_lasts_longer_than_a_claim)
     cr_expect_gt(stops, 50);
 }
 
-Test(real_plan, somebody_elses_server_is_not_harmed)
+Test(real_plan, a_foreign_server_is_not_harmed)
 {
     load("pipeline");
     for (uint64_t seed = 1; seed <= 300; seed++) {
