@@ -89,13 +89,13 @@ static bool read_size(const char *text, uint64_t *size)
 struct options_value options_size(uint64_t size)
 {
     struct options_value value;
-    size_t units = 0;
-    while (units < 3 && size > 0 && size % 1024 == 0) {
+    size_t unit = 0;
+    while (unit < 3 && size > 0 && size % 1024 == 0) {
         size /= 1024;
-        units++;
+        unit++;
     }
-    char unit[] = {units == 0 ? '\0' : size_units[units - 1], '\0'}; /* "%.1s" crashes gcc 12 -O0 */
-    snprintf(value.text, sizeof value.text, "%" PRIu64 "%s", size, unit);
+    const char letter[2] = {unit == 0 ? '\0' : size_units[unit - 1], '\0'};
+    snprintf(value.text, sizeof value.text, "%" PRIu64 "%s", size, letter);
     return value;
 }
 

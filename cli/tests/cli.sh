@@ -194,7 +194,7 @@ while IFS= read -r line; do
         checks=$((checks + 1))
         command=${line#'$ ./run '}
         # shellcheck disable=SC2086
-        "$assay" $command >"$scratch/out" 2>"$scratch/err" || : # a finding is a status too
+        (cd "$source" && "$assay" $command) >"$scratch/out" 2>"$scratch/err" || : # a finding is a status too
         awk -v want="$line" '$0 == want { on = 1; next } /^\$ / { on = 0 } on' "$scratch/console" |
             sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$scratch/shown"
         case $command in bench*) continue ;; esac # figures differ from run to run

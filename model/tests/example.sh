@@ -56,7 +56,7 @@ done
 
 # Of the tests only the table of which promise finds which bug: that one is asked for.
 shared=$(
-    find model faults scenarios sim real reports cli \
+    find model faults scenarios sim real wire reports cli \
         \( -name '*.c' -o -name '*.h' -o -name '*.def' -o -name CMakeLists.txt \) \
         ! -name 'inbox*' ! -path '*/tests/*' | sort | while read -r file; do
         mentions "$file" "$names"

@@ -102,7 +102,9 @@ static const struct killer {
     {"one-input", {CLAUSE_ACL_32, CLAUSE_ACL_29}, 2},
     {"one-threshold", {CLAUSE_ACL_21}, 1},
     {"claims-never-extended", {CLAUSE_ACL_47}, 1}, /* E-ACL-34 */
-    {"tries-not-counted", {CLAUSE_ACL_48}, 1},     /* E-ACL-13 */
+    {"tries-not-counted",
+     {CLAUSE_ACL_48, CLAUSE_ACL_47},
+     2}, /* E-ACL-13: it learns no time either */
     {"lets-go-at-once", {CLAUSE_ACL_48}, 1},
     {"retry-without-marker", {CLAUSE_ACL_16, CLAUSE_ACL_18}, 2}, /* E-ACL-13 */
     {"task-never-done", {CLAUSE_ACL_46}, 1},
