@@ -141,7 +141,7 @@ void results_note_server(struct artefacts *results, const char *dsn)
 {
     char version[STORE_PG_VERSION_SIZE];
     struct store_pg_problem problem;
-    /* one that does not answer is told by whoever needs it next */
+    /* a server that does not answer is reported by its next use */
     if (results->folder != NULL && store_pg_version(dsn, version, &problem)) {
         artefacts_note(results, json_pack("{s:s, s:s}", "type", "server", "postgresql", version));
     }

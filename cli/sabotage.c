@@ -97,7 +97,7 @@ static int check_names(const struct request *request)
     return CLI_OK;
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void write_unfound(const struct trial *trial)
 {
@@ -490,8 +490,8 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
                                                 : CLI_OK;
 }
 
-/* On PostgreSQL nobody draws the schedule, so only those are asked for that break a promise whoever
- * runs when. */
+/* On PostgreSQL the schedule is not drawn, so only those are hunted that break a promise in every
+ * schedule. */
 static int hunt_on_server(const struct request *request)
 {
     static const char *const sure[] = {"unbundled-step2",

@@ -180,7 +180,7 @@ static void tell(const struct request *request, struct schedule *schedule,
                           .reproduce = again.text,
                           .quiet = request->json,
                           .results = results,
-                          .counted = true};
+                          .caller_writes_run = true};
     one_run(&one, &status);
     fputs(request->json ? "" : "\n", stdout);
 }

@@ -167,7 +167,7 @@ static void judge_tests(struct sign_off_row *row, const struct evidence *evidenc
     }
 }
 
-/* A promise that scenarios are there to break passes where it is to hold; whoever signs must know
+/* A promise that scenarios are there to break passes where it is to hold; the signatory must know
  * of both. */
 static void disclose(struct sign_off_row *row, const struct evidence_clause *of)
 {
@@ -384,7 +384,7 @@ static void write_family(FILE *out, const struct sign_off *page, enum clause_fam
 static void write_errata_table(FILE *out, const struct sign_off *page)
 {
     fputs("\n## Deviations to accept\n\n"
-          "Where a specification contradicts itself, is silent or breaks. Whoever signs accepts "
+          "Where a specification contradicts itself, is silent or breaks. A signature accepts "
           "what was decided.\n\n"
           "| | the text | what the literal reading does | decided | tests | shown | accepted |\n"
           "|---|---|---|---|---|---|---|\n",

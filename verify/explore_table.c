@@ -289,7 +289,7 @@ static bool write_table(const struct contest *contest, bool json)
     return made;
 }
 
-/* Some at a time, until all are done or somebody has had enough. */
+/* Some at a time, until all are done or the user interrupts. */
 static void work_together(struct contest *contest, unsigned jobs)
 {
     pthread_t threads[EXPLORE_JOBS_MAX];

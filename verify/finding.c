@@ -42,7 +42,7 @@ static json_t *text_id(struct drawing *drawing, const char *text)
     return json_incref(id);
 }
 
-/* What is null or false is left out: whoever reads it knows. */
+/* Null and false are left out: a reader takes a missing key for that. */
 static void set_if(json_t *object, const char *key, bool there, json_t *value)
 {
     if (there) {

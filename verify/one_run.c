@@ -74,7 +74,7 @@ static void watch(void *context, const struct run_event *event)
     }
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static int clauses_tested(const struct run *run)
 {
@@ -112,7 +112,7 @@ static void write_summary(const struct one_run *one, const struct run *run)
         [RUN_HELD] = "every promise held",
         [RUN_BROKEN] = "a promise was broken",
         [RUN_STORE_FULL] = "the simulated store is full, which says nothing",
-        [RUN_GIVEN_UP] = "PostgreSQL did not follow"};
+        [RUN_GIVEN_UP] = "stopped: PostgreSQL diverged"};
     const struct scenario *scenario = run->scenario;
     bool expected =
         result->verdict == RUN_BROKEN && scenario_breaks(scenario, result->breach.clause);
@@ -382,7 +382,7 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
                      campaign_oracle_name(one->result.oracle));
         const char *kept = one->kept == NULL ? name : one->kept;
         keep_finding(one, &small, kept);
-        if (!one->noted) {
+        if (!one->caller_writes_finding) {
             note_finding(one, kept);
         }
     }
@@ -437,7 +437,7 @@ bool one_run(struct one_run *one, int *status)
         tell_finding(one, format);
     }
     if (ran && !one->quiet) {
-        if (!one->counted) {
+        if (!one->caller_writes_run) {
             write_run_line(one, run);
         }
         if (!one->json) {

@@ -26,10 +26,10 @@ static struct charge charge_of(const struct real_finding *finding)
         finding_name(charge.name, result->scenario, breach->clause, charge.oracle);
         return charge;
     }
-    bool forgot = result->fates.forgotten > 0;
+    bool forgot = result->audit.forgotten > 0;
     charge.clause = "";
-    charge.oracle = forgot ? "acknowledged" : "fates";
-    charge.why = fates_charge(&result->fates);
+    charge.oracle = forgot ? "acknowledged" : "outcome-audit";
+    charge.why = outcome_audit_charge(&result->audit);
     snprintf(charge.name, sizeof charge.name, "%.40s-%s", result->scenario, charge.oracle);
     return charge;
 }
@@ -53,14 +53,14 @@ static void write_line(FILE *stream, json_t *line)
 
 static void write_plan(FILE *stream, const struct chaos_plan *plan)
 {
-    static const char *const moments[] = {[SEAT_BEFORE_BEGIN] = "before begin",
-                                          [SEAT_BEFORE_COMMIT] = "before commit",
-                                          [SEAT_SENT] = "sent",
-                                          [SEAT_AFTER_COMMIT] = "after commit"};
+    static const char *const moments[] = {[SHARED_BEFORE_BEGIN] = "before begin",
+                                          [SHARED_BEFORE_COMMIT] = "before commit",
+                                          [SHARED_SENT] = "sent",
+                                          [SHARED_AFTER_COMMIT] = "after commit"};
     for (size_t i = 0; i < plan->count; i++) {
         const struct chaos_fault *fault = &plan->faults[i];
         const char *bundle =
-            fault->bundle == SEAT_ANY ? "any" : bundle_name_text((enum bundle_name)fault->bundle);
+            fault->bundle == SHARED_ANY ? "any" : bundle_name_text((enum bundle_name)fault->bundle);
         write_line(stream, json_pack("{s:s, s:s, s:s, s:I, s:I}", "kind",
                                      fault_twin_get((enum chaos_kind)fault->kind)->name, "bundle",
                                      bundle, "moment", moments[fault->moment], "from",

@@ -78,6 +78,7 @@ Test(evidence, of_runs_on_a_server_is_kept_apart)
     cr_expect(evidence.measured[EVIDENCE_REAL] && !evidence.measured[EVIDENCE_SIM]);
 }
 
+/* (EV2) */
 Test(evidence, of_benchmarks_is_told_and_leaves_the_verdict_alone)
 {
     static const char lines[] = BEGIN(
@@ -112,6 +113,7 @@ Test(evidence, names_every_server_once)
     json_decref(report);
 }
 
+/* (EV1) */
 Test(evidence, of_runs_with_a_planted_bug_evaluates_nothing)
 {
     cr_assert(add_lines("{\"type\":\"scenario\",\"sabotage\":\"early-ack\",\"runs\":5,"
@@ -128,6 +130,7 @@ Test(evidence, of_a_path_that_only_sightings_tell_is_how_often_it_was_seen)
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 7U);
 }
 
+/* (LI2) */
 Test(evidence, of_a_session_without_its_end_is_incomplete)
 {
     cr_assert(add(BEGIN("campaign")));
@@ -145,6 +148,7 @@ static void expect_verdict(int status, const char *words)
     json_decref(report);
 }
 
+/* (EV3) */
 Test(evidence, of_a_finding_in_a_session_that_was_killed_is_a_broken_promise)
 {
     cr_assert(add(BEGIN("campaign") FINDING("new", "ACL-5")));
@@ -209,6 +213,7 @@ Test(evidence, of_seeds_counts_each_once_and_quotes_the_scenario_with_the_fewest
 
 #define RAN(status) BEGIN("campaign") "{\"type\":\"scenario\",\"runs\":1}\n" END(status)
 
+/* (EV5) */
 Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
 {
     static const struct {
@@ -237,6 +242,7 @@ Test(evidence, that_is_no_json_is_refused_with_its_line)
 #define SESSION(lines) BEGIN("campaign") lines END(0)
 #define RUNS(more)     "{\"type\":\"scenario\",\"scenario\":\"tree-3\",\"runs\":9" more "}\n"
 
+/* (LI1), (LI3), (LI5) */
 Test(evidence, that_means_nothing_is_refused_with_what_is_wrong_in_which_line)
 {
     static const struct {
@@ -292,7 +298,7 @@ Test(evidence, that_means_nothing_is_refused_with_what_is_wrong_in_which_line)
 
 static char *junit(void);
 
-/* Sound lines that show no success, whatever status their session says that it ended with. */
+/* Sound lines that show no success, whatever status their session says that it ended with. (EV6) */
 Test(evidence, that_shows_no_run_or_another_end_than_it_says_is_never_held)
 {
     static const struct {
@@ -352,6 +358,7 @@ Test(evidence, that_shows_no_run_or_another_end_than_it_says_is_never_held)
     }
 }
 
+/* (LI4) */
 Test(evidence, of_counts_that_are_too_many_stays_the_most_that_there_can_be)
 {
     static const char most[] =
@@ -748,6 +755,7 @@ Test(evidence, of_two_builds_is_told_and_not_signed)
     cr_expect_str_eq(step("build")->why, "results of different builds are mixed");
 }
 
+/* (EV4) */
 Test(evidence, of_a_promise_that_is_broken_on_purpose_says_where)
 {
     cr_assert(add(campaign));
