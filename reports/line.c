@@ -43,9 +43,13 @@ const char *line_status_words(int rank)
 
 /* ---- lines.def ------------------------------------------------------------------------------- */
 
-#define KIND(name, written, read, about) {#name, about},
+enum form { FORM_text, FORM_count, FORM_real, FORM_flag, FORM_json };
+
+#define KIND(name, written, read, about) {#name, FORM_##written, about},
 static const struct {
-    const char *name, *about;
+    const char *name;
+    enum form form;
+    const char *about;
 } kinds[] = {
 #include "reports/lines.def"
 };
@@ -138,29 +142,28 @@ bool line_is_about_runs(const json_t *line)
 static bool fits(const char *name, enum line_kind kind, const json_t *value, char *why,
                  size_t size);
 
-/* What a list or an object of this kind has to have. `why` has something in it: it has not. */
-static void check_parts(const char *name, enum line_kind kind, const json_t *value, char *why,
-                        size_t size)
+/* What is in a list or an object of this kind. */
+static bool parts_fit(const char *name, enum line_kind kind, const json_t *value, char *why,
+                      size_t size)
 {
-    const char *of = name;
+    const char *of;
     json_t *part;
     size_t i;
     json_object_foreach((json_t *)value, of, part)
     {
         if (kind == LINE_KIND_COUNTS && !fits(of, LINE_KIND_COUNT, part, why, size)) {
-            return;
+            return false;
         }
     }
     json_array_foreach((json_t *)value, i, part)
     {
-        bool sound = kind == LINE_KIND_TEXTS ? fits(name, LINE_KIND_TEXT, part, why, size)
-                     : kind == LINE_KIND_POINTS
-                         ? fits(name, LINE_KIND_COUNT, json_array_get(part, 3), why, size)
-                         : true;
-        if (!sound) {
-            return;
+        const json_t *times = json_array_get(part, 3);
+        if ((kind == LINE_KIND_TEXTS && !fits(name, LINE_KIND_TEXT, part, why, size)) ||
+            (kind == LINE_KIND_POINTS && !fits(name, LINE_KIND_COUNT, times, why, size))) {
+            return false;
         }
     }
+    return true;
 }
 
 static bool are_digits(const json_t *value)
@@ -208,10 +211,8 @@ static bool is_of_kind(enum line_kind kind, const json_t *value)
 /* True, or `why` says what it is, and what it should be. */
 static bool fits(const char *name, enum line_kind kind, const json_t *value, char *why, size_t size)
 {
-    why[0] = '\0';
     if (is_of_kind(kind, value)) {
-        check_parts(name, kind, value, why, size);
-        return why[0] == '\0';
+        return parts_fit(name, kind, value, why, size);
     }
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     snprintf(why, size, "\"%.40s\" is %.40s; it is %s", name, text == NULL ? "?" : text,
@@ -234,31 +235,23 @@ static bool has_key(const char *type, enum line_key key)
     return false;
 }
 
+/* NULL: it is null. */
 static json_t *value_of(const struct line_member *member)
 {
-    char digits[17];
-    switch (keys[member->key].kind) {
-    case LINE_KIND_TEXT:
-    case LINE_KIND_HASH:
+    enum line_kind kind = keys[member->key].kind;
+    if (kind == LINE_KIND_DIGEST) {
+        return json_sprintf("%016" PRIx64, member->value.count);
+    }
+    switch (kinds[kind].form) {
+    case FORM_text:
         return json_string(member->value.text);
-    case LINE_KIND_DIGEST:
-        snprintf(digits, sizeof digits, "%016" PRIx64, member->value.count);
-        return json_string(digits);
-    case LINE_KIND_COUNT:
-    case LINE_KIND_SEED:
-    case LINE_KIND_STATUS:
+    case FORM_count:
         return json_integer((json_int_t)member->value.count);
-    case LINE_KIND_FIGURE:
-    case LINE_KIND_SECONDS:
+    case FORM_real:
         return json_real(member->value.real);
-    case LINE_KIND_FLAG:
+    case FORM_flag:
         return json_boolean(member->value.flag);
-    case LINE_KIND_COUNTS:
-    case LINE_KIND_TEXTS:
-    case LINE_KIND_POINTS:
-    case LINE_KIND_LIST:
-    case LINE_KIND_OBJECT:
-    case LINE_KINDS:
+    case FORM_json:
         break;
     }
     return member->value.json;
@@ -279,8 +272,9 @@ json_t *line_add_all(json_t *line, const struct line_member *members)
         enum line_kind kind = keys[one->key].kind;
         json_t *value = value_of(one);
         CHECK(has_key(type_of(line), one->key) &&
-              (value == NULL || kind == LINE_KIND_COUNT || /* sums may be larger */
-               fits(text, kind, value, why, sizeof why))); /* LI6 */
+              (kind == LINE_KIND_COUNT
+                   ? json_integer_value(value) >= 0 /* a sum may be large */
+                   : value == NULL || fits(text, kind, value, why, sizeof why))); /* LI6 */
         json_object_set_new(line, text, value == NULL ? json_null() : value);
     }
     return line;
@@ -329,16 +323,29 @@ static const struct {
 } checks[] = {
     {LINE_BEGIN, begin_is_sound}, {LINE_END, end_is_sound}, {LINE_FINDING, finding_is_sound}};
 
-/* One kind that the name has in lines of the type fits, or the name says nothing there (LI6). */
+static bool is_known(const char *type)
+{
+    int t = 0;
+    while (t < LINE_TYPE_COUNT && strcmp(types[t].type, type) != 0) {
+        t++;
+    }
+    return t < LINE_TYPE_COUNT;
+}
+
+/* The value fits a key of that name: one of the type's, if it has some, else any (LI6). */
 static bool is_sound(const char *type, const char *name, const json_t *value, char *why,
                      size_t size)
 {
-    bool known = false;
+    bool own = false, known = false;
     for (int k = 0; k < LINE_KEY_COUNT; k++) {
-        if (strcmp(keys[k].text, name) == 0 && has_key(type, (enum line_key)k)) {
+        own = own || (strcmp(keys[k].text, name) == 0 && has_key(type, (enum line_key)k));
+    }
+    for (int k = 0; k < LINE_KEY_COUNT; k++) {
+        if (strcmp(keys[k].text, name) == 0 && (!own || has_key(type, (enum line_key)k))) {
             known = true;
-            if (fits(name, keys[k].kind, value, why, size)) {
-                return true;
+            bool sound = fits(name, keys[k].kind, value, why, size);
+            if (sound || is_of_kind(keys[k].kind, value)) { /* or a part of it is wrong */
+                return sound;
             }
         }
     }
@@ -363,7 +370,7 @@ bool line_check(struct line_reader *reader, const json_t *line, char *why, size_
     }
     json_object_foreach((json_t *)line, name, value)
     {
-        if (!json_is_null(value) && !is_sound(type, name, value, why, size)) {
+        if (is_known(type) && !json_is_null(value) && !is_sound(type, name, value, why, size)) {
             return false; /* LI4, LI6 */
         }
     }

@@ -16,7 +16,8 @@
  * (LI4) What is counted is a whole number from 0 to LINE_COUNT_MAX.
  * (LI5) A finding is new, known or expected.
  * (LI6) A type has the keys of its rows in lines.def, and each value is of its key's kind, or null.
- *       A line that is read may have other keys, which say nothing. */
+ *       A line that is read may have other keys: those of another type are of a kind that they have
+ *       there, and those that there are not say nothing. */
 #ifndef REPORTS_LINE_H
 #define REPORTS_LINE_H
 

@@ -282,7 +282,7 @@ Test(evidence, that_means_nothing_is_refused_with_what_is_wrong_in_which_line)
          "line 2: \"failover\" is 9223372036854775807; it is a whole number from 0 to "
          "1000000000000000"},
         {SESSION(RUNS(",\"new\":-3")), "line 2: \"new\" is -3"},
-        {SESSION("{\"type\":\"sweep\",\"crash_points\":[[\"Step 1\",\"before begin\",1,-2]]}\n"),
+        {SESSION(RUNS(",\"crash_points\":[[\"Step 1\",\"before begin\",1,-2]]")),
          "line 2: \"crash_points\" is -2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -106,6 +106,8 @@ Test(line, of_a_known_type_has_values_of_the_kinds_of_its_keys)
         {"{\"type\":\"sweep\",\"points\":7}", "\"points\" is 7; it is a list"},
         {"{\"type\":\"store\",\"commits\":\"merged\"}",
          "\"commits\" is \"merged\"; it is a whole number from 0 to 1000000000000000"},
+        {"{\"type\":\"run\",\"fired\":{\"pause\":-1}}",
+         "\"pause\" is -1; it is a whole number from 0 to 1000000000000000"},
         {"{\"type\":\"real\",\"commits\":1000000000000001}",
          "\"commits\" is 1000000000000001; it is a whole number from 0 to 1000000000000000"},
     };
