@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/results.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
@@ -89,16 +90,14 @@ static json_t *natural_of(const struct chaos_report *report)
                      (json_int_t)report->natural[ABORT_CONNECTIONS]);
 }
 
-static json_t *audit_of(const struct outcome_audit *audit)
+static void add_audit(json_t *line, const struct outcome_audit *audit)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledged",
-                     (json_int_t)audit->acknowledged, "forgotten", (json_int_t)audit->forgotten,
-                     "unknown_committed", (json_int_t)audit->committed, "unknown_lost",
-                     (json_int_t)audit->lost, "asked", (json_int_t)audit->asked, "contradictions",
-                     (json_int_t)audit->contradictions, "concluded_done", (json_int_t)audit->done,
-                     "concluded_not_done", (json_int_t)audit->not_done, "misjudged",
-                     (json_int_t)audit->misjudged, "unexplained", (json_int_t)audit->unexplained,
-                     "unnoted", (json_int_t)audit->unnoted);
+    line_add(line, line_acknowledged(audit->acknowledged), line_forgotten(audit->forgotten),
+             line_unknown_committed(audit->committed), line_unknown_lost(audit->lost),
+             line_asked(audit->asked), line_contradictions(audit->contradictions),
+             line_concluded_done(audit->done), line_concluded_not_done(audit->not_done),
+             line_misjudged(audit->misjudged), line_unexplained(audit->unexplained),
+             line_unnoted(audit->unnoted));
 }
 
 /* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
@@ -144,25 +143,23 @@ static json_t *points_of(const struct real_result *result)
 static json_t *line_of(const struct real_result *result, const struct oracle *oracle)
 {
     bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
-    json_t *line = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type",
-        "real", "scenario", result->scenario, "protocol", result->protocol->name, "sabotage",
-        result->sabotage, "runs", (json_int_t)result->runs, "late", (json_int_t)result->late,
-        "expected", (json_int_t)result->expected, "commits", (json_int_t)result->commits, "changes",
-        (json_int_t)result->changes, "turned_away", (json_int_t)result->chaos.turned_away, "status",
-        result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
-        "why", broken ? result->verdict.breach.why : NULL, "evaluated",
-        counts_evaluated(oracle->evaluated), "seen", counts_seen(oracle->seen));
+    json_t *line = line_make(
+        LINE_REAL, line_scenario(result->scenario), line_protocol(result->protocol->name),
+        line_sabotage(result->sabotage), line_runs(result->runs), line_late(result->late),
+        line_expected(result->expected), line_commits(result->commits),
+        line_changes(result->changes), line_turned_away(result->chaos.turned_away),
+        line_status((uint64_t)result->status),
+        line_clause(broken ? clause_get(result->verdict.breach.clause)->id : NULL),
+        line_why(broken ? result->verdict.breach.why : NULL),
+        line_evaluated(counts_evaluated(oracle->evaluated)), line_seen(counts_seen(oracle->seen)));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
-        json_object_update_new(
-            line,
-            json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "kinds", kinds_of(chaos),
-                      "fired", fired_of(result), "unprovoked", natural_of(chaos), "crash_points",
-                      crash_points_of(chaos), "counted", (json_int_t)real_tell_counted(chaos),
-                      "missed", (json_int_t)chaos->missed, "jobs", (json_int_t)result->jobs,
-                      "seconds", result->seconds, "points", points_of(result)));
-        json_object_update_new(line, audit_of(&result->audit));
+        line_add(line, line_kinds(kinds_of(chaos)), line_fired(fired_of(result)),
+                 line_unprovoked(natural_of(chaos)), line_crash_points(crash_points_of(chaos)),
+                 line_counted(real_tell_counted(chaos)), line_missed(chaos->missed),
+                 line_jobs(result->jobs), line_seconds(result->seconds),
+                 line_points(points_of(result)));
+        add_audit(line, &result->audit);
     }
     return line;
 }

@@ -2,6 +2,7 @@
 
 #include "real/history.h"
 #include "real/schema.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 #include "verify/finding.h"
 
@@ -135,10 +136,12 @@ void real_finding_keep(struct artefacts *results, const struct real_finding *fin
     if (results->folder != NULL) {
         keep_files(results, finding, &charge, store, schema);
     }
-    artefacts_note(results, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:s, s:s*}",
-                                      "type", "finding", "name", charge.name, "scenario",
-                                      result->scenario, "clause", charge.clause, "oracle",
-                                      charge.oracle, "kind", expected ? "expected" : "new", "why",
-                                      charge.why, "seed", (json_int_t)finding->seed, "runs", 1,
-                                      "again", finding->again, "sabotage", result->sabotage));
+    json_t *line = line_make(LINE_FINDING, line_name(charge.name), line_scenario(result->scenario),
+                             line_clause(charge.clause), line_oracle(charge.oracle),
+                             line_kind(expected ? "expected" : "new"), line_why(charge.why),
+                             line_seed(finding->seed), line_runs(1), line_again(finding->again));
+    if (result->sabotage != NULL) {
+        line_add(line, line_sabotage(result->sabotage));
+    }
+    artefacts_note(results, line);
 }
