@@ -5,6 +5,7 @@
 #include "sim/campaign.h"
 #include "sim/shrink.h"
 #include "sim/story.h"
+#include "sim/teller.h"
 #include "sim/trace.h"
 #include "verify/counts.h"
 #include "verify/finding.h"
@@ -48,7 +49,7 @@ static void write_ledgers(const struct one_run *one, const struct run_event *eve
 {
     struct names names = {.scenario = one->schedule->scenario, .rows = event->rows};
     printf("\nthe ledgers after step %" PRIu32 "\n", event->step);
-    trace_dump(stdout, &names);
+    teller_dump(stdout, &names);
     putchar('\n');
 }
 
