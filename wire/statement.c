@@ -132,6 +132,8 @@ static void conclude(struct look *look, struct statement_facts *facts)
         } else if (is(first, "abort") || (is(first, "rollback") && !look->to && !look->prepared)) {
             facts->rolls = true;
             see_end(look, facts);
+        } else if (is(first, "rollback") && look->to) {
+            facts->recovers = true;
         } else if (is(first, "prepare") && is(look->second, "transaction")) {
             facts->prepares = true;
             see_end(look, facts);

@@ -19,6 +19,7 @@ struct statement_facts {
     bool begins;    /* BEGIN, START TRANSACTION, or AND CHAIN */
     bool commits;   /* COMMIT, END, also of a prepared transaction */
     bool rolls;     /* ROLLBACK, ABORT; not ROLLBACK TO */
+    bool recovers;  /* ROLLBACK TO, after which a failed transaction goes on */
     bool prepares;  /* PREPARE TRANSACTION */
     bool calls;     /* CALL or DO */
     bool listens;   /* LISTEN */

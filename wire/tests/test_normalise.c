@@ -108,7 +108,7 @@ static const struct {
     {"commit and chain", {.statements = 1, .commits = true, .begins = true, .open = true}},
     {"commit and no chain", {.statements = 1, .commits = true, .closed = true}},
     {"rollback", {.statements = 1, .rolls = true, .closed = true}},
-    {"rollback to savepoint s", {.statements = 1}},
+    {"rollback to savepoint s", {.statements = 1, .recovers = true}},
     {"abort", {.statements = 1, .rolls = true, .closed = true}},
     {"prepare transaction 'x'", {.statements = 1, .prepares = true, .closed = true}},
     {"commit prepared 'x'", {.statements = 1, .writes = YES, .commits = true}},
@@ -141,7 +141,7 @@ Test(statement, its_words_tell_what_it_may_do)
         cr_expect(is.open == due->open && is.closed == due->closed && is.tail == due->tail, "%s",
                   looks[i].text);
         cr_expect(is.calls == due->calls && is.listens == due->listens &&
-                      is.copies_in == due->copies_in,
+                      is.copies_in == due->copies_in && is.recovers == due->recovers,
                   "%s", looks[i].text);
     }
 }
