@@ -116,8 +116,8 @@ static enum proxy_commits query_commits(const struct session *session,
 {
     bool writes = facts->writes != STATEMENT_READS;
     bool recovers = session->expected == 'E' && facts->recovers;
-    bool works =
-        may_be_inside(session) || recovers || (may_be_idle(session) && (facts->begins || writes));
+    bool works = may_be_inside(session) || recovers || facts->renews ||
+                 (may_be_idle(session) && (facts->begins || writes));
     if (facts->commits && works) {
         return PROXY_COMMITS_EXPLICIT;
     }

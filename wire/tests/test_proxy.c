@@ -406,7 +406,7 @@ static const char *const deeds[] = {
 
 static uint32_t draw(uint32_t below)
 {
-    static uint64_t state = 20;
+    static uint64_t state = 23;
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(state >> 33) % below;
 }
