@@ -1,11 +1,16 @@
 /* assay campaign: many seeds on many scenarios, the main job. */
 #include "cli/campaign_tell.h"
-#include "cli/finding.h"
-#include "cli/interrupt.h"
-#include "cli/one_run.h"
-#include "cli/regressions.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
 #include "model/check.h"
+#include "verify/finding.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
+#include "verify/regressions.h"
+#include "verify/terminal.h"
+#include "verify/watchdog.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,67 +19,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay campaign [SCENARIO...] [OPTION...]\n"
-    "\n"
-    "Runs many seeds of each scenario, all built-in ones by default. A seed draws who runs when "
-    "and\n"
-    "what goes wrong; the oracles judge every commit. What was broken is told once for each\n"
-    "scenario, clause and oracle, with the line that runs it again.\n"
-    "\n"
-    "  SCENARIO             a built-in scenario (assay list scenarios) or the path of a .yaml "
-    "file;\n"
-    "                       drawn-activity, drawn-key, ...: another scenario of that protocol for\n"
-    "                       every 16 seeds, drawn from all that its format can say. One of them "
-    "is\n"
-    "                       drawn-key-17, for every verb\n"
-    "  --seeds N            seeds of each scenario (default 1000)\n"
-    "  --time 60s           instead: as many as the time allows; s, m or h\n"
-    "  --base-seed N        the first seed (default 1)\n"
-    "  --jobs J             threads (default: one a core)\n"
-    "  --shard K/N          only every Nth block of 64 seeds, from the Kth on\n"
-    "  --check-determinism  run every seed twice, not only one in 64, and compare step by step\n"
-    "  --max-findings N     stop after N findings\n"
-    "  --known FILE         findings that are no failure, a line each: SCENARIO CLAUSE ORACLE\n"
-    "  --sabotage NAME      plant a bug (assay list sabotages)\n"
-    "  --without NAME       switch a clause off (ACL-21), or an oracle (ledger, semaphore, data);\n"
-    "                       may be given several times\n"
-    "  --strategy random    who runs next is drawn at every turn; or pct, by priorities that "
-    "change\n"
-    "                       at 2 turns, drawn from as many as the scenario takes without faults:\n"
-    "                       rare orders of few steps, with a known probability. pct:DEPTH:LENGTH\n"
-    "                       sets the changes, plus one, and the turns that they are drawn from\n"
-    "  --no-gates           do not ask whether everything was put to the test\n"
-    "  --no-regressions     do not replay the stored schedules first, one of which that breaks a\n"
-    "                       promise again ends the campaign\n"
-    "  --expect-finding     swap exit status 0 and 1\n"
-    "  --json               JSON lines: findings, scenarios, and a summary at the end\n"
-    "  --out DIR            keep results, findings and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 every promise held, 1 a promise was broken, 3 a run was not deterministic, 4 "
-    "a\n"
-    "gate was not met (a fault never fell, a path was never taken) or it was interrupted.\n"
-    "\n"
-    "example: assay campaign tree-3 tree-5 --seeds 10000\n"
-    "example: assay campaign tree-3 --sabotage lost-snapshot --expect-finding\n";
-
-#define SEEDS_USUAL 1000
 #define SEEDS_MAX   UINT64_C(1000000000000)
-#define SEED_MAX    (UINT64_MAX / 4)
 #define KNOWN_MAX   1000
 #define STORIES_MAX 3  /* findings that are told step by step */
 #define KEPT_MAX    20 /* findings that are kept with their schedules */
 
-struct options {
-    const char *seeds, *time, *base_seed, *jobs, *shard, *max_findings, *known, *sabotage,
-        *strategy, *out;
+struct request {
+    struct cli_arguments scenarios; /* none: all */
+    uint64_t seeds, base_seed, jobs, max_findings;
+    double time; /* in seconds; 0: `seeds` is the bound */
+    const char *shard, *known, *sabotage, *strategy, *out;
     struct cli_values without;
     bool check_determinism, no_gates, no_regressions, expect_finding, json;
 };
 
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
+     .about = "a built-in scenario (assay list scenarios) or the path of a .yaml file; "
+              "drawn-activity, drawn-key, ...: another scenario of that protocol for every 16 "
+              "seeds, drawn from all that its format can say. One of them is drawn-key-17, for "
+              "every verb"},
+    {NUMBER_ROW(struct request, seeds, "--seeds", 1, SEEDS_MAX), .usual = 1000,
+     .excludes = "--time", .about = "seeds of each scenario"},
+    {TIME_ROW(struct request, "as many as the time allows")},
+    {NUMBER_ROW(struct request, base_seed, "--base-seed", 0, UINT64_MAX / 4), .usual = 1,
+     .about = "the first seed"},
+    {JOBS_ROW(struct request, CAMPAIGN_WORK_JOBS_MAX)},
+    {TEXT_ROW(struct request, shard, "--shard", "K/N"), .names = NAMES_OF_NOTHING,
+     .about = "only every Nth block of 64 seeds, from the Kth on"},
+    {FLAG_ROW(struct request, check_determinism, "--check-determinism"),
+     .about = "run every seed twice, not only one in 64, and compare step by step"},
+    {NUMBER_ROW(struct request, max_findings, "--max-findings", 1, SEEDS_MAX),
+     .about = "stop after N findings"},
+    {TEXT_ROW(struct request, known, "--known", "FILE"),
+     .about = "findings that are no failure, a line each: SCENARIO CLAUSE ORACLE"},
+    {STRATEGY_ROW(struct request,
+                  ": by priorities that change at 2 turns, drawn from as many as the "
+                  "scenario takes without faults, which meets rare orders of few steps "
+                  "with a known probability. pct:DEPTH:LENGTH sets the changes, plus "
+                  "one, and the turns that they are drawn from")},
+    {SABOTAGE_ROW(struct request)},
+    {WITHOUT_ROW(struct request, "NAME", "; or silence an oracle: ledger, semaphore, data")},
+    {FLAG_ROW(struct request, no_gates, "--no-gates"),
+     .about = "do not ask whether everything was put to the test"},
+    {FLAG_ROW(struct request, no_regressions, "--no-regressions"),
+     .about = "do not replay the stored schedules first, one of which that breaks a promise again "
+              "ends the campaign"},
+    {EXPECT_FINDING_ROW(struct request)},
+    {JSON_ROW(struct request, ": findings, scenarios, and a summary at the end")},
+    {OUT_ROW(struct request, "results, findings and a report")},
+};
+
 /* A campaign and all that it owns. */
 struct campaign {
-    struct options options;
+    const struct request *request;
     struct campaign_plan plan;
     struct sabotage sabotage;
     struct campaign_known *known;
@@ -124,40 +122,18 @@ static int read_shard(const char *text, struct campaign_plan *plan)
 
 static int read_bounds(struct campaign *campaign)
 {
-    const struct options *options = &campaign->options;
+    const struct request *request = campaign->request;
     struct campaign_plan *plan = &campaign->plan;
-    uint64_t jobs = 0;
-    if (options->seeds != NULL && options->time != NULL) {
-        return cli_usage_error(&cli_campaign, "--seeds and --time exclude each other");
-    }
-    plan->seeds = options->time == NULL ? SEEDS_USUAL : 0;
-    int status =
-        cli_number_option(&cli_campaign, "--seeds", options->seeds, 1, SEEDS_MAX, &plan->seeds);
-    if (status == CLI_OK) {
-        status = cli_time_option(&cli_campaign, "--time", options->time, &plan->seconds);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_campaign, "--base-seed", options->base_seed, 0, SEED_MAX,
-                                   &plan->base_seed);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_campaign, "--jobs", options->jobs, 1,
-                                   CAMPAIGN_WORK_JOBS_MAX, &jobs);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_campaign, "--max-findings", options->max_findings, 1,
-                                   SEEDS_MAX, &plan->findings_max);
-    }
-    if (status == CLI_OK && options->shard != NULL) {
-        status = read_shard(options->shard, plan);
-    }
-    if (jobs != 0) {
-        plan->jobs = (unsigned)jobs;
-    }
-    plan->check_every = options->check_determinism ? 1 : CAMPAIGN_CHECK_USUAL;
-    bool replayed = options->sabotage == NULL && !options->no_regressions;
+    bool replayed = request->sabotage == NULL && !request->no_regressions;
+    plan->seeds = request->time > 0 ? 0 : request->seeds;
+    plan->seconds = request->time;
+    plan->base_seed = request->base_seed;
+    plan->shards = 1;
+    plan->jobs = request->jobs == 0 ? cli_cores(CAMPAIGN_WORK_JOBS_MAX) : (unsigned)request->jobs;
+    plan->findings_max = request->max_findings;
+    plan->check_every = request->check_determinism ? 1 : CAMPAIGN_CHECK_USUAL;
     plan->regressions = replayed ? builtin_regressions_count : 0;
-    return status;
+    return request->shard == NULL ? CLI_OK : read_shard(request->shard, plan);
 }
 
 /* ---- what is run ----------------------------------------------------------------------------- */
@@ -172,33 +148,24 @@ static bool is_among(const struct campaign_plan *plan, const char *name)
     return false;
 }
 
-static int no_memory(void)
+static int add_scenario(struct campaign_plan *plan, const char *name)
 {
-    fputs("assay campaign: not enough memory\n", stderr);
-    return CLI_UNAVAILABLE;
-}
-
-static int load_scenario(struct campaign_plan *plan, const char *name)
-{
-    struct scenario_fault fault;
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     if (is_among(plan, name)) {
         return cli_usage_error(&cli_campaign, "the scenario '%s' is given twice",
                                cli_quote(name).text);
     }
     struct scenario *scenario = malloc(sizeof *scenario);
     if (scenario == NULL) {
-        return no_memory();
-    }
-    if (drawn_is_family(name, &protocol)) {
-        drawn_family(protocol, scenario);
-    } else if (!scenario_load(name, scenario, &fault)) {
-        free(scenario);
-        return cli_usage_error(&cli_campaign, "%s", fault.text);
+        return cli_no_memory(&cli_campaign);
     }
     plan->entries[plan->scenario_count++] =
         (struct campaign_entry){.name = name, .scenario = scenario};
-    return CLI_OK;
+    if (drawn_is_family(name, &protocol)) {
+        drawn_family(protocol, scenario);
+        return CLI_OK;
+    }
+    return load_scenario(&cli_campaign, name, scenario);
 }
 
 static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments *arguments)
@@ -206,16 +173,16 @@ static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments
     bool all = arguments->count == 0;
     size_t count = all ? scenario_count() : (size_t)arguments->count;
     plan->scenario_count = 0;
-    plan->entries = calloc(count + (all ? PROTOCOL_COUNT : 0), sizeof *plan->entries);
+    plan->entries = calloc(count + (all ? protocol_count() : 0), sizeof *plan->entries);
     if (plan->entries == NULL) {
-        return no_memory();
+        return cli_no_memory(&cli_campaign);
     }
     int status = CLI_OK;
     for (size_t i = 0; status == CLI_OK && i < count; i++) {
-        status = load_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
+        status = add_scenario(plan, all ? scenario_name(i) : arguments->positional[i]);
     }
-    for (int p = 0; status == CLI_OK && all && p < PROTOCOL_COUNT; p++) {
-        status = load_scenario(plan, drawn_family_name((enum protocol_id)p));
+    for (size_t p = 0; status == CLI_OK && all && p < protocol_count(); p++) {
+        status = add_scenario(plan, drawn_family_name(protocol_at(p)));
     }
     plan->whole = true;
     for (size_t i = 0; i < scenario_count(); i++) {
@@ -224,19 +191,11 @@ static int load_scenarios(struct campaign_plan *plan, const struct cli_arguments
     return status;
 }
 
-static int plant(struct campaign *campaign, const char *name)
+static int plant(struct campaign *campaign)
 {
-    if (name == NULL) {
-        return CLI_OK;
-    }
-    if (!sabotage_find(name, &campaign->sabotage)) {
-        return cli_usage_error(&cli_campaign,
-                               "there is no sabotage '%s'; assay list sabotages shows what there "
-                               "is",
-                               cli_quote(name).text);
-    }
-    campaign->plan.sabotage = &campaign->sabotage;
-    return CLI_OK;
+    const char *name = campaign->request->sabotage;
+    campaign->plan.sabotage = name == NULL ? NULL : &campaign->sabotage;
+    return load_sabotage(&cli_campaign, name, NULL, &campaign->sabotage);
 }
 
 /* ---- known findings -------------------------------------------------------------------------- */
@@ -270,12 +229,12 @@ static int read_known_lines(struct campaign *campaign, FILE *file)
             return cli_usage_error(&cli_campaign,
                                    "%s, line %d: it is SCENARIO CLAUSE ORACLE, such as tree-3 "
                                    "ACL-21 semaphore",
-                                   campaign->options.known, number);
+                                   campaign->request->known, number);
         }
         plan->known_count += any;
         if (plan->known_count == KNOWN_MAX) {
             return cli_usage_error(&cli_campaign, "%s, line %d: %d findings are the most it takes",
-                                   campaign->options.known, number, KNOWN_MAX - 1);
+                                   campaign->request->known, number, KNOWN_MAX - 1);
         }
     }
     return CLI_OK;
@@ -283,7 +242,7 @@ static int read_known_lines(struct campaign *campaign, FILE *file)
 
 static int read_known(struct campaign *campaign)
 {
-    const char *path = campaign->options.known;
+    const char *path = campaign->request->known;
     if (path == NULL) {
         return CLI_OK;
     }
@@ -323,11 +282,9 @@ static void write_lines(struct artefacts *results, const struct campaign_report 
 static void finding_tell(FILE *out, enum format_kind format, const struct campaign_plan *plan,
                          size_t scenario, const struct campaign_bucket *bucket)
 {
-    char again[400];
     const struct clause *clause = clause_get(bucket->clause);
     enum campaign_finding kind = campaign_finding_kind(plan, scenario, bucket);
     bool alarming = kind == CAMPAIGN_NEW;
-    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
     fprintf(out, "\n%s%s%s: %c%s%s%s%s\n", alarming ? format_alarm(format) : format_strong(format),
             plan->entries[scenario].scenario->name, format_plain(format), toupper(bucket->why[0]),
             bucket->why + (bucket->why[0] != '\0'), alarming ? "" : " (",
@@ -339,7 +296,7 @@ static void finding_tell(FILE *out, enum format_kind format, const struct campai
             "; seed %" PRIu64 " takes %" PRIu32 " steps\n",
             campaign_oracle_name(bucket->oracle), bucket->count, bucket->count == 1 ? "" : "s",
             bucket->first_seed, bucket->seed, bucket->steps);
-    fprintf(out, "  again   %s\n", again);
+    fprintf(out, "  again   %s\n", campaign_tell_again(plan, scenario, bucket).text);
 }
 
 /* How a finding's shortest run is told or kept. */
@@ -353,7 +310,7 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
                           const struct campaign_bucket *bucket, struct telling telling)
 {
     const struct campaign_plan *plan = &campaign->plan;
-    char again[400], title[SCENARIO_NAME_SIZE + 40], name[FINDING_NAME_SIZE];
+    char title[SCENARIO_NAME_SIZE + 40], name[FINDING_NAME_SIZE];
     int status;
     struct schedule schedule;
     if (!schedule_make(&schedule)) {
@@ -370,14 +327,14 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
     if (schedule.sabotaged) {
         schedule.sabotage = *plan->sabotage;
     }
-    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    struct options_line again = campaign_tell_again(plan, scenario, bucket);
     snprintf(title, sizeof title, "%s, seed %" PRIu64, schedule.scenario->name, bucket->seed);
-    struct one_run one = {.verb = &cli_campaign,
+    struct one_run one = {.verb = cli_campaign.name,
                           .schedule = &schedule,
                           .drawn = true,
                           .shrinks = telling.shrinks,
                           .title = title,
-                          .reproduce = again,
+                          .reproduce = again.text,
                           .quiet = telling.quiet,
                           .results = &campaign->results,
                           .kept = name,
@@ -397,7 +354,7 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
 static bool keeps(struct campaign *campaign, size_t scenario, const struct campaign_bucket *bucket)
 {
     bool *is = &campaign->kept[scenario].is[bucket->clause][bucket->oracle];
-    if (campaign->options.out == NULL || campaign->kept_count >= KEPT_MAX ||
+    if (campaign->request->out == NULL || campaign->kept_count >= KEPT_MAX ||
         campaign_finding_kind(&campaign->plan, scenario, bucket) == CAMPAIGN_EXPECTED) {
         return *is;
     }
@@ -465,7 +422,7 @@ static void tell_findings(enum format_kind format, struct campaign *campaign,
         for (size_t i = 0; i < result->bucket_count; i++) {
             const struct campaign_bucket *bucket = &result->buckets[i];
             enum campaign_finding kind = campaign_finding_kind(plan, s, bucket);
-            bool speaks = !campaign->options.json;
+            bool speaks = !campaign->request->json;
             bool told = speaks && kind == CAMPAIGN_NEW && stories < STORIES_MAX;
             bool done = (keeps(campaign, s, bucket) || told) &&
                         finding_story(campaign, s, bucket,
@@ -494,18 +451,18 @@ static const char *unjudged(const struct campaign *campaign, const struct campai
     uint64_t findings = campaign_findings(plan, work, CAMPAIGN_NEW);
     bool enough = plan->findings_max != 0 && findings >= plan->findings_max;
     bool planted = plan->sabotage != NULL && findings > 0; /* runs end where a promise breaks */
-    return campaign->options.no_gates ? "--no-gates"
-           : planted                  ? "a bug is planted, and found"
-           : plan->shards > 1         ? "this is one shard of several"
-           : silenced                 ? "an oracle is switched off"
-           : work->interrupted        ? "it was interrupted"
-           : enough || drifted        ? "it ended early"
-                                      : NULL;
+    return campaign->request->no_gates ? "--no-gates"
+           : planted                   ? "a bug is planted, and found"
+           : plan->shards > 1          ? "this is one shard of several"
+           : silenced                  ? "an oracle is switched off"
+           : work->interrupted         ? "it was interrupted"
+           : enough || drifted         ? "it ended early"
+                                       : NULL;
 }
 
 static int status_of(const struct campaign *campaign, const struct campaign_report *report)
 {
-    bool swap = campaign->options.expect_finding;
+    bool swap = campaign->request->expect_finding;
     if (campaign_report_drift(report) < report->plan->scenario_count) {
         return CLI_NONDETERMINISTIC;
     }
@@ -520,13 +477,13 @@ static int status_of(const struct campaign *campaign, const struct campaign_repo
 
 static int tell(struct campaign *campaign, const struct campaign_report *report)
 {
-    enum format_kind format = cli_text_format();
-    if (!campaign->options.json) {
+    enum format_kind format = terminal_format();
+    if (!campaign->request->json) {
         campaign_tell_scenarios(stdout, format, report);
     }
     write_lines(&campaign->results, report);
     tell_findings(format, campaign, report);
-    if (!campaign->options.json) {
+    if (!campaign->request->json) {
         campaign_tell_end(stdout, format, report);
     }
     return status_of(campaign, report);
@@ -535,7 +492,7 @@ static int tell(struct campaign *campaign, const struct campaign_report *report)
 static int carry_out(struct campaign *campaign)
 {
     if (campaign->plan.regressions > 0) { /* what was found once must not come back */
-        int replayed = regressions_replay(&cli_campaign, builtin_regressions,
+        int replayed = regressions_replay(cli_campaign.name, builtin_regressions,
                                           builtin_regressions_count, &campaign->results);
         if (replayed != CLI_OK) {
             return replayed;
@@ -567,8 +524,9 @@ static void release(struct campaign *campaign)
 }
 
 /* A campaign over everything plants a bug where it belongs and runs the rest as it is. */
-static int check_sabotage(const struct campaign_plan *plan)
+static int check_sabotage(struct campaign *campaign)
 {
+    const struct campaign_plan *plan = &campaign->plan;
     int status = CLI_OK;
     for (size_t s = 0; s < plan->scenario_count && status == CLI_OK; s++) {
         bool any = plan->sabotage == NULL || plan->whole;
@@ -579,87 +537,74 @@ static int check_sabotage(const struct campaign_plan *plan)
     return status;
 }
 
-static int prepare(struct campaign *campaign, const struct cli_arguments *arguments)
+static int load_all(struct campaign *campaign)
 {
-    const struct options *options = &campaign->options;
-    int status = one_run_strategy(&cli_campaign, options->strategy, &campaign->plan.strategy);
-    if (status == CLI_OK) {
-        status = read_bounds(campaign);
-    }
-    if (status == CLI_OK) {
-        status = plant(campaign, options->sabotage);
-    }
-    if (status == CLI_OK) {
-        status = one_run_without(&cli_campaign, &campaign->options.without, campaign->plan.off,
-                                 campaign->plan.silent);
-    }
-    if (status == CLI_OK) {
-        status = read_known(campaign);
-    }
-    if (status == CLI_OK) {
-        status = load_scenarios(&campaign->plan, arguments);
-    }
-    if (status == CLI_OK) {
-        status = check_sabotage(&campaign->plan);
-    }
-    if (status == CLI_OK) {
-        CHECK(campaign->plan.scenario_count > 0);
-        campaign->kept = calloc(campaign->plan.scenario_count, sizeof *campaign->kept);
-        status = campaign->kept == NULL ? no_memory() : CLI_OK;
+    return load_scenarios(&campaign->plan, &campaign->request->scenarios);
+}
+
+static int read_strategy(struct campaign *campaign)
+{
+    return one_run_strategy(&cli_campaign, campaign->request->strategy, &campaign->plan.strategy);
+}
+
+static int read_without(struct campaign *campaign)
+{
+    return one_run_without(&cli_campaign, &campaign->request->without, campaign->plan.off,
+                           campaign->plan.silent);
+}
+
+static int make_kept(struct campaign *campaign)
+{
+    CHECK(campaign->plan.scenario_count > 0);
+    campaign->kept = calloc(campaign->plan.scenario_count, sizeof *campaign->kept);
+    return campaign->kept == NULL ? cli_no_memory(&cli_campaign) : CLI_OK;
+}
+
+/* Step by step, until one refuses. */
+static int prepare(struct campaign *campaign)
+{
+    static int (*const steps[])(struct campaign *) = {read_strategy,  read_bounds, plant,
+                                                      read_without,   read_known,  load_all,
+                                                      check_sabotage, make_kept};
+    int status = CLI_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == CLI_OK; i++) {
+        status = steps[i](campaign);
     }
     return status;
 }
 
-static int run(int argc, char **argv)
+/* The results are opened before anything is run: it might take an hour. */
+static int run_prepared(struct campaign *campaign)
 {
-    struct campaign campaign = {
-        .plan = {.base_seed = 1, .shards = 1, .jobs = cli_cores(CAMPAIGN_WORK_JOBS_MAX)}};
-    struct options *o = &campaign.options;
-    const struct cli_option options[] = {
-        {"--seeds", &o->seeds, NULL},
-        {"--time", &o->time, NULL},
-        {"--base-seed", &o->base_seed, NULL},
-        {"--jobs", &o->jobs, NULL},
-        {"--shard", &o->shard, NULL},
-        {"--max-findings", &o->max_findings, NULL},
-        {"--known", &o->known, NULL},
-        {"--sabotage", &o->sabotage, NULL},
-        {"--strategy", &o->strategy, NULL},
-        {"--out", &o->out, NULL},
-        {"--check-determinism", NULL, &o->check_determinism},
-        {"--no-gates", NULL, &o->no_gates},
-        {"--no-regressions", NULL, &o->no_regressions},
-        {"--expect-finding", NULL, &o->expect_finding},
-        {"--json", NULL, &o->json},
-    };
-    struct cli_arguments arguments;
-    int status = cli_take_values(&cli_campaign, &argc, argv, "--without", &o->without);
-    if (status == CLI_OK) {
-        status = cli_parse(&cli_campaign, argc, argv, options, sizeof options / sizeof options[0],
-                           &arguments);
-    }
-    if (status == CLI_OK) {
-        status = prepare(&campaign, &arguments);
-    }
+    const struct request *request = campaign->request;
     interrupt_watch();
-    if (status == CLI_OK) { /* before anything is run: it might take an hour */
-        status = results_open(&campaign.results,
+    watchdog_enter();
+    int status = results_open(&campaign->results,
                               &(struct results_plan){.verb = &cli_campaign,
-                                                     .folder = o->out,
-                                                     .json = o->json,
-                                                     .base_seed = campaign.plan.base_seed,
-                                                     .jobs = campaign.plan.jobs});
-        if (status == CLI_OK) {
-            campaign.plan.peek = o->out == NULL ? NULL : save_so_far;
-            campaign.plan.peek_context = &campaign;
-            status = results_close(&campaign.results, &cli_campaign, carry_out(&campaign));
-        }
+                                                     .folder = request->out,
+                                                     .json = request->json,
+                                                     .base_seed = campaign->plan.base_seed,
+                                                     .jobs = campaign->plan.jobs});
+    if (status != CLI_OK) {
+        return status;
     }
+    campaign->plan.peek = request->out == NULL ? NULL : save_so_far;
+    campaign->plan.peek_context = campaign;
+    return results_close(&campaign->results, &cli_campaign, carry_out(campaign));
+}
+
+static int run_verb(void *request)
+{
+    struct campaign campaign = {.request = request};
+    int status = prepare(&campaign);
+    status = status == CLI_OK ? run_prepared(&campaign) : status;
     release(&campaign);
     return status;
 }
 
 const struct cli_verb cli_campaign = {.name = "campaign",
                                       .about = "many seeds on many scenarios: the main job",
-                                      .help = help,
-                                      .run = run};
+                                      .options = options,
+                                      .option_count = sizeof options / sizeof *options,
+                                      .request_size = sizeof(struct request),
+                                      .run = run_verb};

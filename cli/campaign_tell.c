@@ -1,9 +1,12 @@
 #include "cli/campaign_tell.h"
+#include "cli/run_options.h"
+#include "verify/counts.h"
 
-#include "cli/finding.h"
-#include "cli/one_run.h"
 #include "cli/results.h"
+#include "cli/run.h"
 #include "sim/kill.h"
+#include "verify/finding.h"
+#include "verify/one_run.h"
 
 #include "model/check.h"
 
@@ -28,7 +31,7 @@ static bool judge_paths(struct campaign_report *report)
                                        .strategy = plan->strategy,
                                        .without = plan->off};
         struct kill kill;
-        enum protocol_id drawn;
+        const struct protocol *drawn;
         if (drawn_is_family(plan->entries[s].name, &drawn)) {
             continue; /* its seeds have scenarios of their own */
         }
@@ -56,10 +59,10 @@ static void judge_gates(struct campaign_report *report)
                                                plan->off, &report->missed[report->missed_count]);
     }
     if (plan->whole) {
-        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        for (size_t p = 0; p < protocol_count(); p++) {
             report->missed_count +=
-                campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &report->tally,
-                                      plan->off, &report->missed[report->missed_count]);
+                campaign_gates_of_all(protocol_at(p)->family, &report->tally, plan->off,
+                                      &report->missed[report->missed_count]);
         }
     }
 }
@@ -102,44 +105,39 @@ size_t campaign_report_drift(const struct campaign_report *report)
     return s;
 }
 
-static size_t append(char *text, size_t size, size_t used, const char *before, const char *what)
+/* The clauses and oracles that are switched off: no more than --without could name. */
+static void add_without(const struct campaign_plan *plan, struct cli_values *without)
 {
-    int more = used < size ? snprintf(text + used, size - used, "%s%s", before, what) : 0;
-    return used + (size_t)more;
+    const int room = (int)(sizeof without->values / sizeof *without->values);
+    for (int id = 0; id < CLAUSE_COUNT && without->count < room; id++) {
+        if (plan->off[id]) {
+            without->values[without->count++] = clause_get((enum clause_id)id)->id;
+        }
+    }
+    for (int i = 0; i < ORACLE_NAME_COUNT && without->count < room; i++) {
+        if (plan->silent[i]) {
+            without->values[without->count++] = campaign_oracle_name((enum oracle_name)i);
+        }
+    }
 }
 
-/* `assay run` switches no oracle off, so a campaign of one seed does it then. */
-void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
-                         const struct campaign_bucket *bucket, char *text, size_t size)
+struct options_line campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
+                                        const struct campaign_bucket *bucket)
 {
-    bool silenced = false;
-    enum protocol_id protocol;
-    char number[24] = "";
-    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
-        silenced = silenced || plan->silent[i];
-    }
+    const struct protocol *protocol;
+    char name[4200], strategy[CHOICE_STRATEGY_SIZE];
+    snprintf(name, sizeof name, "%.4100s", plan->entries[scenario].name);
     if (drawn_is_family(plan->entries[scenario].name, &protocol)) {
-        snprintf(number, sizeof number, "-%" PRIu64, bucket->seed / DRAWN_SEEDS);
+        snprintf(name, sizeof name, "%.4100s-%" PRIu64, plan->entries[scenario].name,
+                 bucket->seed / DRAWN_SEEDS);
     }
-    size_t used =
-        (size_t)snprintf(text, size, "assay %s %s%s %s %" PRIu64, silenced ? "campaign" : "run",
-                         plan->entries[scenario].name, number,
-                         silenced ? "--seeds 1 --base-seed" : "--seed", bucket->seed);
-    used = append(text, size, used, one_run_strategy_flag(&plan->strategy).text, "");
-    if (plan->sabotage != NULL) {
-        used = append(text, size, used, " --sabotage ", plan->sabotage->name);
-    }
-    for (int id = 0; id < CLAUSE_COUNT; id++) {
-        if (plan->off[id]) {
-            used = append(text, size, used, " --without ", clause_get((enum clause_id)id)->id);
-        }
-    }
-    for (int i = 0; i < ORACLE_NAME_COUNT; i++) {
-        if (plan->silent[i]) {
-            used =
-                append(text, size, used, " --without ", campaign_oracle_name((enum oracle_name)i));
-        }
-    }
+    choice_strategy_text(&plan->strategy, strategy);
+    struct run_request again = {.scenario = name,
+                                .seed = bucket->seed,
+                                .strategy = strategy,
+                                .sabotage = plan->sabotage == NULL ? NULL : plan->sabotage->name};
+    add_without(plan, &again.without);
+    return options_again(&cli_run, &again);
 }
 
 /* Runs that were made, those that were made twice included. */
@@ -317,8 +315,7 @@ static json_t *fired_json(const struct campaign_tally *tally)
 static json_t *finding_line(const struct campaign_plan *plan, size_t scenario,
                             const struct campaign_bucket *bucket)
 {
-    char again[400], name[FINDING_NAME_SIZE];
-    campaign_tell_again(plan, scenario, bucket, again, sizeof again);
+    char name[FINDING_NAME_SIZE];
     finding_name(name, plan->entries[scenario].scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     const char *kind = campaign_finding_text(campaign_finding_kind(plan, scenario, bucket));
@@ -327,7 +324,8 @@ static json_t *finding_line(const struct campaign_plan *plan, size_t scenario,
                      clause_get(bucket->clause)->id, "oracle", campaign_oracle_name(bucket->oracle),
                      "kind", kind, "why", bucket->why, "seed", number(bucket->seed), "steps",
                      number(bucket->steps), "first_seed", number(bucket->first_seed), "runs",
-                     number(bucket->count), "again", again);
+                     number(bucket->count), "again",
+                     campaign_tell_again(plan, scenario, bucket).text);
 }
 
 /* Which seeds they are, so that nobody counts one twice. */
@@ -377,15 +375,15 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
                   number(tally->transactions), "broken_runs", number(tally->findings), "findings",
                   number(result->bucket_count), "full", number(tally->full), "fired",
                   fired_json(tally), "digest", digest_json(result->digest));
-    json_object_set_new(line, "protocol", json_string(protocol_get(scenario->protocol)->name));
-    results_form(line, scenario);
+    json_object_set_new(line, "protocol", json_string(scenario->protocol->name));
+    counts_form(line, scenario);
     add_seeds(line, plan, tally->runs);
     add_kinds(line, plan, index, result);
     if (plan->sabotage != NULL) {
         json_object_set_new(line, "sabotage", json_string(plan->sabotage->name));
     }
-    json_object_set_new(line, "evaluated", results_evaluated(tally->evaluated));
-    json_object_set_new(line, "seen", results_seen(tally->seen));
+    json_object_set_new(line, "evaluated", counts_evaluated(tally->evaluated));
+    json_object_set_new(line, "seen", counts_seen(tally->seen));
     return line;
 }
 

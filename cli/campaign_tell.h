@@ -3,8 +3,9 @@
 #ifndef CLI_CAMPAIGN_TELL_H
 #define CLI_CAMPAIGN_TELL_H
 
-#include "cli/campaign_work.h"
+#include "cli/options.h"
 #include "reports/format.h"
+#include "verify/campaign_work.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -30,8 +31,8 @@ void campaign_report_free(struct campaign_report *report);
 size_t campaign_report_drift(const struct campaign_report *report);
 
 /* The line that runs a finding's shortest seed again, such as "assay run tree-3 --seed 17". */
-void campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
-                         const struct campaign_bucket *bucket, char *text, size_t size);
+struct options_line campaign_tell_again(const struct campaign_plan *plan, size_t scenario,
+                                        const struct campaign_bucket *bucket);
 
 /* For people. */
 void campaign_tell_scenarios(FILE *out, enum format_kind format,

@@ -1,9 +1,10 @@
 /* assay compare: which faults break which of two designs. The later ledger and the earlier one run
  * the same small tree with one group of faults at a time, and nothing else. */
-#include "cli/cli.h"
+#include "cli/options.h"
 #include "model/check.h"
 #include "reports/json_line.h"
 #include "sim/shrink.h"
+#include "verify/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,40 +12,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char help[] =
-    "usage: assay compare [--seeds N] [--out DIR] [--json]\n"
-    "\n"
-    "Runs one small tree under the activity ledger and under the earlier ledger that it replaced,\n"
-    "with one group of faults at a time and no other, and shows which promise breaks first, and "
-    "in\n"
-    "how many steps once it is shrunk. In every row but that of crashes nobody dies in Leg2 of "
-    "the\n"
-    "earlier ledger, not even when faults stop: what breaks there is that fault's doing alone.\n"
-    "\n"
-    "  --seeds N  schedules of each cell (default 2000)\n"
-    "  --out DIR  writes the shrunk schedule of every broken cell there, for assay replay\n"
-    "  --json     JSON lines: one of type \"cell\" for each, and a summary\n"
-    "\n"
-    "Exit status: 0 the activity ledger held in every row; 1 it did not.\n"
-    "\n"
-    "example: assay compare --out compared && assay replay compared/legacy-duplicate.json\n";
-
-#define SEEDS_USUAL 2000
-#define SEEDS_MAX   10000000
 #define TREE                                                                                       \
     "workers: 2\ntimeout: 500\ngraph: {trigger: [left, right]}\npending: {trigger: [[early]]}\n"
 
 /* A design, and what its scenario says besides the faults. */
 struct design {
-    enum protocol_id protocol;
+    const char *protocol;
     const char *title; /* of its column */
     const char *text;
     const char *spared; /* ... where nobody is to die; NULL: it needs no such line */
 };
 
 static const struct design designs[] = {
-    {PROTOCOL_ACTIVITY, "activity ledger", "hop: none\ncommits: literal\n", NULL},
-    {PROTOCOL_LEGACY, "earlier ledger", "", "leg2-is-spared: [crash]\n"},
+    {"activity", "activity ledger", "hop: none\ncommits: literal\n", NULL},
+    {"legacy", "earlier ledger", "", "leg2-is-spared: [crash]\n"},
 };
 #define DESIGNS (sizeof designs / sizeof *designs)
 
@@ -64,9 +45,17 @@ struct cell {
 };
 
 struct request {
-    const char *seeds, *folder;
-    uint64_t seed_count;
+    const char *out;
+    uint64_t seeds;
     bool json;
+};
+
+static const struct option options[] = {
+    {NUMBER_ROW(struct request, seeds, "--seeds", 1, 10000000), .usual = 2000,
+     .about = "schedules of each cell"},
+    {TEXT_ROW(struct request, out, "--out", "DIR"), .again = AGAIN_NEVER,
+     .about = "write the shrunk schedule of every broken cell there, for assay replay"},
+    {JSON_ROW(struct request, ": one of type \"cell\" for each, and a summary")},
 };
 
 static const char *row_name(enum fault_group group)
@@ -80,7 +69,7 @@ static void load(const struct design *design, enum fault_group group, struct sce
 {
     char text[600];
     struct scenario_fault fault;
-    const char *protocol = protocol_get(design->protocol)->name;
+    const char *protocol = design->protocol;
     bool spared = design->spared != NULL && group != FAULT_GROUP_CRASH;
     int size = snprintf(text, sizeof text, "name: %s-%s\nprotocol: %s\n" TREE "%s%s", protocol,
                         row_name(group), protocol, design->text, spared ? design->spared : "");
@@ -126,11 +115,10 @@ static bool shrink_cell(const struct request *request, struct schedule *schedule
 {
     struct shrink_report report;
     if (!shrink_record(schedule, cell->seed, NULL) || !shrink(schedule, NULL, NULL, &report)) {
-        fputs("assay compare: not enough memory\n", stderr);
-        return false;
+        return cli_no_memory(&cli_compare) == CLI_OK;
     }
     cell->steps = report.steps_after;
-    return request->folder == NULL || keep(request->folder, schedule);
+    return request->out == NULL || keep(request->out, schedule);
 }
 
 static bool fill(const struct request *request, const struct design *design, enum fault_group group,
@@ -141,13 +129,11 @@ static bool fill(const struct request *request, const struct design *design, enu
     *cell = (struct cell){.broken = false};
     if (run == NULL || !schedule_make(&schedule)) {
         free(run);
-        fputs("assay compare: not enough memory\n", stderr);
-        return false;
+        return cli_no_memory(&cli_compare) == CLI_OK;
     }
     load(design, group, schedule.scenario);
     bool made = run_make(run, schedule.scenario, NULL);
-    bool fine =
-        made && (!hunt(run, request->seed_count, cell) || shrink_cell(request, &schedule, cell));
+    bool fine = made && (!hunt(run, request->seeds, cell) || shrink_cell(request, &schedule, cell));
     if (made) {
         run_free(run);
     }
@@ -162,8 +148,8 @@ static void write_json(enum fault_group group, const struct design *design, cons
 {
     json_line_write(stdout,
                     json_pack("{s:s, s:s, s:s, s:b, s:I, s:s?, s:I, s:I}", "type", "cell", "fault",
-                              row_name(group), "protocol", protocol_get(design->protocol)->name,
-                              "holds", !cell->broken, "runs", (json_int_t)cell->runs, "clause",
+                              row_name(group), "protocol", design->protocol, "holds", !cell->broken,
+                              "runs", (json_int_t)cell->runs, "clause",
                               cell->broken ? clause_get(cell->clause)->id : NULL, "seed",
                               (json_int_t)cell->seed, "steps", (json_int_t)cell->steps));
 }
@@ -211,19 +197,19 @@ static void write_summary(const struct request *request, const size_t broken[DES
 {
     if (request->json) {
         json_line_write(stdout, json_pack("{s:s, s:I, s:I, s:I, s:I}", "type", "summary", "seeds",
-                                          (json_int_t)request->seed_count, "faults",
-                                          (json_int_t)ROWS, "activity", (json_int_t)broken[0],
-                                          "legacy", (json_int_t)broken[1]));
+                                          (json_int_t)request->seeds, "faults", (json_int_t)ROWS,
+                                          "activity", (json_int_t)broken[0], "legacy",
+                                          (json_int_t)broken[1]));
         return;
     }
     printf("\n%" PRIu64 " schedules of each: of %zu rows the activity ledger breaks in %zu, the "
            "earlier one in %zu\n",
-           request->seed_count, ROWS, broken[0], broken[1]);
+           request->seeds, ROWS, broken[0], broken[1]);
 }
 
 static int compare(const struct request *request)
 {
-    enum format_kind format = request->json ? FORMAT_JSON : cli_text_format();
+    enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
     bool named[CLAUSE_COUNT] = {false};
     size_t broken[DESIGNS] = {0};
     if (!request->json) {
@@ -254,35 +240,20 @@ static int compare(const struct request *request)
     return broken[0] == 0 ? CLI_OK : CLI_BROKEN;
 }
 
-static int run_verb(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    struct request request = {.seed_count = SEEDS_USUAL};
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--seeds", &request.seeds, NULL},
-                                         {"--out", &request.folder, NULL},
-                                         {"--json", NULL, &request.json}};
-    int status =
-        cli_parse(&cli_compare, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    if (status == CLI_OK && arguments.count > 0) {
-        status = cli_usage_error(&cli_compare, "it takes no argument, such as '%s'",
-                                 cli_quote(arguments.positional[0]).text);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_compare, "--seeds", request.seeds, 1, SEEDS_MAX,
-                                   &request.seed_count);
-    }
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (request.folder != NULL && mkdir(request.folder, 0777) != 0 && errno != EEXIST) {
+    const struct request *request = asked;
+    if (request->out != NULL && mkdir(request->out, 0777) != 0 && errno != EEXIST) {
         return cli_usage_error(&cli_compare, "--out %s: it cannot be made: %s",
-                               cli_quote(request.folder).text, strerror(errno));
+                               cli_quote(request->out).text, strerror(errno));
     }
-    return compare(&request);
+    return compare(request);
 }
 
-const struct cli_verb cli_compare = {.name = "compare",
-                                     .about = "which faults break the activity ledger, and which "
-                                              "the earlier one",
-                                     .help = help,
-                                     .run = run_verb};
+const struct cli_verb cli_compare = {
+    .name = "compare",
+    .about = "which faults break the activity ledger, and which the earlier one",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .request_size = sizeof(struct request),
+    .run = run_verb};

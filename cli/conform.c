@@ -1,12 +1,12 @@
 /* assay conform: the simulated store and PostgreSQL in lockstep. */
-#include "cli/cli.h"
-#include "cli/conform_runs.h"
-#include "cli/conform_store.h"
-#include "cli/lockstep.h"
+#include "cli/options.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/own_schema.h"
 #include "sim/script.h"
+#include "verify/conform_runs.h"
+#include "verify/conform_store.h"
+#include "verify/lockstep.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -14,57 +14,42 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: assay conform [SCENARIO...] [--seeds N] [--base-seed N] [--errors | --error NAME]\n"
-    "                     [--dsn DSN] [--keep] [--json] [--out DIR]\n"
-    "\n"
-    "A simulated store is a claim about PostgreSQL. This puts the claim to the test: random\n"
-    "transactions over a few rows run statement by statement on the simulated store and, in\n"
-    "lockstep, on PostgreSQL with one connection each. Every value, wait, SQLSTATE and row is\n"
-    "compared. A quarter as many are run again through the store that assay real uses, whole\n"
-    "transactions with COMMIT later. Then PostgreSQL follows runs of every protocol, faults and "
-    "all,\n"
-    "statement by statement; with SCENARIOs, those only. What PostgreSQL may choose freely (who "
-    "of\n"
-    "several goes first after a wait, which transaction of a deadlock is given up, a cautious "
-    "40001)\n"
-    "is taken over from it. A difference of scripts that run statement by statement\n"
-    "is made small and printed side by side.\n"
-    "\n"
-    "  --seeds N      random scripts (default 500), and a tenth as many runs, and more until "
-    "every\n"
-    "                 primitive of every protocol was compared; with SCENARIOs, runs of each; for\n"
-    "                 planted errors, scripts at most for each (3000)\n"
-    "  --base-seed N  the first seed (default 1)\n"
-    "  --errors       the proof that it would notice: plants each deliberate error into the\n"
-    "                 simulated store and says after how many seeds it was found\n"
-    "  --error NAME   plants this one, as --errors calls it, and shows the difference it makes\n"
-    "  --dsn DSN      a server to use, as libpq takes it; Assay makes schemas there, named by "
-    "chance, and\n"
-    "                 drops those, and roles (CREATEROLE) for the principals. What a killed assay\n"
-    "                 left there is listed, and removed by assay real --clean. Without --dsn, a\n"
-    "                 private server in a temporary folder\n"
-    "  --keep         leave the private server, and say how to connect\n"
-    "  --json         JSON lines\n"
-    "  --out DIR      keep results and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 no difference (with --errors or --error: each planted one was found); 1 a\n"
-    "difference; 4 a planted error that was not found, a primitive that was never compared, or\n"
-    "interrupted; 69 no server, or no package to make or reach one.\n"
-    "\n"
-    "example: assay conform --seeds 2000\n";
-
 #define SEEDS_USUAL  500
 #define ERRORS_USUAL 3000
 #define STORE_SHARE  4 /* of so many scripts one goes through the store of `assay real`, too */
 
 struct request {
-    const char *seeds, *base_seed, *dsn, *error, *out;
-    struct artefacts *results;
-    uint64_t seed_count, first_seed;
-    size_t planted; /* the error that --error names */
-    bool errors, keep, json;
     struct cli_arguments scenarios;
+    const char *dsn, *error, *out;
+    uint64_t seeds, base_seed;
+    bool errors, keep, json;
+    struct artefacts *results;
+    size_t planted; /* the error that --error names */
+};
+
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
+     .about = "follow runs of these only"},
+    {NUMBER_ROW(struct request, seeds, "--seeds", 1, 100000000),
+     .usual_text = "500; for planted errors 3000",
+     .about = "random scripts, and a tenth as many runs, and more until every primitive of every "
+              "protocol was compared; with SCENARIOs, runs of each; for planted errors, scripts "
+              "at most for each"},
+    {NUMBER_ROW(struct request, base_seed, "--base-seed", 0, UINT64_MAX), .usual = 1,
+     .about = "the first seed"},
+    {FLAG_ROW(struct request, errors, "--errors"), .excludes = "--error",
+     .about = "the proof that it would notice: plant each deliberate error into the simulated "
+              "store and say after how many seeds it was found"},
+    {TEXT_ROW(struct request, error, "--error", "NAME"), .names = NAMES_OF_NOTHING,
+     .about = "plant this one, as --errors calls it, and show the difference it makes"},
+    {DSN_ROW(struct request,
+             "Assay makes schemas there, named by chance, and drops those, and roles (CREATEROLE) "
+             "for the principals. What a killed assay left there is listed, and removed by assay "
+             "real --clean")},
+    {FLAG_ROW(struct request, keep, "--keep"), .again = AGAIN_NEVER,
+     .about = "leave the private server, and say how to connect"},
+    {JSON_ROW(struct request, "")},
+    {OUT_ROW(struct request, "results and a report")},
 };
 
 /* Everything that a comparison needs. */
@@ -218,12 +203,9 @@ static void tell_difference(struct bench *bench, uint64_t seed)
     bench->both.tell = stdout;
     differs(bench);
     bench->both.tell = NULL;
-    printf("  %s\n  repeat: assay conform --seeds 1 --base-seed %" PRIu64, bench->both.difference,
-           seed);
-    if (bench->request->error != NULL) {
-        printf(" --error '%s'", bench->request->error);
-    }
-    printf("\n");
+    struct request again = {.seeds = 1, .base_seed = seed, .error = bench->request->error};
+    printf("  %s\n  repeat: %s\n", bench->both.difference,
+           options_again(&cli_conform, &again).text);
 }
 
 /* ---- many ------------------------------------------------------------------------------------ */
@@ -238,8 +220,8 @@ static int compare_all(struct bench *bench)
 {
     const struct request *request = bench->request;
     uint64_t seeds = 0, differences = 0;
-    for (; seeds < request->seed_count && !interrupted && differences < 3; seeds++) {
-        uint64_t seed = request->first_seed + seeds;
+    for (; seeds < request->seeds && !interrupted && differences < 3; seeds++) {
+        uint64_t seed = request->base_seed + seeds;
         script_draw(&bench->script, seed);
         if (differs(bench)) {
             differences++;
@@ -272,8 +254,8 @@ static int compare_all(struct bench *bench)
 static uint64_t hunt(struct bench *bench)
 {
     uint64_t found = 0;
-    for (uint64_t n = 0; n < bench->request->seed_count && found == 0 && !interrupted; n++) {
-        script_draw(&bench->script, bench->request->first_seed + n);
+    for (uint64_t n = 0; n < bench->request->seeds && found == 0 && !interrupted; n++) {
+        script_draw(&bench->script, bench->request->base_seed + n);
         found = differs(bench) ? n + 1 : 0;
         if (bench->both.failed) {
             break;
@@ -336,10 +318,10 @@ static int compare_store(struct bench *bench, const char *dsn)
         fprintf(stderr, "assay conform: %s\n", problem.text);
         return CLI_UNAVAILABLE;
     }
-    uint64_t scripts = 0, seed = request->first_seed;
-    uint64_t wanted = (request->seed_count + STORE_SHARE - 1) / STORE_SHARE;
+    uint64_t scripts = 0, seed = request->base_seed;
+    uint64_t wanted = (request->seeds + STORE_SHARE - 1) / STORE_SHARE;
     for (; scripts < wanted && !interrupted && !lockstep_differs(&bench->both); scripts++) {
-        seed = request->first_seed + scripts;
+        seed = request->base_seed + scripts;
         script_draw(&bench->script, seed);
         conform_store_script(&of, &bench->script);
     }
@@ -391,7 +373,7 @@ static int find_error(struct bench *bench)
     }
     tell_hunt(bench, name, found);
     if (found != 0) {
-        tell_difference(bench, bench->request->first_seed + found - 1);
+        tell_difference(bench, bench->request->base_seed + found - 1);
     }
     return found == 0 || interrupted ? CLI_INCOMPLETE : CLI_OK;
 }
@@ -401,14 +383,14 @@ static int find_error(struct bench *bench)
 static int on_schema(struct bench *bench, const char *dsn)
 {
     struct store_pg_problem problem;
-    struct stepper_options options = {.dsn = dsn,
-                                      .schema = bench->own.name,
-                                      .primitives = primitive_table,
-                                      .primitive_count = PRIMITIVE_COUNT,
-                                      .form = SQL_WHOLE,
-                                      .connections = SCRIPT_SESSIONS_MAX,
-                                      .principals = SCRIPT_PRINCIPALS};
-    bench->both.stepper = stepper_open(&options, &problem);
+    struct stepper_options wanted = {.dsn = dsn,
+                                     .schema = bench->own.name,
+                                     .primitives = primitive_table,
+                                     .primitive_count = PRIMITIVE_COUNT,
+                                     .form = SQL_WHOLE,
+                                     .connections = SCRIPT_SESSIONS_MAX,
+                                     .principals = SCRIPT_PRINCIPALS};
+    bench->both.stepper = stepper_open(&wanted, &problem);
     if (bench->both.stepper == NULL) {
         fprintf(stderr, "assay conform: %s\n", problem.text);
         return CLI_UNAVAILABLE;
@@ -435,8 +417,7 @@ static int conform_scripts(struct bench *bench, const char *dsn)
                                    .tables = UINT64_MAX,
                                    .unmarked = bench->request->keep};
     if (!world_make(&bench->world, &capacity)) {
-        fputs("assay conform: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_conform);
     }
     if (!own_schema_make(&bench->own, &plan, &problem)) {
         fprintf(stderr, "assay conform: %s\n", problem.text);
@@ -486,64 +467,54 @@ static int conform(void *context, const char *dsn)
     struct conform_runs runs = {.results = request->results,
                                 .json = request->json,
                                 .dsn = dsn,
-                                .first_seed = request->first_seed,
-                                .seeds = request->seed_count,
+                                .first_seed = request->base_seed,
+                                .seeds = request->seeds,
                                 .interrupted = &interrupted};
     if (request->scenarios.count > 0) {
-        return conform_follow_named(&runs, &request->scenarios);
+        struct conform_refusal refusal = {""};
+        int ended = conform_follow_named(&runs, request->scenarios.positional,
+                                         request->scenarios.count, &refusal);
+        return ended == CLI_USAGE ? cli_usage_error(&cli_conform, "%s", refusal.text) : ended;
     }
     int status = conform_scripts(bench, dsn);
     bool hunts = request->errors || request->error != NULL;
     return status == CLI_OK && !hunts ? conform_follow_all(&runs) : status;
 }
 
-static int run_verb(int argc, char **argv)
+static int run_request(struct request *request, struct bench *bench)
 {
-    struct request request = {.first_seed = 1};
-    const struct cli_option options[] = {
-        {"--seeds", &request.seeds, NULL}, {"--base-seed", &request.base_seed, NULL},
-        {"--dsn", &request.dsn, NULL},     {"--errors", NULL, &request.errors},
-        {"--error", &request.error, NULL}, {"--keep", NULL, &request.keep},
-        {"--json", NULL, &request.json},   {"--out", &request.out, NULL}};
-    int status = cli_parse(&cli_conform, argc, argv, options, sizeof options / sizeof *options,
-                           &request.scenarios);
-    request.seed_count = request.errors || request.error != NULL ? ERRORS_USUAL : SEEDS_USUAL;
-    status = status != CLI_OK ? status
-                              : cli_number_option(&cli_conform, "--seeds", request.seeds, 1,
-                                                  100000000, &request.seed_count);
-    status = status != CLI_OK ? status
-                              : cli_number_option(&cli_conform, "--base-seed", request.base_seed, 0,
-                                                  UINT64_MAX, &request.first_seed);
-    status = status != CLI_OK ? status : server_check_dsn(&cli_conform, request.dsn);
-    status = status != CLI_OK ? status : find_planted(&request);
-    if (status == CLI_OK && request.errors && request.error != NULL) {
-        status = cli_usage_error(&cli_conform, "--errors and --error: one of them");
-    }
-    if (status != CLI_OK) {
-        return status;
-    }
+    struct artefacts results;
     struct sigaction action = {.sa_handler = note_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    bench->request = request;
+    request->results = &results;
+    int status = results_open(&results, &(struct results_plan){.verb = &cli_conform,
+                                                               .folder = request->out,
+                                                               .json = request->json,
+                                                               .base_seed = request->base_seed,
+                                                               .jobs = 1});
+    if (status != CLI_OK) {
+        return status;
+    }
+    status = server_use(
+        &(struct server_request){.verb = "conform", .dsn = request->dsn, .keep = request->keep},
+        conform, bench);
+    return results_close(&results, &cli_conform, status);
+}
+
+static int run_verb(void *asked)
+{
+    struct request *request = asked;
+    bool hunts = request->errors || request->error != NULL;
+    request->seeds = request->seeds != 0 ? request->seeds : hunts ? ERRORS_USUAL : SEEDS_USUAL;
+    int status = server_check_dsn(&cli_conform, request->dsn);
+    status = status == CLI_OK ? find_planted(request) : status;
+    if (status != CLI_OK) {
+        return status;
+    }
     struct bench *bench = calloc(1, sizeof *bench);
-    if (bench == NULL) {
-        fputs("assay conform: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    struct artefacts results;
-    bench->request = &request;
-    request.results = &results;
-    status = results_open(&results, &(struct results_plan){.verb = &cli_conform,
-                                                           .folder = request.out,
-                                                           .json = request.json,
-                                                           .base_seed = request.first_seed,
-                                                           .jobs = 1});
-    if (status == CLI_OK) {
-        status = server_use(
-            &(struct server_request){.verb = "conform", .dsn = request.dsn, .keep = request.keep},
-            conform, bench);
-        status = results_close(&results, &cli_conform, status);
-    }
+    status = bench == NULL ? cli_no_memory(&cli_conform) : run_request(request, bench);
     free(bench);
     return status;
 }
@@ -551,5 +522,7 @@ static int run_verb(int argc, char **argv)
 const struct cli_verb cli_conform = {
     .name = "conform",
     .about = "simulated store and PostgreSQL in lockstep, statement by statement",
-    .help = help,
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .request_size = sizeof(struct request),
     .run = run_verb};

@@ -1,29 +1,26 @@
 /* assay decode: what a ledger says, digit by digit. */
-#include "cli/cli.h"
+#include "cli/options.h"
 #include "reports/reading.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay decode VALUE [--as activity|guid|legacy|key] [--json]\n"
-    "\n"
-    "Says what a ledger means, digit by digit. Without --as, VALUE is shown in every way in which\n"
-    "the protocols can have written it.\n"
-    "\n"
-    "  activity  activity ledger of the two-leg protocol    001110000000001\n"
-    "  guid      GUID ledger of one Leg2 message            000111000000002\n"
-    "  legacy    ledger of the earlier design               889000001000000\n"
-    "  key       collation key, with the flows in it        99996146636629 (at most 64 flows)\n"
-    "\n"
-    "  --as KIND  read it as this kind only, and say what is wrong if it cannot be one\n"
-    "  --json     one JSON object a reading\n"
-    "\n"
-    "Exit status: 0 a protocol can have written it; 1 it is such a number, but no run that keeps "
-    "the\n"
-    "promises can have written it; 64 it is not the text of a ledger.\n"
-    "\n"
-    "example: assay decode 000111000000002 --as guid\n";
+struct request {
+    const char *value, *as;
+    bool json;
+};
+
+static const char *const kinds[] = {"activity", "guid", "legacy", "key", NULL};
+_Static_assert(sizeof kinds / sizeof *kinds == READING_KINDS + 1, "every kind has its word");
+
+static const struct option options[] = {
+    {ARGUMENT_ROW(struct request, value, "VALUE"), .names = NAMES_OF_NOTHING,
+     .about = "the digits of a ledger"},
+    {WORD_ROW(struct request, as, "--as", "KIND", kinds),
+     .about = "read it as this kind only, and say what is wrong if it cannot be one"},
+    {JSON_ROW(struct request, ": one object a reading")},
+};
 
 /* Positions are counted from 1: they are for people. */
 static int refuse(const char *text, const struct text_fault *fault)
@@ -95,31 +92,21 @@ static int decode_any(const char *text, enum format_kind format)
     return shown > 0 ? CLI_OK : tell_defects(text, format);
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    const char *as = NULL;
-    bool json = false;
-    const struct cli_option options[] = {{"--as", &as, NULL}, {"--json", NULL, &json}};
-    struct cli_arguments arguments;
-    int status = cli_parse(&cli_decode, argc, argv, options, 2, &arguments);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (arguments.count != 1) {
-        return cli_usage_error(&cli_decode, "one VALUE is needed, %d were given", arguments.count);
-    }
-    enum format_kind format = json ? FORMAT_JSON : cli_text_format();
-    if (as == NULL) {
-        return decode_any(arguments.positional[0], format);
-    }
-    for (int kind = 0; kind < READING_KINDS; kind++) {
-        if (strcmp(as, reading_kind_name((enum reading_kind)kind)) == 0) {
-            return decode_as(arguments.positional[0], (enum reading_kind)kind, format);
+    const struct request *request = asked;
+    enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
+    for (int kind = 0; request->as != NULL && kind < READING_KINDS; kind++) {
+        if (strcmp(request->as, reading_kind_name((enum reading_kind)kind)) == 0) {
+            return decode_as(request->value, (enum reading_kind)kind, format);
         }
     }
-    return cli_usage_error(&cli_decode, "--as %s: it is one of activity, guid, legacy, key",
-                           cli_quote(as).text);
+    return decode_any(request->value, format);
 }
 
-const struct cli_verb cli_decode = {
-    .name = "decode", .about = "what a ledger says, digit by digit", .help = help, .run = run};
+const struct cli_verb cli_decode = {.name = "decode",
+                                    .about = "what a ledger says, digit by digit",
+                                    .options = options,
+                                    .option_count = sizeof options / sizeof *options,
+                                    .request_size = sizeof(struct request),
+                                    .run = run_verb};

@@ -1,219 +1,121 @@
 /* assay explore: every schedule within bounds. */
-#include "cli/explore_table.h"
-#include "cli/finding.h"
-#include "cli/interrupt.h"
-#include "cli/one_run.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
-#include "cli/search.h"
+#include "cli/run_options.h"
 #include "reports/json_line.h"
-#include "sim/bench/spin/peer.h"
 #include "sim/story.h"
+#include "verify/counts.h"
+#include "verify/explore_table.h"
+#include "verify/finding.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
+#include "verify/search.h"
+#include "verify/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MEMORY_MIN (UINT64_C(1) << 20) /* with less, not even the first states fit */
-
-static const char help[] =
-    "usage: assay explore SCENARIO [--crashes N] [--duplicates N] [--lapses N] [--unknowns N]\n"
-    "                     [--aborts N] [--workers N] [--level transaction|statement] [--jobs J]\n"
-    "                     [--memory SIZE] [--no-reduction] [--shortest] [--sabotage NAME]\n"
-    "                     [--without CLAUSE] [--every-sabotage] [--expect-finding] [--json]\n"
-    "                     [--out DIR]\n"
-    "\n"
-    "Visits every state that a small scenario can reach while no more goes wrong than the bounds\n"
-    "allow, with all oracles on, and says \"complete\" only if it did. There is no clock: a claim\n"
-    "runs out when the search says so.\n"
-    "\n"
-    "  --crashes N       workers that die between two transactions (default 1)\n"
-    "  --duplicates N    messages that are there once more (default 1)\n"
-    "  --lapses N        claims and leases that run out while their holder works (default 0)\n"
-    "  --unknowns N      commits whose answer is lost, whether they happened or not (default 0);\n"
-    "                    none comes late: a campaign has that (commit-late)\n"
-    "  --aborts N        transactions that the store gives up, 40001 (default 0)\n"
-    "  --workers N       instead of the scenario's\n"
-    "  --level LEVEL     transaction: each whole, the default; statement: operations of different\n"
-    "                    transactions interleave, which only small scopes allow\n"
-    "  --jobs J          threads (default: one a core)\n"
-    "  --memory SIZE     for all that grows with the states, such as 500M or 8G (default 2G);\n"
-    "                    when it is full, the answer is \"bounded\"\n"
-    "  --no-reduction    tells workers, siblings, counters and orders of independent steps apart\n"
-    "  --shortest        breadth first: the shortest schedule that breaks a promise\n"
-    "  --sabotage NAME   plants a bug (assay list sabotages)\n"
-    "  --every-sabotage  a table: the shortest schedule for each planted bug of the protocol,\n"
-    "                    beside what the finding of a campaign shrinks to; bounds are its own\n"
-    "  --without CLAUSE  is not judged; may be given several times\n"
-    "  --expect-finding  a broken promise is status 0, none is status 1\n"
-    "  --json            JSON lines: one of type \"summary\"\n"
-    "  --out DIR         keep results, a finding and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 complete, and every promise held; 1 a promise was broken; 2 from some state\n"
-    "nothing can come to rest; 4 bounded.\n"
-    "\n"
-    "example: assay explore peer-5 --crashes 3 --duplicates 1\n"
-    "         assay explore peer-3 --sabotage trust-stale-read --shortest\n";
+#define MEMORY_MAX (UINT64_C(1) << 40)
+#define FAULTS_MAX 50
 
 struct request {
-    const char *scenario, *crashes, *duplicates, *lapses, *unknowns, *aborts, *workers, *level,
-        *jobs, *memory, *sabotage, *out;
+    const char *scenario, *level, *sabotage, *out;
+    uint64_t crashes, duplicates, lapses, unknowns, aborts, workers, jobs, memory;
+    struct cli_values without;
     bool no_reduction, shortest, every_sabotage, json, expect_finding;
-    bool without[CLAUSE_COUNT];
+    bool off[CLAUSE_COUNT]; /* what --without names */
     struct explore_plan plan;
     struct sabotage planted;
-    struct scenario *loaded;
+    struct scenario loaded;
     struct artefacts *results;
-    size_t as_spin; /* steps until the SPIN model's assertions fail; 0: not asked, or they do not */
+};
+
+static const char *const levels[] = {"transaction", "statement", NULL};
+
+static const struct option options[] = {
+    {SCENARIO_ROW(struct request)},
+    {NUMBER_ROW(struct request, crashes, "--crashes", 0, FAULTS_MAX), .usual = 1,
+     .again = AGAIN_ALWAYS, .about = "workers that die between two transactions"},
+    {NUMBER_ROW(struct request, duplicates, "--duplicates", 0, FAULTS_MAX), .usual = 1,
+     .again = AGAIN_ALWAYS, .about = "messages that are there once more"},
+    {NUMBER_ROW(struct request, lapses, "--lapses", 0, FAULTS_MAX),
+     .about = "claims and leases that run out while their holder works"},
+    {NUMBER_ROW(struct request, unknowns, "--unknowns", 0, FAULTS_MAX),
+     .about = "commits whose answer is lost, whether they happened or not; none comes late: a "
+              "campaign has that (commit-late)"},
+    {NUMBER_ROW(struct request, aborts, "--aborts", 0, FAULTS_MAX),
+     .about = "transactions that the store gives up, 40001"},
+    {NUMBER_ROW(struct request, workers, "--workers", 1, SCENARIO_WORKERS_MAX),
+     .usual_text = "the scenario's", .about = "workers"},
+    {WORD_ROW(struct request, level, "--level", "LEVEL", levels), .usual_text = "transaction",
+     .right = "transaction or statement is needed",
+     .about = "transaction: each whole; statement: operations of different transactions "
+              "interleave, which only small scopes allow"},
+    {JOBS_ROW(struct request, EXPLORE_JOBS_MAX)},
+    {.name = "--memory",
+     .kind = OPTION_SIZE,
+     .at = OPTION_AT(struct request, memory, uint64_t),
+     .value = "SIZE",
+     .least = MEMORY_MIN,
+     .most = MEMORY_MAX,
+     .usual = UINT64_C(2) << 30,
+     .names = NAMES_OF_NOTHING,
+     .again = AGAIN_NEVER,
+     .about = "for all that grows with the states, such as 500M; when it is full, the answer is "
+              "\"bounded\""},
+    {FLAG_ROW(struct request, no_reduction, "--no-reduction"),
+     .about = "tell workers, siblings, counters and orders of independent steps apart"},
+    {SABOTAGE_ROW(struct request)},
+    {WITHOUT_ROW(struct request, "CLAUSE", "")},
+    {FLAG_ROW(struct request, shortest, "--shortest"),
+     .about = "breadth first: the shortest schedule that breaks a promise"},
+    {FLAG_ROW(struct request, every_sabotage, "--every-sabotage"),
+     /* the table has bounds of its own, judges everything, and keeps nothing */
+     .excludes = "--crashes --duplicates --lapses --unknowns --aborts --level --sabotage --out "
+                 "--no-reduction --shortest --expect-finding --without",
+     .about = "a table: the shortest schedule for each planted bug of the protocol, beside what "
+              "the finding of a campaign shrinks to; bounds are its own"},
+    {EXPECT_FINDING_ROW(struct request)},
+    {JSON_ROW(struct request, ": one of type \"summary\"")},
+    {OUT_ROW(struct request, "results, a finding and a report")},
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-/* "500M", "8G", "1000000": bytes. */
-static bool read_size(const char *text, size_t *size)
-{
-    static const char units[] = "KMG";
-    char digits[24];
-    size_t length = strlen(text), shift = 0;
-    if (length == 0 || length >= sizeof digits) {
-        return false;
-    }
-    const char *unit = strchr(units, text[length - 1]);
-    if (unit != NULL && length > 1) {
-        shift = 10 * (size_t)(unit - units + 1);
-        length--;
-    }
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    uint64_t number;
-    if (!cli_read_number(digits, &number) || number > UINT64_C(1) << 40 >> shift ||
-        number << shift < MEMORY_MIN) {
-        return false;
-    }
-    *size = (size_t)(number << shift);
-    return true;
-}
-
-static int read_bounds(struct request *request)
-{
-    struct walk_bounds *bounds = &request->plan.walk.bounds;
-    const struct {
-        const char *option, *text;
-        uint8_t *bound;
-    } asked[] = {{"--crashes", request->crashes, &bounds->crashes},
-                 {"--duplicates", request->duplicates, &bounds->duplicates},
-                 {"--lapses", request->lapses, &bounds->lapses},
-                 {"--unknowns", request->unknowns, &bounds->unknowns},
-                 {"--aborts", request->aborts, &bounds->aborts}};
-    *bounds = (struct walk_bounds){.crashes = 1, .duplicates = 1};
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        uint64_t number = *asked[i].bound;
-        int status =
-            cli_number_option(&cli_explore, asked[i].option, asked[i].text, 0, 50, &number);
-        if (status != CLI_OK) {
-            return status;
-        }
-        *asked[i].bound = (uint8_t)number;
-    }
-    return CLI_OK;
-}
-
-static int read_rest(struct request *request)
+static int read_plan(struct request *request)
 {
     struct explore_plan *plan = &request->plan;
-    uint64_t jobs = cli_cores(EXPLORE_JOBS_MAX);
-    int status = read_bounds(request);
-    if (status == CLI_OK) {
-        status =
-            cli_number_option(&cli_explore, "--jobs", request->jobs, 1, EXPLORE_JOBS_MAX, &jobs);
-    }
-    if (status != CLI_OK) {
-        return status;
-    }
-    plan->jobs = (unsigned)jobs;
-    plan->memory = (size_t)2 << 30;
+    plan->walk.bounds = (struct walk_bounds){.crashes = (uint8_t)request->crashes,
+                                             .duplicates = (uint8_t)request->duplicates,
+                                             .lapses = (uint8_t)request->lapses,
+                                             .unknowns = (uint8_t)request->unknowns,
+                                             .aborts = (uint8_t)request->aborts};
+    plan->jobs = request->jobs == 0 ? cli_cores(EXPLORE_JOBS_MAX) : (unsigned)request->jobs;
+    plan->memory = (size_t)request->memory;
     plan->walk.reductions = request->no_reduction ? 0 : REDUCE_ALL;
-    plan->walk.without = request->without;
-    if (request->memory != NULL && !read_size(request->memory, &plan->memory)) {
-        return cli_usage_error(&cli_explore,
-                               "--memory %s: it is a size from 1M to 1024G, such as 500M",
-                               cli_quote(request->memory).text);
-    }
-    if (request->level != NULL && strcmp(request->level, "transaction") != 0 &&
-        strcmp(request->level, "statement") != 0) {
-        return cli_usage_error(&cli_explore, "--level %s: transaction or statement is needed",
-                               cli_quote(request->level).text);
-    }
+    plan->walk.without = request->off;
     plan->walk.by_statement = request->level != NULL && strcmp(request->level, "statement") == 0;
-    return CLI_OK;
-}
-
-static int read_request(int argc, char **argv, struct request *request)
-{
-    struct cli_arguments arguments;
-    struct cli_values without = {0};
-    const struct cli_option options[] = {{"--crashes", &request->crashes, NULL},
-                                         {"--duplicates", &request->duplicates, NULL},
-                                         {"--lapses", &request->lapses, NULL},
-                                         {"--unknowns", &request->unknowns, NULL},
-                                         {"--aborts", &request->aborts, NULL},
-                                         {"--workers", &request->workers, NULL},
-                                         {"--level", &request->level, NULL},
-                                         {"--jobs", &request->jobs, NULL},
-                                         {"--memory", &request->memory, NULL},
-                                         {"--sabotage", &request->sabotage, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--no-reduction", NULL, &request->no_reduction},
-                                         {"--shortest", NULL, &request->shortest},
-                                         {"--every-sabotage", NULL, &request->every_sabotage},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status = cli_take_values(&cli_explore, &argc, argv, "--without", &without);
-    if (status == CLI_OK) {
-        status = cli_parse(&cli_explore, argc, argv, options, sizeof options / sizeof *options,
-                           &arguments);
-    }
-    if (status == CLI_OK) {
-        status = one_run_without(&cli_explore, &without, request->without, NULL);
-    }
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (arguments.count != 1) {
-        return cli_usage_error(&cli_explore, "one SCENARIO is needed, %d were given",
-                               arguments.count);
-    }
-    request->scenario = arguments.positional[0];
-    return read_rest(request);
+    plan->walk.scenario = &request->loaded;
+    plan->walk.sabotage = request->sabotage == NULL ? NULL : &request->planted;
+    return one_run_without(&cli_explore, &request->without, request->off, NULL);
 }
 
 static int load(struct request *request)
 {
     struct scenario_fault fault;
-    struct scenario *scenario = request->loaded;
-    if (!scenario_load(request->scenario, scenario, &fault)) {
-        return cli_usage_error(&cli_explore, "%s", fault.text);
-    }
-    uint64_t workers = scenario->workers;
-    int status = cli_number_option(&cli_explore, "--workers", request->workers, 1,
-                                   SCENARIO_WORKERS_MAX, &workers);
+    struct scenario *scenario = &request->loaded;
+    int status = load_scenario(&cli_explore, request->scenario, scenario);
     if (status != CLI_OK) {
         return status;
     }
-    if (workers != scenario->workers &&
-        !scenario_change(scenario, "workers", (uint32_t)workers, &fault)) {
+    if (request->workers != 0 && request->workers != scenario->workers &&
+        !scenario_change(scenario, "workers", (uint32_t)request->workers, &fault)) {
         return cli_usage_error(&cli_explore, "%s", fault.text);
     }
-    request->plan.walk.scenario = scenario;
-    if (request->sabotage == NULL) {
-        return CLI_OK;
-    }
-    if (!sabotage_find(request->sabotage, &request->planted)) {
-        return cli_usage_error(&cli_explore,
-                               "--sabotage %s: there is none; assay list sabotages shows them",
-                               cli_quote(request->sabotage).text);
-    }
-    request->plan.walk.sabotage = &request->planted;
-    return one_run_check_sabotage(&cli_explore, &request->planted, scenario);
+    return load_sabotage(&cli_explore, request->sabotage, scenario, &request->planted);
 }
 
 /* ---- a finding ------------------------------------------------------------------------------- */
@@ -249,27 +151,6 @@ static const struct run_result *play(void *context, struct run *run, bool passin
     return &run->result;
 }
 
-static void write_command(const struct request *request, char *command, size_t size)
-{
-    const struct walk_bounds *bounds = &request->plan.walk.bounds;
-    int used = snprintf(command, size, "assay explore %s --crashes %u --duplicates %u",
-                        request->scenario, bounds->crashes, bounds->duplicates);
-    const struct {
-        const char *option, *text;
-    } others[] = {{"--lapses", request->lapses}, {"--unknowns", request->unknowns},
-                  {"--aborts", request->aborts}, {"--workers", request->workers},
-                  {"--level", request->level},   {"--sabotage", request->sabotage}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i].text != NULL && used > 0 && (size_t)used < size) {
-            used += snprintf(command + used, size - (size_t)used, " %s %s", others[i].option,
-                             others[i].text);
-        }
-    }
-    if (request->shortest && used > 0 && (size_t)used < size) {
-        snprintf(command + used, size - (size_t)used, " --shortest");
-    }
-}
-
 /* What shows the path; NULL: no memory. */
 static struct telling *telling_new(const struct explore_plan *plan,
                                    const struct search_result *result)
@@ -293,12 +174,13 @@ static void telling_free(struct telling *telling)
 static void write_story(FILE *out, enum format_kind format, const struct request *request,
                         struct telling *telling)
 {
-    char command[400], about[80];
-    write_command(request, command, sizeof command);
+    char about[80];
+    struct options_line again = options_again(&cli_explore, request);
     snprintf(about, sizeof about, "%zu steps%s", telling->report->path_length,
              telling->shortest ? ", and none is shorter" : "");
     struct story_style style = one_run_style(format);
-    struct story story = {.reproduce = command, .about = about, .play = play, .context = telling};
+    struct story story = {
+        .reproduce = again.text, .about = about, .play = play, .context = telling};
     story_tell(out, &style, &telling->walk.run, &story);
 }
 
@@ -348,7 +230,7 @@ static void tell(const struct request *request, const struct search_result *resu
         return;
     }
     if (!request->json) {
-        write_story(stdout, cli_text_format(), request, telling);
+        write_story(stdout, terminal_format(), request, telling);
         putchar('\n');
     }
     if (request->results->folder != NULL) {
@@ -412,47 +294,12 @@ static void write_reductions(unsigned reductions)
     puts(reductions == 0 ? "nothing" : "");
 }
 
-/* As SPIN counts: the first step included, the failing one not. */
-static size_t count_as_spin(const struct explore_report *report)
-{
-    return report->path_length - (report->result.settled ? 0 : 1);
-}
-
-/* How many steps it takes until the SPIN model's assertions fail; 0: they do not. Only of the
- * scenarios that match that model. */
-static size_t steps_as_spin(const struct request *request)
-{
-    struct explore_plan plan = request->plan;
-    struct search_result result;
-    plan.walk.watch = peer_watch;
-    if (!request->shortest || strncmp(request->loaded->name, "peer-", 5) != 0 ||
-        request->sabotage == NULL || plan.walk.by_statement || !search_way(&plan, &result)) {
-        return 0;
-    }
-    size_t steps = result.report.verdict == EXPLORE_BROKEN ? count_as_spin(&result.report) : 0;
-    search_free(&result);
-    return steps;
-}
-
-static void write_as_spin(const struct request *request, const struct explore_report *report)
-{
-    if (request->as_spin > 0) {
-        printf("  as SPIN     %zu steps until the peer model's assertions fail; the oracles see ",
-               request->as_spin);
-        if (report->verdict == EXPLORE_BROKEN) {
-            printf("it after %zu\n", count_as_spin(report));
-        } else {
-            puts("nothing");
-        }
-    }
-}
-
 static void write_summary(const struct request *request, const struct search_result *result)
 {
     const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
     const struct explore_ends *ends = explore_ends_as(report, REDUCE_ALL);
-    printf("%s, %" PRIu32 " workers: %s%s%s\n", request->scenario, request->loaded->workers,
+    printf("%s, %" PRIu32 " workers: %s%s%s\n", request->scenario, request->loaded.workers,
            verdict_text(report->verdict), report->why == NULL ? "" : ", ",
            report->why == NULL ? "" : report->why);
     printf(
@@ -468,7 +315,6 @@ static void write_summary(const struct request *request, const struct search_res
            (double)report->bytes / 1e6, (double)report->bytes / (double)report->states,
            visited_collision((double)report->states));
     printf("  time        %.2f s, %u threads\n", result->seconds, result->jobs);
-    write_as_spin(request, report);
 }
 
 static void write_json(const struct request *request, const struct search_result *result)
@@ -493,15 +339,12 @@ static void write_json(const struct request *request, const struct search_result
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s?, s:s?, s:s?}", "crashes",
                   bounds->crashes, "duplicates", bounds->duplicates, "lapses", bounds->lapses,
                   "unknowns", bounds->unknowns, "aborts", bounds->aborts, "workers",
-                  (int)request->loaded->workers, "jobs", (int)result->jobs, "level", request->level,
+                  (int)request->loaded.workers, "jobs", (int)result->jobs, "level", request->level,
                   "sabotage", request->sabotage, "why", report->why));
     if (report->verdict == EXPLORE_BROKEN) {
         json_object_set_new(summary, "clause",
                             json_string(clause_get(report->result.breach.clause)->id));
         json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
-    }
-    if (request->as_spin > 0) {
-        json_object_set_new(summary, "steps_as_spin", json_integer((json_int_t)request->as_spin));
     }
     if (ends->more) {
         json_object_set_new(summary, "more_ends", json_true());
@@ -513,17 +356,15 @@ static void write_finding(const struct request *request, const struct explore_re
                           const char *name)
 {
     const struct run_result *result = &report->result;
-    char command[400];
-    write_command(request, command, sizeof command);
     artefacts_note(
         request->results,
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s}", "type", "finding",
-                  "name", name, "scenario", request->loaded->name, "clause",
-                  clause_get(result->breach.clause)->id, "oracle", oracle_name_text(result->oracle),
-                  "kind",
-                  scenario_breaks(request->loaded, result->breach.clause) ? "expected" : "new",
-                  "why", result->breach.why, "steps", (json_int_t)report->path_length, "runs",
-                  (json_int_t)1, "sabotage", request->sabotage, "again", command));
+        json_pack(
+            "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s}", "type", "finding", "name",
+            name, "scenario", request->loaded.name, "clause", clause_get(result->breach.clause)->id,
+            "oracle", oracle_name_text(result->oracle), "kind",
+            scenario_breaks(&request->loaded, result->breach.clause) ? "expected" : "new", "why",
+            result->breach.why, "steps", (json_int_t)report->path_length, "runs", (json_int_t)1,
+            "sabotage", request->sabotage, "again", options_again(&cli_explore, request).text));
 }
 
 /* What a report is made of: how often each promise was put to the test, and how it ended. */
@@ -533,17 +374,17 @@ static void write_evidence(const struct request *request, const struct explore_r
     bool broken = report->verdict == EXPLORE_BROKEN;
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:s?, s:b, s:i, s:i, s:o, s:o}", "type", "explore",
-        "scenario", request->loaded->name, "protocol",
-        protocol_get(request->loaded->protocol)->name, "sabotage", request->sabotage, "runs",
-        (json_int_t)1, "steps", (json_int_t)report->transitions, "findings", (json_int_t)broken,
-        "clause", broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
+        "scenario", request->loaded.name, "protocol", request->loaded.protocol->name, "sabotage",
+        request->sabotage, "runs", (json_int_t)1, "steps", (json_int_t)report->transitions,
+        "findings", (json_int_t)broken, "clause",
+        broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
         report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
-        (int)bounds->duplicates, "evaluated", results_evaluated(report->evaluated), "seen",
-        results_seen(report->seen));
-    results_form(line, request->loaded);
+        (int)bounds->duplicates, "evaluated", counts_evaluated(report->evaluated), "seen",
+        counts_seen(report->seen));
+    counts_form(line, &request->loaded);
     json_object_set_new(line, "verdict", json_string(verdict_text(report->verdict)));
-    if (request->loaded->breaks) {
-        json_object_set_new(line, "breaks", json_string(clause_get(request->loaded->broken)->id));
+    if (request->loaded.breaks) {
+        json_object_set_new(line, "breaks", json_string(clause_get(request->loaded.broken)->id));
     }
     artefacts_note(request->results, line);
 }
@@ -612,11 +453,10 @@ static int explore_it(struct request *request)
         return CLI_UNAVAILABLE;
     }
     enum explore_verdict verdict = result.report.verdict;
-    request->as_spin = steps_as_spin(request);
     write_evidence(request, &result.report);
     if (verdict == EXPLORE_BROKEN) {
         char name[FINDING_NAME_SIZE];
-        finding_name(name, request->loaded->name, result.report.result.breach.clause,
+        finding_name(name, request->loaded.name, result.report.result.breach.clause,
                      oracle_name_text(result.report.result.oracle));
         write_finding(request, &result.report, name);
         tell(request, &result, name);
@@ -632,44 +472,18 @@ static int explore_it(struct request *request)
     return status_of(request, verdict);
 }
 
-/* The table has bounds of its own, judges everything, and keeps nothing. */
-static int refuse_beside_table(const struct request *request)
+static int run_verb(void *asked)
 {
-    const struct {
-        const char *option;
-        bool given;
-    } others[] = {{"--crashes", request->crashes != NULL},
-                  {"--duplicates", request->duplicates != NULL},
-                  {"--lapses", request->lapses != NULL},
-                  {"--unknowns", request->unknowns != NULL},
-                  {"--aborts", request->aborts != NULL},
-                  {"--level", request->level != NULL},
-                  {"--sabotage", request->sabotage != NULL},
-                  {"--out", request->out != NULL},
-                  {"--no-reduction", request->no_reduction},
-                  {"--shortest", request->shortest},
-                  {"--expect-finding", request->expect_finding},
-                  {"--without", memchr(request->without, true, sizeof request->without) != NULL}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i].given) {
-            return cli_usage_error(&cli_explore, "--every-sabotage and %s exclude each other",
-                                   others[i].option);
-        }
-    }
-    return CLI_OK;
-}
-
-static int explore_asked(struct request *request)
-{
+    struct request *request = asked;
     struct artefacts results;
-    int status = request->every_sabotage ? refuse_beside_table(request) : CLI_OK;
+    int status = read_plan(request);
     status = status == CLI_OK ? load(request) : status;
     if (status != CLI_OK) {
         return status;
     }
     if (request->every_sabotage) {
         interrupt_watch();
-        return explore_table(request->loaded, request->plan.jobs, request->plan.memory,
+        return explore_table(&request->loaded, request->plan.jobs, request->plan.memory,
                              request->json);
     }
     status = results_open(&results, &(struct results_plan){.verb = &cli_explore,
@@ -681,24 +495,9 @@ static int explore_asked(struct request *request)
     return status != CLI_OK ? status : results_close(&results, &cli_explore, explore_it(request));
 }
 
-static int run_verb(int argc, char **argv)
-{
-    struct request *request = calloc(1, sizeof *request);
-    struct scenario *scenario = calloc(1, sizeof *scenario);
-    int status = CLI_UNAVAILABLE;
-    if (request != NULL && scenario != NULL) {
-        request->loaded = scenario;
-        status = read_request(argc, argv, request);
-        status = status == CLI_OK ? explore_asked(request) : status;
-    } else {
-        fputs("assay explore: not enough memory\n", stderr);
-    }
-    free(scenario);
-    free(request);
-    return status;
-}
-
 const struct cli_verb cli_explore = {.name = "explore",
                                      .about = "every schedule of a small scenario within bounds",
-                                     .help = help,
+                                     .options = options,
+                                     .option_count = sizeof options / sizeof *options,
+                                     .request_size = sizeof(struct request),
                                      .run = run_verb};

@@ -1,34 +1,38 @@
 /* assay list: what there is. */
-#include "cli/cli.h"
 #include "cli/list_rows.h"
+#include "cli/options.h"
 #include "reports/clauses.h"
+#include "verify/terminal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay list WHAT [ID...] [--coverage DIR] [--json | --markdown]\n"
-    "\n"
-    "  scenarios  the workloads that are built in\n"
-    "  faults     everything that can go wrong in a run\n"
-    "  promises   the clauses that runs put to the test, and how they are judged\n"
-    "  sabotages  the bugs that can be planted\n"
-    "  clauses    every promise of the five specifications, numbered, and how it is shown to hold\n"
-    "  errata     where the specifications contradict themselves, and what Assay decides\n"
-    "\n"
-    "  ID              a name; of clauses a family such as ACL, or one id (ACL-19, E-ACL-4); all\n"
-    "                  by default\n"
-    "  --coverage DIR  of faults, promises and clauses: how often the campaign that wrote DIR\n"
-    "                  (assay campaign --out DIR) put each to the test\n"
-    "  --json          one JSON object a line\n"
-    "  --markdown      as a document: clauses and errata\n"
-    "\n"
-    "example: assay list clauses SEQ\n"
-    "example: assay list promises --coverage results\n";
-
 struct request {
+    const char *what, *folder;
+    struct cli_arguments ids;
+    bool json, markdown;
     enum format_kind format;
     const struct list_coverage *coverage; /* NULL: not asked for */
+};
+
+static const char *const listed[] = {"scenarios", "faults", "promises", "sabotages",
+                                     "clauses",   "errata", NULL};
+
+static const struct option options[] = {
+    {WORD_ROW(struct request, what, NULL, "WHAT", listed), .needed = true,
+     .lacking = "say what to list: scenarios, faults, promises, sabotages, clauses or errata",
+     .right = "cannot be listed: it is one of scenarios, faults, promises, sabotages, clauses, "
+              "errata",
+     .about = "what to list, as above"},
+    {ARGUMENTS_ROW(struct request, ids, "ID", false), .names = NAMES_OF_NOTHING,
+     .about =
+         "a name; of clauses a family such as ACL, or one id (ACL-19, E-ACL-4); all without it"},
+    {TEXT_ROW(struct request, folder, "--coverage", "DIR"),
+     .about = "of faults, promises and clauses: how often the campaign that wrote DIR (assay "
+              "campaign --out DIR) put each to the test"},
+    {JSON_ROW(struct request, ": one object a line"), .excludes = "--markdown"},
+    {FLAG_ROW(struct request, markdown, "--markdown"), .again = AGAIN_NEVER,
+     .about = "as a document: clauses and errata"},
 };
 
 /* One kind of thing: writes those that an id names ("" for all), and returns how many. */
@@ -84,24 +88,22 @@ static const struct kind kinds[] = {
 
 static const struct kind *find_kind(const char *name)
 {
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (strcmp(name, kinds[i].name) == 0) {
-            return &kinds[i];
-        }
+    size_t i = 0;
+    while (i + 1 < KIND_COUNT && strcmp(name, kinds[i].name) != 0) {
+        i++;
     }
-    return NULL;
+    return &kinds[i];
 }
 
-static int list(const struct kind *kind, const struct request *request,
-                const struct cli_arguments *arguments)
+static int list(const struct kind *kind, const struct request *request)
 {
     char id[64];
-    if (arguments->count == 1) {
+    if (request->ids.count == 0) {
         kind->write(request, "");
         return CLI_OK;
     }
-    for (int i = 1; i < arguments->count; i++) {
-        const char *wanted = arguments->positional[i];
+    for (int i = 0; i < request->ids.count; i++) {
+        const char *wanted = request->ids.positional[i];
         if (wanted[0] == '\0') {
             return cli_usage_error(&cli_list, "an ID is not empty; leave it out to list all");
         }
@@ -116,58 +118,38 @@ static int list(const struct kind *kind, const struct request *request,
 }
 
 /* With what a campaign left in a folder. */
-static int list_covered(const struct kind *kind, enum format_kind format, const char *folder,
-                        const struct cli_arguments *arguments)
+static int list_covered(const struct kind *kind, struct request *request)
 {
     struct list_coverage coverage;
     struct list_fault fault;
     if (!kind->covered) {
         return cli_usage_error(&cli_list, "--coverage is for faults, promises and clauses");
     }
-    if (!list_coverage_load(folder, &coverage, &fault)) {
+    if (!list_coverage_load(request->folder, &coverage, &fault)) {
         return cli_usage_error(&cli_list, "--coverage %s", fault.text);
     }
-    struct request request = {.format = format, .coverage = &coverage};
-    int status = list(kind, &request, arguments);
+    request->coverage = &coverage;
+    int status = list(kind, request);
     list_coverage_free(&coverage);
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    bool json = false;
-    bool markdown = false;
-    const char *folder = NULL;
-    const struct cli_option options[] = {
-        {"--json", NULL, &json}, {"--markdown", NULL, &markdown}, {"--coverage", &folder, NULL}};
-    struct cli_arguments arguments;
-    int status = cli_parse(&cli_list, argc, argv, options, 3, &arguments);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (json && markdown) {
-        return cli_usage_error(&cli_list, "--json and --markdown exclude each other");
-    }
-    if (arguments.count == 0) {
-        return cli_usage_error(&cli_list, "say what to list: scenarios, faults, promises, "
-                                          "sabotages, clauses or errata");
-    }
-    const struct kind *kind = find_kind(arguments.positional[0]);
-    if (kind == NULL) {
-        return cli_usage_error(&cli_list,
-                               "'%s' cannot be listed: it is one of scenarios, faults, promises, "
-                               "sabotages, clauses, errata",
-                               cli_quote(arguments.positional[0]).text);
-    }
-    if (markdown && (!kind->document || folder != NULL)) {
+    struct request *request = asked;
+    const struct kind *kind = find_kind(request->what);
+    if (request->markdown && (!kind->document || request->folder != NULL)) {
         return cli_usage_error(&cli_list, "--markdown is for clauses and errata, without coverage");
     }
-    struct request request = {.format = json       ? FORMAT_JSON
-                                        : markdown ? FORMAT_MARKDOWN
-                                                   : cli_text_format()};
-    return folder == NULL ? list(kind, &request, &arguments)
-                          : list_covered(kind, request.format, folder, &arguments);
+    request->format = request->json       ? FORMAT_JSON
+                      : request->markdown ? FORMAT_MARKDOWN
+                                          : terminal_format();
+    return request->folder == NULL ? list(kind, request) : list_covered(kind, request);
 }
 
-const struct cli_verb cli_list = {
-    .name = "list", .about = "what there is, and what was decided", .help = help, .run = run};
+const struct cli_verb cli_list = {.name = "list",
+                                  .about = "what there is, and what was decided",
+                                  .options = options,
+                                  .option_count = sizeof options / sizeof *options,
+                                  .request_size = sizeof(struct request),
+                                  .run = run_verb};

@@ -52,8 +52,8 @@ bool list_coverage_load(const char *folder, struct list_coverage *coverage,
     evidence_free(&evidence);
     if (!read) {
         snprintf(fault->text, sizeof fault->text,
-                 "%.80s: it is a folder that assay wrote with --out (results.jsonl: %.120s)",
-                 folder, why.text);
+                 "%.80s: give a folder that assay wrote with --out (results.jsonl: %.120s)", folder,
+                 why.text);
     }
     return read;
 }
@@ -127,9 +127,9 @@ int list_rows_scenarios(FILE *out, enum format_kind format, const char *id)
             count++;
         }
     }
-    for (int p = 0; scenario != NULL && p < PROTOCOL_COUNT; p++) {
-        if (matches(drawn_family_name((enum protocol_id)p), id)) {
-            drawn_family((enum protocol_id)p, scenario);
+    for (size_t p = 0; scenario != NULL && p < protocol_count(); p++) {
+        if (matches(drawn_family_name(protocol_at(p)), id)) {
+            drawn_family(protocol_at(p), scenario);
             write_scenario(out, format, scenario);
             count++;
         }

@@ -1,5 +1,6 @@
 /* assay merge: the results of many runs as one. */
-#include "cli/cli.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
 #include "reports/report.h"
 #include "sim/campaign.h"
@@ -8,26 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char help[] =
-    "usage: assay merge DIR... --out NEW [--json]\n"
-    "\n"
-    "Puts what verbs wrote with --out into one folder, as if one run had done it all: results\n"
-    "one after the other, findings side by side (one whose name another has is called NAME-2, and\n"
-    "one that is the same is there once), one report. Folders with the very same results count\n"
-    "once. If campaigns with --shard are among them, the gates that no shard can judge alone are\n"
-    "judged of all together.\n"
-    "\n"
-    "  --out NEW  the new folder; it must be empty or new\n"
-    "  --json     the report as one JSON document\n"
-    "\n"
-    "Exit status: the worst of the results, 4 if a gate is not met or one of them ran nothing; 64 "
-    "if\n"
-    "one is empty or cannot be read: then nothing is written.\n"
-    "\n"
-    "example: assay merge shard-1 shard-2 --out results\n";
-
-#define MERGE_MAX (sizeof((struct cli_arguments){0}.positional) / sizeof(char *))
 
 /* A folder that is merged. */
 struct source {
@@ -42,7 +23,16 @@ struct merging {
     bool json;
     struct artefacts files;
     struct evidence evidence;
-    struct source sources[MERGE_MAX];
+    struct source sources[CLI_ARGUMENTS_MAX];
+};
+
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct merging, from, "DIR", true),
+     .about = "folders that verbs wrote with --out"},
+    {TEXT_ROW(struct merging, out, "--out", "NEW"), .needed = true,
+     .about = "the new folder; it must be empty or new"},
+    {FLAG_ROW(struct merging, json, "--json"), .again = AGAIN_NEVER,
+     .about = "the report as one JSON document"},
 };
 
 static int complain(const struct merging *merging)
@@ -52,13 +42,6 @@ static int complain(const struct merging *merging)
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static char *read_results(const char *folder, size_t *length)
-{
-    char path[ARTEFACTS_PATH_SIZE];
-    snprintf(path, sizeof path, "%s/results.jsonl", folder);
-    return artefacts_read(path, length);
-}
 
 /* Whether a folder before this one has the very same results; says so. */
 static bool is_again(const struct merging *merging, int index)
@@ -79,12 +62,9 @@ static int load_one(struct merging *merging, int index)
     struct source *source = &merging->sources[index];
     const char *folder = merging->from.positional[index];
     size_t length = 0;
-    char *text = read_results(folder, &length);
+    char *text = load_results(&cli_merge, folder, &length);
     if (text == NULL) {
-        return cli_usage_error(&cli_merge,
-                               "%s: it is a folder that assay wrote with --out, and has no "
-                               "results.jsonl",
-                               cli_quote(folder).text);
+        return CLI_USAGE;
     }
     snprintf(source->hash, sizeof source->hash, "%s", results_hash(text, length).text);
     source->again = is_again(merging, index);
@@ -302,7 +282,7 @@ static size_t judge_scenario(const struct merging *merging, const char *name,
     static const bool off[CLAUSE_COUNT];
     struct campaign_gate gates[CAMPAIGN_GATES_MAX];
     struct scenario_fault fault;
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     if (!add_up(&merging->evidence, name, sum)) {
         return 0;
     }
@@ -329,9 +309,8 @@ static size_t judge_all(const struct merging *merging, struct campaign_result *s
         add_up(&merging->evidence, scenario_name(i), sum);
         campaign_tally_add(&all, &sum->tally);
     }
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        size_t more =
-            campaign_gates_of_all(protocol_get((enum protocol_id)p)->family, &all, off, gates);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        size_t more = campaign_gates_of_all(protocol_at(p)->family, &all, off, gates);
         for (size_t i = 0; i < more; i++) {
             add_gate(&gates[i], missed);
         }
@@ -374,9 +353,8 @@ static int judge_gates(struct merging *merging)
     for (size_t i = 0; fits && i < scenario_count(); i++) {
         count += judge_scenario(merging, scenario_name(i), sum, scenario, missed);
     }
-    for (int p = 0; fits && p < PROTOCOL_COUNT; p++) {
-        count +=
-            judge_scenario(merging, drawn_family_name((enum protocol_id)p), sum, scenario, missed);
+    for (size_t p = 0; fits && p < protocol_count(); p++) {
+        count += judge_scenario(merging, drawn_family_name(protocol_at(p)), sum, scenario, missed);
     }
     count += every ? judge_all(merging, sum, missed) : 0;
     free(sum);
@@ -401,7 +379,7 @@ static void add_session(struct merging *merging)
 static int tell(const struct merging *merging)
 {
     char *argv[] = {"report", (char *)merging->out, "--json", NULL};
-    return cli_report.run(merging->json ? 3 : 2, argv);
+    return cli_run_verb(&cli_report, merging->json ? 3 : 2, argv);
 }
 
 static int merge(struct merging *merging)
@@ -423,28 +401,18 @@ static int merge(struct merging *merging)
     return artefacts_close(&merging->files) ? tell(merging) : complain(merging);
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *request)
 {
-    struct merging *merging = calloc(1, sizeof *merging);
-    if (merging == NULL) {
-        fputs("assay merge: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    const struct cli_option options[] = {{"--out", &merging->out, NULL},
-                                         {"--json", NULL, &merging->json}};
-    int status = cli_parse(&cli_merge, argc, argv, options, sizeof options / sizeof *options,
-                           &merging->from);
-    if (status == CLI_OK && (merging->from.count == 0 || merging->out == NULL)) {
-        status = cli_usage_error(&cli_merge, "DIR... and --out NEW are needed");
-    }
-    if (status == CLI_OK) {
-        evidence_begin(&merging->evidence);
-        status = merge(merging);
-        evidence_free(&merging->evidence);
-    }
-    free(merging);
+    struct merging *merging = request;
+    evidence_begin(&merging->evidence);
+    int status = merge(merging);
+    evidence_free(&merging->evidence);
     return status;
 }
 
-const struct cli_verb cli_merge = {
-    .name = "merge", .about = "the results of many runs as one", .help = help, .run = run};
+const struct cli_verb cli_merge = {.name = "merge",
+                                   .about = "the results of many runs as one",
+                                   .options = options,
+                                   .option_count = sizeof options / sizeof *options,
+                                   .request_size = sizeof(struct merging),
+                                   .run = run_verb};

@@ -1,9 +1,10 @@
 /* assay real: the same engines on PostgreSQL, under real faults. */
 #include "cli/real.h"
+#include "cli/real_tell.h"
+#include "cli/run_options.h"
 
-#include "cli/cli.h"
-#include "cli/one_run.h"
-#include "cli/real_finding.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/history.h"
@@ -13,89 +14,14 @@
 #include "real/views.h"
 #include "scenarios/writer.h"
 #include "sim/campaign.h"
+#include "verify/one_run.h"
+#include "verify/real_finding.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "usage: assay real SCENARIO... [--seeds N | --time 60s] [--no-faults] [--jobs N] [--workers "
-    "N]\n"
-    "                  [--dsn DSN] [--clean] [--keep] [--gate] [--sabotage NAME]\n"
-    "                  [--expect-finding] [--json] [--out DIR]\n"
-    "       assay real --dsn DSN --clean\n"
-    "\n"
-    "Runs scenarios on PostgreSQL with the engines of the simulation: workers are processes with "
-    "one\n"
-    "connection each; a phase of the pipeline is sent as the role of its principal, which has few. "
-    "Real\n"
-    "faults fall on them and on the server, of the groups that the scenario allows: processes are "
-    "killed\n"
-    "and stopped, connections cut around COMMIT, the server restarted or replaced by its standby, "
-    "messages\n"
-    "come twice, again, late or out of order, clocks leap, illegal moves are attempted. Then\n"
-    "faults stop, everybody begins anew, and what is left is done. The server records every "
-    "committed\n"
-    "change in the transaction that made it; the oracles of the simulation judge that history, and "
-    "the\n"
-    "final data are compared with a simulated run without faults. A seed fixes workload and fault "
-    "plan;\n"
-    "who runs when is up to the machine.\n"
-    "\n"
-    "A fault counts only if it hit an open transaction, a held claim or an unanswered commit; one "
-    "of the\n"
-    "queue only if a worker met it; an illegal move only if the ledger turned it away. The\n"
-    "private server runs with fsync off: nothing here takes the machine's power away, and killed\n"
-    "processes lose nothing that the operating system was given.\n"
-    "\n"
-    "  --seeds N         runs of each scenario (default 1)\n"
-    "  --time 60s        instead: runs of each, one after the other, until the time is up; then "
-    "faults\n"
-    "                    stop, also in the one that is under way; s, m or h. With --seeds: those "
-    "seeds\n"
-    "                    over and over\n"
-    "  --no-faults       nothing befalls anybody\n"
-    "  --jobs N          instead of the scenario's; its limits on faults grow alike\n"
-    "  --workers N       instead of the scenario's\n"
-    "  --dsn DSN         a server to use, as libpq takes it; Assay makes schemas there, named by "
-    "chance,\n"
-    "                    and drops those that it made; roles, too, for a protocol with "
-    "principals,\n"
-    "                    which takes CREATEROLE. It harms nothing but its own processes and\n"
-    "                    connections. What a killed assay left there is listed. Without --dsn, a\n"
-    "                    private server in a temporary folder\n"
-    "  --clean           first removes the schemas that killed processes of assay left on that "
-    "server:\n"
-    "                    those that carry its mark in their comment, and whose maker holds their\n"
-    "                    advisory lock no more, each with what depends on it; without SCENARIO it "
-    "does\n"
-    "                    nothing else\n"
-    "  --keep            leave the private server with the schema of every run, each with a "
-    "comment "
-    "that\n"
-    "                    names its scenario and seed, and say how to connect; views decode "
-    "ledgers\n"
-    "  --gate            status 4 if a kind of fault was planned and never hit; if nobody was "
-    "killed "
-    "at\n"
-    "                    a crash point (a bundle that is sent, before begin, before commit, after\n"
-    "                    commit); or if a clause that a scenario is to reach was not evaluated. It "
-    "takes\n"
-    "                    some 200 seeds to meet it\n"
-    "  --sabotage NAME   plant a bug (assay list sabotages)\n"
-    "  --expect-finding  a broken promise is status 0, none is status 1\n"
-    "  --json            JSON lines: one of type \"real\" for each scenario\n"
-    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken, the server lost what it had\n"
-    "acknowledged, or a worker was wrong about a commit whose answer was lost; 4 a run ran out of\n"
-    "time before its work was done, which breaks no promise, the gate was not met, or it was\n"
-    "interrupted; 69 no server, or no package to make or reach one. What a scenario is to break\n"
-    "(`expect: breaks`) is reported as expected, and is status 0.\n"
-    "\n"
-    "example: assay real tree-7 cycle --seeds 20\n";
 
 #define RUN_MS_MAX       20000 /* until a phase of a run is given up, */
 #define JOB_MS_MAX       1000  /* and for each job */
@@ -106,12 +32,13 @@ static const char help[] =
 #define TOLD_MAX         64
 
 struct request {
-    const char *seeds, *time, *jobs, *workers, *dsn, *sabotage_name, *out;
-    struct artefacts *results;
-    uint64_t seed_count, job_count, worker_count; /* 0: as the scenario has it */
-    double seconds;                               /* 0: seed_count says it */
+    const char *dsn, *sabotage, *out;
+    uint64_t seeds;         /* 0: not asked for */
+    uint64_t jobs, workers; /* 0: as the scenario has it */
+    double time;            /* in seconds; 0: `seeds` is the bound */
     bool keep, clean, json, expect_finding, no_faults, gate;
-    struct sabotage sabotage;
+    struct artefacts *results;
+    struct sabotage planted;
     struct cli_arguments scenarios;
     const struct sabotage *hunted; /* assay sabotage --real: those, each in its own scenario */
     size_t hunted_count;
@@ -119,6 +46,41 @@ struct request {
     struct chaos_server server;
     struct real_result told[TOLD_MAX];
     size_t told_count;
+};
+
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, scenarios, "SCENARIO", false), .names = NAMES_OF_SCENARIOS,
+     .about = "a name (assay list scenarios), or the path of a .yaml file"},
+    {NUMBER_ROW(struct request, seeds, "--seeds", 1, 1000000), .usual_text = "1",
+     .about = "runs of each scenario"},
+    {TIME_ROW(struct request,
+              "runs of each, one after the other, until the time is up; then faults "
+              "stop, also in the one that is under way. With --seeds: those seeds over and over")},
+    {FLAG_ROW(struct request, no_faults, "--no-faults"), .about = "inject no faults"},
+    {NUMBER_ROW(struct request, jobs, "--jobs", 1, SCENARIO_JOBS_MAX),
+     .usual_text = "the scenario's", .about = "jobs; the scenario's limits on faults grow alike"},
+    {NUMBER_ROW(struct request, workers, "--workers", 1, SCENARIO_WORKERS_MAX),
+     .usual_text = "the scenario's", .about = "workers"},
+    {DSN_ROW(struct request,
+             "Assay makes schemas there, named by chance, and drops those that it made; roles, "
+             "too, for a protocol with principals, which takes CREATEROLE. It harms nothing but "
+             "its own processes and connections. What a killed assay left there is listed")},
+    {FLAG_ROW(struct request, clean, "--clean"), .again = AGAIN_NEVER,
+     .about = "first remove the schemas that killed processes of assay left on that server: those "
+              "that carry its mark in their comment, and whose maker holds their advisory lock no "
+              "more, each with what depends on it; without SCENARIO it does nothing else"},
+    {FLAG_ROW(struct request, keep, "--keep"), .again = AGAIN_NEVER,
+     .about = "leave the private server with the schema of every run, each with a comment that "
+              "names its scenario and seed, and say how to connect; views decode ledgers"},
+    {FLAG_ROW(struct request, gate, "--gate"), .again = AGAIN_NEVER,
+     .about = "status 4 if a kind of fault was planned and never hit; if no process was killed at "
+              "a crash point (a bundle that is sent, before begin, before commit, after commit); "
+              "or if a clause that a scenario is to reach was not evaluated. It takes some 200 "
+              "seeds to meet it"},
+    {SABOTAGE_ROW(struct request)},
+    {EXPECT_FINDING_ROW(struct request)},
+    {JSON_ROW(struct request, ": one of type \"real\" for each scenario")},
+    {OUT_ROW(struct request, "results and a report")},
 };
 
 /* A scenario on a server. */
@@ -166,24 +128,19 @@ static struct store_pg *open_store(struct stage *stage, struct store_pg_problem 
         problem);
 }
 
-static size_t add_number(char *text, size_t size, size_t used, const char *option, uint64_t number)
-{
-    return number == 0
-               ? used
-               : used + (size_t)snprintf(text + used, size - used, " %s %" PRIu64, option, number);
-}
-
 /* The line that looks for a finding again. */
-static void say_again(const struct stage *stage, char *again, size_t size)
+static struct options_line say_again(const struct stage *stage)
 {
+    static struct request again; /* with room for results: too large for the stack */
     const struct request *request = stage->request;
-    size_t used = (size_t)snprintf(again, size, "assay real %s%s%s%s", stage->result->scenario,
-                                   request->no_faults ? " --no-faults" : "",
-                                   request->sabotage_name == NULL ? "" : " --sabotage ",
-                                   request->sabotage_name == NULL ? "" : request->sabotage_name);
-    used = add_number(again, size, used, "--seeds", stage->seed);
-    used = add_number(again, size, used, "--jobs", request->job_count);
-    (void)add_number(again, size, used, "--workers", request->worker_count);
+    options_begin(&cli_real, &again);
+    again.scenarios = (struct cli_arguments){.positional = {stage->result->scenario}, .count = 1};
+    again.seeds = stage->seed == 1 ? 0 : stage->seed;
+    again.no_faults = request->no_faults;
+    again.sabotage = request->sabotage;
+    again.jobs = request->jobs;
+    again.workers = request->workers;
+    return options_again(&cli_real, &again);
 }
 
 static int verdict_of(const struct real_result *result)
@@ -215,14 +172,13 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
     result->changes += result->verdict.changes;
     int status = verdict_of(result);
     if (status == CLI_BROKEN && stage->request->hunted == NULL) {
-        char again[400];
-        say_again(stage, again, sizeof again);
+        struct options_line again = say_again(stage);
         real_finding_keep(stage->request->results,
                           &(struct real_finding){.result = result,
                                                  .scenario = &stage->scenario,
                                                  .plan = stage->plan,
                                                  .seed = stage->seed,
-                                                 .again = again},
+                                                 .again = again.text},
                           store, stage->own.name);
     }
     return status;
@@ -247,7 +203,7 @@ static int make_schema(struct stage *stage)
         about[SCENARIO_NAME_SIZE + 60];
     struct store_pg_problem problem;
     struct request *request = stage->request;
-    uint64_t tables = protocol_get(stage->scenario.protocol)->tables;
+    uint64_t tables = stage->scenario.protocol->tables;
     snprintf(about, sizeof about, "assay real %s, seed %" PRIu64, stage->scenario.name,
              stage->seed);
     struct own_schema_plan plan = {.dsn = chaos_server_dsn(&request->server),
@@ -281,7 +237,7 @@ static int make_schema(struct stage *stage)
 static int make_roles(struct stage *stage)
 {
     struct store_pg_problem problem;
-    roles_draw(&stage->roles, protocol_get(stage->scenario.protocol)->principals);
+    roles_draw(&stage->roles, stage->scenario.protocol->principals);
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }
@@ -309,7 +265,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
                    .run = stage->name,
                    .roles = &stage->roles,
                    .rules = &stage->rules,
-                   .sabotage = request->sabotage_name == NULL ? NULL : &request->sabotage,
+                   .sabotage = request->sabotage == NULL ? NULL : &request->planted,
                    .page = stage->page,
                    .presets = stage->run.has_presets},
         .server = &request->server,
@@ -427,13 +383,13 @@ static bool resize(struct stage *stage, struct scenario_fault *fault)
     struct scenario *scenario = &stage->scenario;
     uint32_t jobs = scenario->jobs;
     stage->times = 1;
-    if (request->job_count == 0 && request->worker_count == 0) {
+    if (request->jobs == 0 && request->workers == 0) {
         return true;
     }
-    bool sound = (request->job_count == 0 ||
-                  scenario_change(scenario, "jobs", (uint32_t)request->job_count, fault)) &&
-                 (request->worker_count == 0 ||
-                  scenario_change(scenario, "workers", (uint32_t)request->worker_count, fault));
+    bool sound =
+        (request->jobs == 0 || scenario_change(scenario, "jobs", (uint32_t)request->jobs, fault)) &&
+        (request->workers == 0 ||
+         scenario_change(scenario, "workers", (uint32_t)request->workers, fault));
     stage->times = (scenario->jobs + jobs - 1) / jobs;
     return sound;
 }
@@ -453,12 +409,12 @@ static int load(struct stage *stage, const char *name)
 {
     struct scenario_fault fault;
     const struct request *request = stage->request;
-    if (!scenario_load(name, &stage->scenario, &fault)) {
-        return cli_usage_error(&cli_real, "%s", fault.text);
+    int status = load_scenario(&cli_real, name, &stage->scenario);
+    if (status == CLI_OK && request->sabotage != NULL) {
+        status = one_run_check_sabotage(&cli_real, &request->planted, &stage->scenario);
     }
-    if (request->sabotage_name != NULL &&
-        one_run_check_sabotage(&cli_real, &request->sabotage, &stage->scenario) != CLI_OK) {
-        return CLI_USAGE;
+    if (status != CLI_OK) {
+        return status;
     }
     stage->result->storms = !request->no_faults;
     stage->claim_ms = part_is_patient(stage->scenario.protocol) ? LASTING_CLAIM_MS
@@ -490,13 +446,14 @@ static int run_loaded(struct stage *stage)
 {
     const struct request *request = stage->request;
     int status = CLI_OK;
-    bool timed = request->seconds > 0;
-    stage->until = timed ? driver_now() + (int64_t)(request->seconds * 1000) : 0;
+    bool timed = request->time > 0;
+    uint64_t seeds = request->seeds == 0 ? 1 : request->seeds;
+    stage->until = timed ? driver_now() + (int64_t)(request->time * 1000) : 0;
     for (uint64_t i = 0; status == CLI_OK && !interrupted; i++) {
-        if (timed ? i > 0 && driver_now() >= stage->until : i >= request->seed_count) {
+        if (timed ? i > 0 && driver_now() >= stage->until : i >= seeds) {
             break;
         }
-        uint64_t seed = timed && request->seeds == NULL ? i : i % request->seed_count;
+        uint64_t seed = timed && request->seeds == 0 ? i : i % seeds;
         status = run_seed(stage, 1 + seed);
     }
     return status;
@@ -530,7 +487,7 @@ static int run_scenario(struct request *request, const char *name)
         seat_page_free(page);
         return complain(name, "not enough memory");
     }
-    *result = (struct real_result){.sabotage = request->sabotage_name};
+    *result = (struct real_result){.sabotage = request->sabotage};
     stage->request = request;
     stage->page = page;
     stage->result = result;
@@ -607,12 +564,12 @@ static int hunt_all(void *context, const char *dsn)
     int worst = CLI_OK;
     results_note_server(request->results, dsn);
     for (size_t i = 0; i < request->hunted_count && !interrupted; i++) {
-        request->sabotage = request->hunted[i];
-        request->sabotage_name = request->sabotage.name;
+        request->planted = request->hunted[i];
+        request->sabotage = request->planted.name;
         if (!request->json) {
-            printf("%s\n  ", request->sabotage_name);
+            printf("%s\n  ", request->sabotage);
         }
-        int status = run_scenario(request, request->sabotage.scenario);
+        int status = run_scenario(request, request->planted.scenario);
         if (status != CLI_BROKEN) {
             worst = status == CLI_OK ? CLI_INCOMPLETE : status;
         }
@@ -624,10 +581,9 @@ int real_sabotages(const struct sabotage *list, size_t count, struct artefacts *
 {
     struct request *request = calloc(1, sizeof *request);
     if (request == NULL) {
-        return complain("sabotage", "not enough memory");
+        return cli_no_memory(&cli_real);
     }
-    *request = (struct request){.seed_count = 1,
-                                .json = results->echo != NULL,
+    *request = (struct request){.json = results->echo != NULL,
                                 .results = results,
                                 .no_faults = true,
                                 .hunted = list,
@@ -639,43 +595,17 @@ int real_sabotages(const struct sabotage *list, size_t count, struct artefacts *
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-static int read_sabotage(struct request *request)
+static int check_sabotage(struct request *request)
 {
-    if (request->sabotage_name == NULL) {
-        return CLI_OK;
+    int status = load_sabotage(&cli_real, request->sabotage, NULL, &request->planted);
+    if (request->sabotage != NULL &&
+        (request->planted.kind == SABOTAGE_STALE || sabotage_tears(&request->planted))) {
+        status = cli_usage_error(&cli_real,
+                                 "--sabotage %s needs the simulated store: it reads rows on the "
+                                 "sly, or tears transactions",
+                                 request->sabotage);
     }
-    if (!sabotage_find(request->sabotage_name, &request->sabotage)) {
-        return cli_usage_error(&cli_real,
-                               "--sabotage %s: there is none; assay list sabotages shows them",
-                               cli_quote(request->sabotage_name).text);
-    }
-    if (request->sabotage.kind == SABOTAGE_STALE || sabotage_tears(&request->sabotage)) {
-        return cli_usage_error(&cli_real,
-                               "--sabotage %s needs the simulated store: it reads rows on the sly, "
-                               "or tears transactions",
-                               request->sabotage_name);
-    }
-    return CLI_OK;
-}
-
-static int read_numbers(struct request *request)
-{
-    request->seed_count = 1;
-    if (request->gate && request->no_faults) {
-        return cli_usage_error(&cli_real, "--gate is about faults, and --no-faults has none");
-    }
-    int status =
-        cli_number_option(&cli_real, "--seeds", request->seeds, 1, 1000000, &request->seed_count);
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_real, "--jobs", request->jobs, 1, SCENARIO_JOBS_MAX,
-                                   &request->job_count);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_real, "--workers", request->workers, 1,
-                                   SCENARIO_WORKERS_MAX, &request->worker_count);
-    }
-    return status == CLI_OK ? cli_time_option(&cli_real, "--time", request->time, &request->seconds)
-                            : status;
+    return status;
 }
 
 /* What is asked of a server goes together. */
@@ -692,33 +622,20 @@ static int check_server(const struct request *request)
     return server_check_dsn(&cli_real, request->dsn);
 }
 
-static int read_request(int argc, char **argv, struct request *request)
+/* What the table cannot say. */
+static int check_request(struct request *request)
 {
-    const struct cli_option options[] = {{"--seeds", &request->seeds, NULL},
-                                         {"--time", &request->time, NULL},
-                                         {"--jobs", &request->jobs, NULL},
-                                         {"--workers", &request->workers, NULL},
-                                         {"--dsn", &request->dsn, NULL},
-                                         {"--sabotage", &request->sabotage_name, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--no-faults", NULL, &request->no_faults},
-                                         {"--keep", NULL, &request->keep},
-                                         {"--gate", NULL, &request->gate},
-                                         {"--clean", NULL, &request->clean},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status = cli_parse(&cli_real, argc, argv, options, sizeof options / sizeof *options,
-                           &request->scenarios);
+    int status = check_server(request);
     if (status != CLI_OK) {
         return status;
     }
-    status = check_server(request);
-    if (status == CLI_OK && request->scenarios.count == 0 && !request->clean) {
-        status =
-            cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
+    if (request->scenarios.count == 0 && !request->clean) {
+        return cli_usage_error(&cli_real, "a SCENARIO is needed; assay list scenarios shows them");
     }
-    status = status == CLI_OK ? read_numbers(request) : status;
-    return status == CLI_OK ? read_sabotage(request) : status;
+    if (request->gate && request->no_faults) {
+        return cli_usage_error(&cli_real, "--gate is about faults, and --no-faults has none");
+    }
+    return check_sabotage(request);
 }
 
 static int run_request(struct request *request, struct artefacts *results)
@@ -744,23 +661,21 @@ static int run_nothing(void *context, const char *dsn)
     return CLI_OK;
 }
 
-static int run_verb(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    struct request *request = calloc(1, sizeof *request);
+    struct request *request = asked;
     struct artefacts results;
-    if (request == NULL) {
-        return complain("a request", "not enough memory");
+    int status = check_request(request);
+    if (status != CLI_OK) {
+        return status;
     }
-    int status = read_request(argc, argv, request);
-    if (status == CLI_OK) {
-        status = request->scenarios.count == 0 ? use_server(request, run_nothing)
-                                               : run_request(request, &results);
-    }
-    free(request);
-    return status;
+    return request->scenarios.count == 0 ? use_server(request, run_nothing)
+                                         : run_request(request, &results);
 }
 
 const struct cli_verb cli_real = {.name = "real",
                                   .about = "the same engines on PostgreSQL, killed for real",
-                                  .help = help,
+                                  .options = options,
+                                  .option_count = sizeof options / sizeof *options,
+                                  .request_size = sizeof(struct request),
                                   .run = run_verb};

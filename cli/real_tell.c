@@ -1,4 +1,5 @@
 #include "cli/real_tell.h"
+#include "verify/counts.h"
 
 #include "cli/cli.h"
 #include "cli/results.h"
@@ -35,7 +36,7 @@ static json_t *kinds_of(const struct chaos_report *report)
 {
     json_t *kinds = json_object();
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        add_count(kinds, chaos_kind_get((enum chaos_kind)k)->name, report->counted[k]);
+        add_count(kinds, fault_twin_get((enum chaos_kind)k)->name, report->counted[k]);
     }
     return kinds;
 }
@@ -70,10 +71,12 @@ static json_t *fired_of(const struct real_result *result)
     json_t *fired = json_object();
     add_kills(fired, &result->chaos);
     for (int k = 0; k < CHAOS_KINDS; k++) {
-        const struct chaos_kind_text *kind = chaos_kind_get((enum chaos_kind)k);
+        enum chaos_kind kind = (enum chaos_kind)k;
         if (k != CHAOS_KILL_AT_POINT) {
-            add_count(fired, k == CHAOS_KILL ? kind->name : fault_get(kind->allowed_by)->name,
-                      fired_by(result, (enum chaos_kind)k));
+            add_count(fired,
+                      k == CHAOS_KILL ? fault_twin_get(kind)->name
+                                      : fault_get(fault_of_twin(kind))->name,
+                      fired_by(result, kind));
         }
     }
     return fired;
@@ -143,14 +146,13 @@ static json_t *line_of(const struct real_result *result, const struct oracle *or
     bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
     json_t *line = json_pack(
         "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type",
-        "real", "scenario", result->scenario, "protocol", protocol_get(result->protocol)->name,
-        "sabotage", result->sabotage, "runs", (json_int_t)result->runs, "late",
-        (json_int_t)result->late, "expected", (json_int_t)result->expected, "commits",
-        (json_int_t)result->commits, "changes", (json_int_t)result->changes, "turned_away",
-        (json_int_t)result->chaos.turned_away, "status", result->status, "clause",
-        broken ? clause_get(result->verdict.breach.clause)->id : NULL, "why",
-        broken ? result->verdict.breach.why : NULL, "evaluated",
-        results_evaluated(oracle->evaluated), "seen", results_seen(oracle->seen));
+        "real", "scenario", result->scenario, "protocol", result->protocol->name, "sabotage",
+        result->sabotage, "runs", (json_int_t)result->runs, "late", (json_int_t)result->late,
+        "expected", (json_int_t)result->expected, "commits", (json_int_t)result->commits, "changes",
+        (json_int_t)result->changes, "turned_away", (json_int_t)result->chaos.turned_away, "status",
+        result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
+        "why", broken ? result->verdict.breach.why : NULL, "evaluated",
+        counts_evaluated(oracle->evaluated), "seen", counts_seen(oracle->seen));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
         json_object_update_new(
@@ -277,14 +279,14 @@ static void write_kinds(const struct real_result *results, size_t count)
     printf(" %8s %8s\n", "all", "planned");
     for (int k = 0; k < CHAOS_KINDS; k++) {
         uint64_t sum = 0, planned = 0;
-        printf("%-15s", chaos_kind_get((enum chaos_kind)k)->name);
+        printf("%-15s", fault_twin_get((enum chaos_kind)k)->name);
         for (size_t i = 0; i < count; i++) {
             sum += results[i].chaos.counted[k];
             planned += results[i].chaos.planned[k];
             printf(" %10" PRIu64, results[i].chaos.counted[k]);
         }
         printf(" %8" PRIu64 " %8" PRIu64 "  %s\n", sum, planned,
-               chaos_kind_get((enum chaos_kind)k)->about);
+               fault_twin_get((enum chaos_kind)k)->about);
         all += sum;
     }
     printf("%" PRIu64 " in all. A seed fixes workload and fault plan; who runs when is up to the "
@@ -301,7 +303,7 @@ struct points {
 };
 
 static struct points points_in(const struct real_result *results, size_t count,
-                               enum protocol_id protocol)
+                               const struct protocol *protocol)
 {
     struct points points = {.count = 0};
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
@@ -322,14 +324,15 @@ static struct points points_in(const struct real_result *results, size_t count,
     return points;
 }
 
-static void write_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+static void write_points(const struct real_result *results, size_t count,
+                         const struct protocol *protocol)
 {
     struct points points = points_in(results, count, protocol);
     if (points.count == 0) {
         return;
     }
-    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol_get(protocol)->name, 7, "",
-           sides[0].text, 7, "", sides[1].text, 7, "", sides[2].text);
+    printf("\n%-14s %*s%-15s %*s%-15s %*s%-15s\n", protocol->name, 7, "", sides[0].text, 7, "",
+           sides[1].text, 7, "", sides[2].text);
     printf("%-14s", "killed at");
     for (int s = 0; s < SWEEP_SIDES; s++) {
         printf(" %10s %11s", "simulated", "PostgreSQL");
@@ -363,22 +366,22 @@ static bool gate_kinds(const struct real_result *results, size_t count)
         }
         if (planned > 0 && hit == 0) {
             fprintf(stderr, "assay real: gate: %s was planned %" PRIu64 " times and never hit\n",
-                    chaos_kind_get((enum chaos_kind)k)->name, planned);
+                    fault_twin_get((enum chaos_kind)k)->name, planned);
             met = false;
         }
     }
     return met;
 }
 
-static bool gate_points(const struct real_result *results, size_t count, enum protocol_id protocol)
+static bool gate_points(const struct real_result *results, size_t count,
+                        const struct protocol *protocol)
 {
     struct points points = points_in(results, count, protocol);
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
             if (points.real[b][s] == 0) {
                 fprintf(stderr, "assay real: gate: %s: nobody was killed at %s, %s\n",
-                        protocol_get(protocol)->name, bundle_name_text((enum bundle_name)b),
-                        sides[s].text);
+                        protocol->name, bundle_name_text((enum bundle_name)b), sides[s].text);
             }
         }
     }
@@ -388,8 +391,8 @@ static bool gate_points(const struct real_result *results, size_t count, enum pr
 bool real_tell_gate(const struct real_result *results, size_t count)
 {
     bool met = gate_kinds(results, count);
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        met = gate_points(results, count, (enum protocol_id)p) && met;
+    for (size_t p = 0; p < protocol_count(); p++) {
+        met = gate_points(results, count, protocol_at(p)) && met;
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t c = 0; c < results[i].unreached_count; c++) {
@@ -411,7 +414,7 @@ void real_tell_faults(const struct real_result *results, size_t count)
         return;
     }
     write_kinds(results, count);
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        write_points(results, count, (enum protocol_id)p);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        write_points(results, count, protocol_at(p));
     }
 }

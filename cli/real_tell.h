@@ -2,30 +2,8 @@
 #ifndef CLI_REAL_TELL_H
 #define CLI_REAL_TELL_H
 
-#include "cli/real_judge.h"
-#include "cli/real_plan.h"
-#include "real/fates.h"
 #include "reports/artefacts.h"
-
-/* What came of a scenario's runs. */
-struct real_result {
-    char scenario[SCENARIO_NAME_SIZE];
-    const char *sabotage; /* NULL: none */
-    enum protocol_id protocol;
-    uint64_t runs, jobs, commits, changes;
-    double seconds;
-    bool storms;                       /* faults were let loose */
-    uint64_t late;                     /* runs whose time was up before their work was done */
-    uint64_t expected;                 /* runs that broke what the scenario is to break, */
-    struct oracle_verdict as_expected; /* ... the last of them */
-    int status;                        /* enum cli_status */
-    struct real_verdict verdict;
-    struct chaos_report chaos;
-    struct fates fates;
-    struct real_profile profile;
-    enum clause_id unreached[SCENARIO_REACHES_MAX]; /* that the scenario is to reach, and did not */
-    size_t unreached_count;
-};
+#include "verify/real_result.h"
 
 /* To people, unless the lines go to stdout; and a line to `results`. `oracle` has judged. */
 void real_tell_result(const struct real_result *result, const struct oracle *oracle,

@@ -1,7 +1,11 @@
 /* assay replay: the same run again. */
-#include "cli/mirror.h"
-#include "cli/one_run.h"
+#include "cli/replay.h"
+
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/server.h"
+#include "verify/mirror.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,77 +13,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char help[] =
-    "usage: assay replay FILE|FINDING [--trace] [--until STEP] [--real] [--dsn DSN] [--edited]\n"
-    "                    [--expect-finding] [--json]\n"
-    "\n"
-    "Runs a schedule that assay run --schedule, assay shrink or a campaign wrote, choice by "
-    "choice,\n"
-    "and says whether it breaks the promise that the file names. A FINDING is its folder, such as\n"
-    "results/findings/tree-3-ACL-16-ledger.\n"
-    "\n"
-    "  --trace           one line an event\n"
-    "  --until STEP      traces up to this step and shows every ledger as it then stands\n"
-    "  --real            in lockstep on PostgreSQL: every statement, value, wait, SQLSTATE and "
-    "row\n"
-    "                    is compared. A private server, unless --dsn names one\n"
-    "  --dsn DSN         a server to use, as libpq takes it; Assay makes a schema there, named by\n"
-    "                    chance, and drops it\n"
-    "  --edited          the file was edited by hand, which is fine\n"
-    "  --expect-finding  a broken promise is status 0, none is status 1\n"
-    "  --json            JSON lines: one of type \"run\", with --trace one of type \"event\" each\n"
-    "\n"
-    "Exit status: 0 every promise held; 1 a promise was broken, or PostgreSQL did otherwise than "
-    "the\n"
-    "simulation; 4 the simulated store was full; 69 no server.\n"
-    "\n"
-    "example: assay replay finding.json --trace\n";
-
-struct request {
-    const char *until, *dsn;
-    char file[4096];
-    uint64_t until_step;
-    bool trace, edited, json, expect_finding, real;
+static const struct option options[] = {
+    {ARGUMENT_ROW(struct replay_request, file, "FILE"),
+     .about = "a schedule, or the folder of a finding, such as "
+              "results/findings/tree-3-ACL-16-ledger"},
+    {FLAG_ROW(struct replay_request, trace, "--trace"), .again = AGAIN_NEVER,
+     .about = "one line an event"},
+    {COUNTED_ROW(struct replay_request, until, "--until", "STEP", 1, UINT32_MAX),
+     .again = AGAIN_NEVER, .right = "it is the number of a step, from 1",
+     .about = "trace up to this step and show every ledger as it then stands"},
+    {FLAG_ROW(struct replay_request, real, "--real"), .again = AGAIN_NEVER,
+     .about = "in lockstep on PostgreSQL: every statement, value, wait, SQLSTATE and row is "
+              "compared"},
+    {DSN_ROW(struct replay_request, "Assay makes a schema there, named by chance, and drops it")},
+    {FLAG_ROW(struct replay_request, edited, "--edited"),
+     .about = "the file was edited by hand, which is fine"},
+    {EXPECT_FINDING_ROW(struct replay_request)},
+    {JSON_ROW(struct replay_request,
+              ": one of type \"run\", with --trace one of type \"event\" each")},
 };
 
 /* A file, or the folder of a finding: then its shrunk schedule, or the one that was found. */
-static void choose_file(const char *path, struct request *request)
+static const char *choose_file(const char *path, char *chosen, size_t size)
 {
     struct stat about;
-    snprintf(request->file, sizeof request->file, "%s", path);
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        snprintf(request->file, sizeof request->file, "%s/shrunk.json", path);
-        if (access(request->file, F_OK) != 0) {
-            snprintf(request->file, sizeof request->file, "%s/schedule.json", path);
-        }
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return path;
     }
-}
-
-static int read_request(int argc, char **argv, struct request *request)
-{
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--until", &request->until, NULL},
-                                         {"--dsn", &request->dsn, NULL},
-                                         {"--real", NULL, &request->real},
-                                         {"--trace", NULL, &request->trace},
-                                         {"--edited", NULL, &request->edited},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status =
-        cli_parse(&cli_replay, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    if (status != CLI_OK) {
-        return status;
+    snprintf(chosen, size, "%s/shrunk.json", path);
+    if (access(chosen, F_OK) != 0) {
+        snprintf(chosen, size, "%s/schedule.json", path);
     }
-    if (arguments.count != 1) {
-        return cli_usage_error(&cli_replay, "one FILE is needed, %d were given", arguments.count);
-    }
-    if (request->until != NULL && (!cli_read_number(request->until, &request->until_step) ||
-                                   request->until_step < 1 || request->until_step > UINT32_MAX)) {
-        return cli_usage_error(&cli_replay, "--until %s: it is the number of a step, from 1",
-                               cli_quote(request->until).text);
-    }
-    choose_file(arguments.positional[0], request);
-    return server_check_dsn(&cli_replay, request->dsn);
+    return chosen;
 }
 
 /* Whether the run did what its file says; says so if it did not. */
@@ -134,7 +99,7 @@ static int follow(void *context, const char *dsn)
 static const struct run_result *run_for_real(void *context, struct run *run,
                                              struct choice_source *source, int *status)
 {
-    const struct request *request = context;
+    const struct replay_request *request = context;
     struct real_run real = {.run = run, .source = source};
     const char *why = mirror_refuses(run->scenario);
     if (why != NULL) {
@@ -151,25 +116,20 @@ static const struct run_result *run_for_real(void *context, struct run *run,
     return *status == CLI_OK ? real.result : NULL;
 }
 
-static int replay(const struct request *request, struct schedule *schedule)
+static int replay_loaded(struct replay_request *request, struct schedule *schedule)
 {
-    char title[SCENARIO_NAME_SIZE + 120], command[4200];
-    struct schedule_fault fault;
-    if (!schedule_load(request->file, request->edited, schedule, &fault)) {
-        return cli_usage_error(&cli_replay, "%s", fault.text);
-    }
+    char title[SCENARIO_NAME_SIZE + 120];
     snprintf(title, sizeof title, "%s, replayed", schedule->scenario->name);
-    snprintf(command, sizeof command, "assay replay %s%s", request->file,
-             request->edited ? " --edited" : "");
-    struct one_run one = {.verb = &cli_replay,
+    struct options_line again = options_again(&cli_replay, request);
+    struct one_run one = {.verb = cli_replay.name,
                           .schedule = schedule,
-                          .trace = request->trace || request->until != NULL,
-                          .until = (uint32_t)request->until_step,
+                          .trace = request->trace || request->until != 0,
+                          .until = (uint32_t)request->until,
                           .json = request->json,
                           .title = title,
-                          .reproduce = command,
+                          .reproduce = again.text,
                           .runs = request->real ? run_for_real : NULL,
-                          .context = (void *)request};
+                          .context = request};
     int status = CLI_OK;
     if (!one_run(&one, &status)) {
         return status;
@@ -180,22 +140,25 @@ static int replay(const struct request *request, struct schedule *schedule)
     return one_run_status(one.result.verdict, request->expect_finding);
 }
 
-static int run(int argc, char **argv)
+static int replay(void *asked, struct schedule *schedule)
 {
-    struct request request = {0};
-    struct schedule schedule;
-    int status = read_request(argc, argv, &request);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (!schedule_make(&schedule)) {
-        fputs("assay replay: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    status = replay(&request, &schedule);
-    schedule_free(&schedule);
-    return status;
+    struct replay_request *request = asked;
+    char chosen[4096];
+    request->file = choose_file(request->file, chosen, sizeof chosen);
+    int status = load_schedule(&cli_replay, request->file, request->edited, schedule);
+    return status == CLI_OK ? replay_loaded(request, schedule) : status;
 }
 
-const struct cli_verb cli_replay = {
-    .name = "replay", .about = "the same run again, step by step", .help = help, .run = run};
+static int run_verb(void *asked)
+{
+    const struct replay_request *request = asked;
+    int status = server_check_dsn(&cli_replay, request->dsn);
+    return status == CLI_OK ? load_with_schedule(&cli_replay, asked, replay) : status;
+}
+
+const struct cli_verb cli_replay = {.name = "replay",
+                                    .about = "the same run again, step by step",
+                                    .options = options,
+                                    .option_count = sizeof options / sizeof *options,
+                                    .request_size = sizeof(struct replay_request),
+                                    .run = run_verb};

@@ -1,64 +1,42 @@
 /* assay report: what results add up to, in words and as files. */
 #include "reports/report.h"
-#include "cli/cli.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
 #include "reports/json_line.h"
 #include "reports/sign_off.h"
+#include "verify/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char help[] =
-    "usage: assay report DIR [--sign-off] [--json]\n"
-    "\n"
-    "Reads DIR/results.jsonl, which a verb wrote with --out DIR, also one that was killed, and\n"
-    "says what it adds up to. Writes report.json, report.html, junit.xml and summary.md into DIR,\n"
-    "again if they are there: they are made of results.jsonl and of nothing else.\n"
-    "\n"
-    "  --sign-off  the acceptance page instead: every promise of the five specifications with\n"
-    "              what shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also\n"
-    "              written to DIR/sign-off.md, unless somebody has changed that since. ./run\n"
-    "              sign-off makes the evidence for it\n"
-    "  --json      the report as one JSON document; with --sign-off JSON lines\n"
-    "\n"
-    "Exit status: that of the results (0 every promise held, 1 one was broken, 4 incomplete, or\n"
-    "nothing ran, ...); with --sign-off 1 if anything failed, 4 if anything is not shown; 64 if\n"
-    "results.jsonl is empty or cannot be read, with the line that is wrong.\n"
-    "\n"
-    "example: assay report results\n";
 
 struct request {
     const char *folder;
     bool sign_off, json;
 };
 
-static int read_request(int argc, char **argv, struct request *request)
-{
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--sign-off", NULL, &request->sign_off},
-                                         {"--json", NULL, &request->json}};
-    int status =
-        cli_parse(&cli_report, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    if (status == CLI_OK && arguments.count != 1) {
-        status = cli_usage_error(&cli_report, "one DIR is needed, %d were given", arguments.count);
-    }
-    request->folder = arguments.positional[0];
-    return status;
-}
+static const struct option options[] = {
+    {ARGUMENT_ROW(struct request, folder, "DIR"),
+     .about = "a folder that a verb wrote with --out, also one that was killed"},
+    {FLAG_ROW(struct request, sign_off, "--sign-off"),
+     .about = "the acceptance page instead: every promise of the five specifications with what "
+              "shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also written to "
+              "DIR/sign-off.md, unless that was changed since. ./run sign-off makes the evidence "
+              "for it"},
+    {FLAG_ROW(struct request, json, "--json"), .again = AGAIN_NEVER,
+     .about = "the report as one JSON document; with --sign-off JSON lines"},
+};
 
 static int load(const struct request *request, struct evidence *evidence)
 {
     char path[ARTEFACTS_PATH_SIZE];
     struct evidence_fault fault;
     size_t length = 0;
-    snprintf(path, sizeof path, "%s/results.jsonl", request->folder);
-    char *text = artefacts_read(path, &length);
+    char *text = load_results(&cli_report, request->folder, &length);
     if (text == NULL) {
-        return cli_usage_error(&cli_report,
-                               "%s: it is a folder that assay wrote with --out, and has no "
-                               "results.jsonl",
-                               cli_quote(request->folder).text);
+        return CLI_USAGE;
     }
+    snprintf(path, sizeof path, "%s/results.jsonl", request->folder);
     bool read = evidence_add(evidence, text, length, path, &fault);
     free(text);
     return read ? CLI_OK : cli_usage_error(&cli_report, "%s", fault.text);
@@ -120,7 +98,7 @@ static int tell_sign_off(const struct request *request, struct artefacts *files,
 {
     static struct sign_off page;
     sign_off_make(&page, evidence);
-    sign_off_write(stdout, request->json ? FORMAT_JSON : cli_text_format(), &page);
+    sign_off_write(stdout, request->json ? FORMAT_JSON : terminal_format(), &page);
     return put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
 }
 
@@ -135,7 +113,7 @@ static int tell(const struct request *request, const struct evidence *evidence)
     } else if (request->json) {
         json_line_write(stdout, json_incref(report));
     } else {
-        report_write(stdout, cli_text_format(), evidence, report);
+        report_write(stdout, terminal_format(), evidence, report);
     }
     json_decref(report);
     if (!written || files.problem[0] != '\0') {
@@ -145,29 +123,25 @@ static int tell(const struct request *request, const struct evidence *evidence)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    struct request request = {0};
+    const struct request *request = asked;
     static struct evidence evidence;
-    int status = read_request(argc, argv, &request);
-    if (status != CLI_OK) {
-        return status;
-    }
-    status = request.sign_off ? check_page(&request) : CLI_OK;
+    int status = request->sign_off ? check_page(request) : CLI_OK;
     if (status != CLI_OK) {
         return status;
     }
     evidence_begin(&evidence);
-    status = load(&request, &evidence);
+    status = load(request, &evidence);
     evidence_end(&evidence);
-    if (status == CLI_OK) {
-        status = tell(&request, &evidence);
-    }
+    status = status == CLI_OK ? tell(request, &evidence) : status;
     evidence_free(&evidence);
     return status;
 }
 
 const struct cli_verb cli_report = {.name = "report",
                                     .about = "what results add up to; the page to sign",
-                                    .help = help,
-                                    .run = run};
+                                    .options = options,
+                                    .option_count = sizeof options / sizeof *options,
+                                    .request_size = sizeof(struct request),
+                                    .run = run_verb};

@@ -1,5 +1,6 @@
 #include "cli/results.h"
 
+#include "cli/options.h"
 #include "faults/catalogue.h"
 #include "model/identity.h"
 #include "real/store.h"
@@ -17,22 +18,6 @@ static struct {
     bool expects_finding;
 } program;
 
-/* An argument as a shell takes it. */
-static void write_argument(FILE *out, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "-_./:=,@%+";
-    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, out);
-    }
-    fputc('\'', out);
-}
-
 void results_begin(const struct results_build *build, int argc, char **argv)
 {
     program.build = *build;
@@ -43,7 +28,7 @@ void results_begin(const struct results_build *build, int argc, char **argv)
     fputs("assay", out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        write_argument(out, argv[i]);
+        options_write_word(out, argv[i]);
         program.expects_finding =
             program.expects_finding || strcmp(argv[i], "--expect-finding") == 0;
     }
@@ -68,7 +53,7 @@ struct results_hash results_hash(const char *bytes, size_t length)
 static json_t *program_hash(void)
 {
     size_t length = 0;
-    char *bytes = artefacts_read("/proc/self/exe", &length);
+    char *bytes = artefacts_read(program.build.binary, &length);
     json_t *hash = json_string(bytes == NULL ? "" : results_hash(bytes, length).text);
     free(bytes);
     return hash;
@@ -172,37 +157,4 @@ int results_close(struct artefacts *results, const struct cli_verb *verb, int st
         return status == CLI_OK ? CLI_UNAVAILABLE : status;
     }
     return status;
-}
-
-/* ---- counts ---------------------------------------------------------------------------------- */
-
-void results_form(json_t *line, const struct scenario *scenario)
-{
-    if (scenario->protocol == PROTOCOL_ACTIVITY) {
-        json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
-    }
-}
-
-json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
-{
-    json_t *object = json_object();
-    for (int c = 0; c < CLAUSE_COUNT; c++) {
-        if (evaluated[c] > 0) {
-            json_object_set_new(object, clause_get((enum clause_id)c)->id,
-                                json_integer((json_int_t)evaluated[c]));
-        }
-    }
-    return object;
-}
-
-json_t *results_seen(const uint64_t seen[SIGHT_COUNT])
-{
-    json_t *object = json_object();
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        if (seen[i] > 0) {
-            json_object_set_new(object, oracle_sighting_text((enum oracle_sighting)i),
-                                json_integer((json_int_t)seen[i]));
-        }
-    }
-    return object;
 }

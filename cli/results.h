@@ -7,16 +7,17 @@
 #define CLI_RESULTS_H
 
 #include "cli/cli.h"
-#include "model/oracle/oracle.h"
 #include "reports/artefacts.h"
-#include "scenarios/scenario.h"
 
-/* Of which sources the program was built, and how: main.c knows. */
+/* Of which sources the program was built, and how: built.c knows. */
 struct results_build {
     const char *version, *commit, *compiler, *flags;
     bool dirty;
     const char *clauses_hash, *errata_hash; /* SHA-256 of the tables */
+    const char *binary; /* the file that is hashed; of a benchmark, the assay it was built with, so
+                           that its results count as those of one build with assay's */
 };
+extern const struct results_build results_built;
 
 /* The program and its command line, before any verb runs. */
 void results_begin(const struct results_build *build, int argc, char **argv);
@@ -47,13 +48,5 @@ struct results_hash {
     char text[65];
 };
 struct results_hash results_hash(const char *bytes, size_t length);
-
-/* For lines about runs of an activity scenario: whether its commits are "merged" or "literal". */
-void results_form(json_t *line, const struct scenario *scenario);
-
-/* For lines about runs: how often each clause was evaluated, and each path seen; those that were
- * not at all are left out. */
-json_t *results_evaluated(const uint64_t evaluated[CLAUSE_COUNT]);
-json_t *results_seen(const uint64_t seen[SIGHT_COUNT]);
 
 #endif

@@ -1,69 +1,47 @@
 /* assay sabotage: plants each bug and says which promise finds it, and how soon. */
-#include "cli/hunt.h"
-#include "cli/interrupt.h"
-#include "cli/one_run.h"
+#include "cli/options.h"
 #include "cli/real.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
 #include "sim/campaign.h"
+#include "verify/hunt.h"
+#include "verify/interrupt.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay sabotage [NAME...] [OPTION...]\n"
-    "\n"
-    "Plants each bug in the protocol, one at a time, and runs schedules until a promise breaks. "
-    "The\n"
-    "named ones are failures that real systems had; the others are enumerated mechanically from\n"
-    "every transaction of the protocol. A kill counts only if the sound engine keeps its word on "
-    "the\n"
-    "same seed and on what the finding shrinks to; a path that the sound engine takes and the "
-    "other\n"
-    "one never does counts, too. What nobody can see is listed as equivalent, and shown to be: "
-    "small\n"
-    "scopes that reach it are searched whole with either engine, and come to the same ends by the\n"
-    "same paths. What differs there without breaking a promise is \"not shown\".\n"
-    "\n"
-    "  NAME              a sabotage (assay list sabotages), or the beginning of several: step-2/\n"
-    "  --schedules N     how many to try for a named one (default 1000); ten times as many for "
-    "an\n"
-    "                    enumerated one\n"
-    "  --base-seeds N    hunt N times from different seeds; shows the median and the most. What "
-    "is\n"
-    "                    listed as equivalent is hunted once\n"
-    "  --strategy S      how schedules are drawn (assay campaign --help): random, pct, or both, "
-    "which\n"
-    "                    shows them side by side; of both, the named ones unless others are NAMEd\n"
-    "  --without CLAUSE  do not judge this promise: what would be missed? May be given again\n"
-    "  --real            on PostgreSQL: once each, named ones that need no luck with the timing, "
-    "or\n"
-    "                    those that are NAMEd\n"
-    "  --jobs J          threads (default: one a core)\n"
-    "  --json            JSON lines: one of type \"sabotage\" each, and a summary\n"
-    "  --out DIR         keep results and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 every sabotage was found that is not listed as equivalent, and of the others "
-    "nine\n"
-    "in ten are shown; 1 the sound engine broke a promise; 4 one survived or was found though it "
-    "is\n"
-    "listed as equivalent, more than one in ten are not shown, a promise of kind safe or live "
-    "reports\n"
-    "none with all others switched off, or it was interrupted.\n"
-    "\n"
-    "example: assay sabotage lost-snapshot job-state-first --base-seeds 20\n"
-    "example: assay sabotage --strategy both --base-seeds 20\n";
-
 struct request {
-    const char *schedules, *base_seeds, *jobs, *strategy, *out;
+    const char *strategy, *out;
     struct choice_strategy strategies[2];
     size_t strategy_count;
     struct artefacts *results;
-    uint64_t schedules_max, bases, job_count;
+    uint64_t schedules, bases, jobs;
     bool json, real;
-    bool without[CLAUSE_COUNT];
-    bool anything_off;
+    struct cli_values without;
+    bool off[CLAUSE_COUNT]; /* what --without names */
     struct cli_arguments names;
+};
+
+static const struct option options[] = {
+    {ARGUMENTS_ROW(struct request, names, "NAME", false), .names = NAMES_OF_SABOTAGES,
+     .about = "a sabotage (assay list sabotages), or the beginning of several: step-2/; all "
+              "without it"},
+    {NUMBER_ROW(struct request, schedules, "--schedules", 1, 1000000), .usual = 1000,
+     .about = "how many to try for a named one; ten times as many for an enumerated one"},
+    {NUMBER_ROW(struct request, bases, "--base-seeds", 1, HUNT_BASE_SEEDS_MAX), .usual = 1,
+     .about = "hunt N times from different seeds and show the median and the most; what is listed "
+              "as equivalent is hunted once"},
+    {STRATEGY_ROW(struct request, " (see assay campaign --help); or both, which shows them side "
+                                  "by side, of the named ones unless NAMEs say others")},
+    {WITHOUT_ROW(struct request, "CLAUSE", ": what would be missed?")},
+    {FLAG_ROW(struct request, real, "--real"),
+     .about = "on PostgreSQL: once each, named ones that need no luck with the timing, or those "
+              "that are NAMEd"},
+    {JOBS_ROW(struct request, HUNT_JOBS_MAX)},
+    {JSON_ROW(struct request, ": one of type \"sabotage\" each, and a summary")},
+    {OUT_ROW(struct request, "results and a report")},
 };
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -79,44 +57,12 @@ static int read_strategies(struct request *request)
                : status;
 }
 
-static int read_request(int argc, char **argv, struct request *request)
+/* What the words of the request mean. */
+static int read_request(struct request *request)
 {
-    struct cli_values without;
-    const struct cli_option options[] = {{"--schedules", &request->schedules, NULL},
-                                         {"--base-seeds", &request->base_seeds, NULL},
-                                         {"--jobs", &request->jobs, NULL},
-                                         {"--strategy", &request->strategy, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--real", NULL, &request->real},
-                                         {"--json", NULL, &request->json}};
-    int status = cli_take_values(&cli_sabotage, &argc, argv, "--without", &without);
-    if (status == CLI_OK) {
-        status = one_run_without(&cli_sabotage, &without, request->without, NULL);
-    }
-    if (status == CLI_OK) {
-        status = cli_parse(&cli_sabotage, argc, argv, options, sizeof options / sizeof *options,
-                           &request->names);
-    }
-    request->anything_off = without.count > 0;
-    request->schedules_max = 1000;
-    request->bases = 1;
-    request->job_count = cli_cores(HUNT_JOBS_MAX);
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_sabotage, "--schedules", request->schedules, 1, 1000000,
-                                   &request->schedules_max);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_sabotage, "--base-seeds", request->base_seeds, 1,
-                                   HUNT_BASE_SEEDS_MAX, &request->bases);
-    }
-    if (status == CLI_OK) {
-        status = read_strategies(request);
-    }
-    if (status == CLI_OK) {
-        status = cli_number_option(&cli_sabotage, "--jobs", request->jobs, 1, HUNT_JOBS_MAX,
-                                   &request->job_count);
-    }
-    return status;
+    int status = one_run_without(&cli_sabotage, &request->without, request->off, NULL);
+    request->jobs = request->jobs == 0 ? cli_cores(HUNT_JOBS_MAX) : request->jobs;
+    return status == CLI_OK ? read_strategies(request) : status;
 }
 
 /* Asked for by its name, by the beginning of it, or by naming none. */
@@ -224,7 +170,7 @@ static void write_dispute(const struct trial *trial)
 }
 
 struct summary {
-    size_t fates[PROTOCOL_COUNT][FATE_COUNT], all[FATE_COUNT];
+    size_t fates[PROTOCOLS_MAX][FATE_COUNT], all[FATE_COUNT];
     size_t disputed;              /* hunts in which the sound engine broke a promise, too */
     uint32_t kills[CLAUSE_COUNT]; /* sabotages that each promise found */
     size_t toothless;             /* safe and live promises that report none by themselves */
@@ -246,7 +192,7 @@ static struct summary sum_up_all(const struct hunt *hunt)
         if (!trial->done) {
             continue; /* interrupted before */
         }
-        summary.fates[trial->sabotage.protocol][hunt_fate(trial)]++;
+        summary.fates[protocol_place(trial->sabotage.protocol)][hunt_fate(trial)]++;
         summary.all[hunt_fate(trial)]++;
         summary.disputed += hunt_dispute(trial) != NULL;
         for (uint64_t b = 0; b < trial->bases; b++) {
@@ -325,8 +271,7 @@ static bool judge_alone(const struct request *request, const struct hunt *hunt,
         uint64_t enough = trial == NULL ? 0 : trial->kills[0].schedules;
         const struct kill_hunting hunting = {
             .base_seed = 1,
-            .schedules_max =
-                (uint32_t)(enough > request->schedules_max ? enough : request->schedules_max),
+            .schedules_max = (uint32_t)(enough > request->schedules ? enough : request->schedules),
             .strategy = request->strategies[0]};
         struct kill kill;
         struct sabotage by;
@@ -347,7 +292,7 @@ static bool judge_alone(const struct request *request, const struct hunt *hunt,
 /* Whether every promise had its chance: all sabotages, all promises on. */
 static bool is_whole(const struct request *request)
 {
-    return request->names.count == 0 && !request->anything_off && request->strategy_count == 1;
+    return request->names.count == 0 && request->without.count == 0 && request->strategy_count == 1;
 }
 
 static bool too_many_not_shown(const struct summary *summary)
@@ -360,8 +305,8 @@ static void write_protocols(const struct summary *summary)
 {
     printf("\n\n%-10s %6s %17s %10s %9s %20s\n", "protocol", "found", "shown equivalent",
            "not shown", "survived", "wrongly equivalent");
-    for (int p = 0; p <= PROTOCOL_COUNT; p++) {
-        const size_t *fates = p < PROTOCOL_COUNT ? summary->fates[p] : summary->all;
+    for (size_t p = 0; p <= protocol_count(); p++) {
+        const size_t *fates = p < protocol_count() ? summary->fates[p] : summary->all;
         size_t count = 0;
         for (int f = 0; f < FATE_COUNT; f++) {
             count += fates[f];
@@ -370,9 +315,9 @@ static void write_protocols(const struct summary *summary)
             continue;
         }
         printf("%-10s %6zu %17zu %10zu %9zu %20zu\n",
-               p < PROTOCOL_COUNT ? protocol_get((enum protocol_id)p)->name : "all",
-               fates[FATE_FOUND], fates[FATE_EQUIVALENT], fates[FATE_NOT_SHOWN],
-               fates[FATE_SURVIVED], fates[FATE_NOT_EQUIVALENT]);
+               p < protocol_count() ? protocol_at(p)->name : "all", fates[FATE_FOUND],
+               fates[FATE_EQUIVALENT], fates[FATE_NOT_SHOWN], fates[FATE_SURVIVED],
+               fates[FATE_NOT_EQUIVALENT]);
     }
 }
 
@@ -408,9 +353,9 @@ static void write_summary(const struct request *request, const struct hunt *hunt
 static json_t *protocols_json(const struct summary *summary)
 {
     json_t *protocols = json_object();
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         const size_t *fates = summary->fates[p];
-        json_object_set_new(protocols, protocol_get((enum protocol_id)p)->name,
+        json_object_set_new(protocols, protocol_at(p)->name,
                             json_pack("{s:I, s:I, s:I, s:I, s:I}", "found",
                                       (json_int_t)fates[FATE_FOUND], "equivalent",
                                       (json_int_t)fates[FATE_EQUIVALENT], "not_shown",
@@ -528,13 +473,11 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
         }
     }
     if (!hunt_all(hunt)) {
-        fputs("assay sabotage: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_sabotage);
     }
     struct summary summary = sum_up_all(hunt);
     if (is_whole(request) && hunt->done == hunt->count && !judge_alone(request, hunt, &summary)) {
-        fputs("assay sabotage: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_sabotage);
     }
     write_all(request, hunt, &summary);
     bool missed = summary.all[FATE_SURVIVED] + summary.all[FATE_NOT_EQUIVALENT] > 0 ||
@@ -580,47 +523,46 @@ static int hunt_on_server(const struct request *request)
 static int hunt_in_simulation(const struct request *request)
 {
     struct hunt hunt = {
-        .schedules_max = request->schedules_max,
-        .job_count = request->job_count,
-        .without = request->without,
+        .schedules_max = request->schedules,
+        .job_count = request->jobs,
+        .without = request->off,
         .results = request->results,
         .trials = calloc(sabotage_count() * request->strategy_count, sizeof *hunt.trials)};
     if (hunt.trials == NULL) {
-        fputs("assay sabotage: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_sabotage);
     }
     int status = hunt_and_tell(request, &hunt);
     hunt_free(&hunt);
     return status;
 }
 
-static int run_verb(int argc, char **argv)
+static int run_verb(void *asked)
 {
-    struct request request = {0};
+    struct request *request = asked;
     struct artefacts results;
-    int status = read_request(argc, argv, &request);
-    if (status == CLI_OK) {
-        status = check_names(&request);
-    }
-    if (!request.real) {
+    int status = read_request(request);
+    status = status == CLI_OK ? check_names(request) : status;
+    if (!request->real) {
         interrupt_watch();
     }
     if (status == CLI_OK) {
         status = results_open(&results, &(struct results_plan){.verb = &cli_sabotage,
-                                                               .folder = request.out,
-                                                               .json = request.json,
+                                                               .folder = request->out,
+                                                               .json = request->json,
                                                                .base_seed = 1,
-                                                               .jobs = request.job_count});
+                                                               .jobs = request->jobs});
     }
     if (status != CLI_OK) {
         return status;
     }
-    request.results = &results;
-    status = request.real ? hunt_on_server(&request) : hunt_in_simulation(&request);
+    request->results = &results;
+    status = request->real ? hunt_on_server(request) : hunt_in_simulation(request);
     return results_close(&results, &cli_sabotage, status);
 }
 
 const struct cli_verb cli_sabotage = {.name = "sabotage",
                                       .about = "plants each bug and says which promise finds it",
-                                      .help = help,
+                                      .options = options,
+                                      .option_count = sizeof options / sizeof *options,
+                                      .request_size = sizeof(struct request),
                                       .run = run_verb};

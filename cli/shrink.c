@@ -1,60 +1,37 @@
 /* assay shrink: a smaller schedule that breaks the same promise. */
 #include "sim/shrink.h"
-#include "cli/one_run.h"
+#include "cli/load.h"
+#include "cli/options.h"
+#include "cli/replay.h"
 #include "reports/json_line.h"
+#include "verify/one_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay shrink FILE [--to FILE] [--edited] [--json]\n"
-    "\n"
-    "Takes a schedule that breaks a promise and looks for a smaller one that breaks the same:\n"
-    "fewer activities, jobs, workers, faults and choices.\n"
-    "\n"
-    "  --to FILE  where the smaller schedule goes (default: FILE with .shrunk.json at its end);\n"
-    "             a file that is there is not written over\n"
-    "  --edited   the schedule was edited by hand, which is fine\n"
-    "  --json     JSON lines: one of type \"shrink\"\n"
-    "\n"
-    "Exit status: 0 it was shrunk; 4 it breaks no promise.\n"
-    "\n"
-    "example: assay shrink finding.json --to smaller.json\n";
-
 struct request {
     const char *file, *to;
-    char usual_to[600];
     bool edited, json;
 };
 
-static int read_request(int argc, char **argv, struct request *request)
+static const struct option options[] = {
+    {ARGUMENT_ROW(struct request, file, "FILE"), .about = "a schedule that breaks a promise"},
+    {TEXT_ROW(struct request, to, "--to", "FILE"),
+     .usual_text = "FILE with .shrunk.json at its end",
+     .about = "where the smaller schedule goes; a file that is there is not written over"},
+    {FLAG_ROW(struct request, edited, "--edited"),
+     .about = "the schedule was edited by hand, which is fine"},
+    {JSON_ROW(struct request, ": one of type \"shrink\"")},
+};
+
+/* FILE with .shrunk.json at its end. False: the name is too long. */
+static bool name_usual(const char *file, char *name, size_t size)
 {
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--to", &request->to, NULL},
-                                         {"--edited", NULL, &request->edited},
-                                         {"--json", NULL, &request->json}};
-    int status =
-        cli_parse(&cli_shrink, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (arguments.count != 1) {
-        return cli_usage_error(&cli_shrink, "one FILE is needed, %d were given", arguments.count);
-    }
-    request->file = arguments.positional[0];
-    if (request->to == NULL) {
-        size_t length = strlen(request->file);
-        size_t stem =
-            length > 5 && strcmp(request->file + length - 5, ".json") == 0 ? length - 5 : length;
-        if (stem > sizeof request->usual_to - 16) {
-            return cli_usage_error(&cli_shrink, "the name is too long; give --to FILE");
-        }
-        snprintf(request->usual_to, sizeof request->usual_to, "%.*s.shrunk.json", (int)stem,
-                 request->file);
-        request->to = request->usual_to;
-    }
-    return CLI_OK;
+    size_t length = strlen(file);
+    bool json = length > 5 && strcmp(file + length - 5, ".json") == 0;
+    int used = snprintf(name, size, "%.*s.shrunk.json", (int)(json ? length - 5 : length), file);
+    return used > 0 && (size_t)used < size;
 }
 
 /* A schedule that does not say what it breaks is run to find out. */
@@ -107,13 +84,13 @@ static void write_json(const struct request *request, const struct schedule *sch
 static void tell(const struct request *request, struct schedule *schedule,
                  const struct shrink_report *report)
 {
-    char command[700];
     int status;
-    snprintf(command, sizeof command, "assay replay %s", request->to);
-    struct one_run one = {.verb = &cli_shrink,
+    struct options_line again =
+        options_again(&cli_replay, &(struct replay_request){.file = request->to});
+    struct one_run one = {.verb = cli_shrink.name,
                           .schedule = schedule,
                           .title = schedule->scenario->name,
-                          .reproduce = command};
+                          .reproduce = again.text};
     one_run(&one, &status);
     printf("shrunk from %" PRIu32 " steps and %zu choices to %" PRIu32 " and %zu in %" PRIu32
            " runs; written to %s\n",
@@ -121,21 +98,16 @@ static void tell(const struct request *request, struct schedule *schedule,
            report->tried, request->to);
 }
 
-static int shrink_it(const struct request *request, struct schedule *schedule)
+static int shrink_loaded(const struct request *request, struct schedule *schedule)
 {
-    struct schedule_fault fault;
     struct shrink_report report;
-    if (!schedule_load(request->file, request->edited, schedule, &fault)) {
-        return cli_usage_error(&cli_shrink, "%s", fault.text);
-    }
     if (!learn_clause(schedule)) {
         fprintf(stderr, "assay shrink: %s breaks no promise; there is nothing to shrink\n",
                 request->file);
         return CLI_INCOMPLETE;
     }
     if (!shrink(schedule, NULL, NULL, &report)) {
-        fputs("assay shrink: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_shrink);
     }
     int status = write_schedule(request, schedule);
     if (status == CLI_OK && request->json) {
@@ -146,24 +118,26 @@ static int shrink_it(const struct request *request, struct schedule *schedule)
     return status;
 }
 
-static int run_verb(int argc, char **argv)
+static int shrink_asked(void *asked, struct schedule *schedule)
 {
-    struct request request = {0};
-    struct schedule schedule;
-    int status = read_request(argc, argv, &request);
-    if (status != CLI_OK) {
-        return status;
+    struct request *request = asked;
+    char usual[600];
+    if (request->to == NULL && !name_usual(request->file, usual, sizeof usual)) {
+        return cli_usage_error(&cli_shrink, "the name is too long; give --to FILE");
     }
-    if (!schedule_make(&schedule)) {
-        fputs("assay shrink: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    status = shrink_it(&request, &schedule);
-    schedule_free(&schedule);
-    return status;
+    request->to = request->to == NULL ? usual : request->to;
+    int status = load_schedule(&cli_shrink, request->file, request->edited, schedule);
+    return status == CLI_OK ? shrink_loaded(request, schedule) : status;
+}
+
+static int run_verb(void *request)
+{
+    return load_with_schedule(&cli_shrink, request, shrink_asked);
 }
 
 const struct cli_verb cli_shrink = {.name = "shrink",
                                     .about = "a smaller schedule with the same broken promise",
-                                    .help = help,
+                                    .options = options,
+                                    .option_count = sizeof options / sizeof *options,
+                                    .request_size = sizeof(struct request),
                                     .run = run_verb};

@@ -1,7 +1,7 @@
 /* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
-#include "cli/cli.h"
-#include "cli/interrupt.h"
+#include "cli/options.h"
 #include "reports/artefacts.h"
+#include "verify/interrupt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,23 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static const char help[] =
-    "usage: assay sign-off --out DIR [--with DIR]... [--only STEP]...\n"
-    "\n"
-    "Makes the evidence that a sign-off needs, a folder a step in DIR/steps, puts all of it into\n"
-    "DIR/evidence, and writes the acceptance page to DIR/evidence/sign-off.md. ./run sign-off\n"
-    "does this, with the unit tests and proofs that they can fail (./test --proofs) first, and "
-    "writes\n"
-    "to ./sign-off unless told otherwise.\n"
-    "\n"
-    "  --out DIR    must be empty or new\n"
-    "  --with DIR   evidence that was made before, such as that of the unit tests\n"
-    "  --only STEP  this step only; may be given several times. What is left out is NOT SHOWN\n"
-    "\n"
-    "Exit status: 0 everything is shown and holds; 1 something failed; 4 something is not shown.\n"
-    "\n"
-    "example: assay sign-off --out acceptance\n";
 
 #define STEP_WORDS_MAX 20
 
@@ -78,6 +61,15 @@ static const struct step {
 struct request {
     const char *out;
     struct cli_values with, only;
+};
+
+static const struct option options[] = {
+    {TEXT_ROW(struct request, out, "--out", "DIR"), .needed = true,
+     .about = "where all of it goes; it must be empty or new"},
+    {TEXTS_ROW(struct request, with, "--with", "DIR"),
+     .about = "evidence that was made before, such as that of the unit tests"},
+    {TEXTS_ROW(struct request, only, "--only", "STEP"), .names = NAMES_OF_NOTHING,
+     .about = "this step only; what is left out is NOT SHOWN"},
 };
 
 static bool is_wanted(const struct request *request, const char *name)
@@ -206,29 +198,15 @@ static int sign_off(const struct request *request)
     return put_together(request);
 }
 
-static int run(int argc, char **argv)
+static int run_verb(void *request)
 {
-    struct request request = {0};
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--out", &request.out, NULL}};
-    int status = cli_take_values(&cli_sign_off, &argc, argv, "--with", &request.with);
-    if (status == CLI_OK) {
-        status = cli_take_values(&cli_sign_off, &argc, argv, "--only", &request.only);
-    }
-    if (status == CLI_OK) {
-        status = cli_parse(&cli_sign_off, argc, argv, options, sizeof options / sizeof *options,
-                           &arguments);
-    }
-    if (status == CLI_OK && (arguments.count != 0 || request.out == NULL)) {
-        status = cli_usage_error(&cli_sign_off, "it takes --out DIR, and no argument");
-    }
-    if (status == CLI_OK) {
-        status = check_steps(&request);
-    }
-    return status == CLI_OK ? sign_off(&request) : status;
+    int status = check_steps(request);
+    return status == CLI_OK ? sign_off(request) : status;
 }
 
 const struct cli_verb cli_sign_off = {.name = "sign-off",
                                       .about = "the whole evidence, and the page that is signed",
-                                      .help = help,
-                                      .run = run};
+                                      .options = options,
+                                      .option_count = sizeof options / sizeof *options,
+                                      .request_size = sizeof(struct request),
+                                      .run = run_verb};

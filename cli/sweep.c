@@ -1,88 +1,38 @@
 /* assay sweep: the same run, crashed at every point. */
 #include "sim/sweep.h"
-#include "cli/interrupt.h"
-#include "cli/live.h"
-#include "cli/one_run.h"
+#include "cli/load.h"
+#include "cli/options.h"
 #include "cli/results.h"
+#include "cli/run_options.h"
+#include "verify/counts.h"
+#include "verify/interrupt.h"
+#include "verify/live.h"
+#include "verify/one_run.h"
+#include "verify/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: assay sweep SCENARIO --seed N [--depth D] [--sabotage NAME] [--expect-finding] "
-    "[--json]\n"
-    "                   [--out DIR]\n"
-    "\n"
-    "Runs a scenario without faults, then again and again with a crash before, inside and after\n"
-    "each of its transactions; at depth 2 it crashes once more at every point of the recovery.\n"
-    "The seed says who runs when.\n"
-    "\n"
-    "  --depth D         crashes in one run: 1, 2 or 3 (default 1)\n"
-    "  --sabotage NAME   plants a bug (assay list sabotages)\n"
-    "  --expect-finding  a broken promise is status 0, none is status 1\n"
-    "  --json            JSON lines: one of type \"sweep\"\n"
-    "  --out DIR         keep results, a finding and a report there; DIR must be empty or new\n"
-    "\n"
-    "Exit status: 0 every promise held at every point; 1 a promise was broken; 4 interrupted.\n"
-    "\n"
-    "example: assay sweep tree-7 --seed 1 --depth 2\n";
-
 static const char *const side_names[SWEEP_SIDES] = {"before begin", "before commit",
                                                     "after commit"};
 
 struct request {
-    const char *scenario, *seed, *depth, *sabotage, *out;
-    uint64_t seed_number, depth_number;
+    const char *scenario, *sabotage, *out;
+    uint64_t seed, depth;
     bool json, expect_finding;
 };
 
-static int read_request(int argc, char **argv, struct request *request)
-{
-    struct cli_arguments arguments;
-    const struct cli_option options[] = {{"--seed", &request->seed, NULL},
-                                         {"--depth", &request->depth, NULL},
-                                         {"--sabotage", &request->sabotage, NULL},
-                                         {"--out", &request->out, NULL},
-                                         {"--json", NULL, &request->json},
-                                         {"--expect-finding", NULL, &request->expect_finding}};
-    int status =
-        cli_parse(&cli_sweep, argc, argv, options, sizeof options / sizeof *options, &arguments);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (arguments.count != 1) {
-        return cli_usage_error(&cli_sweep, "one SCENARIO is needed, %d were given",
-                               arguments.count);
-    }
-    request->scenario = arguments.positional[0];
-    if (request->seed == NULL || !cli_read_number(request->seed, &request->seed_number) ||
-        request->seed_number > INT64_MAX) {
-        return cli_usage_error(&cli_sweep,
-                               "--seed N is needed: a number from 0 to 9223372036854775807");
-    }
-    request->depth_number = 1;
-    return cli_number_option(&cli_sweep, "--depth", request->depth, 1, SWEEP_DEPTH_MAX,
-                             &request->depth_number);
-}
-
-static int load(const struct request *request, struct schedule *schedule)
-{
-    struct scenario_fault fault;
-    if (!scenario_load(request->scenario, schedule->scenario, &fault)) {
-        return cli_usage_error(&cli_sweep, "%s", fault.text);
-    }
-    schedule->sabotaged = request->sabotage != NULL;
-    if (schedule->sabotaged && !sabotage_find(request->sabotage, &schedule->sabotage)) {
-        return cli_usage_error(&cli_sweep,
-                               "--sabotage %s: there is none; assay list sabotages shows them",
-                               cli_quote(request->sabotage).text);
-    }
-    schedule->seed = request->seed_number;
-    return schedule->sabotaged
-               ? one_run_check_sabotage(&cli_sweep, &schedule->sabotage, schedule->scenario)
-               : CLI_OK;
-}
+static const struct option options[] = {
+    {SCENARIO_ROW(struct request)},
+    {SEED_ROW(struct request)},
+    {COUNTED_ROW(struct request, depth, "--depth", "D", 1, SWEEP_DEPTH_MAX), .usual = 1,
+     .about = "crashes in one run"},
+    {SABOTAGE_ROW(struct request)},
+    {EXPECT_FINDING_ROW(struct request)},
+    {JSON_ROW(struct request, ": one of type \"sweep\"")},
+    {OUT_ROW(struct request, "results, a finding and a report")},
+};
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
@@ -126,8 +76,8 @@ static void write_summary(const struct request *request, const struct sweep_repo
 {
     write_table(report);
     printf("\n%s, seed %" PRIu64 ": %" PRIu32 " transactions without a crash", request->scenario,
-           request->seed_number, report->transactions);
-    for (unsigned d = 0; d < request->depth_number; d++) {
+           request->seed, report->transactions);
+    for (unsigned d = 0; d < request->depth; d++) {
         printf("; %" PRIu64 " points at depth %u", report->points[d], d + 1);
     }
     printf("\n%" PRIu64 " runs, %" PRIu64 " steps, %" PRIu64 " crashes fired, digest %016" PRIx64
@@ -162,9 +112,9 @@ static void write_line(const struct request *request, struct artefacts *results,
 {
     char digest[17], seed[24];
     snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
-    snprintf(seed, sizeof seed, "%" PRIu64, request->seed_number);
+    snprintf(seed, sizeof seed, "%" PRIu64, request->seed);
     json_t *points = json_array(), *kinds = json_object();
-    for (unsigned d = 0; d < request->depth_number; d++) {
+    for (unsigned d = 0; d < request->depth; d++) {
         json_array_append_new(points, json_integer((json_int_t)report->points[d]));
     }
     for (int side = 0; side < SWEEP_SIDES; side++) {
@@ -179,13 +129,13 @@ static void write_line(const struct request *request, struct artefacts *results,
                   (json_int_t)fired(report), "digest", digest, "broken", report->broken, "clause",
                   report->broken ? clause_get(report->breach.breach.clause)->id : NULL);
     json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
-    json_object_set_new(line, "depth", json_integer((json_int_t)request->depth_number));
-    results_form(line, run->scenario);
-    json_object_set_new(line, "protocol", json_string(protocol_get(run->scenario->protocol)->name));
+    json_object_set_new(line, "depth", json_integer((json_int_t)request->depth));
+    counts_form(line, run->scenario);
+    json_object_set_new(line, "protocol", json_string(run->scenario->protocol->name));
     json_object_set_new(line, "fired", kinds);
     json_object_set_new(line, "crash_points", points_json(report));
-    json_object_set_new(line, "evaluated", results_evaluated(run->oracle.evaluated));
-    json_object_set_new(line, "seen", results_seen(run->oracle.seen));
+    json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));
+    json_object_set_new(line, "seen", counts_seen(run->oracle.seen));
     artefacts_line(results, line);
 }
 
@@ -221,17 +171,13 @@ static void record(struct run *run, struct schedule *schedule, const struct swee
 static void tell(const struct request *request, struct schedule *schedule,
                  struct artefacts *results)
 {
-    char command[400];
     int status;
-    snprintf(command, sizeof command, "assay sweep %s --seed %" PRIu64 " --depth %" PRIu64 "%s%s",
-             request->scenario, request->seed_number, request->depth_number,
-             request->sabotage == NULL ? "" : " --sabotage ",
-             request->sabotage == NULL ? "" : request->sabotage);
-    struct one_run one = {.verb = &cli_sweep,
+    struct options_line again = options_again(&cli_sweep, request);
+    struct one_run one = {.verb = cli_sweep.name,
                           .schedule = schedule,
                           .shrinks = true,
                           .title = request->scenario,
-                          .reproduce = command,
+                          .reproduce = again.text,
                           .quiet = request->json,
                           .results = results,
                           .counted = true};
@@ -244,12 +190,10 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
 {
     struct sweep_report report;
     struct live live = live_begin();
-    bool done = sweep(run, request->seed_number, (unsigned)request->depth_number, &report,
-                      show_progress, &live);
+    bool done = sweep(run, request->seed, (unsigned)request->depth, &report, show_progress, &live);
     live_end(&live);
     if (!done && !interrupt_seen()) {
-        fputs("assay sweep: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_sweep);
     }
     if (report.broken && report.breach.verdict == RUN_STORE_FULL) {
         fputs("assay sweep: the simulated store was full; nothing is said\n", stderr);
@@ -273,52 +217,47 @@ static int sweep_kept(const struct request *request, struct schedule *schedule, 
 {
     struct artefacts results;
     interrupt_watch();
+    watchdog_enter();
     int status = results_open(&results, &(struct results_plan){.verb = &cli_sweep,
                                                                .folder = request->out,
                                                                .json = request->json,
-                                                               .base_seed = request->seed_number,
+                                                               .base_seed = request->seed,
                                                                .jobs = 1});
     return status != CLI_OK
                ? status
                : results_close(&results, &cli_sweep, sweep_it(request, schedule, run, &results));
 }
 
-static int sweep_made(const struct request *request, struct schedule *schedule, struct run *run)
+static int sweep_loaded(const struct request *request, struct schedule *schedule)
 {
-    int status = load(request, schedule);
-    if (status != CLI_OK) {
-        return status;
-    }
-    if (!run_make(run, schedule->scenario, schedule->sabotaged ? &schedule->sabotage : NULL)) {
-        fputs("assay sweep: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
-    }
-    status = sweep_kept(request, schedule, run);
-    run_free(run);
-    return status;
-}
-
-static int run_verb(int argc, char **argv)
-{
-    struct request request = {0};
-    int status = read_request(argc, argv, &request);
-    if (status != CLI_OK) {
-        return status;
-    }
-    struct schedule schedule;
     struct run *run = calloc(1, sizeof *run);
-    if (run == NULL || !schedule_make(&schedule)) {
+    if (run == NULL ||
+        !run_make(run, schedule->scenario, schedule->sabotaged ? &schedule->sabotage : NULL)) {
         free(run);
-        fputs("assay sweep: not enough memory\n", stderr);
-        return CLI_UNAVAILABLE;
+        return cli_no_memory(&cli_sweep);
     }
-    status = sweep_made(&request, &schedule, run);
-    schedule_free(&schedule);
+    int status = sweep_kept(request, schedule, run);
+    run_free(run);
     free(run);
     return status;
 }
 
+static int sweep_asked(void *asked, struct schedule *schedule)
+{
+    const struct request *request = asked;
+    int status =
+        load_drawn(&cli_sweep, request->scenario, request->seed, request->sabotage, schedule);
+    return status == CLI_OK ? sweep_loaded(request, schedule) : status;
+}
+
+static int run_verb(void *request)
+{
+    return load_with_schedule(&cli_sweep, request, sweep_asked);
+}
+
 const struct cli_verb cli_sweep = {.name = "sweep",
                                    .about = "the same run, crashed at every point",
-                                   .help = help,
+                                   .options = options,
+                                   .option_count = sizeof options / sizeof *options,
+                                   .request_size = sizeof(struct request),
                                    .run = run_verb};

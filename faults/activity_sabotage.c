@@ -1,6 +1,7 @@
 /* The named sabotages of the activity protocol: bugs that real systems had, or that a reading of
  * the specification suggests. */
 #include "faults/sabotage_book.h"
+#include "model/engine.h"
 
 #include "model/check.h"
 #include "model/identity.h"
@@ -517,7 +518,7 @@ static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
-    const struct worker *worker = &actor->is.worker; /* no bundle of the client asks for it */
+    const struct worker *worker = ACTOR_IS(actor, worker); /* no bundle of the client asks for it */
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
     if (which == CLAIM_BY_OWN_CLOCK) {
@@ -688,6 +689,7 @@ static const struct sabotage_reason differing[] = {
 };
 
 const struct sabotage_book sabotage_book_activity = {
+    .bare = true,
     SABOTAGE_BOOK(named, shapes, equivalents),
     SABOTAGE_DIFFERING(differing),
     .primitives = change_primitives,

@@ -1,15 +1,26 @@
 /* The planted bugs of the inbox protocol. */
 #include "faults/sabotage_book.h"
+#include "model/inbox.h"
+
+enum { ONE_ACCOUNT, BY_DELIVERY, IN_ORDER };
 
 static const struct sabotage named[] = {
-    {.name = "inbox-one-account",
-     .about = "every message is sent to the account of the first one",
-     .scenario = "inbox"},
+    [ONE_ACCOUNT] = {.name = "inbox-one-account",
+                     .about = "every message is sent to the account of the first one",
+                     .scenario = "inbox"},
+    [BY_DELIVERY] = {.name = "inbox-by-delivery",
+                     .about = "the inbox has the id of the delivery, not that of the message",
+                     .scenario = "inbox"},
+    [IN_ORDER] = {.name = "inbox-in-order",
+                  .about =
+                      "a first delivery that is older than the last message is taken for a replay",
+                  .scenario = "inbox",
+                  .lasting = true},
     {.name = "inbox-wrong-amount",
      .about = "messages are sent with the amount of the next one",
      .scenario = "inbox",
      SABOTAGE_AS(SHIFT, SEND, PUBLISH),
-     .op = 1 + MESSAGE_CONTENT},
+     .op = 1 + LETTER_AMOUNT},
     {.name = "inbox-check-then-insert",
      .about = "the inbox is looked at before the transaction, not inside it",
      .scenario = "inbox",
@@ -21,16 +32,40 @@ static const struct sabotage named[] = {
     SABOTAGE_TRIES("inbox", "inbox-stubborn"),
 };
 
-/* Of `inbox-one-account`: the client always uses the first account that it sent to. */
-static void stick(const struct sabotage *sabotage, struct sabotage_memory *memory,
+/* The client always uses the first account that it sent to. */
+static void stick(struct sabotage_memory *memory, struct bundle *bundle)
+{
+    memory->stale = memory->flag ? memory->stale : bundle->params[0];
+    memory->flag = true;
+    bundle->params[0] = memory->stale;
+    bundle->params[bundle->calls[1].params + 1 + LETTER_ACCOUNT] = memory->stale;
+}
+
+/* The worker trusts the queue's order: what comes for the first time, was sent before the last message
+ * and has a smaller id is a copy. Amounts tell the order of sending; a queue orders by time, then id. */
+static void apply_newer(struct sabotage_memory *memory, const int64_t *message,
+                        struct bundle *bundle)
+{
+    int64_t number = message[1 + LETTER_AMOUNT], id = message[1 + LETTER_ID];
+    bool older = number < memory->held[0] && id < memory->held[1];
+    if (older && message[1 + MESSAGE_EPOCH] == 1) {
+        bundle_begin(bundle, BUNDLE_APPLY);
+        BUNDLE_CALL(bundle, PRIMITIVE_OPEN_ACCOUNT, CALL_PLAIN, 0, message[1 + LETTER_ACCOUNT]);
+    } else {
+        memory->held[0] = number;
+        memory->held[1] = id;
+    }
+}
+
+static void twist(const struct sabotage *sabotage, struct sabotage_memory *memory,
                   const struct actor *actor, struct bundle *bundle)
 {
-    (void)sabotage, (void)actor;
-    if (bundle->name == BUNDLE_SEND) {
-        memory->stale = memory->flag ? memory->stale : bundle->params[0];
-        memory->flag = true;
-        bundle->params[0] = memory->stale;
-        bundle->params[bundle->calls[1].params + 1 + MESSAGE_JOB] = memory->stale;
+    if (sabotage->which == ONE_ACCOUNT && bundle->name == BUNDLE_SEND) {
+        stick(memory, bundle);
+    } else if (sabotage->which == BY_DELIVERY && bundle->name == BUNDLE_APPLY) {
+        bundle->params[0] = ACTOR_IS(actor, consumer)->message[0];
+    } else if (sabotage->which == IN_ORDER && bundle->name == BUNDLE_APPLY) {
+        apply_newer(memory, ACTOR_IS(actor, consumer)->message, bundle);
     }
 }
 
@@ -49,4 +84,5 @@ static const struct sabotage_reason equivalents[] = {
 };
 
 const struct sabotage_book sabotage_book_inbox = {SABOTAGE_BOOK(named, shapes, equivalents),
-                                                  .bundle = stick};
+
+                                                  .bundle = twist};

@@ -1,5 +1,6 @@
 /* The planted bugs of the key protocol. */
 #include "faults/sabotage_book.h"
+#include "model/flow.h"
 
 #include <string.h>
 
@@ -157,7 +158,7 @@ static void decide_early(const struct actor *actor, struct bundle *bundle, struc
     int64_t *more = &bundle->params[bundle->param_count];
     CHECK(bundle->param_count + RULES + 1 <= BUNDLE_PARAMS_MAX);
     memcpy(more, p, RULES * sizeof *more);
-    more[RULES] = key_complete(actor->is.flow.flow[FLOW_KEY] + p[DELTA]);
+    more[RULES] = key_complete(ACTOR_IS(actor, flow_worker)->flow[FLOW_KEY] + p[DELTA]);
     call->params = bundle->param_count;
     call->primitive = COPY;
     bundle->param_count = (uint16_t)(bundle->param_count + RULES + 1);
@@ -167,17 +168,18 @@ static void decide_early(const struct actor *actor, struct bundle *bundle, struc
 static int64_t *publish_again(const struct actor *actor, struct bundle *bundle, int position,
                               enum flow_message kind)
 {
-    int64_t flow = actor->is.flow.message[1 + MESSAGE_JOB];
+    int64_t flow = ACTOR_IS(actor, flow_worker)->message[1 + ORDER_FLOW];
     int64_t *p = bundle_publish(bundle, CALL_PLAIN, (flow ^ position << 4 ^ kind) | 1, kind);
-    p[1 + MESSAGE_JOB] = flow;
-    p[1 + MESSAGE_NODE] = position;
+    p[1 + ORDER_FLOW] = flow;
+    p[1 + ORDER_POSITION] = position;
     return p;
 }
 
 static void finish_too_soon(const struct actor *actor, struct bundle *bundle)
 {
     if (sabotage_book_find(bundle, PRIMITIVE_ADD_FLOW) >= 0) {
-        publish_again(actor, bundle, (int)actor->is.flow.message[1 + MESSAGE_NODE], FLOW_RESUME);
+        publish_again(actor, bundle, (int)ACTOR_IS(actor, flow_worker)->message[1 + ORDER_POSITION],
+                      FLOW_RESUME);
     }
 }
 
@@ -240,10 +242,11 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
                           const struct actor *actor, struct bundle *bundle)
 {
     bool releases = sabotage->which == RELEASE_WITHOUT_PAUSE &&
-                    actor->is.flow.message[1 + MESSAGE_KIND] == FLOW_RELEASE;
+                    ACTOR_IS(actor, flow_worker)->message[1 + ORDER_KIND] == FLOW_RELEASE;
     if (bundle->name == BUNDLE_READ) {
         memory->flag = releases;
-        memory->stale = releases ? actor->is.flow.message[1 + MESSAGE_NODE] : memory->stale;
+        memory->stale =
+            releases ? ACTOR_IS(actor, flow_worker)->message[1 + ORDER_POSITION] : memory->stale;
     } else if (bundle->name == BUNDLE_RELEASE_KEY && releases) {
         bundle->calls[sabotage_book_find(bundle, PRIMITIVE_CHANGE_KEY)].primitive = COPY;
     } else if (bundle->name == BUNDLE_START_KEY && sabotage->which == AWAIT_DOES_NOT_WAIT) {

@@ -1,6 +1,7 @@
 /* The planted bugs of the legacy protocol. Known weaknesses of the design do not excuse further
  * bugs: these are hunted in scenarios where the design holds. */
 #include "faults/sabotage_book.h"
+#include "model/legacy_engine.h"
 
 #include "model/identity.h"
 #include "model/legacy.h"
@@ -126,7 +127,7 @@ static void append_message(const struct actor *actor, const int64_t *child, stru
     p[1 + MESSAGE_NODE] = child[2];
     p[1 + MESSAGE_SOURCE] = child[4];
     p[1 + MESSAGE_DIMENSION] = child[5];
-    p[1 + MESSAGE_CONTENT] = actor->is.legacy.message[1 + MESSAGE_CONTENT];
+    p[1 + MESSAGE_CONTENT] = ACTOR_IS(actor, legacy_worker)->message[1 + MESSAGE_CONTENT];
 }
 
 /* Sent before the save: the engine does not get the outcome (see take_outcome) and sends the save

@@ -27,7 +27,7 @@ void performer_begin(struct performer *performer, const struct rules *rules, uns
     protocol_begin(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
     performer->done = (struct side_effect){0};
-    performer_check_new(performer);
+    CHECK_ALL(performer_check_new(performer));
 }
 
 void performer_restart(struct performer *performer, const struct rules *rules, unsigned number)
@@ -35,7 +35,7 @@ void performer_restart(struct performer *performer, const struct rules *rules, u
     protocol_restart(&performer->actor, rules, number);
     memset(&performer->memory, 0, sizeof performer->memory);
     performer->done = (struct side_effect){0};
-    performer_check_new(performer);
+    CHECK_ALL(performer_check_new(performer));
 }
 
 /* What it is going to send, without an effect on the actor. */
@@ -57,6 +57,9 @@ void performer_take_sabotaged(struct performer *performer, const struct rules *r
     }
     performer->role->take(&performer->actor, rules, outcome);
     if (performer->role->is_idle(&performer->actor)) {
+        if (sabotage->lasting) {
+            return;
+        }
         memset(&performer->memory, 0, sizeof performer->memory); /* the work is over */
     } else if (rows != NULL) {
         get_ready(performer, rules, sabotage, rows);

@@ -1,5 +1,6 @@
 /* The planted bugs of the pipeline. */
 #include "faults/sabotage_book.h"
+#include "model/pipeline.h"
 
 #include "model/identity.h"
 
@@ -331,8 +332,8 @@ static void leave_entry_alone(struct bundle *bundle)
 /* Existing rows keep their ids. */
 static bool is_old(const int64_t *message, int64_t id)
 {
-    int64_t source = message[1 + MESSAGE_SOURCE], prior = message[1 + MESSAGE_SPAWNED_BY];
-    return id == message[1 + MESSAGE_ACTIVITY] || id == source || id == prior ||
+    int64_t source = message[1 + REQUEST_SOURCE], prior = message[1 + REQUEST_PRIOR];
+    return id == message[1 + REQUEST_ENTRY] || id == source || id == prior ||
            id == identity_mint(source, IDENTITY_SIGNATURE) ||
            id == identity_mint(prior, IDENTITY_SIGNATURE);
 }
@@ -341,7 +342,7 @@ static bool is_old(const int64_t *message, int64_t id)
  * without a comparison. */
 static void draw_ids(const struct actor *actor, struct bundle *bundle)
 {
-    const int64_t *message = actor->is.pipeline.message;
+    const int64_t *message = ACTOR_IS(actor, pipeline_worker)->message;
     int64_t times = message[1 + MESSAGE_EPOCH] - 1;
     for (int i = 0; times > 0 && i < bundle->count; i++) {
         struct call *call = &bundle->calls[i];
@@ -382,11 +383,11 @@ static void verify_found(const struct sabotage_memory *memory, struct bundle *bu
 static void review_found(const struct sabotage_memory *memory, const struct actor *actor,
                          struct bundle *bundle)
 {
-    const int64_t *message = actor->is.pipeline.message;
-    bool first = message[1 + MESSAGE_SPAWNED_BY] == 0 && memory->stale != 0;
+    const int64_t *message = ACTOR_IS(actor, pipeline_worker)->message;
+    bool first = message[1 + REQUEST_PRIOR] == 0 && memory->stale != 0;
     for (uint16_t p = 0; first && p < bundle->param_count; p++) {
         bundle->params[p] =
-            bundle->params[p] == message[1 + MESSAGE_ACTIVITY] ? memory->stale : bundle->params[p];
+            bundle->params[p] == message[1 + REQUEST_ENTRY] ? memory->stale : bundle->params[p];
     }
 }
 
@@ -403,7 +404,7 @@ static void sign_as_executor(struct bundle *bundle)
 /* The rows of a compensating set become deletions of those of the set that failed. */
 static void delete_instead(const struct actor *actor, struct bundle *bundle)
 {
-    int64_t set = actor->is.pipeline.message[1 + MESSAGE_SOURCE];
+    int64_t set = ACTOR_IS(actor, pipeline_worker)->message[1 + REQUEST_SOURCE];
     int row = 0;
     bundle->principal = PRINCIPAL_NONE; /* who has all rights */
     for (int i = 0; i < bundle->count; i++) {
@@ -427,7 +428,7 @@ static void leave_out_lock(struct bundle *bundle)
 #define STOPPED 1
 static void stop_again(const struct actor *actor, struct bundle *bundle)
 {
-    if (actor->is.pipeline.message[1 + MESSAGE_SPAWNED_BY] != 0) {
+    if (ACTOR_IS(actor, pipeline_worker)->message[1 + REQUEST_PRIOR] != 0) {
         bundle->count = STOPPED;
     }
 }
@@ -465,7 +466,7 @@ static void count_from_read(struct sabotage_memory *memory, const struct actor *
                             struct bundle *bundle)
 {
     if (memory->flag) {
-        memory->stale = actor->is.pipeline.tries;
+        memory->stale = ACTOR_IS(actor, pipeline_worker)->tries;
         memory->flag = false;
     }
     tell_fewer_tries(bundle, memory->stale);
@@ -474,13 +475,13 @@ static void count_from_read(struct sabotage_memory *memory, const struct actor *
 /* Instead of a second try: the request is put back, and the sweep becomes its owner. */
 static void give_up(const struct actor *actor, struct bundle *bundle)
 {
-    const int64_t *message = actor->is.pipeline.message;
+    const int64_t *message = ACTOR_IS(actor, pipeline_worker)->message;
     bundle_begin(bundle, BUNDLE_PUT_BACK);
     BUNDLE_CALL(bundle, PRIMITIVE_PUT_BACK, CALL_REQUIRE, 0, message[0], message[1 + MESSAGE_EPOCH],
                 1);
     BUNDLE_CALL(bundle, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0,
                 identity_mint(message[0], IDENTITY_NOTE + SWEEP_EXHAUSTED),
-                message[1 + MESSAGE_ACTIVITY], message[1 + MESSAGE_KIND], SWEEP_EXHAUSTED);
+                message[1 + REQUEST_ENTRY], message[1 + REQUEST_PHASE], SWEEP_EXHAUSTED);
 }
 
 static void rewrite_seen(const struct sabotage *sabotage, struct sabotage_memory *memory,
@@ -520,9 +521,9 @@ static void ask_opposite(struct bundle *bundle, int64_t phase)
 {
     for (int i = 0; i < bundle->count; i++) {
         int64_t *request = published(bundle, i);
-        if (request != NULL && request[1 + MESSAGE_KIND] == phase) {
-            request[1 + MESSAGE_CONTENT] =
-                DECISION_APPROVE + DECISION_REJECT - request[1 + MESSAGE_CONTENT];
+        if (request != NULL && request[1 + REQUEST_PHASE] == phase) {
+            request[1 + REQUEST_RESULT] =
+                DECISION_APPROVE + DECISION_REJECT - request[1 + REQUEST_RESULT];
         }
     }
 }
@@ -533,16 +534,16 @@ static void spoil_rereviews(struct bundle *bundle, bool leaves_out)
     bool cuts = false;
     for (int i = 0; i < bundle->count; i++) {
         cuts = cuts || (published(bundle, i) != NULL &&
-                        published(bundle, i)[1 + MESSAGE_KIND] == PHASE_CUT);
+                        published(bundle, i)[1 + REQUEST_PHASE] == PHASE_CUT);
     }
     for (int i = bundle->count - 1; i >= 0; i--) {
         int64_t *request = published(bundle, i);
-        if (request == NULL || request[1 + MESSAGE_KIND] != PHASE_REVIEW ||
-            request[1 + MESSAGE_SPAWNED_BY] == 0) {
+        if (request == NULL || request[1 + REQUEST_PHASE] != PHASE_REVIEW ||
+            request[1 + REQUEST_PRIOR] == 0) {
             continue;
         }
         if (!leaves_out) {
-            request[1 + MESSAGE_GUID] = request[1 + MESSAGE_SPAWNED_BY];
+            request[1 + REQUEST_ROW] = request[1 + REQUEST_PRIOR];
         } else if (cuts) {
             leave_out(bundle, i);
         }

@@ -10,24 +10,25 @@
 
 /* ---- what is enumerated ---------------------------------------------------------------------- */
 
-#define PROTOCOL(id, name) extern const struct sabotage_book sabotage_book_##name;
+#define PROTOCOL(name) extern const struct sabotage_book sabotage_book_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
-static const struct sabotage_book *const books[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = &sabotage_book_##name,
+static const struct sabotage_book *const books[] = {
+#define PROTOCOL(name) &sabotage_book_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
 static const struct sabotage_book *book_of(const struct sabotage *sabotage)
 {
-    return books[sabotage->protocol];
+    return books[protocol_place(sabotage->protocol)];
 }
 
-bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle, enum primitive_id primitive)
+bool sabotage_knows(const struct protocol *protocol, enum bundle_name bundle,
+                    enum primitive_id primitive)
 {
-    const struct sabotage_book *book = books[protocol];
+    const struct sabotage_book *book = books[protocol_place(protocol)];
     for (size_t i = 0; i < book->shape_count; i++) {
         const struct sabotage_shape *shape = &book->shapes[i];
         if (shape->bundle == bundle &&
@@ -40,7 +41,7 @@ bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle, enum pri
 
 const char *sabotage_equivalent_name(size_t index)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         if (index < books[p]->equivalent_count) {
             return books[p]->equivalents[index].name;
         }
@@ -86,8 +87,8 @@ static const char *const kind_abouts[SABOTAGE_KIND_COUNT] = {
     [SABOTAGE_ACK_EARLY] = "acks the message before this bundle",
 };
 
-/* "step-2/drop/collate.5", "inbox.apply/drop/credit": names of the first protocol have no prefix,
- * those of the others that of their protocol. */
+/* "step-2/drop/collate.5", "inbox.apply/drop/credit": with the name of the protocol in front, unless
+ * its book says that there is none. */
 static void name_it(struct sabotage *out)
 {
     char bundle[16], primitive[24] = "", op[8] = "";
@@ -98,16 +99,16 @@ static void name_it(struct sabotage *out)
     if (out->op != 0) {
         snprintf(op, sizeof op, ".%d", out->op);
     }
-    bool first = out->protocol == PROTOCOL_ACTIVITY;
-    const char *protocol = first ? "" : protocol_get((enum protocol_id)out->protocol)->name;
-    snprintf(out->name, sizeof out->name, "%s%s%s/%s%s%s%s", protocol, first ? "" : ".", bundle,
+    bool bare = book_of(out)->bare;
+    const char *protocol = bare ? "" : out->protocol->name;
+    snprintf(out->name, sizeof out->name, "%s%s%s/%s%s%s%s", protocol, bare ? "" : ".", bundle,
              kind_slugs[out->kind], primitive[0] == '\0' ? "" : "/", primitive, op);
 }
 
 /* Walks the enumeration: every sabotage once, in a fixed order. Ops are numbered from 1; 0 means
  * the primitive as a whole. */
 struct walk {
-    uint8_t protocol; /* whose bundles are enumerated */
+    size_t protocol; /* whose bundles are enumerated: its place */
     size_t wanted, at;
     struct sabotage *out;
 };
@@ -118,7 +119,7 @@ static bool visit(struct walk *walk, enum sabotage_kind kind, const struct sabot
     if (walk->at++ != walk->wanted) {
         return false;
     }
-    *walk->out = (struct sabotage){.protocol = walk->protocol,
+    *walk->out = (struct sabotage){.protocol = protocol_at(walk->protocol),
                                    .kind = (uint8_t)kind,
                                    .bundle = shape->bundle,
                                    .primitive = primitive,
@@ -190,7 +191,7 @@ static bool visit_shape(struct walk *walk, const struct sabotage_shape *shape)
 /* True if the enumeration has this number; else `at` is its length. */
 static bool walk_to(struct walk *walk)
 {
-    for (walk->protocol = 0; walk->protocol < PROTOCOL_COUNT; walk->protocol++) {
+    for (walk->protocol = 0; walk->protocol < protocol_count(); walk->protocol++) {
         for (size_t i = 0; i < books[walk->protocol]->shape_count; i++) {
             if (visit_shape(walk, &books[walk->protocol]->shapes[i])) {
                 return true;
@@ -203,7 +204,7 @@ static bool walk_to(struct walk *walk)
 size_t sabotage_named_count(void)
 {
     size_t count = 0;
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         count += books[p]->named_count;
     }
     return count;
@@ -219,13 +220,13 @@ size_t sabotage_count(void)
 
 static void get_named(size_t index, struct sabotage *out)
 {
-    uint8_t p = 0;
+    size_t p = 0;
     while (index >= books[p]->named_count) {
         index -= books[p++]->named_count;
-        CHECK(p < PROTOCOL_COUNT);
+        CHECK(p < protocol_count());
     }
     *out = books[p]->named[index];
-    out->protocol = p;
+    out->protocol = protocol_at(p);
     out->which = (uint8_t)index;
 }
 
@@ -351,8 +352,7 @@ static void pass_stale(const struct sabotage *sabotage, const struct sabotage_me
 static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *memory,
                       const struct actor *actor, struct bundle *bundle)
 {
-    const struct role *role =
-        &protocol_get((enum protocol_id)sabotage->protocol)->roles[actor->role];
+    const struct role *role = &sabotage->protocol->roles[actor->role];
     if (memory->stage != 0 || role->message == NULL) {
         return;
     }

@@ -52,17 +52,18 @@ struct sabotage {
     const char *differs;    /* equivalent: how it differs from the sound engine all the same, so
                                that equivalence cannot be shown; NULL: it does not */
     const char *scenario;   /* the scenario where it shows best */
-    uint8_t protocol;       /* enum protocol_id */
-    uint8_t kind;           /* enum sabotage_kind */
-    uint8_t which;          /* SABOTAGE_NAMED: which one */
-    uint8_t bundle;         /* enum bundle_name */
-    uint8_t primitive;      /* enum primitive_id */
-    uint8_t op; /* UNGUARD, STALE: which operation of the primitive, from 1; SHIFT: which
-                   parameter, from 0 */
+    const struct protocol *protocol;
+    uint8_t kind;      /* enum sabotage_kind */
+    uint8_t which;     /* SABOTAGE_NAMED: which one */
+    uint8_t bundle;    /* enum bundle_name */
+    uint8_t primitive; /* enum primitive_id */
+    uint8_t op;        /* UNGUARD, STALE: which operation of the primitive, from 1; SHIFT: which
+                     parameter, from 0 */
+    bool lasting;      /* SABOTAGE_NAMED: its memory outlives a message; only a crash clears it */
 };
 
-/* What a decorator remembers between two transactions of one actor. All zero at the start, and when
- * the worker has become idle. */
+/* What a decorator remembers between two transactions of one actor. All zero at the start and, unless
+ * the sabotage is `lasting`, when the worker has become idle. */
 struct sabotage_memory {
     uint8_t stage;                   /* progress of a bundle that takes several transactions */
     bool has_stale;                  /* the row existed, and `stale` is its cell */
@@ -80,7 +81,7 @@ void sabotage_get(size_t index, struct sabotage *out);
 bool sabotage_find(const char *name, struct sabotage *out);
 
 /* Whether the enumeration has this primitive in this bundle of the protocol. */
-bool sabotage_knows(enum protocol_id protocol, enum bundle_name bundle,
+bool sabotage_knows(const struct protocol *protocol, enum bundle_name bundle,
                     enum primitive_id primitive);
 
 /* The names on the lists of equivalents, in their order; NULL: no more. */

@@ -43,6 +43,7 @@ struct sabotage_reason {
 };
 
 struct sabotage_book {
+    bool bare;                    /* names of enumerated bugs do not begin with the protocol's */
     const struct sabotage *named; /* .protocol and .which are filled in later */
     size_t named_count;
     const struct sabotage_shape *shapes;

@@ -1,6 +1,7 @@
 /* The planted bugs of the durable seq ledger. */
 #include "faults/sabotage_book.h"
 #include "model/identity.h"
+#include "model/seq_durable.h"
 
 enum {
     LATE_RESULT_ACCEPTED,
@@ -223,7 +224,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
                           const struct actor *actor, struct bundle *bundle)
 {
     if (sabotage->which == OWNER_BY_NAME) {
-        own_by_name(memory, &actor->is.seq, bundle);
+        own_by_name(memory, ACTOR_IS(actor, seq_actor), bundle);
     } else if (sabotage->which == BEAT_BY_OWN_CLOCK && bundle->name == BUNDLE_SEQ_BEAT) {
         beat_by_clock(memory, bundle);
     }

@@ -1,12 +1,13 @@
 /* The activity protocol at the seam: its tables, its roles, and how they step the engines of
  * engine.h. */
+#include "model/engine.h"
 #include "model/protocol.h"
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    client_next(&actor->is.client, &rules->of.activity, next);
+    client_next(ACTOR_IS(actor, client), RULES_OF(rules, engine_rules), next);
 }
 
 /* ---- a worker -------------------------------------------------------------------------------- */
@@ -14,22 +15,22 @@ static void next_of_client(struct actor *actor, const struct rules *rules, struc
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)rules, (void)number;
-    actor->is.worker = worker_begin();
+    *ACTOR_IS(actor, worker) = worker_begin();
 }
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    worker_next(&actor->is.worker, &rules->of.activity, next);
+    worker_next(ACTOR_IS(actor, worker), RULES_OF(rules, engine_rules), next);
 }
 
 static void tell_worker(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
-    worker_take(&actor->is.worker, &rules->of.activity, last);
+    worker_take(ACTOR_IS(actor, worker), RULES_OF(rules, engine_rules), last);
 }
 
 static bool worker_is_idle(const struct actor *actor)
 {
-    return actor->is.worker.state == WORKER_IDLE;
+    return ACTOR_IS(actor, worker)->state == WORKER_IDLE;
 }
 
 static int64_t worker_due(const struct actor *actor, const struct rules *rules,
@@ -41,28 +42,30 @@ static int64_t worker_due(const struct actor *actor, const struct rules *rules,
 
 static const int64_t *worker_message(const struct actor *actor)
 {
-    return actor->is.worker.message;
+    return ACTOR_IS(actor, worker)->message;
 }
 
 static void worker_worked(struct actor *actor, const struct rules *rules, int64_t ticks)
 {
     (void)rules;
-    actor->is.worker.now += ticks;
+    ACTOR_IS(actor, worker)->now += ticks;
 }
 
 static int64_t worker_attends(const struct actor *actor, const struct rules *rules)
 {
-    int64_t in = worker_extends_in(&actor->is.worker, &rules->of.activity);
+    int64_t in = worker_extends_in(ACTOR_IS(actor, worker), RULES_OF(rules, engine_rules));
     return in < 1 ? 1 : in;
 }
 
 static void check_worker(const struct actor *actor)
 {
-    worker_check(&actor->is.worker);
+    worker_check(ACTOR_IS(actor, worker));
 }
 
 const struct protocol protocol_activity = {
     .name = "activity",
+    PROTOCOL_SIZES(struct worker, struct engine_rules),
+    .merges = true,
     .family = CLAUSE_FAMILY_ACL,
     .tables = TABLE_SET(JOB) | TABLE_SET(ACTIVITY) | TABLE_SET(TASK) | TABLE_SET(GUID) |
               TABLE_SET(OUTPUT) | TABLE_SET(COMPLETION) | TABLE_SET(ESCALATION) |

@@ -1,7 +1,13 @@
 #include "model/bundle.h"
 
 static const char *const name_texts[BUNDLE_NAME_COUNT] = {
-#define BUNDLE(id, text) [BUNDLE_##id] = (text),
+#define BUNDLE(id, text, traits) [BUNDLE_##id] = (text),
+#include "model/bundles.def"
+#undef BUNDLE
+};
+
+const uint16_t bundle_traits[BUNDLE_NAME_COUNT] = {
+#define BUNDLE(id, text, traits) [BUNDLE_##id] = (traits),
 #include "model/bundles.def"
 #undef BUNDLE
 };

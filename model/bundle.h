@@ -17,13 +17,34 @@
 #define BUNDLE_PARAMS_MAX 368
 #define BUNDLE_VALUES_MAX 16
 
-/* BUNDLE_CREATE, ... */
+/* BUNDLE_CLAIM, ... */
 enum bundle_name {
-#define BUNDLE(id, text) BUNDLE_##id,
+#define BUNDLE(id, text, traits) BUNDLE_##id,
 #include "model/bundles.def"
 #undef BUNDLE
     BUNDLE_NAME_COUNT
 };
+
+/* What generic code may ask of a bundle by its name. After a lost answer, the next bundle shows what
+ * its sender believes of the lost one: one that asks shows nothing, one that leaves shows that the
+ * work was given up, any other that the sender goes on. */
+enum bundle_trait {
+    TRAIT_NONE = 0,
+    TRAIT_ACKS = 1 << 0,          /* ends a message, unless its message is needed further */
+    TRAIT_ASKS = 1 << 1,          /* looks where things stand, or keeps a claim */
+    TRAIT_LEAVES = 1 << 2,        /* takes up other work, or hands this one to others */
+    TRAIT_LEAVES_UNLESS = 1 << 3, /* leaves, unless it publishes what follows */
+    TRAIT_ANSWERS = 1 << 4,       /* an answer that a sender that runs again may give otherwise */
+    TRAIT_AFTER_ANSWER = 1 << 5,  /* may be sent after an answer that was given otherwise */
+    TRAIT_AFTER_MISSTEP = 1 << 6, /* sent after an illegal move alone */
+    TRAIT_TRESPASSES = 1 << 7     /* an illegal move itself: no engine sends it, no book lists it */
+};
+extern const uint16_t bundle_traits[BUNDLE_NAME_COUNT];
+
+static inline bool bundle_has(enum bundle_name name, enum bundle_trait trait)
+{
+    return (bundle_traits[name] & trait) != 0;
+}
 
 /* What a call does when its primitive's guard misses. */
 enum call_mode {
@@ -131,8 +152,16 @@ static inline int64_t *bundle_append(struct bundle *bundle, enum primitive_id pr
     return &bundle->params[call->params];
 }
 
-/* Appends a call with these parameters, which are all that its primitive has. */
+/* Appends a call with these parameters, which are all that its primitive has. BUNDLE_CALL counts them
+ * when it is compiled; BUNDLE_CALL_OF is for a primitive that only the run knows. */
 #define BUNDLE_CALL(bundle, primitive, mode, values, ...)                                          \
+    do {                                                                                           \
+        _Static_assert(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t) ==                 \
+                           (primitive##_PARAMS),                                                   \
+                       "a parameter is missing, or there is one too many");                        \
+        BUNDLE_CALL_OF(bundle, primitive, mode, values, __VA_ARGS__);                              \
+    } while (0)
+#define BUNDLE_CALL_OF(bundle, primitive, mode, values, ...)                                       \
     bundle_call(bundle, primitive, mode, values, (const int64_t[]){__VA_ARGS__},                   \
                 sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 static inline void bundle_call(struct bundle *bundle, enum primitive_id primitive,
@@ -152,12 +181,6 @@ static inline int64_t *bundle_publish(struct bundle *bundle, enum call_mode mode
     p[0] = key;
     p[1 + MESSAGE_KIND] = kind;
     return p;
-}
-
-/* It ends a message, unless its message is needed further (STEPS_ACK). */
-static inline bool bundle_acks(enum bundle_name name)
-{
-    return name == BUNDLE_ACK || (name >= BUNDLE_LEG1_ACK && name <= BUNDLE_ACK_CLAIM);
 }
 
 /* It takes a message, or would if there were one. */

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+void client_take(struct client *client, const struct outcome *last)
+{
+    if (last->kind == OUTCOME_COMMITTED) {
+        client->job++; /* made now, or found made: the jid is the key (E-ACL-30) */
+    }
+}
+
 void consumer_take(struct consumer *consumer, const struct outcome *last)
 {
     bool again = last->kind == OUTCOME_ABORTED || last->kind == OUTCOME_UNKNOWN;

@@ -1,4 +1,8 @@
-/* A consumer: the plainest worker there is. It claims a message of the queue, commits one bundle
+/* The plainest client and the plainest worker there are.
+ *
+ * A client starts jobs, each until it is sure of it; how is its protocol's.
+ *
+ * A consumer is a worker: It claims a message of the queue, commits one bundle
  * for it, and acks it. The bundle is the protocol's and may be repeated any number of times, so an
  * outcome that is not known is asked for again; one that is refused lets the claim lapse.
  *
@@ -18,7 +22,14 @@ struct consumer {
     int64_t message[1 + MESSAGE_COLUMNS]; /* that it holds, key first */
 };
 
+/* A client that creates jobs 0 .. count - 1, each until it is sure of it. */
+struct client {
+    uint32_t job;   /* the one it is about to create */
+    uint32_t count; /* how many there are */
+};
+
 /* What the outcome of the last bundle means to it. */
+void client_take(struct client *client, const struct outcome *last);
 void consumer_take(struct consumer *consumer, const struct outcome *last);
 
 /* The claim or the ack that it sends next; false: the protocol's own bundle is next. */

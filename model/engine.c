@@ -831,14 +831,14 @@ static void next_hold(const struct worker *worker, struct bundle *next, enum bun
                       enum primitive_id primitive, int64_t ticks)
 {
     bundle_begin(next, name);
-    BUNDLE_CALL(next, primitive, CALL_REQUIRE, 0, worker->message[0], column(worker, MESSAGE_EPOCH),
-                ticks);
+    BUNDLE_CALL_OF(next, primitive, CALL_REQUIRE, 0, worker->message[0],
+                   column(worker, MESSAGE_EPOCH), ticks);
 }
 
 static void next_read(struct bundle *next, enum primitive_id primitive, int64_t key)
 {
     bundle_begin(next, BUNDLE_READ);
-    BUNDLE_CALL(next, primitive, CALL_PLAIN, READ_LEDGER, key);
+    BUNDLE_CALL_OF(next, primitive, CALL_PLAIN, READ_LEDGER, key);
 }
 
 /* Until half of the claim's life has gone by, as far as the worker knows. */
@@ -928,13 +928,6 @@ int64_t engine_job_input(uint32_t job)
 int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job)
 {
     return rules->thresholds[job % rules->threshold_count];
-}
-
-void client_take(struct client *client, const struct outcome *last)
-{
-    if (last->kind == OUTCOME_COMMITTED) {
-        client->job++; /* made now, or found made: the jid is the key (E-ACL-30) */
-    }
 }
 
 void client_next(const struct client *client, const struct engine_rules *rules, struct bundle *next)

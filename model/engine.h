@@ -41,7 +41,7 @@
 #ifndef MODEL_ENGINE_H
 #define MODEL_ENGINE_H
 
-#include "model/bundle.h"
+#include "model/consumer.h"
 #include "model/graph.h"
 
 #define ENGINE_TRIES_MAX 4
@@ -110,13 +110,7 @@ int64_t worker_extends_in(const struct worker *worker, const struct engine_rules
 /* The bundle that it sends next. May note that it is an extension. */
 void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next);
 
-/* A client that creates jobs 0 .. count - 1, each until it is sure of it. */
-struct client {
-    uint32_t job;   /* the one it is about to create */
-    uint32_t count; /* how many there are */
-};
-
-void client_take(struct client *client, const struct outcome *last);
+/* The job that a client creates next. */
 void client_next(const struct client *client, const struct engine_rules *rules,
                  struct bundle *next);
 
@@ -124,5 +118,7 @@ void client_next(const struct client *client, const struct engine_rules *rules,
 int64_t engine_job_id(uint32_t job);
 int64_t engine_job_input(uint32_t job);
 int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job);
+
+extern const struct protocol protocol_activity;
 
 #endif

@@ -142,16 +142,16 @@ static void publish(struct bundle *next, int64_t flow, int position, enum flow_m
 {
     int64_t key = identity_mint(place_id(flow, position), IDENTITY_ORDER + kind);
     int64_t *p = bundle_publish(next, CALL_PLAIN, key, kind);
-    p[1 + MESSAGE_JOB] = flow;
-    p[1 + MESSAGE_NODE] = position;
+    p[1 + ORDER_FLOW] = flow;
+    p[1 + ORDER_POSITION] = position;
 }
 
 static void record(struct bundle *next, enum primitive_id primitive, int64_t flow, int position,
                    enum key_change change, uint16_t untaken)
 {
-    BUNDLE_CALL(next, primitive, CALL_PLAIN, 0,
-                identity_mint(place_id(flow, position), IDENTITY_EVENT + change), flow, position,
-                change + 1, untaken);
+    BUNDLE_CALL_OF(next, primitive, CALL_PLAIN, 0,
+                   identity_mint(place_id(flow, position), IDENTITY_EVENT + change), flow, position,
+                   change + 1, untaken);
 }
 
 /* What the work of an activity comes to in a case, if nothing that it awaits fails. */
@@ -191,8 +191,8 @@ static void begin_flow(const struct flow_book *book, const struct begun *begun, 
 
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct flow_book *book = rules->of.key.book;
-    int number = (int)actor->is.client.job;
+    const struct flow_book *book = RULES_OF(rules, flow_rules)->book;
+    int number = (int)ACTOR_IS(actor, client)->job;
     bundle_begin(next, BUNDLE_BEGIN_FLOW);
     begin_flow(book,
                &(struct begun){.flow = identity_mint(0, IDENTITY_FLOW + number),
@@ -204,12 +204,12 @@ static void next_of_client(struct actor *actor, const struct rules *rules, struc
 
 static int64_t flow_of(const struct flow_worker *worker)
 {
-    return worker->message[1 + MESSAGE_JOB];
+    return worker->message[1 + ORDER_FLOW];
 }
 
 static int position_of(const struct flow_worker *worker)
 {
-    return (int)worker->message[1 + MESSAGE_NODE];
+    return (int)worker->message[1 + ORDER_POSITION];
 }
 
 static const struct flow_shape *shape_of(const struct flow_worker *worker,
@@ -354,8 +354,8 @@ static void send_change(const struct flow_worker *worker, const struct flow_book
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct flow_worker *worker = &actor->is.flow;
-    const struct flow_book *book = rules->of.key.book;
+    const struct flow_worker *worker = ACTOR_IS(actor, flow_worker);
+    const struct flow_book *book = RULES_OF(rules, flow_rules)->book;
     switch ((enum flow_step)worker->step) {
     case FLOW_STEP_CLAIM:
         bundle_begin(next, BUNDLE_CLAIM);
@@ -370,7 +370,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case FLOW_STEP_CHANGE:
         send_change(worker, book, next);
-        if (worker->message[1 + MESSAGE_KIND] == FLOW_RUN) { /* the activity's own work */
+        if (worker->message[1 + ORDER_KIND] == FLOW_RUN) { /* the activity's own work */
             bundle_rests_on(next, place_id(flow_of(worker), position_of(worker)),
                             worker->message[0], worker->message[1 + MESSAGE_EPOCH]);
         }
@@ -389,8 +389,8 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
 static enum key_change finish(const struct flow_worker *worker,
                               const struct flow_activity *activity)
 {
-    bool failed = worker->message[1 + MESSAGE_KIND] == FLOW_RESUME &&
-                  key_in_error(worker->message[1 + MESSAGE_CONTENT]);
+    bool failed = worker->message[1 + ORDER_KIND] == FLOW_RESUME &&
+                  key_in_error(worker->message[1 + ORDER_KEY]);
     return failed ? KEY_CHANGE_ERROR : work_of(activity, (int)worker->flow[FLOW_CASE]);
 }
 
@@ -399,7 +399,7 @@ static enum flow_step decide(struct flow_worker *worker, const struct flow_book 
 {
     const struct flow_activity *activity = &shape_of(worker, book)->at[position_of(worker)];
     enum key_digit digit = key_get(worker->flow[FLOW_KEY], position_of(worker));
-    enum flow_message kind = (enum flow_message)worker->message[1 + MESSAGE_KIND];
+    enum flow_message kind = (enum flow_message)worker->message[1 + ORDER_KIND];
     if (kind == FLOW_RUN && digit == KEY_PENDING) {
         return FLOW_STEP_START;
     }
@@ -455,10 +455,10 @@ void flow_check(const struct flow_worker *worker)
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
-    struct flow_worker *worker = &actor->is.flow;
+    struct flow_worker *worker = ACTOR_IS(actor, flow_worker);
     bool changes = worker->step == FLOW_STEP_START || worker->step == FLOW_STEP_CHANGE;
     if (last->kind == OUTCOME_COMMITTED) {
-        take_commit(worker, rules->of.key.book, last);
+        take_commit(worker, RULES_OF(rules, flow_rules)->book, last);
         CHECK_ALL(flow_check(worker));
         return;
     }
@@ -479,12 +479,12 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)rules, (void)number;
-    let_go(&actor->is.flow);
+    let_go(ACTOR_IS(actor, flow_worker));
 }
 
 static bool worker_is_idle(const struct actor *actor)
 {
-    return actor->is.flow.step == FLOW_STEP_CLAIM;
+    return ACTOR_IS(actor, flow_worker)->step == FLOW_STEP_CLAIM;
 }
 
 static int64_t worker_due(const struct actor *actor, const struct rules *rules,
@@ -496,11 +496,12 @@ static int64_t worker_due(const struct actor *actor, const struct rules *rules,
 
 static const int64_t *worker_message(const struct actor *actor)
 {
-    return actor->is.flow.message;
+    return ACTOR_IS(actor, flow_worker)->message;
 }
 
 const struct protocol protocol_key = {
     .name = "key",
+    PROTOCOL_SIZES(struct flow_worker, struct flow_rules),
     .family = CLAUSE_FAMILY_KEY,
     .tables = TABLE_SET(MESSAGE) | TABLE_SET(FLOW) | TABLE_SET(FLOW_PLACE) | TABLE_SET(FLOW_EVENT) |
               TABLE_SET(FLOW_END),

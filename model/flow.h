@@ -90,6 +90,14 @@ uint16_t flow_ready(const struct flow_shape *shape, const uint16_t untaken[KEY_A
 
 enum flow_role { FLOW_CLIENT, FLOW_WORKER };
 
+/* An order is a message of the queue: its columns, as flows use them. */
+enum flow_order {
+    ORDER_KIND = MESSAGE_KIND,     /* enum flow_message */
+    ORDER_FLOW = MESSAGE_JOB,      /* the flow, */
+    ORDER_POSITION = MESSAGE_NODE, /* ... and the activity's position in it */
+    ORDER_KEY = MESSAGE_CONTENT    /* FLOW_RESUME: the key of the flow that was awaited */
+};
+
 enum flow_step {
     FLOW_STEP_CLAIM,
     FLOW_STEP_READ,
@@ -108,5 +116,7 @@ struct flow_worker {
 
 /* Asserts (FL1), and that it gives up after its tries. */
 void flow_check(const struct flow_worker *worker);
+
+extern const struct protocol protocol_key;
 
 #endif

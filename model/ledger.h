@@ -10,17 +10,11 @@
  *      Leg1 entries                  reserved, always 0
  *          activity ledger                   GUID ledger
  *
- * Owns the layout, the checked increment, and the decision on an entry. Holds no state and reads no
- * row.
- *
- * Runs use the layout and the reading functions. Increments and entries of a run are executed by a
- * store, as the primitives of activity_primitives.def. ledger_add and ledger_enter_* are reference
- * models of these: only tests call them, and sim/tests/test_entries.c holds the primitives to them.
+ * Owns the layout and how it is read. Holds no state and reads no row. Increments and entries of a
+ * run are executed by a store, as the primitives of activity_primitives.def;
+ * model/reference/ledger.h is what these are held to.
  *
  * (L1) A ledger is 0..999,999,999,999,999 (ACL-3, ACL-8).
- * (L2) A marker is 0 or 1; an increment of a set marker is refused (ACL-5, E-ACL-2).
- * (L3) A counter stops at its ceiling; the next increment is refused (ACL-6, ACL-7, E-ACL-18).
- * (L4) An increment changes its own field by one and no other digit (ACL-8).
  * (L5) Digits 4-7 of a GUID ledger are 0000, 0100, 0110, 1110 or 1111 (ACL-41). */
 #ifndef MODEL_LEDGER_H
 #define MODEL_LEDGER_H
@@ -54,31 +48,6 @@ struct ledger_layout {
     int64_t ceiling;       /* the highest value: 1 for a marker, 0 for reserved digits */
 };
 
-/* The outcome of an increment. Every one but LEDGER_INCREMENTED leaves the ledger unchanged. */
-enum ledger_outcome {
-    LEDGER_INCREMENTED,
-    LEDGER_ALREADY_MARKED, /* the marker is set: the work is done */
-    LEDGER_AT_CEILING,     /* the counter is full: fail fast and escalate */
-    LEDGER_RESERVED,       /* these digits are never written */
-    LEDGER_NOT_A_LEDGER    /* negative, or more than 15 digits */
-};
-
-struct ledger_increment {
-    enum ledger_outcome outcome;
-    int64_t ledger; /* after the call, incremented or not */
-};
-
-/* The decision on an entry (4.2, 7, E-ACL-16, E-ACL-17). It depends on the field that it counts, on
- * the Leg1 marker and on the GUID's own markers, and on nothing else: the activity's step markers
- * are informative, the GUID ledger drives Leg2 (Rule C, E-ACL-2). */
-enum ledger_decision {
-    LEDGER_PROCEED,   /* counted; something is owed: go on */
-    LEDGER_STALE,     /* counted if there was room; nothing is owed: ack */
-    LEDGER_ESCALATE,  /* at a ceiling with something owed: not counted; escalate and ack */
-    LEDGER_TOO_EARLY, /* Leg2 before Leg1 is complete: not counted (ACL-45) */
-    LEDGER_CORRUPT /* the number is no ledger, or a GUID's markers no resume point: not counted */
-};
-
 /* The resume point of Leg2, read from the GUID ledger alone (ACL-24). */
 enum ledger_resume {
     LEDGER_NOTHING_DONE,      /* 0000: Step 1 is next */
@@ -87,18 +56,6 @@ enum ledger_resume {
     LEDGER_SPAWNED_JOB_ENDED, /* 1110: Step 3 is owed, whatever the semaphore says (ACL-25) */
     LEDGER_ALL_DONE,          /* 1111: only the ack is left */
     LEDGER_RESUME_CORRUPT     /* any other digits */
-};
-
-struct ledger_leg1_entry {
-    enum ledger_decision decision;
-    int64_t activity; /* the activity ledger after the entry */
-};
-
-struct ledger_leg2_entry {
-    enum ledger_decision decision;
-    int64_t activity;          /* the activity ledger after the entry */
-    int64_t guid;              /* the GUID ledger after the entry; 0 if none was made */
-    enum ledger_resume resume; /* the GUID's resume point */
 };
 
 /* Why a number cannot be a ledger that the protocol wrote. */
@@ -118,40 +75,12 @@ const struct ledger_layout *ledger_layout(enum ledger_field field);
 /* The value of one field. A number that is no ledger reads as 0. */
 int64_t ledger_get(int64_t ledger, enum ledger_field field);
 
-/* Reference model of an increment: one more in this field, or the reason why not. A store does the
- * test and the addition as one conditional statement (ACL-43). */
-struct ledger_increment ledger_add(int64_t ledger, enum ledger_field field);
-
-/* Asserts that the increment of a field made this of a ledger: (L1) to (L4). */
-void ledger_check(int64_t before, enum ledger_field field, int64_t after);
-
-/* Reference model of an entry, Leg1 message claimed. The completion marker is tested before the
- * ceiling (E-ACL-16). */
-struct ledger_leg1_entry ledger_enter_leg1(int64_t activity);
-
-/* Reference model of an entry, Leg2 message claimed whose GUID has no row yet: makes the GUID
- * ledger out of the low 8 digits that the activity's own increment returned (E-ACL-3). */
-struct ledger_leg2_entry ledger_enter_leg2_first(int64_t activity);
-
-/* Reference model of an entry, Leg2 message claimed whose GUID is known. A full counter of the
- * activity stays full and the GUID resumes. A full counter of its own escalates if a step is
- * still owed, unless the GUID was created at the last entry and so never had room to count
- * (ACL-15, E-ACL-17). The order of the tests: is the number a ledger, is Leg1 complete, is the
- * counter full. */
-struct ledger_leg2_entry ledger_enter_leg2_again(int64_t activity, int64_t guid, int64_t dimension);
-
 /* Reads digits 4-7 only; ledger_inspect judges the whole number. */
 enum ledger_resume ledger_resume(int64_t guid);
-
-/* True while Step 1, 2 or 3 is still to be done. */
-bool ledger_owes_step(enum ledger_resume resume);
 
 /* dimensionalIndex = Leg2EntryCount - 1 (ACL-31), for the value that a first entry returned. The
  * GUID row keeps it: no later count may be used, because a retry is counted too (E-ACL-4). */
 int64_t ledger_dimension(int64_t activity_after_entry);
-
-/* How often this GUID has been entered (E-ACL-4). */
-int64_t ledger_attempts(int64_t guid, int64_t dimension);
 
 enum ledger_defect ledger_inspect(enum ledger_kind kind, int64_t ledger);
 const char *ledger_defect_text(enum ledger_defect defect);

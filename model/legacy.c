@@ -58,45 +58,13 @@ int64_t legacy_summand(enum legacy_event event)
     return sum;
 }
 
-static int change_of(enum legacy_event event, enum legacy_field field)
+int legacy_change(enum legacy_event event, enum legacy_field field)
 {
     int by = 0;
     for (int i = 0; i < events[event].count; i++) {
         by += events[event].change[i].field == field ? events[event].change[i].by : 0;
     }
     return by;
-}
-
-void legacy_check(int64_t before, enum legacy_event event, int64_t after)
-{
-    CHECK(digits_in_range(after)); /* LG1 */
-    for (int f = 0; f < LEGACY_FIELD_COUNT; f++) {
-        enum legacy_field field = (enum legacy_field)f;
-        CHECK(legacy_get(after, field) ==
-              legacy_get(before, field) + change_of(event, field)); /* LG1 */
-    }
-}
-
-static bool has_room(int64_t ledger, enum legacy_field field, int by)
-{
-    int64_t after = legacy_get(ledger, field) + by;
-    return after >= 0 && after < digits_power(layouts[field].digit_count);
-}
-
-struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event)
-{
-    CHECK((size_t)event < LEGACY_EVENT_COUNT);
-    if (!digits_in_range(ledger)) {
-        return (struct legacy_addition){.outcome = LEGACY_NOT_A_LEDGER, .ledger = ledger};
-    }
-    for (int i = 0; i < events[event].count; i++) {
-        if (!has_room(ledger, events[event].change[i].field, events[event].change[i].by)) {
-            return (struct legacy_addition){.outcome = LEGACY_AT_LIMIT, .ledger = ledger}; /* LG1 */
-        }
-    }
-    int64_t after = ledger + legacy_summand(event);
-    CHECK_ALL(legacy_check(ledger, event, after));
-    return (struct legacy_addition){.outcome = LEGACY_ADDED, .ledger = after};
 }
 
 enum legacy_leg1 legacy_leg1_decision(int64_t after_begin)

@@ -8,16 +8,12 @@
  *      | Leg1 exit status: 9 until Leg1 has ended
  *      Leg1 entry status: 9 less one for each entry
  *
- * Owns the arithmetic and the decision on the value that an addition returned. There is no message
+ * Owns the layout, the summands and the decision on the value that an addition returned. There is no message
  * identity here, and a late call is counted before it is turned away and undone: that is the
  * design, not an oversight of this code.
  *
- * Runs use the layout, the summands and the decisions. The additions of a run are executed by a
- * store, as the primitives of legacy_primitives.def. legacy_add is a reference model of the checked
- * addition: only tests call it.
- *
- * (LG1) A field never borrows from or carries into its neighbour: the addition is refused instead
- *       (LEG-5, E-LEG-2). */
+ * The additions of a run are executed by a store, as the primitives of legacy_primitives.def;
+ * model/reference/legacy.h is the checked addition that these are held to. */
 #ifndef MODEL_LEGACY_H
 #define MODEL_LEGACY_H
 
@@ -52,17 +48,6 @@ enum legacy_event {
     LEGACY_EVENT_COUNT
 };
 
-enum legacy_outcome {
-    LEGACY_ADDED,
-    LEGACY_AT_LIMIT,    /* a digit would borrow or carry: refused (LG1) */
-    LEGACY_NOT_A_LEDGER /* negative, or more than 15 digits */
-};
-
-struct legacy_addition {
-    enum legacy_outcome outcome;
-    int64_t ledger; /* after the call, added or not */
-};
-
 /* What the value returned by LEGACY_LEG1_BEGIN means (LEG-3). */
 enum legacy_leg1 {
     LEGACY_LEG1_FIRST,    /* 899: run */
@@ -85,10 +70,8 @@ int64_t legacy_get(int64_t ledger, enum legacy_field field);
 /* The summand of an event, as the specification's HINCRBY has it. */
 int64_t legacy_summand(enum legacy_event event);
 
-struct legacy_addition legacy_add(int64_t ledger, enum legacy_event event);
-
-/* Asserts that an event made this of a ledger: (LG1). */
-void legacy_check(int64_t before, enum legacy_event event, int64_t after);
+/* By how much an event moves a field: 0 if it is another's. */
+int legacy_change(enum legacy_event event, enum legacy_field field);
 
 /* Both take the value that the addition returned. */
 enum legacy_leg1 legacy_leg1_decision(int64_t after_begin);

@@ -1,4 +1,5 @@
 #include "model/legacy_engine.h"
+#include "model/engine.h"
 
 #include "model/identity.h"
 #include "model/legacy.h"
@@ -155,10 +156,10 @@ static void unknown(struct legacy_worker *worker)
 
 static void tell_worker(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
-    struct legacy_worker *worker = &actor->is.legacy;
+    struct legacy_worker *worker = ACTOR_IS(actor, legacy_worker);
     switch ((enum outcome_kind)last->kind) {
     case OUTCOME_COMMITTED:
-        committed(worker, &rules->of.legacy, last);
+        committed(worker, RULES_OF(rules, legacy_rules), last);
         break;
     case OUTCOME_REFUSED:
         refused(worker, (enum refusal)last->refusal);
@@ -198,8 +199,8 @@ static void append_about_entries(const struct legacy_worker *worker, struct bund
                                  enum primitive_id primitive, enum call_mode mode)
 {
     int64_t room = digits_power(legacy_layout(LEGACY_LEG2_ENTRIES)->digit_count);
-    BUNDLE_CALL(next, primitive, mode, 0, column(worker, MESSAGE_ACTIVITY),
-                legacy_summand(LEGACY_LEG2_BEGIN), room, room - 1);
+    BUNDLE_CALL_OF(next, primitive, mode, 0, column(worker, MESSAGE_ACTIVITY),
+                   legacy_summand(LEGACY_LEG2_BEGIN), room, room - 1);
 }
 
 static void next_enter_leg2(const struct legacy_worker *worker, struct bundle *next)
@@ -352,8 +353,8 @@ static void next_escalate(const struct legacy_worker *worker, struct bundle *nex
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct legacy_worker *worker = &actor->is.legacy;
-    const struct legacy_rules *own = &rules->of.legacy;
+    const struct legacy_worker *worker = ACTOR_IS(actor, legacy_worker);
+    const struct legacy_rules *own = RULES_OF(rules, legacy_rules);
     switch ((enum legacy_state)worker->state) {
     case LEGACY_STATE_COUNT:
     case LEGACY_IDLE:
@@ -409,32 +410,33 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     (void)rules;
-    int64_t job = engine_job_id(actor->is.client.job);
+    int64_t job = engine_job_id(ACTOR_IS(actor, client)->job);
     int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
     bundle_begin(next, BUNDLE_CREATE);
     BUNDLE_CALL(next, PRIMITIVE_ADD_EARLIER, CALL_UNLESS_DONE, 0, activity, job, 0, LEGACY_START, 0,
                 0);
     int64_t *p =
         append_message(next, identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1, job, activity);
-    p[MESSAGE_CONTENT] = engine_job_input(actor->is.client.job);
+    p[MESSAGE_CONTENT] = engine_job_input(ACTOR_IS(actor, client)->job);
 }
 
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)rules, (void)number;
-    actor->is.legacy = (struct legacy_worker){.state = LEGACY_IDLE};
+    *ACTOR_IS(actor, legacy_worker) = (struct legacy_worker){.state = LEGACY_IDLE};
 }
 
 static void restart_worker(struct actor *actor, const struct rules *rules, unsigned number)
 {
-    if (!rules->of.legacy.spares_crash || !legacy_engine_in_leg2(&actor->is.legacy)) {
+    if (!RULES_OF(rules, legacy_rules)->spares_crash ||
+        !legacy_engine_in_leg2(ACTOR_IS(actor, legacy_worker))) {
         begin_worker(actor, rules, number);
     }
 }
 
 static bool worker_is_idle(const struct actor *actor)
 {
-    return actor->is.legacy.state == LEGACY_IDLE;
+    return ACTOR_IS(actor, legacy_worker)->state == LEGACY_IDLE;
 }
 
 static int64_t worker_due(const struct actor *actor, const struct rules *rules,
@@ -446,11 +448,12 @@ static int64_t worker_due(const struct actor *actor, const struct rules *rules,
 
 static const int64_t *worker_message(const struct actor *actor)
 {
-    return actor->is.legacy.message;
+    return ACTOR_IS(actor, legacy_worker)->message;
 }
 
 const struct protocol protocol_legacy = {
     .name = "legacy",
+    PROTOCOL_SIZES(struct legacy_worker, struct legacy_rules),
     .family = CLAUSE_FAMILY_LEG,
     .tables = TABLE_SET(EARLIER) | TABLE_SET(SAVED) | TABLE_SET(ESCALATION) | TABLE_SET(MESSAGE),
     .roles = {[LEGACY_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},

@@ -60,4 +60,6 @@ struct legacy_worker {
 /* Whether it holds a Leg2 message. */
 bool legacy_engine_in_leg2(const struct legacy_worker *worker);
 
+extern const struct protocol protocol_legacy;
+
 #endif

@@ -86,14 +86,14 @@ static int64_t past_of(int64_t cause)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int64_t column(const struct pipeline_worker *worker, enum message_column which)
+static int64_t column(const struct pipeline_worker *worker, int which)
 {
     return worker->message[1 + which];
 }
 
 static const struct pipeline_entry *plan_of(const struct rules *rules, int64_t node)
 {
-    return &rules->of.pipeline.entries[node];
+    return &RULES_OF(rules, pipeline_rules)->entries[node];
 }
 
 /* Asks for a phase of an entry; `path` keeps several requests for the same phase apart. Returns the
@@ -103,10 +103,10 @@ static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t ba
 {
     int64_t *p =
         bundle_publish(bundle, CALL_PLAIN, identity_mint(row, IDENTITY_ASKS + path), phase);
-    p[1 + MESSAGE_JOB] = batch;
-    p[1 + MESSAGE_NODE] = node;
-    p[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(batch, node);
-    p[1 + MESSAGE_GUID] = row;
+    p[1 + REQUEST_BATCH] = batch;
+    p[1 + REQUEST_NODE] = node;
+    p[1 + REQUEST_ENTRY] = pipeline_entry_id(batch, node);
+    p[1 + REQUEST_ROW] = row;
     return p;
 }
 
@@ -114,7 +114,7 @@ static int64_t *ask(struct bundle *bundle, enum pipeline_phase phase, int64_t ba
 static void ask_mark(struct bundle *bundle, int64_t batch, int64_t node, int version)
 {
     int64_t *p = ask(bundle, PHASE_MARK, batch, node, pipeline_entry_id(batch, node), version);
-    p[1 + MESSAGE_SOURCE] = identity_mint(key_of(batch, node), IDENTITY_PAYLOAD + version);
+    p[1 + REQUEST_SOURCE] = identity_mint(key_of(batch, node), IDENTITY_PAYLOAD + version);
 }
 
 static void ask_review(struct bundle *bundle, const struct rules *rules, int64_t batch,
@@ -124,10 +124,10 @@ static void ask_review(struct bundle *bundle, const struct rules *rules, int64_t
     int64_t decision = plan->decisions[number - 1];
     int64_t *p = ask(bundle, PHASE_REVIEW, batch, node,
                      decision_of(pipeline_entry_id(batch, node), number, rival), 0);
-    p[1 + MESSAGE_SPAWNED_BY] = prior;
-    p[1 + MESSAGE_ANSWER] = number;
-    p[1 + MESSAGE_CONTENT] = rival ? DECISION_APPROVE + DECISION_REJECT - decision : decision;
-    p[1 + MESSAGE_PENDINGS] = expected;
+    p[1 + REQUEST_PRIOR] = prior;
+    p[1 + REQUEST_NUMBER] = number;
+    p[1 + REQUEST_RESULT] = rival ? DECISION_APPROVE + DECISION_REJECT - decision : decision;
+    p[1 + REQUEST_STATUS] = expected;
 }
 
 /* The review after `number`, if there is one, and its rival. */
@@ -149,8 +149,8 @@ static void ask_cut(struct bundle *bundle, int64_t batch, int64_t node, int64_t 
                     int64_t path)
 {
     int64_t *p = ask(bundle, PHASE_CUT, batch, node, set_of(decision), path);
-    p[1 + MESSAGE_SOURCE] = decision;
-    p[1 + MESSAGE_PENDINGS] = STATUS_APPROVED;
+    p[1 + REQUEST_SOURCE] = decision;
+    p[1 + REQUEST_STATUS] = STATUS_APPROVED;
 }
 
 static void ask_verify(struct bundle *bundle, const struct rules *rules, int64_t batch,
@@ -161,11 +161,11 @@ static void ask_verify(struct bundle *bundle, const struct rules *rules, int64_t
         return;
     }
     int64_t *p = ask(bundle, PHASE_VERIFY, batch, node, verify_of(set, prior), 0);
-    p[1 + MESSAGE_SOURCE] = set;
-    p[1 + MESSAGE_SPAWNED_BY] = prior;
-    p[1 + MESSAGE_ANSWER] = number;
-    p[1 + MESSAGE_CONTENT] = plan->outcomes[number - 1];
-    p[1 + MESSAGE_PENDINGS] = number == 1 ? STATUS_CUT : STATUS_COMPLETE;
+    p[1 + REQUEST_SOURCE] = set;
+    p[1 + REQUEST_PRIOR] = prior;
+    p[1 + REQUEST_NUMBER] = number;
+    p[1 + REQUEST_RESULT] = plan->outcomes[number - 1];
+    p[1 + REQUEST_STATUS] = number == 1 ? STATUS_CUT : STATUS_COMPLETE;
 }
 
 /* An entry is complete: what waits for it may go on. Which of its decisions stands is for the
@@ -173,7 +173,7 @@ static void ask_verify(struct bundle *bundle, const struct rules *rules, int64_t
 static void ask_dependants(struct bundle *bundle, const struct rules *rules, int64_t batch,
                            int64_t blocker)
 {
-    for (uint32_t node = 0; node < rules->of.pipeline.entry_count; node++) {
+    for (uint32_t node = 0; node < RULES_OF(rules, pipeline_rules)->entry_count; node++) {
         const struct pipeline_entry *plan = plan_of(rules, node);
         for (int b = 0; b < plan->blocker_count; b++) {
             for (int64_t n = 1; plan->blockers[b] == blocker && n <= plan->reviews; n++) {
@@ -190,17 +190,17 @@ static void ask_dependants(struct bundle *bundle, const struct rules *rules, int
 
 static bool passes(const struct pipeline_worker *worker)
 {
-    return (column(worker, MESSAGE_CONTENT) == VERIFIED_PASS) != worker->flipped;
+    return (column(worker, REQUEST_RESULT) == VERIFIED_PASS) != worker->flipped;
 }
 
 /* Where the phase that is asked for leads. */
 static int64_t leads_to(const struct pipeline_worker *worker)
 {
-    switch (column(worker, MESSAGE_KIND)) {
+    switch (column(worker, REQUEST_PHASE)) {
     case PHASE_MARK:
         return STATUS_MARKED;
     case PHASE_REVIEW:
-        return status_of_decision(column(worker, MESSAGE_CONTENT));
+        return status_of_decision(column(worker, REQUEST_RESULT));
     case PHASE_CUT:
         return STATUS_CUT;
     default:
@@ -211,10 +211,10 @@ static int64_t leads_to(const struct pipeline_worker *worker)
 /* Nobody asks for anything else (PI2); a queue may hand it out all the same. */
 static bool is_sound(const struct pipeline_worker *worker, const struct rules *rules)
 {
-    int64_t node = column(worker, MESSAGE_NODE);
-    return node >= 0 && node < rules->of.pipeline.entry_count &&
-           pipeline_moves((enum pipeline_phase)column(worker, MESSAGE_KIND),
-                          column(worker, MESSAGE_PENDINGS), leads_to(worker));
+    int64_t node = column(worker, REQUEST_NODE);
+    return node >= 0 && node < RULES_OF(rules, pipeline_rules)->entry_count &&
+           pipeline_moves((enum pipeline_phase)column(worker, REQUEST_PHASE),
+                          column(worker, REQUEST_STATUS), leads_to(worker));
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -227,23 +227,23 @@ static void lock(struct bundle *next, int64_t entry)
 /* The status, and the row of its history (CUT-25). */
 static void move(const struct pipeline_worker *worker, struct bundle *next)
 {
-    int64_t entry = column(worker, MESSAGE_ACTIVITY), from = column(worker, MESSAGE_PENDINGS);
+    int64_t entry = column(worker, REQUEST_ENTRY), from = column(worker, REQUEST_STATUS);
     int64_t to = leads_to(worker);
     BUNDLE_CALL(next, PRIMITIVE_MOVE, CALL_REQUIRE, 0, entry, from, to);
-    BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(column(worker, MESSAGE_GUID)),
+    BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(column(worker, REQUEST_ROW)),
                 entry, from, to, worker->tries);
 }
 
 static void mark(const struct pipeline_worker *worker, const struct rules *rules,
                  struct bundle *next)
 {
-    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
-    int64_t entry = column(worker, MESSAGE_ACTIVITY);
+    int64_t batch = column(worker, REQUEST_BATCH), node = column(worker, REQUEST_NODE);
+    int64_t entry = column(worker, REQUEST_ENTRY);
     const struct pipeline_entry *plan = plan_of(rules, node);
     bundle_begin(next, BUNDLE_MARK);
-    BUNDLE_CALL(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
-                CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
-                column(worker, MESSAGE_SOURCE), batch);
+    BUNDLE_CALL_OF(next, plan->flaw == FLAW_NO_PAYLOAD ? PRIMITIVE_ADD_NULL : PRIMITIVE_ADD_ENTRY,
+                   CALL_REQUIRE, 0, entry, ENTRY_WORK, STATUS_MARKED, key_of(batch, node),
+                   column(worker, REQUEST_SOURCE), batch);
     BUNDLE_CALL(next, PRIMITIVE_ADD_PAST, CALL_REQUIRE, 0, past_of(entry), entry, STATUS_NONE,
                 STATUS_MARKED, worker->tries);
     int nowhere = plan->flaw == FLAW_NO_BLOCKER;
@@ -259,20 +259,20 @@ static void mark(const struct pipeline_worker *worker, const struct rules *rules
 
 static void review(const struct pipeline_worker *worker, struct bundle *next)
 {
-    int64_t entry = column(worker, MESSAGE_ACTIVITY), decision = column(worker, MESSAGE_GUID);
-    int64_t prior = column(worker, MESSAGE_SPAWNED_BY);
+    int64_t entry = column(worker, REQUEST_ENTRY), decision = column(worker, REQUEST_ROW);
+    int64_t prior = column(worker, REQUEST_PRIOR);
     int64_t envelope = identity_mint(decision, IDENTITY_ENVELOPE);
     bundle_begin(next, BUNDLE_REVIEW);
     lock(next, entry);
     BUNDLE_CALL(next, PRIMITIVE_ADD_ENVELOPE, CALL_REQUIRE, 0, envelope, entry,
                 identity_mint(envelope, entry));
-    for (int u = 0; u < pipeline_parts(column(worker, MESSAGE_NODE)); u++) {
+    for (int u = 0; u < pipeline_parts(column(worker, REQUEST_NODE)); u++) {
         int64_t unit = identity_mint(envelope, IDENTITY_UNIT + u);
         BUNDLE_CALL(next, PRIMITIVE_ADD_UNIT, CALL_REQUIRE, 0, unit, envelope, u + 1,
                     identity_mint(unit, entry));
     }
     BUNDLE_CALL(next, PRIMITIVE_ADD_REVIEW, CALL_REQUIRE, 0, decision, entry, envelope,
-                identity_mint(envelope, IDENTITY_UNIT), column(worker, MESSAGE_CONTENT), prior);
+                identity_mint(envelope, IDENTITY_UNIT), column(worker, REQUEST_RESULT), prior);
     if (prior != 0) {
         BUNDLE_CALL(next, PRIMITIVE_SUPERSEDE, CALL_REQUIRE, 0, prior, decision);
     }
@@ -281,7 +281,7 @@ static void review(const struct pipeline_worker *worker, struct bundle *next)
 
 static void affect(const struct pipeline_worker *worker, struct bundle *next, int64_t set)
 {
-    for (int r = 0; r < pipeline_parts(column(worker, MESSAGE_NODE)); r++) {
+    for (int r = 0; r < pipeline_parts(column(worker, REQUEST_NODE)); r++) {
         int64_t row = identity_mint(set, IDENTITY_AFFECTED + r);
         BUNDLE_CALL(next, PRIMITIVE_AFFECT, CALL_REQUIRE, 0, row, set, r + 1,
                     identity_mint(row, set));
@@ -291,12 +291,12 @@ static void affect(const struct pipeline_worker *worker, struct bundle *next, in
 static void cut(const struct pipeline_worker *worker, const struct rules *rules,
                 struct bundle *next)
 {
-    int64_t entry = column(worker, MESSAGE_ACTIVITY), set = column(worker, MESSAGE_GUID);
-    const struct pipeline_entry *plan = plan_of(rules, column(worker, MESSAGE_NODE));
+    int64_t entry = column(worker, REQUEST_ENTRY), set = column(worker, REQUEST_ROW);
+    const struct pipeline_entry *plan = plan_of(rules, column(worker, REQUEST_NODE));
     bundle_begin(next, BUNDLE_CUT);
     next->isolation = SERIALIZABLE; /* CUT-17 */
     lock(next, entry);
-    BUNDLE_CALL(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0, column(worker, MESSAGE_SOURCE),
+    BUNDLE_CALL(next, PRIMITIVE_NEED_APPROVAL, CALL_REQUIRE, 0, column(worker, REQUEST_SOURCE),
                 DECISION_APPROVE);
     for (int b = 0; b < plan->blocker_count; b++) {
         BUNDLE_CALL(next, PRIMITIVE_NEED_BLOCKER, CALL_REQUIRE, 0,
@@ -306,7 +306,7 @@ static void cut(const struct pipeline_worker *worker, const struct rules *rules,
     BUNDLE_CALL(next, PRIMITIVE_SIGN, CALL_REQUIRE, 0, signature_of(set), entry, LANE_EXECUTOR,
                 PRINCIPAL_EXEC, before);
     BUNDLE_CALL(next, PRIMITIVE_ADD_SET, CALL_REQUIRE, 0, set, entry,
-                column(worker, MESSAGE_SOURCE), signature_of(set));
+                column(worker, REQUEST_SOURCE), signature_of(set));
     affect(worker, next, set);
     move(worker, next);
 }
@@ -314,29 +314,28 @@ static void cut(const struct pipeline_worker *worker, const struct rules *rules,
 /* The mismatch is no error: the set is undone by another, and people are told (CUT-20, CUT-21). */
 static int64_t compensate(const struct pipeline_worker *worker, struct bundle *next)
 {
-    int64_t result = column(worker, MESSAGE_GUID);
+    int64_t result = column(worker, REQUEST_ROW);
     int64_t undone = identity_mint(result, IDENTITY_COMPENSATION);
-    BUNDLE_CALL(next, PRIMITIVE_COMPENSATE, CALL_REQUIRE, 0, undone,
-                column(worker, MESSAGE_ACTIVITY), signature_of(result),
-                column(worker, MESSAGE_SOURCE));
+    BUNDLE_CALL(next, PRIMITIVE_COMPENSATE, CALL_REQUIRE, 0, undone, column(worker, REQUEST_ENTRY),
+                signature_of(result), column(worker, REQUEST_SOURCE));
     affect(worker, next, undone);
     return undone;
 }
 
 static void raise(const struct pipeline_worker *worker, struct bundle *next)
 {
-    int64_t key = identity_mint(column(worker, MESSAGE_GUID), IDENTITY_RAISED);
+    int64_t key = identity_mint(column(worker, REQUEST_ROW), IDENTITY_RAISED);
     int64_t raised = identity_mint(key, IDENTITY_ENTRY);
     BUNDLE_CALL(next, PRIMITIVE_RAISE, CALL_REQUIRE, 0, raised, ENTRY_ESCALATION, STATUS_MARKED,
-                key, identity_mint(key, IDENTITY_PAYLOAD), column(worker, MESSAGE_GUID),
+                key, identity_mint(key, IDENTITY_PAYLOAD), column(worker, REQUEST_ROW),
                 past_of(raised));
 }
 
 /* In the order that needs no column written twice (E-CUT-8). */
 static void verify(const struct pipeline_worker *worker, struct bundle *next)
 {
-    int64_t entry = column(worker, MESSAGE_ACTIVITY), set = column(worker, MESSAGE_SOURCE);
-    int64_t result = column(worker, MESSAGE_GUID), prior = column(worker, MESSAGE_SPAWNED_BY);
+    int64_t entry = column(worker, REQUEST_ENTRY), set = column(worker, REQUEST_SOURCE);
+    int64_t result = column(worker, REQUEST_ROW), prior = column(worker, REQUEST_PRIOR);
     bool passed = passes(worker);
     bundle_begin(next, BUNDLE_VERIFY);
     next->isolation = SERIALIZABLE; /* CUT-17 */
@@ -357,7 +356,7 @@ static void verify(const struct pipeline_worker *worker, struct bundle *next)
 static void next_phase(const struct pipeline_worker *worker, const struct rules *rules,
                        struct bundle *next)
 {
-    switch (column(worker, MESSAGE_KIND)) {
+    switch (column(worker, REQUEST_PHASE)) {
     case PHASE_MARK:
         mark(worker, rules, next);
         break;
@@ -369,7 +368,7 @@ static void next_phase(const struct pipeline_worker *worker, const struct rules 
         break;
     default: /* the change set was examined, which leaves no row by itself */
         verify(worker, next);
-        bundle_rests_on(next, column(worker, MESSAGE_GUID), worker->message[0],
+        bundle_rests_on(next, column(worker, REQUEST_ROW), worker->message[0],
                         column(worker, MESSAGE_EPOCH));
     }
 }
@@ -379,7 +378,7 @@ static void next_phase(const struct pipeline_worker *worker, const struct rules 
 /* As whom a phase is sent (CUT-11). */
 static uint8_t principal_of(const struct pipeline_worker *worker)
 {
-    return column(worker, MESSAGE_KIND) == PHASE_VERIFY ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
+    return column(worker, REQUEST_PHASE) == PHASE_VERIFY ? PRINCIPAL_VERIFY : PRINCIPAL_EXEC;
 }
 
 /* Is the phase's own row there, and where does the entry stand (E-CUT-13: in a new transaction)? */
@@ -391,9 +390,9 @@ static void read_back(const struct pipeline_worker *worker, struct bundle *next)
                                             [PHASE_VERIFY] = PRIMITIVE_READ_VERIFY};
     bundle_begin(next, BUNDLE_READ);
     next->isolation = SERIALIZABLE; /* entry and row as of one moment: a phase may come between */
-    BUNDLE_CALL(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY));
-    BUNDLE_CALL(next, own[column(worker, MESSAGE_KIND)], CALL_PLAIN, 2,
-                column(worker, MESSAGE_GUID));
+    BUNDLE_CALL(next, PRIMITIVE_READ_ENTRY, CALL_PLAIN, 0, column(worker, REQUEST_ENTRY));
+    BUNDLE_CALL_OF(next, own[column(worker, REQUEST_PHASE)], CALL_PLAIN, 2,
+                   column(worker, REQUEST_ROW));
 }
 
 /* A stop is a sweep pass of its own: its row stays (CUT-19). The same stop twice is one row. */
@@ -404,21 +403,21 @@ static void log_stop(const struct pipeline_worker *worker, struct bundle *next)
     }
     BUNDLE_CALL(next, PRIMITIVE_LOG_SWEEP, CALL_PLAIN, 0,
                 identity_mint(worker->message[0], IDENTITY_NOTE + worker->why),
-                column(worker, MESSAGE_ACTIVITY), column(worker, MESSAGE_KIND), worker->why);
+                column(worker, REQUEST_ENTRY), column(worker, REQUEST_PHASE), worker->why);
 }
 
 /* The next MARK of the batch is asked for whatever became of this one. */
 static void follow_mark(const struct pipeline_worker *worker, const struct rules *rules,
                         struct bundle *next)
 {
-    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    int64_t batch = column(worker, REQUEST_BATCH), node = column(worker, REQUEST_NODE);
     if (worker->follows) {
         ask_next_review(next, rules, batch, node, 0, 0, STATUS_MARKED);
         if (plan_of(rules, node)->flaw == FLAW_OTHER_PAYLOAD) {
             ask_mark(next, batch, node, 1);
         }
     }
-    if ((uint32_t)node + 1 < rules->of.pipeline.entry_count) {
+    if ((uint32_t)node + 1 < RULES_OF(rules, pipeline_rules)->entry_count) {
         ask_mark(next, batch, node + 1, 0);
     }
 }
@@ -426,9 +425,9 @@ static void follow_mark(const struct pipeline_worker *worker, const struct rules
 static void follow_review(const struct pipeline_worker *worker, const struct rules *rules,
                           struct bundle *next)
 {
-    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
-    int64_t decision = column(worker, MESSAGE_GUID);
-    ask_next_review(next, rules, batch, node, column(worker, MESSAGE_ANSWER), decision,
+    int64_t batch = column(worker, REQUEST_BATCH), node = column(worker, REQUEST_NODE);
+    int64_t decision = column(worker, REQUEST_ROW);
+    ask_next_review(next, rules, batch, node, column(worker, REQUEST_NUMBER), decision,
                     status_of_decision(worker->found));
     if (worker->found == DECISION_APPROVE) {
         ask_cut(next, batch, node, decision, 0);
@@ -439,25 +438,25 @@ static void follow_review(const struct pipeline_worker *worker, const struct rul
 static void follow_verify(const struct pipeline_worker *worker, const struct rules *rules,
                           struct bundle *next)
 {
-    int64_t batch = column(worker, MESSAGE_JOB), node = column(worker, MESSAGE_NODE);
+    int64_t batch = column(worker, REQUEST_BATCH), node = column(worker, REQUEST_NODE);
     if (worker->found == VERIFIED_PASS) {
         ask_dependants(next, rules, batch, node);
-        ask_verify(next, rules, batch, node, column(worker, MESSAGE_ANSWER) + 1,
-                   column(worker, MESSAGE_SOURCE), column(worker, MESSAGE_GUID));
+        ask_verify(next, rules, batch, node, column(worker, REQUEST_NUMBER) + 1,
+                   column(worker, REQUEST_SOURCE), column(worker, REQUEST_ROW));
     }
 }
 
 static void follow(const struct pipeline_worker *worker, const struct rules *rules,
                    struct bundle *next)
 {
-    int64_t phase = column(worker, MESSAGE_KIND);
+    int64_t phase = column(worker, REQUEST_PHASE);
     if (phase == PHASE_MARK) {
         follow_mark(worker, rules, next);
     } else if (phase == PHASE_REVIEW && worker->follows) {
         follow_review(worker, rules, next);
     } else if (phase == PHASE_CUT && worker->follows) {
-        ask_verify(next, rules, column(worker, MESSAGE_JOB), column(worker, MESSAGE_NODE), 1,
-                   column(worker, MESSAGE_GUID), 0);
+        ask_verify(next, rules, column(worker, REQUEST_BATCH), column(worker, REQUEST_NODE), 1,
+                   column(worker, REQUEST_ROW), 0);
     } else if (phase == PHASE_VERIFY && worker->follows) {
         follow_verify(worker, rules, next);
     }
@@ -482,7 +481,7 @@ static void let_go(const struct pipeline_worker *worker, const struct rules *rul
 
 static void next_of_worker(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    struct pipeline_worker *worker = &actor->is.pipeline;
+    struct pipeline_worker *worker = ACTOR_IS(actor, pipeline_worker);
     worker->trespassed = worker->trespass != 0;
     if (worker->trespassed) {
         pipeline_trespass_build(worker, worker->trespass - 1U, next);
@@ -540,9 +539,9 @@ static void give_up(struct pipeline_worker *worker)
 /* What the phase itself stores, when it commits. */
 static int64_t stores(const struct pipeline_worker *worker)
 {
-    return column(worker, MESSAGE_KIND) != PHASE_VERIFY ? column(worker, MESSAGE_CONTENT)
-           : passes(worker)                             ? VERIFIED_PASS
-                                                        : VERIFIED_FAIL;
+    return column(worker, REQUEST_PHASE) != PHASE_VERIFY ? column(worker, REQUEST_RESULT)
+           : passes(worker)                              ? VERIFIED_PASS
+                                                         : VERIFIED_FAIL;
 }
 
 /* The stop that a refusal is, if it is one that people must look at (CUT-14, E-CUT-16). */
@@ -590,7 +589,7 @@ static void take_absent(struct pipeline_worker *worker, const struct outcome *la
  */
 static void take_read(struct pipeline_worker *worker, const struct outcome *last)
 {
-    int64_t phase = column(worker, MESSAGE_KIND), status = last->values[0];
+    int64_t phase = column(worker, REQUEST_PHASE), status = last->values[0];
     int64_t found = last->values[2];
     if (for_people(last) != SWEEP_MARKED) {
         hand_on(worker, false, 0, for_people(last));
@@ -600,7 +599,7 @@ static void take_read(struct pipeline_worker *worker, const struct outcome *last
         }
     } else if (found == 0) {
         take_absent(worker, last);
-    } else if (phase == PHASE_MARK && last->values[3] != column(worker, MESSAGE_SOURCE)) {
+    } else if (phase == PHASE_MARK && last->values[3] != column(worker, REQUEST_SOURCE)) {
         hand_on(worker, false, 0, SWEEP_OTHER_LOAD); /* E-CUT-2 */
     } else {
         hand_on(worker, phase != PHASE_CUT || status == STATUS_CUT, found, SWEEP_MARKED);
@@ -640,7 +639,7 @@ static void take_trespass(struct pipeline_worker *worker, const struct outcome *
 static void take_of_worker(struct actor *actor, const struct rules *rules,
                            const struct outcome *last)
 {
-    struct pipeline_worker *worker = &actor->is.pipeline;
+    struct pipeline_worker *worker = ACTOR_IS(actor, pipeline_worker);
     if (worker->trespassed) {
         take_trespass(worker, last);
         return;
@@ -672,12 +671,12 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)rules, (void)number;
-    actor->is.pipeline = (struct pipeline_worker){.state = PIPELINE_IDLE};
+    *ACTOR_IS(actor, pipeline_worker) = (struct pipeline_worker){.state = PIPELINE_IDLE};
 }
 
 static bool is_idle(const struct actor *actor)
 {
-    return actor->is.pipeline.state == PIPELINE_IDLE;
+    return ACTOR_IS(actor, pipeline_worker)->state == PIPELINE_IDLE;
 }
 
 static int64_t due_of_worker(const struct actor *actor, const struct rules *rules,
@@ -689,18 +688,19 @@ static int64_t due_of_worker(const struct actor *actor, const struct rules *rule
 
 static const int64_t *message_of_worker(const struct actor *actor)
 {
-    return actor->is.pipeline.message;
+    return ACTOR_IS(actor, pipeline_worker)->message;
 }
 
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     (void)rules;
     bundle_begin(next, BUNDLE_REQUEST);
-    ask_mark(next, actor->is.client.job, 0, 0);
+    ask_mark(next, ACTOR_IS(actor, client)->job, 0, 0);
 }
 
 const struct protocol protocol_pipeline = {
     .name = "pipeline",
+    PROTOCOL_SIZES(struct pipeline_worker, struct pipeline_rules),
     .family = CLAUSE_FAMILY_CUT,
     .tables = TABLE_SET(MESSAGE) | TABLE_SET(ENTRY) | TABLE_SET(PAST) | TABLE_SET(DEPENDENCY) |
               TABLE_SET(SWEEP_LOG) | TABLE_SET(ENVELOPE) | TABLE_SET(UNIT_BLOCK) |

@@ -65,15 +65,21 @@ struct pipeline_rules {
 
 enum pipeline_role { PIPELINE_CLIENT, PIPELINE_WORKER };
 
-/* A request is a message:
- *      KIND       enum pipeline_phase
- *      JOB        the batch            NODE       which of its entries
- *      ACTIVITY   the entry's id       GUID       the row that the phase writes
- *      SOURCE     the decision that a CUT is for, the change set of a VERIFY, the payload of a MARK
- *      SPAWNED_BY the decision or result before it (prior); 0: none
- *      ANSWER     the number of the review or verify, from 1
- *      CONTENT    the decision of a REVIEW, the planned outcome of a VERIFY
- *      PENDINGS   the status that the entry is expected to have */
+/* A request is a message of the queue: its columns, as the pipeline uses them. */
+enum pipeline_request {
+    REQUEST_PHASE = MESSAGE_KIND,       /* enum pipeline_phase */
+    REQUEST_BATCH = MESSAGE_JOB,        /* the batch, */
+    REQUEST_NODE = MESSAGE_NODE,        /* ... and which of its entries */
+    REQUEST_ENTRY = MESSAGE_ACTIVITY,   /* the entry's id */
+    REQUEST_ROW = MESSAGE_GUID,         /* the row that the phase writes */
+    REQUEST_SOURCE = MESSAGE_SOURCE,    /* the decision that a CUT is for, the change set of a
+                                           VERIFY, the payload of a MARK */
+    REQUEST_PRIOR = MESSAGE_SPAWNED_BY, /* the decision or result before it; 0: none */
+    REQUEST_NUMBER = MESSAGE_ANSWER,    /* of the review or verify, from 1 */
+    REQUEST_RESULT = MESSAGE_CONTENT,   /* the decision of a REVIEW, the planned outcome of a
+                                           VERIFY */
+    REQUEST_STATUS = MESSAGE_PENDINGS   /* that the entry is expected to have */
+};
 
 enum pipeline_state {
     PIPELINE_IDLE, /* claims a request */
@@ -109,5 +115,7 @@ int pipeline_parts(int64_t node);
 
 /* The id of an entry, for those who tell of it. */
 int64_t pipeline_entry_id(int64_t batch, int64_t node);
+
+extern const struct protocol protocol_pipeline;
 
 #endif

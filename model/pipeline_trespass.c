@@ -57,7 +57,7 @@ static const struct {
 };
 #define TRESPASS_COUNT (sizeof trespasses / sizeof *trespasses)
 
-static int64_t column(const struct pipeline_worker *worker, enum message_column which)
+static int64_t column(const struct pipeline_worker *worker, int which)
 {
     return worker->message[1 + which];
 }
@@ -67,7 +67,7 @@ unsigned pipeline_trespass_count(const struct pipeline_worker *worker)
     if (worker->state != PIPELINE_PHASE || worker->trespass != 0) {
         return 0;
     }
-    switch (column(worker, MESSAGE_KIND)) {
+    switch (column(worker, REQUEST_PHASE)) {
     case PHASE_REVIEW:
         return OF_CUT;
     case PHASE_CUT:
@@ -81,14 +81,13 @@ unsigned pipeline_trespass_count(const struct pipeline_worker *worker)
 
 static int64_t value_of(const struct pipeline_worker *worker, int64_t param, size_t trespass)
 {
-    int64_t source = column(worker, MESSAGE_SOURCE);
+    int64_t source = column(worker, REQUEST_SOURCE);
     int64_t manifest = identity_mint(source, IDENTITY_ENVELOPE);
     switch (param) {
     case NEW:
-        return identity_mint(column(worker, MESSAGE_ACTIVITY),
-                             IDENTITY_TRESPASS + (int64_t)trespass);
+        return identity_mint(column(worker, REQUEST_ENTRY), IDENTITY_TRESPASS + (int64_t)trespass);
     case ENTRY_ID:
-        return column(worker, MESSAGE_ACTIVITY);
+        return column(worker, REQUEST_ENTRY);
     case SOURCE:
         return source;
     case MANIFEST:
@@ -109,7 +108,7 @@ static int64_t value_of(const struct pipeline_worker *worker, int64_t param, siz
 void pipeline_trespass_build(const struct pipeline_worker *worker, unsigned which,
                              struct bundle *next)
 {
-    bool of_verify = column(worker, MESSAGE_KIND) == PHASE_VERIFY && which >= OF_CUT;
+    bool of_verify = column(worker, REQUEST_PHASE) == PHASE_VERIFY && which >= OF_CUT;
     size_t at = of_verify ? which - OF_CUT + OF_VERIFY : which;
     CHECK(at < TRESPASS_COUNT);
     enum primitive_id primitive = (enum primitive_id)trespasses[at].primitive;

@@ -17,7 +17,7 @@
  * (PM3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
  *       inserts (E-ACL-28).
  * (PM4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is
- *       TEST_RESUMABLE, which must tell a GUID that owes nothing (markers 0110 and 1111).
+ *       TEST_RESUMABLE, which must tell a ledger that owes nothing (markers 0110 and 1111).
  * (PM5) In a primitive that is one statement no row is written by two updates (E-ACL-24), and what
  *       is decided is decided on a row under its lock (E-ACL-25). */
 #ifndef MODEL_PRIMITIVE_H
@@ -48,8 +48,8 @@ enum op_test {
     TEST_UNMARKED,  /* (cell / a) % 10 == 0 */
     TEST_EQUAL,     /* cell == a */
     TEST_NOT_BELOW, /* cell + value >= 0: what an addition leaves */
-    TEST_RESUMABLE, /* a GUID ledger that has room to count (a: modulus, b: ceiling), owes nothing,
-                       or was born at the last entry (c: its dimension): E-ACL-17 */
+    TEST_RESUMABLE, /* a ledger that has room to count (a: modulus, b: ceiling), owes nothing, or
+                       was born at the last entry (c: the cell beside it): E-ACL-17 */
     TEST_STUCK,     /* the opposite */
     TEST_DIGIT,     /* (cell / a) % 10 == b */
     TEST_LACKS,     /* no digit of the cell is one of the digits that a is written with */
@@ -142,6 +142,7 @@ struct op {
     bool skips;      /* SKIP LOCKED: a row that it would have to wait for is not there */
     bool fresh;      /* in one statement: sees the row as it now is, because it is reached through
                         an upsert, and not as the statement's snapshot has it */
+    uint8_t beside;  /* TEST_RESUMABLE, TEST_STUCK: the other column of the row */
     bool joins;      /* in one statement: part of the update before it that wrote this row */
     const uint8_t *columns; /* INSERT, RECORD: an operand for each column */
 };
@@ -177,6 +178,15 @@ enum primitive_id {
 #undef PRIMITIVE
 #undef ONE_STATEMENT
     PRIMITIVE_COUNT
+};
+
+/* PRIMITIVE_CLAIM_PARAMS, ...: how many parameters each has */
+enum {
+#define PRIMITIVE(id, text, count, ...)     PRIMITIVE_##id##_PARAMS = (count),
+#define ONE_STATEMENT(id, text, count, ...) PRIMITIVE_##id##_PARAMS = (count),
+#include "model/primitives.def"
+#undef PRIMITIVE
+#undef ONE_STATEMENT
 };
 
 /* The catalogue. A store executes the table that it is given, so that a planted bug can be a copy

@@ -4,20 +4,40 @@
 
 #include <string.h>
 
-#define PROTOCOL(id, name) extern const struct protocol protocol_##name;
+#define PROTOCOL(name) extern const struct protocol protocol_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
-static const struct protocol *const protocols[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = &protocol_##name,
+static const struct protocol *const protocols[] = {
+#define PROTOCOL(name) &protocol_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
+#define COUNT (sizeof protocols / sizeof *protocols)
+_Static_assert(COUNT <= PROTOCOLS_MAX, "every protocol has a place");
 
-const struct protocol *protocol_get(enum protocol_id id)
+size_t protocol_count(void)
 {
-    CHECK((size_t)id < PROTOCOL_COUNT);
-    return protocols[id];
+    return COUNT;
+}
+
+const struct protocol *protocol_at(size_t place)
+{
+    CHECK(place < COUNT);
+    const struct protocol *protocol = protocols[place];
+    CHECK(protocol->actor_size <= PROTOCOL_ACTOR_SIZE); /* PR3 */
+    CHECK(protocol->rules_size <= PROTOCOL_RULES_SIZE); /* PR3 */
+    return protocol;
+}
+
+size_t protocol_place(const struct protocol *protocol)
+{
+    size_t place = 0;
+    while (place < COUNT && protocols[place] != protocol) {
+        place++;
+    }
+    CHECK(place < COUNT);
+    return place;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -29,21 +49,20 @@ static bool is_same(const char *a, const char *b)
     return *a == *b;
 }
 
-bool protocol_find(const char *name, enum protocol_id *found)
+const struct protocol *protocol_find(const char *name)
 {
-    for (int id = 0; id < PROTOCOL_COUNT; id++) {
-        if (is_same(protocols[id]->name, name)) {
-            *found = (enum protocol_id)id;
-            return true;
+    for (size_t p = 0; p < COUNT; p++) {
+        if (is_same(protocols[p]->name, name)) {
+            return protocols[p];
         }
     }
-    return false;
+    return NULL;
 }
 
 bool protocol_judges(enum clause_family family)
 {
-    for (int id = 0; id < PROTOCOL_COUNT; id++) {
-        if (protocols[id]->family == family) {
+    for (size_t p = 0; p < COUNT; p++) {
+        if (protocols[p]->family == family) {
             return true;
         }
     }
@@ -79,7 +98,7 @@ void protocol_restart(struct actor *actor, const struct rules *rules, unsigned n
 void protocol_client_begin(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)number;
-    actor->is.client = (struct client){.count = rules->jobs};
+    *ACTOR_IS(actor, client) = (struct client){.count = rules->jobs};
 }
 
 void protocol_client_restart(struct actor *actor, const struct rules *rules, unsigned number)
@@ -91,12 +110,12 @@ void protocol_client_take(struct actor *actor, const struct rules *rules,
                           const struct outcome *last)
 {
     (void)rules;
-    client_take(&actor->is.client, last);
+    client_take(ACTOR_IS(actor, client), last);
 }
 
 bool protocol_client_is_done(const struct actor *actor)
 {
-    return actor->is.client.job == actor->is.client.count;
+    return ACTOR_IS(actor, client)->job == ACTOR_IS(actor, client)->count;
 }
 
 int64_t protocol_client_due(const struct actor *actor, const struct rules *rules,
@@ -109,16 +128,14 @@ int64_t protocol_client_due(const struct actor *actor, const struct rules *rules
 void protocol_consumer_begin(struct actor *actor, const struct rules *rules, unsigned number)
 {
     (void)rules, (void)number;
-    actor->is.consumer = (struct consumer){.state = CONSUMER_IDLE};
+    *ACTOR_IS(actor, consumer) = (struct consumer){.state = CONSUMER_IDLE};
 }
 
 void protocol_consumer_next(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    const struct consumer *consumer = &actor->is.consumer;
+    const struct consumer *consumer = ACTOR_IS(actor, consumer);
     if (!consumer_next(consumer, rules->timeout, next)) {
-        protocol_get((enum protocol_id)rules->protocol)
-            ->roles[actor->role]
-            .work(consumer->message, next);
+        rules->protocol->roles[actor->role].work(consumer->message, next);
     }
 }
 
@@ -126,12 +143,12 @@ void protocol_consumer_take(struct actor *actor, const struct rules *rules,
                             const struct outcome *last)
 {
     (void)rules;
-    consumer_take(&actor->is.consumer, last);
+    consumer_take(ACTOR_IS(actor, consumer), last);
 }
 
 bool protocol_consumer_is_idle(const struct actor *actor)
 {
-    return actor->is.consumer.state == CONSUMER_IDLE;
+    return ACTOR_IS(actor, consumer)->state == CONSUMER_IDLE;
 }
 
 int64_t protocol_consumer_due(const struct actor *actor, const struct rules *rules,
@@ -143,5 +160,5 @@ int64_t protocol_consumer_due(const struct actor *actor, const struct rules *rul
 
 const int64_t *protocol_consumer_message(const struct actor *actor)
 {
-    return actor->is.consumer.message;
+    return ACTOR_IS(actor, consumer)->message;
 }

@@ -1,78 +1,70 @@
 /* The protocol seam, engine half: what a protocol offers to a runner (sim/, real/).
  *
  * A protocol has roles: a client, a worker, a dispatcher, a reclaimer. An actor is one engine in a
- * role: a plain struct without pointers, stepped through the functions of its role. All engines lie
- * in one union, so that an actor of any kind can be copied, hashed and discarded. This is why the
- * header includes those of all engines. Rules are what the engines of one run share; scenarios/
- * makes them.
+ * role: a plain struct without pointers, stepped through the functions of its role. Rules are what
+ * the engines of one run share; scenarios/ makes them. Both lie in bounded blocks of bytes, so that
+ * an actor of any kind can be copied, hashed and discarded by code that knows no engine: what is in
+ * a block is known to its protocol alone, which reads it by ACTOR_IS and RULES_OF.
  *
- * Code above this header knows no engine by name, except the parts that a protocol brings itself.
- * protocols.def lists the protocols; README.md, "Adding a protocol", walks through one.
+ * Code above this header knows no protocol, except the parts that a protocol brings itself: it has
+ * a pointer to a description, or finds one by name. Every layer lists its parts in the order of
+ * protocols.def; README.md, "Adding a protocol", walks through one.
  *
  * (PR1) Every function of a role is pure: it depends on its arguments, and writes to the actor and
  *       the bundle only.
- * (PR2) An idle actor holds nothing: restarting it loses nothing. */
+ * (PR2) An idle actor holds nothing: restarting it loses nothing.
+ * (PR3) What an actor and the rules hold fits into their blocks: PROTOCOL_SIZES asserts it at
+ *       compile time, and protocol_at of every protocol that it gives. */
 #ifndef MODEL_PROTOCOL_H
 #define MODEL_PROTOCOL_H
 
 #include "model/clause.h"
 #include "model/consumer.h"
-#include "model/engine.h"
-#include "model/flow.h"
-#include "model/legacy_engine.h"
-#include "model/pipeline.h"
 #include "model/rights.h"
-#include "model/seq_durable.h"
 #include "model/table.h"
-
-enum protocol_id {
-#define PROTOCOL(id, name) PROTOCOL_##id,
-#include "model/protocols.def"
-#undef PROTOCOL
-    PROTOCOL_COUNT
-};
 
 #define PROTOCOL_ACTORS_MAX 20
 #define PROTOCOL_ROLES_MAX  8
+#define PROTOCOL_ACTOR_SIZE 184 /* bytes that an engine may have, */
+#define PROTOCOL_RULES_SIZE 248 /* ... and the rules of a protocol */
+#define PROTOCOLS_MAX       16
 #define PROTOCOL_NEVER      INT64_MAX
 
-/* What the engines of one protocol share. */
-union rules_of {
-    struct engine_rules activity;
-    struct inbox_rules {
-        uint32_t accounts; /* messages are for them in turn */
-    } inbox;
-    struct legacy_rules legacy;
-    struct flow_rules key;
-    struct pipeline_rules pipeline;
-    struct seq_plan seq;
+/* What the engines of one protocol share. Bytes, so that a copy of the block is one of whatever is
+ * in it. */
+struct protocol_rules {
+    _Alignas(8) unsigned char bytes[PROTOCOL_RULES_SIZE];
 };
 
 /* What the engines of a run share; constant during the run. */
 struct rules {
-    uint8_t protocol;                  /* enum protocol_id */
+    const struct protocol *protocol;
     uint8_t actors;                    /* the number of actors */
     uint8_t cast[PROTOCOL_ACTORS_MAX]; /* by actor: the index of its role */
     uint32_t jobs;                     /* how many jobs a client starts */
     int64_t timeout;                   /* ticks that a claim or a lease lasts */
     int64_t put_back;                  /* ticks until a message that came too early is tried
                                           again */
-    union rules_of of;
+    struct protocol_rules of;
 };
 
 /* One engine at work. */
 struct actor {
     uint8_t role;
-    union {
-        struct client client; /* the default client and worker */
-        struct consumer consumer;
-        struct worker worker; /* activity */
-        struct legacy_worker legacy;
-        struct flow_worker flow; /* key */
-        struct pipeline_worker pipeline;
-        struct seq_actor seq; /* seq: all of its roles */
-    } is;
+    _Alignas(8) unsigned char is[PROTOCOL_ACTOR_SIZE];
 };
+
+/* The actor's engine, `struct type`; constant if the actor is. */
+#define ACTOR_IS(one, type)                                                                        \
+    _Generic((one), const struct actor *                                                           \
+             : (const struct type *)(const void *)(one)->is, struct actor *                        \
+             : (struct type *)(void *)(one)->is)
+
+/* The protocol's own rules, `struct type`, of rules or of a scenario. */
+#define RULES_OF(rules, type)                                                                      \
+    _Generic(&(rules)->of, const struct protocol_rules *                                           \
+             : (const struct type *)(const void *)(rules)->of.bytes, struct protocol_rules *       \
+             : (struct type *)(void *)(rules)->of.bytes)
 
 /* The view that a scheduler gives an actor to say when it has something to do. */
 struct glance {
@@ -121,13 +113,34 @@ struct protocol {
     uint64_t tables;           /* that it uses: a world has no room for others */
     uint32_t principals;       /* PRINCIPAL_SET: the principals that may send its bundles, beside
                                   the caller; 0: only the caller */
+    uint32_t actor_size;       /* the largest of its engines, */
+    uint32_t rules_size;       /* ... and its own rules; 0: it has none */
+    bool merges;               /* its scenarios say whether commits are merged (`commits:`): one
+                                  bundle then ends a message and claims the next */
     struct role roles[PROTOCOL_ROLES_MAX];
 };
 
-const struct protocol *protocol_get(enum protocol_id id);
+/* actor_size and rules_size, from the largest engine and the rules (PR3). */
+#define PROTOCOL_SIZES(engine, rules)                                                              \
+    .actor_size = PROTOCOL_FITS(engine, PROTOCOL_ACTOR_SIZE),                                      \
+    .rules_size = PROTOCOL_FITS(rules, PROTOCOL_RULES_SIZE)
+#define PROTOCOL_FITS(type, most)                                                                  \
+    (sizeof(type) + 0 * sizeof(struct {                                                            \
+                        _Static_assert(sizeof(type) <= (most) && _Alignof(type) <= 8,              \
+                                       "it fits into its block");                                  \
+                        char any;                                                                  \
+                    }))
 
-/* By its name. False: there is none. */
-bool protocol_find(const char *name, enum protocol_id *found);
+/* The protocols that there are, in the order of protocols.def. A scenario that names none is of the
+ * first. */
+size_t protocol_count(void);
+const struct protocol *protocol_at(size_t place);
+
+/* Where it stands in that order. */
+size_t protocol_place(const struct protocol *protocol);
+
+/* By its name. NULL: there is none. */
+const struct protocol *protocol_find(const char *name);
 
 /* Whether runs of some protocol judge the promises of a family. */
 bool protocol_judges(enum clause_family family);
@@ -135,13 +148,13 @@ bool protocol_judges(enum clause_family family);
 /* The role that an actor of a run plays. */
 static inline const struct role *protocol_role(const struct rules *rules, unsigned actor)
 {
-    return &protocol_get((enum protocol_id)rules->protocol)->roles[rules->cast[actor]];
+    return &rules->protocol->roles[rules->cast[actor]];
 }
 
 /* ---- roles that most protocols have ---------------------------------------------------------- */
 
-/* A client that starts rules->jobs jobs, each until it is sure of it; is.client.job is the current
- * one, and `next` is the protocol's. After a crash it goes on with that one: the list of jobs is
+/* A client that starts rules->jobs jobs, each until it is sure of it; `struct client` has the
+ * current one, and `next` is the protocol's. After a crash it goes on with that one: the list of jobs is
  * kept elsewhere. */
 void protocol_client_begin(struct actor *actor, const struct rules *rules, unsigned number);
 void protocol_client_restart(struct actor *actor, const struct rules *rules, unsigned number);

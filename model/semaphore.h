@@ -5,55 +5,18 @@
  * now equals the job's threshold, and writes that decision into the GUID ledger, all in one commit
  * (ACL-17, ACL-40).
  *
- * Runs use semaphore_delta. The move itself is executed by a store, as a primitive of
- * activity_primitives.def. semaphore_apply and semaphore_collate are reference models of it: only
- * tests call them, and sim/tests/test_entries.c holds the primitive to them.
- *
- * (SM1) A move that would make the semaphore negative is refused (ACL-19, E-ACL-19).
- * (SM2) hit = (after == threshold), literally, for any threshold (ACL-23, E-ACL-14). */
+ * The move itself is executed by a store, as a primitive of activity_primitives.def;
+ * model/reference/semaphore.h is what that is held to. */
 #ifndef MODEL_SEMAPHORE_H
 #define MODEL_SEMAPHORE_H
-
-#include "model/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define SEMAPHORE_AT_CREATION INT64_C(1)
 
-enum semaphore_outcome {
-    SEMAPHORE_MOVED,
-    SEMAPHORE_NEGATIVE,    /* it would fall below 0, or is there: an obligation closed twice */
-    SEMAPHORE_OVERFLOW,    /* it would leave 64 bits */
-    SEMAPHORE_GUID_REFUSED /* the GUID ledger cannot record the hit in that field */
-};
-
-struct semaphore_move {
-    enum semaphore_outcome outcome;
-    int64_t after; /* after the call, moved or not */
-    bool hit;      /* it moved, and equals the threshold */
-};
-
-struct semaphore_collation {
-    enum semaphore_outcome outcome; /* anything but MOVED changed neither number */
-    int64_t after;                  /* after the call */
-    int64_t guid;                   /* after the call */
-    bool hit;                       /* what setStatusAndCollateGuid returns */
-};
-
 /* N - 1 when the activity closes with N children (ACL-20); N when it answered "pending" and stays
  * open (E-ACL-8). */
 int64_t semaphore_delta(int64_t children, bool pending);
-
-struct semaphore_move semaphore_apply(int64_t semaphore, int64_t delta, int64_t threshold);
-
-/* Asserts (SM1) and (SM2) of a move. */
-void semaphore_check(int64_t before, int64_t threshold, const struct semaphore_move *move);
-
-/* Reference model of setStatusAndCollateGuid (12.2): move, compare, add hit * weight of the field
- * to the GUID ledger. The field is a parameter; Step 2 passes GUID_JOB_CLOSED, weight 100B. Without
- * a hit the GUID ledger is not read. */
-struct semaphore_collation semaphore_collate(int64_t semaphore, int64_t delta, int64_t threshold,
-                                             int64_t guid, enum ledger_field field);
 
 #endif

@@ -132,7 +132,7 @@ static void call_move(struct bundle *next, const struct seq_actor *self, uint32_
 static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
                        int64_t more)
 {
-    BUNDLE_CALL(next, counter, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number), more);
+    BUNDLE_CALL_OF(next, counter, CALL_REQUIRE, VALUE_GUARD, stripe_id(self->number), more);
 }
 
 static void call_event(struct bundle *next, const struct seq_actor *self, enum seq_state state)
@@ -156,8 +156,8 @@ static void build_admit(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
     BUNDLE_CALL(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0, seq_durable_stage(), rules->timeout,
-                rules->put_back, rules->of.seq.retryable, rules->of.seq.budget,
-                rules->of.seq.drill);
+                rules->put_back, RULES_OF(rules, seq_plan)->retryable,
+                RULES_OF(rules, seq_plan)->budget, RULES_OF(rules, seq_plan)->drill);
     for (unsigned a = 0; a < rules->actors; a++) {
         BUNDLE_CALL(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0, stripe_id(a));
     }
@@ -237,7 +237,7 @@ static void build_reclaim(const struct seq_actor *self, const struct rules *rule
 {
     BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD,
                 seq_durable_id(self->target), SEQ_IN_FLIGHT, rules->timeout - 1, ANY);
-    call_fail(next, self, &rules->of.seq, SEQ_CLASS_LEASE_EXPIRED);
+    call_fail(next, self, RULES_OF(rules, seq_plan), SEQ_CLASS_LEASE_EXPIRED);
     BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
                 seq_durable_id(self->target));
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
@@ -303,7 +303,7 @@ static bool moves(enum bundle_name name)
 
 static void next_of(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     enum bundle_name name = sends(self);
     self->sent = (uint8_t)name;
     bundle_begin(next, name);
@@ -326,11 +326,11 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         build_beat(self, next);
         break;
     case BUNDLE_SEQ_FINISH: /* the run itself, which these two report */
-        build_finish(self, &rules->of.seq, next);
+        build_finish(self, RULES_OF(rules, seq_plan), next);
         rest_on_run(self, next);
         break;
     case BUNDLE_SEQ_FAIL:
-        build_fail(self, &rules->of.seq, next);
+        build_fail(self, RULES_OF(rules, seq_plan), next);
         rest_on_run(self, next);
         break;
     case BUNDLE_SEQ_RECLAIM:
@@ -384,7 +384,7 @@ static enum bundle_name wish(enum seq_role role, const struct rules *rules, stru
         *due = sight.heartbeat + rules->timeout;
         return runs ? BUNDLE_SEQ_RECLAIM : BUNDLE_SEQ_LOOK;
     }
-    if (fate_of(&rules->of.seq, sight.number) != SEQ_FATE_CANCEL || !(waits || runs)) {
+    if (fate_of(RULES_OF(rules, seq_plan), sight.number) != SEQ_FATE_CANCEL || !(waits || runs)) {
         return BUNDLE_SEQ_LOOK;
     }
     *due = runs && sight.cancel_at != 0 ? sight.cancel_at + rules->put_back : 0;
@@ -399,7 +399,7 @@ static bool is_halted(const struct rows *rows)
 
 static bool is_idle(const struct actor *actor)
 {
-    return sends(&actor->is.seq) == BUNDLE_SEQ_LOOK;
+    return sends(ACTOR_IS(actor, seq_actor)) == BUNDLE_SEQ_LOOK;
 }
 
 static int64_t due(const struct actor *actor, const struct rules *rules,
@@ -438,7 +438,7 @@ static void become_idle(struct seq_actor *self)
 /* The first thing in sight that there is to do. */
 static void choose(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     for (uint32_t i = 0; i < look_count(rules); i++) {
         const int64_t *values = &last->values[(size_t)i * LOOK_VALUES];
         struct sight sight = {looked_at(self, rules, i), values[0], values[1], values[2]};
@@ -540,7 +540,7 @@ static void halt(struct seq_actor *self)
 
 static void take(struct actor *actor, const struct rules *rules, const struct outcome *last)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     bool committed = last->kind == OUTCOME_COMMITTED;
     if (is_over(self, last)) {
         halt(self);
@@ -553,7 +553,7 @@ static void take(struct actor *actor, const struct rules *rules, const struct ou
     } else if (actor->role == SEQ_DISPATCHER) {
         dispatch(self, rules, last);
     } else if (actor->role == SEQ_WORKER) {
-        work(self, &rules->of.seq, last);
+        work(self, RULES_OF(rules, seq_plan), last);
     } else {
         serve(self, last);
     }
@@ -563,7 +563,7 @@ static void take(struct actor *actor, const struct rules *rules, const struct ou
 
 static void begin(struct actor *actor, const struct rules *rules, unsigned number)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     self->number = (uint8_t)number;
     self->sends = BUNDLE_SEQ_LOOK;
     if (actor->role == SEQ_DISPATCHER) {
@@ -576,7 +576,7 @@ static void begin(struct actor *actor, const struct rules *rules, unsigned numbe
  */
 static void restart(struct actor *actor, const struct rules *rules, unsigned number)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     *self = (struct seq_actor){.incarnation = self->incarnation + 1,
                                .at = actor->role == SEQ_DISPATCHER ? self->at : 0};
     begin(actor, rules, number);
@@ -620,20 +620,20 @@ uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
 
 void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to)
 {
-    actor->is.seq.misstep = (struct seq_misstep){
+    ACTOR_IS(actor, seq_actor)->misstep = (struct seq_misstep){
         .there = true, .from = (uint8_t)from, .to = (uint8_t)to, .number = number};
 }
 
 static int64_t attends(const struct actor *actor, const struct rules *rules)
 {
-    int64_t in = rules->timeout / 2 - actor->is.seq.worked;
+    int64_t in = rules->timeout / 2 - ACTOR_IS(actor, seq_actor)->worked;
     return in < 1 ? 1 : in;
 }
 
 /* The run is not over yet, or is over late: it tells that it goes on. */
 static void worked(struct actor *actor, const struct rules *rules, int64_t ticks)
 {
-    struct seq_actor *self = &actor->is.seq;
+    struct seq_actor *self = ACTOR_IS(actor, seq_actor);
     self->worked += ticks;
     if (self->worked >= rules->timeout / 2 &&
         (self->sends == BUNDLE_SEQ_FINISH || self->sends == BUNDLE_SEQ_FAIL)) {
@@ -647,6 +647,7 @@ static void worked(struct actor *actor, const struct rules *rules, int64_t ticks
 
 const struct protocol protocol_seq = {
     .name = "seq",
+    PROTOCOL_SIZES(struct seq_actor, struct seq_plan),
     .family = CLAUSE_FAMILY_SEQ,
     .tables = TABLE_SET(STAGE) | TABLE_SET(SEQ) | TABLE_SET(SEQ_EVENT) | TABLE_SET(SEQ_TALLY),
     .roles =

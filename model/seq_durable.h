@@ -1,5 +1,5 @@
 /* The seq ledger of seed 001 as durable rows: a table of seqs that many processes move through a
- * store, where seq.h is the same contract in the memory of one. Both decide by seq_rules.h.
+ * store, where reference/seq.h is the same contract in the memory of one. Both decide by seq_rules.h.
  *
  *      dispatcher  admits every seq, then dispatches it                      moves 1
  *      worker      look -> take the lease -> progress ticks -> its result    moves 2, 3, 4, 5, 12
@@ -106,5 +106,7 @@ uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
 /* The actor's next transaction is to be an attempt at this move. A bug on purpose: no engine does
  * this by itself. */
 void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to);
+
+extern const struct protocol protocol_seq;
 
 #endif

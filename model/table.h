@@ -3,6 +3,7 @@
  * NAME_tables.def, as
  *
  *      TABLE(TASK, "task", PARENT(TASK_ACTIVITY, TABLE_ACTIVITY), [TASK_INPUT] = "input", ...)
+ *      TIMES(MESSAGE, COLUMN_BIT(MESSAGE_VISIBLE_AT))    columns that hold a time of the store's clock
  *
  * The foreign keys of the same description are primitive_foreign_keys (primitive.h). */
 #ifndef MODEL_TABLE_H
@@ -15,6 +16,9 @@ struct table {
     uint32_t columns; /* the key apart */
     const char *column_names[ROW_COLUMNS_MAX];
 };
+
+/* The columns that hold a time of the store's clock, a bit each. */
+uint32_t table_times(enum row_table table);
 
 const struct table *table_get(enum row_table table);
 

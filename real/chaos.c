@@ -27,51 +27,6 @@
 #define STATUS_LATE   2
 #define STATUS_FAILED 3
 
-static const struct chaos_kind_text kinds[CHAOS_KINDS] = {
-    [CHAOS_KILL_AT_POINT] = {"kill-at-point", FAULT_CRASH_BEFORE_COMMIT, false,
-                             "SIGKILL of a worker at a named point"},
-    [CHAOS_KILL] = {"kill", FAULT_CRASH_BEFORE_COMMIT, false, "SIGKILL of a worker at any instant"},
-    [CHAOS_STOP] = {"stop", FAULT_PAUSE, false,
-                    "SIGSTOP of a worker, and SIGCONT when its claim has lapsed"},
-    [CHAOS_CUT_LATE] = {"answer-lost", FAULT_UNKNOWN_COMMITTED, false,
-                        "the connection cut after COMMIT was sent and before its answer"},
-    [CHAOS_CUT_EARLY] = {"commit-lost", FAULT_UNKNOWN_LOST, false,
-                         "the connection cut while COMMIT was being sent"},
-    [CHAOS_TERMINATE] = {"terminate", FAULT_CONNECTION_CUT, false, "pg_terminate_backend"},
-    [CHAOS_KILL_BACKEND] = {"kill-backend", FAULT_RESTART, true,
-                            "SIGKILL of a backend: the server starts over"},
-    [CHAOS_RESTART] = {"restart", FAULT_RESTART, true, "immediate stop of the server, and restart"},
-    [CHAOS_FAILOVER] = {"failover", FAULT_FAILOVER, true,
-                        "the primary killed, its synchronous standby promoted"},
-    [CHAOS_SERIALIZATION] = {"40001", FAULT_SERIALIZATION, true, "a serialization failure"},
-    [CHAOS_DEADLOCK] = {"40P01", FAULT_DEADLOCK, true, "a deadlock"},
-    [CHAOS_CONNECTIONS] = {"53300", FAULT_CONNECTIONS, true, "no connection is free"},
-    [CHAOS_ANSWER] = {"answer-changed", FAULT_ANSWER_CHANGED, false,
-                      "a worker that runs a task again answers otherwise"},
-    [CHAOS_SHORT_STOP] = {"short-stop", FAULT_PAUSE, false,
-                          "SIGSTOP of a worker, and SIGCONT while its claim lasts"},
-    [CHAOS_DUPLICATE] = {"duplicate", FAULT_DUPLICATE, false,
-                         "a message comes a second time, the first one not acked yet"},
-    [CHAOS_REPLAY] = {"replay", FAULT_REPLAY, false, "a message that was acked comes again"},
-    [CHAOS_REDELIVER] = {"redeliver", FAULT_REDELIVER, false,
-                         "a message comes again while its holder is at work"},
-    [CHAOS_DELAY] = {"delay", FAULT_DELAY, false, "what a commit published becomes visible late"},
-    [CHAOS_REORDER] = {"reorder", FAULT_REORDER, false,
-                       "a claim takes another message than the oldest"},
-    [CHAOS_CLOCK_FORWARD] = {"clock-forward", FAULT_CLOCK_FORWARD, false,
-                             "the store's clock leaps ahead, and claims lapse early"},
-    [CHAOS_CLOCK_BACK] = {"clock-back", FAULT_CLOCK_BACK, false,
-                          "the store's clock falls back, and claims lapse late"},
-    [CHAOS_ILLEGAL_MOVE] = {"illegal-move", FAULT_ILLEGAL_MOVE, false,
-                            "an actor attempts a move that the contract, or a grant, forbids"},
-};
-
-const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind)
-{
-    CHECK(kind < CHAOS_KINDS);
-    return &kinds[kind];
-}
-
 /* An actor's process. */
 struct child {
     pid_t pid;           /* 0: there is none */
@@ -140,10 +95,7 @@ static void count(struct watch *watch, enum chaos_kind kind, bool hit)
 /* What the server answers to a victim of this kind; ABORT_NONE: that is not how it is told. */
 static enum abort_class answer_to(enum chaos_kind kind)
 {
-    return kind == CHAOS_SERIALIZATION ? ABORT_SERIALIZATION
-           : kind == CHAOS_DEADLOCK    ? ABORT_DEADLOCK
-           : kind == CHAOS_CONNECTIONS ? ABORT_CONNECTIONS
-                                       : ABORT_NONE;
+    return fault_aborts(fault_of_twin(kind));
 }
 
 /* Something befalls a process that stands still: what its transaction is told says whether it
@@ -988,7 +940,7 @@ static uint64_t turned_away(const struct watch *watch, const struct queue_at *at
 {
     char query[120];
     int64_t number = 0;
-    enum protocol_id protocol = (enum protocol_id)watch->chaos->driver.rules->protocol;
+    const struct protocol *protocol = watch->chaos->driver.rules->protocol;
     if (!part_erred_query(protocol, at->schema, query, sizeof query)) {
         return watch->page->forbidden;
     }

@@ -28,40 +28,6 @@
 
 #include <signal.h>
 
-enum chaos_kind {
-    CHAOS_KILL_AT_POINT, /* SIGKILL at a named point */
-    CHAOS_KILL,          /* SIGKILL at any instant */
-    CHAOS_STOP,          /* SIGSTOP, and SIGCONT when its claim has lapsed */
-    CHAOS_CUT_LATE,      /* the connection cut after COMMIT was sent and before its answer */
-    CHAOS_CUT_EARLY,     /* the same, and COMMIT did not get through */
-    CHAOS_TERMINATE,     /* pg_terminate_backend */
-    CHAOS_KILL_BACKEND,  /* SIGKILL of a backend: the server starts over */
-    CHAOS_RESTART,       /* immediate stop of the server, and restart */
-    CHAOS_FAILOVER,      /* the primary killed, its synchronous standby promoted */
-    CHAOS_SERIALIZATION, /* 40001 */
-    CHAOS_DEADLOCK,      /* 40P01 */
-    CHAOS_CONNECTIONS,   /* 53300 */
-    CHAOS_ANSWER,        /* who runs a task again answers otherwise */
-    CHAOS_SHORT_STOP,    /* SIGSTOP, and SIGCONT before its claim lapses */
-    CHAOS_DUPLICATE,     /* a message comes a second time, the first one not acked yet */
-    CHAOS_REPLAY,        /* a message that was acked comes again */
-    CHAOS_REDELIVER,     /* a message comes again while its holder is at work */
-    CHAOS_DELAY,         /* what a commit published becomes visible late */
-    CHAOS_REORDER,       /* a claim takes another message than the oldest */
-    CHAOS_CLOCK_FORWARD, /* the store's clock leaps ahead: claims lapse early */
-    CHAOS_CLOCK_BACK,    /* the store's clock falls back: claims lapse late */
-    CHAOS_ILLEGAL_MOVE,  /* an actor attempts what the contract, or a grant, forbids */
-    CHAOS_KINDS
-};
-
-struct chaos_kind_text {
-    const char *name;           /* "kill-at-point" */
-    enum fault_kind allowed_by; /* a scenario that has this fault may have it */
-    bool server;                /* it needs a server that may be harmed */
-    const char *about;
-};
-const struct chaos_kind_text *chaos_kind_get(enum chaos_kind kind);
-
 struct chaos_fault {
     uint8_t kind;    /* enum chaos_kind */
     uint8_t bundle;  /* where: enum bundle_name, or SEAT_ANY */

@@ -235,6 +235,7 @@ static bool serve(struct cluster *cluster, struct cluster_fault *why)
     const struct process_plan plan = {.arguments = arguments,
                                       .user = &cluster->user,
                                       .output = cluster->log,
+                                      .environment = cluster->environment,
                                       /* To quit at once, and clear away its memory (C1). */
                                       .when_orphaned = cluster->keep ? 0 : SIGQUIT};
     return process_start(&cluster->server, &plan, why) && cluster_await(cluster, why);
@@ -278,8 +279,11 @@ bool cluster_start(struct cluster *cluster, const struct cluster_options *option
                    struct cluster_fault *why)
 {
     CHECK(options->max_connections >= 0 && options->max_connections <= CLUSTER_CONNECTIONS_MAX);
-    *cluster =
-        (struct cluster){.owner = getpid(), .lock = -1, .server.fd = -1, .keep = options->keep};
+    *cluster = (struct cluster){.owner = getpid(),
+                                .lock = -1,
+                                .server.fd = -1,
+                                .keep = options->keep,
+                                .environment = options->environment};
     (void)cluster_sweep(options);
     if (programs_find(&cluster->programs, options->programs, why) &&
         process_user_find(&cluster->user, why) && make_folder(cluster, options, why) &&

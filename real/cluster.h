@@ -56,9 +56,10 @@ struct cluster_options {
     const char *temporary; /* where the folder is made; NULL: TMPDIR if it will do, else /tmp */
     const char *cache;     /* where the template is kept; NULL: the user's cache folder */
     const char *settings;  /* more lines for postgresql.conf, which win; NULL: none */
-    int max_connections;   /* 0: CLUSTER_CONNECTIONS */
-    bool fsync;            /* survive a crash of the machine, too; slower */
-    bool keep;             /* cluster_close() leaves the server running and the folder in place */
+    const char *const *environment; /* of the server, besides; lives as long as the cluster */
+    int max_connections;            /* 0: CLUSTER_CONNECTIONS */
+    bool fsync;                     /* survive a crash of the machine, too; slower */
+    bool keep; /* cluster_close() leaves the server running and the folder in place */
     const struct cluster *follows; /* it is to be a hot standby of this one; NULL: it is not */
 };
 
@@ -72,8 +73,9 @@ struct cluster {
     char version[32];         /* of PostgreSQL: "15.18" */
     struct process_user user; /* whom the server runs as */
     struct process server;
-    pid_t owner; /* the process that started it (C4) */
-    int lock;    /* descriptor of the owner file */
+    const char *const *environment; /* of the server, besides */
+    pid_t owner;                    /* the process that started it (C4) */
+    int lock;                       /* descriptor of the owner file */
     bool keep;
 };
 

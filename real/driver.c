@@ -129,7 +129,7 @@ static bool answers_otherwise(const struct driver *driver, unsigned number, stru
 {
     char query[120];
     int64_t there = 0;
-    enum protocol_id protocol = (enum protocol_id)driver->rules->protocol;
+    const struct protocol *protocol = driver->rules->protocol;
     enum row_table table;
     int64_t answer = driver->storms ? part_answer(protocol, bundle, &table) : 0;
     if (answer == 0) {
@@ -166,7 +166,7 @@ static void go_wrong(const struct driver *driver, unsigned number, struct statio
                      struct performer *performer)
 {
     char query[120];
-    enum protocol_id protocol = (enum protocol_id)driver->rules->protocol;
+    const struct protocol *protocol = driver->rules->protocol;
     struct places places = {.count = 0};
     struct actor tried = performer->actor;
     uint32_t which = 0;
@@ -243,7 +243,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
     if (otherwise) {
         seat->doubt = 0; /* what it sends again is the answer that it would have given */
-        part_answer_otherwise((enum protocol_id)driver->rules->protocol, &performer->actor, false);
+        part_answer_otherwise(driver->rules->protocol, &performer->actor, false);
     }
     seat->holds = holds(performer);
     int spared = part_spares(driver->rules, &performer->actor, &bundle);
@@ -251,7 +251,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     seat_keep(seat, &performer->actor);
     seat->spared = spared;
     if (outcome.kind != OUTCOME_COMMITTED && outcome.kind != OUTCOME_REFUSED &&
-        part_is_patient((enum protocol_id)driver->rules->protocol)) {
+        part_is_patient(driver->rules->protocol)) {
         be_patient(driver, station, seat);
     }
     if (found_nobody(&outcome)) {
@@ -271,7 +271,7 @@ static bool is_quiet(const struct driver *driver, struct station *station, bool 
         *quiet = false;
         return true;
     }
-    part_left_query((enum protocol_id)driver->rules->protocol, driver->schema, query, sizeof query);
+    part_left_query(driver->rules->protocol, driver->schema, query, sizeof query);
     station->asked = station->as[PRINCIPAL_NONE];
     bool asked = store_pg_ask(station->asked, query, &left);
     *quiet = asked && left == 0;

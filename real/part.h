@@ -3,6 +3,7 @@
 #ifndef REAL_PART_H
 #define REAL_PART_H
 
+#include "model/graph.h"
 #include "model/protocol.h"
 
 /* Something that can be moved, and the state that it is in. */
@@ -10,6 +11,15 @@ struct part_place {
     int64_t number, state;
 };
 #define PART_PLACES_MAX 256
+
+/* Where the presets of a protocol's scenarios go (presets.h). */
+struct part_preset {
+    enum row_table inserted; /* a new row of this table brings one, */
+    int of;                  /* ... for the row of this column's key; -1: for itself */
+    enum row_table table;    /* that the ledger is in, */
+    int node, ledger;        /* ... and its columns */
+    int64_t (*amount)(const struct graph_node *node);
+};
 
 struct real_part {
     /* SQL that counts what is left to do, now or later: FROM and WHERE of a SELECT count(*), with
@@ -19,6 +29,7 @@ struct real_part {
      * however busy the machine is, and end when their holder is known to be dead; and no commit
      * comes after its sender has gone on. */
     bool patient;
+    const struct part_preset *preset; /* NULL: its scenarios have none */
     /* What a scenario takes for granted beside that, of an actor that is about to send the bundle:
      * enum seat_spared, as bits. NULL: nothing. */
     int (*spares)(const struct rules *rules, const struct actor *actor,
@@ -45,23 +56,28 @@ struct real_part {
 
 /* The row that is there once the answer in this bundle was given and taken up before, in the table
  * of *asked; 0: the bundle is no such answer. */
-int64_t part_answer(enum protocol_id protocol, const struct bundle *bundle, enum row_table *asked);
+int64_t part_answer(const struct protocol *protocol, const struct bundle *bundle,
+                    enum row_table *asked);
 /* The actor's next answer is another one, or not any more. */
-void part_answer_otherwise(enum protocol_id protocol, struct actor *actor, bool on);
+void part_answer_otherwise(const struct protocol *protocol, struct actor *actor, bool on);
 
-uint64_t part_resolved(enum protocol_id protocol);
-bool part_is_vague(enum protocol_id protocol);
+const struct part_preset *part_preset(const struct protocol *protocol);
 
-bool part_is_patient(enum protocol_id protocol);
+uint64_t part_resolved(const struct protocol *protocol);
+bool part_is_vague(const struct protocol *protocol);
+
+bool part_is_patient(const struct protocol *protocol);
 int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle);
 
 /* What a misstep is chosen from, as SQL; false: nothing is asked. Then the step itself; false: the
  * protocol has none, or none now. */
-bool part_missteps_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
-bool part_erred_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
-bool part_misstep(enum protocol_id protocol, struct actor *actor, const struct part_place *places,
-                  size_t count, uint32_t which);
+bool part_missteps_query(const struct protocol *protocol, const char *schema, char *query,
+                         size_t size);
+bool part_erred_query(const struct protocol *protocol, const char *schema, char *query,
+                      size_t size);
+bool part_misstep(const struct protocol *protocol, struct actor *actor,
+                  const struct part_place *places, size_t count, uint32_t which);
 
-void part_left_query(enum protocol_id protocol, const char *schema, char *query, size_t size);
+void part_left_query(const struct protocol *protocol, const char *schema, char *query, size_t size);
 
 #endif

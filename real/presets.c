@@ -1,53 +1,16 @@
 #include "real/presets.h"
 
 #include "model/check.h"
-#include "model/legacy.h"
+#include "real/part.h"
 #include "real/schema.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Where a protocol's presets go. */
-struct preset_part {
-    enum row_table inserted; /* a new row of this table brings one, */
-    int of;                  /* ... for the row of this column's key; -1: for itself */
-    enum row_table table;    /* that the ledger is in, */
-    int node, ledger;        /* ... and its columns */
-    int64_t (*amount)(const struct graph_node *node);
-};
-
-/* The Leg2 counter leaps once Leg1 is complete; Leg1's is the engine's. */
-static int64_t of_leg2(const struct graph_node *node)
+static const struct part_preset *part_of(const struct scenario *scenario)
 {
-    return node->preset_leg2;
-}
-
-/* As if so many had entered Leg1, and entered and left Leg2. */
-static int64_t of_both(const struct graph_node *node)
-{
-    int64_t both = legacy_summand(LEGACY_LEG2_BEGIN) + legacy_summand(LEGACY_LEG2_PENDING);
-    return node->preset_leg1 * legacy_summand(LEGACY_LEG1_BEGIN) + node->preset_leg2 * both;
-}
-
-static const struct preset_part of_activity = {.inserted = TABLE_TASK,
-                                               .of = TASK_ACTIVITY,
-                                               .table = TABLE_ACTIVITY,
-                                               .node = ACTIVITY_NODE,
-                                               .ledger = ACTIVITY_LEDGER,
-                                               .amount = of_leg2};
-static const struct preset_part of_legacy = {.inserted = TABLE_EARLIER,
-                                             .of = -1,
-                                             .table = TABLE_EARLIER,
-                                             .node = EARLIER_NODE,
-                                             .ledger = EARLIER_LEDGER,
-                                             .amount = of_both};
-
-static const struct preset_part *part_of(const struct scenario *scenario)
-{
-    return scenario->protocol == PROTOCOL_ACTIVITY ? &of_activity
-           : scenario->protocol == PROTOCOL_LEGACY ? &of_legacy
-                                                   : NULL;
+    return part_preset(scenario->protocol);
 }
 
 struct page {
@@ -69,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
 void presets_script(const struct scenario *scenario, const char *schema,
                     char script[PRESETS_SCRIPT_SIZE])
 {
-    const struct preset_part *part = part_of(scenario);
+    const struct part_preset *part = part_of(scenario);
     struct page page = {.text = script};
     CHECK(part != NULL);
     const char *ledger = schema_column(part->table, part->ledger);
@@ -94,7 +57,7 @@ void presets_script(const struct scenario *scenario, const char *schema,
 bool presets_due(const struct scenario *scenario, const struct history_change *change,
                  enum row_table *table, int64_t *key)
 {
-    const struct preset_part *part = part_of(scenario);
+    const struct part_preset *part = part_of(scenario);
     if (part == NULL || change->table != part->inserted || change->kind != ROW_INSERTED) {
         return false;
     }
@@ -105,7 +68,7 @@ bool presets_due(const struct scenario *scenario, const struct history_change *c
 
 int64_t presets_of(const struct scenario *scenario, const int64_t *row, int *ledger)
 {
-    const struct preset_part *part = part_of(scenario);
+    const struct part_preset *part = part_of(scenario);
     CHECK(part != NULL);
     int64_t node = row[1 + part->node];
     *ledger = part->ledger;

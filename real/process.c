@@ -81,9 +81,26 @@ static bool die_with(pid_t parent, int signal)
     return signal == 0 || (prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent);
 }
 
+/* What every program has, and what this one has besides. */
+static void fill_environment(const char **list, const struct process_plan *plan)
+{
+    size_t count = 0;
+    for (; environment[count] != NULL; count++) {
+        list[count] = environment[count];
+    }
+    for (size_t i = 0;
+         plan->environment != NULL && plan->environment[i] != NULL && i < PROCESS_VARIABLES_MAX;
+         i++) {
+        list[count++] = plan->environment[i];
+    }
+    list[count] = NULL;
+}
+
 static enum step become(const struct process_plan *plan, pid_t parent)
 {
+    const char *variables[sizeof environment / sizeof *environment + PROCESS_VARIABLES_MAX];
     sigset_t none;
+    fill_environment(variables, plan);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setsid(); /* Ctrl-C at the terminal is for Assay, which then ends the server */
@@ -98,7 +115,7 @@ static enum step become(const struct process_plan *plan, pid_t parent)
         return STEP_ORPHAN;
     }
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    (void)execve(plan->arguments[0], (char *const *)plan->arguments, (char *const *)environment);
+    (void)execve(plan->arguments[0], (char *const *)plan->arguments, (char *const *)variables);
     return STEP_EXEC;
 }
 

@@ -8,7 +8,8 @@
  * (P1) A process that was not started here is signalled only after its caller has verified, with
  *      the descriptor already held, what it is.
  * (P2) A started program has no terminal, no signals blocked, no descriptors of ours but its
- *      streams, the environment of process.c and none of the user's, and stands in the root folder.
+ *      streams, the environment of process.c with that of the plan and none of the user's, and
+ *      stands in the root folder.
  * (P3) It runs as plan->user, who is never root. */
 #ifndef REAL_PROCESS_H
 #define REAL_PROCESS_H
@@ -18,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#define PROCESS_VARIABLES_MAX 8
 
 struct process_user {
     uid_t uid;
@@ -36,7 +39,8 @@ struct process_plan {
     const struct process_user *user;
     const char *input;  /* file that it reads; NULL: nothing */
     const char *output; /* file that stdout and stderr are appended to; made with our rights */
-    int when_orphaned;  /* signal it gets when the thread that started it ends; 0: none */
+    const char *const *environment; /* more variables, at most PROCESS_VARIABLES_MAX; NULL: none */
+    int when_orphaned; /* signal it gets when the thread that started it ends; 0: none */
 };
 
 /* What /proc/PID/stat says. */

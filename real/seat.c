@@ -31,8 +31,8 @@ void seat_page_begin(struct seat_page *page, const struct rules *rules)
     size_t works = page->work_count < SEAT_WORKS_MAX ? page->work_count : SEAT_WORKS_MAX;
     memset(page->works, 0, works * sizeof *page->works);
     page->work_count = 0;
-    page->resolved = part_resolved((enum protocol_id)rules->protocol);
-    page->vague = part_is_vague((enum protocol_id)rules->protocol);
+    page->resolved = part_resolved(rules->protocol);
+    page->vague = part_is_vague(rules->protocol);
     for (unsigned a = 0; a < rules->actors; a++) {
         page->seats[a].actor_now = -1;
         page->seats[a].snare = -1;
@@ -257,8 +257,7 @@ bool seat_is_awaited(const struct seat_page *page, enum seat_act act)
 
 bool seat_is_to_err(struct seat_page *page, unsigned number, uint32_t *amount)
 {
-    struct bundle any;
-    bundle_begin(&any, BUNDLE_SEQ_ATTEMPT);
+    struct bundle any = {0}; /* it is not known yet what it attempts */
     struct place place = {.page = page, .seat = &page->seats[number], .bundle = &any};
     const struct seat_snare *snare = spring(&place, SEAT_ERRS, SEAT_BEFORE_BEGIN);
     *amount = snare == NULL ? 0 : snare->amount;
@@ -338,20 +337,12 @@ static void conclude(const struct place *place, enum seat_conclusion what)
     place->seat->doubt = 0;
 }
 
-/* Looks where things stand, or keeps a claim: that says nothing yet. */
-static bool is_asking(enum bundle_name name)
-{
-    return name == BUNDLE_READ || name == BUNDLE_SEQ_READ || name == BUNDLE_EXTEND ||
-           name == BUNDLE_SEQ_BEAT;
-}
-
-/* Takes up other work, hands this one to others, or lets go of it with nothing that follows. */
+/* Gives up the work that it is in doubt about. */
 static bool is_leaving(const struct bundle *bundle)
 {
     enum bundle_name name = (enum bundle_name)bundle->name;
-    return name == BUNDLE_CLAIM || name == BUNDLE_SEQ_LOOK || name == BUNDLE_PUT_BACK ||
-           name == BUNDLE_ESCALATE || name == BUNDLE_ENTER_LEG1 || name == BUNDLE_ENTER_LEG2 ||
-           (name == BUNDLE_HAND_ON && !publishes(bundle));
+    return bundle_has(name, TRAIT_LEAVES) ||
+           (bundle_has(name, TRAIT_LEAVES_UNLESS) && !publishes(bundle));
 }
 
 /* What it is in doubt about, once more. A phase of a principal is all of its request, and whoever
@@ -368,7 +359,7 @@ static bool is_again(const struct place *place)
 static void say_by_sending(const struct place *place)
 {
     enum bundle_name name = (enum bundle_name)place->bundle->name;
-    if (place->seat->doubt != 0 && !is_asking(name) && !is_again(place)) {
+    if (place->seat->doubt != 0 && !bundle_has(name, TRAIT_ASKS) && !is_again(place)) {
         bool leaves = is_leaving(place->bundle) || place->page->cuts[place->seat->doubt - 1].phase;
         conclude(place, leaves ? SEAT_LEFT : SEAT_WENT_ON);
     }

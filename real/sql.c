@@ -368,7 +368,8 @@ static void add_test(const struct filling *fill)
     };
     add_formula(fill, formulas[fill->op->test]);
     if (fill->op->test == TEST_RESUMABLE || fill->op->test == TEST_STUCK) {
-        text_add(fill->text, "t.%s = ", schema_column(TABLE_GUID, GUID_DIMENSION));
+        text_add(fill->text,
+                 "t.%s = ", schema_column((enum row_table)fill->op->table, fill->op->beside));
         add_operand(fill, fill->op->c);
         text_add(fill->text, fill->op->test == TEST_STUCK ? "))" : ")");
     }

@@ -56,7 +56,7 @@ bool artefacts_claim(struct artefacts *artefacts, const char *folder)
     }
     return is_empty(artefacts->folder) ||
            complain(artefacts, artefacts->folder,
-                    "is there and no empty folder; nothing is written over");
+                    "exists and is no empty folder; nothing is written over, choose another one");
 }
 
 /* The folders between the folder and the file. */

@@ -192,11 +192,11 @@ bool line_check(struct line_reader *reader, const json_t *line, char *why, size_
 static const struct {
     const char *type, *count;
 } shows[] = {
-    {"scenario", "runs"},  {"sweep", "runs"},    {"run", "runs"},  {"explore", "runs"},
-    {"real", "runs"},      {"runs", "runs"},     {"cell", "runs"}, {"summary", "seeds"},
-    {"errors", "planted"}, {"shortest", NULL},   {"error", NULL},  {"sabotage", NULL},
-    {"suite", NULL},       {"difference", NULL}, {"drift", NULL},  {"finding", NULL},
-    {"proof", NULL},
+    {"scenario", "runs"},  {"sweep", "runs"},    {"run", "runs"},          {"explore", "runs"},
+    {"real", "runs"},      {"runs", "runs"},     {"cell", "runs"},         {"summary", "seeds"},
+    {"errors", "planted"}, {"shortest", NULL},   {"error", NULL},          {"sabotage", NULL},
+    {"suite", NULL},       {"difference", NULL}, {"drift", NULL},          {"finding", NULL},
+    {"proof", NULL},       {"wire", "runs"},     {"recording", "commits"},
 };
 
 bool line_shows_a_run(const json_t *line)

@@ -62,9 +62,9 @@ static bool has_all(const struct evidence *evidence, bool forms, bool (*fits)(co
                     char *why, size_t size)
 {
     static const char *const both[] = {"literal", "merged"};
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        const struct protocol *protocol = protocol_get((enum protocol_id)p);
-        bool split = forms && p == PROTOCOL_ACTIVITY;
+    for (size_t p = 0; p < protocol_count(); p++) {
+        const struct protocol *protocol = protocol_at(p);
+        bool split = forms && protocol->merges;
         bool is_signed = strcmp(clause_family_seed(protocol->family), "none") != 0;
         for (size_t f = 0; is_signed && f < (split ? 2 : 1); f++) {
             struct form form = {protocol->name, split ? both[f] : NULL};

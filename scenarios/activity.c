@@ -1,4 +1,5 @@
 /* The keys of a scenario of the activity protocol: a graph, thresholds, presets. */
+#include "model/engine.h"
 #include "scenarios/part.h"
 #include "scenarios/shape_text.h"
 
@@ -77,7 +78,7 @@ static const struct reader_field fields[] = {
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
-    struct engine_rules *own = &rules->of.activity;
+    struct engine_rules *own = RULES_OF(rules, engine_rules);
     *own = (struct engine_rules){.graph = &scenario->graph,
                                  .timeout = rules->timeout,
                                  .put_back = rules->put_back,

@@ -362,13 +362,13 @@ static void draw_inbox(struct drawing *d)
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-static void (*const draws[PROTOCOL_COUNT])(struct drawing *d) = {
-    [PROTOCOL_ACTIVITY] = draw_activity, [PROTOCOL_LEGACY] = draw_legacy,
-    [PROTOCOL_KEY] = draw_key,           [PROTOCOL_SEQ] = draw_seq,
-    [PROTOCOL_PIPELINE] = draw_pipeline, [PROTOCOL_INBOX] = draw_inbox,
+static void (*const draws[])(struct drawing *d) = {
+#define PROTOCOL(name) draw_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
 };
 
-static void draw(enum protocol_id protocol, uint64_t number, const char *name, bool faults,
+static void draw(const struct protocol *protocol, uint64_t number, const char *name, bool faults,
                  struct scenario *scenario)
 {
     static const char nothing[] = "faults: {}\n";
@@ -381,9 +381,9 @@ static void draw(enum protocol_id protocol, uint64_t number, const char *name, b
         say(&d, "name: %s\nabout: %s\nprotocol: %s\n", name,
             faults ? "drawn, not written"
                    : "scenarios that are drawn, another one for every 16 seeds",
-            protocol_get(protocol)->name);
+            protocol->name);
         say(&d, "level: %s\n", one_in(&d, 5) ? "transaction" : "statement");
-        draws[protocol](&d);
+        draws[protocol_place(protocol)](&d);
         if (!faults) {
             d.size = (size_t)(strstr(d.text, "faults: ") - d.text);
             say(&d, "%s", nothing);
@@ -393,51 +393,50 @@ static void draw(enum protocol_id protocol, uint64_t number, const char *name, b
     CHECK(loaded); /* DR2 */
 }
 
-void drawn_make(enum protocol_id protocol, uint64_t number, struct scenario *scenario)
+void drawn_make(const struct protocol *protocol, uint64_t number, struct scenario *scenario)
 {
     char name[SCENARIO_NAME_SIZE];
     snprintf(name, sizeof name, "%s-%" PRIu64, drawn_family_name(protocol), number);
     draw(protocol, number, name, true, scenario);
 }
 
-void drawn_family(enum protocol_id protocol, struct scenario *scenario)
+void drawn_family(const struct protocol *protocol, struct scenario *scenario)
 {
     draw(protocol, 0, drawn_family_name(protocol), false, scenario);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-const char *drawn_family_name(enum protocol_id protocol)
+const char *drawn_family_name(const struct protocol *protocol)
 {
-    static const char *const names[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = "drawn-" #name,
+    static const char *const names[] = {
+#define PROTOCOL(name) "drawn-" #name,
 #include "model/protocols.def"
 #undef PROTOCOL
     };
-    CHECK(protocol < PROTOCOL_COUNT);
-    return names[protocol];
+    return names[protocol_place(protocol)];
 }
 
 /* What follows the family's name; NULL: it is no drawn one. */
-static const char *after_family(const char *name, enum protocol_id *protocol)
+static const char *after_family(const char *name, const struct protocol **protocol)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        const char *family = drawn_family_name((enum protocol_id)p);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        const char *family = drawn_family_name(protocol_at(p));
         if (strncmp(name, family, strlen(family)) == 0) {
-            *protocol = (enum protocol_id)p;
+            *protocol = protocol_at(p);
             return name + strlen(family);
         }
     }
     return NULL;
 }
 
-bool drawn_is_family(const char *name, enum protocol_id *protocol)
+bool drawn_is_family(const char *name, const struct protocol **protocol)
 {
     const char *after = after_family(name, protocol);
     return after != NULL && *after == '\0';
 }
 
-bool drawn_is_one(const char *name, enum protocol_id *protocol, uint64_t *number)
+bool drawn_is_one(const char *name, const struct protocol **protocol, uint64_t *number)
 {
     const char *after = after_family(name, protocol);
     if (after == NULL || *after != '-' || strspn(after + 1, "0123456789") != strlen(after + 1) ||

@@ -16,16 +16,16 @@
 #define DRAWN_SEEDS 16
 
 /* The scenario with this number. */
-void drawn_make(enum protocol_id protocol, uint64_t number, struct scenario *scenario);
+void drawn_make(const struct protocol *protocol, uint64_t number, struct scenario *scenario);
 
 /* The representative of a family: it has the family's name and no faults. */
-void drawn_family(enum protocol_id protocol, struct scenario *scenario);
+void drawn_family(const struct protocol *protocol, struct scenario *scenario);
 
 /* drawn-key */
-const char *drawn_family_name(enum protocol_id protocol);
+const char *drawn_family_name(const struct protocol *protocol);
 
 /* Whether a name is that of a family, drawn-key, or of a member, drawn-key-17. */
-bool drawn_is_family(const char *name, enum protocol_id *protocol);
-bool drawn_is_one(const char *name, enum protocol_id *protocol, uint64_t *number);
+bool drawn_is_family(const char *name, const struct protocol **protocol);
+bool drawn_is_one(const char *name, const struct protocol **protocol, uint64_t *number);
 
 #endif

@@ -1,4 +1,5 @@
 /* The keys of a scenario of the key protocol: flows, and cases of them. */
+#include "model/flow.h"
 #include "scenarios/flow_text.h"
 #include "scenarios/part.h"
 
@@ -61,7 +62,7 @@ static bool check(struct reader *reader, struct loading *loading)
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
-    rules->of.key.book = &scenario->flows;
+    RULES_OF(rules, flow_rules)->book = &scenario->flows;
 }
 
 static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])

@@ -1,4 +1,5 @@
 #include "scenarios/flow_text.h"
+#include "model/flow.h"
 
 #include <string.h>
 

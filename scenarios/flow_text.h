@@ -15,6 +15,7 @@
 #ifndef SCENARIOS_FLOW_TEXT_H
 #define SCENARIOS_FLOW_TEXT_H
 
+#include "model/flow.h"
 #include "scenarios/reader.h"
 
 /* What is known about the flows while they are read, beside the scenario's book, which lists

@@ -1,6 +1,8 @@
 /* The keys of a scenario of the inbox protocol: accounts. */
+#include "model/inbox.h"
 #include "scenarios/part.h"
 
-static const struct part_number numbers[] = {PART_NUMBER("accounts", of.inbox.accounts, 100)};
+static const struct part_number numbers[] = {
+    PART_OWN_NUMBER("accounts", inbox_rules, accounts, 100)};
 
 const struct scenario_part scenario_part_inbox = {PART_NUMBERS(numbers), .needs = "accounts"};

@@ -1,6 +1,7 @@
 /* The keys of a scenario of the legacy protocol: a graph without cycles, calls after success,
  * presets, and its assumptions. */
 #include "model/legacy.h"
+#include "model/legacy_engine.h"
 #include "scenarios/part.h"
 #include "scenarios/shape_text.h"
 
@@ -36,7 +37,7 @@ static bool read_spared(struct reader *reader, void *context)
 {
     struct loading *loading = context;
     return reader_list(reader, "it is a list such as [crash, unknown]", read_one_spared,
-                       &loading->scenario->of.legacy);
+                       RULES_OF(loading->scenario, legacy_rules));
 }
 
 static const struct reader_field fields[] = {
@@ -64,7 +65,7 @@ static bool check(struct reader *reader, struct loading *loading)
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
-    rules->of.legacy.graph = &scenario->graph;
+    RULES_OF(rules, legacy_rules)->graph = &scenario->graph;
 }
 
 /* A Leg2 message that comes again spawns its children again, and so do theirs: replays are few, but
@@ -102,7 +103,7 @@ static void put_again(struct page *page, const struct graph *graph, const bool *
 
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
-    const struct legacy_rules *rules = &scenario->of.legacy;
+    const struct legacy_rules *rules = RULES_OF(scenario, legacy_rules);
     part_put_graph(page, &scenario->graph, gone);
     put_again(page, &scenario->graph, gone);
     if (rules->spares_crash || rules->spares_unknown) {

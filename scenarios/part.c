@@ -8,19 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROTOCOL(id, name) extern const struct scenario_part scenario_part_##name;
+#define PROTOCOL(name) extern const struct scenario_part scenario_part_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
-static const struct scenario_part *const parts[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = &scenario_part_##name,
+static const struct scenario_part *const parts[] = {
+#define PROTOCOL(name) &scenario_part_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-const struct scenario_part *part_get(enum protocol_id protocol)
+const struct scenario_part *part_get(const struct protocol *protocol)
 {
-    return parts[protocol];
+    return parts[protocol_place(protocol)];
 }
 
 void page_put(struct page *page, const char *format, ...)
@@ -59,7 +59,7 @@ static const struct part_number *find_number(const struct part_number *numbers, 
 bool part_read_number(struct reader *reader, void *context)
 {
     struct scenario *scenario = ((struct loading *)context)->scenario;
-    const struct scenario_part *part = parts[scenario->protocol];
+    const struct scenario_part *part = part_get(scenario->protocol);
     const struct part_number *of = find_number(part_numbers, part_number_count, reader->key);
     of = of == NULL ? find_number(part->numbers, part->number_count, reader->key) : of;
     CHECK(of != NULL);
@@ -119,7 +119,8 @@ bool part_check_graph(struct reader *reader, struct loading *loading)
 void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
                     struct rules *rules)
 {
-    *rules = (struct rules){.protocol = (uint8_t)scenario->protocol,
+    const struct scenario_part *part = part_get(scenario->protocol);
+    *rules = (struct rules){.protocol = scenario->protocol,
                             .actors = (uint8_t)(1 + scenario->workers),
                             .jobs = scenario->jobs,
                             .timeout = timeout,
@@ -128,14 +129,14 @@ void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t pu
     for (uint32_t w = 1; w <= scenario->workers; w++) {
         rules->cast[w] = 1;
     }
-    if (parts[scenario->protocol]->rules != NULL) {
-        parts[scenario->protocol]->rules(scenario, rules);
+    if (part->rules != NULL) {
+        part->rules(scenario, rules);
     }
 }
 
 uint32_t scenario_connections(const struct scenario *scenario, enum principal principal)
 {
-    bool has_principals = protocol_get(scenario->protocol)->principals != 0;
+    bool has_principals = scenario->protocol->principals != 0;
     if (principal == PRINCIPAL_NONE) {
         return has_principals ? 0 : scenario->connections;
     }
@@ -144,8 +145,8 @@ uint32_t scenario_connections(const struct scenario *scenario, enum principal pr
 
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
-    const struct scenario_part *part = parts[scenario->protocol];
-    uint64_t used = part->room == NULL ? protocol_get(scenario->protocol)->tables : 0;
+    const struct scenario_part *part = part_get(scenario->protocol);
+    uint64_t used = part->room == NULL ? scenario->protocol->tables : 0;
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows[t] = table_in(used, (enum row_table)t) ? 4 * scenario->jobs + 64 : 0;
     }

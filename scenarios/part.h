@@ -53,7 +53,7 @@ struct scenario_part {
     bool (*smaller)(struct scenario *scenario, unsigned way);
 };
 
-const struct scenario_part *part_get(enum protocol_id protocol);
+const struct scenario_part *part_get(const struct protocol *protocol);
 
 /* The numbers that all protocols have. */
 extern const struct part_number part_numbers[];
@@ -61,9 +61,15 @@ extern const size_t part_number_count;
 
 #define PART_FIELDS(keys)  .fields = (keys), .field_count = sizeof(keys) / sizeof *(keys)
 #define PART_NUMBERS(keys) .numbers = (keys), .number_count = sizeof(keys) / sizeof *(keys)
+/* ... in the scenario itself, or in the protocol's own rules, `struct type`. */
 #define PART_NUMBER(key, member, most)                                                             \
     {                                                                                              \
         key, offsetof(struct scenario, member), most                                               \
+    }
+
+#define PART_OWN_NUMBER(key, type, member, most)                                                   \
+    {                                                                                              \
+        key, offsetof(struct scenario, of) + offsetof(struct type, member), most                   \
     }
 
 /* Readers that several protocols use; part_read_number is that of every part_number. */

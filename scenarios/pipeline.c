@@ -7,6 +7,7 @@
  *
  * An entry that says nothing is approved by its one review and passes its one verify. It may need
  * entries that stand before it. */
+#include "model/pipeline.h"
 #include "scenarios/part.h"
 
 #include <string.h>
@@ -163,7 +164,7 @@ static bool read_entry(struct reader *reader, const struct reader_text *key, voi
 static bool read_entries(struct reader *reader, void *context)
 {
     static const char right[] = "it is a map of entries";
-    struct pipeline_rules *rules = &((struct loading *)context)->scenario->of.pipeline;
+    struct pipeline_rules *rules = RULES_OF(((struct loading *)context)->scenario, pipeline_rules);
     size_t line = reader_line(reader);
     return reader_map(reader, right, read_entry, rules) &&
            (rules->entry_count > 0 || reader_fail(reader, line, "an empty map; %s", right));
@@ -195,7 +196,7 @@ static void draw_graph(const struct pipeline_rules *rules, struct graph *graph)
 static bool check(struct reader *reader, struct loading *loading)
 {
     (void)reader;
-    draw_graph(&loading->scenario->of.pipeline, &loading->scenario->graph);
+    draw_graph(RULES_OF(loading->scenario, pipeline_rules), &loading->scenario->graph);
     return true;
 }
 
@@ -203,7 +204,7 @@ static bool check(struct reader *reader, struct loading *loading)
  * fail. */
 static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
-    uint32_t entries = scenario->of.pipeline.entry_count * scenario->jobs;
+    uint32_t entries = RULES_OF(scenario, pipeline_rules)->entry_count * scenario->jobs;
     uint32_t reviews = entries * 2 * PIPELINE_REVIEWS_MAX;
     uint32_t verifies = entries * PIPELINE_VERIFIES_MAX;
     rows[TABLE_ENTRY] = entries + verifies;
@@ -251,9 +252,10 @@ static void put_entry(struct page *page, const struct pipeline_rules *rules,
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     page_put(page, "entries:\n");
-    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
+    for (uint32_t i = 0; i < RULES_OF(scenario, pipeline_rules)->entry_count; i++) {
         if (gone == NULL || !gone[i]) {
-            put_entry(page, &scenario->of.pipeline, &scenario->of.pipeline.entries[i]);
+            put_entry(page, RULES_OF(scenario, pipeline_rules),
+                      &RULES_OF(scenario, pipeline_rules)->entries[i]);
         }
     }
 }

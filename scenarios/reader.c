@@ -222,6 +222,22 @@ bool reader_scalar(struct reader *reader, const char *right, struct reader_text 
     return advance(reader);
 }
 
+bool reader_long_text(struct reader *reader, const char *right, size_t most, char **text)
+{
+    *text = NULL;
+    if (!expect(reader, READER_TEXT, right)) {
+        return false;
+    }
+    const char *value = (const char *)reader->event.data.scalar.value;
+    size_t length = reader->event.data.scalar.length;
+    if (length == 0 || length > most || memchr(value, '\0', length) != NULL) {
+        return reader_fail(reader, reader_line(reader), "a text of %zu bytes; %s", length, right);
+    }
+    *text = strndup(value, length);
+    CHECK(*text != NULL);
+    return advance(reader);
+}
+
 /* Decimal digits with no zero in front, and perhaps a minus sign. */
 static bool parse_number(const struct reader_text *text, int64_t *number)
 {

@@ -64,6 +64,8 @@ size_t reader_line(const struct reader *reader);
 
 /* `right` says what belongs here, for the error message: "it is a list of names". */
 bool reader_scalar(struct reader *reader, const char *right, struct reader_text *text);
+/* A text of any length up to `most` bytes, to be freed by the caller. */
+bool reader_long_text(struct reader *reader, const char *right, size_t most, char **text);
 bool reader_number(struct reader *reader, int64_t least, int64_t most, int64_t *number);
 /* Letters, digits, '-', '_' and '.'; fewer than `size`. */
 bool reader_name(struct reader *reader, char *name, size_t size);

@@ -57,9 +57,10 @@ static bool read_about(struct reader *reader, void *context)
 static bool fail_unknown_protocol(struct reader *reader, const struct reader_text *text)
 {
     char known[120] = "", quoted[READER_QUOTED_SIZE];
-    for (int p = 0, at = 0; p < PROTOCOL_COUNT; p++) {
+    int at = 0;
+    for (size_t p = 0; p < protocol_count(); p++) {
         at += snprintf(known + at, sizeof known - (size_t)at, "%s%s", p == 0 ? "" : ", ",
-                       protocol_get((enum protocol_id)p)->name);
+                       protocol_at(p)->name);
     }
     return reader_fail(reader, text->line, "unknown protocol %s; known: %s",
                        reader_quote(text, quoted), known);
@@ -68,11 +69,10 @@ static bool fail_unknown_protocol(struct reader *reader, const struct reader_tex
 /* The protocol was found before, because it determines the keys; here its value is checked. */
 static bool read_protocol(struct reader *reader, void *context)
 {
-    enum protocol_id protocol;
     struct reader_text text;
     (void)context;
     return reader_scalar(reader, "it is activity", &text) &&
-           (protocol_find(text.text, &protocol) || fail_unknown_protocol(reader, &text));
+           (protocol_find(text.text) != NULL || fail_unknown_protocol(reader, &text));
 }
 
 static bool glance_at(struct reader *reader, const struct reader_text *key, void *context)
@@ -82,7 +82,10 @@ static bool glance_at(struct reader *reader, const struct reader_text *key, void
     if (strcmp(key->text, "protocol") != 0) {
         return reader_skip(reader);
     }
-    return reader_scalar(reader, "", &text) && protocol_find(text.text, &scenario->protocol);
+    const struct protocol *found =
+        reader_scalar(reader, "", &text) ? protocol_find(text.text) : NULL;
+    scenario->protocol = found == NULL ? scenario->protocol : found;
+    return found != NULL;
 }
 
 /* Finds the protocol, wherever it stands. Errors in the text are reported when it is read. */
@@ -137,7 +140,7 @@ static bool read_limits(struct reader *reader, void *context)
 static bool find_clause(struct reader *reader, const struct scenario *scenario,
                         const struct reader_text *text, enum clause_id *clause)
 {
-    const struct protocol *protocol = protocol_get(scenario->protocol);
+    const struct protocol *protocol = scenario->protocol;
     char quoted[READER_QUOTED_SIZE];
     if (!clause_find(text->text, text->length, clause)) {
         return reader_fail(reader, text->line,
@@ -295,23 +298,23 @@ static void add_numbers(struct keys *keys, const struct part_number *numbers, si
     }
 }
 
-static void add_part(struct keys *keys, enum protocol_id protocol, bool own)
+static void add_part(struct keys *keys, const struct protocol *protocol, bool own)
 {
     const struct scenario_part *part = part_get(protocol);
     add_numbers(keys, part->numbers, part->number_count, own);
     add_keys(keys, part->fields, part->field_count, own);
 }
 
-static struct keys keys_of(enum protocol_id protocol)
+static struct keys keys_of(const struct protocol *protocol)
 {
     struct keys keys = {.count = 0};
     add_keys(&keys, first_fields, COUNT(first_fields), true);
     add_numbers(&keys, part_numbers, part_number_count, true);
     add_part(&keys, protocol, true);
     add_keys(&keys, last_fields, COUNT(last_fields), true);
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        if (p != (int)protocol) {
-            add_part(&keys, (enum protocol_id)p, false);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        if (protocol_at(p) != protocol) {
+            add_part(&keys, protocol_at(p), false);
         }
     }
     return keys;
@@ -327,7 +330,7 @@ static bool check(struct reader *reader, struct loading *loading, const struct k
         bool needed = strcmp(key, "name") == 0 || strcmp(key, part->needs) == 0;
         if (needed && keys->fields[i].read != NULL && (seen >> i & 1) == 0) {
             return reader_fail(reader, 1, "the key %s is missing; a scenario of %s has name and %s",
-                               key, protocol_get(loading->scenario->protocol)->name, part->needs);
+                               key, loading->scenario->protocol->name, part->needs);
         }
     }
     return part->check == NULL || part->check(reader, loading);
@@ -345,7 +348,7 @@ static bool read_scenario(struct reader *reader, struct loading *loading)
 static void set_usual(struct scenario *scenario)
 {
     memset(scenario, 0, sizeof *scenario); /* padding too: equal texts make equal scenarios */
-    scenario->protocol = PROTOCOL_ACTIVITY;
+    scenario->protocol = protocol_at(0);
     scenario->jobs = 1;
     scenario->workers = 2;
     scenario->threshold_count = 1;
@@ -364,7 +367,7 @@ bool scenario_breaks(const struct scenario *scenario, enum clause_id clause)
 
 void scenario_check(const struct scenario *scenario)
 {
-    CHECK(scenario->name[0] != '\0' && scenario->protocol < PROTOCOL_COUNT);   /* SN1 */
+    CHECK(scenario->name[0] != '\0' && scenario->protocol != NULL);            /* SN1 */
     CHECK(scenario->jobs >= 1 && scenario->jobs <= SCENARIO_JOBS_MAX);         /* SN1 */
     CHECK(scenario->workers <= SCENARIO_WORKERS_MAX && scenario->timeout > 0); /* SN1 */
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
@@ -409,7 +412,7 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
 {
     struct reader_text text = {.length = strnlen(name, READER_TEXT_SIZE - 1)};
     char known[200] = "", quoted[READER_QUOTED_SIZE];
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     size_t at = 0;
     memcpy(text.text, name, text.length);
     if (drawn_is_family(name, &protocol)) {
@@ -468,7 +471,7 @@ static bool is_path(const char *name)
 
 bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault)
 {
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     uint64_t number;
     if (drawn_is_one(name, &protocol, &number)) {
         drawn_make(protocol, number, scenario);

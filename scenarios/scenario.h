@@ -27,6 +27,7 @@
 
 #include "faults/catalogue.h"
 #include "model/clause.h"
+#include "model/flow.h"
 #include "model/graph.h"
 #include "model/protocol.h"
 
@@ -48,7 +49,7 @@
 struct scenario {
     char name[SCENARIO_NAME_SIZE];
     char about[SCENARIO_ABOUT_SIZE];
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     uint32_t jobs;
     uint32_t workers;
     int64_t timeout;         /* ticks that a claim lasts; a transaction takes one */
@@ -57,11 +58,11 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    bool literal;           /* commits: literal, not merged (model/engine.h) */
-    bool direct;            /* Leg1's work publishes the answer itself: no task hop (peer-*) */
-    struct graph graph;     /* of every job */
-    struct flow_book flows; /* key */
-    union rules_of of;      /* the others: what their engines share, before a run completes it */
+    bool literal;             /* commits: literal, not merged (model/engine.h) */
+    bool direct;              /* Leg1's work publishes the answer itself: no task hop (peer-*) */
+    struct graph graph;       /* of every job */
+    struct flow_book flows;   /* key */
+    struct protocol_rules of; /* the others: what their engines share, before a run completes it */
     /* all */
     struct fault_plan faults;
     enum clause_id reaches[SCENARIO_REACHES_MAX]; /* clauses that a campaign must reach */

@@ -1,4 +1,5 @@
 /* The keys of a scenario of the seq ledger: the fates of its seqs and a budget of retries. */
+#include "model/seq_durable.h"
 #include "scenarios/part.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static bool read_fate(struct reader *reader, void *context)
 static bool read_fates(struct reader *reader, void *context)
 {
     static const char right[] = "it is a list such as [success, retry, cancel]";
-    struct seq_plan *plan = &((struct loading *)context)->scenario->of.seq;
+    struct seq_plan *plan = RULES_OF(((struct loading *)context)->scenario, seq_plan);
     size_t line = reader_line(reader);
     return reader_list(reader, right, read_fate, plan) &&
            (plan->fate_count > 0 || reader_fail(reader, line, "an empty list; %s", right));
@@ -52,12 +53,13 @@ static bool read_drill(struct reader *reader, void *context)
     if (!reader_scalar(reader, right, &text)) {
         return false;
     }
-    loading->scenario->of.seq.drill = strcmp(text.text, "on") == 0;
-    return loading->scenario->of.seq.drill || strcmp(text.text, "off") == 0 ||
+    RULES_OF(loading->scenario, seq_plan)->drill = strcmp(text.text, "on") == 0;
+    return RULES_OF(loading->scenario, seq_plan)->drill || strcmp(text.text, "off") == 0 ||
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
 }
 
-static const struct part_number numbers[] = {PART_NUMBER("budget", of.seq.budget, BUDGET_MAX)};
+static const struct part_number numbers[] = {
+    PART_OWN_NUMBER("budget", seq_plan, budget, BUDGET_MAX)};
 static const struct reader_field fields[] = {{"drill", read_drill}, {"fates", read_fates}};
 
 /* A dispatcher, the workers, and one of each other role. */
@@ -65,7 +67,7 @@ static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
     static const uint8_t others[] = {SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER};
     (void)scenario;
-    rules->of.seq.retryable = SEQ_PLAN_RETRYABLE;
+    RULES_OF(rules, seq_plan)->retryable = SEQ_PLAN_RETRYABLE;
     memcpy(&rules->cast[rules->actors], others, sizeof others);
     rules->actors = (uint8_t)(rules->actors + sizeof others);
 }
@@ -81,12 +83,13 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
 static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
 {
     (void)gone;
-    if (scenario->of.seq.drill) {
+    if (RULES_OF(scenario, seq_plan)->drill) {
         page_put(page, "drill: on\n");
     }
     page_put(page, "fates: [");
-    for (uint32_t i = 0; i < scenario->of.seq.fate_count; i++) {
-        page_put(page, "%s%s", i == 0 ? "" : ", ", fate_names[scenario->of.seq.fates[i]]);
+    for (uint32_t i = 0; i < RULES_OF(scenario, seq_plan)->fate_count; i++) {
+        page_put(page, "%s%s", i == 0 ? "" : ", ",
+                 fate_names[RULES_OF(scenario, seq_plan)->fates[i]]);
     }
     page_put(page, "]\n");
 }

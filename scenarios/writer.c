@@ -29,7 +29,7 @@ size_t scenario_write(const struct scenario *scenario, const bool *gone, char *t
     struct page page = {.text = text, .size = size};
     const char *quote = scenario->name[0] == '-' ? "'" : ""; /* else a list for YAML */
     page_put(&page, "name: %s%s%s\n", quote, scenario->name, quote);
-    page_put(&page, "protocol: %s\n", protocol_get(scenario->protocol)->name);
+    page_put(&page, "protocol: %s\n", scenario->protocol->name);
     put_numbers(&page, scenario, part_numbers, part_number_count);
     page_put(&page, "timeout: %" PRId64 "\n", scenario->timeout);
     if (scenario->whole_transactions) {

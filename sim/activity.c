@@ -1,6 +1,7 @@
 /* The activity protocol in the simulation: which faults apply to which bundle, presets, the hunting
  * scenarios of planted bugs. Its words for traces and stories are in activity_words.c. */
 #include "model/oracle/activity.h"
+#include "model/engine.h"
 #include "sim/activity_sameness.h"
 #include "sim/activity_words.h"
 #include "sim/part.h"
@@ -14,17 +15,21 @@ static bool answered_before(const struct run *run)
     return row_find(&run->world.rows, TABLE_GUID, guid) != ROW_NONE;
 }
 
+static bool is_merged(enum bundle_name name)
+{
+    return name == BUNDLE_LEG1_ACK || name == BUNDLE_ANSWER_ACK || name == BUNDLE_STEPS_ACK;
+}
+
 static bool publishes(enum bundle_name name)
 {
-    return name == BUNDLE_STEP2 || name == BUNDLE_LEG1 || name == BUNDLE_ANSWER ||
-           (name >= BUNDLE_LEG1_ACK && name <= BUNDLE_STEPS_ACK);
+    return name == BUNDLE_STEP2 || name == BUNDLE_LEG1 || name == BUNDLE_ANSWER || is_merged(name);
 }
 
 static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     switch ((int)kind) {
     case FAULT_CRASH_BEFORE_ACK:
-        return bundle_acks((enum bundle_name)run->bundle.name);
+        return bundle_has((enum bundle_name)run->bundle.name, TRAIT_ACKS);
     case FAULT_PAUSE:
         return run->actors[actor].performer.actor.role != ENGINE_CLIENT;
     case FAULT_REORDER:
@@ -43,7 +48,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
-    actor->is.worker.changed = on;
+    ACTOR_IS(actor, worker)->changed = on;
 }
 
 static bool has_presets(const struct scenario *scenario)
@@ -69,7 +74,7 @@ static void apply_preset(struct run *run, size_t mark)
         int64_t key = row_get(&world->rows, TABLE_TASK, change.slot, TASK_ACTIVITY);
         uint32_t activity = row_find(&world->rows, TABLE_ACTIVITY, key);
         int64_t node = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_NODE);
-        int64_t preset = run->rules.of.activity.graph->nodes[node].preset_leg2;
+        int64_t preset = RULES_OF(&run->rules, engine_rules)->graph->nodes[node].preset_leg2;
         if (preset != 0) {
             int64_t ledger = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER);
             world_set(world, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER, ledger + preset);
@@ -133,7 +138,7 @@ static const char *const *const where_left[] = {ONLY("peer-5-merged"), ONLY("pen
 
 static const char *const *only_grounds(enum bundle_name bundle, enum primitive_id primitive)
 {
-    bool merged = bundle >= BUNDLE_LEG1_ACK && bundle <= BUNDLE_STEPS_ACK;
+    bool merged = is_merged(bundle);
     bool enters = primitive == PRIMITIVE_ENTER_LEG1 || primitive == PRIMITIVE_ENTER_LEG2;
     bool leaves = primitive == PRIMITIVE_PUBLISH || primitive == PRIMITIVE_CLAIM_NEXT;
     if (merged && enters) {

@@ -2,6 +2,7 @@
  * the run without faults: its row, its task, its GUIDs with their outputs, its messages, the
  * workers that hold one of them, and a completion that one of its GUIDs did. */
 #include "sim/activity_sameness.h"
+#include "model/engine.h"
 
 #include "model/check.h"
 
@@ -80,7 +81,7 @@ static uint64_t shape_of(const struct graph *graph, uint16_t number)
 static void make_place(struct sameness *same, uint32_t slot)
 {
     const struct known *known = known_of(same);
-    const struct graph *graph = same->run->rules.of.activity.graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
     int64_t spawned_by = row_get(known->rows, TABLE_ACTIVITY, slot, ACTIVITY_SPAWNED_BY);
     uint32_t guid = row_find(known->rows, TABLE_GUID, spawned_by);
     struct sameness_place *place = &same->places[slot + 1];
@@ -99,7 +100,7 @@ static void make_place(struct sameness *same, uint32_t slot)
  * and shape_of sees the condition at the parent's edge, not at the child. */
 static void set_apart(struct sameness *same, uint32_t slot)
 {
-    const struct graph *graph = same->run->rules.of.activity.graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
     uint16_t node = (uint16_t)row_get(known_of(same)->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
     for (uint16_t e = 0; e < graph->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
@@ -113,7 +114,7 @@ static void set_apart(struct sameness *same, uint32_t slot)
  * cycles, also those above and below it. */
 static void make_near(struct sameness *same)
 {
-    const struct graph *graph = same->run->rules.of.activity.graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
     bool cycles = false;
     for (uint16_t e = 0; e < graph->edge_count; e++) {
         cycles = cycles || graph->edges[e].rounds > 0;
@@ -313,7 +314,7 @@ static const int64_t *expected_message(const struct sameness *same, const int64_
  * by its marker, but a task that runs again answers again, and a planted bug may do anything. */
 static bool keys_matter(const struct sameness *same)
 {
-    return !same->run->rules.of.activity.direct || same->run->sabotage != NULL;
+    return !RULES_OF(&same->run->rules, engine_rules)->direct || same->run->sabotage != NULL;
 }
 
 /* The content of a message, without its claims and its visibility. A message that a GUID published
@@ -480,7 +481,7 @@ static bool is_in_steps(const struct worker *worker)
 
 static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
 {
-    const struct worker *worker = &one->actor.is.worker;
+    const struct worker *worker = ACTOR_IS(&one->actor, worker);
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, worker->message[0]);
     struct sameness_share share = slot == ROW_NONE ? message_content(same, worker->message)
                                                    : slot_content(same, slot, worker->message);
@@ -525,7 +526,7 @@ static bool asks_job(const struct sameness *same, const struct bundle *bundle)
  * commit that the semaphore is the number of open obligations. */
 static bool only_adds(const struct sameness *same, const struct bundle *bundle)
 {
-    const struct engine_rules *rules = &same->run->rules.of.activity;
+    const struct engine_rules *rules = RULES_OF(&same->run->rules, engine_rules);
     bool children = false;
     for (unsigned c = 0; c < bundle->count; c++) {
         children = children || bundle->calls[c].child != 0;
@@ -539,7 +540,7 @@ static bool only_adds(const struct sameness *same, const struct bundle *bundle)
 static bool is_answer(const struct sameness *same, const struct bundle *bundle)
 {
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, bundle->params[bundle->calls[0].params]);
-    return !same->run->rules.of.activity.direct &&
+    return !RULES_OF(&same->run->rules, engine_rules)->direct &&
            (slot == ROW_NONE ||
             row_get(rows_of(same), TABLE_MESSAGE, slot, MESSAGE_KIND) == MESSAGE_LEG2);
 }
@@ -555,7 +556,7 @@ static enum sameness_locality locality(const struct sameness *same, const struct
 /* A Leg2 without children closes an obligation, which concerns the whole job. */
 static bool promises_locality(const struct sameness *same, uint32_t slot)
 {
-    const struct graph *graph = same->run->rules.of.activity.graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
     const struct rows *rows = rows_of(same);
     const struct graph_node *node = &graph->nodes[row_get(rows, TABLE_MESSAGE, slot, MESSAGE_NODE)];
     return row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_LEG2 || node->edge_count > 0;

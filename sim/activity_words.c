@@ -517,7 +517,7 @@ static int quoted_column(enum row_table table)
 void activity_quoted(enum row_table table, struct story_quote *quote)
 {
     quote->column = quoted_column(table);
-    quote->is_ledger = table != TABLE_JOB;
+    quote->ledger = table == TABLE_JOB ? NULL : table == TABLE_GUID ? "guid" : "activity";
     quote->the = table == TABLE_JOB       ? "the semaphore of the "
                  : table == TABLE_MESSAGE ? "the message "
                                           : "the ";

@@ -195,7 +195,7 @@ static void note_step(void *context, const struct run_event *event)
 const struct scenario *campaign_scenario(const struct scenario *of, uint64_t seed,
                                          struct scenario *room)
 {
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     if (!drawn_is_family(of->name, &protocol)) {
         return of;
     }
@@ -233,7 +233,7 @@ static bool make_run(struct campaign_runner *runner, const struct scenario *scen
 bool campaign_runner_make(struct campaign_runner *runner, const struct scenario *scenario,
                           const struct sabotage *sabotage)
 {
-    enum protocol_id protocol;
+    const struct protocol *protocol;
     runner->drawn = NULL;
     if (!make_run(runner, scenario, sabotage)) {
         return false;
@@ -259,7 +259,7 @@ void campaign_runner_free(struct campaign_runner *runner)
 /* Makes the run of the scenario that the seed draws, with the settings and counts so far. */
 static bool draw_scenario(struct campaign_runner *runner, uint64_t seed)
 {
-    enum protocol_id protocol = runner->drawn->protocol, of;
+    const struct protocol *protocol = runner->drawn->protocol, *of;
     uint64_t number;
     if (drawn_is_one(runner->drawn->name, &of, &number) && number == seed / DRAWN_SEEDS) {
         return true;

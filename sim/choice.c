@@ -93,6 +93,7 @@ static void swarm(struct choice_source *source, const struct fault_plan *plan, u
 struct choice_source choice_random(uint64_t seed, const struct fault_plan *plan)
 {
     struct choice_source source = {
+        .seed = seed,
         .random_schedule = true,
         .random_faults = true,
         .schedule = pcg_stream(seed, PCG_SCHEDULE),

@@ -71,6 +71,7 @@ struct choice_list {
 };
 
 struct choice_source {
+    uint64_t seed;                           /* that it draws from; 0: as listed */
     bool random_schedule;                    /* draw `who`; else as listed, or the lowest */
     bool random_faults;                      /* draw fault and amount; else as listed, or none */
     uint8_t depth;                           /* draw `who` by priorities (pct); 0: uniformly */

@@ -1,5 +1,6 @@
 /* The key protocol in the simulation: which cover points a scenario can hit, the hunting scenarios
  * of planted bugs. Its words for traces and stories are in flow_words.c. */
+#include "model/flow.h"
 #include "sim/flow_words.h"
 #include "sim/part.h"
 
@@ -160,7 +161,7 @@ static const char *const *only_grounds(enum bundle_name bundle, enum primitive_i
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
 {
-    const struct flow_worker *one = &actor->is.flow;
+    const struct flow_worker *one = ACTOR_IS(actor, flow_worker);
     hash = sameness_mix(hash, (uint64_t)(one->step << 16 | one->tries << 8 | one->change));
     return sameness_mix_message(same, sameness_mix_words(hash, one->flow, FLOW_COLUMNS),
                                 one->message);

@@ -1,6 +1,7 @@
 /* The words of the key protocol: names of its rows, descriptions of its events, and the key in a
  * story. */
 #include "sim/flow_words.h"
+#include "model/flow.h"
 
 #include "model/identity.h"
 
@@ -64,7 +65,7 @@ struct name flow_activity_name(const struct names *names, int64_t flow, int64_t 
 
 struct name flow_subject_name(const struct names *names, const int64_t *message)
 {
-    return flow_activity_name(names, message[1 + MESSAGE_JOB], message[1 + MESSAGE_NODE]);
+    return flow_activity_name(names, message[1 + ORDER_FLOW], message[1 + ORDER_POSITION]);
 }
 
 const char *flow_kind_text(int64_t kind)
@@ -79,15 +80,15 @@ const char *flow_kind_text(int64_t kind)
 static bool is_original(const int64_t *message)
 {
     int64_t place =
-        identity_mint(message[1 + MESSAGE_JOB], IDENTITY_PLACE + message[1 + MESSAGE_NODE]);
-    return message[0] == identity_mint(place, IDENTITY_ORDER + message[1 + MESSAGE_KIND]);
+        identity_mint(message[1 + ORDER_FLOW], IDENTITY_PLACE + message[1 + ORDER_POSITION]);
+    return message[0] == identity_mint(place, IDENTITY_ORDER + message[1 + ORDER_KIND]);
 }
 
 /* "run of fox": the order to run it. */
 struct name flow_message_name(const struct names *names, const int64_t *message)
 {
     struct name name = {""};
-    names_append(&name, "%s of %s%s", flow_kind_text(message[1 + MESSAGE_KIND]),
+    names_append(&name, "%s of %s%s", flow_kind_text(message[1 + ORDER_KIND]),
                  flow_subject_name(names, message).text, is_original(message) ? "" : " (copy)");
     return name;
 }
@@ -271,7 +272,7 @@ void flow_tell_changes(const struct trace_effect *effect)
 void flow_quoted(enum row_table table, struct story_quote *quote)
 {
     quote->column = table == TABLE_FLOW ? FLOW_KEY : -1;
-    quote->is_ledger = true;
+    quote->ledger = "key";
     quote->the = table == TABLE_FLOW         ? "the key of "
                  : table == TABLE_FLOW_EVENT ? "what happened: "
                                              : "the ";

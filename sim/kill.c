@@ -14,7 +14,7 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
         names[0] = sabotage->scenario;
         return 1;
     }
-    const struct sim_part *part = part_of((enum protocol_id)sabotage->protocol);
+    const struct sim_part *part = part_of(sabotage->protocol);
     const char *const *grounds = NULL;
     if (part->only_grounds != NULL) {
         grounds = part->only_grounds((enum bundle_name)sabotage->bundle,
@@ -378,8 +378,7 @@ bool kill_by_itself(enum clause_id clause, const struct sabotage *first,
     }
     for (size_t i = 0; i < sabotage_named_count() && !kill->found; i++) {
         sabotage_get(i, by);
-        if (protocol_get((enum protocol_id)by->protocol)->family == clause_get(clause)->family &&
-            !hunt_alone(by, &alone, kill)) {
+        if (by->protocol->family == clause_get(clause)->family && !hunt_alone(by, &alone, kill)) {
             return false;
         }
     }

@@ -2,6 +2,7 @@
  * planted bugs, and its words for traces and stories. */
 #include "model/legacy.h"
 #include "model/identity.h"
+#include "model/legacy_engine.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -16,11 +17,11 @@ static bool increments_leg2(enum bundle_name name)
 /* What the scenario assumes: see struct legacy_rules. */
 static bool is_spared(const struct run *run, enum fault_kind kind, unsigned actor)
 {
-    const struct legacy_rules *rules = &run->rules.of.legacy;
+    const struct legacy_rules *rules = RULES_OF(&run->rules, legacy_rules);
     const struct actor *one = &run->actors[actor].performer.actor;
     enum fault_group group = fault_get(kind)->group;
     bool in_leg2 = run->actors[actor].performer.actor.role == LEGACY_WORKER &&
-                   legacy_engine_in_leg2(&one->is.legacy);
+                   legacy_engine_in_leg2(ACTOR_IS(one, legacy_worker));
     return (group == FAULT_GROUP_CRASH && rules->spares_crash && in_leg2) ||
            (group == FAULT_GROUP_UNKNOWN && rules->spares_unknown &&
             increments_leg2((enum bundle_name)run->bundle.name));
@@ -291,7 +292,7 @@ static const char *kind_text(int64_t kind)
 static void quoted(enum row_table table, struct story_quote *quote)
 {
     quote->column = table == TABLE_EARLIER ? EARLIER_LEDGER : -1;
-    quote->is_ledger = true;
+    quote->ledger = "legacy";
 }
 
 /* The meaning of the digits of a field. */
@@ -383,7 +384,7 @@ static const char *const grounds[] = {"legacy", "legacy-ceilings", "legacy-one-d
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
 {
-    const struct legacy_worker *one = &actor->is.legacy;
+    const struct legacy_worker *one = ACTOR_IS(actor, legacy_worker);
     hash = sameness_mix(hash, (uint64_t)(one->state << 8 | one->unsure));
     hash = sameness_mix(hash, (uint64_t)one->ledger);
     return sameness_mix_message(same, hash, one->message);

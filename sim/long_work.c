@@ -14,10 +14,13 @@ void long_work_rest(struct run *run, struct run_actor *one)
         one->paused_until = one->works_until;
         int64_t in = role->attends == NULL ? PROTOCOL_NEVER
                                            : role->attends(&one->performer.actor, &run->rules);
+        int64_t left = one->works_until - now, own = one->rate == 0 ? left : left * one->rate / 4;
+        int64_t stretch = in < own ? in : own;
+        one->stretch = role->attends != NULL && stretch > one->stretch ? stretch : one->stretch;
         if (one->rate != 0 && in != PROTOCOL_NEVER) {
             in = (4 * in + one->rate - 1) / one->rate; /* the store's ticks */
         }
-        if (in < one->works_until - now) {
+        if (in < left) {
             one->paused_until = now + in;
         }
     }

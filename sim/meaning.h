@@ -43,14 +43,13 @@ static inline int64_t meaning_digit(int64_t cell, int64_t weight)
     return cell / weight % 10;
 }
 
-/* A GUID ledger that may be entered again (E-ACL-17): its counter has room, it owes nothing, or it
- * was created at the last entry. Digits 4-7 stand just above the counter. */
-static inline bool meaning_resumable(const int64_t *row, int64_t cell, int64_t modulus,
-                                     int64_t ceiling, int64_t last_dimension)
+/* A ledger that may be entered again (E-ACL-17): its counter has room, it owes nothing, or it was
+ * created at the last entry. Its markers stand just above the counter. */
+static inline bool meaning_resumable(int64_t cell, int64_t modulus, int64_t ceiling, bool last)
 {
     int64_t markers = cell / modulus % 10000;
     bool owes_nothing = markers == 110 || markers == 1111;
-    return cell % modulus < ceiling || owes_nothing || row[1 + GUID_DIMENSION] == last_dimension;
+    return cell % modulus < ceiling || owes_nothing || last;
 }
 
 /* True if `cell` and `digits` share no decimal digit. */
@@ -91,7 +90,8 @@ static inline bool meaning_passes(const struct frame *frame, const struct op *op
         return cell + meaning_operand(frame, op->value) >= 0;
     case TEST_RESUMABLE:
     case TEST_STUCK:
-        return (op->test == TEST_RESUMABLE) == meaning_resumable(row, cell, a, b, c);
+        return (op->test == TEST_RESUMABLE) ==
+               meaning_resumable(cell, a, b, row[1 + op->beside] == c);
     case TEST_DIGIT:
         return meaning_digit(cell, a) == b;
     case TEST_LACKS:

@@ -1,33 +1,33 @@
 #include "sim/part.h"
 
-#define PROTOCOL(id, name) extern const struct sim_part sim_part_##name;
+#define PROTOCOL(name) extern const struct sim_part sim_part_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
-static const struct sim_part *const parts[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = &sim_part_##name,
-#include "model/protocols.def"
-#undef PROTOCOL
-};
-
-#define PROTOCOL(id, name) extern const struct monitors monitors_##name;
-#include "model/protocols.def"
-#undef PROTOCOL
-
-static const struct monitors *const monitors[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = &monitors_##name,
+static const struct sim_part *const parts[] = {
+#define PROTOCOL(name) &sim_part_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-const struct sim_part *part_of(enum protocol_id protocol)
+#define PROTOCOL(name) extern const struct monitors monitors_##name;
+#include "model/protocols.def"
+#undef PROTOCOL
+
+static const struct monitors *const monitors[] = {
+#define PROTOCOL(name) &monitors_##name,
+#include "model/protocols.def"
+#undef PROTOCOL
+};
+
+const struct sim_part *part_of(const struct protocol *protocol)
 {
-    return parts[protocol];
+    return parts[protocol_place(protocol)];
 }
 
-const struct monitors *part_monitors(enum protocol_id protocol)
+const struct monitors *part_monitors(const struct protocol *protocol)
 {
-    return monitors[protocol];
+    return monitors[protocol_place(protocol)];
 }
 
 /* Protocols that use the defaults for everything else. */

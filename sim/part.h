@@ -83,8 +83,8 @@ struct sim_part {
     bool (*halted)(const struct rows *rows, char *out, size_t size);
 };
 
-const struct sim_part *part_of(enum protocol_id protocol);
-const struct monitors *part_monitors(enum protocol_id protocol);
+const struct sim_part *part_of(const struct protocol *protocol);
+const struct monitors *part_monitors(const struct protocol *protocol);
 
 /* The default of `applies`: crash-before-ack hits acks, reorder hits claims of the queue, delay
  * hits bundles that publish, group answer hits nothing, every other fault hits every bundle. */

@@ -27,7 +27,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
-    actor->is.pipeline.flipped = actor->is.pipeline.flipped || on;
+    ACTOR_IS(actor, pipeline_worker)->flipped = ACTOR_IS(actor, pipeline_worker)->flipped || on;
 }
 
 /* What a principal may not do, in the name of one (model/pipeline_trespass.h). */
@@ -35,19 +35,19 @@ static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
 {
     const struct actor *of = &run->actors[actor].performer.actor;
     (void)drawn;
-    return of->role == PIPELINE_WORKER ? pipeline_trespass_count(&of->is.pipeline) : 0;
+    return of->role == PIPELINE_WORKER ? pipeline_trespass_count(ACTOR_IS(of, pipeline_worker)) : 0;
 }
 
 static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
 {
     (void)drawn;
-    run->actors[actor].performer.actor.is.pipeline.trespass = (uint8_t)(1 + which);
+    ACTOR_IS(&run->actors[actor].performer.actor, pipeline_worker)->trespass = (uint8_t)(1 + which);
 }
 
 static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
 {
-    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
-        if (scenario->of.pipeline.entries[i].flaw == flaw) {
+    for (uint32_t i = 0; i < RULES_OF(scenario, pipeline_rules)->entry_count; i++) {
+        if (RULES_OF(scenario, pipeline_rules)->entries[i].flaw == flaw) {
             return true;
         }
     }
@@ -56,8 +56,8 @@ static bool has_flaw(const struct scenario *scenario, enum pipeline_flaw flaw)
 
 static bool has_reverify(const struct scenario *scenario)
 {
-    for (uint32_t i = 0; i < scenario->of.pipeline.entry_count; i++) {
-        if (scenario->of.pipeline.entries[i].verifies > 1) {
+    for (uint32_t i = 0; i < RULES_OF(scenario, pipeline_rules)->entry_count; i++) {
+        if (RULES_OF(scenario, pipeline_rules)->entries[i].verifies > 1) {
             return true;
         }
     }
@@ -68,7 +68,7 @@ static bool has_reverify(const struct scenario *scenario)
 
 static const struct pipeline_entry *planned(const struct scenario *scenario, uint32_t node)
 {
-    return &scenario->of.pipeline.entries[node];
+    return &RULES_OF(scenario, pipeline_rules)->entries[node];
 }
 
 static bool is_marked(const struct pipeline_entry *entry)
@@ -113,7 +113,7 @@ static bool verifies_so(const struct pipeline_entry *entry, int64_t from, int64_
 
 static bool makes_move(const struct scenario *scenario, int64_t from, int64_t to)
 {
-    for (uint32_t node = 0; node < scenario->of.pipeline.entry_count; node++) {
+    for (uint32_t node = 0; node < RULES_OF(scenario, pipeline_rules)->entry_count; node++) {
         const struct pipeline_entry *entry = planned(scenario, node);
         bool cut = is_cut(scenario, entry);
         if ((from == STATUS_NONE && is_marked(entry)) ||
@@ -203,8 +203,9 @@ static struct name plan_name(const struct names *names, int64_t batch, int64_t n
     if (names->scenario->jobs > 1) {
         names_append(&name, "batch %" PRId64 ": ", batch + 1);
     }
-    bool known = node >= 0 && node < names->scenario->of.pipeline.entry_count;
-    names_append(&name, "%s", known ? names->scenario->of.pipeline.entries[node].name : "?");
+    bool known = node >= 0 && node < RULES_OF(names->scenario, pipeline_rules)->entry_count;
+    names_append(&name, "%s",
+                 known ? RULES_OF(names->scenario, pipeline_rules)->entries[node].name : "?");
     return name;
 }
 
@@ -217,7 +218,8 @@ static int64_t cell(const struct names *names, enum row_table table, int64_t key
 static struct name planned_name(const struct names *names, int64_t id)
 {
     for (int64_t batch = 0; batch < names->scenario->jobs; batch++) {
-        for (int64_t node = 0; node < names->scenario->of.pipeline.entry_count; node++) {
+        for (int64_t node = 0; node < RULES_OF(names->scenario, pipeline_rules)->entry_count;
+             node++) {
             if (pipeline_entry_id(batch, node) == id) {
                 return plan_name(names, batch, node);
             }
@@ -239,13 +241,13 @@ static struct name entry_name(const struct names *names, int64_t id)
 
 static struct name subject_name(const struct names *names, const int64_t *message)
 {
-    return plan_name(names, message[1 + MESSAGE_JOB], message[1 + MESSAGE_NODE]);
+    return plan_name(names, message[1 + REQUEST_BATCH], message[1 + REQUEST_NODE]);
 }
 
 static bool is_original(const int64_t *message)
 {
     for (int path = 0; path <= PIPELINE_ENTRIES_MAX; path++) {
-        if (message[0] == identity_mint(message[1 + MESSAGE_GUID], IDENTITY_ASKS + path)) {
+        if (message[0] == identity_mint(message[1 + REQUEST_ROW], IDENTITY_ASKS + path)) {
             return true;
         }
     }
@@ -256,19 +258,19 @@ static bool is_original(const int64_t *message)
 static struct name message_name(const struct names *names, const int64_t *message)
 {
     struct name name = {""};
-    int64_t phase = message[1 + MESSAGE_KIND], number = message[1 + MESSAGE_ANSWER];
+    int64_t phase = message[1 + REQUEST_PHASE], number = message[1 + REQUEST_NUMBER];
     names_append(&name, "%s", phase_text(phase));
     if (number > 1) {
         names_append(&name, " %" PRId64, number);
     }
     names_append(&name, " of %s", subject_name(names, message).text);
     if (phase == PHASE_REVIEW &&
-        message[1 + MESSAGE_GUID] ==
-            identity_mint(message[1 + MESSAGE_ACTIVITY], IDENTITY_DECISION + 2 * number + 1)) {
+        message[1 + REQUEST_ROW] ==
+            identity_mint(message[1 + REQUEST_ENTRY], IDENTITY_DECISION + 2 * number + 1)) {
         names_append(&name, " (rival)");
     }
     if (phase == PHASE_MARK &&
-        message[0] == identity_mint(message[1 + MESSAGE_GUID], IDENTITY_ASKS + 1)) {
+        message[0] == identity_mint(message[1 + REQUEST_ROW], IDENTITY_ASKS + 1)) {
         names_append(&name, " (other payload)");
     }
     if (!is_original(message)) {
@@ -517,7 +519,7 @@ static const char *value_name(enum row_table table, int column, int64_t value)
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
 {
-    const struct pipeline_worker *one = &actor->is.pipeline;
+    const struct pipeline_worker *one = ACTOR_IS(actor, pipeline_worker);
     hash = sameness_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
                                   (uint64_t)one->refusal << 8 | one->why);
     hash = sameness_mix(hash, (uint64_t)one->trespassed << 8 | (uint64_t)one->trespass << 2 |

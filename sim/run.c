@@ -316,8 +316,17 @@ void run_check(const struct run *run)
     sessions_check(run->sessions);
 }
 
+_Thread_local struct run_sign *run_sign;
+
+static void sign(const struct run *run)
+{
+    if (run_sign != NULL) {
+        run_sign->at = run;
+    }
+}
+
 /* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. */
-static bool go_on(struct run *run, uint32_t steps_max)
+static bool take_turns(struct run *run, uint32_t steps_max)
 {
     uint32_t end = run->result.steps + steps_max;
     while (!over(run) && run->result.steps < end) {
@@ -333,6 +342,14 @@ static bool go_on(struct run *run, uint32_t steps_max)
         }
     }
     return false;
+}
+
+static bool go_on(struct run *run, uint32_t steps_max)
+{
+    sign(run);
+    bool quiet = take_turns(run, steps_max);
+    sign(NULL);
+    return quiet;
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

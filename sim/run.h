@@ -108,7 +108,8 @@ struct run_actor {
     int64_t works_until;         /* it does work outside rows until then; 0: it does none */
     struct side_effect works_on; /* ... this work */
     int64_t works_since;         /* ... and knows of the time up to then */
-    int64_t worked;              /* ticks of its own clock that no transaction has reported yet */
+    int64_t worked;              /* ticks of its own clock that no transaction has reported yet, */
+    int64_t stretch;             /* ... and the most that it meant to work without looking at it */
     uint32_t works_at; /* transactions of the run when the work began; UINT32_MAX: the fault is
                           counted */
     uint8_t client;    /* its client number in the store (observed.h) */
@@ -223,6 +224,13 @@ void run_free(struct run *run);
 
 /* The source of choice of a seed for this scenario, by run->strategy. */
 struct choice_source run_draw(const struct run *run, uint64_t seed);
+
+/* Which run a thread is at, for a watchdog of another thread: its turns go on as long as it does
+ * (run->turns). NULL: none. A thread that is not watched has no sign. */
+struct run_sign {
+    const struct run *volatile at;
+};
+extern _Thread_local struct run_sign *run_sign;
 
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
 const struct run_result *run_once(struct run *run, struct choice_source *source);

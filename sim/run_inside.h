@@ -54,7 +54,7 @@ void run_drop_sessions(struct run *run, bool told);
 /* A fault that makes the transaction late. */
 static inline bool run_is_late(enum fault_kind fault)
 {
-    return fault == FAULT_COMMIT_LATE || fault == FAULT_CRASH_COMMIT_LATE;
+    return fault_get(fault)->moment == FAULT_LATE;
 }
 
 /* A mirror copies presets after the commit, when a session that waited for the row has it already.
@@ -62,13 +62,6 @@ static inline bool run_is_late(enum fault_kind fault)
 static inline bool run_mirror_lags(const struct run *run)
 {
     return run->mirror != NULL && run->has_presets;
-}
-
-/* A fault that is counted only once it took effect. */
-static inline bool run_counts_later(enum fault_kind fault)
-{
-    return run_is_late(fault) || fault == FAULT_SUCCESSOR || fault == FAULT_LONG_WORK ||
-           fault == FAULT_SKEW;
 }
 
 /* Asserts that actors, late transactions, a former self and sessions belong together, and that no

@@ -10,13 +10,6 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool is_time(enum row_table table, uint32_t column)
-{
-    return (table == TABLE_MESSAGE && column == MESSAGE_VISIBLE_AT) ||
-           (table == TABLE_SEQ &&
-            (column == SEQ_HEARTBEAT || column == SEQ_CANCEL_AT || column == SEQ_ENDED_AT));
-}
-
 /* Leases count from a time in the past, so its distance matters, too. */
 static int64_t told_time(const struct sameness *same, enum row_table table, int64_t moment)
 {
@@ -31,8 +24,9 @@ struct sameness_share sameness_raw_row(const struct sameness *same, enum row_tab
     const struct row_area *area = &same->run->world.rows.table[table];
     const int64_t *row = &area->cells[(size_t)slot * area->stride];
     uint64_t hash = sameness_mix((uint64_t)table + 1, (uint64_t)row[0]);
+    uint32_t times = table_times(table);
     for (uint32_t c = 0; c + 1 < area->stride; c++) {
-        int64_t value = is_time(table, c) ? told_time(same, table, row[1 + c]) : row[1 + c];
+        int64_t value = (times >> c & 1) != 0 ? told_time(same, table, row[1 + c]) : row[1 + c];
         hash = sameness_mix(hash, (uint64_t)value);
     }
     return (struct sameness_share){.hash = sameness_finish(hash)};
@@ -218,10 +212,11 @@ void sameness_note(struct sameness *same, size_t mark, const struct ghost_write 
 
 void sameness_note_time(struct sameness *same)
 {
-    static const enum row_table timed[] = {TABLE_MESSAGE, TABLE_SEQ};
-    for (size_t t = 0; t < sizeof timed / sizeof *timed; t++) {
-        for (uint32_t slot = 0; slot < same->run->world.rows.table[timed[t]].used; slot++) {
-            renew(same, (int)timed[t], slot);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        uint32_t used =
+            table_times((enum row_table)t) == 0 ? 0 : same->run->world.rows.table[t].used;
+        for (uint32_t slot = 0; slot < used; slot++) {
+            renew(same, t, slot);
         }
     }
     for (size_t e = plain_of(same); same->keeps_paths && e < entry_count(same); e++) {
@@ -291,7 +286,7 @@ uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const 
 /* Hashes the memory of an actor, by its protocol's hook or as a consumer's. */
 static uint64_t mix_actor(const struct sameness *same, uint64_t hash, const struct actor *one)
 {
-    const struct consumer *consumer = &one->is.consumer;
+    const struct consumer *consumer = ACTOR_IS(one, consumer);
     if (same->run->part->knows != NULL) {
         return same->run->part->knows(same, hash, one);
     }
@@ -362,7 +357,7 @@ struct sameness_share sameness_actor(struct sameness *same, unsigned actor)
     if (many) {
         share = share_of_worker(same, one);
     } else if (one->role->is_done != NULL) {
-        share.hash = sameness_mix(share.hash, one->actor.is.client.job);
+        share.hash = sameness_mix(share.hash, ACTOR_IS(&one->actor, client)->job);
     } else {
         share.hash = mix_actor(same, share.hash, &one->actor);
     }

@@ -67,19 +67,11 @@ static const struct scope activity[] = {
 
 /* ---- others ---------------------------------------------------------------------------------- */
 
+#define INBOX(jobs) YAML("inbox", "jobs: " #jobs "\naccounts: 1\n")
 static const struct scope inbox[] = {
-    {"two",
-     YAML("inbox", "jobs: 2\naccounts: 1\n"),
-     {.crashes = 1, .duplicates = 1, .lapses = 1},
-     false},
-    {"two-losses",
-     YAML("inbox", "jobs: 2\naccounts: 1\n"),
-     {.duplicates = 1, .unknowns = 1, .aborts = 1},
-     false},
-    {"one-inside",
-     YAML("inbox", "jobs: 1\naccounts: 1\n"),
-     {.crashes = 1, .duplicates = 1, .lapses = 1},
-     true},
+    {"two", INBOX(2), {.crashes = 1, .duplicates = 1, .lapses = 1}, false},
+    {"two-losses", INBOX(2), {.duplicates = 1, .unknowns = 1, .aborts = 1}, false},
+    {"one-inside", INBOX(1), {.crashes = 1, .duplicates = 1, .lapses = 1}, true},
 };
 
 #define FLOW(text) YAML("key", "flows:\n  story:\n" text)
@@ -176,14 +168,15 @@ static const struct scope seq[] = {
 static const struct {
     const struct scope *scopes;
     size_t count;
-} lists[PROTOCOL_COUNT] = {
-#define PROTOCOL(id, name) [PROTOCOL_##id] = LIST(name),
+} lists[] = {
+#define PROTOCOL(name) LIST(name),
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-size_t scopes_of(enum protocol_id protocol, const struct scope **scopes)
+size_t scopes_of(const struct protocol *protocol, const struct scope **scopes)
 {
-    *scopes = lists[protocol].scopes;
-    return lists[protocol].count;
+    size_t place = protocol_place(protocol);
+    *scopes = lists[place].scopes;
+    return lists[place].count;
 }

@@ -18,6 +18,6 @@ struct scope {
 };
 
 /* Of a protocol, the smallest first. */
-size_t scopes_of(enum protocol_id protocol, const struct scope **scopes);
+size_t scopes_of(const struct protocol *protocol, const struct scope **scopes);
 
 #endif

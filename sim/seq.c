@@ -1,5 +1,6 @@
 /* The durable seq ledger in the simulation: attempts of illegal moves, the hunting scenarios of its
  * planted bugs, and its words. */
+#include "model/seq_durable.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[SEQ_
 static uint32_t missteps(const struct run *run, unsigned actor, bool drawn)
 {
     uint8_t pairs[SEQ_MISSTEPS_MAX][2];
-    bool already = run->actors[actor].performer.actor.is.seq.misstep.there;
+    bool already = ACTOR_IS(&run->actors[actor].performer.actor, seq_actor)->misstep.there;
     return already ? 0 : pairs_of(&run->world.rows, drawn, pairs);
 }
 
@@ -300,7 +301,7 @@ static const char *value_name(enum row_table table, int column, int64_t value)
 static void quoted(enum row_table table, struct story_quote *quote)
 {
     quote->column = table == TABLE_SEQ ? SEQ_STATE : -1;
-    quote->is_ledger = false;
+    quote->ledger = NULL;
     quote->the = table == TABLE_SEQ ? "the state of " : "";
 }
 
@@ -319,7 +320,7 @@ static void dump(FILE *out, const struct names *names)
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
 {
-    const struct seq_actor *one = &actor->is.seq;
+    const struct seq_actor *one = ACTOR_IS(actor, seq_actor);
     const struct seq_misstep *misstep = &one->misstep;
     int64_t since = one->asked == 0 ? INT64_MIN : one->asked - same->run->world.now;
     const int64_t words[] = {

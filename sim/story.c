@@ -43,10 +43,10 @@ static struct story_quote quote_of(const struct scenario *scenario, enum row_tab
     return quote;
 }
 
-bool story_is_ledger(const struct scenario *scenario, enum row_table table, int column)
+const char *story_ledger_kind(const struct scenario *scenario, enum row_table table, int column)
 {
     struct story_quote quote = quote_of(scenario, table);
-    return quote.is_ledger && quote.column == column;
+    return quote.column == column ? quote.ledger : NULL;
 }
 
 struct name story_value(const struct scenario *scenario, enum row_table table, int column,
@@ -55,7 +55,7 @@ struct name story_value(const struct scenario *scenario, enum row_table table, i
     const struct sim_part *part = part_of(scenario->protocol);
     const char *called = part->value == NULL ? NULL : part->value(table, column, value);
     struct name name = {""};
-    if (story_is_ledger(scenario, table, column)) {
+    if (story_ledger_kind(scenario, table, column) != NULL) {
         names_append(&name, "%s", trace_ledger(value).text);
     } else if (called != NULL) {
         names_append(&name, "%s", called);
@@ -310,7 +310,7 @@ static size_t append_leg(const struct sim_part *part, const struct trace *trace,
         append(out, size, bundle_name_text(first->bundle));
         append(out, size, " on");
     }
-    if (!bundle_acks(end->bundle)) {
+    if (!bundle_has(end->bundle, TRAIT_ACKS)) {
         append(out, size, i == from ? " " : " up to ");
         append(out, size, bundle_name_text(end->bundle));
     }

@@ -53,13 +53,14 @@ bool story_tell(FILE *out, const struct story_style *style, struct run *run,
 
 /* How a sentence quotes a row of a table: "the semaphore of the job went from 2 to 1". */
 struct story_quote {
-    int column;      /* the column that is quoted; -1: the row is only named */
-    bool is_ledger;  /* shown as 15 digits */
-    const char *the; /* text before the row's name */
+    int column;         /* the column that is quoted; -1: the row is only named */
+    const char *ledger; /* shown as 15 digits, of a kind that `assay decode` knows by this name;
+                           NULL: a number */
+    const char *the;    /* text before the row's name */
 };
 
-/* Whether a column holds the digits of a ledger. */
-bool story_is_ledger(const struct scenario *scenario, enum row_table table, int column);
+/* The kind of ledger whose digits a column holds; NULL: none. */
+const char *story_ledger_kind(const struct scenario *scenario, enum row_table table, int column);
 
 /* A value of a column in readable form: digits, the name of a state, or a number. */
 struct name story_value(const struct scenario *scenario, enum row_table table, int column,

@@ -44,6 +44,7 @@ void run_start_anew(struct run *run, unsigned actor)
     one->paused_until = 0;
     one->works_until = 0;
     one->worked = 0;
+    one->stretch = 0;
     one->cut = false;
     one->is_new = true;
     one->queues_for = PRINCIPAL_NONE;
@@ -99,22 +100,6 @@ static void answer_aborted(struct run *run, enum abort_class aborted)
     run->outcome.now = run->world.now;
 }
 
-static enum abort_class abort_of(enum fault_kind fault)
-{
-    switch ((int)fault) {
-    case FAULT_SERIALIZATION:
-        return ABORT_SERIALIZATION;
-    case FAULT_DEADLOCK:
-        return ABORT_DEADLOCK;
-    case FAULT_CONNECTIONS:
-        return ABORT_CONNECTIONS;
-    case FAULT_CONNECTION_CUT:
-        return ABORT_CONNECTION;
-    default:
-        return ABORT_NONE;
-    }
-}
-
 /* Published messages become visible late. Part of the commit: no worker saw them earlier. */
 static void delay_published(struct run *run, unsigned actor, size_t mark)
 {
@@ -143,26 +128,11 @@ void run_roll_back(struct run *run, size_t mark)
     }
 }
 
-/* The fault crashes the actor, so that it gets no answer. */
-static bool crashes(enum fault_kind fault)
-{
-    return fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_COMMIT ||
-           fault == FAULT_CRASH_AFTER_COMMIT || fault == FAULT_CRASH_BEFORE_ACK ||
-           fault == FAULT_CRASH_COMMIT_LATE;
-}
-
-/* The fault keeps a transaction that got to its end from committing. */
-static bool loses(enum fault_kind fault)
-{
-    return fault == FAULT_CRASH_BEFORE_COMMIT || fault == FAULT_UNKNOWN_LOST ||
-           fault == FAULT_CONNECTION_CUT;
-}
-
 /* No row tells which connections are in use: the oracles learn it from the store. A committing
  * session has its connection until it has ended. */
 static void tell_connections(struct run *run)
 {
-    uint32_t principals = protocol_get(run->scenario->protocol)->principals;
+    uint32_t principals = run->scenario->protocol->principals;
     for (int p = PRINCIPAL_NONE + 1; principals != 0 && p < PRINCIPAL_COUNT; p++) {
         uint32_t now = sessions_connected(run->sessions, (enum principal)p);
         uint32_t *most = &run->oracle.connected[p];
@@ -185,8 +155,10 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
     run->seen.client = one->client;
     run->seen.is_new = one->is_new;
     run->seen.worked = one->worked;
+    run->seen.stretch = one->stretch;
     one->worked = 0;
-    run->seen.answered = !crashes(fault) && run->outcome.kind != OUTCOME_UNKNOWN;
+    one->stretch = 0;
+    run->seen.answered = !fault_get(fault)->dies && run->outcome.kind != OUTCOME_UNKNOWN;
     one->is_new = false;
     run_judge_seen(run, committed, mark);
 }
@@ -199,7 +171,7 @@ static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, 
     if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
         run->result.verdict = RUN_STORE_FULL;
     }
-    if (run->outcome.kind == OUTCOME_REFUSED || loses(fault)) {
+    if (run->outcome.kind == OUTCOME_REFUSED || fault_get(fault)->rolls_back) {
         run_roll_back(run, mark);
         return false;
     }
@@ -222,7 +194,7 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
         .turn = RUN_TRANSACTION,
         .actor = actor,
         .fault = fault,
-        .crashed = crashes(fault),
+        .crashed = fault_get(fault)->dies,
         .committed = committed,
         .bundle = &run->bundle,
         .outcome = &run->outcome,
@@ -234,7 +206,7 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
     run_stepped(run, &event);
     run_keep(run, mark);
     one->transactions++;
-    if (crashes(fault)) {
+    if (fault_get(fault)->dies) {
         run_start_anew(run, actor);
     } else {
         performer_take(&one->performer, &run->rules, run->sabotage, &run->bundle, &run->outcome,
@@ -255,9 +227,9 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
 /* Replaces the outcome by the answer that the fault makes of it. */
 static void distort(struct run *run, enum fault_kind fault)
 {
-    if (fault == FAULT_CONNECTION_CUT) {
-        answer_aborted(run, ABORT_CONNECTION);
-    } else if (fault == FAULT_UNKNOWN_COMMITTED || fault == FAULT_UNKNOWN_LOST) {
+    if (fault_get(fault)->answer == FAULT_TELLS_ABORT) {
+        answer_aborted(run, fault_get(fault)->aborted);
+    } else if (fault_get(fault)->answer == FAULT_TELLS_UNKNOWN) {
         run->outcome.kind = OUTCOME_UNKNOWN; /* the answer to a refusal can be lost, too */
     }
 }
@@ -335,13 +307,14 @@ static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t
     struct sessions *all = run->sessions;
     bool done = all->each[who].state == SESSION_DONE, applied = false;
     if (run->mirror != NULL) {
-        applied = run->mirror->end(run->mirror_context, who, done && !loses(fault), mark);
+        applied =
+            run->mirror->end(run->mirror_context, who, done && !fault_get(fault)->rolls_back, mark);
         run->noted_from = world_mark(&run->world);
     } else if (done) {
         applied = session_apply(all, who);
     }
     run->outcome = all->each[who].outcome;
-    bool rolled_back = done && run->mirror != NULL && loses(fault);
+    bool rolled_back = done && run->mirror != NULL && fault_get(fault)->rolls_back;
     return (applied || run->outcome.kind == OUTCOME_REFUSED || rolled_back) &&
            settle_fate(run, who, fault, mark);
 }
@@ -452,7 +425,8 @@ static void resume(struct run *run, unsigned actor)
 {
     struct run_actor *one = &run->actors[actor];
     struct session *session = &run->sessions->each[actor];
-    if (one->stopped && one->fault == FAULT_CRASH_BEFORE_COMMIT &&
+    const struct fault *fault = fault_get((enum fault_kind)one->fault);
+    if (one->stopped && fault->dies && fault->rolls_back &&
         (session->state == SESSION_OPEN || session->state == SESSION_DONE)) {
         session->state = SESSION_DONE; /* it got only so far: nothing of it is committed */
     }
@@ -650,9 +624,7 @@ bool run_is_full(const struct run *run, enum principal principal)
 static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
-    enum abort_class aborted = one->cut                        ? ABORT_CONNECTION
-                               : fault == FAULT_CONNECTION_CUT ? ABORT_NONE
-                                                               : abort_of(fault);
+    enum abort_class aborted = one->cut ? ABORT_CONNECTION : fault_aborts(fault);
     enum principal principal = (enum principal)run->bundle.principal;
     one->queues_for = PRINCIPAL_NONE;
     if (aborted == ABORT_NONE && run_is_full(run, principal)) {
@@ -692,21 +664,22 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
 {
     struct run_actor *one = &run->actors[actor];
-    struct run_event event = {.turn = fault == FAULT_PAUSE ? RUN_PAUSE : RUN_CRASH,
+    bool dies = fault_get(fault)->dies;
+    struct run_event event = {.turn = dies ? RUN_CRASH : RUN_PAUSE,
                               .actor = actor,
                               .fault = fault,
-                              .crashed = fault != FAULT_PAUSE,
+                              .crashed = dies,
                               .bundle = &run->bundle,
                               .message = run_message_of(one),
                               .changes = run->world.changes};
-    if (fault == FAULT_PAUSE) {
+    if (!dies) {
         event.amount = 1 + choice_amount(run->source, actor, one->transactions,
                                          (uint32_t)(PAUSE_TIMEOUTS * run->rules.timeout));
         one->paused_until = run->world.now + event.amount;
     }
     run_stepped(run, &event);
     one->transactions++;
-    if (fault != FAULT_PAUSE) {
+    if (dies) {
         run_start_anew(run, actor);
     }
 }
@@ -736,8 +709,7 @@ void run_take_turn(struct run *run, unsigned actor)
     }
     run_work(run, actor); /* a crash or a pause comes after the work; before it would be a step
                         earlier */
-    if (fault == FAULT_CRASH_BEFORE_BEGIN || fault == FAULT_CRASH_BEFORE_ACK ||
-        fault == FAULT_PAUSE) {
+    if (fault_get(fault)->moment == FAULT_BEFORE_BEGIN) {
         do_nothing(run, actor, fault);
         return;
     }

@@ -201,7 +201,7 @@ static void add_rides(const struct walk *walk, struct list *list, enum walk_kind
 
 bool walk_claims_ride(const struct scenario *scenario)
 {
-    return scenario->protocol == PROTOCOL_ACTIVITY && !scenario->literal;
+    return scenario->protocol->merges && !scenario->literal;
 }
 
 /* What an actor is about to send. */
@@ -284,7 +284,7 @@ static int64_t next_moment(const struct walk *walk)
 
 static void add_lapses(const struct walk *walk, struct list *list)
 {
-    bool queue = (protocol_get(walk->plan.scenario->protocol)->tables & TABLE_SET(MESSAGE)) != 0;
+    bool queue = (walk->plan.scenario->protocol->tables & TABLE_SET(MESSAGE)) != 0;
     if (!queue && next_moment(walk) != PROTOCOL_NEVER) {
         add(list, WALK_LAPSE, 0, ROW_NONE);
     }

@@ -78,8 +78,9 @@ static bool disturb_queue(struct run *run, enum fault_kind kind, unsigned actor,
 }
 
 /* Undoes the last commits, and reports that as the changes of one further commit. */
-static bool lose_commits(struct run *run, unsigned actor, uint32_t ordinal)
+static bool lose_commits(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
+    (void)kind;
     struct world *world = &run->world;
     uint32_t kept = run->commits_held;
     if (kept == 0) {
@@ -129,8 +130,9 @@ static bool jump_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
 
 /* The actor's own clock is ahead or behind by up to two timeouts, and runs at half to double
  * speed. */
-static bool skew_clock(struct run *run, unsigned actor, uint32_t ordinal)
+static bool skew_clock(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
+    (void)kind;
     static const uint8_t rates[] = {2, 3, 5, 6, 8};
     struct run_actor *one = &run->actors[actor];
     uint32_t span = (uint32_t)(SKEW_TIMEOUTS * run->rules.timeout);
@@ -142,8 +144,9 @@ static bool skew_clock(struct run *run, unsigned actor, uint32_t ordinal)
     return true;
 }
 
-static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
+static bool go_wrong(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
 {
+    (void)kind;
     uint32_t count = run->part->missteps == NULL ? 0 : run->part->missteps(run, actor, true);
     if (count > 0) {
         run->part->misstep(run, actor, choice_amount(run->source, actor, ordinal, count), true);
@@ -151,47 +154,36 @@ static bool go_wrong(struct run *run, unsigned actor, uint32_t ordinal)
     return count > 0;
 }
 
-/* Injects a fault of the environment. True: the fault is one and could happen here. */
-static bool disturb(struct run *run, enum fault_kind kind, unsigned actor, uint32_t ordinal)
+/* Nothing durable is lost, and every connection breaks. */
+static bool break_connections(struct run *run, enum fault_kind kind, unsigned actor,
+                              uint32_t ordinal)
 {
-    switch ((int)kind) {
-    case FAULT_DUPLICATE:
-    case FAULT_REPLAY:
-    case FAULT_REDELIVER:
-        return disturb_queue(run, kind, actor, ordinal);
-    case FAULT_RESTART:
-    case FAULT_FAILOVER: /* nothing durable is lost; every connection breaks */
-        run_drop_sessions(run, true);
-        return true;
-    case FAULT_LOSSY_FAILOVER:
-        return lose_commits(run, actor, ordinal);
-    case FAULT_CLOCK_FORWARD:
-    case FAULT_CLOCK_BACK:
-        return jump_clock(run, kind, actor, ordinal);
-    case FAULT_SKEW:
-        return skew_clock(run, actor, ordinal);
-    case FAULT_ILLEGAL_MOVE:
-        return go_wrong(run, actor, ordinal);
-    default:
-        return false;
-    }
+    (void)kind, (void)actor, (void)ordinal;
+    run_drop_sessions(run, true);
+    return true;
 }
 
-/* Faults of the environment, not of a transaction: whole groups of the catalogue. */
-static bool is_environment(enum fault_kind kind)
-{
-    enum fault_group group = fault_get(kind)->group;
-    return group == FAULT_GROUP_DUPLICATE || group == FAULT_GROUP_SERVER ||
-           group == FAULT_GROUP_LOSS || group == FAULT_GROUP_CLOCK ||
-           group == FAULT_GROUP_ILLEGAL || group == FAULT_GROUP_SKEW;
-}
+/* How each fault of the environment happens. True: it could happen here. */
+static bool (*const disturbs[FAULT_KIND_COUNT])(struct run *run, enum fault_kind kind,
+                                                unsigned actor, uint32_t ordinal) = {
+    [FAULT_DUPLICATE] = disturb_queue,
+    [FAULT_REPLAY] = disturb_queue,
+    [FAULT_REDELIVER] = disturb_queue,
+    [FAULT_RESTART] = break_connections,
+    [FAULT_FAILOVER] = break_connections,
+    [FAULT_LOSSY_FAILOVER] = lose_commits,
+    [FAULT_CLOCK_FORWARD] = jump_clock,
+    [FAULT_CLOCK_BACK] = jump_clock,
+    [FAULT_SKEW] = skew_clock,
+    [FAULT_ILLEGAL_MOVE] = go_wrong,
+};
 
 /* ---- which fault ----------------------------------------------------------------------------- */
 
 static void took(struct run *run, unsigned actor, uint32_t ordinal, enum fault_kind kind)
 {
     choice_took(run->source, actor, ordinal, kind);
-    run->result.fired[kind] += !run_counts_later(kind);
+    run->result.fired[kind] += !fault_get(kind)->counts_later;
     run->oracle.answers_changed += kind == FAULT_ANSWER_CHANGED;
     uint32_t *budget = &run->budget[fault_get(kind)->group];
     *budget -= *budget > 0;
@@ -242,9 +234,8 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
         (kind == FAULT_SKEW && run->actors[actor].performer.role->worked == NULL)) {
         return false;
     }
-    if (run->actors[actor].cut && !is_environment(kind) && kind != FAULT_CRASH_BEFORE_BEGIN &&
-        kind != FAULT_CRASH_BEFORE_ACK && kind != FAULT_PAUSE && kind != FAULT_SUCCESSOR &&
-        kind != FAULT_LONG_WORK) {
+    enum fault_moment moment = fault_get(kind)->moment;
+    if (run->actors[actor].cut && moment != FAULT_AROUND && moment != FAULT_BEFORE_BEGIN) {
         return false; /* nothing of it reaches the server */
     }
     return run->part->applies == NULL ? part_applies(run, kind, actor)
@@ -289,13 +280,13 @@ enum fault_kind weather_fault(struct run *run, unsigned actor)
     if (kind == FAULT_NONE || !affordable(run, kind) || !applies(run, kind, actor)) {
         return FAULT_NONE;
     }
-    if (!is_environment(kind)) {
+    if (!fault_is_around(kind)) {
         took(run, actor, ordinal, kind);
         return kind;
     }
     size_t mark = world_mark(&run->world);
     run->amount = 0;
-    if (disturb(run, kind, actor, ordinal)) {
+    if (disturbs[kind](run, kind, actor, ordinal)) {
         took(run, actor, ordinal, kind);
         disturbed(run, actor, kind, mark);
     }

@@ -155,7 +155,7 @@ run 0 list promises ACL-30 --coverage "$out" --json
 run 0 list clauses ACL-30 --coverage "$out" && says ' times'
 run 0 list faults pause --coverage "$out" --json && says '"fired":'
 bad "there is no 'tree-4'" list scenarios tree-4
-bad 'it is a folder that assay wrote with --out' list promises --coverage "$scratch/no"
+bad 'give a folder that assay wrote with --out' list promises --coverage "$scratch/no"
 bad '--coverage is for' list sabotages --coverage "$out"
 bad '--markdown is for' list faults --markdown
 

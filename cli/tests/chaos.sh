@@ -104,6 +104,10 @@ tree='graph: {trigger: [left, right]}'
 alone duplicate ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {duplicates: 4}'
 alone redeliver ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {duplicates: 4}'
 alone clock-forward ACL-19 fresh-guid 'commits: literal' 'workers: 3' "$tree" 'limits: {jumps: 3}'
+box='protocol: inbox'
+alone replay BOX-1 inbox-by-delivery "$box" 'jobs: 5' 'workers: 1' 'accounts: 2' 'limits: {duplicates: 4}'
+alone delay BOX-2 inbox-in-order "$box" 'jobs: 5' 'workers: 1' 'accounts: 2' 'limits: {delays: 4}'
+alone reorder BOX-2 inbox-in-order "$box" 'jobs: 5' 'workers: 1' 'accounts: 2' 'limits: {delays: 4}'
 
 # ---- who runs out of time is not complete, which is said first, and breaks no promise ----
 run 4 real inbox --no-faults --sabotage inbox.ack/drop/ack

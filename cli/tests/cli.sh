@@ -104,6 +104,42 @@ bad "there is no verb 'decoed'" decoed
 
 run 64 && complains 'usage: assay VERB'
 
+# ---- what a shell proposes ----
+run 0 completion --help && says 'example: assay completion'
+run 0 completion words -- ca && says campaign
+run 0 completion words -- run tree- && says tree-3 && says_not cycle
+run 0 completion words -- run tree-3 --se && says --seed && says_not --sabotage
+run 0 completion words -- run tree-3 --sabotage lost-s && says lost-snapshot
+run 0 completion words -- campaign --without ACL-2 && says ACL-21
+run 0 completion words -- decode --as = g && says guid # as bash splits --as=g
+run 0 completion words -- run tree-3 --out '' && says_not tree
+run 0 completion words -- nothing '' && says_not tree
+bad 'say for which shell' completion
+bad "'tcsh' is none of bash, zsh, fish, words" completion tcsh
+bad 'only words takes more' completion bash run
+proposed() { # program and options of a shell, the rest of the command; into $scratch/out
+    checks=$((checks + 1))
+    last=$1
+    PATH=$(dirname "$assay"):$PATH "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || fail "$last fails"
+}
+if command -v bash >/dev/null; then
+    proposed bash -c 'eval "$(assay completion bash)"
+        COMP_WORDS=(assay explore peer-3 --level s) COMP_CWORD=4 && _assay && echo "${COMPREPLY[*]}"
+        COMP_WORDS=(assay ru) COMP_CWORD=1 && _assay && echo "${COMPREPLY[*]}"
+        COMP_WORDS=(assay run "") COMP_CWORD=2 && _assay && echo "${#COMPREPLY[*]} of them"'
+    says statement && says run && says "$("$assay" list scenarios --json | grep -vc '"name":"drawn-') of them"
+fi
+if command -v zsh >/dev/null; then
+    proposed zsh -fc 'eval "$(assay completion zsh)"
+        compadd() { print -l -- $found }
+        words=(assay explore peer-3 --level s) CURRENT=5 && _assay'
+    says statement
+fi
+if command -v fish >/dev/null; then
+    proposed fish -c 'assay completion fish | source; complete -C "assay explore peer-3 --level s"'
+    says statement
+fi
+
 # ---- colour on a terminal only, and not with NO_COLOR ----
 coloured() { # shell command
     checks=$((checks + 1))
@@ -158,7 +194,7 @@ while IFS= read -r line; do
         checks=$((checks + 1))
         command=${line#'$ ./run '}
         # shellcheck disable=SC2086
-        "$assay" $command >"$scratch/out" 2>"$scratch/err" || : # a finding is a status too
+        (cd "$source" && "$assay" $command) >"$scratch/out" 2>"$scratch/err" || : # a finding is a status too
         awk -v want="$line" '$0 == want { on = 1; next } /^\$ / { on = 0 } on' "$scratch/console" |
             sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$scratch/shown"
         case $command in bench*) continue ;; esac # figures differ from run to run

@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 # Reads "FILE:text of a line" for all lines that matter, then the list; prints what is wrong.
 judge() { # source dir, list
-    (cd "$1" && find model faults scenarios sim real wire reports cli -type f \
+    (cd "$1" && find model faults scenarios sim real wire reports verify cli bench -type f \
         \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' \) \
         ! -name invariants.sh | sort | xargs awk '{ print FILENAME ":" $0 }') >"$scratch/lines"
     (cd "$1" && awk -v list="$2" '
@@ -94,7 +94,7 @@ planted() { # what is expected to be said; the tree is $scratch/tree
     fi
 }
 plant() { # header, source, test, list
-    rm -rf "$scratch/tree" && for layer in model faults scenarios sim real wire reports cli; do
+    rm -rf "$scratch/tree" && for layer in model faults scenarios sim real wire reports verify cli bench; do
         mkdir -p "$scratch/tree/$layer/tests"
     done
     printf '%b' "$1" >"$scratch/tree/model/a.h" && printf '%b' "$2" >"$scratch/tree/model/a.c"

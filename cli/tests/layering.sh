@@ -19,7 +19,9 @@ may_use() {
     real) echo "real scenarios faults model" ;;
     wire) echo "wire real scenarios faults model" ;;
     reports) echo "reports model" ;;
-    cli) echo "cli sim wire real reports scenarios faults model" ;;
+    verify) echo "verify sim real reports scenarios faults model" ;;
+    bench) echo "bench cli verify sim wire real reports scenarios faults model" ;;
+    cli) echo "cli verify sim wire real reports scenarios faults model" ;;
     *) echo "unknown layer $1" >&2 && exit 1 ;;
     esac
 }
@@ -59,7 +61,7 @@ claims=0 refusals=0
 while read -r layer flags; do
     : >"$scratch/probe.c"
     forbidden=
-    for other in model faults scenarios sim real wire reports cli; do
+    for other in model faults scenarios sim real wire reports verify cli bench; do
         allowed=no
         if [ "$layer" != oracle ]; then
             for name in $(may_use "$layer"); do [ "$name" = "$other" ] && allowed=yes; done
@@ -84,6 +86,12 @@ done <"$layers"
 # A relative include would walk around the arrows.
 if grep -rnE '#include "\.\./' "$source" --include='*.[ch]' --exclude-dir=build; then
     echo "relative includes leave the layer"
+    status=1
+fi
+# Reference models are for tests; decode reads with one, and a benchmark measures one.
+if grep -rnE '#include "model/reference/' "$source" --include='*.[ch]' --exclude-dir=build --exclude-dir=tests |
+    grep -vE "^$source/(model/reference|bench)/|^$source/reports/reading.c:"; then
+    echo "a reference model is used by what runs"
     status=1
 fi
 # What hashes for a report is nobody else's: the protocols under test hash by themselves. The proxy

@@ -128,7 +128,7 @@ run 0 report campaign --json && says '"version":1'
 run 1 report broken && says 'a promise was broken (status 1)' && says 'ACL-16 in tree-3'
 rm campaign/report.html && run 0 report campaign && has campaign report.html
 bad 'has no results.jsonl' report "$scratch"
-bad 'has no results.jsonl' report nowhere
+bad 'nowhere: no such folder; give one that assay wrote with --out' report nowhere
 bad 'one DIR is needed' report
 mkdir cut && head -c 100 campaign/results.jsonl >cut/results.jsonl
 bad 'results.jsonl, line 1: no JSON object' report cut
@@ -206,7 +206,7 @@ cmp -s side/findings/tree-3-ACL-16-ledger/words.txt third/findings/tree-3-ACL-16
 grep -q '"name":"tree-3-ACL-16-ledger-2".*--seed 2 ' side/results.jsonl || fail "its line has not the new name"
 [ "$(grep -o '"reproduce"' side/report.json | wc -l)" -eq 2 ] || fail "what was found twice is told twice"
 bad 'nothing is written over' merge one --out two
-bad 'has no results.jsonl' merge one nowhere --out new
+bad 'nowhere: no such folder' merge one nowhere --out new
 [ ! -e new ] || fail "a merge that cannot be done leaves a folder"
 bad '--out NEW' merge one
 

@@ -146,7 +146,7 @@ def swap(source, operator, first, second):
 
 def call(source, cursor):
     arguments = list(cursor.get_arguments())
-    bundle = cursor.spelling == "BUNDLE_CALL"  # its parameters, which are all numbers
+    bundle = cursor.spelling in ("BUNDLE_CALL", "BUNDLE_CALL_OF")  # its parameters, which are all numbers
     for first, second in zip(arguments, arguments[1:]):
         kinds = [a.type.get_canonical().spelling.replace("const ", "") for a in (first, second)]
         if (bundle and first in arguments[4:]) or (not bundle and kinds[0] == kinds[1]):
@@ -434,7 +434,7 @@ def as_functions(text):
         name = "void %s();" % match.group(1)
         kept = re.sub(r"[^\n]", " ", match.group(0))
         return name + kept[len(name):]
-    return re.sub(r"#define (CHECK|BUNDLE_CALL|PHASE|TRAIL)\((?:.*\\\n)*.*", declare, text)
+    return re.sub(r"#define (CHECK|BUNDLE_CALL|BUNDLE_CALL_OF|PHASE|TRAIL)\((?:.*\\\n)*.*", declare, text)
 
 
 def by_tree(root, source):

@@ -7,8 +7,10 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -16,20 +18,27 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 WORK = ROOT / "build" / "mutants"
 TREE = WORK / "tree"  # a copy, so that nothing changes while mutants are made and built
-WATCHDOG = 600  # seconds, of any one command: a sound one takes ten
+WATCHDOG = 1200  # seconds, of any one command
+PROCESSOR = 100  # seconds of processor time, of any one process: a sound one takes ten
 
 Outcome = collections.namedtuple("Outcome", "column clause stage scenario why")
 NOTHING = Outcome(None, None, None, None, None)
 
 
-def run(command, folder=None, seconds=WATCHDOG):
-    """Exit status and output. None: it had to be stopped."""
+def run(command, folder=None, seconds=WATCHDOG, processor=None):
+    """Exit status and output. None: it had to be stopped. A limit of processor time stops what loops and
+    spares what waits for a busy machine."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
+
     environment = dict(os.environ, GIT_CEILING_DIRECTORIES=str(WORK.parent))
     process = subprocess.Popen([str(c) for c in command], cwd=folder, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=limit if processor else None)
     try:
-        return process.communicate(timeout=seconds)[0], process.returncode
+        output = process.communicate(timeout=seconds)[0]
+        looped = process.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+        return ("", None) if looped else (output, process.returncode)
     except subprocess.TimeoutExpired:
         return "", None
     finally:

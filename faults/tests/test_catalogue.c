@@ -93,6 +93,75 @@ Test(catalogue, every_fault_is_found_by_its_name_and_says_in_one_line_what_it_do
     }
 }
 
+/* (F2) */
+Test(catalogue, the_columns_of_a_fault_agree)
+{
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        const struct fault *fault = fault_get((enum fault_kind)kind);
+        enum fault_moment moment = fault->moment;
+        bool sent = moment != FAULT_AROUND && moment != FAULT_BEFORE_BEGIN;
+        bool aborts = fault->answer == FAULT_TELLS_ABORT, late = moment == FAULT_LATE;
+        cr_expect_neq(moment, FAULT_NEVER, "%s", fault->name);
+        cr_expect(!fault->dies || fault->answer == FAULT_TELLS_NOTHING, "%s", fault->name);
+        cr_expect(!fault->rolls_back || moment == FAULT_INSIDE || moment == FAULT_AT_COMMIT, "%s",
+                  fault->name);
+        cr_expect_eq(fault->aborted != ABORT_NONE, aborts, "%s", fault->name);
+        cr_expect(moment != FAULT_INSTEAD || aborts, "%s", fault->name);
+        cr_expect(moment != FAULT_BEFORE_BEGIN || fault->answer == FAULT_TELLS_NOTHING, "%s",
+                  fault->name);
+        cr_expect(!late || fault->dies || fault->answer == FAULT_TELLS_UNKNOWN, "%s", fault->name);
+        cr_expect(sent || fault->answer <= FAULT_TELLS_NOTHING, "%s", fault->name);
+        cr_expect_eq(fault->no_twin == NULL, fault->twins[0].name != NULL, "%s", fault->name);
+    }
+}
+
+Test(catalogue, how_a_transaction_ends_follows_from_the_columns)
+{
+    static const struct {
+        enum fault_kind kind;
+        bool dies, rolls_back;
+        enum abort_class instead;
+    } expected[] = {
+        {FAULT_NONE, false, false, ABORT_NONE},
+        {FAULT_CRASH_BEFORE_BEGIN, true, false, ABORT_NONE},
+        {FAULT_CRASH_BEFORE_COMMIT, true, true, ABORT_NONE},
+        {FAULT_CRASH_AFTER_COMMIT, true, false, ABORT_NONE},
+        {FAULT_CRASH_COMMIT_LATE, true, false, ABORT_NONE},
+        {FAULT_UNKNOWN_COMMITTED, false, false, ABORT_NONE},
+        {FAULT_UNKNOWN_LOST, false, true, ABORT_NONE},
+        {FAULT_CONNECTION_CUT, false, true, ABORT_NONE},
+        {FAULT_SERIALIZATION, false, false, ABORT_SERIALIZATION},
+        {FAULT_DEADLOCK, false, false, ABORT_DEADLOCK},
+        {FAULT_CONNECTIONS, false, false, ABORT_CONNECTIONS},
+        {FAULT_PAUSE, false, false, ABORT_NONE},
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct fault *fault = fault_get(expected[i].kind);
+        cr_expect_eq(fault->dies, expected[i].dies, "%s", fault->name);
+        cr_expect_eq(fault->rolls_back, expected[i].rolls_back, "%s", fault->name);
+        cr_expect_eq(fault_aborts(expected[i].kind), expected[i].instead, "%s", fault->name);
+    }
+}
+
+/* (F3) */
+Test(catalogue, every_kind_of_chaos_is_the_twin_of_one_fault)
+{
+    int of[CHAOS_KINDS] = {0};
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+        const struct fault *fault = fault_get((enum fault_kind)kind);
+        for (int i = 0; i < FAULT_TWINS_MAX && fault->twins[i].name != NULL; i++) {
+            const struct fault_twin *twin = &fault->twins[i];
+            of[twin->kind]++;
+            cr_expect_eq((int)fault_of_twin((enum chaos_kind)twin->kind), kind, "%s", twin->name);
+            cr_expect_eq(fault_twin_get((enum chaos_kind)twin->kind), twin, "%s", twin->name);
+            cr_expect_gt(strlen(twin->about), 8U, "%s", twin->name);
+        }
+    }
+    for (int kind = 0; kind < CHAOS_KINDS; kind++) {
+        cr_expect_eq(of[kind], 1, "%d", kind);
+    }
+}
+
 Test(catalogue, every_group_is_found_by_its_key_and_by_its_limit_and_has_a_fault)
 {
     for (int group = FAULT_GROUP_NONE + 1; group < FAULT_GROUP_COUNT; group++) {

@@ -1,6 +1,7 @@
 /* Planted bugs: that each is what its name says. Whether a promise sees it is shown by
  * sim/tests/test_kill.c. */
 #include "faults/sabotage.h"
+#include "model/engine.h"
 
 #include "model/identity.h"
 #include "model/ledger.h"
@@ -141,7 +142,7 @@ static const struct actor *actor_of(const struct sending *sending)
     memset(&actor, 0, sizeof actor);
     actor.role = sending->by_client ? ENGINE_CLIENT : ENGINE_WORKER;
     if (!sending->by_client) {
-        actor.is.worker = sending->worker;
+        *ACTOR_IS(&actor, worker) = sending->worker;
     }
     return &actor;
 }
@@ -164,7 +165,7 @@ static size_t own_named(void)
     for (size_t i = 0; i < sabotage_named_count(); i++) {
         struct sabotage one;
         sabotage_get(i, &one);
-        count += one.protocol == PROTOCOL_ACTIVITY;
+        count += one.protocol == &protocol_activity;
     }
     return count;
 }
@@ -175,7 +176,7 @@ static size_t own_count(void)
     struct sabotage one;
     do {
         sabotage_get(--count, &one);
-    } while (one.protocol != PROTOCOL_ACTIVITY);
+    } while (one.protocol != &protocol_activity);
     return count + 1;
 }
 
@@ -339,7 +340,7 @@ Test(sabotage, the_enumeration_has_what_the_engines_send_and_nothing_else)
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int p = 0; p < PRIMITIVE_COUNT; p++) {
             cr_expect_eq(
-                sabotage_knows(PROTOCOL_ACTIVITY, (enum bundle_name)b, (enum primitive_id)p),
+                sabotage_knows(&protocol_activity, (enum bundle_name)b, (enum primitive_id)p),
                 sent[b][p], "%s, %s", bundle_name_text((enum bundle_name)b),
                 primitive_table[p].name);
         }
@@ -369,7 +370,7 @@ Test(sabotage, every_primitive_of_every_bundle_is_dropped_and_every_test_left_ou
                 stale += here && one->kind == SABOTAGE_STALE;
             }
             bool known =
-                sabotage_knows(PROTOCOL_ACTIVITY, (enum bundle_name)b, (enum primitive_id)p);
+                sabotage_knows(&protocol_activity, (enum bundle_name)b, (enum primitive_id)p);
             cr_expect_eq(whole, known ? 1 : 0);
             cr_expect_eq(unguarded, known ? tests : 0);
             bool new_row = b == BUNDLE_STEPS_ACK && p == PRIMITIVE_ENTER_LEG1; /* made there */

@@ -662,6 +662,18 @@ static bool was_judged(const struct rows *rows, const struct row_change *changes
     return false;
 }
 
+/* Only a flow that is awaited has another one to resume (E-KEY-7). */
+static void judge_resumed(struct judge *judge, uint32_t message)
+{
+    const struct rows *rows = judge->rows;
+    if (row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND) == FLOW_RESUME &&
+        row_find(rows, TABLE_FLOW, row_get(rows, TABLE_MESSAGE, message, MESSAGE_JOB)) ==
+            ROW_NONE) {
+        judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_MESSAGE, message,
+                     "a flow that none awaits resumed another one");
+    }
+}
+
 static struct oracle_verdict commit(struct oracle *oracle, const struct rows *rows,
                                     const struct row_change *changes, size_t count)
 {
@@ -670,6 +682,8 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         int64_t flow = flow_of(rows, &changes[i]);
         if (changes[i].table == TABLE_MESSAGE && changes[i].kind == ROW_DELETED) {
             judge_pause_acked(&judge, changes[i].slot);
+        } else if (changes[i].table == TABLE_MESSAGE && changes[i].kind == ROW_INSERTED) {
+            judge_resumed(&judge, changes[i].slot);
         }
         if (flow == 0 || was_judged(rows, changes, i, flow)) {
             continue;

@@ -78,6 +78,17 @@ static bool is_crowded(const struct commit *commit)
     return false;
 }
 
+/* A server that lets a principal have more connections than it may does not limit them (CUT-18). */
+static bool is_overcrowded(const struct commit *commit)
+{
+    for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
+        if (commit->judge.oracle->connected[p] > CONNECTIONS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A phase of an entry. That phases are serialised (CUT-16) is put to the test only where another
  * request of the entry is under way, too. */
 static void held_serial(struct commit *commit, int64_t entry)
@@ -87,6 +98,11 @@ static void held_serial(struct commit *commit, int64_t entry)
     }
     if (is_crowded(commit)) {
         held(commit, CLAUSE_CUT_18);
+    }
+    if (is_overcrowded(commit)) {
+        judge_breach(&commit->judge, ORACLE_PHASE, CLAUSE_CUT_18, TABLE_ENTRY,
+                     row_find(commit->judge.rows, TABLE_ENTRY, entry),
+                     "a principal had more connections than it may have");
     }
 }
 
@@ -272,6 +288,8 @@ static void judge_review(struct commit *commit, const struct subject *row)
     PHASE(is_new(commit, TABLE_ENVELOPE, manifest) && is_new(commit, TABLE_UNIT_BLOCK, unit) &&
               cell(commit, TABLE_UNIT_BLOCK, unit, UNIT_BLOCK_ENVELOPE) == manifest,
           6, "a decision refers to a manifest that did not commit with it");
+    PHASE(cell(commit, TABLE_ENVELOPE, manifest, ENVELOPE_SCOPE) == of(commit, row, REVIEW_ENTRY),
+          6, "a decision refers to a manifest of another entry");
     PHASE(moved_to(commit, of(commit, row, REVIEW_ENTRY), status), 6,
           "a decision came without its status or history");
     judge_chain(commit, row);

@@ -1,6 +1,8 @@
 #include "model/oracle/seen_activity.h"
 
 #define TRIES_MAX 4 /* how often what failed is tried again (ACL-48) */
+#define ROUNDING                                                                                   \
+    2 /* ticks: a worker knows the time of its last transaction's begin, and whole ones */
 
 /* What a commit publishes with a claim on it is its own worker's next message if it acks the one
  * before; else that claim is nobody's, and runs out. */
@@ -68,10 +70,15 @@ static bool is_half_over(const int64_t *cells, int64_t at)
 
 /* It goes on with the message that it holds, or lets go of it for another. An answer that says for
  * the first time that half of the claim is over may have crossed this transaction (E-ACL-34). */
-static void judge_holder(struct judge *judge, const struct doing *doing, const int64_t *cells)
+static void judge_holder(struct judge *judge, const struct doing *doing, int64_t stretch,
+                         const int64_t *cells)
 {
     bool lets_go = doing->takes != ROW_NONE && !doing->acks;
     int64_t failures = cells[CELL_FAILURES];
+    if (stretch > 0) {
+        tell(judge, 2 * (stretch - ROUNDING) <= cells[CELL_LIFE] + 1, CLAUSE_ACL_47, cells,
+             "a worker did not look at its clock for more than half of its claim");
+    }
     if (!lets_go && !doing->nothing && cells[CELL_WORKED] > 0 &&
         is_half_over(cells, cells[CELL_LAST] + cells[CELL_WORKED])) {
         tell(judge, doing->keeps != ROW_NONE, CLAUSE_ACL_47, cells,
@@ -200,7 +207,7 @@ struct oracle_verdict seen_activity(struct oracle *oracle, const struct rows *ro
         read_changes(&doing, rows, changes, count, cells);
         doing.nothing = count == 0 && !seen->only_read;
         if (held(rows, &doing, cells)) {
-            judge_holder(&judge, &doing, cells);
+            judge_holder(&judge, &doing, seen->stretch, cells);
         }
         seen_entries(&judge, seen, changes, count, &doing, cells);
         judge_life(&judge, &doing, seen);

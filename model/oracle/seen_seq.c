@@ -60,6 +60,18 @@ static void judge_beats(struct judge *judge, uint32_t slot, int64_t worked, cons
     }
 }
 
+/* A worker looks at its clock before its lease is half over (E-SEQ-16): one that looks later sends its
+ * heartbeat for a lease that is lost. */
+static void judge_attention(struct judge *judge, const struct observed *seen, const int64_t *cells)
+{
+    int64_t lease = row_get(judge->rows, TABLE_STAGE, 0, STAGE_LEASE);
+    uint32_t slot = row_find(judge->rows, TABLE_SEQ, cells[CELL_RUN]);
+    if (seen->stretch > 0 && slot != ROW_NONE) {
+        judge_that(judge, 2 * seen->stretch <= lease, ORACLE_STORE, CLAUSE_SEQ_9, TABLE_SEQ, slot,
+                   "a run did not look at its clock for more than half of its lease");
+    }
+}
+
 /* A heartbeat that fails was sent; so was one that finds the clock behind the last one (SEQ-19). */
 static void remember_beat(const struct judge *judge, const struct observed *seen, bool beat,
                           int64_t *cells)
@@ -333,6 +345,7 @@ struct oracle_verdict seen_seq(struct oracle *oracle, const struct rows *rows,
     if (cells == NULL || rows->table[TABLE_STAGE].used == 0) {
         return judge.verdict;
     }
+    judge_attention(&judge, seen, cells);
     for (size_t i = 0; seen->ended == OBSERVED_COMMITTED && i < count; i++) {
         if (is_first(changes, i)) {
             struct seq_change of = change_of(rows, changes, count, changes[i].slot);

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Counts what adding a protocol takes, on the example: every line of code that the inbox brings, in
 # files of its own and in lists that all protocols share, blank lines and comments apart. Says what it
-# counted; fails at 250, or if the walk-through (model/README.md) tells another number.
+# counted; fails at 300, or if the walk-through (model/README.md) tells another number.
 #
 #   example.sh SOURCE_DIR
 set -eu
 cd "$1"
-most=249
+most=299
 # What the example brings, wherever a line names it. A line that opens a bracket counts with all
 # that follows up to where it closes.
 names='inbox|INBOX|ACCOUNT|LETTER|[^A-Z]BOX[^A-Z]|BUNDLE\((SEND|APPLY),'

@@ -4,6 +4,7 @@
 #   once the program is loaded);
 #   no imports but memory functions and the check hook: so no I/O, no allocation, no clock, no lock;
 #   an oracle imports nothing of the model, because nothing else is allowed either.
+# ARCHIVE+OTHER may import what OTHER defines.
 # Then it plants what it forbids in an object of its own and must object to it.
 #
 # usage: purity.sh CC ARCHIVE...
@@ -15,22 +16,24 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # Prints what is wrong with an archive or object; nothing if it is pure.
-faults_of() {
+faults_of() { # archive or object, another that it may import from
     objdump -h "$1" | awk '$2 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $2 !~ /^\.data\.rel\.ro/ &&
         $3 !~ /^0+$/ {
         print "writable section " $2 " of " $3 " bytes" }'
-    nm --defined-only "$1" | awk 'NF == 3 { print $3 }' | sort -u >"$scratch/defined"
+    nm --defined-only "$1" ${2:+"$2"} | awk 'NF == 3 { print $3 }' | sort -u >"$scratch/defined"
     nm -u "$1" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u >"$scratch/wanted"
     comm -13 "$scratch/defined" "$scratch/wanted" | grep -Ev "$allowed" | sed 's/^/imports /' || :
 }
 
 status=0
-for archive in "$@"; do
+for argument in "$@"; do
+    archive=${argument%%+*} other=
+    [ "$archive" = "$argument" ] || other=${argument#*+}
     [ "$(nm --defined-only "$archive" | grep -c ' [TR] ')" -gt 0 ] || {
         echo "$archive: defines nothing: is this the library?"
         status=1
     }
-    faults=$(faults_of "$archive")
+    faults=$(faults_of "$archive" "$other")
     if [ -n "$faults" ]; then
         printf '%s is not pure:\n%s\n' "$archive" "$faults"
         status=1

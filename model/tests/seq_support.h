@@ -3,7 +3,7 @@
 #ifndef MODEL_TESTS_SEQ_SUPPORT_H
 #define MODEL_TESTS_SEQ_SUPPORT_H
 
-#include "model/seq.h"
+#include "model/reference/seq.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,16 @@
 /* The checks of model/: each fires on what it must not let pass, and on nothing that is sound. */
 #include "model/bundle.h"
+#include "model/engine.h"
+#include "model/flow.h"
 #include "model/graph.h"
+#include "model/inbox.h"
 #include "model/key.h"
-#include "model/key_text.h"
-#include "model/ledger.h"
-#include "model/legacy.h"
+#include "model/pipeline.h"
 #include "model/protocol.h"
+#include "model/reference/key_text.h"
+#include "model/reference/ledger.h"
+#include "model/reference/legacy.h"
+#include "model/reference/semaphore.h"
 #include "model/semaphore.h"
 #include "model/tests/fires.h"
 
@@ -98,7 +103,7 @@ static void check_ledger(int which)
 
 static const char *const legacy_claims[] = {
     "digits_in_range(after)",
-    "legacy_get(after, field) == legacy_get(before, field) + change_of(event, field)",
+    "legacy_get(after, field) == legacy_get(before, field) + legacy_change(event, field)",
 };
 
 static void check_legacy(int which)
@@ -275,12 +280,12 @@ static const char *const actor_claims[] = {
 
 static void check_actor(int which)
 {
-    struct rules rules = {.protocol = PROTOCOL_INBOX, .actors = 2, .cast = {0, 1}, .jobs = 1};
+    struct rules rules = {.protocol = &protocol_inbox, .actors = 2, .cast = {0, 1}, .jobs = 1};
     struct actor actor;
     protocol_begin(&actor, &rules, 1);
     switch (which) {
     case 0: actor.role = 0; break;
-    case 1: actor.is.consumer.message[0] = 1; break;
+    case 1: ACTOR_IS(&actor, consumer)->message[0] = 1; break;
     }
     protocol_check(&actor, &rules, 1);
 }
@@ -315,7 +320,8 @@ static const char *const pipeline_claims[] = {
 /* A request to mark an entry. */
 static void check_pipeline(int which)
 {
-    struct rules rules = {.protocol = PROTOCOL_PIPELINE, .of.pipeline = {.entry_count = 1}};
+    struct rules rules = {.protocol = &protocol_pipeline};
+*RULES_OF(&rules, pipeline_rules) = (struct pipeline_rules){.entry_count = 1};
     struct pipeline_worker worker = {.state = PIPELINE_PHASE, .message = {1}};
     worker.message[1 + MESSAGE_KIND] = PHASE_MARK;
     worker.message[1 + MESSAGE_PENDINGS] = STATUS_NONE;

@@ -1,5 +1,6 @@
 /* The engines of the key protocol: what each message and digit ask for, which changes hang on the
  * whole key, when a join is ready, and what an outcome leads to. */
+#include "model/flow.h"
 #include "model/identity.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
@@ -33,12 +34,12 @@ static void make(void)
     edge(2, 3, ALWAYS);
     edge(1, 4, 2);
     book.shape[0].at[5].awaits = 2;
-    rules = (struct rules){.protocol = PROTOCOL_KEY,
+    rules = (struct rules){.protocol = &protocol_key,
                            .actors = 2,
                            .cast = {FLOW_CLIENT, FLOW_WORKER},
                            .jobs = 3,
-                           .timeout = 60,
-                           .of = {.key = {.book = &book}}};
+                           .timeout = 60};
+    *RULES_OF(&rules, flow_rules) = (struct flow_rules){.book = &book};
 }
 
 TestSuite(flow, .init = make);
@@ -57,10 +58,10 @@ static struct actor claimed(enum flow_message kind, int position, int64_t conten
     struct outcome outcome = committed;
     protocol_begin(&worker, &rules, 1);
     outcome.message[0] = 77;
-    outcome.message[1 + MESSAGE_KIND] = kind;
-    outcome.message[1 + MESSAGE_JOB] = 1000;
-    outcome.message[1 + MESSAGE_NODE] = position;
-    outcome.message[1 + MESSAGE_CONTENT] = content;
+    outcome.message[1 + ORDER_KIND] = kind;
+    outcome.message[1 + ORDER_FLOW] = 1000;
+    outcome.message[1 + ORDER_POSITION] = position;
+    outcome.message[1 + ORDER_KEY] = content;
     outcome.message[1 + MESSAGE_EPOCH] = 3;
     worker_role()->take(&worker, &rules, &outcome);
     return worker;
@@ -171,7 +172,7 @@ Test(flow, a_client_begins_flows_as_nines_in_one_transaction)
         cr_expect_eq(calls_of(&bundle, PRIMITIVE_ADD_PLACE, &p), 6);
         cr_expect_eq(p[3], 1 << 1 | 1 << 2 | 1 << 5);
         cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &p), 1, "the trigger");
-        cr_expect_eq(p[1 + MESSAGE_NODE], 0);
+        cr_expect_eq(p[1 + ORDER_POSITION], 0);
         protocol_role(&rules, 0)->take(&client, &rules, &committed);
     }
     cr_expect(protocol_role(&rules, 0)->is_done(&client));
@@ -282,14 +283,14 @@ Test(flow, completing_and_skipping_the_untaken_branch_are_one_add)
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_RECORD_SKIP, &skip), 1);
     cr_expect_eq(skip[2], 4);
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &run), 1);
-    cr_expect_eq(run[1 + MESSAGE_NODE], 3, "2 was done: the join is ready");
+    cr_expect_eq(run[1 + ORDER_POSITION], 3, "2 was done: the join is ready");
 
     bundle = sent(FLOW_RUN, 1, INT64_C(689999000000000), 0, 1);
     calls_of(&bundle, PRIMITIVE_CHANGE_KEY, &p);
     cr_expect_eq(p[3], -2 * key_weight(1), "the join can still be reached");
     cr_expect_eq(p[5], 1, "which only a bit tells");
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &run), 1);
-    cr_expect_eq(run[1 + MESSAGE_NODE], 4);
+    cr_expect_eq(run[1 + ORDER_POSITION], 4);
 }
 
 Test(flow, the_last_way_to_a_join_skips_it)
@@ -314,20 +315,20 @@ Test(flow, pauses_and_releases_give_their_orders)
     const int64_t *p = NULL;
     struct bundle bundle = sent(FLOW_RUN, 0, INT64_C(899999000000000), 0, 0);
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &p), 4, "three children and a pause");
-    cr_expect_eq(params(&bundle, bundle.count - 1)[1 + MESSAGE_KIND], FLOW_PAUSE);
+    cr_expect_eq(params(&bundle, bundle.count - 1)[1 + ORDER_KIND], FLOW_PAUSE);
 
     bundle = sent(FLOW_PAUSE, 0, INT64_C(699999000000000), 0, 0);
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PAUSE_KEY, &p), 1);
     cr_expect_eq(p[1], INT64_C(699999000000000), "only on this key");
     cr_expect_eq(p[2], -key_weight(0));
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &p), 1);
-    cr_expect_eq(p[1 + MESSAGE_KIND], FLOW_RELEASE);
+    cr_expect_eq(p[1 + ORDER_KIND], FLOW_RELEASE);
 
     bundle = sent(FLOW_RUN, 0, INT64_C(899999000000000), 0, 1);
     calls_of(&bundle, PRIMITIVE_CHANGE_KEY, &p);
     cr_expect_eq(p[3], -3 * key_weight(0), "held");
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &p), 1, "children wait for the release");
-    cr_expect_eq(p[1 + MESSAGE_KIND], FLOW_RELEASE);
+    cr_expect_eq(p[1 + ORDER_KIND], FLOW_RELEASE);
 
     bundle = sent(FLOW_RELEASE, 0, INT64_C(599999000000000), 0, 1);
     cr_expect_eq(calls_of(&bundle, PRIMITIVE_PUBLISH, &p), 3);

@@ -1,4 +1,4 @@
-#include "model/key_text.h"
+#include "model/reference/key_text.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 

@@ -1,7 +1,7 @@
 /* The activity ledger and the GUID ledger: the examples of the specification digit by digit, every
  * increment of every field, every decision of an entry, and what the other reading of each erratum
  * would have done. */
-#include "model/ledger.h"
+#include "model/reference/ledger.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 #include "model/tests/trace.h"

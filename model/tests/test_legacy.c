@@ -1,6 +1,6 @@
 /* The earlier ledger: its lifecycle digit by digit, its limits, and what each wrong reading of the
  * text would have done. */
-#include "model/legacy.h"
+#include "model/reference/legacy.h"
 #include "model/tests/proves.h"
 #include "model/tests/trace.h"
 

@@ -1,9 +1,12 @@
 /* The engines of the earlier ledger, decision by decision: what each outcome makes a worker send
  * next, and what is in it. */
+#include "model/engine.h"
 #include "model/identity.h"
 #include "model/legacy.h"
+#include "model/legacy_engine.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
+#include "model/tests/rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -23,12 +26,12 @@ static const struct graph graph = {
               {.name = "c"}},
     .edges = {{.from = 0, .to = 1}, {.from = 0, .to = 2}, {.from = 0, .to = 3, .answer = 1}}};
 
-static struct rules rules = {.protocol = PROTOCOL_LEGACY,
+static struct rules rules = {.protocol = &protocol_legacy,
                              .actors = 2,
                              .cast = {LEGACY_CLIENT, LEGACY_WORKER},
                              .jobs = 2,
-                             .timeout = 60,
-                             .of = {.legacy = {.graph = &graph}}};
+                             .timeout = 60};
+OWN_RULES(rules, legacy_rules, .graph = &graph)
 static struct actor actor;
 static struct bundle bundle;
 
@@ -353,15 +356,15 @@ Test(legacy_engine, an_increment_that_is_in_doubt_is_read_for)
 Test(legacy_engine, who_dies_forgets_unless_nobody_dies_in_leg2)
 {
     enter_leg2(ANSWER_CLOSES, INT64_C(889000001000000));
-    cr_expect(legacy_engine_in_leg2(&actor.is.legacy));
-    rules.of.legacy.spares_crash = true;
+    cr_expect(legacy_engine_in_leg2(ACTOR_IS(&actor, legacy_worker)));
+    RULES_OF(&rules, legacy_rules)->spares_crash = true;
     protocol_restart(&actor, &rules, 1);
     cr_expect_eq(sends(), BUNDLE_SAVE, "it goes on");
-    rules.of.legacy.spares_crash = false;
+    RULES_OF(&rules, legacy_rules)->spares_crash = false;
     protocol_restart(&actor, &rules, 1);
     cr_expect(worker_role()->is_idle(&actor));
     hold(MESSAGE_LEG1, 0, 0);
-    rules.of.legacy.spares_crash = true;
+    RULES_OF(&rules, legacy_rules)->spares_crash = true;
     protocol_restart(&actor, &rules, 1);
     cr_expect(worker_role()->is_idle(&actor), "in Leg1 it dies");
 }

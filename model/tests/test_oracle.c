@@ -2,9 +2,9 @@
  * that must be reported: a checker without a sabotage that it catches is worthless. */
 #include "model/oracle/digits.h"
 #include "model/oracle/key.h"
-#include "model/oracle/ledger.h"
 #include "model/oracle/legacy.h"
 #include "model/oracle/seq.h"
+#include "model/reference/oracle_ledger.h"
 #include "model/tests/golden.h"
 
 #include <criterion/criterion.h>

@@ -533,6 +533,25 @@ static struct oracle_verdict settle(bool quiet)
     return monitors_key.settled(&oracle, &told->rows, quiet);
 }
 
+Test(oracle_flow, only_a_flow_that_is_there_is_resumed)
+{
+    PROVES(CLAUSE_KEY_10);
+    static const struct {
+        int64_t flow;
+        enum clause_id clause;
+    } cases[] = {{FLOW, FINE}, {AWAITED, CLAUSE_KEY_10}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin();
+        put_flow(FLOW, AT(0, 9), 0, 0);
+        told->count = 0;
+        put(TABLE_MESSAGE, 5,
+            (int64_t[MESSAGE_COLUMNS]){
+                [MESSAGE_KIND] = FLOW_RESUME, [MESSAGE_JOB] = cases[i].flow});
+        struct oracle_verdict verdict = tell();
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause);
+    }
+}
+
 Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)
 {
     PROVES(CLAUSE_KEY_10);

@@ -5,11 +5,12 @@
  * Then the same walks with a bug planted in this file, between the model and the oracle: each must
  * be caught, under the name of the clause that it breaks. */
 #include "model/key.h"
-#include "model/ledger.h"
-#include "model/legacy.h"
 #include "model/oracle/key.h"
-#include "model/oracle/ledger.h"
 #include "model/oracle/legacy.h"
+#include "model/reference/ledger.h"
+#include "model/reference/legacy.h"
+#include "model/reference/oracle_ledger.h"
+#include "model/reference/semaphore.h"
 #include "model/semaphore.h"
 #include "model/tests/judge.h"
 

@@ -2,7 +2,7 @@
  * for the ledgers: random walks whose every step must be fine, the same walks with a bug planted
  * between the two, and all pairs of states. */
 #include "model/oracle/seq.h"
-#include "model/seq.h"
+#include "model/reference/seq.h"
 #include "model/tests/judge.h"
 
 #include <criterion/criterion.h>

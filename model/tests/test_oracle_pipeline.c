@@ -545,6 +545,15 @@ Test(oracle_pipeline, workers_who_wait_for_connections_are_judged_where_those_ra
     expect(CLAUSE_CUT_18, "a second result after none");
 }
 
+Test(oracle_pipeline, a_principal_with_a_connection_too_many_is_noticed)
+{
+    PROVES(CLAUSE_CUT_18);
+    reach(CUT);
+    oracle.connected[PRINCIPAL_VERIFY] = 3;
+    verify(100, 1, VERIFIED_PASS, 0);
+    expect(CLAUSE_CUT_18, "three of two");
+}
+
 static void request(int64_t id, int64_t phase, int64_t entry, int64_t row)
 {
     put(TABLE_MESSAGE, id,

@@ -1,6 +1,7 @@
 /* The monitors of what no row shows, told transactions by hand: what a store saw of them, and what
  * they wrote. What is due is done in time, or it is reported under its clause. */
 #include "model/oracle/seen.h"
+#include "model/pipeline.h"
 #include "model/protocol.h"
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
@@ -41,8 +42,10 @@ static void drop(enum row_table table, int64_t key)
 /* How a transaction ends, for tables of them. */
 enum end { OK, REFUSED, ABORTED, AWAY, LOST, UNTOLD, BORN };
 
-/* A step's time, with how long its client has worked before it, by its own clock. */
-#define WORKED(ticks) ((ticks)*INT64_C(1000))
+/* A step's time, with how long its client has worked before it, by its own clock, and how long it meant
+ * to work without looking at that clock. */
+#define WORKED(ticks)  ((ticks)*INT64_C(1000))
+#define STRETCH(ticks) ((ticks)*WORKED(1000))
 
 static struct observed seen_at(int64_t at, enum end end)
 {
@@ -55,7 +58,8 @@ static struct observed seen_at(int64_t at, enum end end)
                              .is_new = end == BORN,
                              .client = 3,
                              .isolation = OBSERVED_READ_COMMITTED,
-                             .worked = at / WORKED(1),
+                             .worked = at / WORKED(1) % 1000,
+                             .stretch = at / STRETCH(1),
                              .began = at % WORKED(1)};
 }
 
@@ -202,6 +206,12 @@ Test(oracle_seen, a_claim_that_is_half_over_is_extended_by_who_goes_on)
           {STEP, 124, OK},
           {EXTEND, 125, OK},
           {STEP, 130, OK}}},
+        {"one that means to look at its clock when half of the claim is over",
+         FINE,
+         {{CLAIM, 100, OK}, {STEP, 103 + STRETCH(10), OK}}},
+        {"one that means to look later",
+         CLAUSE_ACL_47,
+         {{CLAIM, 100, OK}, {STEP, 103 + STRETCH(13), OK}}},
         {"an answer that crossed the next transaction",
          FINE,
          {{CLAIM, 100, OK}, {STEP, 112, OK}, {STEP, 113, OK}}},
@@ -683,7 +693,7 @@ static enum clause_id told_of_grant(enum row_change_kind kind, enum row_table ta
 Test(oracle_seen, a_principal_changes_nothing_that_it_may_not)
 {
     PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);
-    uint64_t tables = protocol_get(PROTOCOL_PIPELINE)->tables & ~TABLE_SET(MESSAGE);
+    uint64_t tables = protocol_pipeline.tables & ~TABLE_SET(MESSAGE);
     for (int p = PRINCIPAL_EXEC; p < PRINCIPAL_COUNT; p++) {
         for (int t = 0; t < TABLE_COUNT; t++) {
             enum row_table table = (enum row_table)t;
@@ -1044,6 +1054,12 @@ Test(oracle_seen, a_run_reports_nothing_before_a_heartbeat)
         {"with a heartbeat meanwhile",
          FINE,
          {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 16 + WORKED(10), OK}, {FINISH, 20 + WORKED(4), OK}}},
+        {"one that means to look when half of its lease is over",
+         FINE,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 9 + WORKED(1) + STRETCH(10), OK}}},
+        {"one that means to look later",
+         CLAUSE_SEQ_9,
+         {{TAKE, 5, OK}, {BEAT, 6, OK}, {BEAT, 9 + WORKED(1) + STRETCH(11), OK}}},
         {"another's run", FINE, {{TAKE, 5, OK}, {FINISH, 7, BORN}}},
         {"a run that was taken away", FINE, {{TAKE, 5, OK}, {RECLAIM, 25, OK}}},
     };

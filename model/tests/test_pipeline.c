@@ -1,46 +1,47 @@
 /* The pipeline's engine: what each phase sends, and what each outcome means to a worker. */
+#include "model/pipeline.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
+#include "model/tests/rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static const struct rules rules = {
-    .protocol = PROTOCOL_PIPELINE,
-    .actors = 2,
-    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
-    .jobs = 1,
-    .timeout = 60,
-    .put_back = 7,
-    .of = {.pipeline = {.entry_count = 5,
-                        .entries = {{.reviews = 2,
-                                     .verifies = 2,
-                                     .decisions = {DECISION_APPROVE, DECISION_REJECT},
-                                     .outcomes = {VERIFIED_PASS, VERIFIED_FAIL}},
-                                    {.flaw = FLAW_RIVAL_REVIEWER,
-                                     .blocker_count = 1,
-                                     .blockers = {0},
-                                     .reviews = 2,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE, DECISION_REJECT},
-                                     .outcomes = {VERIFIED_FAIL}},
-                                    {.flaw = FLAW_NO_PAYLOAD,
-                                     .reviews = 1,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_PASS}},
-                                    {.flaw = FLAW_NO_BLOCKER,
-                                     .reviews = 1,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_PASS}},
-                                    {.flaw = FLAW_OTHER_PAYLOAD,
-                                     .reviews = 1,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_PASS}}}}}};
+static struct rules rules = {.protocol = &protocol_pipeline,
+                             .actors = 2,
+                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                             .jobs = 1,
+                             .timeout = 60,
+                             .put_back = 7};
+OWN_RULES(rules, pipeline_rules, .entry_count = 5,
+          .entries = {{.reviews = 2,
+                       .verifies = 2,
+                       .decisions = {DECISION_APPROVE, DECISION_REJECT},
+                       .outcomes = {VERIFIED_PASS, VERIFIED_FAIL}},
+                      {.flaw = FLAW_RIVAL_REVIEWER,
+                       .blocker_count = 1,
+                       .blockers = {0},
+                       .reviews = 2,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE, DECISION_REJECT},
+                       .outcomes = {VERIFIED_FAIL}},
+                      {.flaw = FLAW_NO_PAYLOAD,
+                       .reviews = 1,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE},
+                       .outcomes = {VERIFIED_PASS}},
+                      {.flaw = FLAW_NO_BLOCKER,
+                       .reviews = 1,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE},
+                       .outcomes = {VERIFIED_PASS}},
+                      {.flaw = FLAW_OTHER_PAYLOAD,
+                       .reviews = 1,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE},
+                       .outcomes = {VERIFIED_PASS}}})
 
 static struct actor actor;
 static struct bundle bundle;
@@ -116,11 +117,11 @@ static void hold_mark(int64_t node)
     protocol_begin(&client, &rules, 0);
     protocol_role(&rules, 0)->next(&client, &rules, &bundle);
     struct outcome first = claimed(0);
-    first.message[1 + MESSAGE_NODE] = node;
-    first.message[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(0, node);
-    first.message[1 + MESSAGE_GUID] = pipeline_entry_id(0, node);
+    first.message[1 + REQUEST_NODE] = node;
+    first.message[1 + REQUEST_ENTRY] = pipeline_entry_id(0, node);
+    first.message[1 + REQUEST_ROW] = pipeline_entry_id(0, node);
     take(first);
-    cr_assert_eq(actor.is.pipeline.state, PIPELINE_PHASE);
+    cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PHASE);
 }
 
 /* It goes through a phase whose hand-on asks for the next; holds that one's request. */
@@ -132,7 +133,7 @@ static void go_on(int request)
     take((struct outcome){.kind = OUTCOME_COMMITTED});
     cr_assert(role()->is_idle(&actor));
     take(outcome);
-    cr_assert_eq(actor.is.pipeline.state, PIPELINE_PHASE);
+    cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PHASE);
 }
 
 static void hold(enum pipeline_phase phase, int64_t node)
@@ -152,7 +153,7 @@ static void hold(enum pipeline_phase phase, int64_t node)
     if (phase >= PHASE_VERIFY) {
         go_on(0);
     }
-    cr_assert_eq(actor.is.pipeline.message[1 + MESSAGE_KIND], phase);
+    cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->message[1 + REQUEST_PHASE], phase);
 }
 
 /* ---- the status graph ------------------------------------------------------------------------ */
@@ -287,7 +288,7 @@ Test(pipeline, a_rereview_stamps_the_decision_before_it)
 {
     PROVES(CLAUSE_CUT_6, CLAUSE_CUT_7);
     hold(PHASE_REVIEW, 0);
-    int64_t first = actor.is.pipeline.message[1 + MESSAGE_GUID];
+    int64_t first = ACTOR_IS(&actor, pipeline_worker)->message[1 + REQUEST_ROW];
     next();
     cr_expect_eq(calls(PRIMITIVE_SUPERSEDE), 0);
     cr_expect_eq(calls(PRIMITIVE_ADD_ENVELOPE), 1);
@@ -403,9 +404,9 @@ Test(pipeline, what_the_outcome_of_a_phase_means)
         begin();
         hold(PHASE_CUT, 0);
         take(cases[i].outcome);
-        cr_expect_eq(actor.is.pipeline.state, cases[i].state, "case %zu", i);
-        cr_expect_eq(actor.is.pipeline.why, cases[i].why, "case %zu", i);
-        cr_expect_eq(actor.is.pipeline.tries, cases[i].tries, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, cases[i].state, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->why, cases[i].why, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->tries, cases[i].tries, "case %zu", i);
     }
 }
 
@@ -414,11 +415,11 @@ Test(pipeline, a_look_that_nobody_classified_an_error_of_is_for_people_too)
     SETTLES(ERRATUM_CUT_16);
     hold(PHASE_CUT, 0);
     take((struct outcome){.kind = OUTCOME_UNKNOWN});
-    cr_assert_eq(actor.is.pipeline.state, PIPELINE_READ);
+    cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_READ);
     take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_UNCLASSIFIED});
-    cr_expect_eq(actor.is.pipeline.state, PIPELINE_HAND_ON);
-    cr_expect_eq(actor.is.pipeline.why, SWEEP_UNCLASSIFIED);
-    cr_expect_not(actor.is.pipeline.follows);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_HAND_ON);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->why, SWEEP_UNCLASSIFIED);
+    cr_expect_not(ACTOR_IS(&actor, pipeline_worker)->follows);
 }
 
 Test(pipeline, transient_errors_are_retried_three_times_and_then_put_back_and_logged)
@@ -479,10 +480,10 @@ Test(pipeline, what_is_read_after_a_refusal_or_a_lost_answer_decides)
         cr_expect_eq(bundle.name, BUNDLE_READ);
         take((struct outcome){.kind = OUTCOME_COMMITTED,
                               .values = {cases[i].status, 1, cases[i].found}});
-        cr_expect_eq(actor.is.pipeline.state, cases[i].state, "case %zu", i);
-        cr_expect_eq(actor.is.pipeline.follows, cases[i].follows, "case %zu", i);
-        cr_expect_eq(actor.is.pipeline.why, cases[i].why, "case %zu", i);
-        cr_expect_eq(actor.is.pipeline.found, cases[i].found, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, cases[i].state, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->follows, cases[i].follows, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->why, cases[i].why, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->found, cases[i].found, "case %zu", i);
     }
 }
 
@@ -493,11 +494,12 @@ Test(pipeline, the_same_key_with_another_payload_is_for_people)
     for (int same = 0; same < 2; same++) {
         begin();
         hold(PHASE_MARK, 4);
-        int64_t payload = actor.is.pipeline.message[1 + MESSAGE_SOURCE];
+        int64_t payload = ACTOR_IS(&actor, pipeline_worker)->message[1 + REQUEST_SOURCE];
         take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_EXISTS});
         take((struct outcome){.kind = OUTCOME_COMMITTED,
                               .values = {STATUS_MARKED, 0, STATUS_MARKED, payload + 1 - same}});
-        cr_expect_eq(actor.is.pipeline.why, same ? SWEEP_MARKED : SWEEP_OTHER_LOAD);
+        cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->why,
+                     same ? SWEEP_MARKED : SWEEP_OTHER_LOAD);
         next();
         cr_expect_eq(calls(PRIMITIVE_LOG_SWEEP), 1 - same);
         cr_expect_eq(calls(PRIMITIVE_PUBLISH), same ? 2 : 0, "its review, and the other payload");
@@ -510,18 +512,18 @@ Test(pipeline, reading_is_retried_and_given_up_as_a_phase_is)
     take((struct outcome){.kind = OUTCOME_UNKNOWN});
     for (int i = 0; i < PIPELINE_TRIES_MAX; i++) {
         take((struct outcome){.kind = OUTCOME_UNKNOWN});
-        cr_assert_eq(actor.is.pipeline.state, PIPELINE_READ);
+        cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_READ);
     }
     take((struct outcome){.kind = OUTCOME_ABORTED, .aborted = ABORT_CONNECTION});
-    cr_expect_eq(actor.is.pipeline.state, PIPELINE_PUT_BACK);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PUT_BACK);
     begin();
     hold(PHASE_CUT, 0);
     for (int i = 0; i <= PIPELINE_TRIES_MAX; i++) { /* lost, and not there, each time */
-        cr_assert_eq(actor.is.pipeline.state, PIPELINE_PHASE);
+        cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PHASE);
         take((struct outcome){.kind = OUTCOME_UNKNOWN});
         take((struct outcome){.kind = OUTCOME_COMMITTED, .values = {STATUS_APPROVED, 1, 0}});
     }
-    cr_expect_eq(actor.is.pipeline.state, PIPELINE_PUT_BACK);
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PUT_BACK);
 }
 
 Test(pipeline, handing_on_ends_when_it_is_done_or_somebody_elses_or_hopeless)
@@ -532,7 +534,7 @@ Test(pipeline, handing_on_ends_when_it_is_done_or_somebody_elses_or_hopeless)
         hold(PHASE_CUT, 0);
         commit();
         take((struct outcome){.kind = OUTCOME_UNKNOWN});
-        cr_assert_eq(actor.is.pipeline.state, PIPELINE_HAND_ON);
+        cr_assert_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_HAND_ON);
         take((struct outcome){.kind = (uint8_t)ends[i]});
         cr_expect(role()->is_idle(&actor));
     }
@@ -553,12 +555,12 @@ Test(pipeline, what_nobody_asks_for_is_let_go)
     struct outcome odd = {.kind = OUTCOME_COMMITTED};
     take(odd);
     cr_expect(role()->is_idle(&actor), "no message");
-    odd.message[1 + MESSAGE_KIND] = PHASE_CUT;
-    odd.message[1 + MESSAGE_PENDINGS] = STATUS_COMPLETE;
+    odd.message[1 + REQUEST_PHASE] = PHASE_CUT;
+    odd.message[1 + REQUEST_STATUS] = STATUS_COMPLETE;
     take(odd);
     cr_expect(role()->is_idle(&actor), "a CUT of a complete entry");
-    odd.message[1 + MESSAGE_PENDINGS] = STATUS_APPROVED;
-    odd.message[1 + MESSAGE_NODE] = rules.of.pipeline.entry_count;
+    odd.message[1 + REQUEST_STATUS] = STATUS_APPROVED;
+    odd.message[1 + REQUEST_NODE] = RULES_OF(&rules, pipeline_rules)->entry_count;
     take(odd);
     cr_expect(role()->is_idle(&actor), "an entry that is not planned");
     take((struct outcome){.kind = OUTCOME_REFUSED, .refusal = REFUSED_NO_MESSAGE});
@@ -572,7 +574,7 @@ static const char *asked(void)
     static char text[32];
     int n = 0;
     for (; n < calls(PRIMITIVE_PUBLISH); n++) {
-        text[n] = letters[params(find(PRIMITIVE_PUBLISH, n))[1 + MESSAGE_KIND]];
+        text[n] = letters[params(find(PRIMITIVE_PUBLISH, n))[1 + REQUEST_PHASE]];
     }
     text[n] = '\0';
     return text;
@@ -617,13 +619,13 @@ Test(pipeline, a_verifier_that_judges_otherwise_stays_with_it)
 {
     SETTLES(ERRATUM_CUT_3);
     hold(PHASE_VERIFY, 0);
-    actor.is.pipeline.flipped = true;
+    ACTOR_IS(&actor, pipeline_worker)->flipped = true;
     next();
     cr_expect_eq(params(find(PRIMITIVE_ADD_VERIFY, 0))[4], VERIFIED_FAIL);
     take((struct outcome){.kind = OUTCOME_UNKNOWN});
     take(
         (struct outcome){.kind = OUTCOME_COMMITTED, .values = {STATUS_COMPLETE, 1, VERIFIED_PASS}});
-    cr_expect_eq(actor.is.pipeline.found, VERIFIED_PASS, "what is stored wins");
+    cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->found, VERIFIED_PASS, "what is stored wins");
 }
 
 Test(pipeline, a_worker_is_due_when_a_request_is_and_holds_its_message)
@@ -632,7 +634,7 @@ Test(pipeline, a_worker_is_due_when_a_request_is_and_holds_its_message)
     cr_expect_eq(role()->due(&actor, &rules, &glance), 40);
     hold(PHASE_MARK, 0);
     cr_expect_eq(role()->due(&actor, &rules, &glance), 9);
-    cr_expect_eq(role()->message(&actor)[1 + MESSAGE_KIND], PHASE_MARK);
+    cr_expect_eq(role()->message(&actor)[1 + REQUEST_PHASE], PHASE_MARK);
     begin();
     next();
     cr_expect_eq(bundle.name, BUNDLE_CLAIM);

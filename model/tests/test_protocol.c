@@ -1,5 +1,7 @@
 /* The seam: that every protocol is complete, and what its usual roles do. */
+#include "model/inbox.h"
 #include "model/protocol.h"
+#include "model/tests/rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -11,27 +13,29 @@ static bool is_there(const struct role *role)
 
 Test(protocol, every_one_is_found_by_its_name_and_names_tables_and_roles)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        const struct protocol *protocol = protocol_get((enum protocol_id)p);
-        enum protocol_id found = PROTOCOL_COUNT;
-        cr_expect(protocol_find(protocol->name, &found) && (int)found == p, "%s", protocol->name);
+    for (size_t p = 0; p < protocol_count(); p++) {
+        const struct protocol *protocol = protocol_at(p);
+        cr_expect_eq(protocol_find(protocol->name), protocol, "%s", protocol->name);
+        cr_expect_eq(protocol_place(protocol), p, "%s", protocol->name);
+        cr_expect(protocol->actor_size > 0 && protocol->actor_size <= PROTOCOL_ACTOR_SIZE,
+                  "%s: PR3", protocol->name);
+        cr_expect(protocol->rules_size <= PROTOCOL_RULES_SIZE, "%s", protocol->name);
         cr_expect_neq(protocol->tables, 0U);
         cr_expect_eq(protocol->tables >> TABLE_COUNT, 0U, "%s: tables that there are",
                      protocol->name);
         cr_expect(protocol_judges(protocol->family));
         cr_expect(is_there(&protocol->roles[0]));
     }
-    enum protocol_id none;
-    cr_expect_not(protocol_find("", &none));
-    cr_expect_not(protocol_find("activit", &none));
-    cr_expect_not(protocol_find("activity ", &none));
+    cr_expect_null(protocol_find(""));
+    cr_expect_null(protocol_find("activit"));
+    cr_expect_null(protocol_find("activity "));
     cr_expect_not(protocol_judges(CLAUSE_FAMILY_COUNT), "no protocol promises what has no family");
 }
 
 Test(protocol, a_role_has_every_function_that_it_must_have)
 {
-    for (int i = 0; i < PROTOCOL_COUNT * PROTOCOL_ROLES_MAX; i++) {
-        const struct protocol *protocol = protocol_get((enum protocol_id)(i / PROTOCOL_ROLES_MAX));
+    for (size_t i = 0; i < protocol_count() * PROTOCOL_ROLES_MAX; i++) {
+        const struct protocol *protocol = protocol_at(i / PROTOCOL_ROLES_MAX);
         const struct role *role = &protocol->roles[i % PROTOCOL_ROLES_MAX];
         bool complete = role->begin != NULL && role->next != NULL && role->take != NULL &&
                         role->is_idle != NULL && role->due != NULL;
@@ -54,12 +58,9 @@ Test(protocol, every_table_has_a_name_of_its_own_and_columns_that_have_names)
     }
 }
 
-static const struct rules inbox = {.protocol = PROTOCOL_INBOX,
-                                   .actors = 2,
-                                   .cast = {0, 1},
-                                   .jobs = 2,
-                                   .timeout = 60,
-                                   .of = {.inbox = {.accounts = 1}}};
+static struct rules inbox = {
+    .protocol = &protocol_inbox, .actors = 2, .cast = {0, 1}, .jobs = 2, .timeout = 60};
+OWN_RULES(inbox, inbox_rules, .accounts = 1)
 
 Test(protocol, a_client_goes_on_after_a_crash_and_is_done_when_it_is_sure_of_everything)
 {
@@ -69,10 +70,10 @@ Test(protocol, a_client_goes_on_after_a_crash_and_is_done_when_it_is_sure_of_eve
     protocol_begin(&client, &inbox, 0);
     cr_expect_eq(role->due(&client, &inbox, &at_9), 9);
     role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_UNKNOWN});
-    cr_expect_eq(client.is.client.job, 0U);
+    cr_expect_eq(ACTOR_IS(&client, client)->job, 0U);
     role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_COMMITTED});
     protocol_restart(&client, &inbox, 0);
-    cr_expect_eq(client.is.client.job, 1U);
+    cr_expect_eq(ACTOR_IS(&client, client)->job, 1U);
     role->take(&client, &inbox, &(struct outcome){.kind = OUTCOME_COMMITTED});
     cr_expect(role->is_done(&client));
     cr_expect_eq(role->due(&client, &inbox, &at_9), PROTOCOL_NEVER);
@@ -103,12 +104,12 @@ Test(protocol, a_consumer_follows_a_message_to_its_end)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct actor worker = {.role = 1};
         struct bundle bundle;
-        worker.is.consumer.state = (uint8_t)cases[i].from;
-        worker.is.consumer.tries = (uint8_t)cases[i].tries;
+        ACTOR_IS(&worker, consumer)->state = (uint8_t)cases[i].from;
+        ACTOR_IS(&worker, consumer)->tries = (uint8_t)cases[i].tries;
         role->next(&worker, &inbox, &bundle);
         cr_expect_eq(bundle.name, sent[cases[i].from], "case %zu", i);
         role->take(&worker, &inbox, &(struct outcome){.kind = (uint8_t)cases[i].outcome});
-        cr_expect_eq(worker.is.consumer.state, cases[i].to, "case %zu", i);
+        cr_expect_eq(ACTOR_IS(&worker, consumer)->state, cases[i].to, "case %zu", i);
         cr_expect_eq(role->is_idle(&worker), cases[i].to == CONSUMER_IDLE, "case %zu", i);
     }
 }

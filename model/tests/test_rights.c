@@ -1,4 +1,5 @@
 /* The table of rights: what each principal may, and nothing else. */
+#include "model/pipeline.h"
 #include "model/rights.h"
 
 #include "model/protocol.h"
@@ -10,7 +11,7 @@
 
 static uint64_t pipeline(void)
 {
-    return protocol_get(PROTOCOL_PIPELINE)->tables & ~TABLE_SET(MESSAGE);
+    return protocol_pipeline.tables & ~TABLE_SET(MESSAGE);
 }
 
 static bool may(enum principal principal, struct op op)

@@ -1,5 +1,7 @@
 /* The job semaphore: its arithmetic, the hit that it writes into a GUID ledger, examples 18.3 and
  * 18.4 whole, and what the other reading of each erratum would have done. */
+#include "model/reference/ledger.h"
+#include "model/reference/semaphore.h"
 #include "model/semaphore.h"
 #include "model/tests/proves.h"
 #include "model/tests/trace.h"

@@ -1,5 +1,5 @@
 /* The seq ledger on one thread: every move, every refusal, leases, retries, cancels, the latch. */
-#include "model/seq.h"
+#include "model/reference/seq.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 #include "model/tests/seq_support.h"

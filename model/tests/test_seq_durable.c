@@ -4,27 +4,27 @@
 #include "model/oracle/oracle.h"
 #include "model/oracle/seq.h"
 #include "model/protocol.h"
+#include "model/seq_durable.h"
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
+#include "model/tests/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define FINE         CLAUSE_COUNT
 
 extern const struct monitors monitors_seq;
 
-static const struct rules rules = {
-    .protocol = PROTOCOL_SEQ,
+static struct rules rules = {
+    .protocol = &protocol_seq,
     .actors = 5,
     .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER},
     .jobs = 6,
     .timeout = 20,
-    .put_back = 7,
-    .of = {.seq = {.retryable = SEQ_PLAN_RETRYABLE,
-                   .budget = 2,
-                   .fate_count = 6,
-                   .fates = {SEQ_FATE_SUCCESS, SEQ_FATE_SKIP, SEQ_FATE_RETRY, SEQ_FATE_EXHAUST,
-                             SEQ_FATE_FATAL, SEQ_FATE_CANCEL}}}};
+    .put_back = 7};
+OWN_RULES(rules, seq_plan, .retryable = SEQ_PLAN_RETRYABLE, .budget = 2, .fate_count = 6,
+          .fates = {SEQ_FATE_SUCCESS, SEQ_FATE_SKIP, SEQ_FATE_RETRY, SEQ_FATE_EXHAUST,
+                    SEQ_FATE_FATAL, SEQ_FATE_CANCEL})
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
@@ -49,7 +49,7 @@ Test(seq_durable, what_a_run_comes_to_is_a_function_of_the_seq_and_the_attempt)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct seq_result_of_run run =
-            seq_plan_result(&rules.of.seq, cases[i].number, cases[i].attempt);
+            seq_plan_result(RULES_OF(&rules, seq_plan), cases[i].number, cases[i].attempt);
         cr_expect_eq(run.state, cases[i].state, "case %zu", i);
         cr_expect_eq(run.fail_class, cases[i].fail_class, "case %zu", i);
     }
@@ -67,13 +67,13 @@ static void begin_role(enum seq_role role)
 
 static enum bundle_name next(void)
 {
-    protocol_role(&rules, actor.is.seq.number)->next(&actor, &rules, &sent);
+    protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->next(&actor, &rules, &sent);
     return (enum bundle_name)sent.name;
 }
 
 static void answer(struct outcome outcome)
 {
-    protocol_role(&rules, actor.is.seq.number)->take(&actor, &rules, &outcome);
+    protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->take(&actor, &rules, &outcome);
 }
 
 static struct outcome kind(enum outcome_kind outcome)
@@ -115,14 +115,14 @@ static struct outcome refused(enum refusal refusal)
 
 static bool is_idle(void)
 {
-    return protocol_role(&rules, actor.is.seq.number)->is_idle(&actor);
+    return protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->is_idle(&actor);
 }
 
 /* A worker with the lease of seq `number`, at its first attempt. */
 static void holds(uint32_t number)
 {
     begin_role(SEQ_WORKER);
-    actor.is.seq.at = number;
+    ACTOR_IS(&actor, seq_actor)->at = number;
     sees(0, SEQ_DISPATCHED, 0, 0);
     cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
     answer(kind(OUTCOME_COMMITTED));
@@ -235,7 +235,7 @@ Test(seq_durable, a_worker_that_does_not_know_reads_whose_the_lease_is)
     answer(kind(OUTCOME_COMMITTED)); /* owner 0: it was applied, or reclaimed */
     cr_expect(is_idle());
     protocol_restart(&actor, &rules, SEQ_WORKER);
-    actor.is.seq.at = 0;
+    ACTOR_IS(&actor, seq_actor)->at = 0;
     sees(0, SEQ_DISPATCHED, 0, 0);
     cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
     cr_expect_neq(sent.params[sent.calls[4].params + 1], own, "another incarnation");
@@ -272,7 +272,7 @@ Test(seq_durable, who_looks_does_what_its_role_does_with_what_it_sees)
         begin_role(cases[i].role);
         cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
         answer(kind(OUTCOME_UNKNOWN)); /* nothing was seen */
-        actor.is.seq.at = 1;
+        ACTOR_IS(&actor, seq_actor)->at = 1;
         sees(cases[i].place, cases[i].state, cases[i].heartbeat, cases[i].asked);
         cr_expect_eq(next(), cases[i].then, "case %zu", i);
         cr_expect_eq(is_idle(), cases[i].then == BUNDLE_SEQ_LOOK);
@@ -393,7 +393,7 @@ Test(seq_durable, no_move_goes_past_the_contract)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         begin_role(cases[i].role);
-        actor.is.seq.at = 1;
+        ACTOR_IS(&actor, seq_actor)->at = 1;
         sees(cases[i].place, cases[i].state, 1, cases[i].asked);
         next();
         cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), cases[i].to, "case %zu", i);

@@ -1,7 +1,7 @@
 /* The seq ledger under eight threads. Every round ends at a barrier, a quiescent point, where one
  * thread holds the counters against a recount. A plain program and not a Criterion suite, because
  * Criterion cannot start under the thread sanitizer, and under it this must run. */
-#include "model/seq.h"
+#include "model/reference/seq.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 #include "model/tests/seq_support.h"

@@ -1,6 +1,7 @@
 /* What real faults are made of, one by one: a transaction in two halves, lines that go dead around
  * COMMIT, marks and fates, snares, what stays when a process dies, and a server that is killed,
  * followed and replaced. */
+#include "model/seq_durable.h"
 #include "real/chaos.h"
 #include "real/fates.h"
 #include "real/history.h"
@@ -66,13 +67,13 @@ static void make(void)
 {
     server_make_schema(SCHEMA);
     add_history(server_dsn());
-    rules = (struct rules){.protocol = PROTOCOL_SEQ,
+    rules = (struct rules){.protocol = &protocol_seq,
                            .actors = 2,
                            .cast = {SEQ_DISPATCHER, SEQ_WORKER},
                            .jobs = 3,
                            .timeout = 100,
-                           .put_back = 5,
-                           .of.seq = {.fate_count = 1}};
+                           .put_back = 5};
+    *RULES_OF(&rules, seq_plan) = (struct seq_plan){.fate_count = 1};
     page = seat_page_make();
     cr_assert_not_null(page);
     seat_page_begin(page, &rules);
@@ -529,19 +530,21 @@ Test(chaos, whoever_comes_back_is_another_incarnation_and_goes_on_where_it_was)
 {
     struct performer performer;
     seat_take_place(&page->seats[1], &performer, &rules, 1);
-    uint32_t first = performer.actor.is.seq.incarnation;
-    performer.actor.is.seq.target = 2;
+    uint32_t first = ACTOR_IS(&performer.actor, seq_actor)->incarnation;
+    ACTOR_IS(&performer.actor, seq_actor)->target = 2;
     seat_keep(&page->seats[1], &performer.actor);
     seat_take_place(&page->seats[1], &performer, &rules, 1);
-    cr_expect_eq(performer.actor.is.seq.incarnation, first + 1);
-    cr_expect_eq(performer.actor.is.seq.target, 0, "a worker knows nothing any more");
+    cr_expect_eq(ACTOR_IS(&performer.actor, seq_actor)->incarnation, first + 1);
+    cr_expect_eq(ACTOR_IS(&performer.actor, seq_actor)->target, 0,
+                 "a worker knows nothing any more");
     seat_take_place(&page->seats[1], &performer, &rules, 1);
-    cr_expect_eq(performer.actor.is.seq.incarnation, first + 2);
+    cr_expect_eq(ACTOR_IS(&performer.actor, seq_actor)->incarnation, first + 2);
     seat_take_place(&page->seats[0], &performer, &rules, 0);
-    performer.actor.is.seq.at = 2;
+    ACTOR_IS(&performer.actor, seq_actor)->at = 2;
     seat_keep(&page->seats[0], &performer.actor);
     seat_take_place(&page->seats[0], &performer, &rules, 0);
-    cr_expect_eq(performer.actor.is.seq.at, 2, "who hands out seqs knows how far it is");
+    cr_expect_eq(ACTOR_IS(&performer.actor, seq_actor)->at, 2,
+                 "who hands out seqs knows how far it is");
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */
@@ -820,13 +823,13 @@ static struct chaos_report run_with(struct chaos_server *server, const struct ch
     struct chaos_report report = {.missed = 0};
     struct store_pg_problem problem;
     rules = (struct rules){
-        .protocol = PROTOCOL_SEQ,
+        .protocol = &protocol_seq,
         .actors = 5,
         .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_WORKER, SEQ_COMMITTER, SEQ_RECLAIMER},
         .jobs = 3,
         .timeout = claim_ms,
-        .put_back = 5,
-        .of.seq = {.fate_count = 1}};
+        .put_back = 5};
+    *RULES_OF(&rules, seq_plan) = (struct seq_plan){.fate_count = 1};
     struct chaos chaos = {.driver = {.dsn = chaos_server_dsn(server),
                                      .schema = SCHEMA,
                                      .run = "test:1",

@@ -1,4 +1,5 @@
 /* Schemas on a server that may be somebody else's: what is dropped, and what is never touched. */
+#include "model/pipeline.h"
 #include "model/protocol.h"
 #include "real/own_schema.h"
 #include "real/tests/server.h"
@@ -246,15 +247,15 @@ Test(own_schema, goes_with_the_roles_that_were_made_for_it_and_no_others)
 {
     struct own_schema own;
     struct roles roles, others;
-    uint64_t tables = protocol_get(PROTOCOL_PIPELINE)->tables;
+    uint64_t tables = protocol_pipeline.tables;
     int64_t count = -1;
     cr_assert(
         own_schema_make(&own,
                         &(struct own_schema_plan){
                             .dsn = server_dsn(), .verb = "test", .about = "", .tables = tables},
                         &problem));
-    roles_draw(&roles, protocol_get(PROTOCOL_PIPELINE)->principals);
-    roles_draw(&others, protocol_get(PROTOCOL_PIPELINE)->principals);
+    roles_draw(&roles, protocol_pipeline.principals);
+    roles_draw(&others, protocol_pipeline.principals);
     cr_assert(store_pg_make_roles(server_dsn(), own.name, &roles, &problem), "%s", problem.text);
     run("CREATE ROLE %s", others.names[PRINCIPAL_NONE + 1]);
     leave(&own);

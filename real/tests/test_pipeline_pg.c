@@ -1,8 +1,10 @@
 /* The pipeline's two principals on a server of its own: the phases run with the grants of the
  * matrix and no others, a forbidden write answers 42501, a third connection 53300. */
 #include "faults/sabotage.h"
+#include "model/pipeline.h"
 #include "model/protocol.h"
 #include "model/tests/proves.h"
+#include "model/tests/rules.h"
 #include "real/driver.h"
 #include "real/schema.h"
 #include "real/stepper.h"
@@ -22,7 +24,7 @@ static struct seat_page *page;
 
 static uint64_t tables(void)
 {
-    return protocol_get(PROTOCOL_PIPELINE)->tables;
+    return protocol_pipeline.tables;
 }
 
 static struct store_pg *open_as(enum principal principal, struct store_pg_problem *problem)
@@ -69,7 +71,7 @@ static void make(void)
     }
     cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
     cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &problem), "%s", problem.text);
-    roles_draw(&roles, protocol_get(PROTOCOL_PIPELINE)->principals);
+    roles_draw(&roles, protocol_pipeline.principals);
     cr_assert(store_pg_make_roles(server_dsn(), SCHEMA, &roles, &problem), "%s", problem.text);
     owner = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                      .schema = SCHEMA,
@@ -100,22 +102,21 @@ TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
 
 /* ---- the phases ------------------------------------------------------------------------------ */
 
-static const struct rules rules = {
-    .protocol = PROTOCOL_PIPELINE,
-    .actors = 2,
-    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
-    .jobs = 1,
-    .timeout = 60,
-    .of = {.pipeline = {.entry_count = 2,
-                        .entries = {{.reviews = 2,
-                                     .verifies = 2,
-                                     .decisions = {DECISION_REJECT, DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_PASS, VERIFIED_PASS}},
-                                    {.blocker_count = 1,
-                                     .reviews = 1,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_FAIL}}}}}};
+static struct rules rules = {.protocol = &protocol_pipeline,
+                             .actors = 2,
+                             .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                             .jobs = 1,
+                             .timeout = 60};
+OWN_RULES(rules, pipeline_rules, .entry_count = 2,
+          .entries = {{.reviews = 2,
+                       .verifies = 2,
+                       .decisions = {DECISION_REJECT, DECISION_APPROVE},
+                       .outcomes = {VERIFIED_PASS, VERIFIED_PASS}},
+                      {.blocker_count = 1,
+                       .reviews = 1,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE},
+                       .outcomes = {VERIFIED_FAIL}}})
 
 /* Plays both actors, one after the other, for as long as that. */
 static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
@@ -223,17 +224,16 @@ Test(pipeline_pg, a_phase_of_the_wrong_principal_is_refused_and_left_to_people)
 /* ---- a CUT that waits for a re-review (E-CUT-11) -----------------------------------------------
  */
 
-static const struct rules race = {
-    .protocol = PROTOCOL_PIPELINE,
-    .actors = 2,
-    .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
-    .jobs = 1,
-    .timeout = 60,
-    .of = {.pipeline = {.entry_count = 1,
-                        .entries = {{.reviews = 2,
-                                     .verifies = 1,
-                                     .decisions = {DECISION_APPROVE, DECISION_APPROVE},
-                                     .outcomes = {VERIFIED_PASS}}}}}};
+static struct rules race = {.protocol = &protocol_pipeline,
+                            .actors = 2,
+                            .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},
+                            .jobs = 1,
+                            .timeout = 60};
+OWN_RULES(race, pipeline_rules, .entry_count = 1,
+          .entries = {{.reviews = 2,
+                       .verifies = 1,
+                       .decisions = {DECISION_APPROVE, DECISION_APPROVE},
+                       .outcomes = {VERIFIED_PASS}}})
 
 /* Requests pass from hand to hand here: the queue is the caller's, and not in the matrix. */
 static struct outcome queue[64];

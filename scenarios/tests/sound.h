@@ -29,7 +29,7 @@ static inline const char *sound_numbers(const struct scenario *s)
 {
     SOUND(sound_name(s->name, sizeof s->name));
     SOUND(strnlen(s->about, sizeof s->about) < sizeof s->about);
-    SOUND((int)s->protocol >= 0 && s->protocol < PROTOCOL_COUNT);
+    SOUND(protocol_place(s->protocol) < protocol_count());
     SOUND(s->jobs >= 1 && s->jobs <= SCENARIO_JOBS_MAX);
     SOUND(s->workers >= 1 && s->workers <= SCENARIO_WORKERS_MAX);
     SOUND(s->threshold_count >= 1 && s->threshold_count <= SCENARIO_THRESHOLDS_MAX);
@@ -174,7 +174,8 @@ static inline const char *sound_clauses(const struct scenario *s)
 static inline const char *sound_fault(const struct scenario *s)
 {
     const char *fault = sound_numbers(s);
-    bool has_graph = s->protocol == PROTOCOL_ACTIVITY || s->protocol == PROTOCOL_LEGACY;
+    bool has_graph =
+        s->protocol == protocol_find("activity") || s->protocol == protocol_find("legacy");
     fault = fault != NULL || !has_graph ? fault : sound_edges(&s->graph);
     fault = fault != NULL || !has_graph ? fault : sound_tree(&s->graph);
     fault = fault != NULL || !has_graph ? fault : sound_cycles(&s->graph);

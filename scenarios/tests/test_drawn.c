@@ -1,3 +1,8 @@
+#include "model/engine.h"
+#include "model/inbox.h"
+#include "model/legacy_engine.h"
+#include "model/pipeline.h"
+#include "model/seq_durable.h"
 #include "scenarios/drawn.h"
 
 #include "scenarios/tests/sound.h"
@@ -14,12 +19,12 @@ static struct scenario_fault fault;
 
 Test(drawn, every_one_is_sound_and_promises_everything)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         for (uint64_t number = 0; number < NUMBERS; number++) {
-            drawn_make((enum protocol_id)p, number, &scenario);
+            drawn_make(protocol_at(p), number, &scenario);
             const char *unsound = sound_fault(&scenario);
             cr_assert_null(unsound, "%s\n%s", unsound, scenario.text);
-            cr_expect_eq(scenario.protocol, (enum protocol_id)p);
+            cr_expect_eq(scenario.protocol, protocol_at(p));
             cr_expect_not(scenario.breaks, "%s", scenario.text);
         }
     }
@@ -29,24 +34,23 @@ Test(drawn, every_one_is_sound_and_promises_everything)
 Test(drawn, a_number_draws_the_same_and_another_one_another)
 {
     size_t same = 0;
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         for (uint64_t number = 0; number < NUMBERS; number++) {
             char name[SCENARIO_NAME_SIZE];
-            drawn_make((enum protocol_id)p, number, &scenario);
-            snprintf(name, sizeof name, "%s-%d", drawn_family_name((enum protocol_id)p),
-                     (int)number);
+            drawn_make(protocol_at(p), number, &scenario);
+            snprintf(name, sizeof name, "%s-%d", drawn_family_name(protocol_at(p)), (int)number);
             cr_expect_str_eq(scenario.name, name);
             cr_assert(scenario_load(name, &again, &fault), "%s", fault.text);
             cr_expect_str_eq(scenario.text, again.text);
-            drawn_make((enum protocol_id)p, number + 1, &again);
+            drawn_make(protocol_at(p), number + 1, &again);
             same += strcmp(strstr(scenario.text, "level"), strstr(again.text, "level")) == 0;
         }
     }
-    cr_expect_leq(same, (size_t)PROTOCOL_COUNT, "%zu", same);
+    cr_expect_leq(same, protocol_count(), "%zu", same);
 }
 
 /* How many of the first numbers have both texts. */
-static int have(enum protocol_id protocol, const char *text, const char *too)
+static int have(const struct protocol *protocol, const char *text, const char *too)
 {
     int count = 0;
     for (uint64_t number = 0; number < NUMBERS; number++) {
@@ -59,33 +63,33 @@ static int have(enum protocol_id protocol, const char *text, const char *too)
 Test(drawn, what_the_format_can_say_is_said)
 {
     static const struct {
-        enum protocol_id protocol;
+        const struct protocol *protocol;
         const char *text, *too;
     } wanted[] = {
-        {PROTOCOL_ACTIVITY, "commits: literal", "hop: none"},
-        {PROTOCOL_ACTIVITY, "commits: merged", "leg2: 99999999"},
-        {PROTOCOL_ACTIVITY, "commits: merged", "leg1: 999"},
-        {PROTOCOL_ACTIVITY, "when: even", "when: odd"},
-        {PROTOCOL_ACTIVITY, "threshold: [1", "pending: {n"},
-        {PROTOCOL_ACTIVITY, "threshold: [12", "cycles: {n"},
-        {PROTOCOL_ACTIVITY, "n0: {to: n0, rounds", "n0: {to: n0, rounds: 3"},
-        {PROTOCOL_ACTIVITY, "{to: n1, rounds", "pending: {n"},
-        {PROTOCOL_ACTIVITY, "answer: 1/", "duplicate: 1/"},
-        {PROTOCOL_ACTIVITY, "level: transaction", "workers: 4"},
-        {PROTOCOL_LEGACY, "again: {n", "when: "},
-        {PROTOCOL_LEGACY, "leg1: 9", "pending: {n"},
-        {PROTOCOL_LEGACY, "leg2: 999999", "unknown: 1/"},
-        {PROTOCOL_KEY, "awaits: f1", "awaits: f2"},
-        {PROTOCOL_KEY, "errors: [1", "holds: ["},
-        {PROTOCOL_KEY, "pauses: [", "when: []"},
-        {PROTOCOL_SEQ, "drill: on", "illegal: 1/200"},
-        {PROTOCOL_SEQ, "exhaust", "budget: 5"},
-        {PROTOCOL_SEQ, "cancel", "retry"},
-        {PROTOCOL_PIPELINE, "jobs: 2", "needs: [e0, e1"},
-        {PROTOCOL_PIPELINE, "flaw: rival-reviewer", "reviews: [reject"},
-        {PROTOCOL_PIPELINE, "flaw: no-blocker", "verify: [fail"},
-        {PROTOCOL_PIPELINE, "flaw: no-payload", "flaw: other-payload"},
-        {PROTOCOL_INBOX, "jobs: 8", "accounts: 4"},
+        {&protocol_activity, "commits: literal", "hop: none"},
+        {&protocol_activity, "commits: merged", "leg2: 99999999"},
+        {&protocol_activity, "commits: merged", "leg1: 999"},
+        {&protocol_activity, "when: even", "when: odd"},
+        {&protocol_activity, "threshold: [1", "pending: {n"},
+        {&protocol_activity, "threshold: [12", "cycles: {n"},
+        {&protocol_activity, "n0: {to: n0, rounds", "n0: {to: n0, rounds: 3"},
+        {&protocol_activity, "{to: n1, rounds", "pending: {n"},
+        {&protocol_activity, "answer: 1/", "duplicate: 1/"},
+        {&protocol_activity, "level: transaction", "workers: 4"},
+        {&protocol_legacy, "again: {n", "when: "},
+        {&protocol_legacy, "leg1: 9", "pending: {n"},
+        {&protocol_legacy, "leg2: 999999", "unknown: 1/"},
+        {&protocol_key, "awaits: f1", "awaits: f2"},
+        {&protocol_key, "errors: [1", "holds: ["},
+        {&protocol_key, "pauses: [", "when: []"},
+        {&protocol_seq, "drill: on", "illegal: 1/200"},
+        {&protocol_seq, "exhaust", "budget: 5"},
+        {&protocol_seq, "cancel", "retry"},
+        {&protocol_pipeline, "jobs: 2", "needs: [e0, e1"},
+        {&protocol_pipeline, "flaw: rival-reviewer", "reviews: [reject"},
+        {&protocol_pipeline, "flaw: no-blocker", "verify: [fail"},
+        {&protocol_pipeline, "flaw: no-payload", "flaw: other-payload"},
+        {&protocol_inbox, "jobs: 8", "accounts: 4"},
     };
     for (size_t i = 0; i < COUNT(wanted); i++) {
         cr_expect_gt(have(wanted[i].protocol, wanted[i].text, wanted[i].too), 0, "\"%s\", \"%s\"",
@@ -107,7 +111,7 @@ Test(drawn, names)
         {"tree-3", false, false},       {"drawn-key-1000000000000000000", false, false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        enum protocol_id protocol;
+        const struct protocol *protocol;
         uint64_t number;
         cr_expect_eq(drawn_is_one(cases[i].name, &protocol, &number), cases[i].one, "%s",
                      cases[i].name);
@@ -121,9 +125,9 @@ Test(drawn, names)
 
 Test(drawn, a_family_stands_for_all_and_has_no_faults_of_its_own)
 {
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
-        drawn_family((enum protocol_id)p, &scenario);
-        cr_expect_str_eq(scenario.name, drawn_family_name((enum protocol_id)p));
+    for (size_t p = 0; p < protocol_count(); p++) {
+        drawn_family(protocol_at(p), &scenario);
+        cr_expect_str_eq(scenario.name, drawn_family_name(protocol_at(p)));
         cr_expect_null(sound_fault(&scenario));
         for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
             cr_expect_eq(scenario.faults.rate[kind].times, 0U);

@@ -1,3 +1,5 @@
+#include "model/engine.h"
+#include "model/legacy_engine.h"
 #include "scenarios/scenario.h"
 
 #include "model/tests/fires.h"
@@ -99,7 +101,7 @@ Test(scenario, what_is_not_said_has_its_usual_value)
 {
     must_parse("name: s\ngraph: {trigger: []}\n");
     cr_expect_str_eq(scenario.about, "");
-    cr_expect_eq(scenario.protocol, PROTOCOL_ACTIVITY);
+    cr_expect_eq(scenario.protocol, protocol_find("activity"));
     cr_expect_eq(scenario.jobs, 1U);
     cr_expect_eq(scenario.workers, 2U);
     cr_expect_eq(scenario.thresholds[0 % scenario.threshold_count], 0);
@@ -128,7 +130,7 @@ Test(scenario, commits_are_merged_unless_they_are_to_be_literal)
         struct rules rules;
         must_parse(cases[i].text);
         scenario_rules(&scenario, 60, 7, &rules);
-        cr_expect_eq(rules.of.activity.merged, cases[i].merged, "%s", cases[i].text);
+        cr_expect_eq(RULES_OF(&rules, engine_rules)->merged, cases[i].merged, "%s", cases[i].text);
     }
 }
 
@@ -966,8 +968,9 @@ Test(scenario, a_legacy_scenario_says_what_it_takes_for_granted)
               "%s", fault.text);
     struct rules rules;
     scenario_rules(&scenario, 60, 7, &rules);
-    cr_expect(rules.of.legacy.spares_unknown && !rules.of.legacy.spares_crash);
-    cr_expect_eq(rules.of.legacy.graph, &scenario.graph);
+    cr_expect(RULES_OF(&rules, legacy_rules)->spares_unknown &&
+              !RULES_OF(&rules, legacy_rules)->spares_crash);
+    cr_expect_eq(RULES_OF(&rules, legacy_rules)->graph, &scenario.graph);
     cr_expect_eq(scenario.graph.nodes[node("t")].again, 2);
     cr_expect_eq(scenario.graph.nodes[node("a")].again, 1);
     cr_expect_eq(scenario.graph.nodes[node("a")].preset_leg1, 9);
@@ -1074,7 +1077,7 @@ Test(scenario, a_path_that_cannot_be_read_is_told)
 /* ---- checks: (SN1), (SN2) -------------------------------------------------------------------- */
 
 static const char *const check_claims[] = {
-    "scenario->name[0] != '\\0' && scenario->protocol < PROTOCOL_COUNT",
+    "scenario->name[0] != '\\0' && scenario->protocol != NULL",
     "scenario->jobs >= 1 && scenario->jobs <= SCENARIO_JOBS_MAX",
     "scenario->workers <= SCENARIO_WORKERS_MAX && scenario->timeout > 0",
     "rate.times <= rate.of",

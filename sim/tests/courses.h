@@ -1,6 +1,6 @@
 /* Courses: short interleavings of two to four transactions, step by step, with what becomes of each
  * step. One description for both sides: test_session.c runs them on the simulated store alone, and
- * cli/tests/test_lockstep.c the same ones with PostgreSQL beside it.
+ * verify/tests/test_lockstep.c the same ones with PostgreSQL beside it.
  *
  * A step is one statement of a session, which begins with its first one, or its end. What becomes
  * of it is a text: a value, "waits", an SQLSTATE; then each session that it let go: "commits; B:

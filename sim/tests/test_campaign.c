@@ -253,6 +253,7 @@ Test(campaign, a_chain_that_ends_early_differs)
     cr_expect_eq(drift.step, 5);
     cr_expect(drift.ended[1]);
     cr_expect_not(drift.ended[0]);
+    scenario.protocol = protocol_at(0);
     campaign_drift_text(&scenario, &drift, text, sizeof text);
     cr_expect(strstr(text, "again: no such step") != NULL, "%s", text);
 }
@@ -444,10 +445,10 @@ Test(campaign, seeds_of_a_family_run_the_scenarios_that_they_draw)
     static struct scenario drawn;
     static struct campaign_runner of_one;
     static struct campaign_result one;
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         uint64_t number = 5;
-        drawn_family((enum protocol_id)p, &scenario);
-        drawn_make((enum protocol_id)p, number, &drawn);
+        drawn_family(protocol_at(p), &scenario);
+        drawn_make(protocol_at(p), number, &drawn);
         cr_assert(campaign_runner_make(&runner, &scenario, NULL));
         cr_assert(campaign_runner_make(&of_one, &drawn, NULL));
         uint64_t first = DRAWN_SEEDS * number;

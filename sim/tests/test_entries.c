@@ -3,6 +3,8 @@
 #include "model/engine.h"
 #include "model/identity.h"
 #include "model/ledger.h"
+#include "model/reference/ledger.h"
+#include "model/reference/semaphore.h"
 #include "model/semaphore.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"

@@ -1,5 +1,10 @@
 /* That what is listed as equivalent is shown to be: the same ends by the same paths, in scopes that
  * reach it. */
+#include "model/engine.h"
+#include "model/inbox.h"
+#include "model/legacy_engine.h"
+#include "model/pipeline.h"
+#include "model/seq_durable.h"
 #include "sim/equivalence.h"
 
 #include <criterion/criterion.h>
@@ -130,7 +135,7 @@ static bool is_full(void)
 }
 
 /* Those of the protocol's scopes that there is time for. */
-static void make_grounds(enum protocol_id protocol)
+static void make_grounds(const struct protocol *protocol)
 {
     const struct scope *scopes;
     size_t count = scopes_of(protocol, &scopes);
@@ -159,7 +164,7 @@ static void expect_as_listed(const struct sabotage *sabotage)
               "%s is shown, and listed as if it were not: %s", sabotage->name, text);
 }
 
-static void expect_all_as_listed(enum protocol_id protocol)
+static void expect_all_as_listed(const struct protocol *protocol)
 {
     size_t count = 0;
     make_grounds(protocol);
@@ -191,30 +196,30 @@ Test(equivalence, of_what_is_listed_one_in_ten_at_most_is_not_shown)
 
 Test(equivalence, what_is_listed_of_the_activity_ledger_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_ACTIVITY);
+    expect_all_as_listed(&protocol_activity);
 }
 
 Test(equivalence, what_is_listed_of_the_inbox_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_INBOX);
+    expect_all_as_listed(&protocol_inbox);
 }
 
 Test(equivalence, what_is_listed_of_the_earlier_ledger_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_LEGACY);
+    expect_all_as_listed(&protocol_legacy);
 }
 
 Test(equivalence, what_is_listed_of_the_key_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_KEY);
+    expect_all_as_listed(&protocol_key);
 }
 
 Test(equivalence, what_is_listed_of_the_pipeline_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_PIPELINE);
+    expect_all_as_listed(&protocol_pipeline);
 }
 
 Test(equivalence, what_is_listed_of_the_seq_ledger_is_shown)
 {
-    expect_all_as_listed(PROTOCOL_SEQ);
+    expect_all_as_listed(&protocol_seq);
 }

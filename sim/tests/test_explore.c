@@ -2,9 +2,10 @@
  *
  * With ASSAY_FULL in the environment, as in ./test --full, the reductions are held against larger
  * scopes, too: minutes instead of seconds. */
+#include "model/seq_durable.h"
 #include "sim/explore.h"
 
-#include "sim/bench/spin/peer.h"
+#include "bench/spin/peer.h"
 #include "sim/tests/scopes.h"
 
 #include <inttypes.h>
@@ -431,7 +432,7 @@ Test(explore, reductions_change_no_answer_about_other_protocols)
         read(yamls[y]);
         for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
             broken +=
-                compare_all(weathers[w], sets, 2, is_full() || scenario.protocol != PROTOCOL_SEQ);
+                compare_all(weathers[w], sets, 2, is_full() || scenario.protocol != &protocol_seq);
         }
         cr_expect_gt(broken, 5 / NAMED_STRIDE, "%s: %u", scenario.name, broken);
     }

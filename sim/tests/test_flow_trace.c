@@ -154,7 +154,7 @@ Test(flow_trace, rows_and_messages_have_names)
     struct choice_source source = choice_listed(&none);
     run_once(&run, &source);
     struct names names = {.scenario = &scenario, .rows = &run.world.rows};
-    const struct sim_part *part = part_of(PROTOCOL_KEY);
+    const struct sim_part *part = part_of(&protocol_key);
     cr_expect_str_eq(part->row(&names, TABLE_FLOW, 0).text, "flow 1");
     cr_expect_str_eq(part->row(&names, TABLE_FLOW_PLACE, 0).text, "place of ask of flow 1");
     cr_expect_str_eq(part->row(&names, TABLE_FLOW_EVENT, 0).text, "ask of flow 1 started");

@@ -357,15 +357,16 @@ Test(run, budgets_are_kept_and_every_allowed_kind_falls_somewhere)
 /* ---- what the engines send ------------------------------------------------------------------- */
 
 struct pairs {
-    enum protocol_id protocol; /* of the scenario that runs */
-    bool seen[PROTOCOL_COUNT][BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
+    const struct protocol *protocol; /* of the scenario that runs */
+    bool seen[PROTOCOLS_MAX][BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
     int unknown; /* pairs that the enumeration does not know */
 };
 
 /* A trespass is tried on purpose, by no engine. */
 static bool is_of_engine(const struct run_event *event)
 {
-    return event->turn == RUN_TRANSACTION && event->bundle->name != BUNDLE_TRESPASS;
+    return event->turn == RUN_TRANSACTION &&
+           !bundle_has((enum bundle_name)event->bundle->name, TRAIT_TRESPASSES);
 }
 
 static void collect(void *context, const struct run_event *event)
@@ -374,7 +375,7 @@ static void collect(void *context, const struct run_event *event)
     for (int i = 0; is_of_engine(event) && i < event->bundle->count; i++) {
         enum bundle_name bundle = (enum bundle_name)event->bundle->name;
         enum primitive_id primitive = (enum primitive_id)event->bundle->calls[i].primitive;
-        pairs->seen[pairs->protocol][bundle][primitive] = true;
+        pairs->seen[protocol_place(pairs->protocol)][bundle][primitive] = true;
         pairs->unknown += !sabotage_knows(pairs->protocol, bundle, primitive);
     }
 }
@@ -395,10 +396,10 @@ Test(run, the_enumeration_of_sabotages_is_complete)
         end(&stage);
     }
     cr_expect_eq(pairs.unknown, 0);
-    for (int i = 0; i < PROTOCOL_COUNT * BUNDLE_NAME_COUNT * PRIMITIVE_COUNT; i++) {
-        int primitive = i % PRIMITIVE_COUNT, bundle = i / PRIMITIVE_COUNT % BUNDLE_NAME_COUNT;
-        int protocol = i / PRIMITIVE_COUNT / BUNDLE_NAME_COUNT;
-        bool known = sabotage_knows((enum protocol_id)protocol, (enum bundle_name)bundle,
+    for (size_t i = 0; i < protocol_count() * BUNDLE_NAME_COUNT * PRIMITIVE_COUNT; i++) {
+        size_t primitive = i % PRIMITIVE_COUNT, bundle = i / PRIMITIVE_COUNT % BUNDLE_NAME_COUNT;
+        size_t protocol = i / PRIMITIVE_COUNT / BUNDLE_NAME_COUNT;
+        bool known = sabotage_knows(protocol_at(protocol), (enum bundle_name)bundle,
                                     (enum primitive_id)primitive);
         cr_expect_eq(pairs.seen[protocol][bundle][primitive], known, "%s, %s: %s",
                      bundle_name_text((enum bundle_name)bundle), primitive_table[primitive].name,
@@ -408,8 +409,8 @@ Test(run, the_enumeration_of_sabotages_is_complete)
 
 /* Which protocols' bundles were seen that only look: what an unknown outcome is resolved by. */
 struct looks {
-    enum protocol_id protocol;
-    bool seen[PROTOCOL_COUNT][BUNDLE_NAME_COUNT];
+    const struct protocol *protocol;
+    bool seen[PROTOCOLS_MAX][BUNDLE_NAME_COUNT];
     int torn; /* of more than one moment */
 };
 
@@ -447,7 +448,7 @@ static void collect_looks(void *context, const struct run_event *event)
 {
     struct looks *looks = context;
     if (is_of_engine(event) && only_reads(event->bundle)) {
-        looks->seen[looks->protocol][event->bundle->name] = true;
+        looks->seen[protocol_place(looks->protocol)][event->bundle->name] = true;
         looks->torn += !is_of_one_moment(event->bundle);
     }
 }
@@ -458,11 +459,15 @@ Test(run, what_resolves_an_unknown_outcome_sees_one_moment)
 {
     SETTLES(ERRATUM_ACL_13);
     SETTLES(ERRATUM_SEQ_11);
-    static const bool expected[PROTOCOL_COUNT][BUNDLE_NAME_COUNT] = {
-        [PROTOCOL_ACTIVITY][BUNDLE_READ] = true, [PROTOCOL_LEGACY][BUNDLE_READ] = true,
-        [PROTOCOL_KEY][BUNDLE_READ] = true,      [PROTOCOL_PIPELINE][BUNDLE_READ] = true,
-        [PROTOCOL_SEQ][BUNDLE_SEQ_READ] = true,  [PROTOCOL_SEQ][BUNDLE_SEQ_LOOK] = true,
-    };
+    static const struct {
+        const char *protocol;
+        enum bundle_name bundle;
+    } expected[] = {{"activity", BUNDLE_READ}, {"legacy", BUNDLE_READ},  {"key", BUNDLE_READ},
+                    {"pipeline", BUNDLE_READ}, {"seq", BUNDLE_SEQ_READ}, {"seq", BUNDLE_SEQ_LOOK}};
+    static bool looking[PROTOCOLS_MAX][BUNDLE_NAME_COUNT];
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        looking[protocol_place(protocol_find(expected[i].protocol))][expected[i].bundle] = true;
+    }
     static struct looks looks;
     for (size_t i = 0; i < scenario_count(); i++) {
         struct stage stage = begin_named(scenario_name(i));
@@ -475,7 +480,7 @@ Test(run, what_resolves_an_unknown_outcome_sees_one_moment)
         end(&stage);
     }
     cr_expect_eq(looks.torn, 0);
-    cr_expect_arr_eq(looks.seen, expected, sizeof expected);
+    cr_expect_arr_eq(looks.seen, looking, sizeof looking);
 }
 
 /* ---- each fault ------------------------------------------------------------------------------ */

@@ -123,9 +123,9 @@ static bool tour_scope(const struct scope *scope)
 Test(sameness, equal_states_have_equal_futures)
 {
     size_t toured = 0;
-    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+    for (size_t p = 0; p < protocol_count(); p++) {
         const struct scope *scopes;
-        size_t count = scopes_of((enum protocol_id)p, &scopes);
+        size_t count = scopes_of(protocol_at(p), &scopes);
         for (size_t s = 0; s < count; s++) {
             toured += !scopes[s].by_statement && tour_scope(&scopes[s]);
         }

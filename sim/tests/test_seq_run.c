@@ -3,7 +3,8 @@
  * decided equally by the store, by the ledger in memory and by the oracle. */
 #include "faults/sabotage.h"
 #include "model/oracle/seq.h"
-#include "model/seq.h"
+#include "model/reference/seq.h"
+#include "model/seq_durable.h"
 #include "model/tests/proves.h"
 #include "sim/run.h"
 #include "sim/store.h"
@@ -48,7 +49,7 @@ Test(seq_run, the_enumeration_has_what_the_engines_send_and_nothing_else)
     }
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int p = 0; p < PRIMITIVE_COUNT; p++) {
-            cr_expect_eq(sabotage_knows(PROTOCOL_SEQ, (enum bundle_name)b, (enum primitive_id)p),
+            cr_expect_eq(sabotage_knows(&protocol_seq, (enum bundle_name)b, (enum primitive_id)p),
                          sent[b][p], "%s, %s", bundle_name_text((enum bundle_name)b),
                          primitive_table[p].name);
         }
@@ -184,8 +185,8 @@ static void build(const struct rules *rules, unsigned number, enum bundle_name n
 {
     struct actor actor;
     protocol_begin(&actor, rules, number);
-    actor.is.seq.sends = (uint8_t)name;
-    actor.is.seq.attempt = attempt;
+    ACTOR_IS(&actor, seq_actor)->sends = (uint8_t)name;
+    ACTOR_IS(&actor, seq_actor)->attempt = attempt;
     protocol_role(rules, number)->next(&actor, rules, &bundle);
     cr_assert_eq(bundle.name, name);
 }
@@ -298,9 +299,10 @@ static enum decision durable(const struct inputs *in)
 {
     struct rules rules = run.rules;
     rules.timeout = in->lease;
-    rules.of.seq.budget = in->budget;
-    rules.of.seq.retryable = in->retryable;
-    rules.of.seq.fates[0] = in->class == SEQ_CLASS_TRANSIENT ? SEQ_FATE_EXHAUST : SEQ_FATE_FATAL;
+    RULES_OF(&rules, seq_plan)->budget = in->budget;
+    RULES_OF(&rules, seq_plan)->retryable = in->retryable;
+    RULES_OF(&rules, seq_plan)->fates[0] =
+        in->class == SEQ_CLASS_TRANSIENT ? SEQ_FATE_EXHAUST : SEQ_FATE_FATAL;
     bool expires = in->class == SEQ_CLASS_LEASE_EXPIRED;
     build(&rules, expires ? rules.actors - 3U : 1U, expires ? BUNDLE_SEQ_RECLAIM : BUNDLE_SEQ_FAIL,
           in->attempts);

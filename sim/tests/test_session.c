@@ -1,5 +1,5 @@
 /* Transactions that are open at once: that one alone does what store.h does (SS4); courses of two
- * to four, step by step; locks, waits and deadlocks; what each sees. cli/tests/test_lockstep.c puts
+ * to four, step by step; locks, waits and deadlocks; what each sees. verify/tests/test_lockstep.c puts
  * the same courses to PostgreSQL. */
 #include "sim/session.h"
 

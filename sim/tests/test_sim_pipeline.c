@@ -2,6 +2,7 @@
  * and the write of the entry's row are for. The bundles are those that the engine sends, as a run
  * without faults shows them. */
 #include "faults/performer.h"
+#include "model/pipeline.h"
 #include "model/tests/proves.h"
 #include "sim/part.h"
 #include "sim/session.h"
@@ -36,7 +37,7 @@ static void keep_bundle(void *context, const struct run_event *event)
     (void)context;
     for (size_t i = 0; event->turn == RUN_TRANSACTION && i < COUNT(sent); i++) {
         if (!sent[i].there && event->bundle->name == sent[i].name &&
-            event->message[1 + MESSAGE_ANSWER] == sent[i].number) {
+            event->message[1 + REQUEST_NUMBER] == sent[i].number) {
             sent[i].there = true;
             sent[i].bundle = *event->bundle;
         }
@@ -60,14 +61,14 @@ static void cut_of_first(void)
     struct outcome claimed = {.kind = OUTCOME_COMMITTED};
     int64_t *message = claimed.message + 1;
     const struct bundle *review = &sent[REVIEW_1].bundle;
-    message[MESSAGE_KIND] = PHASE_REVIEW;
-    message[MESSAGE_ACTIVITY] = pipeline_entry_id(0, 0);
-    message[MESSAGE_PENDINGS] = STATUS_MARKED;
-    message[MESSAGE_CONTENT] = DECISION_APPROVE;
-    message[MESSAGE_ANSWER] = 1;
+    message[REQUEST_PHASE] = PHASE_REVIEW;
+    message[REQUEST_ENTRY] = pipeline_entry_id(0, 0);
+    message[REQUEST_STATUS] = STATUS_MARKED;
+    message[REQUEST_RESULT] = DECISION_APPROVE;
+    message[REQUEST_NUMBER] = 1;
     for (int i = 0; i < review->count; i++) {
         if (review->calls[i].primitive == PRIMITIVE_ADD_REVIEW) {
-            message[MESSAGE_GUID] = review->params[review->calls[i].params];
+            message[REQUEST_ROW] = review->params[review->calls[i].params];
         }
     }
     protocol_begin(&actor, &run.rules, 1);
@@ -108,9 +109,9 @@ static void mark(void)
     struct actor actor;
     struct bundle bundle;
     struct outcome claimed = {.kind = OUTCOME_COMMITTED};
-    claimed.message[1 + MESSAGE_KIND] = PHASE_MARK;
-    claimed.message[1 + MESSAGE_ACTIVITY] = pipeline_entry_id(0, 0);
-    claimed.message[1 + MESSAGE_SOURCE] = 1;
+    claimed.message[1 + REQUEST_PHASE] = PHASE_MARK;
+    claimed.message[1 + REQUEST_ENTRY] = pipeline_entry_id(0, 0);
+    claimed.message[1 + REQUEST_SOURCE] = 1;
     protocol_begin(&actor, &run.rules, 1);
     protocol_role(&run.rules, 1)->take(&actor, &run.rules, &claimed);
     protocol_role(&run.rules, 1)->next(&actor, &run.rules, &bundle);
@@ -341,7 +342,7 @@ Test(pipeline, no_equivalent_breaks_a_promise_where_statements_interleave, .time
     for (size_t i = 0; i < COUNT(names) * sabotage_count(); i++) {
         struct tally tally;
         sabotage_get(i / COUNT(names), &sabotage);
-        if (sabotage.protocol != PROTOCOL_PIPELINE || sabotage.equivalent == NULL) {
+        if (sabotage.protocol != &protocol_pipeline || sabotage.equivalent == NULL) {
             continue;
         }
         load(names[i % COUNT(names)], &sabotage);

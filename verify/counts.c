@@ -1,0 +1,32 @@
+#include "verify/counts.h"
+
+void counts_form(json_t *line, const struct scenario *scenario)
+{
+    if (scenario->protocol->merges) {
+        json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
+    }
+}
+
+json_t *counts_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
+{
+    json_t *object = json_object();
+    for (int c = 0; c < CLAUSE_COUNT; c++) {
+        if (evaluated[c] > 0) {
+            json_object_set_new(object, clause_get((enum clause_id)c)->id,
+                                json_integer((json_int_t)evaluated[c]));
+        }
+    }
+    return object;
+}
+
+json_t *counts_seen(const uint64_t seen[SIGHT_COUNT])
+{
+    json_t *object = json_object();
+    for (int i = 0; i < SIGHT_COUNT; i++) {
+        if (seen[i] > 0) {
+            json_object_set_new(object, oracle_sighting_text((enum oracle_sighting)i),
+                                json_integer((json_int_t)seen[i]));
+        }
+    }
+    return object;
+}

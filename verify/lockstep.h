@@ -1,0 +1,65 @@
+/* The simulated store and PostgreSQL side by side: whatever a session of the simulation does is
+ * done on a connection of its own, statement by statement, and every answer, value, wait, SQLSTATE
+ * and row is compared.
+ *
+ * The caller acts on the simulation through this. Where PostgreSQL is free to choose, its choice is
+ * taken over: who of several that waited goes first, which transaction of a deadlock is given up,
+ * and a 40001 that serializable transactions may get. A 40001 that the simulation demands and
+ * PostgreSQL does not give is a difference like any other.
+ *
+ * (LS1) After a difference nothing more is done: lockstep_differs.
+ * (LS2) A session that waits goes on by itself, as on a server: at once when it can. */
+#ifndef VERIFY_LOCKSTEP_H
+#define VERIFY_LOCKSTEP_H
+
+#include "real/stepper.h"
+#include "sim/session.h"
+
+#include <stdio.h>
+
+struct lockstep {
+    struct stepper *stepper;
+    const char *schema;
+    struct sessions *all;
+    struct sessions *copy; /* to try who goes first */
+    FILE *tell;            /* NULL, or where each step is told, both sides of it */
+    void (*name)(const struct lockstep *both, unsigned who, char *text, size_t size);
+    void *context;                 /* for `name` */
+    bool thrown_out[SESSIONS_MAX]; /* rolled back on the server, and not ended yet */
+    uint8_t at[SESSIONS_MAX];      /* the call that each session's statement belongs to */
+    char difference[600];          /* empty: none so far */
+    bool failed;                   /* the server failed, which is no difference */
+    /* what was compared */
+    uint64_t statements, waits, deadlocks, commits, rows;
+    uint64_t aborts;                    /* 40001 that PostgreSQL chose */
+    uint64_t followed[PRIMITIVE_COUNT]; /* statements of each primitive, by its id */
+};
+
+static inline bool lockstep_differs(const struct lockstep *both)
+{
+    return both->difference[0] != '\0';
+}
+
+/* Opens the transaction on both sides. `picked` as for session_begin. */
+void lockstep_begin(struct lockstep *both, unsigned who, const struct bundle *bundle,
+                    uint32_t picked);
+
+/* The next statement of a session that is OPEN. */
+void lockstep_statement(struct lockstep *both, unsigned who);
+
+/* Ends it: commits if it is DONE and `commit`, else rolls back. True: it committed. The changes are
+ * in the world's log from `mark` on, to be kept or looked at by the caller. */
+bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark);
+
+/* It is thrown out in the middle, on both sides at once; lockstep_end is still to come. */
+void lockstep_abort(struct lockstep *both, unsigned who);
+
+/* All rows of both sides, nobody having anything open. */
+void lockstep_rows(struct lockstep *both);
+
+/* Gives PostgreSQL the rows of the simulation: all of them, or one that changed outside of any
+ * session. */
+void lockstep_fill(struct lockstep *both);
+void lockstep_copy_row(struct lockstep *both, enum row_table table, uint32_t slot);
+
+#endif

@@ -1,0 +1,31 @@
+/* A run of the simulation that PostgreSQL follows statement by statement (run.h's mirror, made of
+ * lockstep.h). What no session does (a duplicate put into the queue, a message delayed) is copied.
+ *
+ * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL claims what is due
+ *       first, and loses no commit when asked to. */
+#ifndef VERIFY_MIRROR_H
+#define VERIFY_MIRROR_H
+
+#include "real/own_schema.h"
+#include "sim/run.h"
+#include "verify/lockstep.h"
+
+struct mirror {
+    struct lockstep both;
+    struct run *run;
+    struct own_schema own;
+    uint64_t runs;
+};
+
+/* Why PostgreSQL cannot follow runs of this scenario; NULL: it can. */
+const char *mirror_refuses(const struct scenario *scenario);
+
+/* The run is followed from now on. False: *problem says why not. */
+bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
+                 struct store_pg_problem *problem);
+void mirror_close(struct mirror *mirror, const char *dsn);
+
+/* One run, both sides starting empty. mirror->both.difference says what differed. */
+const struct run_result *mirror_run(struct mirror *mirror, struct choice_source *source);
+
+#endif

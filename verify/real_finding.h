@@ -1,0 +1,26 @@
+/* A broken promise on PostgreSQL as files. Who ran when was up to the machine, so there is no
+ * schedule to replay; what is left in findings/NAME/ is what there is to look at:
+ *
+ *      words.txt       what was broken, and by which run
+ *      plan.jsonl      the faults that the run was to have, one a line
+ *      history.jsonl   every committed change, in the order of commits, as the server recorded it
+ */
+#ifndef VERIFY_REAL_FINDING_H
+#define VERIFY_REAL_FINDING_H
+
+#include "reports/artefacts.h"
+#include "verify/real_result.h"
+
+struct real_finding {
+    const struct real_result *result; /* its verdict is the finding's */
+    const struct scenario *scenario;
+    const struct chaos_plan *plan;
+    uint64_t seed;
+    const char *again; /* a command that looks for it again */
+};
+
+/* Writes the line and, if results are kept, the files; the history is read from `store`. */
+void real_finding_keep(struct artefacts *results, const struct real_finding *finding,
+                       struct store_pg *store, const char *schema);
+
+#endif

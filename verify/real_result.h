@@ -1,0 +1,29 @@
+/* What the runs of one scenario on PostgreSQL came to: `assay real` prints it, a finding keeps it. */
+#ifndef VERIFY_REAL_RESULT_H
+#define VERIFY_REAL_RESULT_H
+
+#include "real/fates.h"
+#include "verify/real_judge.h"
+#include "verify/real_plan.h"
+
+/* What came of a scenario's runs. */
+struct real_result {
+    char scenario[SCENARIO_NAME_SIZE];
+    const char *sabotage; /* NULL: none */
+    const struct protocol *protocol;
+    uint64_t runs, jobs, commits, changes;
+    double seconds;
+    bool storms;                       /* faults were let loose */
+    uint64_t late;                     /* runs whose time was up before their work was done */
+    uint64_t expected;                 /* runs that broke what the scenario is to break, */
+    struct oracle_verdict as_expected; /* ... the last of them */
+    int status;                        /* enum cli_status */
+    struct real_verdict verdict;
+    struct chaos_report chaos;
+    struct fates fates;
+    struct real_profile profile;
+    enum clause_id unreached[SCENARIO_REACHES_MAX]; /* that the scenario is to reach, and did not */
+    size_t unreached_count;
+};
+
+#endif
