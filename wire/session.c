@@ -10,7 +10,7 @@
 void session_open(struct session *session, struct session_host *host, uint64_t number,
                   unsigned worker)
 {
-    *session = (struct session){.host = host, .expected = 'I'};
+    *session = (struct session){.host = host, .expected = 'I', .sure = true};
     session->about = (struct proxy_connection){.number = number, .worker = worker, .client = true};
     buffer_open(&session->up);
     buffer_open(&session->down);

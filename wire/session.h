@@ -52,6 +52,7 @@ struct session {
     unsigned stage;   /* how many events the message at up.parsed has had */
     size_t waiting;   /* items of the queue whose messages wait in `up` */
     bool copying;     /* a COPY FROM STDIN was sent, and not the end of its data */
+    bool copy_idle;   /* that COPY is outside of a transaction, as far as one can tell */
     bool copy_in;     /* the server reads COPY data and ignores Sync */
     bool refusing;    /* the client's messages are dropped, up to Sync */
     bool sent_any;    /* something of the batch has gone to the server */
@@ -59,6 +60,7 @@ struct session {
     bool wrote;       /* one that may write, in an implicit transaction */
     uint64_t writer;  /* its number */
     char expected;    /* the transaction byte after all that was sent, as far as one can tell */
+    bool sure;        /* it is that, unless an error skips what follows; no batch before may fail */
 
     /* down */
     uint32_t down_left;

@@ -191,8 +191,9 @@ static void be_ready(struct session *session, char transaction)
     session->answer = (struct session_answer){0};
     session->copy_in = false;
     bool all = queue_front(&session->queue) == NULL;
-    if (session->queue.batches == 0) {
+    if (all) {
         session->expected = transaction;
+        session->sure = true;
         session->copying = false;
     }
     if (transaction == 'I' && all) {

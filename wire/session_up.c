@@ -75,6 +75,7 @@ static void push(struct session *session, struct queue_item item)
 {
     queue_push(&session->queue, item);
     session->waiting++;
+    session->sure = session->sure && !queue_ends_batch(item.kind);
 }
 
 /* False: it is held, or the connection has ended meanwhile. */
@@ -86,11 +87,26 @@ static bool passes(struct session *session, struct proxy_event *event)
     return !session->about.held_up && !session->ended;
 }
 
-/* Where the server's transaction will be after this. */
+/* Whether the server may be outside of a transaction when it reads this, and inside of one. While a
+ * batch is unanswered it may have failed, and a BEGIN or COMMIT in it may have been skipped. */
+static bool may_be_idle(const struct session *session)
+{
+    return session->expected == 'I' || !session->sure;
+}
+
+static bool may_be_inside(const struct session *session)
+{
+    return session->expected == 'T' || !session->sure;
+}
+
+/* Where the server's transaction will be after this. If it fails, the rest of the batch is skipped. */
 static void expect(struct session *session, const struct statement_facts *facts)
 {
-    session->expected = facts->open ? 'T' : facts->closed ? 'I' : session->expected;
+    bool recovers = facts->recovers && session->expected == 'E';
+    session->sure |= facts->open || facts->closed;
+    session->expected = facts->open || recovers ? 'T' : facts->closed ? 'I' : session->expected;
     session->copying |= facts->copies_in;
+    session->copy_idle = facts->copies_in ? may_be_idle(session) : session->copy_idle;
 }
 
 /* ---- simple queries ---- */
@@ -98,18 +114,20 @@ static void expect(struct session *session, const struct statement_facts *facts)
 static enum proxy_commits query_commits(const struct session *session,
                                         const struct statement_facts *facts)
 {
-    bool inside = session->expected == 'T', failed = session->expected == 'E';
     bool writes = facts->writes != STATEMENT_READS;
-    if (facts->commits && !failed && (inside || facts->begins || writes)) {
+    bool recovers = session->expected == 'E' && facts->recovers;
+    bool works = may_be_inside(session) || recovers || facts->renews ||
+                 (may_be_idle(session) && (facts->begins || writes));
+    if (facts->commits && works) {
         return PROXY_COMMITS_EXPLICIT;
     }
-    if (facts->calls && session->expected == 'I' && !facts->begins) {
+    if (facts->calls && may_be_idle(session) && !facts->begins) {
         return PROXY_COMMITS_INSIDE;
     }
     if (facts->open || facts->copies_in) {
         return PROXY_COMMITS_NOT;
     }
-    bool implicit = facts->closed ? facts->tail : writes && session->expected == 'I';
+    bool implicit = facts->closed ? facts->tail : writes && may_be_idle(session);
     return implicit ? PROXY_COMMITS_IMPLICIT : PROXY_COMMITS_NOT;
 }
 
@@ -160,7 +178,7 @@ static bool function_call(struct session *session)
     struct proxy_event event = {.function = true, .text = "", .facts = {.statements = 1}};
     if (session_watches(session)) {
         event.facts.writes = STATEMENT_MAY_WRITE;
-        event.how = session->expected == 'I' ? PROXY_COMMITS_IMPLICIT : PROXY_COMMITS_NOT;
+        event.how = may_be_idle(session) ? PROXY_COMMITS_IMPLICIT : PROXY_COMMITS_NOT;
         if (!tell_statement(session, &event)) {
             return false;
         }
@@ -215,10 +233,10 @@ static enum proxy_commits execute_commits(const struct session *session,
                                           const struct statement_facts *facts)
 {
     bool writes = facts->writes != STATEMENT_READS;
-    if (facts->commits && (session->expected == 'T' || writes || session->wrote)) {
+    if (facts->commits && (may_be_inside(session) || writes || session->wrote)) {
         return PROXY_COMMITS_EXPLICIT;
     }
-    bool inside = facts->calls && session->expected == 'I';
+    bool inside = facts->calls && may_be_idle(session);
     return inside ? PROXY_COMMITS_INSIDE : PROXY_COMMITS_NOT;
 }
 
@@ -245,7 +263,7 @@ static void note_execute(struct session *session, const struct statement_facts *
 {
     if (facts->closed) {
         session->wrote = false;
-    } else if (facts->writes != STATEMENT_READS && session->expected == 'I') {
+    } else if (facts->writes != STATEMENT_READS && may_be_idle(session)) {
         session->wrote = true;
         session->writer = session->about.statements;
     }
@@ -282,8 +300,7 @@ static bool sync(struct session *session)
     }
     struct proxy_event event = {.kind = PROXY_COMMIT, .extended = true, .text = ""};
     event.statement = session->writer;
-    if (session_watches(session) && session->wrote && session->expected == 'I' &&
-        !session->copying) {
+    if (session_watches(session) && session->wrote && may_be_idle(session) && !session->copying) {
         event.how = PROXY_COMMITS_IMPLICIT;
         event.facts = (struct statement_facts){.writes = STATEMENT_MAY_WRITE};
         if (session->stage == 0 && !passes(session, &event)) {
@@ -303,7 +320,7 @@ static bool sync(struct session *session)
 static bool copy_commits(struct session *session, char type)
 {
     struct queue_item *front = queue_front(&session->queue);
-    if (!session_watches(session) || type != 'c' || !session->copying || session->expected != 'I' ||
+    if (!session_watches(session) || type != 'c' || !session->copying || !session->copy_idle ||
         front == NULL || front->kind != QUEUE_QUERY || session->stage > 0) {
         return true;
     }
@@ -318,7 +335,7 @@ static bool copy_commits(struct session *session, char type)
 static void announce_copy(struct session *session, char type)
 {
     struct queue_item *front = queue_front(&session->queue);
-    if (session_watches(session) && type == 'c' && session->copying && session->expected == 'I' &&
+    if (session_watches(session) && type == 'c' && session->copying && session->copy_idle &&
         front != NULL && front->kind == QUEUE_QUERY) {
         queue_announce(&session->queue, PROXY_COMMITS_IMPLICIT);
     }

@@ -125,6 +125,8 @@ static void conclude(struct look *look, struct statement_facts *facts)
         if (is(first, "begin") || (is(first, "start") && look->transaction)) {
             see_begin(facts);
         } else if (is(first, "commit") || is(first, "end")) {
+            bool ended = facts->commits || facts->rolls || facts->prepares;
+            facts->renews |= ended && (facts->open || facts->tail);
             facts->commits = true;
             if (!look->prepared) {
                 see_end(look, facts);
@@ -132,6 +134,8 @@ static void conclude(struct look *look, struct statement_facts *facts)
         } else if (is(first, "abort") || (is(first, "rollback") && !look->to && !look->prepared)) {
             facts->rolls = true;
             see_end(look, facts);
+        } else if (is(first, "rollback") && look->to) {
+            facts->recovers = true;
         } else if (is(first, "prepare") && is(look->second, "transaction")) {
             facts->prepares = true;
             see_end(look, facts);

@@ -18,7 +18,9 @@ struct statement_facts {
     enum statement_writes writes;
     bool begins;    /* BEGIN, START TRANSACTION, or AND CHAIN */
     bool commits;   /* COMMIT, END, also of a prepared transaction */
+    bool renews;    /* COMMIT of a transaction that began in the text, after the end of another */
     bool rolls;     /* ROLLBACK, ABORT; not ROLLBACK TO */
+    bool recovers;  /* ROLLBACK TO, after which a failed transaction goes on */
     bool prepares;  /* PREPARE TRANSACTION */
     bool calls;     /* CALL or DO */
     bool listens;   /* LISTEN */

@@ -81,7 +81,7 @@ builds three
 builds ''
 
 # Every package of the list is a name, and every group is one that the scripts ask for.
-grep -v '^#' "$source/.ci/packages" | grep -vE '^(run|server|bench|test|coverage|full|mutants|browser|node):( [a-z0-9.+-]+)+$' &&
+grep -v '^#' "$source/.ci/packages" | grep -vE '^(run|server|wire|bench|test|coverage|full|mutants|browser|node):( [a-z0-9.+-]+)+$' &&
     fail "the lines above are no groups of packages"
 
 [ $failures -eq 0 ] && echo "the scripts know what is missing"

@@ -27,6 +27,7 @@ struct rig {
     enum proxy_verdict verdict;
     uint64_t held;      /* the connection that it was about */
     const char *refuse; /* an SQLSTATE for whoever connects; NULL: nobody is refused */
+    void (*hook)(struct rig *rig, const struct proxy_event *event); /* NULL: none */
 };
 
 static const char *const rig_kinds[] = {
@@ -71,6 +72,9 @@ static enum proxy_verdict rig_told(void *context, const struct proxy_event *even
     }
     rig_note(rig, "%s%s%s\n", event->skipped ? " skipped" : "",
              event->suspended ? " suspended" : "", event->late ? " late" : "");
+    if (rig->hook != NULL) {
+        rig->hook(rig, event);
+    }
     if (event->kind == PROXY_CONNECTING && rig->refuse != NULL) {
         proxy_refuse(rig->proxy, event->connection, PROXY_FATAL, rig->refuse, "no");
     }

@@ -105,10 +105,25 @@ static const struct {
      {.statements = 3, .writes = YES, .begins = true, .commits = true, .closed = true}},
     {"commit; insert into t default values",
      {.statements = 2, .writes = YES, .commits = true, .closed = true, .tail = true}},
+    {"rollback; delete from t; end; begin",
+     {.statements = 4,
+      .writes = YES,
+      .begins = true,
+      .commits = true,
+      .renews = true,
+      .rolls = true,
+      .open = true}},
+    {"rollback; begin; commit",
+     {.statements = 3,
+      .begins = true,
+      .commits = true,
+      .renews = true,
+      .rolls = true,
+      .closed = true}},
     {"commit and chain", {.statements = 1, .commits = true, .begins = true, .open = true}},
     {"commit and no chain", {.statements = 1, .commits = true, .closed = true}},
     {"rollback", {.statements = 1, .rolls = true, .closed = true}},
-    {"rollback to savepoint s", {.statements = 1}},
+    {"rollback to savepoint s", {.statements = 1, .recovers = true}},
     {"abort", {.statements = 1, .rolls = true, .closed = true}},
     {"prepare transaction 'x'", {.statements = 1, .prepares = true, .closed = true}},
     {"commit prepared 'x'", {.statements = 1, .writes = YES, .commits = true}},
@@ -141,7 +156,8 @@ Test(statement, its_words_tell_what_it_may_do)
         cr_expect(is.open == due->open && is.closed == due->closed && is.tail == due->tail, "%s",
                   looks[i].text);
         cr_expect(is.calls == due->calls && is.listens == due->listens &&
-                      is.copies_in == due->copies_in,
+                      is.copies_in == due->copies_in && is.recovers == due->recovers &&
+                      is.renews == due->renews,
                   "%s", looks[i].text);
     }
 }

@@ -168,9 +168,21 @@ Test(proxy, copy_commits_with_the_end_of_its_data)
     copy_rows(client);
     TOLD("statement 2 copy t from stdin\ncopy-begin\ncopy-end\ncommit 2 implicit\n"
          "answer 2 COPY 2\ncommitted 2 implicit COPY 2 I\nready I\n");
+    rig_query(&rig, client, "begin; delete from t");
+    rig_forget(&rig);
+    PQsendQuery(client, "copy t from stdin");
+    copy_rows(client);
+    rig_query(&rig, client, "delete from t");
+    rig_send_extended(client, "copy t from stdin");
+    copy_rows(client);
+    TOLD("statement 4 copy t from stdin\ncopy-begin\ncopy-end\nanswer 4 COPY 2\nready T\n"
+         "statement 5 delete from t\nanswer 5 DELETE 2\nready T\n"
+         "statement 6 copy t from stdin\ncopy-begin\ncopy-end\nanswer 6 COPY 2\nready T\n");
+    rig_query(&rig, client, "rollback");
+    rig_forget(&rig);
     rig_send_extended(client, "copy nothing from stdin");
     cr_expect_str_eq(rig_last(&rig, client), "42P01");
-    TOLD("statement 3 copy nothing from stdin\nanswer 3 42P01\nready I\n");
+    TOLD("statement 8 copy nothing from stdin\nanswer 8 42P01\nready I\n");
     cr_expect_str_eq(rig_query(&rig, client, "select count(*) from t"), "2");
     PQfinish(client);
 }
@@ -323,6 +335,157 @@ Test(proxy, flush_is_answered_although_answers_to_commits_wait)
          "committed 3 explicit COMMIT I\n");
     cr_expect_str_eq(rows(), "1");
     PQfinish(client);
+}
+
+/* ---- no commit goes unannounced ---- */
+
+/* What another connection sees is asked at every event. It may change only between PROXY_COMMIT and
+ * its PROXY_COMMITTED (WS2): whatever a client sends, and however it sends it. */
+static struct {
+    PGconn *eye;
+    char seen[64];
+    unsigned coming, changes, looks;
+    const char *last; /* what was sent last, for messages */
+} witness;
+
+static void look(char seen[64])
+{
+    PGresult *result = PQexec(witness.eye, "select count(*) || ' ' || coalesce(sum(a), 0) from t");
+    cr_assert_eq(PQresultStatus(result), PGRES_TUPLES_OK, "%s", PQerrorMessage(witness.eye));
+    snprintf(seen, 64, "%s", PQgetvalue(result, 0, 0));
+    PQclear(result);
+    witness.looks++;
+}
+
+static void bear_witness(struct rig *of, const struct proxy_event *event)
+{
+    char seen[64];
+    look(seen);
+    if (strcmp(seen, witness.seen) != 0) {
+        cr_assert(witness.coming > 0, "\"%s\" committed unannounced, after:\n%s", witness.last,
+                  of->told);
+        witness.changes++;
+    }
+    memcpy(witness.seen, seen, sizeof seen);
+    witness.coming += event->kind == PROXY_COMMIT;
+    if (event->kind == PROXY_COMMITTED) {
+        cr_assert(witness.coming > 0, "WS2: an answer to no commit, after:\n%s", of->told);
+        witness.coming--;
+    }
+}
+
+static const char *const deeds[] = {
+    "insert into t values (nextval('s'))",
+    "insert into t values (nextval('s')) returning a",
+    "delete from t where a = (select max(a) from t)",
+    "insert into t values (1)",
+    "insert into u values (99)",
+    "with n as (insert into t values (nextval('s')) returning a) select * from n",
+    "select add_one()",
+    "call add_two()",
+    "do 'begin insert into t values (nextval(''s'')); end'",
+    "begin",
+    "begin",
+    "commit",
+    "commit",
+    "end",
+    "commit and chain",
+    "rollback",
+    "savepoint p",
+    "rollback to p",
+    "select 1",
+    "show work_mem",
+    "nonsense",
+    "prepare q as insert into t values (nextval('s'))",
+    "execute q",
+    "explain analyze insert into t values (nextval('s'))",
+    "delete from t",
+    "copy (select * from t) to '/dev/null'",
+    "table t",
+};
+
+static uint32_t draw(uint32_t below)
+{
+    static uint64_t state = 23;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static const char *deed(void)
+{
+    return deeds[draw(sizeof deeds / sizeof *deeds)];
+}
+
+static void send_several(PGconn *client)
+{
+    static char text[1024];
+    size_t used = 0;
+    for (uint32_t i = 1 + draw(4); i > 0; i--) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s; ", deed());
+    }
+    witness.last = text;
+    cr_assert(PQsendQuery(client, text));
+    rig_last(&rig, client);
+}
+
+static void send_pipeline(PGconn *client)
+{
+    cr_assert(PQenterPipelineMode(client));
+    uint32_t syncs = 1 + draw(2);
+    for (uint32_t i = 0; i < syncs; i++) {
+        for (uint32_t k = 1 + draw(4); k > 0; k--) {
+            witness.last = deed();
+            PQsendQueryParams(client, witness.last, 0, NULL, NULL, NULL, NULL, 0);
+        }
+        PQpipelineSync(client);
+    }
+    while (syncs > 0) {
+        PGresult *result = rig_result(&rig, client);
+        syncs -= result != NULL && PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+        PQclear(result);
+    }
+    cr_assert(PQexitPipelineMode(client));
+}
+
+Test(proxy, no_commit_goes_unannounced, .timeout = 600)
+{
+    rig_direct("drop sequence if exists s; create sequence s start 100; drop table if exists u;"
+               "create table u (a int references t deferrable initially deferred);"
+               "create or replace function add_one() returns void language sql as "
+               "'insert into t values (nextval(''s''))'; "
+               "create or replace procedure add_two() language plpgsql as 'begin insert into t "
+               "values (nextval(''s'')); commit; insert into t values (nextval(''s'')); end'");
+    rig_direct("alter table u drop constraint u_a_fkey");
+    rig_direct("create unique index on t (a)");
+    witness.eye = PQconnectdb(server_dsn());
+    PQclear(PQexec(witness.eye, "set lock_timeout = '10s'"));
+    look(witness.seen);
+    rig.hook = bear_witness;
+    PGconn *client = rig_connect(&rig);
+    for (unsigned i = 0; i < 400; i++) {
+        rig_forget(&rig);
+        switch (draw(3)) {
+        case 0:
+            send_several(client);
+            break;
+        case 1:
+            witness.last = deed();
+            rig_send_extended(client, witness.last);
+            rig_last(&rig, client);
+            break;
+        default:
+            send_pipeline(client);
+            break;
+        }
+        rig_settle(&rig);
+        cr_assert_eq(witness.coming, 0, "WS2: %u commits without an answer, after:\n%s",
+                     witness.coming, rig.told);
+        cr_assert_eq(PQstatus(client), CONNECTION_OK);
+    }
+    rig.hook = NULL;
+    cr_expect(witness.changes > 50, "only %u commits were seen", witness.changes);
+    PQfinish(client);
+    PQfinish(witness.eye);
 }
 
 /* ---- cutting ---- */
