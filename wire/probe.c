@@ -47,7 +47,7 @@ static void fail(struct probe *probe, const char *what, const char *text)
     if (!probe->failed) {
         probe->failed = true;
         probe->result->end = PROBE_FAILED;
-        (void)snprintf(probe->result->why, sizeof probe->result->why, "%s%.400s", what, text);
+        (void)snprintf(probe->result->why, sizeof probe->result->why, "%.100s%.400s", what, text);
     }
 }
 
