@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include "cli/results.h"
+#include "reports/line.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static bool judge(bool json, const char *what, double figure, double bar, bool m
     printf(json ? "{\"type\":\"bar\",\"what\":\"%s\",\"figure\":%.2f,\"bar\":%.2f,\"met\":%s}\n"
                 : "  %s: %.2f, bar %.2f: %s\n",
            what, figure, bar, json ? (met ? "true" : "false") : (met ? "met" : "MISSED"));
-    artefacts_note(&results, json_pack("{s:s, s:s, s:f, s:f, s:b}", "type", "bar", "what", what,
-                                       "figure", figure, "bar", bar, "met", met));
+    artefacts_note(&results, line_make(LINE_BAR, line_what(what), line_figure(figure),
+                                       line_bar(bar), line_met(met)));
     return met;
 }
 
@@ -41,8 +42,7 @@ void bench_note(bool json, const char *what, double figure)
 {
     printf(json ? "{\"type\":\"figure\",\"what\":\"%s\",\"figure\":%.2f}\n" : "  %s: %.2f\n", what,
            figure);
-    artefacts_note(&results,
-                   json_pack("{s:s, s:s, s:f}", "type", "figure", "what", what, "figure", figure));
+    artefacts_note(&results, line_make(LINE_FIGURE, line_what(what), line_figure(figure)));
 }
 
 static const struct {

@@ -1,5 +1,5 @@
-/* The benchmarks, a file each, and what they share. Only ratios taken in one run on one machine are
- * worth comparing; a bar is judged on such a ratio, or on a rate where nothing stands beside it. */
+/* The benchmarks, a file each, and what they share. Only ratios within one run on one machine are
+ * comparable. A bar is judged on such a ratio, or on a rate where there is no competitor. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

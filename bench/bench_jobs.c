@@ -215,7 +215,7 @@ static void add_cost(struct cost *sum, const struct cost *cost)
     sum->round_trips += cost->round_trips;
 }
 
-/* They take turns, and whoever was first comes last in the next round. */
+/* They take turns; the first of a round is the last of the next. */
 static bool run_contest(struct contest *contest)
 {
     double ignored;

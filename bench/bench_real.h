@@ -1,5 +1,5 @@
-/* What the parts of `assay bench real` have in common: Leg2 messages beside pgbench
- * (bench_real.c), jobs beside the peers (bench_jobs.c). */
+/* Shared by the parts of `assay bench real`: Leg2 messages compared with pgbench (bench_real.c), jobs
+ * compared with the peers (bench_jobs.c). */
 #ifndef BENCH_BENCH_REAL_H
 #define BENCH_BENCH_REAL_H
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MS   50 /* how often it is asked whether somebody interrupts */
+#define LOOK_MS   50 /* how often an interrupt is checked */
 #define LINE_SIZE 400
 
 /* What it has printed: a line that is not whole yet, and the last one that was. */
@@ -150,7 +150,7 @@ bool command_run(const struct command *command, command_line *each, void *contex
     (void)close(ends[1]);
     bool done = false;
     if (pid > 0) {
-        (void)setpgid(pid, pid); /* whoever comes first */
+        (void)setpgid(pid, pid); /* parent or child, whichever runs first */
         const char *given_up = listen_to(command, &output, ends[0], pid);
         done = end(pid, given_up);
         snprintf(why, size, "%s%s%s: %s", command->arguments[0], given_up == NULL ? "" : ", ",

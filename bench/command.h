@@ -1,9 +1,9 @@
-/* A program of others that is measured or needed: started with an input, its lines of output handed
- * over, ended if it takes too long.
+/* A foreign program that is measured or needed: gets an input, hands over its lines of output, ends
+ * when its time is up.
  *
- * It leads a process group of its own, which is killed as a whole: when it is late, when somebody
- * interrupts, and when it has ended itself and left somebody behind. If this process is killed the
- * kernel kills it. Nothing is written to disk for it. */
+ * It leads a process group of its own. The whole group is killed when the time is up, on an
+ * interrupt, and when the program has ended and left processes behind. If this process is killed,
+ * the kernel kills the program. Nothing is written to disk for it. */
 #ifndef BENCH_COMMAND_H
 #define BENCH_COMMAND_H
 
@@ -17,7 +17,7 @@ struct command {
     const void *input;            /* what it reads; NULL: nothing */
     size_t input_size;
     int seconds_max;
-    bool (*interrupted)(void); /* asked now and then; NULL: nobody interrupts */
+    bool (*interrupted)(void); /* polled; NULL: no interrupts */
 };
 
 typedef void command_line(void *context, const char *line);

@@ -57,7 +57,7 @@ struct task {
     int64_t node, input;
 };
 
-/* Until whoever asks is gone. */
+/* Until its worker is gone. */
 static _Noreturn void run_tasks(int link)
 {
     struct task task;
@@ -70,7 +70,7 @@ static _Noreturn void run_tasks(int link)
     _exit(0);
 }
 
-/* Whoever runs a worker's tasks, and the way there. */
+/* The process that runs a worker's tasks, and the link to it. */
 struct runner {
     pid_t pid; /* 0: none */
     int link;
@@ -187,7 +187,7 @@ static void let_go_of_children(struct player *player)
     }
 }
 
-/* One transaction. False: the store, or whoever runs tasks, failed. */
+/* One transaction. False: the store or the process that runs tasks failed. */
 static bool step(struct player *player)
 {
     struct bundle bundle;
@@ -258,7 +258,8 @@ static void play(struct player *player)
                                        .form = SQL_WHOLE};
     player->store = store_pg_open(&options, &problem);
     if (player->store == NULL || !(player->is_client || start_runner(&player->runner))) {
-        fail(board, player->store == NULL ? problem.text : "nobody could be started to run tasks");
+        fail(board,
+             player->store == NULL ? problem.text : "no process could be started to run tasks");
         return;
     }
     atomic_fetch_add(&board->ready, 1);
@@ -295,7 +296,7 @@ static void start(struct crew *crew, bool is_client, unsigned number)
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        (void)signal(SIGINT, SIG_IGN); /* whoever watches ends it */
+        (void)signal(SIGINT, SIG_IGN); /* its parent ends it */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == parent) {
             play(&player);
@@ -310,7 +311,7 @@ static void start(struct crew *crew, bool is_client, unsigned number)
     crew->left++;
 }
 
-/* Looks who has ended; whoever did not end by itself has failed, whatever it has done. */
+/* Reaps processes that have ended; one that did not exit with status 0 has failed. */
 static void reap(struct crew *crew)
 {
     for (unsigned i = 0; i < crew->count; i++) {
@@ -332,7 +333,7 @@ static void reap(struct crew *crew)
     }
 }
 
-/* Waits a moment. False: it is too late, or somebody failed. */
+/* Waits a moment. False: the time is up, or a process failed. */
 static bool waits(struct crew *crew, int64_t late)
 {
     pause_ns(2L * PAUSE_NS);

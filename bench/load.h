@@ -1,10 +1,10 @@
 /* A load: actors of a protocol as processes in front of one schema, as fast as they can go, until
  * the time is up or all jobs have ended. What `assay bench real` measures.
  *
- * Every client and every worker is a process with one connection that plays one actor with the
- * engines of model/; nothing is simulated, injected, recorded or judged. Behind every worker stands
- * a process of its own that runs tasks: a worker that has claimed one sends it there, and what
- * comes back is the answer that it publishes. So no task runs in a process that does legs.
+ * Every client and every worker is a process with one connection that runs one actor with the engines
+ * of model/; nothing is simulated, injected, recorded or judged. Every worker has a second process
+ * that runs its tasks: the worker sends it a claimed task and publishes the answer that comes back.
+ * So no task runs in a process that does legs.
  *
  * The clock starts when all of them are connected and the jobs that warm them up have ended; it
  * stops with the last job, or when the last of them stops because the time is up. */
@@ -23,7 +23,7 @@ struct load {
     uint32_t warm;    /* so many come before those, and are not measured: statements get prepared */
     int64_t ms;       /* how long at most */
     bool only_leg2; /* workers let go of every other message: what one of these costs is measured */
-    bool (*interrupted)(void); /* NULL: nobody interrupts */
+    bool (*interrupted)(void); /* NULL: no interrupts */
 };
 
 struct load_figures {

@@ -17,7 +17,7 @@ struct minimal_load {
     unsigned clients;
     int seconds;
     uint32_t messages;         /* that are waiting for those scripts that take one each */
-    bool (*interrupted)(void); /* NULL: nobody interrupts */
+    bool (*interrupted)(void); /* NULL: no interrupts */
 };
 
 /* Runs of a script a second, on rows made anew. *dry: there were too few messages, and nothing was

@@ -1,4 +1,4 @@
-/* The peers: what people run durable jobs on PostgreSQL with instead. Each runs jobs of three
+/* The peers: other engines for durable jobs on PostgreSQL. Each runs jobs of three
  * steps, one after the other, with the same server and concurrency and as many jobs to warm up, and
  * measures itself.
  *
@@ -12,7 +12,7 @@
 
 struct peers {
     char folder[200];          /* with node_modules */
-    bool (*interrupted)(void); /* NULL: nobody interrupts */
+    bool (*interrupted)(void); /* NULL: no interrupts */
 };
 
 /* They are in this folder. False: *why says what is missing. */

@@ -13,7 +13,7 @@ struct pgbench {
     int seconds;
     int64_t now;               /* the script's :now */
     bool settings;             /* with what a connection of Assay's has set (sql_settings) */
-    bool (*interrupted)(void); /* NULL: nobody interrupts */
+    bool (*interrupted)(void); /* NULL: no interrupts */
 };
 
 /* Scripts a second, without the time that connecting takes. False: *why says what is missing. */

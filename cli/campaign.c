@@ -338,8 +338,8 @@ static bool finding_story(struct campaign *campaign, size_t scenario,
                           .quiet = telling.quiet,
                           .results = &campaign->results,
                           .kept = name,
-                          .noted = true,
-                          .counted = true};
+                          .caller_writes_finding = true,
+                          .caller_writes_run = true};
     finding_name(name, plan->entries[scenario].scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     memcpy(one.without, plan->off, sizeof one.without);
@@ -363,8 +363,8 @@ static bool keeps(struct campaign *campaign, size_t scenario, const struct campa
     return true;
 }
 
-/* What was met since the last look, as it was found: whoever is killed before the end has it. It is
- * made smaller at the end. True: there was something. */
+/* Keeps what was found since the last look, not shrunk yet, so that a campaign that is killed has it.
+ * It is shrunk at the end. True: there was something. */
 static bool keep_new(struct campaign *campaign, const struct campaign_work *work)
 {
     bool any = false;

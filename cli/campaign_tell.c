@@ -9,6 +9,7 @@
 #include "verify/one_run.h"
 
 #include "model/check.h"
+#include "reports/line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -290,24 +291,12 @@ void campaign_tell_end(FILE *out, enum format_kind format, const struct campaign
 
 /* ---- for scripts ----------------------------------------------------------------------------- */
 
-static json_t *number(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
-static json_t *digest_json(uint64_t digest)
-{
-    char text[20];
-    snprintf(text, sizeof text, "%016" PRIx64, digest);
-    return json_string(text);
-}
-
 static json_t *fired_json(const struct campaign_tally *tally)
 {
     json_t *object = json_object();
     for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
         json_object_set_new(object, fault_get((enum fault_kind)kind)->name,
-                            number(tally->fired[kind]));
+                            json_integer((json_int_t)tally->fired[kind]));
     }
     return object;
 }
@@ -319,13 +308,12 @@ static json_t *finding_line(const struct campaign_plan *plan, size_t scenario,
     finding_name(name, plan->entries[scenario].scenario->name, bucket->clause,
                  campaign_oracle_name(bucket->oracle));
     const char *kind = campaign_finding_text(campaign_finding_kind(plan, scenario, bucket));
-    return json_pack("{ss ss ss ss ss ss ss so so so so ss}", "type", "finding", "name", name,
-                     "scenario", plan->entries[scenario].scenario->name, "clause",
-                     clause_get(bucket->clause)->id, "oracle", campaign_oracle_name(bucket->oracle),
-                     "kind", kind, "why", bucket->why, "seed", number(bucket->seed), "steps",
-                     number(bucket->steps), "first_seed", number(bucket->first_seed), "runs",
-                     number(bucket->count), "again",
-                     campaign_tell_again(plan, scenario, bucket).text);
+    return line_make(
+        LINE_FINDING, line_name(name), line_scenario(plan->entries[scenario].scenario->name),
+        line_clause(clause_get(bucket->clause)->id),
+        line_oracle(campaign_oracle_name(bucket->oracle)), line_kind(kind), line_why(bucket->why),
+        line_seed(bucket->seed), line_steps(bucket->steps), line_first_seed(bucket->first_seed),
+        line_runs(bucket->count), line_again(campaign_tell_again(plan, scenario, bucket).text));
 }
 
 /* Which seeds they are, so that nobody counts one twice. */
@@ -340,12 +328,9 @@ static void add_seeds(json_t *line, const struct campaign_plan *plan, uint64_t r
     for (int o = 0; o < ORACLE_NAME_COUNT; o++) {
         partly = partly || plan->silent[o];
     }
-    json_object_set_new(line, "strategy", json_string(strategy));
-    json_object_set_new(line, "base_seed", number(plan->base_seed));
-    json_object_set_new(line, "last_seed", number(campaign_plan_last(plan, runs)));
-    json_object_set_new(line, "shard", number(plan->shard));
-    json_object_set_new(line, "shards", number(plan->shards));
-    json_object_set_new(line, "partly_judged", json_boolean(partly));
+    line_add(line, line_strategy(strategy), line_base_seed(plan->base_seed),
+             line_last_seed(campaign_plan_last(plan, runs)), line_shard(plan->shard),
+             line_shards(plan->shards), line_partly_judged(partly));
 }
 
 /* How its findings are to be taken, and what the scenario is there to break. */
@@ -357,10 +342,9 @@ static void add_kinds(json_t *line, const struct campaign_plan *plan, size_t ind
     for (size_t i = 0; i < result->bucket_count; i++) {
         kinds[campaign_finding_kind(plan, index, &result->buckets[i])]++;
     }
-    json_object_set_new(line, "new", number(kinds[CAMPAIGN_NEW]));
-    json_object_set_new(line, "known", number(kinds[CAMPAIGN_KNOWN]));
+    line_add(line, line_new(kinds[CAMPAIGN_NEW]), line_known(kinds[CAMPAIGN_KNOWN]));
     if (scenario->breaks) {
-        json_object_set_new(line, "breaks", json_string(clause_get(scenario->broken)->id));
+        line_add(line, line_breaks(clause_get(scenario->broken)->id));
     }
 }
 
@@ -369,21 +353,19 @@ static json_t *scenario_line(const struct campaign_plan *plan, size_t index,
 {
     const struct scenario *scenario = plan->entries[index].scenario;
     const struct campaign_tally *tally = &result->tally;
-    json_t *line =
-        json_pack("{ss ss so so so so so so so so}", "type", "scenario", "scenario", scenario->name,
-                  "runs", number(tally->runs), "steps", number(tally->steps), "transactions",
-                  number(tally->transactions), "broken_runs", number(tally->findings), "findings",
-                  number(result->bucket_count), "full", number(tally->full), "fired",
-                  fired_json(tally), "digest", digest_json(result->digest));
-    json_object_set_new(line, "protocol", json_string(scenario->protocol->name));
+    json_t *line = line_make(LINE_SCENARIO, line_scenario(scenario->name), line_runs(tally->runs),
+                             line_steps(tally->steps), line_transactions(tally->transactions),
+                             line_broken_runs(tally->findings), line_findings(result->bucket_count),
+                             line_full(tally->full), line_fired(fired_json(tally)),
+                             line_digest(result->digest), line_protocol(scenario->protocol->name));
     counts_form(line, scenario);
     add_seeds(line, plan, tally->runs);
     add_kinds(line, plan, index, result);
     if (plan->sabotage != NULL) {
-        json_object_set_new(line, "sabotage", json_string(plan->sabotage->name));
+        line_add(line, line_sabotage(plan->sabotage->name));
     }
-    json_object_set_new(line, "evaluated", counts_evaluated(tally->evaluated));
-    json_object_set_new(line, "seen", counts_seen(tally->seen));
+    line_add(line, line_evaluated(counts_evaluated(tally->evaluated)),
+             line_seen(counts_seen(tally->seen)));
     return line;
 }
 
@@ -392,9 +374,8 @@ static json_t *drift_line(const struct campaign_report *report, size_t s)
     char text[400];
     const struct campaign_drift *drift = &report->work->results[s].drift;
     drift_text(report, s, text, sizeof text);
-    return json_pack("{ss ss so so ss}", "type", "drift", "scenario",
-                     report->plan->entries[s].scenario->name, "seed", number(drift->seed), "step",
-                     number(drift->step), "text", text);
+    return line_make(LINE_DRIFT, line_scenario(report->plan->entries[s].scenario->name),
+                     line_seed(drift->seed), line_step(drift->step), line_text(text));
 }
 
 static json_t *gates_json(const struct campaign_report *report)
@@ -410,37 +391,24 @@ static json_t *gates_json(const struct campaign_report *report)
 
 static json_t *summary_line(const struct campaign_report *report)
 {
+    const struct campaign_plan *plan = report->plan;
     const struct campaign_tally *tally = &report->tally;
-    json_t *object =
-        json_pack("{ss so so so so sf}", "type", "summary", "seeds", number(tally->runs), "runs",
-                  number(runs_made(report)), "steps", number(tally->steps), "transactions",
-                  number(tally->transactions), "seconds", report->work->seconds);
     char strategy[CHOICE_STRATEGY_SIZE];
-    choice_strategy_text(&report->plan->strategy, strategy);
-    json_object_set_new(object, "strategy", json_string(strategy));
-    json_object_set_new(object, "regressions", number(report->plan->regressions));
-    json_object_set_new(object, "findings", number(report->findings[CAMPAIGN_NEW]));
-    json_object_set_new(object, "known", number(report->findings[CAMPAIGN_KNOWN]));
-    json_object_set_new(object, "expected", number(report->findings[CAMPAIGN_EXPECTED]));
-    json_object_set_new(object, "digest", digest_json(report->digest));
-    json_object_set_new(
-        object, "deterministic",
-        json_boolean(campaign_report_drift(report) == report->plan->scenario_count));
-    json_object_set_new(object, "seeds_per_second",
-                        number((uint64_t)a_second(report, tally->runs)));
-    json_object_set_new(object, "steps_per_second",
-                        number((uint64_t)a_second(report, tally->steps)));
-    json_object_set_new(object, "jobs", number(report->plan->jobs));
-    json_object_set_new(object, "base_seed", number(report->plan->base_seed));
-    json_object_set_new(object, "shards", number(report->plan->shards));
-    json_object_set_new(object, "interrupted", json_boolean(report->work->interrupted));
-    json_object_set_new(object, "every_scenario", json_boolean(report->plan->whole));
-    json_object_set_new(object, "sabotage",
-                        report->plan->sabotage == NULL ? json_null()
-                                                       : json_string(report->plan->sabotage->name));
-    json_object_set_new(object, "gates_judged", json_boolean(report->unjudged == NULL));
-    json_object_set_new(object, "gates", gates_json(report));
-    return object;
+    choice_strategy_text(&plan->strategy, strategy);
+    return line_make(
+        LINE_SUMMARY, line_seeds(tally->runs), line_runs(runs_made(report)),
+        line_steps(tally->steps), line_transactions(tally->transactions),
+        line_seconds(report->work->seconds), line_strategy(strategy),
+        line_regressions(plan->regressions), line_findings(report->findings[CAMPAIGN_NEW]),
+        line_known(report->findings[CAMPAIGN_KNOWN]),
+        line_expected(report->findings[CAMPAIGN_EXPECTED]), line_digest(report->digest),
+        line_deterministic(campaign_report_drift(report) == plan->scenario_count),
+        line_seeds_per_second((uint64_t)a_second(report, tally->runs)),
+        line_steps_per_second((uint64_t)a_second(report, tally->steps)), line_jobs(plan->jobs),
+        line_base_seed(plan->base_seed), line_shards(plan->shards),
+        line_interrupted(report->work->interrupted), line_every_scenario(plan->whole),
+        line_sabotage(plan->sabotage == NULL ? NULL : plan->sabotage->name),
+        line_gates_judged(report->unjudged == NULL), line_gates(gates_json(report)));
 }
 
 json_t *campaign_tell_lines(const struct campaign_report *report)

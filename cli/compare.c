@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "model/check.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "sim/shrink.h"
 #include "verify/terminal.h"
 
@@ -146,12 +147,11 @@ static bool fill(const struct request *request, const struct design *design, enu
 
 static void write_json(enum fault_group group, const struct design *design, const struct cell *cell)
 {
-    json_line_write(stdout,
-                    json_pack("{s:s, s:s, s:s, s:b, s:I, s:s?, s:I, s:I}", "type", "cell", "fault",
-                              row_name(group), "protocol", design->protocol, "holds", !cell->broken,
-                              "runs", (json_int_t)cell->runs, "clause",
-                              cell->broken ? clause_get(cell->clause)->id : NULL, "seed",
-                              (json_int_t)cell->seed, "steps", (json_int_t)cell->steps));
+    json_line_write(
+        stdout, line_make(LINE_CELL, line_fault(row_name(group)), line_protocol(design->protocol),
+                          line_holds(!cell->broken), line_runs(cell->runs),
+                          line_clause(cell->broken ? clause_get(cell->clause)->id : NULL),
+                          line_seed(cell->seed), line_steps(cell->steps)));
 }
 
 /* "holds", "LEG-6 in 17 steps" */
@@ -196,10 +196,9 @@ static void write_promises(const bool named[CLAUSE_COUNT])
 static void write_summary(const struct request *request, const size_t broken[DESIGNS])
 {
     if (request->json) {
-        json_line_write(stdout, json_pack("{s:s, s:I, s:I, s:I, s:I}", "type", "summary", "seeds",
-                                          (json_int_t)request->seeds, "faults", (json_int_t)ROWS,
-                                          "activity", (json_int_t)broken[0], "legacy",
-                                          (json_int_t)broken[1]));
+        json_line_write(stdout, line_make(LINE_COMPARE_SUMMARY, line_seeds(request->seeds),
+                                          line_fault_rows(ROWS), line_activity(broken[0]),
+                                          line_legacy(broken[1])));
         return;
     }
     printf("\n%" PRIu64 " schedules of each: of %zu rows the activity ledger breaks in %zu, the "

@@ -3,6 +3,7 @@
 #include "cli/results.h"
 #include "cli/server.h"
 #include "real/own_schema.h"
+#include "reports/line.h"
 #include "sim/script.h"
 #include "verify/conform_runs.h"
 #include "verify/conform_store.h"
@@ -192,8 +193,7 @@ static void tell_difference(struct bench *bench, uint64_t seed)
     shrink(bench);
     differs(bench);
     artefacts_line(bench->request->results,
-                   json_pack("{s:s, s:I, s:s}", "type", "difference", "seed", (json_int_t)seed,
-                             "what", bench->both.difference));
+                   line_make(LINE_DIFFERENCE, line_seed(seed), line_what(bench->both.difference)));
     if (bench->request->json) {
         return;
     }
@@ -233,13 +233,12 @@ static int compare_all(struct bench *bench)
     }
     const struct lockstep *both = &bench->both;
     artefacts_line(request->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "type", "summary",
-                             "seeds", (json_int_t)seeds, "statements", (json_int_t)both->statements,
-                             "waits", (json_int_t)both->waits, "deadlocks",
-                             (json_int_t)both->deadlocks, "serialization_failures",
-                             (json_int_t)both->aborts, "rows", (json_int_t)both->rows,
-                             "differences", (json_int_t)differences, "seconds",
-                             artefacts_seconds(request->results)));
+                   line_make(LINE_CONFORM_SUMMARY, line_seeds(seeds),
+                             line_statements(both->statements), line_waits(both->waits),
+                             line_deadlocks(both->deadlocks),
+                             line_serialization_failures(both->aborts), line_rows(both->rows),
+                             line_differences(differences),
+                             line_seconds(artefacts_seconds(request->results))));
     if (!request->json) {
         printf("%" PRIu64 " scripts, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                " deadlocks, %" PRIu64 " commits, %" PRIu64 " 40001 chosen by PostgreSQL, %" PRIu64
@@ -266,8 +265,8 @@ static uint64_t hunt(struct bench *bench)
 
 static void tell_hunt(const struct bench *bench, const char *name, uint64_t found)
 {
-    artefacts_line(bench->request->results, json_pack("{s:s, s:s, s:I}", "type", "error", "name",
-                                                      name, "seeds", (json_int_t)found));
+    artefacts_line(bench->request->results,
+                   line_make(LINE_ERROR, line_name(name), line_seeds(found)));
     if (bench->request->json) {
         fflush(stdout);
         return;
@@ -285,14 +284,12 @@ static void tell_store(const struct bench *bench, const struct conform_store *of
 {
     bool differs = lockstep_differs(&bench->both);
     artefacts_line(bench->request->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "store", "scripts",
-                             (json_int_t)scripts, "bundles", (json_int_t)of->bundles, "commits",
-                             (json_int_t)of->commits, "waits", (json_int_t)of->waits,
-                             "serialization_failures", (json_int_t)of->aborts, "differs", differs));
+                   line_make(LINE_STORE, line_scripts(scripts), line_bundles(of->bundles),
+                             line_commits(of->commits), line_waits(of->waits),
+                             line_serialization_failures(of->aborts), line_differs(differs)));
     if (differs) {
-        artefacts_line(bench->request->results,
-                       json_pack("{s:s, s:I, s:s}", "type", "difference", "seed", (json_int_t)seed,
-                                 "what", bench->both.difference));
+        artefacts_line(bench->request->results, line_make(LINE_DIFFERENCE, line_seed(seed),
+                                                          line_what(bench->both.difference)));
     }
     if (bench->request->json) {
         return;
@@ -350,8 +347,7 @@ static int find_errors(struct bench *bench)
         tell_hunt(bench, name, found);
     }
     artefacts_line(bench->request->results,
-                   json_pack("{s:s, s:I, s:I}", "type", "errors", "planted", (json_int_t)count,
-                             "found", (json_int_t)found_count));
+                   line_make(LINE_ERRORS, line_planted(count), line_found(found_count)));
     if (!bench->request->json && hunted < count) {
         printf("Interrupted: %zu of %zu deliberate errors were hunted, the others were not.\n",
                hunted, count);

@@ -4,6 +4,7 @@
 #include "cli/results.h"
 #include "cli/run_options.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "sim/story.h"
 #include "verify/counts.h"
 #include "verify/explore_table.h"
@@ -322,32 +323,25 @@ static void write_json(const struct request *request, const struct search_result
     const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
     const struct explore_ends *ends = explore_ends_as(report, REDUCE_ALL);
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, ends->sum);
-    json_t *summary = json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:f, s:f, s:f, s:I}", "type",
-        "summary", "verb", "explore", "scenario", request->scenario, "complete",
-        report->verdict == EXPLORE_HELD || report->verdict == EXPLORE_STUCK, "states",
-        (json_int_t)report->states, "transitions", (json_int_t)report->transitions, "rests",
-        (json_int_t)report->rests, "ends", (json_int_t)ends->count, "end_digest", digest, "depth",
-        (json_int_t)report->deepest, "bytes", (json_int_t)report->bytes, "bytes_per_state",
-        (double)report->bytes / (double)report->states, "collision",
-        visited_collision((double)report->states), "seconds", result->seconds, "findings",
-        (json_int_t)(report->verdict == EXPLORE_BROKEN || report->verdict == EXPLORE_STUCK));
-    json_object_update_new(
-        summary,
-        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s?, s:s?, s:s?}", "crashes",
-                  bounds->crashes, "duplicates", bounds->duplicates, "lapses", bounds->lapses,
-                  "unknowns", bounds->unknowns, "aborts", bounds->aborts, "workers",
-                  (int)request->loaded.workers, "jobs", (int)result->jobs, "level", request->level,
-                  "sabotage", request->sabotage, "why", report->why));
+    json_t *summary = line_make(
+        LINE_EXPLORE_SUMMARY, line_verb("explore"), line_scenario(request->scenario),
+        line_complete(report->verdict == EXPLORE_HELD || report->verdict == EXPLORE_STUCK),
+        line_states(report->states), line_transitions(report->transitions),
+        line_rests(report->rests), line_ends(ends->count), line_end_digest(ends->sum),
+        line_depth(report->deepest), line_bytes(report->bytes),
+        line_bytes_per_state((double)report->bytes / (double)report->states),
+        line_collision(visited_collision((double)report->states)), line_seconds(result->seconds),
+        line_findings(report->verdict == EXPLORE_BROKEN || report->verdict == EXPLORE_STUCK),
+        line_crashes(bounds->crashes), line_duplicates(bounds->duplicates),
+        line_lapses(bounds->lapses), line_unknowns(bounds->unknowns), line_aborts(bounds->aborts),
+        line_workers(request->loaded.workers), line_jobs(result->jobs), line_level(request->level),
+        line_sabotage(request->sabotage), line_why(report->why));
     if (report->verdict == EXPLORE_BROKEN) {
-        json_object_set_new(summary, "clause",
-                            json_string(clause_get(report->result.breach.clause)->id));
-        json_object_set_new(summary, "steps", json_integer((json_int_t)report->path_length));
+        line_add(summary, line_clause(clause_get(report->result.breach.clause)->id),
+                 line_steps(report->path_length));
     }
     if (ends->more) {
-        json_object_set_new(summary, "more_ends", json_true());
+        line_add(summary, line_more_ends(true));
     }
     artefacts_line(request->results, summary);
 }
@@ -358,13 +352,14 @@ static void write_finding(const struct request *request, const struct explore_re
     const struct run_result *result = &report->result;
     artefacts_note(
         request->results,
-        json_pack(
-            "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s?, s:s}", "type", "finding", "name",
-            name, "scenario", request->loaded.name, "clause", clause_get(result->breach.clause)->id,
-            "oracle", oracle_name_text(result->oracle), "kind",
-            scenario_breaks(&request->loaded, result->breach.clause) ? "expected" : "new", "why",
-            result->breach.why, "steps", (json_int_t)report->path_length, "runs", (json_int_t)1,
-            "sabotage", request->sabotage, "again", options_again(&cli_explore, request).text));
+        line_make(LINE_FINDING, line_name(name), line_scenario(request->loaded.name),
+                  line_clause(clause_get(result->breach.clause)->id),
+                  line_oracle(oracle_name_text(result->oracle)),
+                  line_kind(scenario_breaks(&request->loaded, result->breach.clause) ? "expected"
+                                                                                     : "new"),
+                  line_why(result->breach.why), line_steps(report->path_length), line_runs(1),
+                  line_sabotage(request->sabotage),
+                  line_again(options_again(&cli_explore, request).text)));
 }
 
 /* What a report is made of: how often each promise was put to the test, and how it ended. */
@@ -372,19 +367,18 @@ static void write_evidence(const struct request *request, const struct explore_r
 {
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
     bool broken = report->verdict == EXPLORE_BROKEN;
-    json_t *line = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:s?, s:b, s:i, s:i, s:o, s:o}", "type", "explore",
-        "scenario", request->loaded.name, "protocol", request->loaded.protocol->name, "sabotage",
-        request->sabotage, "runs", (json_int_t)1, "steps", (json_int_t)report->transitions,
-        "findings", (json_int_t)broken, "clause",
-        broken ? clause_get(report->result.breach.clause)->id : NULL, "complete",
-        report->verdict == EXPLORE_HELD, "crashes", (int)bounds->crashes, "duplicates",
-        (int)bounds->duplicates, "evaluated", counts_evaluated(report->evaluated), "seen",
-        counts_seen(report->seen));
+    json_t *line = line_make(
+        LINE_EXPLORE, line_scenario(request->loaded.name),
+        line_protocol(request->loaded.protocol->name), line_sabotage(request->sabotage),
+        line_runs(1), line_steps(report->transitions), line_findings(broken),
+        line_clause(broken ? clause_get(report->result.breach.clause)->id : NULL),
+        line_complete(report->verdict == EXPLORE_HELD), line_crashes(bounds->crashes),
+        line_duplicates(bounds->duplicates), line_evaluated(counts_evaluated(report->evaluated)),
+        line_seen(counts_seen(report->seen)));
     counts_form(line, &request->loaded);
-    json_object_set_new(line, "verdict", json_string(verdict_text(report->verdict)));
+    line_add(line, line_verdict(verdict_text(report->verdict)));
     if (request->loaded.breaks) {
-        json_object_set_new(line, "breaks", json_string(clause_get(request->loaded.broken)->id));
+        line_add(line, line_breaks(clause_get(request->loaded.broken)->id));
     }
     artefacts_note(request->results, line);
 }

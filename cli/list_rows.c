@@ -5,6 +5,7 @@
 #include "reports/artefacts.h"
 #include "reports/evidence.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "scenarios/drawn.h"
 
 #include <inttypes.h>
@@ -99,13 +100,12 @@ static void write_scenario(FILE *out, enum format_kind format, const struct scen
         snprintf(size, sizeof size, " of %" PRIu32 " activities", activities);
     }
     if (format == FORMAT_JSON) {
-        json_line_write(out, json_pack("{ss ss ss sI sI sI ss ss}", "type", "scenario", "name",
-                                       scenario->name, "about", scenario->about, "jobs",
-                                       (json_int_t)scenario->jobs, "workers",
-                                       (json_int_t)scenario->workers, "activities",
-                                       (json_int_t)activities * scenario->jobs, "expect",
-                                       scenario->breaks ? "breaks" : "pass", "breaks",
-                                       expectation(scenario).text));
+        json_line_write(out, line_make(LINE_LISTED_SCENARIO, line_name(scenario->name),
+                                       line_about(scenario->about), line_jobs(scenario->jobs),
+                                       line_workers(scenario->workers),
+                                       line_activities((uint64_t)activities * scenario->jobs),
+                                       line_expect(scenario->breaks ? "breaks" : "pass"),
+                                       line_breaks(expectation(scenario).text)));
         return;
     }
     fprintf(out, "%s%-16s%s ", format_strong(format), scenario->name, format_plain(format));
@@ -146,10 +146,10 @@ static void write_fault(FILE *out, enum format_kind format, const struct fault *
     const char *group = fault_group_get(fault->group)->name;
     json_int_t fired = coverage == NULL ? 0 : covered(coverage, "fired", fault->name);
     if (format == FORMAT_JSON) {
-        json_t *object = json_pack("{ss ss ss ss}", "type", "fault", "name", fault->name, "group",
-                                   group, "about", fault->about);
+        json_t *object = line_make(LINE_LISTED_FAULT, line_name(fault->name), line_group(group),
+                                   line_about(fault->about));
         if (coverage != NULL) {
-            json_object_set_new(object, "fired", json_integer(fired));
+            line_add(object, line_times_fired((uint64_t)fired));
         }
         json_line_write(out, object);
         return;
@@ -228,15 +228,15 @@ static json_int_t tested(enum clause_id id, const struct list_coverage *coverage
 static void write_promise_json(FILE *out, enum clause_id id, const struct list_coverage *coverage)
 {
     const struct clause *clause = clause_get(id);
-    json_t *object = json_pack("{ss ss ss ss ss}", "type", "promise", "id", clause->id, "kind",
-                               clause_kind_name(clause->kind), "promise", clause->promise, "judged",
-                               judged(clause));
+    json_t *object = line_make(LINE_LISTED_PROMISE, line_id(clause->id),
+                               line_kind(clause_kind_name(clause->kind)),
+                               line_promise(clause->promise), line_judged(judged(clause)));
     json_t *seen = sightings(id, coverage);
     if (coverage != NULL) {
-        json_object_set_new(object, "evaluated", json_integer(tested(id, coverage)));
+        line_add(object, line_evaluations((uint64_t)tested(id, coverage)));
     }
     if (json_object_size(seen) > 0) {
-        json_object_set(object, "seen", seen);
+        line_add(object, line_sightings(json_incref(seen)));
     }
     json_decref(seen);
     json_line_write(out, object);
@@ -293,10 +293,10 @@ static void write_sabotage(FILE *out, enum format_kind format, const struct sabo
 {
     const char *kind = sabotage->kind == SABOTAGE_NAMED ? "named" : "enumerated";
     if (format == FORMAT_JSON) {
-        json_line_write(out, json_pack("{ss ss ss ss ss? ss?}", "type", "sabotage", "name",
-                                       sabotage->name, "kind", kind, "about", sabotage->about,
-                                       "scenario", sabotage->scenario, "equivalent",
-                                       sabotage->equivalent));
+        json_line_write(out,
+                        line_make(LINE_LISTED_SABOTAGE, line_name(sabotage->name), line_kind(kind),
+                                  line_about(sabotage->about), line_scenario(sabotage->scenario),
+                                  line_equivalent(sabotage->equivalent)));
         return;
     }
     char how[400];

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "reports/line.h"
 #include "reports/report.h"
 #include "sim/campaign.h"
 
@@ -93,8 +94,8 @@ static void copy_lines(struct merging *merging)
     json_array_foreach(merging->evidence.lines, i, line)
     {
         json_t *copy = json_copy(line);
-        if (!evidence_is(line, "type", "begin")) {
-            json_object_del(copy, "verb"); /* evidence added it */
+        if (!line_is(line, LINE_BEGIN)) {
+            json_object_del(copy, line_key_text(LINE_KEY_verb)); /* evidence added it */
         }
         artefacts_note(&merging->files, copy);
     }
@@ -163,8 +164,8 @@ static void rename_lines(struct merging *merging, const struct source *source, c
 {
     for (size_t i = source->first; i < source->end; i++) {
         json_t *line = json_array_get(merging->evidence.lines, i);
-        if (evidence_is(line, "type", "finding") && evidence_is(line, "name", finding)) {
-            json_object_set_new(line, "name", json_string(name));
+        if (line_is(line, LINE_FINDING) && line_text_is(line_get_name(line), finding)) {
+            line_add(line, line_name(name));
         }
     }
 }
@@ -216,10 +217,10 @@ static void merge_findings(struct merging *merging, int index)
 /* What the shards of a scenario counted. */
 static void add_tally(struct campaign_result *sum, const json_t *line)
 {
-    const json_t *fired = json_object_get(line, "fired");
-    const json_t *evaluated = json_object_get(line, "evaluated");
-    const json_t *seen = json_object_get(line, "seen");
-    sum->tally.full += evidence_number(line, "full");
+    const json_t *fired = line_get_fired(line);
+    const json_t *evaluated = line_get_evaluated(line);
+    const json_t *seen = line_get_seen(line);
+    sum->tally.full += line_get_full(line);
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
         sum->tally.fired[kind] += evidence_number(fired, fault_get((enum fault_kind)kind)->name);
     }
@@ -233,7 +234,7 @@ static void add_tally(struct campaign_result *sum, const json_t *line)
 
 static void add_bucket(struct campaign_result *sum, const json_t *line)
 {
-    const char *id = evidence_text(line, "clause");
+    const char *id = line_get_clause(line);
     enum clause_id clause;
     if (clause_find(id, strlen(id), &clause) && sum->bucket_count < CAMPAIGN_BUCKETS_MAX) {
         sum->buckets[sum->bucket_count++].clause = clause;
@@ -242,8 +243,8 @@ static void add_bucket(struct campaign_result *sum, const json_t *line)
 
 static bool is_of_campaign(const json_t *line, const char *scenario)
 {
-    return evidence_is(line, "verb", "campaign") && evidence_is(line, "scenario", scenario) &&
-           !evidence_is_planted(line);
+    return line_text_is(line_get_verb(line), "campaign") &&
+           line_text_is(line_get_scenario(line), scenario) && !evidence_is_planted(line);
 }
 
 /* True: shards ran it, and *sum is what all of them counted. */
@@ -259,10 +260,10 @@ static bool add_up(const struct evidence *evidence, const char *scenario,
         if (!is_of_campaign(line, scenario)) {
             continue;
         }
-        if (evidence_is(line, "type", "scenario")) {
+        if (line_is(line, LINE_SCENARIO)) {
             any = true;
             add_tally(sum, line);
-        } else if (evidence_is(line, "type", "finding")) {
+        } else if (line_is(line, LINE_FINDING)) {
             add_bucket(sum, line);
         }
     }
@@ -334,7 +335,7 @@ static bool has_shards(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "summary") && evidence_number(line, "shards") > 1) {
+        if (line_is(line, LINE_SUMMARY) && line_get_shards(line) > 1) {
             return true;
         }
     }
@@ -359,8 +360,8 @@ static int judge_gates(struct merging *merging)
     count += every ? judge_all(merging, sum, missed) : 0;
     free(sum);
     free(scenario);
-    artefacts_note(&merging->files, json_pack("{s:s, s:b, s:o}", "type", "gates", "every_scenario",
-                                              every, "gates", missed));
+    artefacts_note(&merging->files,
+                   line_make(LINE_GATES, line_every_scenario(every), line_gates(missed)));
     return count > 0 || !fits ? CLI_INCOMPLETE : CLI_OK;
 }
 

@@ -97,7 +97,7 @@ struct stage {
     struct own_schema own;
     char name[25];      /* scenario and seed, for people who look at the server */
     struct roles roles; /* of the protocol's principals */
-    struct seat_page *page;
+    struct shared_page *page;
     bool is_over; /* the run's work came to its end */
     struct real_result *result;
 };
@@ -145,16 +145,16 @@ static struct options_line say_again(const struct stage *stage)
 
 static int verdict_of(const struct real_result *result)
 {
-    const struct fates *fates = &result->fates;
+    const struct outcome_audit *audit = &result->audit;
     const char *bug = result->verdict.bug != NULL ? result->verdict.bug
-                      : fates->contradictions > 0
+                      : audit->contradictions > 0
                           ? "history and pg_xact_status do not agree on a transaction"
                           : NULL;
     if (bug != NULL) {
         fprintf(stderr, "assay real: %s: a bug of Assay\n", bug);
         return CLI_BUG;
     }
-    return result->verdict.breach.broken || fates->forgotten > 0 || fates->misjudged > 0
+    return result->verdict.breach.broken || audit->forgotten > 0 || audit->misjudged > 0
                ? CLI_BROKEN
                : CLI_OK;
 }
@@ -165,7 +165,7 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
     const struct real_course course = {.page = stage->page, .is_over = stage->is_over};
     if (!real_judge(&stage->run, store, stage->own.name, &course, &result->verdict) ||
         (result->storms &&
-         !fates_look_up(store, stage->own.name, stage->page, ids_stand, &result->fates))) {
+         !outcome_audit_look_up(store, stage->own.name, stage->page, ids_stand, &result->audit))) {
         return complain("the history cannot be read", store_pg_why_not(store));
     }
     result->commits += result->verdict.commits;
@@ -270,7 +270,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
                    .presets = stage->run.has_presets},
         .server = &request->server,
         .plan = plan,
-        .gentle = part_is_patient(stage->scenario.protocol),
+        .claims_last = part_assumes_no_delay(stage->scenario.protocol),
         .interrupted = &interrupted,
         .weather_ms = most_ms,
         .settle_ms = most_ms,
@@ -342,7 +342,7 @@ static bool is_expected(const struct stage *stage)
 {
     const struct real_result *result = stage->result;
     return result->sabotage == NULL && result->verdict.breach.broken &&
-           result->fates.forgotten == 0 && result->fates.misjudged == 0 &&
+           result->audit.forgotten == 0 && result->audit.misjudged == 0 &&
            scenario_breaks(&stage->scenario, result->verdict.breach.clause);
 }
 
@@ -417,9 +417,9 @@ static int load(struct stage *stage, const char *name)
         return status;
     }
     stage->result->storms = !request->no_faults;
-    stage->claim_ms = part_is_patient(stage->scenario.protocol) ? LASTING_CLAIM_MS
-                      : stage->result->storms                   ? STORMY_CLAIM_MS
-                                                                : CALM_CLAIM_MS;
+    stage->claim_ms = part_assumes_no_delay(stage->scenario.protocol) ? LASTING_CLAIM_MS
+                      : stage->result->storms                         ? STORMY_CLAIM_MS
+                                                                      : CALM_CLAIM_MS;
     if (stage->result->storms && !make_profile(stage)) {
         return complain(name, "not enough memory");
     }
@@ -480,11 +480,11 @@ static void note_unreached(const struct stage *stage)
 static int run_scenario(struct request *request, const char *name)
 {
     struct stage *stage = calloc(1, sizeof *stage);
-    struct seat_page *page = seat_page_make();
+    struct shared_page *page = shared_page_make();
     struct real_result *result = &request->told[request->told_count];
     if (stage == NULL || page == NULL) {
         free(stage);
-        seat_page_free(page);
+        shared_page_free(page);
         return complain(name, "not enough memory");
     }
     *result = (struct real_result){.sabotage = request->sabotage};
@@ -505,7 +505,7 @@ static int run_scenario(struct request *request, const char *name)
         request->told_count = (request->told_count + 1) % TOLD_MAX;
         run_free(&stage->run);
     }
-    seat_page_free(page);
+    shared_page_free(page);
     free(stage);
     return status;
 }

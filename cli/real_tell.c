@@ -3,17 +3,18 @@
 
 #include "cli/cli.h"
 #include "cli/results.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 static const struct {
-    enum seat_moment moment;
+    enum shared_moment moment;
     const char *text;
-} sides[SWEEP_SIDES] = {{SEAT_BEFORE_BEGIN, "before begin"},
-                        {SEAT_BEFORE_COMMIT, "before commit"},
-                        {SEAT_AFTER_COMMIT, "after commit"}};
+} sides[SWEEP_SIDES] = {{SHARED_BEFORE_BEGIN, "before begin"},
+                        {SHARED_BEFORE_COMMIT, "before commit"},
+                        {SHARED_AFTER_COMMIT, "after commit"}};
 
 uint64_t real_tell_counted(const struct chaos_report *report)
 {
@@ -47,8 +48,8 @@ static void add_kills(json_t *fired, const struct chaos_report *report)
 {
     uint64_t inside = 0, after = 0;
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
-        inside += report->points[b][SEAT_BEFORE_COMMIT];
-        after += report->points[b][SEAT_AFTER_COMMIT];
+        inside += report->points[b][SHARED_BEFORE_COMMIT];
+        after += report->points[b][SHARED_AFTER_COMMIT];
     }
     add_count(fired, fault_get(FAULT_CRASH_BEFORE_BEGIN)->name,
               report->counted[CHAOS_KILL_AT_POINT] - inside - after);
@@ -59,13 +60,13 @@ static void add_kills(json_t *fired, const struct chaos_report *report)
 /* What became of answers that were lost is the server's to say. */
 static uint64_t fired_by(const struct real_result *result, enum chaos_kind kind)
 {
-    return kind == CHAOS_CUT_LATE    ? result->fates.committed
-           : kind == CHAOS_CUT_EARLY ? result->fates.lost
+    return kind == CHAOS_CUT_LATE    ? result->audit.committed
+           : kind == CHAOS_CUT_EARLY ? result->audit.lost
                                      : result->chaos.counted[kind];
 }
 
-/* The same by the names of the simulation, for whoever shows both. A kill at any instant has none
- * there. */
+/* The same by the names of the simulation, for a page that shows both. A kill at any instant has
+ * none there. */
 static json_t *fired_of(const struct real_result *result)
 {
     json_t *fired = json_object();
@@ -89,16 +90,14 @@ static json_t *natural_of(const struct chaos_report *report)
                      (json_int_t)report->natural[ABORT_CONNECTIONS]);
 }
 
-static json_t *fates_of(const struct fates *fates)
+static void add_audit(json_t *line, const struct outcome_audit *audit)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledged",
-                     (json_int_t)fates->acknowledged, "forgotten", (json_int_t)fates->forgotten,
-                     "unknown_committed", (json_int_t)fates->committed, "unknown_lost",
-                     (json_int_t)fates->lost, "asked", (json_int_t)fates->asked, "contradictions",
-                     (json_int_t)fates->contradictions, "concluded_done", (json_int_t)fates->done,
-                     "concluded_not_done", (json_int_t)fates->not_done, "misjudged",
-                     (json_int_t)fates->misjudged, "unexplained", (json_int_t)fates->unexplained,
-                     "unnoted", (json_int_t)fates->unnoted);
+    line_add(line, line_acknowledged(audit->acknowledged), line_forgotten(audit->forgotten),
+             line_unknown_committed(audit->committed), line_unknown_lost(audit->lost),
+             line_asked(audit->asked), line_contradictions(audit->contradictions),
+             line_concluded_done(audit->done), line_concluded_not_done(audit->not_done),
+             line_misjudged(audit->misjudged), line_unexplained(audit->unexplained),
+             line_unnoted(audit->unnoted));
 }
 
 /* [["Step 1", "before begin", 1, 369], ...]: a plan's kills do not follow from one another. */
@@ -144,25 +143,23 @@ static json_t *points_of(const struct real_result *result)
 static json_t *line_of(const struct real_result *result, const struct oracle *oracle)
 {
     bool broken = result->status == CLI_BROKEN && result->verdict.breach.broken;
-    json_t *line = json_pack(
-        "{s:s, s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:s?, s:s?, s:o, s:o}", "type",
-        "real", "scenario", result->scenario, "protocol", result->protocol->name, "sabotage",
-        result->sabotage, "runs", (json_int_t)result->runs, "late", (json_int_t)result->late,
-        "expected", (json_int_t)result->expected, "commits", (json_int_t)result->commits, "changes",
-        (json_int_t)result->changes, "turned_away", (json_int_t)result->chaos.turned_away, "status",
-        result->status, "clause", broken ? clause_get(result->verdict.breach.clause)->id : NULL,
-        "why", broken ? result->verdict.breach.why : NULL, "evaluated",
-        counts_evaluated(oracle->evaluated), "seen", counts_seen(oracle->seen));
+    json_t *line = line_make(
+        LINE_REAL, line_scenario(result->scenario), line_protocol(result->protocol->name),
+        line_sabotage(result->sabotage), line_runs(result->runs), line_late(result->late),
+        line_expected(result->expected), line_commits(result->commits),
+        line_changes(result->changes), line_turned_away(result->chaos.turned_away),
+        line_status((uint64_t)result->status),
+        line_clause(broken ? clause_get(result->verdict.breach.clause)->id : NULL),
+        line_why(broken ? result->verdict.breach.why : NULL),
+        line_evaluated(counts_evaluated(oracle->evaluated)), line_seen(counts_seen(oracle->seen)));
     if (result->storms) {
         const struct chaos_report *chaos = &result->chaos;
-        json_object_update_new(
-            line,
-            json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:f, s:o}", "kinds", kinds_of(chaos),
-                      "fired", fired_of(result), "unprovoked", natural_of(chaos), "crash_points",
-                      crash_points_of(chaos), "counted", (json_int_t)real_tell_counted(chaos),
-                      "missed", (json_int_t)chaos->missed, "jobs", (json_int_t)result->jobs,
-                      "seconds", result->seconds, "points", points_of(result)));
-        json_object_update_new(line, fates_of(&result->fates));
+        line_add(line, line_kinds(kinds_of(chaos)), line_fired(fired_of(result)),
+                 line_unprovoked(natural_of(chaos)), line_crash_points(crash_points_of(chaos)),
+                 line_counted(real_tell_counted(chaos)), line_missed(chaos->missed),
+                 line_jobs(result->jobs), line_seconds(result->seconds),
+                 line_points(points_of(result)));
+        add_audit(line, &result->audit);
     }
     return line;
 }
@@ -176,38 +173,38 @@ static const char *words(const struct real_result *result)
         return result->expected > 0 ? "every other promise held"
                                     : "every promise held, data as in the simulation";
     case CLI_BROKEN:
-        return fates_charge(&result->fates);
+        return outcome_audit_charge(&result->audit);
     default:
         return result->late > 0 ? "what it did kept every promise" : "not complete";
     }
 }
 
-static void write_fates(const struct real_result *result)
+static void write_audit(const struct real_result *result)
 {
-    const struct fates *fates = &result->fates;
+    const struct outcome_audit *audit = &result->audit;
     printf("  %" PRIu64 " real faults hit, %" PRIu64 " of the plan did not; %" PRIu64
            " commits acknowledged, %" PRIu64 " of them forgotten\n",
-           real_tell_counted(&result->chaos), result->chaos.missed, fates->acknowledged,
-           fates->forgotten);
+           real_tell_counted(&result->chaos), result->chaos.missed, audit->acknowledged,
+           audit->forgotten);
     printf("  answers to COMMIT lost: %" PRIu64 "; %" PRIu64 " had committed, %" PRIu64
            " had not; pg_xact_status %s the %" PRIu64 " it was asked about\n",
-           fates->committed + fates->lost, fates->committed, fates->lost,
-           fates->contradictions == 0 ? "agrees on" : "contradicts", fates->asked);
+           audit->committed + audit->lost, audit->committed, audit->lost,
+           audit->contradictions == 0 ? "agrees on" : "contradicts", audit->asked);
     printf("  workers found out about %" PRIu64 " of them: %" PRIu64 " done, %" PRIu64
            " not; the server says otherwise of %" PRIu64 "\n",
-           fates->done + fates->not_done, fates->done, fates->not_done, fates->misjudged);
-    if (fates->unexplained > 0) {
+           audit->done + audit->not_done, audit->done, audit->not_done, audit->misjudged);
+    if (audit->unexplained > 0) {
         printf("  after %" PRIu64
-               " of them the sender went on, and nobody is known to have done it\n",
-               fates->unexplained);
+               " of them the sender went on though no transaction is known to have done the work\n",
+               audit->unexplained);
     }
-    if (fates->misjudged > 0) {
+    if (audit->misjudged > 0) {
         printf("  the last of these: %s, taken for %s\n",
-               bundle_name_text((enum bundle_name)fates->wrong.bundle),
-               fates->wrong.concluded == SEAT_DONE ? "done" : "not done");
+               bundle_name_text((enum bundle_name)audit->wrong.bundle),
+               audit->wrong.concluded == SHARED_DONE ? "done" : "not done");
     }
-    if (fates->unnoted > 0) {
-        printf("  for %" PRIu64 " commits there was no room: not looked up\n", fates->unnoted);
+    if (audit->unnoted > 0) {
+        printf("  for %" PRIu64 " commits there was no room: not looked up\n", audit->unnoted);
     }
     if (result->seconds > 0) {
         printf("  %" PRIu64 " jobs in %.1f s, judging not counted: %.0f jobs/s, %.0f commits/s\n",
@@ -250,7 +247,7 @@ static void write_text(const struct real_result *result)
         printf(": %s\n", words(result));
     }
     if (result->storms) {
-        write_fates(result);
+        write_audit(result);
     }
     fflush(stdout);
 }
@@ -380,7 +377,7 @@ static bool gate_points(const struct real_result *results, size_t count,
     for (int b = 0; b < BUNDLE_NAME_COUNT; b++) {
         for (int s = 0; s < SWEEP_SIDES && points.sent[b]; s++) {
             if (points.real[b][s] == 0) {
-                fprintf(stderr, "assay real: gate: %s: nobody was killed at %s, %s\n",
+                fprintf(stderr, "assay real: gate: %s: no worker was killed at %s, %s\n",
                         protocol->name, bundle_name_text((enum bundle_name)b), sides[s].text);
             }
         }

@@ -46,7 +46,7 @@ static int load(const struct request *request, struct evidence *evidence)
  */
 
 /* The last line of what the program wrote: the hash of all above it. A page without it, or with
- * another, was changed by somebody, and nobody's acceptance is written over. */
+ * another, was edited, and an acceptance is never written over. */
 #define SEAL "<!-- written by assay, sha256 of all above: "
 
 static bool is_as_written(const char *text)

@@ -4,6 +4,7 @@
 #include "faults/catalogue.h"
 #include "model/identity.h"
 #include "real/store.h"
+#include "reports/line.h"
 #include "sim/schedule.h"
 
 #include <openssl/evp.h>
@@ -50,34 +51,40 @@ struct results_hash results_hash(const char *bytes, size_t length)
     return hash;
 }
 
-static json_t *program_hash(void)
+static struct results_hash program_hash(void)
 {
     size_t length = 0;
     char *bytes = artefacts_read(program.build.binary, &length);
-    json_t *hash = json_string(bytes == NULL ? "" : results_hash(bytes, length).text);
+    struct results_hash hash = {""};
+    if (bytes != NULL) {
+        hash = results_hash(bytes, length);
+    }
     free(bytes);
     return hash;
 }
 
-static json_t *system_name(void)
+/* False: it has none. */
+static bool system_name(char text[400])
 {
     struct utsname name;
-    char text[400];
     if (uname(&name) != 0) {
-        return json_null();
+        return false;
     }
-    snprintf(text, sizeof text, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
-    return json_string(text);
+    snprintf(text, 400, "%.60s %.100s %.60s", name.sysname, name.release, name.machine);
+    return true;
 }
 
-static json_t *moment(void)
-{
+struct moment {
     char text[32];
+};
+static struct moment moment_now(void)
+{
+    struct moment moment;
     time_t now = time(NULL);
     struct tm parts;
     gmtime_r(&now, &parts);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return json_string(text);
+    strftime(moment.text, sizeof moment.text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return moment;
 }
 
 static json_t *fault_groups(void)
@@ -93,21 +100,20 @@ static json_t *fault_groups(void)
 static json_t *begin_line(const struct results_plan *plan)
 {
     const struct results_build *build = &program.build;
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "type",
-                  "begin", "verb", plan->verb->name, "command", program.command, "made", moment(),
-                  "assay", build->version, "commit", build->commit, "dirty", build->dirty,
-                  "compiler", build->compiler, "flags", build->flags, "clauses_hash",
-                  build->clauses_hash, "errata_hash", build->errata_hash, "binary_hash",
-                  program_hash(), "system", system_name(), "fault_groups", fault_groups());
-    json_object_set_new(line, "versions",
-                        json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
-                                  FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
-                                  PCG_VERSION, "schedule", SCHEDULE_VERSION));
-    json_object_set_new(line, "expects_finding", json_boolean(program.expects_finding));
+    char system[400];
+    json_t *versions = json_pack("{s:i, s:i, s:i, s:i, s:i}", "choice", CHOICE_VERSION, "fault",
+                                 FAULT_VERSION, "identity", IDENTITY_VERSION, "generator",
+                                 PCG_VERSION, "schedule", SCHEDULE_VERSION);
+    json_t *line = line_make(
+        LINE_BEGIN, line_verb(plan->verb->name), line_command(program.command),
+        line_made(moment_now().text), line_assay(build->version), line_commit(build->commit),
+        line_dirty(build->dirty), line_compiler(build->compiler), line_flags(build->flags),
+        line_clauses_hash(build->clauses_hash), line_errata_hash(build->errata_hash),
+        line_binary_hash(program_hash().text), line_system(system_name(system) ? system : NULL),
+        line_fault_groups(fault_groups()), line_versions(versions),
+        line_expects_finding(program.expects_finding));
     if (plan->jobs > 0) {
-        json_object_set_new(line, "jobs", json_integer((json_int_t)plan->jobs));
-        json_object_set_new(line, "base_seed", json_integer((json_int_t)plan->base_seed));
+        line_add(line, line_jobs(plan->jobs), line_base_seed(plan->base_seed));
     }
     return line;
 }
@@ -133,17 +139,17 @@ void results_note_begin(struct artefacts *results, const struct cli_verb *verb)
 
 void results_note_end(struct artefacts *results, int status)
 {
-    artefacts_note(results, json_pack("{s:s, s:i, s:f}", "type", "end", "status", status, "seconds",
-                                      artefacts_seconds(results)));
+    artefacts_note(results, line_make(LINE_END, line_status((uint64_t)status),
+                                      line_seconds(artefacts_seconds(results))));
 }
 
 void results_note_server(struct artefacts *results, const char *dsn)
 {
     char version[STORE_PG_VERSION_SIZE];
     struct store_pg_problem problem;
-    /* one that does not answer is told by whoever needs it next */
+    /* a server that does not answer is reported by its next use */
     if (results->folder != NULL && store_pg_version(dsn, version, &problem)) {
-        artefacts_note(results, json_pack("{s:s, s:s}", "type", "server", "postgresql", version));
+        artefacts_note(results, line_make(LINE_SERVER, line_postgresql(version)));
     }
 }
 

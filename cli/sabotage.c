@@ -3,6 +3,7 @@
 #include "cli/real.h"
 #include "cli/results.h"
 #include "cli/run_options.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 #include "verify/hunt.h"
 #include "verify/interrupt.h"
@@ -97,7 +98,7 @@ static int check_names(const struct request *request)
     return CLI_OK;
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void write_unfound(const struct trial *trial)
 {
@@ -245,14 +246,11 @@ static const struct trial *typical(const struct hunt *hunt, enum clause_id claus
 static void write_alone(const struct request *request, enum clause_id clause,
                         const struct kill *kill, const struct sabotage *by)
 {
-    json_t *line = json_pack("{s:s, s:s, s:b}", "type", "alone", "clause", clause_get(clause)->id,
-                             "found", kill->found);
+    json_t *line =
+        line_make(LINE_ALONE, line_clause(clause_get(clause)->id), line_is_found(kill->found));
     if (kill->found) {
-        json_object_set_new(line, "name", json_string(by->name));
-        json_object_set_new(line, "scenario", json_string(kill->scenario));
-        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
-        json_object_set_new(line, "schedules", json_integer((json_int_t)kill->schedules));
-        json_object_set_new(line, "why", json_string(kill->breach.why));
+        line_add(line, line_name(by->name), line_scenario(kill->scenario), line_seed(kill->seed),
+                 line_schedules(kill->schedules), line_why(kill->breach.why));
     }
     artefacts_line(request->results, line);
 }
@@ -376,16 +374,16 @@ static void write_summary_line(const struct request *request, const struct hunt 
                                 json_integer((json_int_t)summary->kills[c]));
         }
     }
-    json_t *line = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "type",
-                             "summary", "every_sabotage", is_whole(request), "sabotages",
-                             (json_int_t)hunt->count, "found", (json_int_t)summary->all[FATE_FOUND],
-                             "equivalent", (json_int_t)summary->all[FATE_EQUIVALENT], "not_shown",
-                             (json_int_t)summary->all[FATE_NOT_SHOWN], "survived",
-                             (json_int_t)summary->all[FATE_SURVIVED], "wrongly_equivalent",
-                             (json_int_t)summary->all[FATE_NOT_EQUIVALENT], "sound_breaks",
-                             (json_int_t)summary->disputed, "kills", kills);
-    json_object_set_new(line, "protocols", protocols_json(summary));
-    artefacts_line(request->results, line);
+    const size_t *fates = summary->all;
+    artefacts_line(request->results,
+                   line_make(LINE_SABOTAGE_SUMMARY, line_every_sabotage(is_whole(request)),
+                             line_sabotages(hunt->count), line_found(fates[FATE_FOUND]),
+                             line_equivalents(fates[FATE_EQUIVALENT]),
+                             line_not_shown(fates[FATE_NOT_SHOWN]),
+                             line_survived(fates[FATE_SURVIVED]),
+                             line_wrongly_equivalent(fates[FATE_NOT_EQUIVALENT]),
+                             line_sound_breaks(summary->disputed), line_kills(kills),
+                             line_protocols(protocols_json(summary))));
 }
 
 /* ---- two strategies side by side ------------------------------------------------------------- */
@@ -490,8 +488,8 @@ static int hunt_and_tell(const struct request *request, struct hunt *hunt)
                                                 : CLI_OK;
 }
 
-/* On PostgreSQL nobody draws the schedule, so only those are asked for that break a promise whoever
- * runs when. */
+/* On PostgreSQL the schedule is not drawn, so only those are hunted that break a promise in every
+ * schedule. */
 static int hunt_on_server(const struct request *request)
 {
     static const char *const sure[] = {"unbundled-step2",

@@ -16,7 +16,7 @@ struct server_request {
     bool clean;       /* first remove what killed processes left on the one that is named */
     bool keep;        /* leave the private one, and say how to connect */
     bool fsync;       /* the private one survives a crash of the machine, too; slower */
-    /* For whoever does more with the private one than connect; NULL, 0: nobody does. */
+    /* For a verb that does more with the private server than connect; NULL, 0: none. */
     struct cluster *cluster; /* where it is held; may be another when `what` returns */
     const char *settings;    /* more lines for postgresql.conf */
     int max_connections;

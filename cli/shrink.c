@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/replay.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "verify/one_run.h"
 
 #include <inttypes.h>
@@ -72,13 +73,12 @@ static int write_schedule(const struct request *request, const struct schedule *
 static void write_json(const struct request *request, const struct schedule *schedule,
                        const struct shrink_report *report)
 {
-    json_line_write(stdout, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "type", "shrink",
-                                      "to", request->to, "clause", clause_get(schedule->broken)->id,
-                                      "steps_before", (json_int_t)report->steps_before, "steps",
-                                      (json_int_t)report->steps_after, "choices_before",
-                                      (json_int_t)report->choices_before, "choices",
-                                      (json_int_t)report->choices_after, "tried",
-                                      (json_int_t)report->tried));
+    json_line_write(
+        stdout,
+        line_make(LINE_SHRINK, line_to(request->to), line_clause(clause_get(schedule->broken)->id),
+                  line_steps_before(report->steps_before), line_steps(report->steps_after),
+                  line_choices_before(report->choices_before), line_choices(report->choices_after),
+                  line_tried(report->tried)));
 }
 
 static void tell(const struct request *request, struct schedule *schedule,

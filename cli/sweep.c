@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/results.h"
 #include "cli/run_options.h"
+#include "reports/line.h"
 #include "verify/counts.h"
 #include "verify/interrupt.h"
 #include "verify/live.h"
@@ -110,8 +111,7 @@ static json_t *points_json(const struct sweep_report *report)
 static void write_line(const struct request *request, struct artefacts *results,
                        const struct run *run, const struct sweep_report *report)
 {
-    char digest[17], seed[24];
-    snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
+    char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, request->seed);
     json_t *points = json_array(), *kinds = json_object();
     for (unsigned d = 0; d < request->depth; d++) {
@@ -121,21 +121,18 @@ static void write_line(const struct request *request, struct artefacts *results,
         json_object_set_new(kinds, fault_get(sweep_sides[side])->name,
                             json_integer((json_int_t)fired_in(report, side)));
     }
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:s?, s:I, s:o, s:I, s:I, s:I, s:s, s:b, s:s?}", "type", "sweep",
-                  "scenario", request->scenario, "seed", seed, "sabotage", request->sabotage,
-                  "transactions", (json_int_t)report->transactions, "points", points, "runs",
-                  (json_int_t)report->runs, "steps", (json_int_t)report->steps, "crashes",
-                  (json_int_t)fired(report), "digest", digest, "broken", report->broken, "clause",
-                  report->broken ? clause_get(report->breach.breach.clause)->id : NULL);
-    json_object_set_new(line, "complete", json_boolean(!interrupt_seen()));
-    json_object_set_new(line, "depth", json_integer((json_int_t)request->depth));
+    json_t *line = line_make(
+        LINE_SWEEP, line_scenario(request->scenario), line_seed_digits(seed),
+        line_sabotage(request->sabotage), line_transactions(report->transactions),
+        line_points(points), line_runs(report->runs), line_steps(report->steps),
+        line_crashes(fired(report)), line_digest(report->digest), line_is_broken(report->broken),
+        line_clause(report->broken ? clause_get(report->breach.breach.clause)->id : NULL),
+        line_complete(!interrupt_seen()), line_depth(request->depth));
     counts_form(line, run->scenario);
-    json_object_set_new(line, "protocol", json_string(run->scenario->protocol->name));
-    json_object_set_new(line, "fired", kinds);
-    json_object_set_new(line, "crash_points", points_json(report));
-    json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));
-    json_object_set_new(line, "seen", counts_seen(run->oracle.seen));
+    line_add(line, line_protocol(run->scenario->protocol->name), line_fired(kinds),
+             line_crash_points(points_json(report)),
+             line_evaluated(counts_evaluated(run->oracle.evaluated)),
+             line_seen(counts_seen(run->oracle.seen)));
     artefacts_line(results, line);
 }
 
@@ -180,7 +177,7 @@ static void tell(const struct request *request, struct schedule *schedule,
                           .reproduce = again.text,
                           .quiet = request->json,
                           .results = results,
-                          .counted = true};
+                          .caller_writes_run = true};
     one_run(&one, &status);
     fputs(request->json ? "" : "\n", stdout);
 }

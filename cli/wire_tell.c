@@ -1,5 +1,7 @@
 #include "cli/wire_tell.h"
 
+#include "reports/line.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,15 +90,15 @@ void wire_tell_trace(void *context, const struct probe_trace *trace)
     }
     for (size_t i = 0; i < trace->count; i++) {
         const struct trial_commit *commit = &trace->commits[i];
-        artefacts_line(tell->results, json_pack("{s:s, s:s#, s:i, s:s}", "type", "commit", "worker",
-                                                &commit->worker, (size_t)1, "number",
-                                                (int)commit->ordinal, "statements", commit->name));
+        const char worker[2] = {commit->worker, '\0'};
+        artefacts_line(tell->results,
+                       line_make(LINE_COMMIT, line_worker(worker), line_number(commit->ordinal),
+                                 line_statements_text(commit->name)));
     }
     artefacts_line(tell->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I}", "type", "recording", "commits",
-                             (json_int_t)trace->count, "second", (json_int_t)trace->second_count,
-                             "agreed", (json_int_t)trace->agreed, "background",
-                             (json_int_t)trace->background.count));
+                   line_make(LINE_RECORDING, line_commits(trace->count),
+                             line_second(trace->second_count), line_agreed(trace->agreed),
+                             line_background(trace->background.count)));
     if (!tell->quiet) {
         clear_progress(tell);
         print_trace(tell->subject, trace);
@@ -205,13 +207,13 @@ static void keep_finding(const struct wire_tell *tell, const struct probe_findin
         free(text);
     }
     artefacts_line(tell->results,
-                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:b, s:s, s:s}",
-                             "type", "finding", "name", name, "scenario", tell->path, "clause",
-                             finding->broken, "oracle", "wire", "kind", kind_of(tell, finding),
-                             "why", finding->text, "runs", (json_int_t)finding->runs, "again_of",
-                             (int)finding->repeated, "again_broken", (int)finding->again,
-                             "control_held", (int)finding->control_held, "commit", finding->commit,
-                             "again", line));
+                   line_make(LINE_FINDING, line_name(name), line_scenario(tell->path),
+                             line_clause(finding->broken), line_oracle("wire"),
+                             line_kind(kind_of(tell, finding)), line_why(finding->text),
+                             line_runs(finding->runs), line_again_of(finding->repeated),
+                             line_again_broken(finding->again),
+                             line_control_held(finding->control_held), line_commit(finding->commit),
+                             line_again(line)));
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
@@ -288,11 +290,10 @@ void wire_tell_sweep(const struct wire_tell *tell, const struct probe_result *re
     }
     tell_known(tell, result);
     artefacts_line(tell->results,
-                   json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "type", "wire",
-                             "scenario", tell->path, "runs", (json_int_t)result->runs, "planned",
-                             (json_int_t)result->planned, "hit", (json_int_t)result->hit, "missed",
-                             (json_int_t)result->missed, "failed", (json_int_t)result->failed,
-                             "findings", (json_int_t)counted, "seconds", result->seconds));
+                   line_make(LINE_WIRE, line_scenario(tell->path), line_runs(result->runs),
+                             line_planned(result->planned), line_hit(result->hit),
+                             line_missed(result->missed), line_failed(result->failed),
+                             line_findings(counted), line_seconds(result->seconds)));
     if (!tell->quiet) {
         print_sum(tell, result);
     }

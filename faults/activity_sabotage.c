@@ -103,9 +103,10 @@ static const struct sabotage named[] = {
     [TORN_ROLLBACK] = {.name = "torn-rollback",
                        .about = "a transaction that does not commit leaves half of its writes",
                        .scenario = "tree-3"},
-    [STEP3_BY_SEMAPHORE] = {.name = "step3-by-semaphore",
-                            .about = "Step 3 runs when the semaphore is 0, whoever closed the job",
-                            .scenario = "tree-3"},
+    [STEP3_BY_SEMAPHORE] =
+        {.name = "step3-by-semaphore",
+         .about = "Step 3 runs when the semaphore is 0, not when its GUID closed the job",
+         .scenario = "tree-3"},
     [EAGER_COMPLETION] = {.name = "eager-completion",
                           .about = "Step 3 runs after every Step 2",
                           .scenario = "tree-3"},

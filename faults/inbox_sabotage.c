@@ -80,7 +80,8 @@ static const struct sabotage_reason equivalents[] = {
     {"inbox.send/repeat", "a message that is sent twice is one that comes twice"},
     {"inbox.send/split-after/open-account", "an account that nothing is sent to yet owes nothing"},
     {"inbox.ack/repeat", "the message is gone already"},
-    {"inbox.ack/unguard/ack.1", "who acks has applied the message, whoever holds it now"},
+    {"inbox.ack/unguard/ack.1",
+     "a worker that acks has applied the message, with or without the claim"},
 };
 
 const struct sabotage_book sabotage_book_inbox = {SABOTAGE_BOOK(named, shapes, equivalents),

@@ -326,7 +326,7 @@ static const struct sabotage_reason equivalents[] = {
     {"key.release/drop/change-key.4", "a release decides against no child, and adds 0"},
     {"key.ack/repeat", "the message is gone already"},
     {"key.ack/unguard/ack.1",
-     "who acks has done what the message asks for, or found it done, whoever holds it now"},
+     "a worker that acks has done what the message asks for, or found it done"},
 };
 
 const struct sabotage_book sabotage_book_key = {

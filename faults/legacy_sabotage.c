@@ -34,8 +34,7 @@ static const struct sabotage named[] = {
                            .about = "entries are counted without a look at the ceilings (E-LEG-2)",
                            .scenario = "legacy-ceilings"},
     [PARENT_RESETS] = {.name = "legacy-parent-resets",
-                       .about = "whoever saves an integer again sets it back to its start "
-                                "(LEG-9)",
+                       .about = "an integer that is saved again is set back to its start (LEG-9)",
                        .scenario = "legacy"},
     [LATE_NOT_UNDONE] = {.name = "legacy-late-call-not-undone",
                          .about = "a call after success is turned away and its entry left counted",
@@ -247,13 +246,14 @@ static const struct sabotage_reason equivalents[] = {
     {"legacy.save/drop/save.3", INSERTED_WITH},
     {"legacy.save/stale/save.4", FOR_SIGHT},
     {"legacy.undo/ack-before",
-     "whoever dies in between leaves the entry counted, as the design does without it (LEG-7)"},
+     "a crash in between leaves the entry counted, as the design does without it (LEG-7)"},
     {"legacy.read/repeat", "a read changes nothing"},
     {"legacy.ack/repeat", "the message is gone already"},
-    {"legacy.ack/unguard/ack.1", "who acks has done all there is to do, whoever holds it now"},
+    {"legacy.ack/unguard/ack.1",
+     "a worker that acks has done all there is to do, with or without the claim"},
     {"legacy.escalate/repeat", "the message is gone already"},
     {"legacy.escalate/unguard/ack.1",
-     "who gives up has found the ceiling, whoever holds the message now"},
+     "a worker that gives up has found the ceiling, with or without the claim"},
 };
 
 static const struct sabotage_reason differing[] = {

@@ -23,7 +23,7 @@ enum {
 
 static const struct sabotage named[] = {
     [LATE_RESULT_ACCEPTED] = {.name = "late-result-accepted",
-                              .about = "a result is taken from whoever brings it, without a token",
+                              .about = "a result is taken from any worker, without a token",
                               .scenario = "seq"},
     [SECOND_TERMINAL_EVENT] = {.name = "second-terminal-event",
                                .about = "a failure emits its event, retried or not",

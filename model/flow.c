@@ -381,6 +381,30 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
                     worker->message[1 + MESSAGE_EPOCH]);
         break;
     }
+    CHECK_ALL(flow_bundle_check(next));
+}
+
+/* A row that is there is locked; else one is inserted, or a row is only looked at. */
+static bool locks(const struct op *op)
+{
+    return op->kind == OP_TEST || op->kind == OP_ADD || op->kind == OP_SET ||
+           op->kind == OP_DELETE || op->kind == OP_CLAIM || op->kind == OP_ADVISORY;
+}
+
+void flow_bundle_check(const struct bundle *bundle)
+{
+    const struct op *first = NULL;
+    bool inserted = false;
+    for (uint8_t c = 0; c < bundle->count; c++) {
+        const struct primitive *primitive = &primitive_table[bundle->calls[c].primitive];
+        for (uint8_t o = 0; o < primitive->op_count; o++) {
+            const struct op *op = &primitive->ops[o];
+            first = first == NULL && locks(op) ? op : first;
+            CHECK(!locks(op) || (c == 0 && !inserted));                                /* FL2 */
+            CHECK(!locks(op) || (op->table == first->table && op->key == first->key)); /* FL2 */
+            inserted = inserted || op->kind == OP_INSERT || op->kind == OP_RECORD;
+        }
+    }
 }
 
 /* ---- a worker: what it makes of an outcome --------------------------------------------------- */

@@ -116,6 +116,9 @@ struct flow_worker {
 
 /* Asserts (FL1), and that it gives up after its tries. */
 void flow_check(const struct flow_worker *worker);
+/* Asserts (FL2) of what a worker sends: the first call alone touches a row that is there already,
+ * one row, and nothing is inserted before that. */
+void flow_bundle_check(const struct bundle *bundle);
 
 extern const struct protocol protocol_key;
 

@@ -641,7 +641,10 @@ static void take_of_worker(struct actor *actor, const struct rules *rules,
 {
     struct pipeline_worker *worker = ACTOR_IS(actor, pipeline_worker);
     if (worker->trespassed) {
+        const struct pipeline_worker before = *worker;
         take_trespass(worker, last);
+        CHECK_ALL(pipeline_trespass_check(&before, worker, last));
+        (void)before;
         return;
     }
     switch ((enum pipeline_state)worker->state) {

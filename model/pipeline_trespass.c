@@ -120,3 +120,23 @@ void pipeline_trespass_build(const struct pipeline_worker *worker, unsigned whic
         params[p] = value_of(worker, trespasses[at].params[p], at);
     }
 }
+
+static bool same_request(const struct pipeline_worker *before, const struct pipeline_worker *after)
+{
+    bool same = before->state == after->state && before->refusal == after->refusal &&
+                before->why == after->why && before->follows == after->follows &&
+                before->flipped == after->flipped && before->found == after->found;
+    for (int i = 0; i < 1 + MESSAGE_COLUMNS; i++) {
+        same = same && before->message[i] == after->message[i];
+    }
+    return same;
+}
+
+void pipeline_trespass_check(const struct pipeline_worker *before,
+                             const struct pipeline_worker *after, const struct outcome *last)
+{
+    bool aborted = last->kind == OUTCOME_ABORTED;
+    CHECK(after->trespass == 0 && !after->trespassed);
+    CHECK(aborted || same_request(before, after));   /* TP2 */
+    CHECK(aborted || before->tries == after->tries); /* TP2 */
+}

@@ -18,4 +18,8 @@ unsigned pipeline_trespass_count(const struct pipeline_worker *worker);
 void pipeline_trespass_build(const struct pipeline_worker *worker, unsigned which,
                              struct bundle *next);
 
+/* Asserts (TP2) once its outcome was taken. */
+void pipeline_trespass_check(const struct pipeline_worker *before,
+                             const struct pipeline_worker *after, const struct outcome *last);
+
 #endif

@@ -12,8 +12,8 @@
  *
  * (PM1) A test and the write that hangs on it are one operation: no other transaction comes between
  *       (ACL-43, E-ACL-5).
- * (PM2) An operation returns the cell as it now is, also when its test missed: whoever was too late
- *       still learns where things stand (E-ACL-26).
+ * (PM2) An operation returns the cell as it now is, also when its test missed: a call that came too
+ *       late still learns the state (E-ACL-26).
  * (PM3) Rows are touched in one order everywhere: message, activity, GUID, job, then task and
  *       inserts (E-ACL-28).
  * (PM4) Nothing here knows a digit: weights and ceilings are parameters. The one exception is

@@ -14,12 +14,7 @@ const uint8_t seq_rules_contract[SEQ_STATES][SEQ_STATES] = {
     [SEQ_CANCEL] = {[SEQ_COMMITTED] = SEQ_MOVE_COMMIT_CANCEL},
 };
 
-static const char *const state_names[SEQ_STATES] = {
-    [SEQ_UNSEEN] = "UNSEEN",          [SEQ_DISPATCHED] = "DISPATCHED",
-    [SEQ_IN_FLIGHT] = "IN_FLIGHT",    [SEQ_SUCCESS] = "TERMINAL_SUCCESS",
-    [SEQ_SKIP] = "TERMINAL_SKIP",     [SEQ_FAIL] = "TERMINAL_FAIL",
-    [SEQ_CANCEL] = "TERMINAL_CANCEL", [SEQ_COMMITTED] = "COMMITTED",
-};
+static const char *const state_names[SEQ_STATES] = {SEQ_STATE_NAMES};
 
 const char *seq_rules_state_name(enum seq_state state)
 {

@@ -31,6 +31,12 @@ enum seq_state {
     SEQ_STATES = 8
 };
 
+/* By state. */
+#define SEQ_STATE_NAMES                                                                            \
+    [SEQ_UNSEEN] = "UNSEEN", [SEQ_DISPATCHED] = "DISPATCHED", [SEQ_IN_FLIGHT] = "IN_FLIGHT",       \
+    [SEQ_SUCCESS] = "TERMINAL_SUCCESS", [SEQ_SKIP] = "TERMINAL_SKIP",                              \
+    [SEQ_FAIL] = "TERMINAL_FAIL", [SEQ_CANCEL] = "TERMINAL_CANCEL", [SEQ_COMMITTED] = "COMMITTED"
+
 /* The 12 legal moves, numbered as the transition contract numbers them. */
 enum seq_move {
     SEQ_MOVE_NONE,           /* not a legal move */

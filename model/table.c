@@ -2,41 +2,79 @@
 
 #include "model/check.h"
 #include "model/primitive.h"
+#include "model/seq_rules.h"
 
 _Static_assert(TABLE_COUNT <= 64, "a set of tables is 64 bits");
-
 _Static_assert(ROW_COLUMNS_MAX <= 32, "a set of columns is 32 bits");
 
-#define TIMES(id, columns)
+/* Each description is read several times; a pass defines what it wants to see. */
+#define NAMES(list, ...)
+#define TABLE(id, text, ...)
+#define FOREIGN_KEY(id, column, parent)
+#define WORDS(id, ...)
+
+/* ---- names of values ------------------------------------------------------------------------- */
+
+#define ENTRY_STATUS_NAME(id, text) [STATUS_##id] = text,
+#undef NAMES
+#define NAMES(list, ...) static const char *const names_##list[] = {__VA_ARGS__};
+#include "model/tables.def"
+#undef NAMES
+#define NAMES(list, ...)
+
+/* ---- tables and columns ---------------------------------------------------------------------- */
+
+#define KIND_NUMBER      COLUMN_NUMBER
+#define KIND_COUNT       COLUMN_COUNT
+#define KIND_ONCE        COLUMN_ONCE
+#define KIND_FLAG        COLUMN_FLAG
+#define KIND_BITS        COLUMN_BITS
+#define KIND_TIME        COLUMN_TIME
+#define KIND_STAMP       COLUMN_STAMP
+#define KIND_DATA        COLUMN_DATA
+#define KIND_ID          COLUMN_ID
+#define KIND_REF(table)  COLUMN_REF, TABLE_##table
+#define KIND_LEDGER(how) COLUMN_LEDGER, DIGITS_##how
+#define KIND_ENUM(list)  COLUMN_ENUM, 0, names_##list, sizeof names_##list / sizeof *names_##list
+
+#define COLUMN(table, column, text, what) [table##_##column] = {text, KIND_##what},
+#undef TABLE
+#define TABLE(id, text, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
 static const struct table tables[TABLE_COUNT] = {
-#define TABLE(id, text, parent, ...) [TABLE_##id] = {text, id##_COLUMNS, {__VA_ARGS__}},
 #include "model/tables.def"
-#undef TABLE
 };
-
-#define PARENT(column, table)                                                                      \
-    {                                                                                              \
-        column, table, true                                                                        \
-    }
-#define NO_PARENT                                                                                  \
-    {                                                                                              \
-        0, 0, false                                                                                \
-    }
-const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
-#define TABLE(id, text, parent, ...) [TABLE_##id] = parent,
-#include "model/tables.def"
+#undef COLUMN
 #undef TABLE
-};
 
-#undef TIMES
-#define COLUMN_BIT(column) (UINT32_C(1) << (column))
+/* A set is or'ed of the columns of one kind. */
+#define FIRST(first, ...)                 first
+#define IF_TIME(column, ...)              | (uint32_t)(FIRST(__VA_ARGS__, 0) == COLUMN_TIME) << (column)
+#define COLUMN(table, column, text, what) IF_TIME(table##_##column, KIND_##what)
+#define TABLE(id, text, ...)              [TABLE_##id] = 0 __VA_ARGS__,
 static const uint32_t times[TABLE_COUNT] = {
-#define TABLE(id, text, parent, ...)
-#define TIMES(id, columns) [TABLE_##id] = (columns),
 #include "model/tables.def"
-#undef TABLE
-#undef TIMES
 };
+#undef TABLE
+#define TABLE(id, text, ...)
+
+/* ---- foreign keys and words ------------------------------------------------------------------ */
+
+#undef FOREIGN_KEY
+#define FOREIGN_KEY(id, column, parent) [TABLE_##id] = {id##_##column, TABLE_##parent, true},
+const struct foreign_key primitive_foreign_keys[TABLE_COUNT] = {
+#include "model/tables.def"
+};
+#undef FOREIGN_KEY
+#define FOREIGN_KEY(id, column, parent)
+
+#define BIT(column) (UINT32_C(1) << (column))
+#undef WORDS
+#define WORDS(id, ...) [TABLE_##id] = {__VA_ARGS__},
+static const struct table_words words[TABLE_COUNT] = {
+#include "model/tables.def"
+};
+
+/* ---- looking --------------------------------------------------------------------------------- */
 
 uint32_t table_times(enum row_table table)
 {
@@ -48,4 +86,32 @@ const struct table *table_get(enum row_table table)
 {
     CHECK((size_t)table < TABLE_COUNT);
     return &tables[table];
+}
+
+const struct table_words *table_words(enum row_table table)
+{
+    CHECK((size_t)table < TABLE_COUNT);
+    return &words[table];
+}
+
+const struct column *table_column(enum row_table table, int column)
+{
+    CHECK(column >= 0 && (uint32_t)column < table_get(table)->columns); /* TD1 */
+    return &tables[table].column[column];
+}
+
+const char *column_value_name(const struct column *column, int64_t value)
+{
+    bool known = column->kind == COLUMN_ENUM && value >= 0 && value < (int64_t)column->name_count;
+    return known ? column->names[value] : NULL;
+}
+
+const char *column_ledger_name(enum column_ledger ledger)
+{
+    static const char *const names[DIGITS_KINDS] = {[DIGITS_ACTIVITY] = "activity",
+                                                    [DIGITS_GUID] = "guid",
+                                                    [DIGITS_LEGACY] = "legacy",
+                                                    [DIGITS_KEY] = "key"};
+    CHECK((size_t)ledger < DIGITS_KINDS);
+    return names[ledger];
 }

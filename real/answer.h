@@ -1,15 +1,15 @@
-/* What a server's answer to a bundle means: pure, so that every way to lose a connection can be a
- * line of a table in a test.
+/* Maps a server's answer to a bundle to an outcome. The function is pure, so that every way to lose
+ * a connection is a line of a table in a test.
  *
- * A loss is never told by SQLSTATE or connection state alone: libpq gives a null SQLSTATE for a
- * connection that broke, 57P01 on the first result and nothing after it, and says that a dead
- * connection is well until it is used. What is certain is where in the pipeline's stream of
- * results something was said.
+ * Neither the SQLSTATE nor the connection state proves a loss. libpq gives a null SQLSTATE for a
+ * broken connection, 57P01 on the first result and nothing after it, and reports a dead connection
+ * as open until it is used. The position of an error in the pipeline's stream of results is
+ * certain.
  *
  * (X1) COMMITTED only if COMMIT itself answered with the tag COMMIT. In a failed transaction it
  *      succeeds with the tag ROLLBACK.
  * (X2) ABORTED only if the answer proves that COMMIT was not executed, or failed.
- * (X3) Whatever is neither is UNKNOWN (B3, E-ACL-13). */
+ * (X3) Every other answer is UNKNOWN (B3, E-ACL-13). */
 #ifndef REAL_ANSWER_H
 #define REAL_ANSWER_H
 
@@ -30,7 +30,7 @@ enum answer_place {
 };
 
 struct answer {
-    bool bound;                /* sent by a principal: whatever is refused is an outcome */
+    bool bound;                /* sent by a principal: every refusal is an outcome */
     bool sent;                 /* COMMIT may have left this process */
     bool lost;                 /* the connection is gone */
     enum answer_commit commit; /* how COMMIT was answered */
@@ -39,10 +39,9 @@ struct answer {
     bool fatal;                /* the error ended the session: FATAL or PANIC */
 };
 
-/* True: kind, refusal and aborted of the outcome are filled in. False: the answer is an error that
- * no outcome stands for (a table that is missing, a number out of range): Assay's own statements
- * are wrong. What a principal is told is never that: somebody else made its database, and an error
- * that nobody has classified is for people (E-CUT-16). */
+/* True: kind, refusal and aborted of the outcome are filled in. False: no outcome describes the error
+ * (a missing table, a number out of range): Assay's own statements are wrong. For a principal it is
+ * always true: its database is not Assay's, and an unclassified error goes to people (E-CUT-16). */
 bool answer_outcome(const struct answer *answer, struct outcome *outcome);
 
 #endif

@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #define TICK_NS       1000000 /* between two looks, if nothing happens */
-#define PATIENCE      400     /* transactions after which a fault that nobody came to is dropped, */
+#define PATIENCE      400 /* transactions after which a breakpoint that was not reached is dropped, */
 #define JOB_PATIENCE  20     /* ... and so many for each job: with many, each bundle has its time */
 #define SENT_NS       100000 /* between two looks whether COMMIT is sent */
 #define END_MS        60000  /* for a backend to end: as soon as it is given a processor */
 #define FOLLOW_TRIES  5      /* until a server that has lost a process and restarts has a standby */
 #define CLAIM_MS      100    /* until a message that came again is taken, or left */
 #define TRIES_MAX     200    /* until there are two messages to choose from */
-#define SAFE_TRIES    20000  /* of SENT_NS, until nobody has sent what must be answered */
+#define SAFE_TRIES    20000  /* of SENT_NS, until no COMMIT is under way that must be answered */
 #define TRACES_MAX    256    /* messages whose claims are looked up */
 #define ORPHANS_MAX   64     /* claims of processes that died */
 #define STATUS_LATE   2
@@ -31,15 +31,15 @@
 struct child {
     pid_t pid;           /* 0: there is none */
     bool done;           /* it has ended because nothing was left to do */
-    bool killed;         /* by us, and to be started anew */
-    bool stands;         /* still, at a point, and goes on when it is told, once */
-    int64_t resume_at;   /* it stands still until then; 0: it does not */
+    bool killed;         /* by the supervisor; to be started anew */
+    bool stands;         /* stopped at a breakpoint; continued once */
+    int64_t resume_at;   /* it is stopped until then; 0: it is not */
     int64_t stopped_at;  /* by the store's clock */
-    size_t awaited;      /* 1 + the trace that it stands still for; 0: none */
+    size_t awaited;      /* 1 + the trace that it is stopped for; 0: none */
     int64_t waits_until; /* ... at most */
     bool claimed;        /* ... and held a claim when it was stopped */
-    uint8_t owed; /* 1 + enum chaos_kind: what befell it, and whether it counts is yet to be told */
-    unsigned long aborted, transactions; /* its seat's, when that befell it */
+    uint8_t owed;        /* 1 + enum chaos_kind: a fault whose effect is not known yet */
+    unsigned long aborted, transactions; /* of the page, at that fault */
 };
 
 /* A message that came twice or again: what is looked for in the history when all is over. */
@@ -55,13 +55,13 @@ struct orphan {
 
 struct watch {
     struct chaos *chaos;
-    struct seat_page *page;
+    struct shared_page *page;
     unsigned actors;
     struct child children[PROTOCOL_ACTORS_MAX];
-    struct chaos_fault set[SEAT_SNARES]; /* what each snare is for */
-    uint64_t drop_at[SEAT_SNARES];       /* progress at which it is given up */
-    uint32_t tries[SEAT_SNARES];         /* how often it was set for nothing */
-    size_t next;                         /* of the plan */
+    struct chaos_fault set[SHARED_BREAKPOINTS]; /* what each breakpoint is for */
+    uint64_t drop_at[SHARED_BREAKPOINTS];       /* progress at which it is given up */
+    uint32_t tries[SHARED_BREAKPOINTS];         /* how often it was set for nothing */
+    size_t next;                                /* of the plan */
     struct trace traces[TRACES_MAX];
     size_t trace_count;
     uint32_t copies;                  /* of messages */
@@ -92,41 +92,40 @@ static void count(struct watch *watch, enum chaos_kind kind, bool hit)
     }
 }
 
-/* What the server answers to a victim of this kind; ABORT_NONE: that is not how it is told. */
+/* The abort class by which a fault of this kind counts; ABORT_NONE: it counts otherwise. */
 static enum abort_class answer_to(enum chaos_kind kind)
 {
     return fault_aborts(fault_of_twin(kind));
 }
 
-/* Something befalls a process that stands still: what its transaction is told says whether it
- * counts. */
+/* A fault hits a stopped process: the outcome of its transaction decides whether it counts. */
 static void owe(struct watch *watch, unsigned actor, enum chaos_kind kind)
 {
-    struct seat *seat = &watch->page->seats[actor];
+    struct shared_actor *shared = &watch->page->actors[actor];
     struct child *child = &watch->children[actor];
     child->owed = (uint8_t)(1 + kind);
-    child->aborted = seat->aborted[answer_to(kind)];
-    child->transactions = seat->transactions;
-    seat->struck = SEAT_STRUCK;
+    child->aborted = shared->aborted[answer_to(kind)];
+    child->transactions = shared->transactions;
+    shared->struck = SHARED_STRUCK;
 }
 
-/* Whether it is told by now. A connection that is found gone is one transaction, the one that finds
- * none another. */
+/* Whether the outcome is known by now. With CHAOS_CONNECTIONS a first transaction finds its connection
+ * gone, and the next one finds none. */
 static bool is_told(const struct watch *watch, unsigned actor, bool *hit)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     const struct child *child = &watch->children[actor];
     enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
     enum abort_class class = answer_to(kind);
     if (class == ABORT_NONE) {
-        *hit = seat->struck == SEAT_DEFEATED;
-        return *hit || seat->struck == SEAT_TOLD;
+        *hit = shared->struck == SHARED_DEFEATED;
+        return *hit || shared->struck == SHARED_TOLD;
     }
-    *hit = seat->aborted[class] > child->aborted;
-    return *hit || seat->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
+    *hit = shared->aborted[class] > child->aborted;
+    return *hit || shared->transactions >= child->transactions + 1 + (kind == CHAOS_CONNECTIONS);
 }
 
-/* Counts what a process owes; `last`: it will tell no more. */
+/* Counts the fault of a process if its outcome is known; `last`: no outcome follows. */
 static void collect(struct watch *watch, unsigned actor, bool last)
 {
     struct child *child = &watch->children[actor];
@@ -134,7 +133,7 @@ static void collect(struct watch *watch, unsigned actor, bool last)
     if (child->owed != 0 && (is_told(watch, actor, &hit) || last)) {
         enum chaos_kind kind = (enum chaos_kind)(child->owed - 1);
         child->owed = 0;
-        watch->page->seats[actor].struck = SEAT_UNHARMED;
+        watch->page->actors[actor].struck = SHARED_UNHARMED;
         watch->provoked[answer_to(kind)] += hit;
         count(watch, kind, hit);
     }
@@ -150,7 +149,7 @@ static _Noreturn void live(const struct driver *driver, unsigned actor, pid_t pa
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)signal(SIGINT, SIG_IGN); /* whoever watches ends it */
+    (void)signal(SIGINT, SIG_IGN); /* the supervisor ends it */
     (void)signal(SIGTERM, SIG_IGN);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -167,7 +166,7 @@ static void start(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     *child = (struct child){.pid = 0};
-    watch->page->seats[actor].lives++;
+    watch->page->actors[actor].lives++;
     watch->report->lives++;
     fflush(NULL);
     pid_t parent = getpid();
@@ -197,7 +196,7 @@ static void ended(struct watch *watch, unsigned actor, int status)
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_LATE) {
         watch->end = CHAOS_LATE;
     } else {
-        failed(watch, WIFSIGNALED(status) ? "a worker died, and not by our hand"
+        failed(watch, WIFSIGNALED(status) ? "a worker was killed by an unexpected signal"
                                           : "a worker's store failed");
     }
 }
@@ -215,11 +214,11 @@ static void end_all(struct watch *watch)
             child->pid = 0;
             child->resume_at = 0;
         }
-        watch->page->seats[a].snare = -1;
+        watch->page->actors[a].breakpoint = -1;
     }
 }
 
-/* Until somebody ends or stops, or a while. */
+/* Until a process ends or stops, at most for TICK_NS. */
 static void wait_a_little(void)
 {
     sigset_t children;
@@ -230,15 +229,15 @@ static void wait_a_little(void)
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
-/* Where claims last, whoever was killed lets go of its own. */
+/* Where claims last, the claim of a killed actor is to be released. */
 static void note_orphan(struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    const int claimers[] = {seat->claimer, seat->broken_off};
-    for (int i = 0; i < 2 && watch->chaos->gentle; i++) {
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    const int claimers[] = {shared->claimer, shared->broken_off};
+    for (int i = 0; i < 2 && watch->chaos->claims_last; i++) {
         if (claimers[i] != 0 && watch->orphan_count < ORPHANS_MAX) {
             watch->orphans[watch->orphan_count++] =
-                (struct orphan){.claimer = claimers[i], .last = seat->backend};
+                (struct orphan){.claimer = claimers[i], .last = shared->backend};
         }
     }
 }
@@ -265,11 +264,11 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
     struct child *child = &watch->children[actor];
     child->stopped_at = driver_now() + watch->page->clock;
     child->resume_at = driver_now() + ms;
-    child->claimed = watch->page->seats[actor].holds;
+    child->claimed = watch->page->actors[actor].holds;
 }
 
-/* Its claim is as old as its last transaction at least, which was before it was stopped: whoever
- * stood still for as long as a claim lasts has none any more. */
+/* Its claim began before it was stopped, at its last transaction or earlier. So after a stop as long
+ * as a claim lasts, the claim has lapsed. */
 static void wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -301,14 +300,15 @@ static void leave(struct watch *watch)
     watch->admin = NULL;
 }
 
-/* One that is frozen goes on, to find that it is to end. */
-static bool terminate(struct watch *watch, const struct seat *seat, const struct process *frozen)
+/* A frozen one is continued, so that it ends. */
+static bool terminate(struct watch *watch, const struct shared_actor *shared,
+                      const struct process *frozen)
 {
     char text[80];
     int64_t done = 0;
     snprintf(text, sizeof text, "SELECT pg_terminate_backend(%d, %d)::int::bigint",
-             (int)seat->backend, frozen == NULL ? END_MS : 0);
-    bool told = seat->backend != 0 && admin(watch) != NULL &&
+             (int)shared->backend, frozen == NULL ? END_MS : 0);
+    bool told = shared->backend != 0 && admin(watch) != NULL &&
                 store_pg_ask(watch->admin, text, &done) && done == 1;
     if (frozen != NULL) {
         (void)process_signal(frozen, SIGCONT);
@@ -333,7 +333,7 @@ static bool restart(struct watch *watch, unsigned actor, const struct process *f
     return true;
 }
 
-/* Clients go on while it joins; they are told where it is. */
+/* Clients go on while it joins, and learn the address. */
 static bool follow(struct watch *watch)
 {
     struct cluster_fault why;
@@ -343,7 +343,7 @@ static bool follow(struct watch *watch)
         joined = chaos_server_follow(server, &why);
         if (joined) {
             watch->chaos->driver.dsn = chaos_server_dsn(server);
-            seat_page_move(watch->page, watch->chaos->driver.dsn);
+            shared_page_move(watch->page, watch->chaos->driver.dsn);
         } else {
             wait_a_little();
         }
@@ -369,9 +369,9 @@ static bool fail_over(struct watch *watch, unsigned actor)
     return true;
 }
 
-static bool kill_backend(struct watch *watch, const struct seat *seat)
+static bool kill_backend(struct watch *watch, const struct shared_actor *shared)
 {
-    bool killed = chaos_server_kill_backend(watch->chaos->server, seat->backend);
+    bool killed = chaos_server_kill_backend(watch->chaos->server, shared->backend);
     leave(watch);
     watch->report->crashes += killed;
     return killed;
@@ -381,16 +381,16 @@ static bool kill_backend(struct watch *watch, const struct seat *seat)
 static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
                       const struct process *frozen)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    bool done = kind == CHAOS_TERMINATE      ? terminate(watch, seat, frozen)
-                : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, seat)
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    bool done = kind == CHAOS_TERMINATE      ? terminate(watch, shared, frozen)
+                : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, shared)
                 : kind == CHAOS_RESTART      ? restart(watch, actor, frozen)
                                              : fail_over(watch, actor);
     go_on(watch, actor);
     return done;
 }
 
-/* It has neither ended nor stopped, as far as anybody has told us. */
+/* No end and no stop of the process has been reported. */
 static bool is_going(const struct child *child)
 {
     siginfo_t change = {.si_pid = 0};
@@ -398,27 +398,27 @@ static bool is_going(const struct child *child)
     return told == 0 && change.si_pid == 0;
 }
 
-/* It was told to go on, and does so when it is given a processor, however busy the machine is. */
+/* It was continued, and goes on when it gets a processor. */
 static void await_sent(const struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    while (seat->moment == SEAT_BEFORE_COMMIT && is_going(&watch->children[actor]) &&
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    while (shared->moment == SHARED_BEFORE_COMMIT && is_going(&watch->children[actor]) &&
            !*watch->chaos->interrupted && driver_now() < watch->chaos->driver.give_up_at) {
         nanosleep(&(struct timespec){.tv_nsec = SENT_NS}, NULL);
     }
 }
 
-/* It stands before COMMIT. Its connection's other end does nothing any more, then it goes on and
- * sends: from there on its commit is unanswered, and stays so. */
+/* It is stopped before COMMIT. The server's process is frozen, then it goes on and sends COMMIT,
+ * which stays unanswered. */
 static bool let_send(struct watch *watch, unsigned actor, struct process *frozen)
 {
-    const struct seat *seat = &watch->page->seats[actor];
-    if (!chaos_server_freeze(watch->chaos->server, seat->backend, frozen)) {
+    const struct shared_actor *shared = &watch->page->actors[actor];
+    if (!chaos_server_freeze(watch->chaos->server, shared->backend, frozen)) {
         return false;
     }
     go_on(watch, actor);
     await_sent(watch, actor);
-    if (seat->moment == SEAT_SENT) {
+    if (shared->moment == SHARED_SENT) {
         return true;
     }
     (void)process_signal(frozen, SIGCONT);
@@ -426,13 +426,13 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
     return false;
 }
 
-/* ---- those around -----------------------------------------------------------------------------
+/* ---- the other actors --------------------------------------------------------------------------
  */
 
-/* Stopped from outside, at a moment at which no answer that it must have can be lost. */
+/* Stops it while no answer is under way that it must get. */
 static bool halt_safely(struct watch *watch, unsigned actor)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     struct child *child = &watch->children[actor];
     int status = 0;
     for (int i = 0; i < SAFE_TRIES; i++) {
@@ -443,7 +443,7 @@ static bool halt_safely(struct watch *watch, unsigned actor)
             ended(watch, actor, status);
             return false;
         }
-        if (seat->sending == 0 || (seat->spared & SEAT_SPARED_DOUBT) == 0) {
+        if (shared->sending == 0 || (shared->spared & SHARED_SPARED_DOUBT) == 0) {
             return true;
         }
         (void)kill(child->pid, SIGCONT);
@@ -452,12 +452,12 @@ static bool halt_safely(struct watch *watch, unsigned actor)
     return false;
 }
 
-/* All but the victim, where a scenario spares somebody a lost answer. Those that stand still
- * already are left alone. As bits: who was halted. */
+/* Stops all actors but the victim, where a scenario spares an actor a lost answer. Returns the set of
+ * those; actors that are stopped already are not in it. */
 static uint32_t halt_others(struct watch *watch, unsigned victim)
 {
     uint32_t halted = 0;
-    for (unsigned a = 0; a < watch->actors && watch->chaos->gentle; a++) {
+    for (unsigned a = 0; a < watch->actors && watch->chaos->claims_last; a++) {
         const struct child *child = &watch->children[a];
         if (a != victim && child->pid != 0 && !child->killed && !child->stands &&
             halt_safely(watch, a)) {
@@ -467,14 +467,14 @@ static uint32_t halt_others(struct watch *watch, unsigned victim)
     return halted;
 }
 
-/* One that had come to its snare meanwhile goes on, and the fault misses. */
+/* An actor that reached a breakpoint meanwhile goes on, and the fault misses. */
 static void go_on_others(struct watch *watch, uint32_t halted)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
         if ((halted >> a & 1) != 0) {
-            int number = atomic_exchange(&watch->page->seats[a].snare, -1);
+            int number = atomic_exchange(&watch->page->actors[a].breakpoint, -1);
             if (number >= 0) {
-                watch->page->snares[number].state = SEAT_SNARE_FREE;
+                watch->page->breakpoints[number].state = SHARED_BREAKPOINT_FREE;
                 watch->report->missed++;
             }
             (void)kill(watch->children[a].pid, SIGCONT);
@@ -482,12 +482,12 @@ static void go_on_others(struct watch *watch, uint32_t halted)
     }
 }
 
-/* What comes of it, the victim's transaction tells. */
+/* The outcome of the victim's transaction decides whether it counts. */
 static void strike(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     struct process frozen = {.fd = -1};
-    bool freezes = fault->moment == SEAT_SENT;
+    bool freezes = fault->moment == SHARED_SENT;
     bool ready = kind != CHAOS_FAILOVER || follow(watch);
     owe(watch, actor, kind);
     ready = ready && (!freezes || let_send(watch, actor, &frozen));
@@ -518,12 +518,12 @@ static struct rival rival_of(const struct victim *victim)
 {
     const struct watch *watch = victim->watch;
     unsigned actor = victim->actor;
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     struct rival rival = {.dsn = watch->chaos->driver.dsn,
                           .schema = watch->chaos->driver.schema,
                           .victim = watch->children[actor].pid,
-                          .backend = seat->backend,
-                          .table = (enum row_table)seat->last_table,
+                          .backend = shared->backend,
+                          .table = (enum row_table)shared->last_table,
                           .is_over = has_answer,
                           .of = victim};
     driver_name(&watch->chaos->driver, actor, rival.name);
@@ -558,7 +558,7 @@ static struct queue_at queue_of(struct watch *watch)
                              .now = driver_now() + watch->page->clock};
 }
 
-/* Whether it is claimed shows in the end. */
+/* The history shows at the end whether it was claimed. */
 static bool follow_trace(struct watch *watch, enum chaos_kind kind, struct queue_trace trace)
 {
     if (trace.message == 0 || watch->trace_count == TRACES_MAX) {
@@ -569,7 +569,7 @@ static bool follow_trace(struct watch *watch, enum chaos_kind kind, struct queue
     return true;
 }
 
-/* Its holder stands still until somebody else has taken it, or nobody did for a while. */
+/* Its holder stays stopped until another actor has claimed it, at most for CLAIM_MS. */
 static void await_claim(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -577,7 +577,7 @@ static void await_claim(struct watch *watch, unsigned actor)
     child->waits_until = driver_now() + CLAIM_MS;
 }
 
-/* Whether it is taken by now. */
+/* Whether it is claimed by now. */
 static void look_for_claim(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
@@ -598,39 +598,39 @@ static bool disturb_queue(struct watch *watch, unsigned actor, const struct chao
     struct queue_trace trace = {.message = 0};
     if (at.store != NULL) {
         trace = kind == CHAOS_REDELIVER
-                    ? queue_fault_redeliver(&at, watch->page->seats[actor].claimer)
+                    ? queue_fault_redeliver(&at, watch->page->actors[actor].claimer)
                     : queue_fault_copy(&at, kind == CHAOS_REPLAY, fault->amount, ++watch->copies);
     }
-    seat_page_disturb(watch->page, trace.transaction);
+    shared_page_disturb(watch->page, trace.transaction);
     return follow_trace(watch, kind, trace);
 }
 
-/* The oldest messages are locked, as by somebody who is about to take it, until the victim has its
- * answer. False: there are not two to choose from. */
+/* A rival locks the oldest messages, as a claim would, until the victim has its answer. False: there
+ * are not two to choose from. */
 static bool overtake(struct watch *watch, unsigned actor, uint32_t most)
 {
     const struct victim victim = {.watch = watch, .actor = actor};
     struct rival rival = rival_of(&victim);
-    struct seat *seat = &watch->page->seats[actor];
+    struct shared_actor *shared = &watch->page->actors[actor];
     owe(watch, actor, CHAOS_REORDER);
     watch->children[actor].stands = false;
-    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &seat->kept_off);
+    bool done = rival_overtake(&rival, driver_now() + watch->page->clock, most, &shared->kept_off);
     if (!done) {
         watch->children[actor].owed = 0;
-        seat->struck = SEAT_UNHARMED;
+        shared->struck = SHARED_UNHARMED;
     }
     return done;
 }
 
-/* Claims that somebody holds lapse earlier or later than they were given for. */
+/* The clock leaps: claims lapse earlier or later than they were granted for. */
 static void leap(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
     bool ahead = fault->kind == CHAOS_CLOCK_FORWARD;
-    count(watch, (enum chaos_kind)fault->kind, watch->page->seats[actor].holds);
+    count(watch, (enum chaos_kind)fault->kind, watch->page->actors[actor].holds);
     watch->page->clock += ahead ? (int64_t)fault->amount : -(int64_t)fault->amount;
 }
 
-/* What the dead held comes again, as soon as nothing of theirs can be committed any more. */
+/* Releases the claims of dead actors as soon as none of their transactions can commit any more. */
 static void release_orphans(struct watch *watch)
 {
     size_t left = 0;
@@ -642,21 +642,21 @@ static void release_orphans(struct watch *watch)
             !queue_fault_release(&at, orphan.claimer, &transaction)) {
             watch->orphans[left++] = orphan;
         }
-        seat_page_disturb(watch->page, transaction);
+        shared_page_disturb(watch->page, transaction);
     }
     watch->orphan_count = left;
 }
 
-/* A process stands still at the point of this fault. False: it is to wait for another one. */
-static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
+/* Injects the fault: a process is stopped at its breakpoint. False: it has to wait for another. */
+static bool inject(struct watch *watch, unsigned actor, const struct chaos_fault *fault)
 {
-    const struct seat *seat = &watch->page->seats[actor];
+    const struct shared_actor *shared = &watch->page->actors[actor];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     collect(watch, actor, true);
     switch (kind) {
     case CHAOS_KILL_AT_POINT:
-        watch->report->points[seat->bundle][seat->moment]++;
-        count(watch, kind, seat_is_hit(seat));
+        watch->report->points[shared->bundle][shared->moment]++;
+        count(watch, kind, shared_actor_is_exposed(shared));
         kill_child(watch, actor);
         break;
     case CHAOS_STOP:
@@ -700,27 +700,28 @@ static bool befall(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_DELAY:
     case CHAOS_ILLEGAL_MOVE:
     case CHAOS_KINDS:
-        CHECK(false); /* nobody stands still for these */
+        CHECK(false); /* no process stops for these */
     }
     return true;
 }
 
 static void stopped(struct watch *watch, unsigned actor)
 {
-    int number = atomic_exchange(&watch->page->seats[actor].snare, -1); /* it is the plan's again */
+    int number =
+        atomic_exchange(&watch->page->actors[actor].breakpoint, -1); /* it is the plan's again */
     watch->children[actor].stands = true;
-    if (number < 0) { /* somebody else's signal */
+    if (number < 0) { /* stopped from outside */
         go_on(watch, actor);
         return;
     }
-    CHECK(number < SEAT_SNARES);
-    bool fell = befall(watch, actor, &watch->set[number]);
+    CHECK(number < SHARED_BREAKPOINTS);
+    bool fell = inject(watch, actor, &watch->set[number]);
     bool again = !fell && ++watch->tries[number] < TRIES_MAX;
     watch->report->missed += !fell && !again;
-    watch->page->snares[number].state = again ? SEAT_SNARE_SET : SEAT_SNARE_FREE;
+    watch->page->breakpoints[number].state = again ? SHARED_BREAKPOINT_SET : SHARED_BREAKPOINT_FREE;
 }
 
-/* SIGKILL at any instant. It is stopped first: where it stood is then known. */
+/* SIGKILL at any instant. The process is stopped first, so that its position is known. */
 static void kill_now(struct watch *watch, unsigned first)
 {
     for (unsigned i = 0; i < watch->actors; i++) {
@@ -734,95 +735,96 @@ static void kill_now(struct watch *watch, unsigned first)
         while (waitpid(child->pid, &status, WUNTRACED) < 0) {
         }
         if (!WIFSTOPPED(status)) {
-            ended(watch, actor, status); /* it was faster */
+            ended(watch, actor, status); /* it ended first */
             return;
         }
-        struct seat *seat = &watch->page->seats[actor];
-        if ((seat->spared & SEAT_SPARED_DEATH) != 0) {
-            if (seat->snare < 0) {
+        struct shared_actor *shared = &watch->page->actors[actor];
+        if ((shared->spared & SHARED_SPARED_DEATH) != 0) {
+            if (shared->breakpoint < 0) {
                 (void)kill(child->pid, SIGCONT);
             } else {
                 stopped(watch, actor);
             }
             continue;
         }
-        int number = atomic_exchange(&seat->snare, -1);
+        int number = atomic_exchange(&shared->breakpoint, -1);
         if (number >= 0) { /* it was at a point that another fault waits for */
-            watch->page->snares[number].state = SEAT_SNARE_FREE;
+            watch->page->breakpoints[number].state = SHARED_BREAKPOINT_FREE;
             watch->report->missed++;
         }
-        count(watch, CHAOS_KILL, seat_is_hit(seat));
+        count(watch, CHAOS_KILL, shared_actor_is_exposed(shared));
         kill_child(watch, actor);
         return;
     }
     watch->report->missed++;
 }
 
-/* ---- snares ---------------------------------------------------------------------------------- */
+/* ---- breakpoints ---------------------------------------------------------------------------------- */
 
-static void set_snare(struct watch *watch, int number, const struct chaos_fault *fault)
+static void set_breakpoint(struct watch *watch, int number, const struct chaos_fault *fault)
 {
-    struct seat_snare *snare = &watch->page->snares[number];
+    struct shared_breakpoint *breakpoint = &watch->page->breakpoints[number];
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
-    snare->act = kind == CHAOS_CUT_EARLY      ? SEAT_CUTS_EARLY
-                 : kind == CHAOS_CUT_LATE     ? SEAT_CUTS_LATE
-                 : kind == CHAOS_ANSWER       ? SEAT_ANSWERS
-                 : kind == CHAOS_DELAY        ? SEAT_DELAYS
-                 : kind == CHAOS_ILLEGAL_MOVE ? SEAT_ERRS
-                                              : SEAT_STOPS;
-    snare->bundle = fault->bundle;
-    snare->moment = fault->moment == SEAT_SENT ? SEAT_BEFORE_COMMIT : fault->moment;
-    snare->from = fault->from;
-    snare->held = kind != CHAOS_KILL_AT_POINT && kind != CHAOS_REPLAY && kind != CHAOS_REORDER;
-    snare->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP || kind == CHAOS_DUPLICATE ||
-                     kind == CHAOS_REDELIVER || kind == CHAOS_CLOCK_FORWARD ||
-                     kind == CHAOS_CLOCK_BACK;
-    snare->kills = kind == CHAOS_KILL_AT_POINT;
-    snare->claims = kind == CHAOS_REORDER;
-    snare->amount = fault->amount;
+    breakpoint->act = kind == CHAOS_CUT_EARLY      ? SHARED_CUTS_EARLY
+                      : kind == CHAOS_CUT_LATE     ? SHARED_CUTS_LATE
+                      : kind == CHAOS_ANSWER       ? SHARED_ANSWERS
+                      : kind == CHAOS_DELAY        ? SHARED_DELAYS
+                      : kind == CHAOS_ILLEGAL_MOVE ? SHARED_ERRS
+                                                   : SHARED_STOPS;
+    breakpoint->bundle = fault->bundle;
+    breakpoint->moment = fault->moment == SHARED_SENT ? SHARED_BEFORE_COMMIT : fault->moment;
+    breakpoint->from = fault->from;
+    breakpoint->held = kind != CHAOS_KILL_AT_POINT && kind != CHAOS_REPLAY && kind != CHAOS_REORDER;
+    breakpoint->claimed = kind == CHAOS_STOP || kind == CHAOS_SHORT_STOP ||
+                          kind == CHAOS_DUPLICATE || kind == CHAOS_REDELIVER ||
+                          kind == CHAOS_CLOCK_FORWARD || kind == CHAOS_CLOCK_BACK;
+    breakpoint->kills = kind == CHAOS_KILL_AT_POINT;
+    breakpoint->claims = kind == CHAOS_REORDER;
+    breakpoint->amount = fault->amount;
     watch->tries[number] = 0;
-    snare->serializable = kind == CHAOS_SERIALIZATION;
-    snare->writes_twice = kind == CHAOS_DEADLOCK;
+    breakpoint->serializable = kind == CHAOS_SERIALIZATION;
+    breakpoint->writes_twice = kind == CHAOS_DEADLOCK;
     watch->set[number] = *fault;
     uint64_t progress = watch->page->progress;
     watch->drop_at[number] = PATIENCE + (uint64_t)JOB_PATIENCE * watch->chaos->driver.rules->jobs +
                              (progress > fault->from ? progress : fault->from);
-    snare->state = kind == CHAOS_KILL ? SEAT_SNARE_WAITS : SEAT_SNARE_SET;
+    breakpoint->state = kind == CHAOS_KILL ? SHARED_BREAKPOINT_WAITS : SHARED_BREAKPOINT_SET;
 }
 
-/* Somebody stands still in it. */
+/* An actor is stopped at it. */
 static bool is_stood_in(const struct watch *watch, int number)
 {
     for (unsigned a = 0; a < watch->actors; a++) {
-        if (watch->page->seats[a].snare == number) {
+        if (watch->page->actors[a].breakpoint == number) {
             return true;
         }
     }
     return false;
 }
 
-/* A kill at any instant waits for nobody; a cut or an answer needs nobody's help; what nobody came
- * to is dropped. */
-static void clear_snare(struct watch *watch, int number, uint64_t progress)
+/* Injects a kill at any instant, counts a fault that a process brought about itself, and drops a
+ * breakpoint that no process has reached. */
+static void clear_breakpoint(struct watch *watch, int number, uint64_t progress)
 {
-    struct seat_snare *snare = &watch->page->snares[number];
+    struct shared_breakpoint *breakpoint = &watch->page->breakpoints[number];
     const struct chaos_fault *fault = &watch->set[number];
-    bool alone = snare->act != SEAT_STOPS;
-    int set = SEAT_SNARE_SET;
-    if (snare->state == SEAT_SNARE_WAITS && progress >= fault->from) {
-        snare->state = SEAT_SNARE_FREE;
+    bool alone = breakpoint->act != SHARED_STOPS;
+    int set = SHARED_BREAKPOINT_SET;
+    if (breakpoint->state == SHARED_BREAKPOINT_WAITS && progress >= fault->from) {
+        breakpoint->state = SHARED_BREAKPOINT_FREE;
         kill_now(watch, fault->amount);
-    } else if (alone && snare->state == SEAT_SNARE_SPRUNG) {
+    } else if (alone && breakpoint->state == SHARED_BREAKPOINT_HIT) {
         bool told_later = fault->kind == CHAOS_DELAY || fault->kind == CHAOS_ILLEGAL_MOVE;
         watch->report->counted[fault->kind] += !told_later;
         watch->owed_later[fault->kind] += told_later;
-        snare->state = SEAT_SNARE_FREE;
+        breakpoint->state = SHARED_BREAKPOINT_FREE;
     } else if (progress > watch->drop_at[number] &&
-               atomic_compare_exchange_strong(&snare->state, &set, SEAT_SNARE_FREE)) {
+               atomic_compare_exchange_strong(&breakpoint->state, &set, SHARED_BREAKPOINT_FREE)) {
         watch->report->missed++;
-    } else if (snare->state == SEAT_SNARE_SPRUNG && progress > watch->drop_at[number] &&
+    } else if (breakpoint->state == SHARED_BREAKPOINT_HIT && progress > watch->drop_at[number] &&
                !is_stood_in(watch, number)) {
-        snare->state = SEAT_SNARE_FREE; /* who sprang it was killed before it could say so */
+        breakpoint->state =
+            SHARED_BREAKPOINT_FREE; /* its process was killed before it could record the hit */
         watch->report->missed++;
     }
 }
@@ -831,13 +833,13 @@ static void follow_plan(struct watch *watch)
 {
     const struct chaos_plan *plan = watch->chaos->plan;
     uint64_t progress = watch->page->progress;
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        clear_snare(watch, i, progress);
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        clear_breakpoint(watch, i, progress);
     }
-    for (int i = 0; i < SEAT_SNARES && watch->next < plan->count; i++) {
-        if (watch->page->snares[i].state == SEAT_SNARE_FREE) {
+    for (int i = 0; i < SHARED_BREAKPOINTS && watch->next < plan->count; i++) {
+        if (watch->page->breakpoints[i].state == SHARED_BREAKPOINT_FREE) {
             watch->report->planned[plan->faults[watch->next].kind]++;
-            set_snare(watch, i, &plan->faults[watch->next++]);
+            set_breakpoint(watch, i, &plan->faults[watch->next++]);
         }
     }
 }
@@ -906,27 +908,28 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
     }
 }
 
-/* Everything is done, and yet: a message that was acked long ago may come again. */
+/* No work is left, but an acked message may still be replayed. */
 static void replay_late(struct watch *watch)
 {
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        int set = SEAT_SNARE_SET;
-        if (watch->set[i].kind == CHAOS_REPLAY && watch->page->snares[i].act == SEAT_STOPS &&
-            atomic_compare_exchange_strong(&watch->page->snares[i].state, &set, SEAT_SNARE_FREE)) {
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        int set = SHARED_BREAKPOINT_SET;
+        if (watch->set[i].kind == CHAOS_REPLAY && watch->page->breakpoints[i].act == SHARED_STOPS &&
+            atomic_compare_exchange_strong(&watch->page->breakpoints[i].state, &set,
+                                           SHARED_BREAKPOINT_FREE)) {
             (void)disturb_queue(watch, 0, &watch->set[i]);
         }
     }
 }
 
-/* Faults stop, and everybody begins anew. */
+/* Faults stop, and every actor is started anew. */
 static void settle(struct watch *watch)
 {
     end_all(watch);
     replay_late(watch);
     leave(watch);
-    for (int i = 0; i < SEAT_SNARES; i++) {
-        clear_snare(watch, i, UINT64_MAX);
-        watch->page->snares[i].state = SEAT_SNARE_FREE;
+    for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
+        clear_breakpoint(watch, i, UINT64_MAX);
+        watch->page->breakpoints[i].state = SHARED_BREAKPOINT_FREE;
     }
     if (watch->chaos->until == 0) { /* else its time did not come */
         watch->report->missed += watch->chaos->plan->count - watch->next;
@@ -935,32 +938,32 @@ static void settle(struct watch *watch)
     run_phase(watch, false, driver_now() + watch->chaos->settle_ms);
 }
 
-/* Illegal moves that the ledger has turned away, or the grants. */
+/* Illegal moves that the ledger or the grants have refused. */
 static uint64_t turned_away(const struct watch *watch, const struct queue_at *at)
 {
     char query[120];
     int64_t number = 0;
     const struct protocol *protocol = watch->chaos->driver.rules->protocol;
-    if (!part_erred_query(protocol, at->schema, query, sizeof query)) {
+    if (!part_refused_query(protocol, at->schema, query, sizeof query)) {
         return watch->page->forbidden;
     }
     bool asked = at->store != NULL && store_pg_ask(at->store, query, &number);
     return asked ? (uint64_t)number : 0;
 }
 
-/* What is told when all is over: by the history, and by those who were there. */
+/* Counts the faults whose effect is known only at the end: by the history and the page. */
 static void count_later(struct watch *watch)
 {
     struct queue_at at = queue_of(watch);
     struct chaos_report *report = watch->report;
-    const struct seat_page *page = watch->page;
+    const struct shared_page *page = watch->page;
     for (size_t i = 0; i < watch->trace_count; i++) {
         const struct trace *trace = &watch->traces[i];
         count(watch, trace->kind,
               at.store != NULL &&
                   queue_fault_took_effect(&at, &trace->of, watch->chaos->driver.rules->timeout));
     }
-    for (unsigned long i = 0; i < page->delay_count && i < SEAT_DELAYS_MAX; i++) {
+    for (unsigned long i = 0; i < page->delay_count && i < SHARED_DELAYS_MAX; i++) {
         report->counted[CHAOS_DELAY] += page->delays[i].looked;
         watch->owed_later[CHAOS_DELAY] -= page->delays[i].looked;
     }
@@ -973,16 +976,16 @@ static void count_later(struct watch *watch)
     leave(watch);
 }
 
-/* What only those who were there can tell. */
+/* Adds up what the actors recorded. */
 static void add_up(struct watch *watch)
 {
     struct chaos_report *report = watch->report;
     report->turned_away += watch->page->turned_away;
     for (unsigned a = 0; a < watch->actors; a++) {
-        const struct seat *seat = &watch->page->seats[a];
-        report->transactions += seat->transactions;
+        const struct shared_actor *shared = &watch->page->actors[a];
+        report->transactions += shared->transactions;
         for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
-            report->natural[c] += seat->aborted[c];
+            report->natural[c] += shared->aborted[c];
         }
     }
     for (int c = ABORT_SERIALIZATION; c <= ABORT_CONNECTIONS; c++) {
@@ -1006,14 +1009,15 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     (void)sigemptyset(&children);
     (void)sigaddset(&children, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &children, &before);
-    seat_page_begin(watch.page, chaos->driver.rules);
+    shared_page_begin(watch.page, chaos->driver.rules);
     chaos->driver.storms = chaos->plan->storms;
     int64_t late = driver_now() + chaos->weather_ms;
     run_phase(&watch, true, chaos->until != 0 && chaos->until < late ? chaos->until : late);
-    bool in_hand = chaos->gentle && watch.end == CHAOS_LATE; /* what nobody may die over */
+    bool in_hand =
+        chaos->claims_last && watch.end == CHAOS_LATE; /* work during which no actor may die */
     if (chaos->plan->storms && !in_hand &&
         (watch.end == CHAOS_LATE || watch.end == CHAOS_END_COUNT)) {
-        watch.end = CHAOS_END_COUNT; /* that weather lasts is nobody's fault */
+        watch.end = CHAOS_END_COUNT; /* the phase with faults has no time limit of its own */
         settle(&watch);
     }
     end_all(&watch);

@@ -1,24 +1,24 @@
-/* Whoever works on PostgreSQL is a process; this starts them, watches over them, lets befall them
- * what a plan says, and starts anew who dies. It does not judge: what is left is in the server.
+/* Supervisor of the actor processes: starts them, injects the faults of a plan, and restarts those
+ * that die. It does not judge: the rows and the history stay in the server.
  *
- * A run has the two phases of the simulation. *Weather*: the faults of the plan fall, until nothing
- * is left to do. *Settling*: faults stop, every actor is started anew, claims lapse, and what is
- * left must be done in time.
+ * A run has the two phases of the simulation. Faults: the plan's faults are injected until no work
+ * is left. Settling: no more faults; every actor is started anew, claims lapse, and the rest must be
+ * done in time.
  *
- * A fault of the plan waits, from a number of transactions on, for a process that comes to its
- * point (seat.h), which then stands still while it happens; or it falls at any instant, as soon as
- * that number is reached.
+ * A fault becomes active after a number of transactions. Then it waits at a breakpoint (shared.h)
+ * for a process, which stops there while the fault is injected. A kill at any instant waits for
+ * none.
  *
- * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit,
- * and only if it did what its kind says: who was stopped held a claim and slept past its end; a
- *       transaction whose connection or server was taken away did not get the answer that it
- *       committed; 40001, 40P01 and 53300 were answered to the one that they were meant for. Of the
- *       queue: a message that came twice or again was claimed; a later one was claimed while an
- *       earlier one was there; somebody looked for messages while one was hidden. An illegal move
- *       was attempted, and the ledger dealt with it.
- * (CH2) Only processes that were started here are signalled, and processes of the server that was
- *       given to be harmed.
- * (CH3) When chaos_run returns nobody that it started is left. */
+ * (CH1) A fault counts only if it hit an open transaction, a held claim or an unanswered commit, and
+ *       had the effect of its kind. A stop: the process held a claim and slept past its end. A lost
+ *       connection or server: the transaction was not told that it committed. 40001, 40P01 and
+ *       53300: the victim got that answer. A duplicated, replayed or redelivered message: it was
+ *       claimed. A reorder: a later message was claimed while an earlier one was there. A delay: an
+ *       actor looked for messages while one was hidden. An illegal move: the ledger or the grants
+ *       refused it.
+ * (CH2) Signals go only to processes that were started here, and to processes of the server that
+ *       may be harmed.
+ * (CH3) When chaos_run returns, none of the processes that it started is left. */
 #ifndef REAL_CHAOS_H
 #define REAL_CHAOS_H
 
@@ -29,31 +29,31 @@
 #include <signal.h>
 
 struct chaos_fault {
-    uint8_t kind;    /* enum chaos_kind */
-    uint8_t bundle;  /* where: enum bundle_name, or SEAT_ANY */
-    uint8_t moment;  /* ... and when: enum seat_moment; SEAT_SENT: the server's process is frozen
+    uint8_t kind;   /* enum chaos_kind */
+    uint8_t bundle; /* enum bundle_name, or SHARED_ANY */
+    uint8_t moment; /* ... and when: enum shared_moment; SHARED_SENT: the server's process is frozen
                         before COMMIT is sent, so that it is unanswered for certain */
-    uint32_t from;   /* transactions of all actors before it may fall */
-    uint32_t amount; /* of a stop, a delay, a clock: milliseconds; CHAOS_KILL: whom; of a message or
-                        a move: which */
+    uint32_t from;  /* transactions of all actors before it becomes active */
+    uint32_t amount; /* a stop, a delay, a clock: milliseconds; CHAOS_KILL: the actor; a message or
+                        a move: its number */
 };
 
 struct chaos_plan {
     const struct chaos_fault *faults; /* in the order of `from` */
     size_t count;
-    bool storms; /* there is weather at all; else nothing befalls anybody */
+    bool storms; /* there is a phase with faults; else none is injected */
 };
 
 struct chaos_report {
     uint64_t counted[CHAOS_KINDS];       /* (CH1) */
-    uint64_t planned[CHAOS_KINDS];       /* whose time came */
-    uint64_t missed;                     /* that never fell, or hit nothing */
-    uint64_t natural[ABORT_CLASS_COUNT]; /* aborts that nobody provoked, by enum abort_class */
-    uint64_t points[BUNDLE_NAME_COUNT][SEAT_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
-    uint64_t sent[BUNDLE_NAME_COUNT];                 /* transactions */
-    uint64_t turned_away;                             /* 53300 of principals, by their own limits */
+    uint64_t planned[CHAOS_KINDS];       /* that became active */
+    uint64_t missed;                     /* that were never injected, or had no effect */
+    uint64_t natural[ABORT_CLASS_COUNT]; /* aborts without a fault, by enum abort_class */
+    uint64_t points[BUNDLE_NAME_COUNT][SHARED_MOMENTS]; /* CHAOS_KILL_AT_POINT, counted or not */
+    uint64_t sent[BUNDLE_NAME_COUNT];                   /* transactions */
+    uint64_t turned_away;                               /* 53300 by the limits of principals */
     uint64_t transactions;
-    uint64_t lives;   /* processes that were started */
+    uint64_t lives;   /* processes started */
     uint64_t crashes; /* of the server */
 };
 
@@ -61,15 +61,15 @@ struct chaos {
     struct driver driver; /* what every process needs */
     struct chaos_server *server;
     const struct chaos_plan *plan;
-    bool gentle; /* claims last, and end with who holds them (part.h, `patient`) */
-    const volatile sig_atomic_t *interrupted; /* not 0: ends early */
-    int64_t weather_ms, settle_ms;            /* until it is given up */
-    int64_t until; /* by driver_now(): faults stop then, whatever is left of the plan; 0: never */
+    bool claims_last; /* a claim ends with its holder only (part.h, `assumes_no_delay`) */
+    const volatile sig_atomic_t *interrupted; /* not 0: the run ends early */
+    int64_t weather_ms, settle_ms;            /* limits of the two phases */
+    int64_t until; /* by driver_now(): faults stop then even if some are left; 0: never */
 };
 
 enum chaos_end {
-    CHAOS_QUIET, /* nothing is left to do */
-    CHAOS_LATE,  /* something is, and the time is up */
+    CHAOS_QUIET, /* no work is left */
+    CHAOS_LATE,  /* work is left, and the time is up */
     CHAOS_INTERRUPTED,
     CHAOS_FAILED, /* a process or the server failed: *problem says why */
     CHAOS_END_COUNT

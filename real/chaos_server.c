@@ -120,7 +120,7 @@ static struct store_pg *open_primary(const struct chaos_server *server, struct c
     return store;
 }
 
-/* Commits wait for whoever follows, or for nobody. */
+/* Commits wait for these standbys; "": for none. */
 static bool wait_for(const struct chaos_server *server, const char *names,
                      struct cluster_fault *why)
 {

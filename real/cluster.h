@@ -1,8 +1,8 @@
 /* A private PostgreSQL: made in a temporary folder, served on a socket in that folder and nowhere
- * else, ended and removed with whoever made it.
+ * else, ended and removed with the process that made it.
  *
  *   TMPDIR/assay-cluster-XXXXXX/
- *     owner          who made it (real/owner.h)
+ *     owner          the process that made it (real/owner.h)
  *     data-XXXXXX/   PostgreSQL's data folder, copied from a template
  *     socket/        its socket
  *     log            what initdb and the server print
@@ -13,25 +13,25 @@
  * others from: CREATE DATABASE needs TEMPLATE postgres.
  *
  * The server runs as the user that Assay runs as; for root, which PostgreSQL refuses, as the user
- * postgres or else nobody. The data and socket folders belong to that user and nobody else may
- * enter them; the folder around them belongs to Assay's user, so that nobody else can forge one.
+ * postgres or else nobody. The data and socket folders belong to that user alone; the
+ * folder around them belongs to Assay's user, so that no other user can forge one.
  *
  * This module speaks to the server only to ask whether it is ready. It needs the server's programs
  * when it runs, and nothing of PostgreSQL to be built.
  *
  * (C1) Nothing stays behind. cluster_close() stops the server and removes the folder. If the
- *      process ends without it, however it ends, the kernel tells the server to quit; the folder,
- *      and whatever else is left, is removed by the next cluster_sweep() of the same user, which
- *      cluster_start() begins with.
+ *      process ends without it, in any way, the kernel signals the server to quit. The next
+ *      cluster_sweep() of the same user removes the folder and its remains; cluster_start() begins
+ *      with one.
  * (C2) No process is signalled but the server that was started here, its children, and a server
  *      that was found to serve the folder of an owner that is gone (real/process.h,
  *      real/postmaster.h).
  * (C3) Any number may start and live at once; they share nothing but the template, which appears
  *      whole or not at all.
- * (C4) Only the process that started a cluster may stop, restart or close it; and the thread that
- *      started it must live as long, since the kernel's word in (C1) is about threads.
- * (C5) The server listens on no network address. Everyone who can open its socket is let in as the
- *      superuser CLUSTER_ROLE: the socket's folder is what keeps others out.
+ * (C4) Only the process that started a cluster may stop, restart or close it. The thread that started
+ *      it must live as long: the kernel's signal of (C1) is bound to that thread.
+ * (C5) The server listens on no network address. Whatever opens its socket is let in as the superuser
+ *      CLUSTER_ROLE; the rights of the socket's folder keep other users out.
  * (C6) After a start or a restart that returned true the server has answered a client, and the
  *      connection that asked is gone: all max_connections are free. */
 #ifndef REAL_CLUSTER_H
@@ -60,7 +60,7 @@ struct cluster_options {
     int max_connections;            /* 0: CLUSTER_CONNECTIONS */
     bool fsync;                     /* survive a crash of the machine, too; slower */
     bool keep; /* cluster_close() leaves the server running and the folder in place */
-    const struct cluster *follows; /* it is to be a hot standby of this one; NULL: it is not */
+    const struct cluster *follows; /* makes it a hot standby of this one; NULL: it is none */
 };
 
 /* Zero is a cluster that was never started. */
@@ -71,7 +71,7 @@ struct cluster {
     char dsn[CLUSTER_DSN_SIZE];
     struct programs programs;
     char version[32];         /* of PostgreSQL: "15.18" */
-    struct process_user user; /* whom the server runs as */
+    struct process_user user; /* the user that the server runs as */
     struct process server;
     const char *const *environment; /* of the server, besides */
     pid_t owner;                    /* the process that started it (C4) */
@@ -81,12 +81,12 @@ struct cluster {
 
 enum cluster_stop {
     CLUSTER_FAST,      /* clients are thrown out, everything is written: a clean shutdown */
-    CLUSTER_IMMEDIATE, /* everyone quits at once; the next start recovers */
+    CLUSTER_IMMEDIATE, /* all processes quit at once; the next start recovers */
     CLUSTER_CRASH      /* SIGKILL to the server and all its children; the next start recovers */
 };
 
-/* False: there is no cluster, and *why says what is missing and what would be right; all that can
- * go wrong here is that something needed is not available. */
+/* False: there is no cluster, and *why says what is missing and what would be right. Every failure is
+ * that something needed is not available. */
 bool cluster_start(struct cluster *cluster, const struct cluster_options *options,
                    struct cluster_fault *why);
 
@@ -96,8 +96,8 @@ const char *cluster_dsn(const struct cluster *cluster);
 /* Whether the server that was started last is still there. */
 bool cluster_running(const struct cluster *cluster);
 
-/* Returns when the server answers, as one that starts over after the loss of a process does not.
- * False: it is stopped, and *why has the end of its log. */
+/* Waits until the server answers; it does not while it recovers from the loss of a process. False: it
+ * is stopped, and *why has the end of its log. */
 bool cluster_await(struct cluster *cluster, struct cluster_fault *why);
 
 /* Returns when the server has ended; a server that does not obey in time is killed. */
@@ -107,7 +107,7 @@ void cluster_stop(struct cluster *cluster, enum cluster_stop how);
  * is stopped, and *why has the end of its log. */
 bool cluster_restart(struct cluster *cluster, struct cluster_fault *why);
 
-/* A standby stops following and serves writers, too. Its primary must be gone. */
+/* Promotes a standby: it serves writers, too. Its primary must be gone. */
 bool cluster_promote(struct cluster *cluster, struct cluster_fault *why);
 
 /* The end of it: stops the server and removes the folder, or with `keep` leaves both. To be called

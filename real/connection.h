@@ -1,5 +1,5 @@
-/* What the store and the stepper have in common: connections to PostgreSQL by libpq, statements
- * that were prepared on them, numbers in and out. Only for files of this folder that are built with
+/* What the store and the stepper share: connections to PostgreSQL by libpq, statements prepared on
+ * them, numbers in and out. Only for files of this folder that are built with
  * libpq. */
 #ifndef REAL_CONNECTION_H
 #define REAL_CONNECTION_H
@@ -26,11 +26,11 @@ PGconn *connection_open_as(const char *dsn, const char *role, const char *passwo
 /* The SQLSTATE that such a message names; empty: none. */
 void connection_sqlstate(const char *message, char sqlstate[6]);
 
-/* Statements whose rows nobody wants. */
+/* Runs statements and drops their rows. */
 bool connection_run(PGconn *connection, const char *script);
 
-/* What a connection must have set before it prepares statements (sql_settings); and it shares in
- * the lock of its schema (own_schema.h). */
+/* Prepares a connection for statements: its settings (sql_settings), and a share of the lock of its
+ * schema (own_schema.h). */
 bool connection_settle(PGconn *connection, const char *schema);
 
 /* ---- prepared statements --------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG
     const struct role *role = protocol_role(driver->rules, actor);
     snprintf(name, STORE_PG_NAME_SIZE, "%s %.24s%s%s %u.%u", driver->schema,
              driver->run == NULL ? "" : driver->run, driver->run == NULL ? "" : " ", role->name,
-             actor, driver->page->seats[actor].lives);
+             actor, driver->page->actors[actor].lives);
 }
 
 static void pause_ms(long ms)
@@ -48,7 +48,7 @@ static struct store_pg *open_as_caller(const struct driver *driver,
     struct store_pg *store = store_pg_open(options, problem);
     while (store == NULL && driver->storms && driver_now() < driver->give_up_at) {
         pause_ms(PAUSE_MS);
-        const char *moved = seat_page_dsn(driver->page);
+        const char *moved = shared_page_dsn(driver->page);
         options->dsn = moved == NULL ? driver->dsn : moved;
         store = store_pg_open(options, problem);
     }
@@ -61,7 +61,7 @@ static void follow_server(const struct driver *driver, struct station *station)
     unsigned moves = driver->page->dsn_changes;
     for (int p = 0; p < PRINCIPAL_COUNT && moves != station->moves; p++) {
         if (station->as[p] != NULL) {
-            store_pg_move(station->as[p], seat_page_dsn(driver->page));
+            store_pg_move(station->as[p], shared_page_dsn(driver->page));
         }
     }
     station->moves = moves;
@@ -109,10 +109,10 @@ static void failed(const struct station *station, struct store_pg_problem *probl
 }
 
 /* A connection of a principal lasts for one transaction. */
-static void let_in_others(const struct station *station, struct seat *seat)
+static void let_in_others(const struct station *station, struct shared_actor *shared)
 {
     store_pg_cut(station->asked);
-    seat->backend = store_pg_backend(station->as[PRINCIPAL_NONE]);
+    shared->backend = store_pg_backend(station->as[PRINCIPAL_NONE]);
 }
 
 /* A claim, or a lease. */
@@ -122,10 +122,10 @@ static bool holds(const struct performer *performer)
     return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
 }
 
-/* Whoever runs a task again may answer otherwise; only where its answer was taken up before does
- * that mean anything. True: the bundle was made anew. */
-static bool answers_otherwise(const struct driver *driver, unsigned number, struct station *station,
-                              struct performer *performer, struct bundle *bundle)
+/* A task that is run again may give another answer. That matters only if its first answer was taken.
+ * True: the bundle was made anew. */
+static bool changes_answer(const struct driver *driver, unsigned number, struct station *station,
+                           struct performer *performer, struct bundle *bundle)
 {
     char query[120];
     int64_t there = 0;
@@ -138,59 +138,60 @@ static bool answers_otherwise(const struct driver *driver, unsigned number, stru
     snprintf(query, sizeof query, "SELECT count(*) FROM %s.%s WHERE id = %" PRId64, driver->schema,
              schema_table(table), answer);
     if (!store_pg_ask(station->as[PRINCIPAL_NONE], query, &there) || there == 0 ||
-        !seat_is_to_answer_otherwise(driver->page, number, bundle)) {
+        !shared_is_to_change_answer(driver->page, number, bundle)) {
         return false;
     }
-    part_answer_otherwise(protocol, &performer->actor, true);
+    part_set_answer_changed(protocol, &performer->actor, true);
     performer_next(performer, driver->rules, driver->sabotage, bundle);
     return true;
 }
 
-/* ---- what an actor is led to ----------------------------------------------------------------- */
+/* ---- illegal moves, late commits ------------------------------------------------------------- */
 
-struct places {
-    struct part_place list[PART_PLACES_MAX];
+struct targets {
+    struct part_target list[PART_TARGETS_MAX];
     size_t count;
 };
 
-static void take_place(void *context, const int64_t *row)
+static void take_target(void *context, const int64_t *row)
 {
-    struct places *places = context;
-    if (places->count < PART_PLACES_MAX) {
-        places->list[places->count++] = (struct part_place){.number = row[0], .state = row[1]};
+    struct targets *targets = context;
+    if (targets->count < PART_TARGETS_MAX) {
+        targets->list[targets->count++] = (struct part_target){.number = row[0], .state = row[1]};
     }
 }
 
-/* Its next transaction attempts what nobody may do, if there is anything to attempt it on. */
-static void go_wrong(const struct driver *driver, unsigned number, struct station *station,
-                     struct performer *performer)
+/* Its next transaction attempts an illegal move, if there is a target. */
+static void try_illegal_move(const struct driver *driver, unsigned number, struct station *station,
+                             struct performer *performer)
 {
     char query[120];
     const struct protocol *protocol = driver->rules->protocol;
-    struct places places = {.count = 0};
+    struct targets targets = {.count = 0};
     struct actor tried = performer->actor;
     uint32_t which = 0;
-    if (!driver->storms || !seat_is_awaited(driver->page, SEAT_ERRS)) {
+    if (!driver->storms || !shared_has_breakpoint(driver->page, SHARED_ERRS)) {
         return;
     }
-    bool asks = part_missteps_query(protocol, driver->schema, query, sizeof query);
-    if ((asks && !store_pg_query(station->as[PRINCIPAL_NONE], query, take_place, &places)) ||
-        !part_misstep(protocol, &tried, places.list, places.count, 0)) {
+    bool asks = part_targets_query(protocol, driver->schema, query, sizeof query);
+    if ((asks && !store_pg_query(station->as[PRINCIPAL_NONE], query, take_target, &targets)) ||
+        !part_illegal_move(protocol, &tried, targets.list, targets.count, 0)) {
         return;
     }
-    if (seat_is_to_err(driver->page, number, &which)) {
-        (void)part_misstep(protocol, &performer->actor, places.list, places.count, which);
+    if (shared_is_to_err(driver->page, number, &which)) {
+        (void)part_illegal_move(protocol, &performer->actor, targets.list, targets.count, which);
     }
 }
 
-/* A commit that was broken off may still be under way: who takes it for granted that none comes
- * late waits until its process on the server has ended. Who holds nothing any more, and does not
- * know that it gave it back, lets go of it: there claims last. */
-static void be_patient(const struct driver *driver, struct station *station, struct seat *seat)
+/* For a protocol that assumes no delay. A commit that was cut may still be under way: the actor waits
+ * until its process on the server has ended. Claims last there, so an actor that holds nothing, and
+ * does not know whether it gave its claim back, releases it. */
+static void await_broken_off(const struct driver *driver, struct station *station,
+                             struct shared_actor *shared)
 {
-    int broken_off = seat->broken_off, claimer = seat->claimer;
+    int broken_off = shared->broken_off, claimer = shared->claimer;
     int64_t transaction = 0;
-    bool gone = broken_off == 0, freed = seat->holds;
+    bool gone = broken_off == 0, freed = shared->holds;
     while ((!gone || !freed) && driver_now() < driver->give_up_at) {
         const struct queue_at at = {.store = station->as[PRINCIPAL_NONE],
                                     .schema = driver->schema,
@@ -202,12 +203,12 @@ static void be_patient(const struct driver *driver, struct station *station, str
             pause_ms(PAUSE_MS);
         }
     }
-    seat->broken_off = 0; /* not before: who dies meanwhile has not let go */
-    seat_page_disturb(driver->page, transaction);
+    shared->broken_off = 0; /* not before: an actor that dies meanwhile still holds its claim */
+    shared_page_disturb(driver->page, transaction);
 }
 
-/* There is no server, or no connection to it: nothing can have come of it. */
-static bool found_nobody(const struct outcome *outcome)
+/* There is no server, or no connection to it: the transaction had no effect. */
+static bool found_no_server(const struct outcome *outcome)
 {
     return outcome->kind == OUTCOME_ABORTED &&
            (outcome->aborted == ABORT_CONNECTION || outcome->aborted == ABORT_CONNECTIONS);
@@ -219,42 +220,42 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
 {
     struct bundle bundle;
     struct outcome outcome = {0};
-    struct seat *seat = &driver->page->seats[number];
+    struct shared_actor *shared = &driver->page->actors[number];
     bool was_idle = performer->role->is_idle(&performer->actor);
     follow_server(driver, station);
-    go_wrong(driver, number, station, performer);
+    try_illegal_move(driver, number, station, performer);
     performer_next(performer, driver->rules, driver->sabotage, &bundle);
-    bool otherwise = answers_otherwise(driver, number, station, performer, &bundle);
+    bool changed = changes_answer(driver, number, station, performer, &bundle);
     if (performer_works(performer, driver->sabotage, &bundle)) {
-        seat_work(driver->page, &bundle.effect);
+        shared_work(driver->page, &bundle.effect);
     }
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
-    seat->spared = part_spares(driver->rules, &performer->actor, &bundle);
-    if (!seat_execute(driver->page, number, station->asked, &bundle,
-                      driver_now() + driver->page->clock, &outcome)) {
+    shared->spared = part_spares(driver->rules, &performer->actor, &bundle);
+    if (!shared_execute(driver->page, number, station->asked, &bundle,
+                        driver_now() + driver->page->clock, &outcome)) {
         return false;
     }
     station->refused = outcome.kind == OUTCOME_REFUSED;
     driver->page->forbidden += station->refused && outcome.refusal == REFUSED_FORBIDDEN;
     if (bundle.principal != PRINCIPAL_NONE) {
-        let_in_others(station, seat);
+        let_in_others(station, shared);
     }
     performer_take(performer, driver->rules, driver->sabotage, &bundle, &outcome, NULL);
-    if (otherwise) {
-        seat->doubt = 0; /* what it sends again is the answer that it would have given */
-        part_answer_otherwise(driver->rules->protocol, &performer->actor, false);
+    if (changed) {
+        shared->doubt = 0; /* what it sends again is the answer that it would have given */
+        part_set_answer_changed(driver->rules->protocol, &performer->actor, false);
     }
-    seat->holds = holds(performer);
+    shared->holds = holds(performer);
     int spared = part_spares(driver->rules, &performer->actor, &bundle);
-    seat->spared |= spared; /* whatever is kept of it, it is spared */
-    seat_keep(seat, &performer->actor);
-    seat->spared = spared;
+    shared->spared |= spared; /* both while the actor is stored */
+    shared_actor_keep(shared, &performer->actor);
+    shared->spared = spared;
     if (outcome.kind != OUTCOME_COMMITTED && outcome.kind != OUTCOME_REFUSED &&
-        part_is_patient(driver->rules->protocol)) {
-        be_patient(driver, station, seat);
+        part_assumes_no_delay(driver->rules->protocol)) {
+        await_broken_off(driver, station, shared);
     }
-    if (found_nobody(&outcome)) {
+    if (found_no_server(&outcome)) {
         pause_ms(PAUSE_MS);
     } else if (!was_idle || !performer->role->is_idle(&performer->actor)) {
         driver->page->progress++;
@@ -282,7 +283,7 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
 {
     struct performer performer;
     const struct role *role = protocol_role(driver->rules, number);
-    seat_take_place(&driver->page->seats[number], &performer, driver->rules, number);
+    shared_actor_begin(&driver->page->actors[number], &performer, driver->rules, number);
     while (driver_now() < driver->give_up_at) {
         if (role->is_done != NULL && role->is_done(&performer.actor)) {
             return DRIVER_QUIET;
@@ -291,7 +292,7 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
         if (!step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
-        /* Where all is halted somebody finds work for ever, and is refused it. */
+        /* After a halt an actor finds work for ever, and every bundle is refused. */
         if ((!was_idle && !station->refused) || !role->is_idle(&performer.actor) ||
             performer.memory.stage != 0) {
             continue;

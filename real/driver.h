@@ -1,32 +1,31 @@
-/* An actor on PostgreSQL: the engines of model/, unchanged, in front of store.h. One that serves is
- * meant to be a process of its own; who starts it, stops it and kills it is the business of
- * chaos.h.
+/* An actor on PostgreSQL: the engines of model/, unchanged, in front of store.h. An actor that serves
+ * is a process of its own; chaos.h starts, stops and kills it.
  *
- * It has one connection as the caller, for good. As a principal it connects for one transaction at
- * a time, so that others get their turn where connections are few; where none is free (53300) it
- * waits a moment, and the engine decides (E-CUT-15).
+ * It keeps one connection as the caller. As a principal it connects for one transaction at a time,
+ * so that the few connections serve all actors. If none is free (53300) it waits a moment, and the
+ * engine decides (E-CUT-15).
  *
- * Time is the machine's monotonic clock in milliseconds, the same for all processes, and as far
- * ahead as the page says: the store's clock may leap. */
+ * Time is the machine's monotonic clock in milliseconds plus the offset in the page. All processes
+ * read the same clock, and it may leap. */
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
-#include "real/seat.h"
+#include "real/shared.h"
 
 struct driver {
     const char *dsn, *schema;
-    const char *run;                 /* scenario and seed, for people; NULL: nobody asks */
-    const struct roles *roles;       /* as whom principals connect; NULL: the protocol has none */
+    const char *run;                 /* scenario and seed, for people; NULL: none */
+    const struct roles *roles;       /* the roles of principals; NULL: the protocol has none */
     const struct rules *rules;       /* ticks are milliseconds */
     const struct sabotage *sabotage; /* NULL: none */
     int64_t give_up_at;              /* by driver_now() */
-    struct seat_page *page;          /* where everybody sits */
-    bool storms;                     /* the server may go away, and comes back */
-    bool presets;                    /* the schema starts ledgers by itself (presets.h) */
+    struct shared_page *page;        /* shared by all actors */
+    bool storms;                     /* faults are injected: the server may go away and come back */
+    bool presets;                    /* the schema has presets (presets.h) */
 };
 
 enum driver_end {
-    DRIVER_QUIET,  /* nothing is left to do */
+    DRIVER_QUIET,  /* no work is left */
     DRIVER_LATE,   /* give_up_at came first */
     DRIVER_FAILED, /* the store failed: *problem says why */
     DRIVER_END_COUNT
@@ -34,11 +33,10 @@ enum driver_end {
 
 int64_t driver_now(void);
 
-/* An actor's name on the server: the run, who it is, and which of its lives this is. */
+/* An actor's name on the server: the run, the actor, and how often it was started. */
 void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE]);
 
-/* Plays one actor of the cast, in its seat, until it is done, or, if it serves, until nothing is
- * left to do. */
+/* Runs one actor of the cast until it is done. An actor that serves is done when no work is left. */
 enum driver_end driver_act(const struct driver *driver, unsigned actor,
                            struct store_pg_problem *problem);
 

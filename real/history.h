@@ -1,17 +1,17 @@
-/* The history of a schema's tables, recorded by the server: every row that was written, in the same
- * transaction that wrote it, by triggers. What the oracles are shown comes from here and never from
- * an engine.
+/* The history of a schema's tables, recorded by the server: triggers record every written row in the
+ * transaction that wrote it. The oracles judge this record and nothing that an engine says.
  *
- * The record is its owner's: whoever writes a row needs no right to it (SECURITY DEFINER).
+ * The triggers run with the rights of the record's owner (SECURITY DEFINER), so that a writer needs
+ * no right to it.
  *
- * What no row shows is asked of the server where it happens, not of the client: its
- * transaction_isolation, and pg_locks of the very backend.
+ * Facts that no row shows come from the server, not from the client: transaction_isolation, and
+ * pg_locks of the backend.
  *
  * (I1) A change is recorded exactly if its transaction commits.
- * (I2) Transactions are told in the order in which they committed, by the server's commit timestamps.
- *      One that saw another, or waited for it, comes after it. On a server without
- *      track_commit_timestamp the order is that of their last writes: then only two that wrote the
- *      same row are sure to be told in order. */
+ * (I2) Transactions are read in commit order, by the server's commit timestamps. A transaction that
+ *      saw another, or waited for it, comes after it. On a server without track_commit_timestamp the
+ *      order is that of their last writes: then it is certain only for two that wrote the same
+ *      row. */
 #ifndef REAL_HISTORY_H
 #define REAL_HISTORY_H
 

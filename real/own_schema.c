@@ -9,7 +9,7 @@
 #define CHANCE_DIGITS  16
 #define ABOUT_SIZE     512
 #define QUERY_SIZE     2048
-#define REMOVE_WAIT_MS 5000 /* for somebody who is looking at it */
+#define REMOVE_WAIT_MS 5000 /* for a session that reads it */
 
 /* The mark of a schema n, as it would be written now; and what is the same after a restart. */
 #define MARK_NAME "' mark assay-1 ' || n.nspname || ' ' || n.oid || ' '"
@@ -151,7 +151,7 @@ bool own_schema_drop(struct own_schema *own, const char *dsn, struct store_pg_pr
 
 /* ---- what others left ------------------------------------------------------------------------ */
 
-/* One row each: its name, whether somebody shares in its lock, whether the server is still the one
+/* One row each: its name, whether a session shares its lock, whether the server is still the one
  * that was started before. `where`: of which schemas n. */
 static PGresult *find(PGconn *connection, const char *where)
 {
@@ -197,7 +197,7 @@ bool own_schema_look(const char *dsn, struct own_schema_list *list,
         list->each[list->count++].state = state_of(result, r);
     }
     if (!told) {
-        connection_explain(problem, "it cannot be told what killed processes left",
+        connection_explain(problem, "the schemas of killed processes cannot be listed",
                            PQerrorMessage(connection));
     }
     PQclear(result);
@@ -224,7 +224,7 @@ static bool remove_roles(PGconn *connection, const char *name)
     return done;
 }
 
-/* Under its lock, which nobody else has. */
+/* Under its lock, held exclusively. */
 static bool remove_locked(PGconn *connection, const char *name, bool *removed)
 {
     char script[SCHEMA_SCRIPT_SIZE], where[SCHEMA_NAME_SIZE + 32];

@@ -68,7 +68,7 @@ bool owner_leave(int fd, bool keep)
     return ok;
 }
 
-/* What the file's text says: false if nobody. */
+/* The owner that the file's text names. False: none. */
 static bool parse(const char *text, struct owner *owner)
 {
     char *at;
@@ -92,7 +92,7 @@ static bool process_is_gone(const struct owner *owner)
     return state.start != owner->start || state.state == 'Z' || state.state == 'X';
 }
 
-/* Whether the owner that this file names is gone; `fresh` if it names nobody. */
+/* Whether the owner that this file names is gone; `fresh` if it names none. */
 static bool named_is_gone(int fd, bool fresh)
 {
     char text[128];

@@ -1,7 +1,7 @@
-/* Who a temporary folder belongs to, and whether that process is still there: a file in the folder.
+/* The owner of a temporary folder, and whether that process is still there: a file in the folder.
  *
- * It names the process by pid and start time, so that another process with the same pid is not
- * taken for it, and by the pid namespace in which that pid means anything. A process of another
+ * The file names the process by pid and start time, so that another process with the same pid is
+ * not mistaken for it, and by the pid namespace of that pid. A process of another
  * namespace (a container that shares the temporary folder) cannot be looked up, so the file is also
  * locked for as long as its owner lives.
  *

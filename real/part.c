@@ -40,10 +40,10 @@ int64_t part_answer(const struct protocol *protocol, const struct bundle *bundle
     return part->answer == NULL ? 0 : part->answer(bundle);
 }
 
-void part_answer_otherwise(const struct protocol *protocol, struct actor *actor, bool on)
+void part_set_answer_changed(const struct protocol *protocol, struct actor *actor, bool on)
 {
-    CHECK(part_of(protocol)->otherwise != NULL);
-    part_of(protocol)->otherwise(actor, on);
+    CHECK(part_of(protocol)->set_answer_changed != NULL);
+    part_of(protocol)->set_answer_changed(actor, on);
 }
 
 const struct part_preset *part_preset(const struct protocol *protocol)
@@ -51,19 +51,19 @@ const struct part_preset *part_preset(const struct protocol *protocol)
     return part_of(protocol)->preset;
 }
 
-uint64_t part_resolved(const struct protocol *protocol)
+uint64_t part_must_resolve_unknown(const struct protocol *protocol)
 {
-    return part_of(protocol)->resolved;
+    return part_of(protocol)->must_resolve_unknown;
 }
 
-bool part_is_vague(const struct protocol *protocol)
+bool part_skip_is_ambiguous(const struct protocol *protocol)
 {
-    return part_of(protocol)->vague;
+    return part_of(protocol)->skip_is_ambiguous;
 }
 
-bool part_is_patient(const struct protocol *protocol)
+bool part_assumes_no_delay(const struct protocol *protocol)
 {
-    return part_of(protocol)->patient;
+    return part_of(protocol)->assumes_no_delay;
 }
 
 int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle)
@@ -80,22 +80,23 @@ static bool put_query(const char *text, const char *schema, char *query, size_t 
     return text != NULL;
 }
 
-bool part_missteps_query(const struct protocol *protocol, const char *schema, char *query,
-                         size_t size)
+bool part_targets_query(const struct protocol *protocol, const char *schema, char *query,
+                        size_t size)
 {
-    return put_query(part_of(protocol)->missteps, schema, query, size);
+    return put_query(part_of(protocol)->targets, schema, query, size);
 }
 
-bool part_erred_query(const struct protocol *protocol, const char *schema, char *query, size_t size)
+bool part_refused_query(const struct protocol *protocol, const char *schema, char *query,
+                        size_t size)
 {
-    return put_query(part_of(protocol)->erred, schema, query, size);
+    return put_query(part_of(protocol)->refused, schema, query, size);
 }
 
-bool part_misstep(const struct protocol *protocol, struct actor *actor,
-                  const struct part_place *places, size_t count, uint32_t which)
+bool part_illegal_move(const struct protocol *protocol, struct actor *actor,
+                       const struct part_target *targets, size_t count, uint32_t which)
 {
     const struct real_part *part = part_of(protocol);
-    return part->misstep != NULL && part->misstep(actor, places, count, which);
+    return part->illegal_move != NULL && part->illegal_move(actor, targets, count, which);
 }
 
 void part_left_query(const struct protocol *protocol, const char *schema, char *query, size_t size)

@@ -5,7 +5,7 @@
 #include "model/pipeline_trespass.h"
 #include "model/seq_durable.h"
 #include "real/part.h"
-#include "real/seat.h"
+#include "real/shared.h"
 
 /* ---- activity -------------------------------------------------------------------------------- */
 
@@ -18,7 +18,7 @@ static int64_t answer_of(const struct bundle *bundle)
                : 0;
 }
 
-static void answer_otherwise(struct actor *actor, bool on)
+static void set_answer_changed(struct actor *actor, bool on)
 {
     ACTOR_IS(actor, worker)->changed = on;
 }
@@ -47,8 +47,8 @@ static int spares_leg2(const struct rules *rules, const struct actor *actor,
                       bundle->name == BUNDLE_UNDO;
     bool in_leg2 =
         actor->role == LEGACY_WORKER && legacy_engine_in_leg2(ACTOR_IS(actor, legacy_worker));
-    return (of->spares_crash && in_leg2 ? SEAT_SPARED_DEATH : 0) |
-           (of->spares_unknown && increments ? SEAT_SPARED_DOUBT : 0);
+    return (of->spares_crash && in_leg2 ? SHARED_SPARED_DEATH : 0) |
+           (of->spares_unknown && increments ? SHARED_SPARED_DOUBT : 0);
 }
 
 /* As if so many had entered Leg1, and entered and left Leg2. */
@@ -67,12 +67,13 @@ static const struct part_preset preset_of_legacy = {.inserted = TABLE_EARLIER,
 
 /* ---- seq ------------------------------------------------------------------------------------- */
 
-static bool err(struct actor *actor, const struct part_place *places, size_t count, uint32_t which)
+static bool err(struct actor *actor, const struct part_target *targets, size_t count,
+                uint32_t which)
 {
     bool there[SEQ_STATES] = {false};
     uint8_t pairs[SEQ_MISSTEPS_MAX][2];
     for (size_t i = 0; i < count; i++) {
-        there[places[i].state % SEQ_STATES] = true;
+        there[targets[i].state % SEQ_STATES] = true;
     }
     uint32_t ways = seq_durable_missteps(there, true, pairs);
     if (ways == 0 || ACTOR_IS(actor, seq_actor)->misstep.there) {
@@ -80,8 +81,8 @@ static bool err(struct actor *actor, const struct part_place *places, size_t cou
     }
     const uint8_t *pair = pairs[which % ways];
     for (size_t i = 0; i < count; i++) {
-        if (places[i].state == pair[0]) {
-            seq_durable_err(actor, (uint32_t)places[i].number, (enum seq_state)pair[0],
+        if (targets[i].state == pair[0]) {
+            seq_durable_err(actor, (uint32_t)targets[i].number, (enum seq_state)pair[0],
                             (enum seq_state)pair[1]);
             return true;
         }
@@ -91,10 +92,10 @@ static bool err(struct actor *actor, const struct part_place *places, size_t cou
 
 /* ---- pipeline -------------------------------------------------------------------------------- */
 
-static bool trespass(struct actor *actor, const struct part_place *places, size_t count,
+static bool trespass(struct actor *actor, const struct part_target *targets, size_t count,
                      uint32_t which)
 {
-    (void)places, (void)count;
+    (void)targets, (void)count;
     bool works = actor->role == PIPELINE_WORKER;
     unsigned ways = works ? pipeline_trespass_count(ACTOR_IS(actor, pipeline_worker)) : 0;
     if (ways > 0) {
@@ -114,23 +115,25 @@ const struct real_part real_part_activity = {
     .preset = &preset_of_activity,
     .answer = answer_of,
     .answered = TABLE_GUID,
-    .otherwise = answer_otherwise,
-    .resolved = BIT(CREATE) | BIT(LEG1) | BIT(STEP1) | BIT(STEP2) | BIT(STEP3) | BIT(LEG1_ACK) |
-                BIT(ANSWER_ACK) | BIT(STEPS_ACK) | BIT(STEP3_ACK)};
-const struct real_part real_part_inbox = {.left = "%s.message", .resolved = BIT(APPLY)};
-const struct real_part real_part_legacy = {
-    .left = "%s.message", .patient = true, .preset = &preset_of_legacy, .spares = spares_leg2};
+    .set_answer_changed = set_answer_changed,
+    .must_resolve_unknown = BIT(CREATE) | BIT(LEG1) | BIT(STEP1) | BIT(STEP2) | BIT(STEP3) |
+                            BIT(LEG1_ACK) | BIT(ANSWER_ACK) | BIT(STEPS_ACK) | BIT(STEP3_ACK)};
+const struct real_part real_part_inbox = {.left = "%s.message", .must_resolve_unknown = BIT(APPLY)};
+const struct real_part real_part_legacy = {.left = "%s.message",
+                                           .assumes_no_delay = true,
+                                           .preset = &preset_of_legacy,
+                                           .spares = spares_leg2};
 const struct real_part real_part_key = {.left = "%s.message"};
 const struct real_part real_part_pipeline = {.left = "%s.message",
-                                             .resolved =
+                                             .must_resolve_unknown =
                                                  BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY),
-                                             .misstep = trespass};
+                                             .illegal_move = trespass};
 /* A seq is on its way, and Stage1 has not failed. */
 const struct real_part real_part_seq = {
     .left = "%s.seq WHERE state <> 7 AND NOT EXISTS (SELECT FROM %s.stage WHERE stage.seq <> 0)",
-    .resolved = BIT(SEQ_ADMIT) | BIT(SEQ_DISPATCH) | BIT(SEQ_TAKE) | BIT(SEQ_FINISH) |
-                BIT(SEQ_FAIL), /* to commit a second time is counted */
-    .vague = true,
-    .missteps = "SELECT number, state FROM %s.seq ORDER BY number",
-    .erred = "SELECT coalesce(sum(illegal), 0)::bigint FROM %s.seq_tally",
-    .misstep = err};
+    .must_resolve_unknown = BIT(SEQ_ADMIT) | BIT(SEQ_DISPATCH) | BIT(SEQ_TAKE) | BIT(SEQ_FINISH) |
+                            BIT(SEQ_FAIL), /* to commit a second time is counted */
+    .skip_is_ambiguous = true,
+    .targets = "SELECT number, state FROM %s.seq ORDER BY number",
+    .refused = "SELECT coalesce(sum(illegal), 0)::bigint FROM %s.seq_tally",
+    .illegal_move = err};

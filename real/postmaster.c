@@ -128,7 +128,7 @@ bool postmaster_end(const char *data)
     return over;
 }
 
-/* Whether it is this server's, and nobody's any more (M2). */
+/* Whether it is this server's, and no process has it attached (M2). */
 static bool is_orphaned(const struct postmaster *postmaster, bool *in_use)
 {
     struct shmid_ds status;

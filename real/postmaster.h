@@ -1,5 +1,5 @@
-/* The server of a data folder as its own postmaster.pid tells of it: what is left of one that
- * nobody holds any more is ended and cleared away.
+/* The server of a data folder, found by its postmaster.pid: ends an abandoned server and clears away
+ * its remains.
  *
  * PostgreSQL keeps its shared memory in anonymous and file mappings, which end with it and with the
  * folder, all but one: 56 bytes of System V memory that say "in use". A server that was killed
@@ -7,7 +7,7 @@
  *
  * (M1) A process is signalled only if it is held, and then found to be a `postgres -D` of exactly
  *      this folder: a pid in a file proves nothing.
- * (M2) Memory is removed only if nobody has it attached, and its header says that it is
+ * (M2) Memory is removed only if no process has it attached, and its header says that it is
  *      PostgreSQL's and was made by the server of this folder. */
 #ifndef REAL_POSTMASTER_H
 #define REAL_POSTMASTER_H

@@ -1,12 +1,12 @@
-/* A scenario may start ledgers next to a ceiling, as if so many had entered before. The server does
- * it: a trigger that waits for COMMIT adds to a ledger in the very transaction that the simulation
- * adds to it after, so that nobody ever sees the one without the other.
+/* Presets: a scenario may start ledgers near a ceiling, as if that many entries had been made. The
+ * server does it: a deferred trigger adds to the ledger at COMMIT, in the transaction after which the
+ * simulation adds to it. No other transaction sees the row without its preset.
  *
- * It is no commit of the protocol. Whoever judges a history tells it apart (presets_due) and shows
- * the oracles the transaction without it.
+ * A preset is no commit of the protocol. The judge of a history recognises it (presets_due) and
+ * shows the oracles the transaction without it.
  *
- * (PS1) The change of a preset is the last one of its row in its transaction, and adds to the
- *       ledger what the scenario says, and nothing else. */
+ * (PS1) The change of a preset is the last one of its row in its transaction. It adds to the ledger
+ *       what the scenario says and changes nothing else. */
 #ifndef REAL_PRESETS_H
 #define REAL_PRESETS_H
 

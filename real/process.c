@@ -28,7 +28,7 @@
 static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "TZ=UTC",
                                           NULL};
 
-/* ---- who ------------------------------------------------------------------------------------ */
+/* ---- users ---------------------------------------------------------------------------------- */
 
 bool process_user_find(struct process_user *user, struct cluster_fault *why)
 {
@@ -141,7 +141,7 @@ static bool tell(const struct process_plan *plan, const struct report *report,
                                  "not work: %s; run as another user",
                                  plan->user->name, reason);
     case STEP_ORPHAN:
-        return cluster_fault_set(why, "%s was not started: whoever starts it ended",
+        return cluster_fault_set(why, "%s was not started: the process that starts it ended",
                                  plan->arguments[0]);
     case STEP_EXEC:
         break;
@@ -366,7 +366,7 @@ void process_kill_family(const struct process *process)
     pid_t children[FAMILY_MAX];
     if (process_signal(process, SIGSTOP)) {
         wait_until(stopped_or_ended, process->pid);
-        /* A stopped parent reaps nobody: until it is killed, these pids stay its children's (P1).
+        /* A stopped parent reaps no child: until it is killed, these pids stay its children's (P1).
          */
         size_t count =
             process_ended(process, 0) ? 0 : list_children(process->pid, children, FAMILY_MAX);

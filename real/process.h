@@ -10,7 +10,7 @@
  * (P2) A started program has no terminal, no signals blocked, no descriptors of ours but its
  *      streams, the environment of process.c with that of the plan and none of the user's, and
  *      stands in the root folder.
- * (P3) It runs as plan->user, who is never root. */
+ * (P3) It runs as plan->user, which is never root. */
 #ifndef REAL_PROCESS_H
 #define REAL_PROCESS_H
 
@@ -25,7 +25,7 @@
 struct process_user {
     uid_t uid;
     gid_t gid;
-    bool drop;     /* it is not who we are: become it */
+    bool drop;     /* it is another user: drop to it */
     char name[32]; /* for messages */
 };
 
@@ -50,7 +50,7 @@ struct process_state {
     uint64_t start; /* clock ticks since boot: with the pid, it names a process for good */
 };
 
-/* Who server programs run as: oneself, or for root the user postgres, else nobody. */
+/* The user of server programs: our own, or for root the user postgres, else the user nobody. */
 bool process_user_find(struct process_user *user, struct cluster_fault *why);
 
 bool process_start(struct process *process, const struct process_plan *plan,

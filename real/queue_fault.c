@@ -77,7 +77,7 @@ struct queue_trace queue_fault_copy(const struct queue_at *at, bool acked, uint3
         .message = done ? copy : 0, .transaction = made, .before = INT64_MAX};
 }
 
-/* Rows that a process of the server has claimed, and nobody since: a claim counts one up. */
+/* Rows whose last claim is of a process of the server: each claim increments the epoch. */
 static void put_claimed_by(const struct queue_at *at, int claimer, char *text, size_t size)
 {
     snprintf(text, size,

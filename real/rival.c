@@ -112,8 +112,8 @@ void rival_serialization(const struct rival *rival)
     contend(rival, serialization);
 }
 
-/* The oldest that nobody else is taking, up to `most` of them, but not all that are there: how many
- * are left must not be 0. The oldest of them; 0: there is none to hold, or none would be left. */
+/* Locks the oldest messages that are not locked, up to `most`, and leaves at least one. Returns the
+ * oldest of them; 0: there is none to lock, or none would be left. */
 static int64_t hold_oldest(const struct rival *rival, struct store_pg *holder, int64_t now,
                            uint32_t most)
 {

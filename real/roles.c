@@ -85,8 +85,8 @@ static void add_policies(struct text *text, const struct rights *rights, const c
     text_add(text, ");\n");
 }
 
-/* A table under row security lets nobody in whom no policy names: everybody who has a right to it
- * needs one. */
+/* Row security denies a role that no policy names, so every role with a right to the table needs a
+ * policy. */
 static void secure_table(struct text *text, const struct roles *roles, const char *schema,
                          enum row_table table)
 {

@@ -27,7 +27,7 @@ int schema_columns(enum row_table table)
 const char *schema_column(enum row_table table, int column)
 {
     CHECK(column < schema_columns(table));
-    return table_get(table)->column_names[column];
+    return table_get(table)->column[column].name;
 }
 
 static void create_table(struct text *text, const char *schema, enum row_table table,

@@ -1,7 +1,7 @@
 /* The tables of model/rows.h as SQL: what they and their columns are called, and the script that
  * makes or drops them in a schema of Assay's own name.
  *
- * Text only: who runs it is store.h's business. Knows nothing of primitives but the foreign keys.
+ * Text only; store.h runs it. Of primitives it knows the foreign keys alone.
  *
  * (H1) Everything that Assay makes is in one schema and goes with it.
  * (H2) A cell is a bigint and never null: 0 means "none", as in the rows of the simulation (R1).

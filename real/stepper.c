@@ -27,7 +27,7 @@ struct session {
     int backend;                                  /* the server's process */
     struct connection_program *programs;          /* by primitive and mode */
     bool stale;                                   /* what is prepared is of other primitives */
-    uint8_t principal;                            /* enum principal: as whom it acts */
+    uint8_t principal;                            /* enum principal: its role */
     bool open;                                    /* there is a transaction */
     bool under_way;                               /* something was sent and not answered */
     const struct connection_statement *statement; /* what; NULL: COMMIT or ROLLBACK */
@@ -43,7 +43,8 @@ struct stepper {
     PGconn *watcher;
     struct session sessions[STEPPER_CONNECTIONS_MAX];
     struct roles roles;
-    uint32_t waiting; /* sessions that were seen to wait, and that nobody can have let go since */
+    uint32_t
+        waiting; /* sessions that were seen to wait, and that nothing can have released since */
     struct store_pg_problem problem;
 };
 
@@ -87,7 +88,7 @@ static bool open_session(struct stepper *stepper, struct session *session)
     return true;
 }
 
-/* Waits for a lock on a relation or a page are left out: they pass, whoever holds it. */
+/* Waits for a lock on a relation or a page are left out: they end by themselves. */
 static bool open_watcher(struct stepper *stepper)
 {
     char look[LOOK_TEXT_SIZE];
@@ -484,8 +485,8 @@ static bool all_wait(const struct stepper *stepper)
     return (stepper_blocked(stepper) & ~stepper->waiting) == 0;
 }
 
-/* One look at who waits. It counts only if nobody was at work: who is, or was just let go, may let
- * go of others. */
+/* One look at the waits. It counts only if every session waited: one that works, or was just
+ * released, may release others. */
 static bool look(struct stepper *stepper)
 {
     PGresult *result = PQexecPrepared(stepper->watcher, LOOK, 0, NULL, NULL, NULL, 1);
@@ -501,12 +502,11 @@ static bool look(struct stepper *stepper)
     }
     stepper->waiting = all_wait(stepper) ? stepper->waiting : 0;
     PQclear(result);
-    return done ||
-           trouble(stepper, "locks could not be looked at", PQerrorMessage(stepper->watcher));
+    return done || trouble(stepper, "pg_locks could not be read", PQerrorMessage(stepper->watcher));
 }
 
-/* A cycle is broken by an error in one of its transactions; or, where it was one of the order in
- * which they stand in line, by another order, which lets one of those go who were all waiting. */
+/* A cycle is broken by an error in one of its transactions. A cycle of lock queues is also broken by a
+ * new order of a queue, which releases one of the waiters. */
 static bool is_broken(const struct stepper *stepper, uint32_t answered, uint32_t before_all_waited)
 {
     for (unsigned i = 0; i < stepper->options.connections; i++) {
@@ -529,7 +529,7 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
 {
     int64_t since = now_ns();
     int64_t pause = PAUSE_NS;
-    uint32_t before_all_waited = UINT32_MAX; /* who was answered before all others waited */
+    uint32_t before_all_waited = UINT32_MAX; /* sessions answered before all others waited */
     bool heard = true;
     *answered = 0;
     for (;;) {
@@ -550,8 +550,9 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
             before_all_waited = *answered;
         }
         if (now_ns() - since > (deadlock ? DEADLOCK_NS : PATIENCE_NS)) {
-            return trouble(stepper, "nothing was answered for long",
-                           deadlock ? "there is no deadlock" : "and somebody waits for no lock");
+            return trouble(stepper, "timeout",
+                           deadlock ? "the server has found no deadlock"
+                                    : "a statement is neither answered nor waiting for a lock");
         }
     }
 }
@@ -606,7 +607,7 @@ bool stepper_reset(struct stepper *stepper)
     return true;
 }
 
-/* ---- beside transactions --------------------------------------------------------------------- */
+/* ---- outside transactions -------------------------------------------------------------------- */
 
 bool stepper_run(struct stepper *stepper, const char *script)
 {
@@ -629,7 +630,7 @@ bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *e
 
 /* ---- connections that are refused ------------------------------------------------------------ */
 
-/* A role that nobody else can guess the password of while it is there. */
+/* A role with a random password. */
 struct guest {
     char role[SCHEMA_NAME_SIZE], password[33];
 };

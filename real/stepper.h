@@ -1,39 +1,39 @@
 /* Several open transactions on PostgreSQL at once, each on a connection of its own, driven one
- * statement at a time; a statement that waits for a lock is found out to be waiting. The real half
- * of a comparison with a simulated store whose transactions interleave statement by statement.
+ * statement at a time. The stepper detects which statements wait for a lock. It is the real half of
+ * a comparison with a simulated store whose transactions interleave statement by statement.
  *
  * A step is: stepper_send or stepper_end on one connection (or several), then stepper_settle, then
- * stepper_answer of those that were answered. Whatever is still under way after stepper_settle
- * waits for a lock that another of these connections holds; it is answered by a later settle, once
- * a COMMIT, a ROLLBACK or an error let go of that lock.
+ * stepper_answer of those that were answered. A statement that is unanswered after stepper_settle
+ * waits for a lock that another of these connections holds. A later settle answers it, once a
+ * COMMIT, a ROLLBACK or an error has released that lock.
  *
- * What the SQL says is sql.h's business. A primitive by operation that has several operations
- * begins with a statement, index 0, that forgets the values of other calls. It never waits and
- * tells nothing: who counts operations sends it right in front of the first one.
+ * sql.h has the SQL. A primitive by operation that has several operations begins with statement 0,
+ * which clears the values of other calls. That statement never waits and returns nothing: a caller
+ * that counts operations sends it right before the first one.
  *
- * After an error the transaction is aborted, and its locks are gone already; it is to be ended by
- * stepper_end(.., false). Built without libpq, every function is there, and stepper_open says which
- * package is missing.
+ * After an error the transaction is aborted and its locks are released; the caller ends it with
+ * stepper_end(.., false). Built without libpq, every function exists, and stepper_open names the
+ * missing package.
  *
  * (S1) Between BEGIN and the caller's first statement nothing is executed: a SERIALIZABLE
- *      transaction has its snapshot from that statement, also if the statement begins with a wait
+ *      transaction has its snapshot from that statement, even if the statement begins with a wait
  *      (E-CUT-11). Everything is prepared before BEGIN.
- * (S2) "Blocked" is never guessed from time: in one look at pg_locks, which is a consistent picture
- *      of all who wait, every statement that was not answered stood in line for a row, a
- *      transaction or an advisory lock. Then nobody is left who could let go of anything, but for
- *      the server's own search for deadlocks, 20 ms after a wait began. There is no second look
- *      after statements that succeeded without a wait: those let go of nothing.
- * (S3) Nobody else may lock rows of the schema meanwhile: a wait for a stranger is not for good.
+ * (S2) "Blocked" is never guessed from time. One query of pg_locks, which is a consistent picture of
+ *      all waits, showed every unanswered statement waiting for a row, a transaction or an advisory
+ *      lock. Then no session can release anything, except by the server's deadlock detection, 20 ms
+ *      after a wait began. Statements that succeeded without a wait release nothing, so no second
+ *      query follows them.
+ * (S3) No other session locks rows of the schema meanwhile: a wait for it would end by itself.
  * (S4) The clock is the caller's: no statement asks the server for the time.
- * (S5) Some choices are the server's, and a comparison has to follow them. Which transaction of a
- *      cycle is aborted (40P01): each looks once, 20 ms after its own wait began, and the first
- *      that finds the cycle closed is it; so the last to wait, unless the cycle was closed sooner
- *      than that. Who gets a row that several waited for: those who wait for a lock stand in line,
- *      but once the row was updated they run for its new version, and several inserts of one key
- *      run, too. What SERIALIZABLE takes for a conflict: its notes are of pages, not of keys.
+ * (S5) Some choices are the server's, and a comparison has to follow them. The victim of a deadlock
+ *      (40P01): each waiter checks once, 20 ms after its own wait began, and the first that finds a
+ *      closed cycle is aborted; usually that is the last to wait. The next holder of a row: waiters
+ *      for a lock queue up, but after an update they race for the new version, and so do several
+ *      inserts of one key. A conflict of SERIALIZABLE transactions: the server records reads by
+ *      page, not by key.
  *
  * On two cores, where a bare SELECT 1 takes 0.1 to 0.15 ms, BEGIN takes the same and a statement
- * hardly more; one that is found blocked 0.7 ms; COMMIT and the answer of whom it lets go 0.3 ms; a
+ * hardly more. Detecting a wait takes 0.7 ms; COMMIT with the answers that it releases 0.3 ms; a
  * broken cycle 21 ms; preparing 0.1 to 0.3 ms a statement. */
 #ifndef REAL_STEPPER_H
 #define REAL_STEPPER_H
@@ -50,8 +50,8 @@ struct stepper_options {
     const struct primitive *primitives; /* what a call's number refers to; must stay */
     size_t primitive_count;
     enum sql_form form;
-    unsigned connections; /* beside one that watches; 1 .. STEPPER_CONNECTIONS_MAX */
-    uint32_t principals;  /* PRINCIPAL_SET: as whom bundles may be sent; their roles are made here
+    unsigned connections; /* without the observer's; 1 .. STEPPER_CONNECTIONS_MAX */
+    uint32_t principals;  /* PRINCIPAL_SET: the senders of bundles; their roles are made here
                              and dropped by stepper_close */
 };
 
@@ -84,10 +84,10 @@ bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, i
 /* Sends COMMIT or ROLLBACK; does not wait. */
 bool stepper_end(struct stepper *stepper, unsigned connection, bool commit);
 
-/* Waits until everything under way was answered or is blocked (S2). `deadlock`: there is a cycle
- * among those who wait; goes on until the server has broken it, and those whom that let go were
- * answered or are blocked, too. *answered: a bit for each connection that was answered by this
- * call. False: a connection was lost, or nothing became of it for long. */
+/* Waits until every statement that was sent is answered or blocked (S2). `deadlock`: the waits form a
+ * cycle; goes on until the server has broken it, and the statements that this released are answered
+ * or blocked, too. *answered: a bit for each connection that this call answered. False: a connection
+ * was lost, or the time is up. */
 bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered);
 
 /* A bit for each connection on which something was sent and not answered. */
@@ -110,7 +110,7 @@ struct stepper_answer {
     int64_t claimed[1 + MESSAGE_COLUMNS]; /* key first */
 };
 
-/* Of the last that was answered on this connection. */
+/* The last answer on this connection. */
 const struct stepper_answer *stepper_answer(const struct stepper *stepper, unsigned connection);
 
 /* Gives up a statement that is under way on the connection, if one is; its answer is not told. */
@@ -119,7 +119,7 @@ bool stepper_cancel(struct stepper *stepper, unsigned connection);
 /* Ends whatever is open or under way, without a word about how: a comparison begins anew. */
 bool stepper_reset(struct stepper *stepper);
 
-/* ---- beside transactions: by the connection that watches ------------------------------------- */
+/* ---- outside transactions: by the observer's connection --------------------------------------- */
 
 /* Runs statements that return nothing. They must not have to wait for open transactions. */
 bool stepper_run(struct stepper *stepper, const char *script);

@@ -46,7 +46,7 @@ struct store_pg {
     int64_t marked; /* where this connection's last mark stood */
     bool stale;     /* ... or not: a transaction that failed drew numbers, too */
     bool preparing; /* what is received now stands in front of the transaction */
-    bool open;      /* store_pg_send_open has begun a transaction, and nobody has ended it */
+    bool open;      /* store_pg_send_open has begun a transaction, which is not ended */
 };
 
 bool store_pg_is_there(void)
@@ -779,7 +779,7 @@ bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64
     return store_pg_receive(store, outcome);
 }
 
-/* ---- beside bundles -------------------------------------------------------------------------- */
+/* ---- outside bundles ------------------------------------------------------------------------- */
 
 /* Leaves pipeline mode for one query, whose result the caller clears; NULL: it failed. */
 static PGresult *query(struct store_pg *store, const char *text, bool binary)

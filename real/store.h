@@ -4,10 +4,10 @@
  * BEGIN, the statements of every call, COMMIT and one sync leave together, in libpq's pipeline mode
  * and as prepared statements; statements that this connection has not prepared yet are prepared in
  * front of them, in the same flight. A transaction that failed is ended in front of the next one.
- * What the SQL says is sql.h's business, what an answer means answer.h's.
+ * sql.h has the SQL; answer.h maps an answer to an outcome.
  *
- * A connection that is gone is made anew by the next bundle, once. Nothing is ever sent twice.
- * Built without libpq, every function is there, and store_pg_open says which package is missing.
+ * The next bundle reopens a lost connection, once. Nothing is ever sent twice. Built without libpq,
+ * every function exists, and store_pg_open names the missing package.
  *
  * (G1) One bundle, one transaction at the bundle's isolation level, one round trip.
  * (G2) values and skipped of a COMMITTED outcome are those of the simulated store on the same rows,
@@ -15,7 +15,7 @@
  * (G3) The clock is the caller's: no statement asks the server for the time.
  * (G4) Not for two threads at once; a process of its own makes a store of its own.
  * (G5) No nested transaction: while one is open (store_pg_send_open), a second one is refused with
- *      an error, and the first is as it was (CUT-3). */
+ *      an error, and the first is unchanged (CUT-3). */
 #ifndef REAL_STORE_H
 #define REAL_STORE_H
 
@@ -25,7 +25,7 @@
 
 struct store_pg;
 
-/* What the environment refused: one line that says what was wrong and what would be right. */
+/* A failure of the environment: one line that says what is wrong and what would be right. */
 struct store_pg_problem {
     char text[512];
 };
@@ -46,7 +46,7 @@ struct store_pg_options {
     enum sql_form form;
     store_pg_editor *edit; /* NULL: none */
     void *edit_context;
-    /* Who this is, for people who look at the server: the connection's application_name, and with
+    /* A name for people who look at the server: the connection's application_name, and with
      * the bundle's name a comment in front of each of its statements. No '*' or '/'; NULL: none. */
     const char *name;
     bool marks;        /* every transaction is marked; the schema has a history (history.h), */
@@ -85,20 +85,20 @@ bool store_pg_execute(struct store_pg *store, const struct bundle *bundle, int64
                       struct outcome *outcome);
 const char *store_pg_why_not(const struct store_pg *store);
 
-/* The two halves of store_pg_execute: everything is sent; the answer is waited for. In between,
- * another connection can be at work, or store_pg_cut make the answer one that nobody hears. */
+/* The two halves of store_pg_execute: send everything; wait for the answer. In between another
+ * connection can work, or store_pg_cut can lose the answer. */
 void store_pg_send(struct store_pg *store, const struct bundle *bundle, int64_t now);
 bool store_pg_receive(struct store_pg *store, struct outcome *outcome);
 
-/* Where the next connection goes; the one that stands stays. */
+/* The address of the next connection; an open one stays. */
 void store_pg_move(struct store_pg *store, const char *dsn);
 
-/* Closes the connection without a word: what was sent is executed or not. */
+/* Closes the connection abruptly: what was sent is executed or not. */
 void store_pg_cut(struct store_pg *store);
 
-/* store_pg_send in its two halves, for whoever wants something to happen in between: everything but
- * COMMIT, executed when it returns; COMMIT. It takes a second round trip. True: the transaction is
- * open and none of its statements failed. False, also: one is open already (G5). */
+/* store_pg_send in its two halves, so that a fault can be injected in between: everything but COMMIT,
+ * executed when it returns; COMMIT. It takes a second round trip. True: the transaction is open and
+ * none of its statements failed. False, also: one is open already (G5). */
 bool store_pg_send_open(struct store_pg *store, const struct bundle *bundle, int64_t now);
 void store_pg_send_commit(struct store_pg *store);
 
@@ -106,17 +106,16 @@ void store_pg_send_commit(struct store_pg *store);
  * changed; -1: it failed, and with it the transaction. */
 int64_t store_pg_slip_in(struct store_pg *store, const char *statement);
 
-/* Whether the connection still stands, as far as this end has heard. */
+/* Whether the connection is open, as far as this end knows. */
 bool store_pg_is_well(struct store_pg *store);
 
-/* The line goes dead: what the socket was given before arrives, nothing else does, and no answer
- * comes back. The store finds out by itself. */
+/* Breaks the line: what the socket already has arrives, nothing else does, and no answer comes
+ * back. The store detects that by itself. */
 void store_pg_break(struct store_pg *store);
 
-/* What names a transaction on the server for good: its id (txid_current), the last change that the
- * history has of it, and the server's process. 0: it was given none, or changed nothing. A server
- * that crashed gives ids and numbers of changes again that did not get to its log; its processes
- * are others. */
+/* The unique name of a transaction on the server: its id (txid_current), its last change in the
+ * history, and the server's process. 0: it has no id, or changed nothing. A server that crashed
+ * reissues the ids and change numbers that its log lacks; its processes are others. */
 struct store_pg_mark {
     int64_t transaction, change, backend;
 };
@@ -129,7 +128,7 @@ const char *store_pg_schema(const struct store_pg *store);
 /* The server's process for this connection, to wait for or to kill; 0: there is no connection. */
 int store_pg_backend(const struct store_pg *store);
 
-/* ---- beside bundles: setting up, looking ------------------------------------------------------
+/* ---- outside bundles: setting up, looking -----------------------------------------------------
  */
 
 /* Runs statements that return nothing. False: store_pg_why_not. */

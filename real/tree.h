@@ -22,7 +22,7 @@ bool tree_copy(const char *from, const char *to, uid_t uid, gid_t gid);
  * minute: as when one cluster follows another. A hint; other file systems do not take it. */
 void tree_spread(const char *path);
 
-/* Waits for nobody: files that others add meanwhile may make it fail with ENOTEMPTY, as errno. */
+/* Does not wait: a file that is added meanwhile may make it fail with ENOTEMPTY, as errno. */
 bool tree_remove(const char *path);
 /* The same, but this entry of the folder goes when all others are gone. */
 bool tree_remove_last(const char *path, const char *last);

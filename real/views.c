@@ -1,15 +1,16 @@
 #include "real/views.h"
 
+#include "model/check.h"
 #include "model/key.h"
 #include "model/ledger.h"
 #include "model/legacy.h"
-#include "model/rows.h"
-#include "model/seq_rules.h"
 #include "model/table.h"
 #include "real/schema.h"
 #include "real/text.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
 
 /* A field's name as a column: "Leg1 entries" is leg1_entries. */
 static void add_column_name(struct text *text, const char *name)
@@ -26,105 +27,102 @@ static void add_field(struct text *text, const char *column, const char *name, i
     add_column_name(text, name);
 }
 
-/* A view of one row a ledger: its key, where it belongs, its digits and its fields. */
-static void begin_ledgers(struct text *text, const char *schema, const char *view,
-                          const char *belongs, const char *column)
+static void add_fields(struct text *text, const char *column, enum column_ledger ledger)
 {
-    text_add(text, "CREATE VIEW %s.%s AS SELECT id, %s, lpad(%s::text, 15, '0') AS digits", schema,
-             view, belongs, column);
-}
-
-static void add_ledgers(struct text *text, const char *schema, enum row_table table,
-                        enum ledger_kind kind, int column)
-{
-    const char *ledger = schema_column(table, column);
-    begin_ledgers(text, schema, kind == LEDGER_GUID ? "guid_ledgers" : "activity_ledgers",
-                  schema_column(table, 0), ledger);
-    for (int f = 0; f < LEDGER_FIELD_COUNT; f++) {
+    for (int f = 0; ledger == DIGITS_LEGACY && f < LEGACY_FIELD_COUNT; f++) {
+        const struct legacy_layout *layout = legacy_layout((enum legacy_field)f);
+        add_field(text, column, layout->name, layout->first_digit, layout->digit_count);
+    }
+    for (int f = 0; ledger != DIGITS_LEGACY && f < LEDGER_FIELD_COUNT; f++) {
         const struct ledger_layout *layout = ledger_layout((enum ledger_field)f);
-        if (layout->kind == kind) {
-            add_field(text, ledger, layout->name, layout->first_digit, layout->digit_count);
+        if ((layout->kind == LEDGER_GUID) == (ledger == DIGITS_GUID)) {
+            add_field(text, column, layout->name, layout->first_digit, layout->digit_count);
         }
     }
-    text_add(text, " FROM %s.%s ORDER BY %s, id;\n", schema, schema_table(table),
-             schema_column(table, 0));
 }
 
-static void add_earlier(struct text *text, const char *schema)
+/* One row a ledger: its key, where it belongs, its digits and its fields. */
+static void add_ledgers(struct text *text, const char *schema, enum row_table table, int column)
 {
-    const char *ledger = schema_column(TABLE_EARLIER, EARLIER_LEDGER);
-    begin_ledgers(text, schema, "earlier_ledgers", schema_column(TABLE_EARLIER, EARLIER_JOB),
-                  ledger);
-    for (int f = 0; f < LEGACY_FIELD_COUNT; f++) {
-        const struct legacy_layout *layout = legacy_layout((enum legacy_field)f);
-        add_field(text, ledger, layout->name, layout->first_digit, layout->digit_count);
-    }
-    text_add(text, " FROM %s.%s ORDER BY id;\n", schema, schema_table(TABLE_EARLIER));
+    const char *ledger = schema_column(table, column), *belongs = schema_column(table, 0);
+    text_add(text, "CREATE VIEW %s.%s_ledgers AS SELECT id, %s, lpad(%s::text, 15, '0') AS digits",
+             schema, schema_table(table), belongs, ledger);
+    add_fields(text, ledger, (enum column_ledger)table_column(table, column)->of);
+    text_add(text, " FROM %s.%s ORDER BY %s, id;\n", schema, schema_table(table), belongs);
 }
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* "CASE EXPRESSION WHEN 0 THEN 'name' ... END" */
-static void add_names(struct text *text, const char *expression, const char *(*name)(int),
-                      int count)
+static void add_names(struct text *text, const char *expression, const char *const *names,
+                      uint32_t count)
 {
     text_add(text, "CASE %s", expression);
-    for (int i = 0; i < count; i++) {
-        text_add(text, " WHEN %d THEN '%s'", i, name(i));
+    for (uint32_t i = 0; i < count; i++) {
+        if (names[i] != NULL) {
+            CHECK(strchr(names[i], '\'') == NULL);
+            text_add(text, " WHEN %" PRIu32 " THEN '%s'", i, names[i]);
+        }
     }
     text_add(text, " END");
 }
 
-static const char *state_name(int state)
+/* One row a digit of a key that is not 0. */
+static void add_digits(struct text *text, const char *schema, enum row_table table, int column)
 {
-    return seq_rules_state_name((enum seq_state)state);
-}
-
-static const char *digit_name(int digit)
-{
-    return key_digit_name((enum key_digit)digit);
-}
-
-static const char *status_name(int status)
-{
-    static const char *const names[STATUS_COUNT] = {
-#define STATUS(id, name) name,
-        ENTRY_STATUSES(STATUS)
-#undef STATUS
-    };
-    return names[status];
-}
-
-/* The rows of a table with one column by name in front. */
-static void add_named(struct text *text, const char *schema, const char *view, enum row_table table,
-                      int column, const char *(*name)(int), int count)
-{
-    text_add(text, "CREATE VIEW %s.%s AS SELECT ", schema, view);
-    add_names(text, schema_column(table, column), name, count);
-    text_add(text, " AS is, * FROM %s.%s ORDER BY id;\n", schema, schema_table(table));
-}
-
-static void add_flows(struct text *text, const char *schema)
-{
-    const char *key = schema_column(TABLE_FLOW, FLOW_KEY);
-    text_add(text, "CREATE VIEW %s.flow_digits AS SELECT id, position, digit, ", schema);
-    add_names(text, "digit", digit_name, KEY_PENDING + 1);
+    const char *names[KEY_PENDING + 1];
+    for (int digit = 0; digit <= KEY_PENDING; digit++) {
+        names[digit] = key_digit_name((enum key_digit)digit);
+    }
+    text_add(text, "CREATE VIEW %s.%s_digits AS SELECT id, position, digit, ", schema,
+             schema_table(table));
+    add_names(text, "digit", names, KEY_PENDING + 1);
     text_add(text,
              " AS is FROM %s.%s, generate_series(0, %d) AS position, LATERAL (SELECT "
              "substr(lpad(%s::text, 15, '0'), position + 1, 1)::int AS digit) AS one WHERE digit > "
              "0 ORDER BY id, position;\n",
-             schema, schema_table(TABLE_FLOW), KEY_ACTIVITIES_MAX - 1, key);
+             schema, schema_table(table), KEY_ACTIVITIES_MAX - 1, schema_column(table, column));
+}
+
+/* The rows of a table, with its enums by name in front. */
+static void add_states(struct text *text, const char *schema, enum row_table table)
+{
+    text_add(text, "CREATE VIEW %s.%s_states AS SELECT ", schema, schema_table(table));
+    for (int c = 0; c < schema_columns(table); c++) {
+        const struct column *column = table_column(table, c);
+        if (column->kind == COLUMN_ENUM) {
+            add_names(text, column->name, column->names, column->name_count);
+            text_add(text, " AS %s_is, ", column->name);
+        }
+    }
+    text_add(text, "* FROM %s.%s ORDER BY id;\n", schema, schema_table(table));
+}
+
+static void add_table(struct text *text, const char *schema, enum row_table table)
+{
+    bool enums = false;
+    for (int c = 0; c < schema_columns(table); c++) {
+        const struct column *column = table_column(table, c);
+        enums = enums || column->kind == COLUMN_ENUM;
+        if (column->kind == COLUMN_LEDGER && column->of == DIGITS_KEY) {
+            add_digits(text, schema, table, c);
+        } else if (column->kind == COLUMN_LEDGER) {
+            add_ledgers(text, schema, table, c);
+        }
+    }
+    if (enums) {
+        add_states(text, schema, table);
+    }
 }
 
 /* ---- the history ----------------------------------------------------------------------------- */
 
-static const char *kind_name(int kind)
-{
-    return kind == ROW_INSERTED ? "inserted" : kind == ROW_DELETED ? "deleted" : "updated";
-}
-
 static void add_changes(struct text *text, const char *schema, uint64_t tables)
 {
+    static const char *const kinds[] = {
+        [ROW_UPDATED] = "updated", [ROW_INSERTED] = "inserted", [ROW_DELETED] = "deleted"};
     text_add(text, "CREATE VIEW %s.changes AS SELECT seq, xid, backend, ", schema);
-    add_names(text, "kind", kind_name, 3);
+    add_names(text, "kind", kinds, sizeof kinds / sizeof *kinds);
     text_add(text, " AS was, CASE tab");
     for (int t = 0; t < TABLE_COUNT; t++) {
         if (table_in(tables, (enum row_table)t)) {
@@ -150,23 +148,9 @@ void views_script(const char *schema, uint64_t tables, char script[VIEWS_SCRIPT_
 {
     struct text text = text_begin(script, VIEWS_SCRIPT_SIZE);
     add_changes(&text, schema, tables);
-    if (table_in(tables, TABLE_ACTIVITY)) {
-        add_ledgers(&text, schema, TABLE_ACTIVITY, LEDGER_ACTIVITY, ACTIVITY_LEDGER);
-    }
-    if (table_in(tables, TABLE_GUID)) {
-        add_ledgers(&text, schema, TABLE_GUID, LEDGER_GUID, GUID_LEDGER);
-    }
-    if (table_in(tables, TABLE_EARLIER)) {
-        add_earlier(&text, schema);
-    }
-    if (table_in(tables, TABLE_SEQ)) {
-        add_named(&text, schema, "seq_states", TABLE_SEQ, SEQ_STATE, state_name, SEQ_STATES);
-    }
-    if (table_in(tables, TABLE_FLOW)) {
-        add_flows(&text, schema);
-    }
-    if (table_in(tables, TABLE_ENTRY)) {
-        add_named(&text, schema, "entry_states", TABLE_ENTRY, ENTRY_STATUS, status_name,
-                  STATUS_COUNT);
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        if (table_in(tables, (enum row_table)t)) {
+            add_table(&text, schema, (enum row_table)t);
+        }
     }
 }

@@ -1,13 +1,12 @@
 /* Views for a person who looks at a schema with psql: what the digits of its ledgers say, and the
  * history with tables and columns by their names. Nothing of Assay reads them.
  *
- *      changes           every recorded change: when, in which transaction, of which row, to what
- *      activity_ledgers  seed 000: the fields of every activity's ledger,
- *      guid_ledgers      ... and of every GUID's
- *      earlier_ledgers   seed 003: likewise
- *      seq_states        seed 001: states by name
- *      flow_digits       seed 002: one row an activity of a flow, its digit by name
- *      entry_states      seed 004: statuses by name */
+ *      changes        every recorded change: when, in which transaction, of which row, to what
+ *      TABLE_ledgers  of a table with a ledger: its fields, a row a ledger (activity, guid, earlier)
+ *      TABLE_digits   of a table with a key: a row an activity, its digit by name (flow, flow_end)
+ *      TABLE_states   of a table with enums: each by name, as COLUMN_is, before the row itself
+ *
+ * Which tables have which follows from the kinds of their columns (model/table.h). */
 #ifndef REAL_VIEWS_H
 #define REAL_VIEWS_H
 

@@ -2,6 +2,7 @@
 
 #include "model/clause.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -33,9 +34,10 @@ static void write_clause(FILE *out, enum format_kind format, const struct clause
         format_wrapped(out, clause->promise, 15);
         break;
     case FORMAT_JSON:
-        json_line_write(out, json_pack("{ss ss ss ss ss ss}", "type", "clause", "id", clause->id,
-                                       "kind", kind, "seed", clause_family_seed(clause->family),
-                                       "section", clause->section, "promise", clause->promise));
+        json_line_write(out,
+                        line_make(LINE_LISTED_CLAUSE, line_id(clause->id), line_kind(kind),
+                                  line_specification(clause_family_seed(clause->family)),
+                                  line_section(clause->section), line_promise(clause->promise)));
         break;
     case FORMAT_MARKDOWN:
         fprintf(out, "| %s | %s | %s | %s |\n", clause->id, kind, clause->section, clause->promise);
@@ -97,10 +99,10 @@ static void write_erratum(FILE *out, enum format_kind format, const struct errat
         format_wrapped(out, erratum->decided, 20);
         break;
     case FORMAT_JSON:
-        json_line_write(out, json_pack("{ss ss ss ss ss ss}", "type", "erratum", "id", erratum->id,
-                                       "seed", clause_family_seed(erratum->family), "text",
-                                       erratum->text, "problem", erratum->problem, "decided",
-                                       erratum->decided));
+        json_line_write(out, line_make(LINE_LISTED_ERRATUM, line_id(erratum->id),
+                                       line_specification(clause_family_seed(erratum->family)),
+                                       line_text(erratum->text), line_problem(erratum->problem),
+                                       line_decided(erratum->decided)));
         break;
     case FORMAT_MARKDOWN:
         fprintf(out, "| %s | %s | %s | %s |\n", erratum->id, erratum->text, erratum->problem,

@@ -1,7 +1,5 @@
 #include "reports/evidence.h"
 
-#include "reports/line.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +28,11 @@ bool evidence_is(const json_t *line, const char *key, const char *text)
 
 bool evidence_is_planted(const json_t *line)
 {
-    return evidence_text(line, "sabotage")[0] != '\0';
+    return line_get_sabotage(line)[0] != '\0';
 }
 
-/* The clause that a member names. */
-static bool names_clause(const json_t *line, const char *key, enum clause_id *clause)
+static bool names_clause(const char *id, enum clause_id *clause)
 {
-    const char *id = evidence_text(line, key);
     return clause_find(id, strlen(id), clause);
 }
 
@@ -130,7 +126,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
 {
     size_t i;
     json_t *cell;
-    json_array_foreach(json_object_get(line, "crash_points"), i, cell)
+    json_array_foreach(line_get_crash_points(line), i, cell)
     {
         const char *phase = json_string_value(json_array_get(cell, 0));
         const char *side_name = json_string_value(json_array_get(cell, 1));
@@ -139,7 +135,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
         if (phase == NULL || side < 0 || depth < 1 || depth > EVIDENCE_DEPTHS) {
             continue;
         }
-        struct evidence_point *point = point_of(evidence, evidence_text(line, "protocol"), phase);
+        struct evidence_point *point = point_of(evidence, line_get_protocol(line), phase);
         if (point != NULL) {
             uint64_t *crashes = &point->crashes[world][side][depth - 1];
             *crashes = sum_of(*crashes, json_integer_value(json_array_get(cell, 3)));
@@ -151,11 +147,11 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
 static void add_runs(struct evidence *evidence, enum evidence_world world, const json_t *line)
 {
     evidence->measured[world] = true;
-    json_object_set_new(evidence->protocols, evidence_text(line, "protocol"), json_true());
-    add_evaluated(evidence, world, json_object_get(line, "evaluated"));
-    add_seen(evidence, world, json_object_get(line, "seen"));
-    add_counts(evidence->fired[world], json_object_get(line, "fired"));
-    add_counts(evidence->fired[world], json_object_get(line, "faults"));
+    json_object_set_new(evidence->protocols, line_get_protocol(line), json_true());
+    add_evaluated(evidence, world, line_get_evaluated(line));
+    add_seen(evidence, world, line_get_seen(line));
+    add_counts(evidence->fired[world], line_get_fired(line));
+    add_counts(evidence->fired[world], line_get_faults(line));
     add_points(evidence, world, line);
 }
 
@@ -164,11 +160,11 @@ static void add_runs(struct evidence *evidence, enum evidence_world world, const
 static void add_scenario(struct evidence *evidence, const json_t *line)
 {
     enum clause_id weak;
-    if (names_clause(line, "breaks", &weak)) {
+    if (names_clause(line_get_breaks(line), &weak)) {
         evidence->clauses[weak].weakness = true;
     }
     add_runs(evidence, EVIDENCE_SIM, line);
-    if (evidence_number(line, "new") > 0) {
+    if (line_get_new(line) > 0) {
         note_status(evidence, 1); /* (EV5) */
     }
 }
@@ -181,7 +177,7 @@ static void add_sim(struct evidence *evidence, const json_t *line)
 static void add_real(struct evidence *evidence, const json_t *line)
 {
     add_runs(evidence, EVIDENCE_REAL, line);
-    note_status(evidence, (int)evidence_number(line, "status")); /* (EV5) */
+    note_status(evidence, (int)line_get_status(line)); /* (EV5) */
 }
 
 /* Adds a name to a list of them, "a, b", unless it is there. */
@@ -199,8 +195,8 @@ static void add_name(char *list, size_t size, const char *name)
 bool evidence_is_first(json_t *found, const json_t *finding)
 {
     char key[600];
-    const char *name = evidence_text(finding, "name");
-    snprintf(key, sizeof key, "%.150s\n%.400s", name, evidence_text(finding, "again"));
+    const char *name = line_get_name(finding);
+    snprintf(key, sizeof key, "%.150s\n%.400s", name, line_get_again(finding));
     bool first = name[0] == '\0' || json_object_get(found, key) == NULL;
     json_object_set_new(found, key, json_true());
     return first;
@@ -209,7 +205,8 @@ bool evidence_is_first(json_t *found, const json_t *finding)
 static void add_finding(struct evidence *evidence, const json_t *line)
 {
     enum clause_id id;
-    bool is_new = evidence_is(line, "kind", "new"), known = evidence_is(line, "kind", "known");
+    bool is_new = line_text_is(line_get_kind(line), "new"),
+         known = line_text_is(line_get_kind(line), "known");
     evidence->made += is_new;
     if (is_new) {
         note_status(evidence, 1); /* (EV3) */
@@ -219,13 +216,13 @@ static void add_finding(struct evidence *evidence, const json_t *line)
     }
     evidence->findings += is_new;
     evidence->known += known;
-    if (names_clause(line, "clause", &id)) {
+    if (names_clause(line_get_clause(line), &id)) {
         struct evidence_clause *clause = &evidence->clauses[id];
         clause->findings += is_new;
         clause->known += known;
-        if (evidence_is(line, "kind", "expected")) { /* (EV4) */
+        if (line_text_is(line_get_kind(line), "expected")) { /* (EV4) */
             clause->expected++;
-            add_name(clause->broken_in, sizeof clause->broken_in, evidence_text(line, "scenario"));
+            add_name(clause->broken_in, sizeof clause->broken_in, line_get_scenario(line));
         }
     }
 }
@@ -233,8 +230,9 @@ static void add_finding(struct evidence *evidence, const json_t *line)
 static void add_kill(struct evidence *evidence, const json_t *line)
 {
     enum clause_id clause;
-    const char *name = evidence_text(line, "name");
-    if (!names_clause(line, "clause", &clause) || !evidence_is(line, "fate", "found")) {
+    const char *name = line_get_name(line);
+    if (!names_clause(line_get_clause(line), &clause) ||
+        !line_text_is(line_get_fate(line), "found")) {
         return;
     }
     struct evidence_clause *of = &evidence->clauses[clause];
@@ -249,18 +247,17 @@ static void add_kill(struct evidence *evidence, const json_t *line)
 static void add_alone(struct evidence *evidence, const json_t *line)
 {
     enum clause_id clause;
-    if (names_clause(line, "clause", &clause) && json_is_true(json_object_get(line, "found")) &&
+    if (names_clause(line_get_clause(line), &clause) && line_get_is_found(line) &&
         evidence->clauses[clause].alone == NULL) {
-        evidence->clauses[clause].alone = evidence_text(line, "name");
+        evidence->clauses[clause].alone = line_get_name(line);
     }
 }
 
 static void add_suite(struct evidence *evidence, const json_t *line)
 {
-    const char *suite = evidence_text(line, "suite");
+    const char *suite = line_get_suite(line);
     json_t *before = json_object_get(evidence->suites, suite);
-    bool passed =
-        json_is_true(json_object_get(line, "passed")) && (before == NULL || json_is_true(before));
+    bool passed = line_get_passed(line) && (before == NULL || json_is_true(before));
     json_object_set_new(evidence->suites, suite, json_boolean(passed));
     if (!passed) {
         note_status(evidence, 1);
@@ -270,21 +267,21 @@ static void add_suite(struct evidence *evidence, const json_t *line)
 /* Of a verb, or of shards together (EV5). */
 static void add_summary(struct evidence *evidence, const json_t *line)
 {
-    if (json_array_size(json_object_get(line, "gates")) > 0 ||
-        evidence_number(line, "survived") > 0 || evidence_number(line, "wrongly_equivalent") > 0) {
+    if (json_array_size(line_get_gates(line)) > 0 || line_get_survived(line) > 0 ||
+        line_get_wrongly_equivalent(line) > 0) {
         note_status(evidence, 4);
     }
-    if (evidence_number(line, "differences") > 0) {
+    if (line_get_differences(line) > 0) {
         note_status(evidence, 1);
     }
-    if (json_is_false(json_object_get(line, "deterministic"))) {
+    if (json_is_false(line_read_json(line, LINE_KEY_deterministic))) {
         note_status(evidence, 3);
     }
 }
 
 static void add_regressions(struct evidence *evidence, const json_t *line)
 {
-    if (evidence_number(line, "broken") > 0) {
+    if (line_get_broken(line) > 0) {
         note_status(evidence, 1); /* (EV5) */
     }
 }
@@ -303,7 +300,7 @@ static bool is_idle(const struct evidence *evidence, const json_t *line, int sta
 
 static void add_end(struct evidence *evidence, const json_t *line)
 {
-    int status = (int)evidence_number(line, "status");
+    int status = (int)line_get_status(line);
     evidence->killed -= evidence->killed > 0;
     if (is_idle(evidence, line, status)) {
         evidence->idle++;
@@ -313,7 +310,7 @@ static void add_end(struct evidence *evidence, const json_t *line)
         evidence->met += evidence->made > 0;
         evidence->unmet += evidence->made == 0;
         note_status(evidence, evidence->made > 0 ? 1 : 4);
-    } else if (!evidence_is(line, "verb", "bench") || status != 4) { /* (EV2) */
+    } else if (!line_text_is(line_get_verb(line), "bench") || status != 4) { /* (EV2) */
         note_status(evidence, status);
     }
 }
@@ -322,7 +319,7 @@ static void add_begin(struct evidence *evidence, json_t *line)
 {
     evidence->sessions++;
     evidence->killed++;
-    evidence->expecting = json_is_true(json_object_get(line, "expects_finding"));
+    evidence->expecting = line_get_expects_finding(line);
     evidence->made = 0;
     evidence->ran = false;
     if (evidence->begin == NULL) {
@@ -332,27 +329,26 @@ static void add_begin(struct evidence *evidence, json_t *line)
 
 static void add_server(struct evidence *evidence, const json_t *line)
 {
-    add_name(evidence->servers, sizeof evidence->servers, evidence_text(line, "postgresql"));
+    add_name(evidence->servers, sizeof evidence->servers, line_get_postgresql(line));
 }
 
 static const struct {
-    const char *type;
+    enum line_type type;
     bool planted; /* said of runs with a planted bug, too */
     void (*add)(struct evidence *evidence, const json_t *line);
 } kinds[] = {
-    {"scenario", false, add_scenario}, {"sweep", false, add_sim},
-    {"run", false, add_sim},           {"explore", false, add_sim},
-    {"real", false, add_real},         {"finding", true, add_finding},
-    {"sabotage", true, add_kill},      {"alone", true, add_alone},
-    {"suite", true, add_suite},        {"end", true, add_end},
-    {"server", true, add_server},      {"gates", true, add_summary},
-    {"summary", true, add_summary},    {"regressions", true, add_regressions},
+    {LINE_SCENARIO, false, add_scenario}, {LINE_SWEEP, false, add_sim},
+    {LINE_RUN, false, add_sim},           {LINE_EXPLORE, false, add_sim},
+    {LINE_REAL, false, add_real},         {LINE_FINDING, true, add_finding},
+    {LINE_SABOTAGE, true, add_kill},      {LINE_ALONE, true, add_alone},
+    {LINE_SUITE, true, add_suite},        {LINE_END, true, add_end},
+    {LINE_SERVER, true, add_server},      {LINE_GATES, true, add_summary},
+    {LINE_SUMMARY, true, add_summary},    {LINE_REGRESSIONS, true, add_regressions},
 };
 
 static void add_line(struct evidence *evidence, json_t *line)
 {
-    const char *type = evidence_text(line, "type");
-    if (strcmp(type, "begin") == 0) {
+    if (line_is(line, LINE_BEGIN)) {
         add_begin(evidence, line);
     }
     if (line_shows_a_run(line)) {
@@ -360,7 +356,7 @@ static void add_line(struct evidence *evidence, json_t *line)
         evidence->any_ran = true;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(type, kinds[i].type) == 0 && (kinds[i].planted || !evidence_is_planted(line))) {
+        if (line_is(line, kinds[i].type) && (kinds[i].planted || !evidence_is_planted(line))) {
             kinds[i].add(evidence, line);
         }
     }
@@ -409,10 +405,10 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
             snprintf(fault->text, sizeof fault->text, "%.200s, line %d: %s", origin, number, why);
             return false;
         }
-        if (evidence_is(line, "type", "begin")) {
-            snprintf(verb, sizeof verb, "%s", evidence_text(line, "verb"));
+        if (line_is(line, LINE_BEGIN)) {
+            snprintf(verb, sizeof verb, "%s", line_get_verb(line));
         }
-        json_object_set_new(line, "verb", json_string(verb));
+        json_object_set_new(line, line_key_text(LINE_KEY_verb), json_string(verb));
         json_array_append_new(evidence->lines, line);
         add_line(evidence, line);
         at += size + 1;
@@ -469,24 +465,24 @@ bool evidence_has(const struct evidence *evidence, const char *verb)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        bool of_it = evidence_is(line, "verb", verb);
-        begun += of_it && evidence_is(line, "type", "begin");
-        fine += of_it && evidence_is(line, "type", "end") && evidence_number(line, "status") == 0;
+        bool of_it = line_text_is(line_get_verb(line), verb);
+        begun += of_it && line_is(line, LINE_BEGIN);
+        fine += of_it && line_is(line, LINE_END) && line_get_status(line) == 0;
     }
     return begun > 0 && fine == begun;
 }
 
 bool evidence_is_of_one_build(const struct evidence *evidence)
 {
-    static const char *const keys[] = {"binary_hash", "commit", "clauses_hash", "errata_hash"};
+    static const enum line_key keys[] = {LINE_KEY_binary_hash, LINE_KEY_commit,
+                                         LINE_KEY_clauses_hash, LINE_KEY_errata_hash};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         const char *first = "";
         size_t i;
         json_t *line;
         json_array_foreach(evidence->lines, i, line)
         {
-            const char *built =
-                evidence_is(line, "type", "begin") ? evidence_text(line, keys[k]) : "";
+            const char *built = line_is(line, LINE_BEGIN) ? line_read_text(line, keys[k]) : "";
             if (first[0] != '\0' && built[0] != '\0' && strcmp(first, built) != 0) {
                 return false;
             }

@@ -25,6 +25,7 @@
 
 #include "model/clause.h"
 #include "model/oracle/oracle.h"
+#include "reports/line.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -107,7 +108,8 @@ bool evidence_is_first(json_t *found, const json_t *finding);
 /* The line is about runs with a planted bug. */
 bool evidence_is_planted(const json_t *line);
 
-/* "", or the text of a member; 0, or its number. */
+/* Of a table of a line, or of the report (report.h): "", or the text of a member; 0, or its number.
+ * Members of a line are line.h's. */
 const char *evidence_text(const json_t *line, const char *key);
 uint64_t evidence_number(const json_t *line, const char *key);
 bool evidence_is(const json_t *line, const char *key, const char *text);

@@ -114,8 +114,9 @@ struct session {
 static bool is_finding(const json_t *line, const char *kind, const char *scenario,
                        const char *clause)
 {
-    return evidence_is(line, "type", "finding") && evidence_is(line, "kind", kind) &&
-           evidence_is(line, "scenario", scenario) && evidence_is(line, "clause", clause);
+    return line_is(line, LINE_FINDING) && line_text_is(line_get_kind(line), kind) &&
+           line_text_is(line_get_scenario(line), scenario) &&
+           line_text_is(line_get_clause(line), clause);
 }
 
 /* The first one of this kind; NULL: there is none. */
@@ -145,19 +146,18 @@ static void add_broken(struct cases *cases, const struct session *session, const
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    const char *scenario = evidence_text(first, "scenario"),
-               *clause = evidence_text(first, "clause");
+    const char *scenario = line_get_scenario(first), *clause = line_get_clause(first);
     const char *separator = "";
     for (size_t i = session->first; out != NULL && i < session->end; i++) {
         const json_t *line = json_array_get(session->lines, i);
         if (is_finding(line, "new", scenario, clause)) {
-            fprintf(out, "%s%s\nreproduce: %s", separator, evidence_text(line, "why"),
-                    evidence_text(line, "again"));
+            fprintf(out, "%s%s\nreproduce: %s", separator, line_get_why(line),
+                    line_get_again(line));
             separator = "\n";
         }
     }
     bool told = out != NULL && fclose(out) == 0;
-    add_failed(cases, scenario, name, clause, evidence_text(first, "why"), told ? text : "");
+    add_failed(cases, scenario, name, clause, line_get_why(first), told ? text : "");
     free(text);
 }
 
@@ -171,7 +171,7 @@ static void add_promise(struct cases *cases, const struct session *session, cons
     if (broken != NULL) {
         add_broken(cases, session, name, broken);
     } else if (known != NULL) {
-        snprintf(message, sizeof message, "a known finding: %.400s", evidence_text(known, "why"));
+        snprintf(message, sizeof message, "a known finding: %.400s", line_get_why(known));
         add_skipped(cases, scenario, name, message);
     } else {
         add_passed(cases, scenario, name);
@@ -181,8 +181,8 @@ static void add_promise(struct cases *cases, const struct session *session, cons
 /* A case for every promise that was put to the test or broken. */
 static void add_scenario(struct cases *cases, const struct session *session, const json_t *line)
 {
-    const char *scenario = evidence_text(line, "scenario");
-    const json_t *evaluated = json_object_get(line, "evaluated");
+    const char *scenario = line_get_scenario(line);
+    const json_t *evaluated = line_get_evaluated(line);
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         const struct clause *clause = clause_get((enum clause_id)c);
         if (evidence_number(evaluated, clause->id) > 0 ||
@@ -192,34 +192,22 @@ static void add_scenario(struct cases *cases, const struct session *session, con
     }
 }
 
-/* The lines that add_scenario makes cases of. */
-static bool is_result(const json_t *line)
-{
-    static const char *const types[] = {"scenario", "sweep", "run", "real", "explore"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (evidence_is(line, "type", types[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A finding of a scenario that has no result, because the session was killed, is a case, too: the
  * first of its promise. */
 static void add_finding(struct cases *cases, const struct session *session, const json_t *line)
 {
     enum clause_id id;
-    const char *scenario = evidence_text(line, "scenario"), *clause = evidence_text(line, "clause");
-    const json_t *first = finding_of(session, evidence_text(line, "kind"), scenario, clause);
+    const char *scenario = line_get_scenario(line), *clause = line_get_clause(line);
+    const json_t *first = finding_of(session, line_get_kind(line), scenario, clause);
     for (size_t i = session->first; i < session->end; i++) {
         const json_t *other = json_array_get(session->lines, i);
-        if (is_result(other) && evidence_is(other, "scenario", scenario)) {
+        if (line_is_about_runs(other) && line_text_is(line_get_scenario(other), scenario)) {
             return;
         }
     }
-    bool covered =
-        evidence_is(line, "kind", "known") && finding_of(session, "new", scenario, clause) != NULL;
-    if (line == first && !covered && !evidence_is(line, "kind", "expected") &&
+    bool covered = line_text_is(line_get_kind(line), "known") &&
+                   finding_of(session, "new", scenario, clause) != NULL;
+    if (line == first && !covered && !line_text_is(line_get_kind(line), "expected") &&
         clause_find(clause, strlen(clause), &id)) {
         add_promise(cases, session, scenario, clause_get(id));
     }
@@ -228,23 +216,24 @@ static void add_finding(struct cases *cases, const struct session *session, cons
 static void add_sabotage(struct cases *cases, const struct session *session, const json_t *line)
 {
     (void)session;
-    const char *name = evidence_text(line, "name");
-    if (evidence_is(line, "fate", "found") || evidence_is(line, "fate", "equivalent")) {
+    const char *name = line_get_name(line);
+    if (line_text_is(line_get_fate(line), "found") ||
+        line_text_is(line_get_fate(line), "equivalent")) {
         add_passed(cases, "sabotage", name);
-    } else if (evidence_is(line, "fate", "not shown")) {
-        add_skipped(cases, "sabotage", name, evidence_text(line, "search"));
+    } else if (line_text_is(line_get_fate(line), "not shown")) {
+        add_skipped(cases, "sabotage", name, line_get_search(line));
     } else {
         char again[200];
         snprintf(again, sizeof again, "reproduce: assay sabotage %.100s", name);
-        add_failed(cases, "sabotage", name, "survived", evidence_text(line, "fate"), again);
+        add_failed(cases, "sabotage", name, "survived", line_get_fate(line), again);
     }
 }
 
 static void add_suite(struct cases *cases, const struct session *session, const json_t *line)
 {
     (void)session;
-    const char *suite = evidence_text(line, "suite");
-    if (json_is_true(json_object_get(line, "passed"))) {
+    const char *suite = line_get_suite(line);
+    if (line_get_passed(line)) {
         add_passed(cases, "unit tests", suite);
     } else {
         char again[200];
@@ -258,10 +247,10 @@ static void add_difference(struct cases *cases, const struct session *session, c
 {
     (void)session;
     char name[60], again[100];
-    snprintf(name, sizeof name, "seed %" PRIu64, evidence_number(line, "seed"));
+    snprintf(name, sizeof name, "seed %" PRIu64, line_get_seed(line));
     snprintf(again, sizeof again, "reproduce: assay conform --seeds 1 --base-seed %" PRIu64,
-             evidence_number(line, "seed"));
-    add_failed(cases, "conform", name, "difference", evidence_text(line, "what"), again);
+             line_get_seed(line));
+    add_failed(cases, "conform", name, "difference", line_get_what(line), again);
 }
 
 /* conform --errors: a planted error that was not found after any number of seeds. */
@@ -269,8 +258,8 @@ static void add_planted_error(struct cases *cases, const struct session *session
                               const json_t *line)
 {
     (void)session;
-    const char *name = evidence_text(line, "name");
-    if (evidence_number(line, "seeds") > 0) {
+    const char *name = line_get_name(line);
+    if (line_get_seeds(line) > 0) {
         add_passed(cases, "conform", name);
     } else {
         add_failed(cases, "conform", name, "survived", "a planted error was not found", "");
@@ -282,14 +271,13 @@ static void add_bar(struct cases *cases, const struct session *session, const js
 {
     (void)session;
     char text[100];
-    if (json_is_true(json_object_get(line, "met"))) {
-        add_passed(cases, "bench", evidence_text(line, "what"));
+    if (line_get_met(line)) {
+        add_passed(cases, "bench", line_get_what(line));
         return;
     }
-    snprintf(text, sizeof text, "%.4g, and the bar is %.4g",
-             json_number_value(json_object_get(line, "figure")),
-             json_number_value(json_object_get(line, "bar")));
-    add_failed(cases, "bench", evidence_text(line, "what"), "bar", "a bar was missed", text);
+    snprintf(text, sizeof text, "%.4g, and the bar is %.4g", line_get_figure(line),
+             line_get_bar(line));
+    add_failed(cases, "bench", line_get_what(line), "bar", "a bar was missed", text);
 }
 
 static void add_gates(struct cases *cases, const struct session *session, const json_t *line)
@@ -297,7 +285,7 @@ static void add_gates(struct cases *cases, const struct session *session, const 
     (void)session;
     size_t i;
     json_t *gate;
-    json_array_foreach(json_object_get(line, "gates"), i, gate)
+    json_array_foreach(line_get_gates(line), i, gate)
     {
         const char *text = json_string_value(gate);
         add_failed(cases, "gates", text == NULL ? "" : text, "gate", "a gate was not met", "");
@@ -306,11 +294,11 @@ static void add_gates(struct cases *cases, const struct session *session, const 
 
 static void add_end(struct cases *cases, const struct session *session, const json_t *line)
 {
-    int status = (int)evidence_number(line, "status");
-    const char *verb = evidence_text(line, "verb");
+    int status = (int)line_get_status(line);
+    const char *verb = line_get_verb(line);
     uint64_t before = cases->failures;
     const json_t *begin = json_array_get(session->lines, session->first);
-    if (status == 1 && before == 0 && json_is_true(json_object_get(begin, "expects_finding"))) {
+    if (status == 1 && before == 0 && line_get_expects_finding(begin)) {
         add_error(cases, verb, "it ended", "a finding was expected, and none was made");
     } else if (status == 0) {
         add_passed(cases, verb, "it ended");
@@ -320,23 +308,23 @@ static void add_end(struct cases *cases, const struct session *session, const js
 }
 
 static const struct {
-    const char *type;
+    enum line_type type;
     void (*add)(struct cases *cases, const struct session *session, const json_t *line);
 } kinds[] = {
-    {"scenario", add_scenario},
-    {"sweep", add_scenario},
-    {"run", add_scenario},
-    {"real", add_scenario},
-    {"finding", add_finding},
-    {"explore", add_scenario},
-    {"sabotage", add_sabotage},
-    {"suite", add_suite},
-    {"difference", add_difference},
-    {"error", add_planted_error},
-    {"summary", add_gates},
-    {"gates", add_gates},
-    {"bar", add_bar},
-    {"end", add_end},
+    {LINE_SCENARIO, add_scenario},
+    {LINE_SWEEP, add_scenario},
+    {LINE_RUN, add_scenario},
+    {LINE_REAL, add_scenario},
+    {LINE_FINDING, add_finding},
+    {LINE_EXPLORE, add_scenario},
+    {LINE_SABOTAGE, add_sabotage},
+    {LINE_SUITE, add_suite},
+    {LINE_DIFFERENCE, add_difference},
+    {LINE_ERROR, add_planted_error},
+    {LINE_SUMMARY, add_gates},
+    {LINE_GATES, add_gates},
+    {LINE_BAR, add_bar},
+    {LINE_END, add_end},
 };
 
 static void add_session(struct cases *cases, const struct session *session)
@@ -344,16 +332,16 @@ static void add_session(struct cases *cases, const struct session *session)
     bool ended = false;
     for (size_t i = session->first; i < session->end; i++) {
         const json_t *line = json_array_get(session->lines, i);
-        ended = ended || evidence_is(line, "type", "end");
+        ended = ended || line_is(line, LINE_END);
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-            if (evidence_is(line, "type", kinds[k].type)) {
+            if (line_is(line, kinds[k].type)) {
                 kinds[k].add(cases, session, line);
             }
         }
     }
     if (!ended) {
-        add_error(cases, evidence_text(json_array_get(session->lines, session->first), "verb"),
-                  "it ended", "it was killed half-way");
+        add_error(cases, line_get_verb(json_array_get(session->lines, session->first)), "it ended",
+                  "it was killed half-way");
     }
 }
 
@@ -365,8 +353,8 @@ static uint64_t write_suite(FILE *out, const struct session *session)
     struct cases counted = {.out = NULL}, written = {.out = out};
     const json_t *begin = json_array_get(session->lines, session->first);
     const json_t *last = json_array_get(session->lines, session->end - 1);
-    const char *command = evidence_text(begin, "command");
-    const char *made = evidence_text(begin, "made");
+    const char *command = line_get_command(begin);
+    const char *made = line_get_made(begin);
     char when[20] = "1970-01-01T00:00:00";
     add_session(&counted, session);
     if (strlen(made) >= 19) {
@@ -378,7 +366,7 @@ static uint64_t write_suite(FILE *out, const struct session *session)
             " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%" PRIu64
             "\" skipped=\"%" PRIu64 "\" time=\"%.3f\" timestamp=\"%s\" hostname=\"localhost\">\n",
             counted.tests, counted.failures, counted.errors, counted.skipped,
-            json_number_value(json_object_get(last, "seconds")), when);
+            line_get_seconds(last), when);
     add_session(&written, session);
     fputs("  </testsuite>\n", out);
     return counted.failures + counted.errors;
@@ -404,7 +392,7 @@ void junit_write(FILE *out, const struct evidence *evidence)
     for (size_t first = 0; first < count;) {
         struct session session = {.lines = evidence->lines, .first = first, .end = first + 1};
         while (session.end < count &&
-               !evidence_is(json_array_get(evidence->lines, session.end), "type", "begin")) {
+               !line_is(json_array_get(evidence->lines, session.end), LINE_BEGIN)) {
             session.end++;
         }
         wrong += write_suite(out, &session);

@@ -5,6 +5,7 @@
 #include "model/legacy.h"
 #include "model/reference/key_text.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 
 #include <string.h>
 
@@ -314,10 +315,9 @@ static void write_json(FILE *out, const char *text, const struct reading *readin
     for (int i = 0; i < reading->part_count; i++) {
         json_array_append_new(parts, part_as_json(&reading->parts[i]));
     }
-    json_t *object = json_pack("{ss ss ss so so}", "type", "reading", "value", text, "as",
-                               reading_kind_name(reading->kind), "legal",
-                               json_boolean(reading_defect(reading) == NULL), "parts", parts);
-    json_line_write(out, object);
+    json_line_write(out, line_make(LINE_READING, line_value(text),
+                                   line_as(reading_kind_name(reading->kind)),
+                                   line_legal(reading_defect(reading) == NULL), line_parts(parts)));
 }
 
 void reading_write(FILE *out, enum format_kind format, const char *text,

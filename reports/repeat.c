@@ -13,12 +13,6 @@ json_t *repeat_planted(const char *command)
     return json_stringn(name, strcspn(name, " "));
 }
 
-static json_t *member(const json_t *line, const char *key)
-{
-    json_t *value = json_object_get(line, key);
-    return value == NULL ? json_null() : json_incref(value);
-}
-
 static void add_to(json_t *command, const char *key, uint64_t more)
 {
     uint64_t before = evidence_number(command, key);
@@ -26,39 +20,36 @@ static void add_to(json_t *command, const char *key, uint64_t more)
 }
 
 /* A run that a campaign tells again, as a finding, was counted with its scenario. */
-static bool is_counted(const json_t *line, const char *kind)
+static bool is_counted(const json_t *line)
 {
-    return evidence_is(line, "type", kind) &&
-           (strcmp(kind, "run") != 0 || !evidence_is(line, "verb", "campaign"));
+    return line_is_about_runs(line) &&
+           !(line_is(line, LINE_RUN) && line_text_is(line_get_verb(line), "campaign"));
 }
 
 /* A line of its session: how many runs there were, and of which seeds. */
 static void add_line(json_t *command, const json_t *line)
 {
-    static const char *const kinds[] = {"scenario", "sweep", "run", "real", "explore"};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!is_counted(line, kinds[i])) {
-            continue;
-        }
-        json_t *seed = json_object_get(line, "seed");
-        uint64_t runs = evidence_number(line, "runs");
+    if (is_counted(line)) {
+        json_t *seed = line_read_json(line, LINE_KEY_seed);
+        uint64_t runs = line_get_runs(line);
         add_to(command, "runs", runs == 0 ? 1 : runs);
-        if (evidence_is(line, "type", "scenario")) {
+        if (line_is(line, LINE_SCENARIO)) {
             add_to(command, "seeds", runs);
         } else if (seed != NULL) {
             json_object_set(command, "seed", seed);
         }
     }
-    if (evidence_is(line, "type", "end")) {
-        json_object_set_new(command, "status", member(line, "status"));
+    if (line_is(line, LINE_END)) {
+        json_object_set_new(command, "status", line_copy(line, LINE_KEY_status));
     }
 }
 
 static json_t *begin(const json_t *line)
 {
-    return json_pack("{s:o, s:o, s:n, s:n, s:n, s:o, s:n}", "command", member(line, "command"),
-                     "base_seed", member(line, "base_seed"), "seeds", "seed", "runs", "sabotage",
-                     repeat_planted(evidence_text(line, "command")), "status");
+    return json_pack("{s:o, s:o, s:n, s:n, s:n, s:o, s:n}", "command",
+                     line_copy(line, LINE_KEY_command), "base_seed",
+                     line_copy(line, LINE_KEY_base_seed), "seeds", "seed", "runs", "sabotage",
+                     repeat_planted(line_get_command(line)), "status");
 }
 
 json_t *repeat_commands(const struct evidence *evidence)
@@ -68,7 +59,7 @@ json_t *repeat_commands(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "begin")) {
+        if (line_is(line, LINE_BEGIN)) {
             command = begin(line);
             json_array_append_new(list, command);
         } else if (command != NULL) {

@@ -31,12 +31,14 @@ static json_t *member(const json_t *line, const char *key)
 
 static json_t *provenance(const struct evidence *evidence)
 {
-    static const char *const keys[] = {
-        "assay",       "commit", "dirty",   "compiler", "flags",     "clauses_hash", "errata_hash",
-        "binary_hash", "system", "command", "versions", "base_seed", "jobs"};
+    static const enum line_key keys[] = {
+        LINE_KEY_assay,  LINE_KEY_commit,       LINE_KEY_dirty,       LINE_KEY_compiler,
+        LINE_KEY_flags,  LINE_KEY_clauses_hash, LINE_KEY_errata_hash, LINE_KEY_binary_hash,
+        LINE_KEY_system, LINE_KEY_command,      LINE_KEY_versions,    LINE_KEY_base_seed,
+        LINE_KEY_jobs};
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        json_object_set_new(object, keys[i], member(evidence->begin, keys[i]));
+        json_object_set_new(object, line_key_text(keys[i]), line_copy(evidence->begin, keys[i]));
     }
     json_object_set_new(object, "seeds", number(seeds_count(evidence->lines).all));
     json_object_set_new(object, "commands", repeat_commands(evidence));
@@ -69,55 +71,51 @@ static json_t *verdict(const struct evidence *evidence)
 
 static const char *status_of_runs(const json_t *line)
 {
-    uint64_t broken = evidence_number(line, "broken_runs") +
-                      (uint64_t)json_is_true(json_object_get(line, "broken")) +
-                      (evidence_text(line, "clause")[0] != '\0');
-    return broken == 0                                ? "held"
-           : evidence_is_planted(line)                ? "broken by a planted bug"
-           : evidence_number(line, "new") > 0         ? "broken"
-           : evidence_number(line, "known") > 0       ? "known"
-           : evidence_text(line, "breaks")[0] != '\0' ? "broken, as expected"
-                                                      : "broken";
+    uint64_t broken = line_get_broken_runs(line) + (uint64_t)line_get_is_broken(line) +
+                      (line_get_clause(line)[0] != '\0');
+    return broken == 0                        ? "held"
+           : evidence_is_planted(line)        ? "broken by a planted bug"
+           : line_get_new(line) > 0           ? "broken"
+           : line_get_known(line) > 0         ? "known"
+           : line_get_breaks(line)[0] != '\0' ? "broken, as expected"
+                                              : "broken";
 }
 
 static json_t *run_row(const json_t *line)
 {
-    bool drawn = evidence_is(line, "type", "scenario");
+    bool drawn = line_is(line, LINE_SCENARIO);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "kind",
-                     evidence_text(line, "verb"), "scenario", evidence_text(line, "scenario"),
-                     "seeds", drawn ? member(line, "runs") : member(line, "seeds"), "runs",
-                     member(line, "runs"), "steps", member(line, "steps"), "seconds",
-                     member(line, "seconds"), "findings", member(line, "findings"), "digest",
-                     member(line, "digest"), "status", status_of_runs(line), "sabotage",
-                     member(line, "sabotage"));
+                     line_get_verb(line), "scenario", line_get_scenario(line), "seeds",
+                     drawn ? line_copy(line, LINE_KEY_runs) : line_copy(line, LINE_KEY_seeds),
+                     "runs", line_copy(line, LINE_KEY_runs), "steps",
+                     line_copy(line, LINE_KEY_steps), "seconds", line_copy(line, LINE_KEY_seconds),
+                     "findings", line_copy(line, LINE_KEY_findings), "digest",
+                     line_copy(line, LINE_KEY_digest), "status", status_of_runs(line), "sabotage",
+                     line_copy(line, LINE_KEY_sabotage));
 }
 
 /* A verb that has no scenario lines is one row: its summary. */
 static json_t *summary_row(const json_t *line)
 {
-    uint64_t wrong = evidence_number(line, "differences") + evidence_number(line, "survived") +
-                     evidence_number(line, "findings");
-    return json_pack("{s:s, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:s}", "kind",
-                     evidence_text(line, "verb"), "scenario", "seeds", member(line, "seeds"),
-                     "runs", member(line, "runs"), "steps", member(line, "statements"), "seconds",
-                     member(line, "seconds"), "findings", number(wrong), "digest", "status",
-                     wrong == 0 ? "held" : "broken");
+    uint64_t wrong = line_get_differences(line) + line_get_survived(line) + line_get_findings(line);
+    return json_pack("{s:s, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:s}", "kind", line_get_verb(line),
+                     "scenario", "seeds", line_copy(line, LINE_KEY_seeds), "runs",
+                     line_copy(line, LINE_KEY_runs), "steps", line_copy(line, LINE_KEY_statements),
+                     "seconds", line_copy(line, LINE_KEY_seconds), "findings", number(wrong),
+                     "digest", "status", wrong == 0 ? "held" : "broken");
 }
 
 static json_t *runs(const struct evidence *evidence)
 {
-    static const char *const types[] = {"scenario", "sweep", "real", "run", "explore"};
     json_t *list = json_array();
     size_t i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
-            if (evidence_is(line, "type", types[t])) {
-                json_array_append_new(list, run_row(line));
-            }
+        if (line_is_about_runs(line)) {
+            json_array_append_new(list, run_row(line));
         }
-        if (evidence_is(line, "type", "summary") && !evidence_is(line, "verb", "campaign")) {
+        if (line_is(line, LINE_SUMMARY) && !line_text_is(line_get_verb(line), "campaign")) {
             json_array_append_new(list, summary_row(line));
         }
     }
@@ -157,7 +155,7 @@ static bool has_kills(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "sabotage")) {
+        if (line_is(line, LINE_SABOTAGE)) {
             return true;
         }
     }
@@ -190,7 +188,7 @@ static json_t *clauses(const struct evidence *evidence)
 static json_t *faults(const struct evidence *evidence)
 {
     json_t *all = json_object(), *list = json_array();
-    const json_t *groups = json_object_get(evidence->begin, "fault_groups");
+    const json_t *groups = line_get_fault_groups(evidence->begin);
     const char *kind;
     json_t *ignored;
     for (int world = 0; world < EVIDENCE_WORLDS; world++) {
@@ -292,10 +290,10 @@ static json_t *points(const struct evidence *evidence)
 
 static const char *fate_of(const json_t *line)
 {
-    return evidence_is(line, "fate", "found")        ? "found"
-           : evidence_is(line, "fate", "equivalent") ? "equivalent"
-           : evidence_is(line, "fate", "not shown")  ? "not shown"
-                                                     : "survived";
+    return line_text_is(line_get_fate(line), "found")        ? "found"
+           : line_text_is(line_get_fate(line), "equivalent") ? "equivalent"
+           : line_text_is(line_get_fate(line), "not shown")  ? "not shown"
+                                                             : "survived";
 }
 
 /* Each with the schedules that it took: median and most over the tries that found it. */
@@ -306,17 +304,19 @@ static json_t *kills(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "sabotage")) {
-            json_t *why = json_object_get(line, "why");
+        if (line_is(line, LINE_SABOTAGE)) {
+            json_t *why = line_read_json(line, LINE_KEY_why);
             json_array_append_new(
                 list,
                 json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
-                          evidence_text(line, "name"), "clause", member(line, "clause"), "oracle",
-                          member(line, "oracle"), "scenario", member(line, "scenario"), "tries",
-                          member(line, "base_seeds"), "found", member(line, "found"), "median",
-                          member(line, "schedules_median"), "most", member(line, "schedules_max"),
-                          "status", fate_of(line), "why",
-                          why == NULL ? member(line, "equivalent") : json_incref(why)));
+                          line_get_name(line), "clause", line_copy(line, LINE_KEY_clause), "oracle",
+                          line_copy(line, LINE_KEY_oracle), "scenario",
+                          line_copy(line, LINE_KEY_scenario), "tries",
+                          line_copy(line, LINE_KEY_base_seeds), "found",
+                          line_copy(line, LINE_KEY_found), "median",
+                          line_copy(line, LINE_KEY_schedules_median), "most",
+                          line_copy(line, LINE_KEY_schedules_max), "status", fate_of(line), "why",
+                          why == NULL ? line_copy(line, LINE_KEY_equivalent) : json_incref(why)));
         }
     }
     return list;
@@ -375,17 +375,17 @@ static bool is_named(const json_t *list, const char *name)
 }
 
 /* "explore peer-5: states"; the second that would be called so is "explore peer-5: states (2)". */
-static void add_rate(json_t *list, const json_t *line, const char *key, const char *unit)
+static void add_rate(json_t *list, const json_t *line, enum line_key key, const char *unit)
 {
-    double seconds = json_real_value(json_object_get(line, "seconds"));
-    uint64_t count = evidence_number(line, key);
-    const char *scenario = evidence_text(line, "scenario");
+    double seconds = line_get_seconds(line);
+    uint64_t count = line_read_count(line, key);
+    const char *scenario = line_get_scenario(line);
     char name[140], numbered[160];
     if (seconds <= 0 || count == 0) {
         return;
     }
-    snprintf(name, sizeof name, "%.30s%s%.60s: %.30s", evidence_text(line, "verb"),
-             scenario[0] == '\0' ? "" : " ", scenario, key);
+    snprintf(name, sizeof name, "%.30s%s%.60s: %.30s", line_get_verb(line),
+             scenario[0] == '\0' ? "" : " ", scenario, line_key_text(key));
     snprintf(numbered, sizeof numbered, "%s", name);
     for (int number = 2; is_named(list, numbered); number++) {
         snprintf(numbered, sizeof numbered, "%s (%d)", name, number);
@@ -398,32 +398,33 @@ static void add_rate(json_t *list, const json_t *line, const char *key, const ch
 /* What a benchmark measured, most of them ratios, and the bar that it was held against. */
 static void add_figure(json_t *list, const json_t *line)
 {
-    bool has_bar = evidence_is(line, "type", "bar");
+    bool has_bar = line_is(line, LINE_BAR);
     char bar[80];
-    snprintf(bar, sizeof bar, "a bar of %.4g: %s", json_number_value(json_object_get(line, "bar")),
-             json_is_true(json_object_get(line, "met")) ? "met" : "MISSED");
-    json_array_append_new(
-        list, json_pack("{s:s, s:o, s:n, s:n, s:s?}", "name", evidence_text(line, "what"), "value",
-                        member(line, "figure"), "unit", "ratio", "against", has_bar ? bar : NULL));
+    snprintf(bar, sizeof bar, "a bar of %.4g: %s", line_get_bar(line),
+             line_get_met(line) ? "met" : "MISSED");
+    json_array_append_new(list, json_pack("{s:s, s:o, s:n, s:n, s:s?}", "name", line_get_what(line),
+                                          "value", line_copy(line, LINE_KEY_figure), "unit",
+                                          "ratio", "against", has_bar ? bar : NULL));
 }
 
 static json_t *throughput(const struct evidence *evidence)
 {
     static const struct {
-        const char *key, *unit;
-    } rates[] = {{"seeds", "seeds/s"},           {"steps", "steps/s"},
-                 {"states", "states/s"},         {"transitions", "transitions/s"},
-                 {"statements", "statements/s"}, {"commits", "commits/s"}};
+        enum line_key key;
+        const char *unit;
+    } rates[] = {{LINE_KEY_seeds, "seeds/s"},           {LINE_KEY_steps, "steps/s"},
+                 {LINE_KEY_states, "states/s"},         {LINE_KEY_transitions, "transitions/s"},
+                 {LINE_KEY_statements, "statements/s"}, {LINE_KEY_commits, "commits/s"}};
     json_t *list = json_array();
     size_t i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        bool counts = evidence_is(line, "type", "summary") || evidence_is(line, "type", "explore");
+        bool counts = line_is(line, LINE_SUMMARY) || line_is(line, LINE_EXPLORE);
         for (size_t r = 0; counts && r < sizeof rates / sizeof rates[0]; r++) {
             add_rate(list, line, rates[r].key, rates[r].unit);
         }
-        if (evidence_is(line, "type", "bar") || evidence_is(line, "type", "figure")) {
+        if (line_is(line, LINE_BAR) || line_is(line, LINE_FIGURE)) {
             add_figure(list, line);
         }
     }
@@ -436,9 +437,10 @@ static json_t *coverage(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "coverage")) {
-            return json_pack("{s:o, s:o, s:o}", "lines", member(line, "lines"), "branches",
-                             member(line, "branches"), "link", member(line, "link"));
+        if (line_is(line, LINE_COVERAGE)) {
+            return json_pack("{s:o, s:o, s:o}", "lines", line_copy(line, LINE_KEY_lines),
+                             "branches", line_copy(line, LINE_KEY_branches), "link",
+                             line_copy(line, LINE_KEY_link));
         }
     }
     return json_null();
@@ -449,15 +451,15 @@ static json_t *coverage(const struct evidence *evidence)
 static json_t *finding_row(const json_t *line)
 {
     enum clause_id clause;
-    const char *id = evidence_text(line, "clause");
+    const char *id = line_get_clause(line);
     bool known = clause_find(id, strlen(id), &clause);
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:n, s:n}", "name",
-                     evidence_text(line, "name"), "kind", evidence_text(line, "kind"), "sentence",
-                     evidence_text(line, "why"), "clause", id, "clause_text",
-                     known ? clause_get(clause)->promise : "", "reproduce",
-                     evidence_text(line, "again"), "scenario", evidence_text(line, "scenario"),
-                     "seed", member(line, "seed"), "count", member(line, "runs"), "sabotage",
-                     repeat_planted(evidence_text(line, "again")), "schedules", "parts_at");
+                     line_get_name(line), "kind", line_get_kind(line), "sentence",
+                     line_get_why(line), "clause", id, "clause_text",
+                     known ? clause_get(clause)->promise : "", "reproduce", line_get_again(line),
+                     "scenario", line_get_scenario(line), "seed", line_copy(line, LINE_KEY_seed),
+                     "count", line_copy(line, LINE_KEY_runs), "sabotage",
+                     repeat_planted(line_get_again(line)), "schedules", "parts_at");
 }
 
 static json_t *findings(const struct evidence *evidence)
@@ -467,7 +469,7 @@ static json_t *findings(const struct evidence *evidence)
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "finding") && !evidence_is(line, "kind", "expected") &&
+        if (line_is(line, LINE_FINDING) && !line_text_is(line_get_kind(line), "expected") &&
             evidence_is_first(found, line)) {
             json_array_append_new(list, finding_row(line));
         }
@@ -488,7 +490,7 @@ static size_t room_in_page(const json_t *report)
 static json_t *title(const struct evidence *evidence)
 {
     char text[120];
-    const char *verb = evidence_text(evidence->begin, "verb");
+    const char *verb = line_get_verb(evidence->begin);
     snprintf(text, sizeof text, "Assay: %.60s%s", verb[0] == '\0' ? "results" : verb,
              evidence->sessions > 1 ? " and others" : "");
     return json_string(text);
@@ -499,7 +501,7 @@ json_t *report_make(const struct evidence *evidence, const char *folder)
     json_t *report = json_object();
     json_object_set_new(report, "version", json_integer(REPORT_VERSION));
     json_object_set_new(report, "title", title(evidence));
-    json_object_set_new(report, "made", member(evidence->begin, "made"));
+    json_object_set_new(report, "made", line_copy(evidence->begin, LINE_KEY_made));
     json_object_set_new(report, "verdict", verdict(evidence));
     json_object_set_new(report, "provenance", provenance(evidence));
     json_object_set_new(report, "runs", runs(evidence));

@@ -16,14 +16,14 @@ struct draw {
 
 static struct draw draw_of(const json_t *line)
 {
-    return (struct draw){.scenario = evidence_text(line, "scenario"),
-                         .strategy = evidence_text(line, "strategy"),
-                         .first = evidence_number(line, "base_seed"),
-                         .last = evidence_number(line, "last_seed"),
-                         .shard = evidence_number(line, "shard"),
-                         .shards = evidence_number(line, "shards"),
-                         .runs = evidence_number(line, "runs"),
-                         .breaks = evidence_text(line, "breaks")[0] != '\0'};
+    return (struct draw){.scenario = line_get_scenario(line),
+                         .strategy = line_get_strategy(line),
+                         .first = line_get_base_seed(line),
+                         .last = line_get_last_seed(line),
+                         .shard = line_get_shard(line),
+                         .shards = line_get_shards(line),
+                         .runs = line_get_runs(line),
+                         .breaks = line_get_breaks(line)[0] != '\0'};
 }
 
 /* Shards of one campaign have no seed in common. */
@@ -56,8 +56,8 @@ static size_t collect(const json_t *lines, struct draw *draws)
     json_t *line;
     json_array_foreach((json_t *)lines, i, line)
     {
-        if (evidence_is(line, "type", "scenario") && !evidence_is_planted(line) &&
-            !json_is_true(json_object_get(line, "partly_judged"))) {
+        if (line_is(line, LINE_SCENARIO) && !evidence_is_planted(line) &&
+            !line_get_partly_judged(line)) {
             draws[count] = draw_of(line);
             keep_more(draws, count++);
         }

@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "reports/json_line.h"
+#include "reports/line.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,8 +36,9 @@ static const json_t *mutant_of(const struct evidence *evidence, const struct pro
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "proof") && evidence_is(line, "id", id) &&
-            evidence_is(line, "suite", proof->suite) && evidence_is(line, "test", proof->test)) {
+        if (line_is(line, LINE_PROOF) && line_text_is(line_get_id(line), id) &&
+            line_text_is(line_get_suite(line), proof->suite) &&
+            line_text_is(line_get_test(line), proof->test)) {
             return line;
         }
     }
@@ -45,7 +47,7 @@ static const json_t *mutant_of(const struct evidence *evidence, const struct pro
 
 static bool is_noticed(const json_t *mutant)
 {
-    return json_is_true(json_object_get(mutant, "fails"));
+    return line_get_fails(mutant);
 }
 
 /* Counts the tests that name `id` and passed into the row; returns one that failed, or NULL. */
@@ -124,14 +126,14 @@ static void judge_path(struct sign_off_row *row, const struct evidence *evidence
 }
 
 /* The line of this type about `id` that fits; NULL: there is none. */
-static const json_t *line_about(const struct evidence *evidence, const char *type, const char *id,
-                                bool (*fits)(const json_t *line))
+static const json_t *find_about(const struct evidence *evidence, enum line_type type,
+                                const char *id, bool (*fits)(const json_t *line))
 {
     size_t i;
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", type) && evidence_is(line, "id", id) &&
+        if (line_is(line, type) && line_text_is(line_get_id(line), id) &&
             (fits == NULL || fits(line))) {
             return line;
         }
@@ -147,27 +149,26 @@ static bool is_unnoticed(const json_t *mutant)
 /* By tests that were seen to fail when it is broken, and by nothing else. */
 static void judge_tests(struct sign_off_row *row, const struct evidence *evidence, const char *id)
 {
-    const json_t *lacking = line_about(evidence, "lacking", id, NULL);
-    const json_t *unnoticed = line_about(evidence, "proof", id, is_unnoticed);
+    const json_t *lacking = find_about(evidence, LINE_LACKING, id, NULL);
+    const json_t *unnoticed = find_about(evidence, LINE_PROOF, id, is_unnoticed);
     if (lacking != NULL) {
-        set_row(row, SIGN_OFF_NOT_SHOWN, "%s", evidence_text(lacking, "why"));
+        set_row(row, SIGN_OFF_NOT_SHOWN, "%s", line_get_why(lacking));
     } else if (row->tests == 0) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "no test that names it was run");
     } else if (unnoticed != NULL) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "%s does not fail although %s (mutant %s)",
-                evidence_text(unnoticed, "test"), evidence_text(unnoticed, "broken"),
-                evidence_text(unnoticed, "mutant"));
+                line_get_test(unnoticed), line_get_mutation(unnoticed), line_get_mutant(unnoticed));
     } else if (row->shown == 0) {
         set_row(row, SIGN_OFF_NOT_SHOWN,
                 "no mutant shows that a test which names it can fail for it (./test --proofs)");
     } else {
         const json_t *mutant = mutant_of(evidence, row->test, id);
         set_row(row, SIGN_OFF_PASS, "%s fails if %s (mutant %s)", row->test->test,
-                evidence_text(mutant, "broken"), evidence_text(mutant, "mutant"));
+                line_get_mutation(mutant), line_get_mutant(mutant));
     }
 }
 
-/* A promise that scenarios are there to break passes where it is to hold; whoever signs must know
+/* A promise that scenarios are there to break passes where it is to hold; the signatory must know
  * of both. */
 static void disclose(struct sign_off_row *row, const struct evidence_clause *of)
 {
@@ -208,8 +209,8 @@ static const json_t *other_reading(const struct evidence *evidence, const struct
     json_t *line;
     json_array_foreach(evidence->lines, i, line)
     {
-        if (evidence_is(line, "type", "sabotage") && evidence_is(line, "fate", "found") &&
-            proofs_names(erratum->decided, evidence_text(line, "name"))) {
+        if (line_is(line, LINE_SABOTAGE) && line_text_is(line_get_fate(line), "found") &&
+            proofs_names(erratum->decided, line_get_name(line))) {
             return line;
         }
     }
@@ -225,8 +226,8 @@ static void judge_erratum(struct sign_off *page, size_t index)
     if (failed != NULL) {
         set_row(row, SIGN_OFF_FAIL, "%s failed", failed->suite);
     } else if (kill != NULL) {
-        set_row(row, SIGN_OFF_PASS, "the other reading, %s, breaks %s", evidence_text(kill, "name"),
-                evidence_text(kill, "clause"));
+        set_row(row, SIGN_OFF_PASS, "the other reading, %s, breaks %s", line_get_name(kill),
+                line_get_clause(kill));
     } else {
         judge_tests(row, page->evidence, erratum->id);
     }
@@ -384,7 +385,7 @@ static void write_family(FILE *out, const struct sign_off *page, enum clause_fam
 static void write_errata_table(FILE *out, const struct sign_off *page)
 {
     fputs("\n## Deviations to accept\n\n"
-          "Where a specification contradicts itself, is silent or breaks. Whoever signs accepts "
+          "Where a specification contradicts itself, is silent or breaks. A signature accepts "
           "what was decided.\n\n"
           "| | the text | what the literal reading does | decided | tests | shown | accepted |\n"
           "|---|---|---|---|---|---|---|\n",
@@ -414,13 +415,11 @@ static void write_markdown(FILE *out, const struct sign_off *page)
         out,
         "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. %s%s%ssha256 of the binary `%s`, of the "
         "clauses `%s`, of the errata `%s`.\n",
-        evidence_text(begin, "assay"), evidence_text(begin, "commit"),
-        json_is_true(json_object_get(begin, "dirty")) ? " with changes" : "",
-        evidence_text(begin, "compiler"), evidence_text(begin, "flags"),
-        evidence_text(begin, "system"), evidence_text(begin, "made"),
-        servers[0] == '\0' ? "" : "PostgreSQL ", servers, servers[0] == '\0' ? "" : ". ",
-        evidence_text(begin, "binary_hash"), evidence_text(begin, "clauses_hash"),
-        evidence_text(begin, "errata_hash"));
+        line_get_assay(begin), line_get_commit(begin), line_get_dirty(begin) ? " with changes" : "",
+        line_get_compiler(begin), line_get_flags(begin), line_get_system(begin),
+        line_get_made(begin), servers[0] == '\0' ? "" : "PostgreSQL ", servers,
+        servers[0] == '\0' ? "" : ". ", line_get_binary_hash(begin), line_get_clauses_hash(begin),
+        line_get_errata_hash(begin));
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
     for (size_t i = 0; i < STEPS_COUNT; i++) {
         fprintf(out, "| %s | %s | **%s** %s |\n", steps_get(i)->name, steps_get(i)->shows,
@@ -525,9 +524,9 @@ static json_t *errata_of(const struct clause *clause)
 static json_t *step_json(const struct sign_off *page, size_t index)
 {
     const struct sign_off_row *row = &page->steps[index];
-    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", "sign_off_step", "id",
-                     steps_get(index)->name, "shows", steps_get(index)->shows, "verdict",
-                     verdict_names[row->verdict], "why", row->why);
+    return line_make(LINE_SIGN_OFF_STEP, line_id(steps_get(index)->name),
+                     line_shows(steps_get(index)->shows), line_verdict(verdict_names[row->verdict]),
+                     line_why(row->why));
 }
 
 static json_t *clause_json(const struct sign_off *page, enum clause_id id)
@@ -535,25 +534,25 @@ static json_t *clause_json(const struct sign_off *page, enum clause_id id)
     const struct clause *clause = clause_get(id);
     const struct sign_off_row *row = &page->clauses[id];
     const struct evidence_clause *of = &page->evidence->clauses[id];
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s?, s:s?, s:o, s:s, s:s}",
-                     "type", "sign_off_clause", "id", clause->id, "seed",
-                     clause_family_seed(clause->family), "section", clause->section, "promise",
-                     clause->promise, "tests", (json_int_t)row->tests, "tests_that_fail_if_broken",
-                     (json_int_t)row->shown, "sim", (json_int_t)of->evaluated[EVIDENCE_SIM], "real",
-                     (json_int_t)of->evaluated[EVIDENCE_REAL], "sabotage", of->alone, "broken_in",
-                     of->broken_in[0] == '\0' ? NULL : of->broken_in, "errata", errata_of(clause),
-                     "verdict", verdict_names[row->verdict], "why", row->why);
+    return line_make(LINE_SIGN_OFF_CLAUSE, line_id(clause->id),
+                     line_specification(clause_family_seed(clause->family)),
+                     line_section(clause->section), line_promise(clause->promise),
+                     line_tests(row->tests), line_tests_that_fail_if_broken(row->shown),
+                     line_sim(of->evaluated[EVIDENCE_SIM]), line_real(of->evaluated[EVIDENCE_REAL]),
+                     line_sabotage(of->alone),
+                     line_broken_in(of->broken_in[0] == '\0' ? NULL : of->broken_in),
+                     line_errata(errata_of(clause)), line_verdict(verdict_names[row->verdict]),
+                     line_why(row->why));
 }
 
 static json_t *erratum_json(const struct sign_off *page, size_t index)
 {
     const struct erratum *erratum = clause_erratum(index);
     const struct sign_off_row *row = &page->errata[index];
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "type", "sign_off_erratum",
-                     "id", erratum->id, "text", erratum->text, "literal", literally(erratum),
-                     "decided", erratum->decided, "tests", (json_int_t)row->tests,
-                     "tests_that_fail_if_broken", (json_int_t)row->shown, "verdict",
-                     verdict_names[row->verdict], "why", row->why);
+    return line_make(LINE_SIGN_OFF_ERRATUM, line_id(erratum->id), line_text(erratum->text),
+                     line_literal(literally(erratum)), line_decided(erratum->decided),
+                     line_tests(row->tests), line_tests_that_fail_if_broken(row->shown),
+                     line_verdict(verdict_names[row->verdict]), line_why(row->why));
 }
 
 static void write_json(FILE *out, const struct sign_off *page)
@@ -569,11 +568,10 @@ static void write_json(FILE *out, const struct sign_off *page)
     for (size_t i = 0; i < clause_errata_count(); i++) {
         json_line_write(out, erratum_json(page, i));
     }
-    json_line_write(out,
-                    json_pack("{s:s, s:I, s:I, s:I, s:i}", "type", "sign_off", "pass",
-                              (json_int_t)page->count[SIGN_OFF_PASS], "fail",
-                              (json_int_t)page->count[SIGN_OFF_FAIL], "not_shown",
-                              (json_int_t)page->count[SIGN_OFF_NOT_SHOWN], "status", page->status));
+    json_line_write(out, line_make(LINE_SIGN_OFF, line_pass(page->count[SIGN_OFF_PASS]),
+                                   line_fail(page->count[SIGN_OFF_FAIL]),
+                                   line_not_shown(page->count[SIGN_OFF_NOT_SHOWN]),
+                                   line_status((uint64_t)page->status)));
 }
 
 void sign_off_write(FILE *out, enum format_kind format, const struct sign_off *page)

@@ -11,11 +11,6 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool has(const json_t *line, const char *key)
-{
-    return json_is_true(json_object_get(line, key));
-}
-
 /* The first line that is as it should be; NULL: there is none. */
 static const json_t *find(const struct evidence *evidence, bool (*fits)(const json_t *line))
 {
@@ -39,8 +34,8 @@ struct form {
 
 static bool is_of(const json_t *line, const struct form *form)
 {
-    return evidence_is(line, "protocol", form->protocol) &&
-           (form->commits == NULL || evidence_is(line, "commits", form->commits));
+    return line_text_is(line_get_protocol(line), form->protocol) &&
+           (form->commits == NULL || line_text_is(line_get_form(line), form->commits));
 }
 
 static bool has_form(const struct evidence *evidence, const struct form *form,
@@ -96,9 +91,9 @@ static bool judge_tests(const struct evidence *evidence, char *why, size_t size)
 
 static bool is_every_proof(const json_t *line)
 {
-    return evidence_is(line, "type", "summary") && evidence_is(line, "verb", "proofs") &&
-           has(line, "every_proof") && evidence_number(line, "mutants") > 0 &&
-           evidence_number(line, "mutants") == evidence_number(line, "noticed");
+    return line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "proofs") &&
+           line_get_every_proof(line) && line_get_mutants(line) > 0 &&
+           line_get_mutants(line) == line_get_noticed(line);
 }
 
 static bool judge_proofs(const struct evidence *evidence, char *why, size_t size)
@@ -108,18 +103,17 @@ static bool judge_proofs(const struct evidence *evidence, char *why, size_t size
         snprintf(why, size, "no run had every mutant, and each noticed by its tests");
         return false;
     }
-    snprintf(why, size, "%d mutants", (int)evidence_number(all, "mutants"));
+    snprintf(why, size, "%d mutants", (int)line_get_mutants(all));
     return true;
 }
 
 /* A campaign, or what a merge says of shards. */
 static bool is_whole_campaign(const json_t *line)
 {
-    bool judged = evidence_is(line, "type", "gates") ||
-                  (evidence_is(line, "type", "summary") && evidence_is(line, "verb", "campaign") &&
-                   has(line, "gates_judged") && !has(line, "interrupted"));
-    return judged && has(line, "every_scenario") &&
-           json_array_size(json_object_get(line, "gates")) == 0;
+    bool judged = line_is(line, LINE_GATES) ||
+                  (line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "campaign") &&
+                   line_get_gates_judged(line) && !line_get_interrupted(line));
+    return judged && line_get_every_scenario(line) && json_array_size(line_get_gates(line)) == 0;
 }
 
 static bool judge_campaign(const struct evidence *evidence, char *why, size_t size)
@@ -133,8 +127,8 @@ static bool judge_campaign(const struct evidence *evidence, char *why, size_t si
 
 static bool is_deep_sweep(const json_t *line)
 {
-    return evidence_is(line, "type", "sweep") && has(line, "complete") && !has(line, "broken") &&
-           evidence_number(line, "depth") >= DEPTH_SWEPT;
+    return line_is(line, LINE_SWEEP) && line_get_complete(line) && !line_get_is_broken(line) &&
+           line_get_depth(line) >= DEPTH_SWEPT;
 }
 
 static bool judge_sweep(const struct evidence *evidence, char *why, size_t size)
@@ -149,8 +143,7 @@ static bool judge_sweep(const struct evidence *evidence, char *why, size_t size)
 
 static bool is_complete_search(const json_t *line)
 {
-    return evidence_is(line, "type", "explore") && has(line, "complete") &&
-           evidence_number(line, "crashes") > 0;
+    return line_is(line, LINE_EXPLORE) && line_get_complete(line) && line_get_crashes(line) > 0;
 }
 
 static bool judge_explore(const struct evidence *evidence, char *why, size_t size)
@@ -166,12 +159,12 @@ static bool judge_explore(const struct evidence *evidence, char *why, size_t siz
 /* At most one in ten of those that are listed as equivalent may not be shown to be so. */
 static bool is_whole_hunt(const json_t *line)
 {
-    uint64_t shown = evidence_number(line, "equivalent");
-    uint64_t not_shown = evidence_number(line, "not_shown");
-    return evidence_is(line, "type", "summary") && evidence_is(line, "verb", "sabotage") &&
-           has(line, "every_sabotage") && evidence_number(line, "found") > 0 &&
-           evidence_number(line, "survived") + evidence_number(line, "wrongly_equivalent") +
-                   evidence_number(line, "sound_breaks") ==
+    uint64_t shown = line_get_equivalents(line);
+    uint64_t not_shown = line_get_not_shown(line);
+    return line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "sabotage") &&
+           line_get_every_sabotage(line) && line_get_found(line) > 0 &&
+           line_get_survived(line) + line_get_wrongly_equivalent(line) +
+                   line_get_sound_breaks(line) ==
                0 &&
            10 * not_shown <= shown + not_shown;
 }
@@ -184,21 +177,21 @@ static bool judge_sabotage(const struct evidence *evidence, char *why, size_t si
         return false;
     }
     snprintf(why, size, "%d planted bugs, %d of them shown to be equivalent, %d not shown",
-             (int)evidence_number(hunt, "sabotages"), (int)evidence_number(hunt, "equivalent"),
-             (int)evidence_number(hunt, "not_shown"));
+             (int)line_get_sabotages(hunt), (int)line_get_equivalents(hunt),
+             (int)line_get_not_shown(hunt));
     return true;
 }
 
 static bool is_comparison(const json_t *line)
 {
-    return evidence_is(line, "type", "summary") && evidence_is(line, "verb", "conform") &&
-           evidence_number(line, "statements") > 0 && evidence_number(line, "differences") == 0;
+    return line_is(line, LINE_SUMMARY) && line_text_is(line_get_verb(line), "conform") &&
+           line_get_statements(line) > 0 && line_get_differences(line) == 0;
 }
 
 static bool are_errors(const json_t *line)
 {
-    return evidence_is(line, "type", "errors") && evidence_number(line, "found") > 0 &&
-           evidence_number(line, "found") == evidence_number(line, "planted");
+    return line_is(line, LINE_ERRORS) && line_get_found(line) > 0 &&
+           line_get_found(line) == line_get_planted(line);
 }
 
 static bool judge_conform(const struct evidence *evidence, char *why, size_t size)
@@ -210,13 +203,13 @@ static bool judge_conform(const struct evidence *evidence, char *why, size_t siz
                  compared == NULL ? "no scripts were compared" : "no planted error was looked for");
         return false;
     }
-    snprintf(why, size, "%d statements", (int)evidence_number(compared, "statements"));
+    snprintf(why, size, "%d statements", (int)line_get_statements(compared));
     return true;
 }
 
 static bool is_real(const json_t *line)
 {
-    return evidence_is(line, "type", "real");
+    return line_is(line, LINE_REAL);
 }
 
 static bool judge_real(const struct evidence *evidence, char *why, size_t size)
@@ -226,7 +219,7 @@ static bool judge_real(const struct evidence *evidence, char *why, size_t size)
 
 static bool says_its_build(const json_t *line)
 {
-    return evidence_is(line, "type", "begin") && evidence_text(line, "binary_hash")[0] != '\0';
+    return line_is(line, LINE_BEGIN) && line_get_binary_hash(line)[0] != '\0';
 }
 
 static bool judge_build(const struct evidence *evidence, char *why, size_t size)

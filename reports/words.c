@@ -173,7 +173,7 @@ static void write_gates(FILE *out, enum format_kind format, const struct evidenc
     bool any = false;
     json_array_foreach(evidence->lines, i, line)
     {
-        json_array_foreach(json_object_get(line, "gates"), g, gate)
+        json_array_foreach(line_get_gates(line), g, gate)
         {
             if (!any) {
                 heading(out, format, "Gates not met");

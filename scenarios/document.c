@@ -90,6 +90,7 @@ bool document_make(struct document *document, const char *text, size_t size)
     if (made) {
         add(&making, ROOT, NULL);
         *document = (struct document){.nodes = making.nodes, .count = making.count};
+        CHECK_ALL(document_check(document));
     }
     yaml_document_delete(&making.yaml);
     return made;

@@ -434,6 +434,6 @@ bool shape_build(const struct shape *shape, struct graph *graph, struct shape_fa
         put_node(b, b->order[i], graph);
     }
     CHECK(graph->edge_count == shape->edge_count);
-    CHECK_ALL(graph_check(graph));
+    CHECK_ALL(graph_check(graph)); /* SH1 */
     return true;
 }

@@ -2,9 +2,9 @@
  * ledgers in a story. */
 #include "sim/activity_words.h"
 
-#include "model/digits.h"
 #include "model/identity.h"
-#include "model/ledger.h"
+#include "sim/ledger_words.h"
+#include "sim/teller.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -197,67 +197,24 @@ struct name activity_message_name(const struct names *names, const int64_t *mess
     return name;
 }
 
-static struct name output_name(const struct names *names, uint32_t slot)
+struct name activity_thing_name(const struct names *names, enum row_table table, int64_t key)
 {
-    const struct rows *rows = names->rows;
-    struct name name = names_prefixed(
-        "output of ",
-        activity_activity_name(names, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY)));
-    names_append(&name, " in dimension %" PRId64,
-                 row_get(rows, TABLE_OUTPUT, slot, OUTPUT_DIMENSION));
-    return name;
+    return table == TABLE_JOB    ? activity_job_name(names, key)
+           : table == TABLE_GUID ? activity_guid_name(names, key)
+                                 : activity_activity_name(names, key);
 }
 
-struct name activity_row_name(const struct names *names, enum row_table table, uint32_t slot)
+/* An activity may have several outputs. */
+void activity_row_name(const struct names *names, enum row_table table, uint32_t slot,
+                       struct name *name)
 {
-    const struct rows *rows = names->rows;
-    switch ((int)table) {
-    case TABLE_JOB:
-        return activity_job_name(names, row_key(rows, table, slot));
-    case TABLE_ACTIVITY:
-        return names_prefixed("activity ledger of ",
-                              activity_activity_name(names, row_key(rows, table, slot)));
-    case TABLE_TASK:
-        return names_prefixed(
-            "Leg1's work of ",
-            activity_activity_name(names, row_get(rows, table, slot, TASK_ACTIVITY)));
-    case TABLE_GUID:
-        return names_prefixed("GUID ledger of ",
-                              activity_guid_name(names, row_key(rows, table, slot)));
-    case TABLE_OUTPUT:
-        return output_name(names, slot);
-    case TABLE_COMPLETION:
-        return names_prefixed("completion tasks of ",
-                              activity_job_name(names, row_get(rows, table, slot, COMPLETION_JOB)));
-    case TABLE_ESCALATION:
-        return names_prefixed("escalation of ",
-                              activity_job_name(names, row_get(rows, table, slot, ESCALATION_JOB)));
-    case TABLE_MESSAGE:
-        return activity_message_name(
-            names, &rows->table[table].cells[(size_t)slot * rows->table[table].stride]);
-    default:
-        break;
+    if (table == TABLE_OUTPUT) {
+        names_append(name, " in dimension %" PRId64,
+                     row_get(names->rows, table, slot, OUTPUT_DIMENSION));
     }
-    return names_unknown("a row");
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
-
-static const char *escalation_text(int64_t reason)
-{
-    static const char *const texts[] = {
-        [0] = "for no reason",
-        [ESCALATED_LEG1_CEILING] = "Leg1 entries at 999",
-        [ESCALATED_LEG2_CEILING] = "Leg2 entries at 99,999,999",
-        [ESCALATED_ATTEMPTS_CEILING] = "attempts at 99,999,999",
-        [ESCALATED_CONTENT_CHANGED] = "another answer under the same GUID",
-        [ESCALATED_SEMAPHORE_REFUSED] = "the semaphore would fall below 0",
-        [ESCALATED_CORRUPT] = "no ledger that a step can have written",
-        [ESCALATED_CONFLICT] = "a row that only this step may write is there",
-    };
-    bool known = reason > 0 && reason <= ESCALATED_CONFLICT;
-    return texts[known ? reason : 0];
-}
 
 static bool inserts(const struct run_event *event, enum row_table table, int column, int64_t value)
 {
@@ -271,149 +228,38 @@ static bool inserts(const struct run_event *event, enum row_table table, int col
     return false;
 }
 
-static void tell_job(const struct trace_effect *effect, const struct row_change *change)
-{
-    const struct rows *rows = effect->event->rows;
-    struct name job = activity_job_name(&effect->names, row_key(rows, TABLE_JOB, change->slot));
-    if (change->kind == ROW_INSERTED) {
-        trace_add(effect->list, "; ", "%s created, semaphore %" PRId64 ", threshold %" PRId64,
-                  job.text, row_get(rows, TABLE_JOB, change->slot, JOB_SEMAPHORE),
-                  row_get(rows, TABLE_JOB, change->slot, JOB_THRESHOLD));
-    } else if (change->kind == ROW_DELETED) {
-        trace_add(effect->list, "; ", "%s deleted", job.text);
-    } else if (change->column == JOB_SEMAPHORE) {
-        trace_add(effect->list, "; ", "%s semaphore %" PRId64 " -> %" PRId64, job.text,
-                  change->before, trace_now(effect, change));
-    } else if (change->column == JOB_STATE) {
-        trace_add(effect->list, "; ", "%s %s", job.text,
-                  trace_now(effect, change) == JOB_COMPLETE ? "complete" : "active again");
-    } else if (change->column == JOB_ESCALATED) {
-        trace_add(effect->list, "; ", "%s escalated", job.text);
-    } else {
-        trace_add(effect->list, "; ", "%s changed", job.text);
-    }
-}
-
-static void tell_guid(const struct trace_effect *effect, const struct row_change *change)
+/* An activity is told by the message that is published with it; a task ends with its answer. */
+bool activity_tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
     const struct run_event *event = effect->event;
-    int64_t key = row_key(event->rows, TABLE_GUID, change->slot);
-    bool own = event->message != NULL && event->message[1 + MESSAGE_GUID] == key;
-    struct name name = {"GUID"};
-    if (!own) {
-        snprintf(name.text, sizeof name.text, "GUID of %.80s",
-                 activity_guid_name(&effect->names, key).text);
-    }
-    int64_t ledger = row_get(event->rows, TABLE_GUID, change->slot, GUID_LEDGER);
-    if (change->kind == ROW_INSERTED) {
-        trace_add(effect->list, "; ", "%s %s, dimension %" PRId64, name.text,
-                  trace_ledger(ledger).text,
-                  row_get(event->rows, TABLE_GUID, change->slot, GUID_DIMENSION));
-    } else if (change->kind == ROW_DELETED) {
-        trace_add(effect->list, "; ", "%s deleted", name.text);
-    } else if (change->column == GUID_LEDGER) {
-        trace_add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-                  trace_ledger(ledger).text);
-    } else {
-        trace_add(effect->list, "; ", "%s %s %" PRId64 " -> %" PRId64, name.text,
-                  change->column == GUID_DIMENSION ? "dimension" : "column", change->before,
-                  trace_now(effect, change));
-    }
-}
-
-static void tell_activity(const struct trace_effect *effect, const struct row_change *change)
-{
-    const struct run_event *event = effect->event;
-    int64_t key = row_key(event->rows, TABLE_ACTIVITY, change->slot);
-    struct name name = activity_activity_name(&effect->names, key);
-    if (change->kind == ROW_UPDATED && change->column == ACTIVITY_LEDGER) {
-        trace_add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-                  trace_ledger(trace_now(effect, change)).text);
-    } else if (change->kind == ROW_INSERTED) {
+    if (change->table == TABLE_ACTIVITY && change->kind == ROW_INSERTED) {
+        int64_t key = row_key(event->rows, TABLE_ACTIVITY, change->slot);
         if (!inserts(event, TABLE_MESSAGE, MESSAGE_ACTIVITY, key)) {
-            trace_add(effect->list, "; ", "%s added without a message", name.text);
+            trace_add(effect->list, "; ", "%s added without a message",
+                      activity_activity_name(&effect->names, key).text);
         }
-    } else {
-        trace_add(effect->list, "; ", "%s %s", name.text,
-                  change->kind == ROW_DELETED ? "deleted" : "changed");
+        return true;
     }
-}
-
-/* TASK, OUTPUT, COMPLETION: work, and how often it was done (the last column). */
-static void tell_work(const struct trace_effect *effect, const struct row_change *change)
-{
-    const struct rows *rows = effect->event->rows;
-    struct name name = names_row(&effect->names, (enum row_table)change->table, change->slot);
-    bool counts = change->column + 2U == rows->table[change->table].stride;
-    if (change->kind == ROW_INSERTED) {
-        trace_add(effect->list, "; ", "%s%s", name.text,
-                  change->table == TABLE_COMPLETION ? " run" : " stored");
-    } else if (change->kind == ROW_DELETED) {
-        trace_add(effect->list, "; ", "%s deleted", name.text);
-    } else if (counts) {
-        trace_add(effect->list, "; ", "%s done %" PRId64 " times", name.text,
-                  trace_now(effect, change));
-    } else if (change->table == TABLE_TASK && change->column == TASK_CLOSED) {
-        struct name activity = activity_activity_name(
-            &effect->names, row_get(rows, TABLE_TASK, change->slot, TASK_ACTIVITY));
-        trace_add(effect->list, "; ", "task of %s closed", activity.text);
-    } else {
-        trace_add(effect->list, "; ", "%s changed", name.text);
+    if (change->table == TABLE_TASK && change->kind == ROW_UPDATED &&
+        change->column == TASK_CLOSED) {
+        int64_t activity = row_get(event->rows, TABLE_TASK, change->slot, TASK_ACTIVITY);
+        trace_add(effect->list, "; ", "task of %s closed",
+                  activity_activity_name(&effect->names, activity).text);
+        return true;
     }
-}
-
-static void tell_escalation(const struct trace_effect *effect, const struct row_change *change)
-{
-    trace_add(effect->list, "; ", "%s: %s",
-              change->kind == ROW_DELETED ? "no longer escalated" : "escalated",
-              escalation_text(
-                  row_get(effect->event->rows, TABLE_ESCALATION, change->slot, ESCALATION_REASON)));
+    return false;
 }
 
 /* A child is called by its name alone, whether its activity came along or not. */
-static bool is_child(const struct run_event *event, const int64_t *message)
+bool activity_is_child(const struct run_event *event, const int64_t *message)
 {
     return message[1 + MESSAGE_KIND] == MESSAGE_LEG1 &&
            inserts(event, TABLE_ACTIVITY, ACTIVITY_NODE, message[1 + MESSAGE_NODE]);
 }
 
-static void tell_table(const struct trace_effect *effect, enum row_table table)
-{
-    static void (*const tell[TABLE_COUNT])(const struct trace_effect *,
-                                           const struct row_change *) = {
-        [TABLE_JOB] = tell_job,
-        [TABLE_ACTIVITY] = tell_activity,
-        [TABLE_TASK] = tell_work,
-        [TABLE_GUID] = tell_guid,
-        [TABLE_OUTPUT] = tell_work,
-        [TABLE_COMPLETION] = tell_work,
-        [TABLE_ESCALATION] = tell_escalation,
-        [TABLE_MESSAGE] = trace_tell_message,
-    };
-    const struct run_event *event = effect->event;
-    for (size_t i = 0; i < event->change_count; i++) {
-        if (event->changes[i].table == table && !trace_is_repeated(event, i)) {
-            tell[table](effect, &event->changes[i]);
-        }
-    }
-}
-
-/* A read changes nothing; its result is the description. */
-void activity_tell_changes(const struct trace_effect *effect)
-{
-    const struct run_event *event = effect->event;
-    static const enum row_table order[] = {TABLE_JOB,        TABLE_GUID,   TABLE_ACTIVITY,
-                                           TABLE_TASK,       TABLE_OUTPUT, TABLE_COMPLETION,
-                                           TABLE_ESCALATION, TABLE_MESSAGE};
-    if (!event->crashed && event->outcome->kind == OUTCOME_COMMITTED &&
-        event->bundle->name == BUNDLE_READ) {
-        trace_add(effect->list, "; ", "reads %s", trace_ledger(event->outcome->values[0]).text);
-    }
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        tell_table(effect, order[i]);
-    }
-    trace_tell_published(effect, is_child);
-}
+const enum row_table activity_order[] = {TABLE_JOB,        TABLE_GUID,    TABLE_ACTIVITY,
+                                         TABLE_TASK,       TABLE_OUTPUT,  TABLE_COMPLETION,
+                                         TABLE_ESCALATION, TABLE_MESSAGE, TABLE_COUNT};
 
 /* The pending answer that a task's bundle publishes; 0: the closing one. */
 static int64_t pending_sent(const struct bundle *bundle)
@@ -473,6 +319,11 @@ void activity_tell_sent(const struct trace_effect *effect)
     }
 }
 
+bool activity_reads_ledger(enum bundle_name bundle)
+{
+    return bundle == BUNDLE_READ;
+}
+
 const char *activity_skip_reason(enum bundle_name name)
 {
     return name == BUNDLE_CREATE                                ? "the job is there"
@@ -493,35 +344,7 @@ const char *activity_kind_text(int64_t kind)
     return legs[kind];
 }
 
-static const char *state_text(int64_t state)
-{
-    return state == JOB_COMPLETE ? "complete" : "active";
-}
-
-const char *activity_value_text(enum row_table table, int column, int64_t value)
-{
-    return table == TABLE_JOB && column == JOB_STATE ? state_text(value) : NULL;
-}
-
 /* ---- stories --------------------------------------------------------------------------------- */
-
-/* The column of a table that a sentence quotes; -1: none. */
-static int quoted_column(enum row_table table)
-{
-    return table == TABLE_JOB        ? JOB_SEMAPHORE
-           : table == TABLE_ACTIVITY ? ACTIVITY_LEDGER
-           : table == TABLE_GUID     ? GUID_LEDGER
-                                     : -1;
-}
-
-void activity_quoted(enum row_table table, struct story_quote *quote)
-{
-    quote->column = quoted_column(table);
-    quote->ledger = table == TABLE_JOB ? NULL : table == TABLE_GUID ? "guid" : "activity";
-    quote->the = table == TABLE_JOB       ? "the semaphore of the "
-                 : table == TABLE_MESSAGE ? "the message "
-                                          : "the ";
-}
 
 /* The change of the semaphore, if the finding is about another row. */
 void activity_tell_also(const struct story_telling *telling, char *out, size_t size)
@@ -533,63 +356,6 @@ void activity_tell_also(const struct story_telling *telling, char *out, size_t s
             change->column == JOB_SEMAPHORE && telling->result.breach_table != TABLE_JOB) {
             snprintf(out, size, " and the semaphore from %" PRId64 " to %" PRId64, change->before,
                      change->after);
-        }
-    }
-}
-
-static void write_meaning(FILE *out, const struct ledger_layout *field, int64_t value)
-{
-    if (field->ceiling == 1) {
-        fputs(value == 0 ? "no" : value == 1 ? "yes" : "neither 0 nor 1", out);
-    } else {
-        fprintf(out, "%" PRId64, value);
-    }
-}
-
-static void write_field(FILE *out, const struct story_style *style,
-                        const struct ledger_layout *field, int64_t before, int64_t after)
-{
-    int64_t was = digits_get(before, field->first_digit, field->digit_count);
-    int64_t is = digits_get(after, field->first_digit, field->digit_count);
-    int left = field->first_digit - 1;
-    fprintf(out, "             %*s%s%0*" PRId64 "%s%*s  %-18s", left, "",
-            was == is ? "" : style->alarm, field->digit_count, is, was == is ? "" : style->plain,
-            DIGITS - left - field->digit_count, "", field->name);
-    if (was != is) {
-        write_meaning(out, field, was);
-        fputs(" -> ", out);
-    }
-    write_meaning(out, field, is);
-    fputc('\n', out);
-}
-
-void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int64_t before,
-                  int64_t after)
-{
-    if (before != after) {
-        fprintf(out, "    before   %s\n", trace_ledger(before).text);
-    }
-    fprintf(out, "    %-9s%s\n", before != after ? "after" : "reads", trace_ledger(after).text);
-    if (!digits_in_range(before) || !digits_in_range(after)) {
-        fputs("             no ledger: it has left its 15 digits\n", out);
-        return;
-    }
-    if (before != after) {
-        char was[DIGITS_TEXT_SIZE], is[DIGITS_TEXT_SIZE], carets[DIGITS_TEXT_SIZE] = "";
-        digits_format(before, was);
-        digits_format(after, is);
-        size_t end = 0;
-        for (size_t i = 0; i < DIGITS; i++) {
-            carets[i] = was[i] == is[i] ? ' ' : '^';
-            end = was[i] == is[i] ? end : i + 1;
-        }
-        fprintf(out, "             %.*s\n", (int)end, carets);
-    }
-    enum ledger_kind kind = is_guid ? LEDGER_GUID : LEDGER_ACTIVITY;
-    for (int field = 0; field < LEDGER_FIELD_COUNT; field++) {
-        const struct ledger_layout *layout = ledger_layout((enum ledger_field)field);
-        if (layout->kind == kind) {
-            write_field(out, style, layout, before, after);
         }
     }
 }
@@ -691,19 +457,9 @@ static void show_job(const struct story_telling *telling, uint32_t slot)
     fprintf(telling->out, "%" PRId64 ", threshold %" PRId64 ", %s\n",
             row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
             row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
-            state_text(row_get(rows, TABLE_JOB, slot, JOB_STATE)));
-}
-
-static void show_ledger(const struct story_telling *telling, enum row_table table, uint32_t slot)
-{
-    int column = quoted_column(table);
-    int64_t after = row_get(telling->names.rows, table, slot, column);
-    const struct trace_change *change = story_change(telling, table, slot, column);
-    bool inserted = change != NULL && change->kind == ROW_INSERTED;
-    fprintf(telling->out, "  %s%s\n", names_row(&telling->names, table, slot).text,
-            inserted ? ", which was not there before" : "");
-    int64_t before = change != NULL && change->kind == ROW_UPDATED ? change->before : after;
-    story_ledger(telling->out, telling->style, table == TABLE_GUID, before, after);
+            teller_value(&telling->names, TABLE_JOB, JOB_STATE,
+                         row_get(rows, TABLE_JOB, slot, JOB_STATE))
+                .text);
 }
 
 void activity_tell_ledgers(const struct story_telling *telling)
@@ -712,36 +468,14 @@ void activity_tell_ledgers(const struct story_telling *telling)
     if (about.job == ROW_NONE && about.guid == ROW_NONE && about.activity == ROW_NONE) {
         return;
     }
-    fprintf(telling->out, "\n%sthe ledgers%s, before and after step %" PRIu32 "\n",
-            telling->style->strong, telling->style->plain, telling->last->line.step);
+    ledger_words_head(telling, "the ledgers");
     if (about.job != ROW_NONE) {
         show_job(telling, about.job);
     }
     if (about.guid != ROW_NONE) {
-        show_ledger(telling, TABLE_GUID, about.guid);
+        ledger_words_show(telling, TABLE_GUID, about.guid);
     }
     if (about.activity != ROW_NONE) {
-        show_ledger(telling, TABLE_ACTIVITY, about.activity);
-    }
-}
-
-void activity_dump(FILE *out, const struct names *names)
-{
-    const struct rows *rows = names->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_JOB].used; slot++) {
-        fprintf(out, "  %-40s semaphore %" PRId64 ", threshold %" PRId64 ", %s\n",
-                names_row(names, TABLE_JOB, slot).text,
-                row_get(rows, TABLE_JOB, slot, JOB_SEMAPHORE),
-                row_get(rows, TABLE_JOB, slot, JOB_THRESHOLD),
-                state_text(row_get(rows, TABLE_JOB, slot, JOB_STATE)));
-    }
-    for (uint32_t slot = 0; slot < rows->table[TABLE_ACTIVITY].used; slot++) {
-        fprintf(out, "  %-40s %s\n", names_row(names, TABLE_ACTIVITY, slot).text,
-                trace_ledger(row_get(rows, TABLE_ACTIVITY, slot, ACTIVITY_LEDGER)).text);
-    }
-    for (uint32_t slot = 0; slot < rows->table[TABLE_GUID].used; slot++) {
-        fprintf(out, "  %-40s %s  dimension %" PRId64 "\n", names_row(names, TABLE_GUID, slot).text,
-                trace_ledger(row_get(rows, TABLE_GUID, slot, GUID_LEDGER)).text,
-                row_get(rows, TABLE_GUID, slot, GUID_DIMENSION));
+        ledger_words_show(telling, TABLE_ACTIVITY, about.activity);
     }
 }

@@ -200,6 +200,14 @@ static void weigh(struct equivalence *judged, const struct equivalence_trial *tr
     }
 }
 
+void equivalence_check(const struct equivalence *judged)
+{
+    enum equivalence_answer decisive = judged->decisive.answer;
+    CHECK((judged->scopes == 0) == (decisive == EQUIVALENCE_UNTOUCHED)); /* EQ1 */
+    CHECK(judged->shown == (decisive == EQUIVALENCE_EQUAL));             /* EQ1 */
+    CHECK(!judged->shown || (judged->spoiled > 0 && !judged->found));    /* EQ1 */
+}
+
 bool equivalence_judge(const struct equivalence_ground *grounds, size_t count,
                        const struct sabotage *sabotage, struct equivalence *judged)
 {
@@ -211,6 +219,7 @@ bool equivalence_judge(const struct equivalence_ground *grounds, size_t count,
         }
         weigh(judged, &trial);
     }
+    equivalence_check(judged);
     return true;
 }
 

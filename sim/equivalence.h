@@ -84,6 +84,9 @@ struct equivalence {
 bool equivalence_judge(const struct equivalence_ground *grounds, size_t count,
                        const struct sabotage *sabotage, struct equivalence *judged);
 
+/* Asserts (EQ1). */
+void equivalence_check(const struct equivalence *judged);
+
 /* The answer in half a line: "pair: 54510 states, 35 ends", "pair: 3 ends are new". */
 void equivalence_text(const struct equivalence *judged, char *text, size_t size);
 

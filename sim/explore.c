@@ -206,22 +206,22 @@ static bool settle_notes(struct explore *explore, struct words *notes)
 /* ---- what others can do ---------------------------------------------------------------------- */
 
 /* Takes from the level a work item that another thread can do. False: there is none. */
-static bool give(struct level *level, struct walk_move next, struct errand *errand)
+static bool give(struct level *level, struct walk_move next, struct work_item *item)
 {
     if (level->next < level->end) {
         level->end--;
-        errand->kind = level->kind.open ? ERRAND_MISHAP : ERRAND_MOVE;
-        errand->move = level->moves[level->end];
-        errand->trouble = level->kind;
-        errand->sound = level->end < level->sound;
-        errand->state = level->state;
+        item->kind = level->kind.open ? ITEM_MISHAP : ITEM_MOVE;
+        item->move = level->moves[level->end];
+        item->trouble = level->kind;
+        item->sound = level->end < level->sound;
+        item->state = level->state;
     } else if (level->trouble.open) {
-        errand->kind = ERRAND_TROUBLE;
-        errand->trouble = level->trouble;
+        item->kind = ITEM_TROUBLE;
+        item->trouble = level->trouble;
         level->trouble.open = false;
     } else if (level->has_variants) {
-        errand->kind = ERRAND_VARIANTS;
-        errand->move = next;
+        item->kind = ITEM_VARIANTS;
+        item->move = next;
         level->has_variants = false;
     } else {
         return false;
@@ -230,20 +230,20 @@ static bool give(struct level *level, struct walk_move next, struct errand *erra
 }
 
 /* Gives away the untried branch nearest to the root: it has the largest subtree. */
-static void give_away(struct explorer *one, struct errand *errand)
+static void give_away(struct explorer *one, struct work_item *item)
 {
     const struct walk_frame *frames = one->walk.frames;
     for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
         struct walk_move next =
             depth < one->walk.depth ? frames[depth].move : (struct walk_move){0};
-        if (give(&one->levels[depth], next, errand)) {
-            errand->length = depth;
+        if (give(&one->levels[depth], next, item)) {
+            item->length = depth;
             for (unsigned d = 0; d < depth; d++) {
-                errand->way[d] = frames[d].move;
+                item->way[d] = frames[d].move;
             }
             atomic_fetch_sub(&one->explore->wanted, 1);
             atomic_fetch_add(&one->explore->busy, 1);
-            one->explore->errand_count++;
+            one->explore->item_count++;
             return;
         }
     }
@@ -256,7 +256,7 @@ static void share(struct explorer *one)
     if (atomic_load_explicit(&explore->wanted, memory_order_relaxed) > 0) {
         lock(explore);
         if (atomic_load(&explore->wanted) > 0) {
-            give_away(one, &explore->errands[explore->errand_count]);
+            give_away(one, &explore->items[explore->item_count]);
         }
         unlock(explore);
     }
@@ -782,56 +782,56 @@ static bool visit(struct explorer *one)
 
 /* Replays the path of the work item. Its evaluations were counted when the path was first
  * explored. */
-static void go_to_errand(struct explorer *one)
+static void go_to_item(struct explorer *one)
 {
     struct oracle *oracle = &one->walk.run.oracle;
     uint64_t evaluated[CLAUSE_COUNT], seen[SIGHT_COUNT];
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
-    walk_go(&one->walk, one->errand.way, one->errand.length);
-    for (unsigned depth = 0; depth <= one->errand.length; depth++) {
+    walk_go(&one->walk, one->item.way, one->item.length);
+    for (unsigned depth = 0; depth <= one->item.length; depth++) {
         one->levels[depth].state = 0; /* that part of the path belongs to the other thread */
     }
     memcpy(oracle->evaluated, evaluated, sizeof evaluated);
     memcpy(oracle->seen, seen, sizeof seen);
 }
 
-static bool take_errand(struct explorer *one)
+static bool take_item(struct explorer *one)
 {
     struct explore *explore = one->explore;
     lock(explore);
-    bool there = explore->errand_count > 0;
+    bool there = explore->item_count > 0;
     if (there) {
-        const struct errand *errand = &explore->errands[--explore->errand_count];
-        memcpy(&one->errand, errand, offsetof(struct errand, way));
-        memcpy(one->errand.way, errand->way, errand->length * sizeof *errand->way);
+        const struct work_item *item = &explore->items[--explore->item_count];
+        memcpy(&one->item, item, offsetof(struct work_item, way));
+        memcpy(one->item.way, item->way, item->length * sizeof *item->way);
     }
     unlock(explore);
     return there;
 }
 
-static void run_errand(struct explorer *one)
+static void run_item(struct explorer *one)
 {
-    const struct errand *errand = &one->errand;
-    go_to_errand(one);
-    switch (errand->kind) {
-    case ERRAND_MOVE: {
-        bool rests = follow(one, errand->move);
-        if (errand->sound && rests) {
-            visited_set_rests(&one->explore->visited, errand->state);
-        } else if (errand->sound) {
-            note_unrested(one, errand->state, &one->state, 1);
+    const struct work_item *item = &one->item;
+    go_to_item(one);
+    switch (item->kind) {
+    case ITEM_MOVE: {
+        bool rests = follow(one, item->move);
+        if (item->sound && rests) {
+            visited_set_rests(&one->explore->visited, item->state);
+        } else if (item->sound) {
+            note_unrested(one, item->state, &one->state, 1);
         }
         break;
     }
-    case ERRAND_MISHAP:
-        have_mishap(one, errand->move, errand->trouble);
+    case ITEM_MISHAP:
+        have_mishap(one, item->move, item->trouble);
         break;
-    case ERRAND_TROUBLE:
-        have_trouble(one, errand->trouble);
+    case ITEM_TROUBLE:
+        have_trouble(one, item->trouble);
         break;
-    case ERRAND_VARIANTS:
-        try_variants(one, errand->move);
+    case ITEM_VARIANTS:
+        try_variants(one, item->move);
         break;
     }
 }
@@ -849,9 +849,9 @@ void explore_join(struct explore *explore, unsigned job)
             atomic_fetch_add(&explore->wanted, 1);
             atomic_fetch_sub(&explore->busy, 1);
         }
-        working = take_errand(one);
-        if (working && !has_bug(one, BUG_ERRAND)) {
-            run_errand(one);
+        working = take_item(one);
+        if (working && !has_bug(one, BUG_ITEM)) {
+            run_item(one);
         } else {
             thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         }
@@ -945,9 +945,9 @@ struct explore *explore_make(const struct explore_plan *plan)
         plan->bug == BUG_TRUST ? plan->walk.reductions : sound_reductions(&plan->walk);
     explore->report.reductions = explore->plan.walk.reductions;
     CHECK(plan->jobs >= 1 && plan->jobs <= EXPLORE_JOBS_MAX);
-    explore->errands = calloc(plan->jobs, sizeof *explore->errands);
+    explore->items = calloc(plan->jobs, sizeof *explore->items);
     explore->ends = calloc(EXPLORE_ENDS_SETS, sizeof *explore->ends);
-    bool made = explore->errands != NULL && explore->ends != NULL;
+    bool made = explore->items != NULL && explore->ends != NULL;
     for (unsigned j = 0; made && j < plan->jobs; j++) {
         made = make_explorer(explore, &explore->explorers[j]);
     }
@@ -978,7 +978,7 @@ void explore_free(struct explore *explore)
         free(one->levels);
         free(one->notes.items);
     }
-    free(explore->errands);
+    free(explore->items);
     free(explore->ends);
     visited_free(&explore->visited);
     free(explore->report.path);
@@ -1029,10 +1029,19 @@ static bool some_cannot_rest(struct explore *explore)
     return some;
 }
 
+void explore_check(const struct explore *explore)
+{
+    bool held = explore->report.verdict == EXPLORE_HELD;
+    CHECK(!held || explore->item_count == 0);  /* XP1 */
+    CHECK(!held || !explore_stopped(explore)); /* XP1 */
+    CHECK(explore->report.verdict != EXPLORE_BOUNDED || explore->report.why != NULL);
+}
+
 const struct explore_report *explore_finish(struct explore *explore)
 {
     add_up(explore);
     visited_check(&explore->visited);
+    explore_check(explore);
     if (explore->report.verdict == EXPLORE_HELD && some_cannot_rest(explore)) {
         explore->report.verdict = EXPLORE_STUCK;
         for (unsigned j = 0; j < explore->plan.jobs && explore->report.stuck == 0; j++) {

@@ -84,7 +84,7 @@ enum explore_bug {
     BUG_COPIES,  /* no message is duplicated as soon as it is published */
     BUG_TRUST,   /* no reduction is switched off for a planted bug of the protocol */
     BUG_REST,    /* a state counts as reaching quiescence once its successors are explored */
-    BUG_ERRAND,  /* a thread drops the work item that it received */
+    BUG_ITEM,    /* a thread drops the work item that it received */
 };
 
 struct explore_plan {

@@ -44,10 +44,10 @@ struct level {
 };
 
 /* A work item: something to try, and the path to the state where it is tried. */
-enum errand_kind { ERRAND_MOVE, ERRAND_MISHAP, ERRAND_TROUBLE, ERRAND_VARIANTS };
+enum item_kind { ITEM_MOVE, ITEM_MISHAP, ITEM_TROUBLE, ITEM_VARIANTS };
 
-struct errand {
-    enum errand_kind kind;
+struct work_item {
+    enum item_kind kind;
     struct walk_move move;
     struct trouble trouble;
     bool sound;     /* MOVE: it is free of faults, */
@@ -65,10 +65,10 @@ struct explorer {
     atomic_uint_fast64_t states;             /* that it visited first; other threads read it */
     uint64_t transitions, rests;
     unsigned deepest;
-    struct words notes;   /* of states not known to reach quiescence: count of successors, state,
+    struct words notes;    /* of states not known to reach quiescence: count of successors, state,
                              successors */
-    uint64_t state;       /* fingerprint of the state visited last */
-    struct errand errand; /* the work item that it received */
+    uint64_t state;        /* fingerprint of the state visited last */
+    struct work_item item; /* the work item that it received */
 };
 
 /* Terminal states seen, an open-addressed hash table. */
@@ -86,8 +86,8 @@ struct explore {
     atomic_uint wanted;                    /* work items that idle threads wait for */
     _Alignas(CACHE_LINE) atomic_uint busy; /* busy threads plus queued work items */
     atomic_flag lock;                      /* guards what follows */
-    struct errand *errands;
-    unsigned errand_count;
+    struct work_item *items;
+    unsigned item_count;
     struct ends *ends; /* EXPLORE_ENDS_SETS of them */
     size_t way_bytes;  /* breadth first: size of the back pointers */
     struct explore_report report;
@@ -109,6 +109,9 @@ bool explore_judge_rest(struct explorer *one);
 
 /* False: no room for another move, or a reduction is not sound here; the search has ended. */
 bool explore_goes_on(struct explorer *one);
+
+/* Asserts (XP1) of a search that has ended: no work item is left where every promise held. */
+void explore_check(const struct explore *explore);
 
 /* The moves of the current state; if they are too many, the search ends. */
 size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound);

@@ -1,9 +1,11 @@
 /* The words of the key protocol: names of its rows, descriptions of its events, and the key in a
  * story. */
 #include "sim/flow_words.h"
-#include "model/flow.h"
 
+#include "model/flow.h"
 #include "model/identity.h"
+#include "sim/ledger_words.h"
+#include "sim/teller.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -93,39 +95,26 @@ struct name flow_message_name(const struct names *names, const int64_t *message)
     return name;
 }
 
-static const char *event_text(int64_t change)
+struct name flow_thing_name(const struct names *names, enum row_table table, int64_t key)
 {
-    static const char *const events[] = {
-        [FLOW_STARTED] = "started", [FLOW_ERRORED] = "errored", [FLOW_COMPLETED] = "completed",
-        [FLOW_PAUSED] = "paused",   [FLOW_HELD] = "held",       [FLOW_RELEASED] = "released",
-        [FLOW_SKIPPED] = "skipped"};
-    return change >= FLOW_STARTED && change <= FLOW_SKIPPED ? events[change] : "changed";
+    (void)table;
+    return flow_name(names, key);
 }
 
-struct name flow_row_name(const struct names *names, enum row_table table, uint32_t slot)
+/* Places and events belong to an activity, which has no row: "place of fox", "fox started". */
+void flow_row_name(const struct names *names, enum row_table table, uint32_t slot,
+                   struct name *name)
 {
     const struct rows *rows = names->rows;
-    const struct row_area *area = &rows->table[table];
-    struct name name = {""};
-    switch ((int)table) {
-    case TABLE_FLOW:
-        return flow_name(names, row_key(rows, table, slot));
-    case TABLE_FLOW_PLACE:
-        return names_prefixed("place of ",
-                              flow_activity_name(names, row_get(rows, table, slot, FLOW_PLACE_FLOW),
-                                                 row_get(rows, table, slot, FLOW_PLACE_POSITION)));
-    case TABLE_FLOW_EVENT:
-        names_append(&name, "%s %s",
-                     flow_activity_name(names, row_get(rows, table, slot, FLOW_EVENT_FLOW),
-                                        row_get(rows, table, slot, FLOW_EVENT_POSITION))
-                         .text,
-                     event_text(row_get(rows, table, slot, FLOW_EVENT_CHANGE)));
-        return name;
-    case TABLE_FLOW_END:
-        return names_prefixed("end of ",
-                              flow_name(names, row_get(rows, table, slot, FLOW_END_FLOW)));
-    default:
-        return flow_message_name(names, &area->cells[(size_t)slot * area->stride]);
+    if (table == TABLE_FLOW_PLACE) {
+        *name = names_prefixed(
+            "place of ", flow_activity_name(names, row_get(rows, table, slot, FLOW_PLACE_FLOW),
+                                            row_get(rows, table, slot, FLOW_PLACE_POSITION)));
+    } else if (table == TABLE_FLOW_EVENT) {
+        int64_t change = row_get(rows, table, slot, FLOW_EVENT_CHANGE);
+        *name = flow_activity_name(names, row_get(rows, table, slot, FLOW_EVENT_FLOW),
+                                   row_get(rows, table, slot, FLOW_EVENT_POSITION));
+        names_append(name, " %s", teller_value(names, table, FLOW_EVENT_CHANGE, change).text);
     }
 }
 
@@ -196,35 +185,26 @@ const char *flow_skip_reason(enum bundle_name name)
 
 /* ---- what changed ---------------------------------------------------------------------------- */
 
-static void tell_flow(const struct trace_effect *effect, const struct row_change *change)
+static bool is_skip(const struct run_event *event, const struct row_change *change)
 {
-    struct name name =
-        flow_name(&effect->names, row_key(effect->event->rows, TABLE_FLOW, change->slot));
-    if (change->kind == ROW_INSERTED) {
-        int64_t key = row_get(effect->event->rows, TABLE_FLOW, change->slot, FLOW_KEY);
-        trace_add(effect->list, "; ", "%s begins, %s", name.text, trace_ledger(key).text);
-    } else if (change->kind == ROW_UPDATED && change->column == FLOW_KEY) {
-        trace_add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-                  trace_ledger(trace_now(effect, change)).text);
-    }
+    return change->table == TABLE_FLOW_EVENT && change->kind == ROW_INSERTED &&
+           row_get(event->rows, TABLE_FLOW_EVENT, change->slot, FLOW_EVENT_CHANGE) == FLOW_SKIPPED;
 }
 
-/* The description of the bundle tells the change itself; here skips and repetitions are told. */
-static void tell_event(const struct trace_effect *effect, const struct row_change *change,
-                       bool *skipped)
+/* The description of the bundle tells the change itself; skips are told here, as one list. */
+static void tell_skip(const struct trace_effect *effect, const struct row_change *change)
 {
     const struct rows *rows = effect->event->rows;
+    const struct row_change *first = effect->event->changes;
+    while (!is_skip(effect->event, first)) {
+        first++;
+    }
     int64_t position = row_get(rows, TABLE_FLOW_EVENT, change->slot, FLOW_EVENT_POSITION);
     uint32_t flow =
         row_find(rows, TABLE_FLOW, row_get(rows, TABLE_FLOW_EVENT, change->slot, FLOW_EVENT_FLOW));
-    bool skip = row_get(rows, TABLE_FLOW_EVENT, change->slot, FLOW_EVENT_CHANGE) == FLOW_SKIPPED;
-    if (change->kind == ROW_UPDATED) {
-        trace_add(effect->list, "; ", "%s again",
-                  names_row(&effect->names, TABLE_FLOW_EVENT, change->slot).text);
-    } else if (skip && flow != ROW_NONE) {
-        const char *name = activity_text(&effect->names, flow, position);
-        trace_add(effect->list, *skipped ? ", " : "; skipped ", "%s", name);
-        *skipped = true;
+    if (flow != ROW_NONE) {
+        trace_add(effect->list, first == change ? "; skipped " : ", ", "%s",
+                  activity_text(&effect->names, flow, position));
     }
 }
 
@@ -238,78 +218,21 @@ static void tell_end(const struct trace_effect *effect, const struct row_change 
               key_in_error(key) ? ", in error" : "", change->kind == ROW_UPDATED ? ", again" : "");
 }
 
-void flow_tell_changes(const struct trace_effect *effect)
+bool flow_tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct run_event *event = effect->event;
-    bool skipped = false;
-    for (size_t i = 0; i < event->change_count; i++) {
-        const struct row_change *change = &event->changes[i];
-        if (trace_is_repeated(event, i)) {
-            continue;
-        }
-        switch ((int)change->table) {
-        case TABLE_FLOW:
-            tell_flow(effect, change);
-            break;
-        case TABLE_FLOW_EVENT:
-            tell_event(effect, change, &skipped);
-            break;
-        case TABLE_FLOW_END:
-            tell_end(effect, change);
-            break;
-        case TABLE_MESSAGE:
-            trace_tell_message(effect, change);
-            break;
-        default: /* places, which come with their flow */
-            break;
-        }
+    if (is_skip(effect->event, change)) {
+        tell_skip(effect, change);
+        return true;
     }
-    trace_tell_published(effect, NULL);
+    if (change->table == TABLE_FLOW_END && change->kind != ROW_DELETED) {
+        tell_end(effect, change);
+        return true;
+    }
+    return change->table == TABLE_FLOW && change->kind == ROW_UPDATED &&
+           change->column == FLOW_UNTAKEN; /* it follows from the digits of the key */
 }
 
 /* ---- stories --------------------------------------------------------------------------------- */
-
-void flow_quoted(enum row_table table, struct story_quote *quote)
-{
-    quote->column = table == TABLE_FLOW ? FLOW_KEY : -1;
-    quote->ledger = "key";
-    quote->the = table == TABLE_FLOW         ? "the key of "
-                 : table == TABLE_FLOW_EVENT ? "what happened: "
-                                             : "the ";
-}
-
-static void write_digit(const struct story_telling *telling, const char *name, int position,
-                        int64_t before, int64_t after)
-{
-    enum key_digit was = key_get(before, position), is = key_get(after, position);
-    bool moved = was != is;
-    fprintf(telling->out, "             %*s%s%d%s%*s  %-*s", position, "",
-            moved ? telling->style->alarm : "", (int)is, moved ? telling->style->plain : "",
-            DIGITS - 1 - position, "", FLOW_NAME_SIZE, name);
-    if (moved) {
-        fprintf(telling->out, "%s -> ", key_digit_name(was));
-    }
-    fprintf(telling->out, "%s\n", key_digit_name(is));
-}
-
-static void show_key(const struct story_telling *telling, uint32_t slot)
-{
-    const struct flow_shape *shape = shape_of(&telling->names, slot);
-    int64_t after = row_get(telling->names.rows, TABLE_FLOW, slot, FLOW_KEY), before = after;
-    const struct trace_change *change = story_change(telling, TABLE_FLOW, slot, FLOW_KEY);
-    if (change != NULL && change->kind == ROW_UPDATED && !telling->result.settled) {
-        before = change->before;
-        fprintf(telling->out, "    before   %s\n", trace_ledger(before).text);
-    }
-    fprintf(telling->out, "    %-9s%s%s\n", before != after ? "after" : "reads",
-            trace_ledger(after).text,
-            key_complete(after) ? ", complete"
-            : key_valid(after)  ? ", active"
-                                : ", no key");
-    for (int i = 0; i < shape->graph.count; i++) {
-        write_digit(telling, shape->at[i].name, i, before, after);
-    }
-}
 
 /* The flow that the finding is about; if it is about another row, that row's. */
 static uint32_t about(const struct story_telling *telling)
@@ -317,13 +240,10 @@ static uint32_t about(const struct story_telling *telling)
     const struct rows *rows = telling->names.rows;
     enum row_table table = (enum row_table)telling->result.breach_table;
     uint32_t slot = telling->result.breach_slot;
-    if (table == TABLE_FLOW || slot == ROW_NONE) {
-        return slot;
+    if (slot == ROW_NONE || table_words(table)->called == NULL) { /* a message: none */
+        return ROW_NONE;
     }
-    int64_t flow = table == TABLE_FLOW_EVENT ? row_get(rows, table, slot, FLOW_EVENT_FLOW)
-                   : table == TABLE_FLOW_END ? row_get(rows, table, slot, FLOW_END_FLOW)
-                                             : row_get(rows, table, slot, FLOW_PLACE_FLOW);
-    return row_find(rows, TABLE_FLOW, flow);
+    return row_find(rows, TABLE_FLOW, names_owner(rows, &table, slot));
 }
 
 void flow_tell_ledgers(const struct story_telling *telling)
@@ -332,17 +252,6 @@ void flow_tell_ledgers(const struct story_telling *telling)
     if (slot == ROW_NONE) {
         return;
     }
-    fprintf(telling->out, "\n%sthe key of %s%s\n", telling->style->strong,
-            names_row(&telling->names, TABLE_FLOW, slot).text, telling->style->plain);
-    show_key(telling, slot);
-}
-
-void flow_dump(FILE *out, const struct names *names)
-{
-    const struct rows *rows = names->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_FLOW].used; slot++) {
-        int64_t key = row_get(rows, TABLE_FLOW, slot, FLOW_KEY);
-        fprintf(out, "  %-40s %s  %s\n", names_row(names, TABLE_FLOW, slot).text,
-                trace_ledger(key).text, key_complete(key) ? "complete" : "active");
-    }
+    ledger_words_head(telling, "the key");
+    ledger_words_show(telling, TABLE_FLOW, slot);
 }

@@ -3,6 +3,7 @@
 #include "model/legacy.h"
 #include "model/identity.h"
 #include "model/legacy_engine.h"
+#include "sim/ledger_words.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Jobs have no row: they are numbered by their triggers, in the order of creation. */
-static void append_job(const struct names *names, int64_t job, struct name *name)
+static int job_number(const struct names *names, int64_t job)
 {
     const struct rows *rows = names->rows;
     int number = 1;
@@ -88,9 +89,7 @@ static void append_job(const struct names *names, int64_t job, struct name *name
         }
         number += row_get(rows, TABLE_EARLIER, slot, EARLIER_PARENT) == 0;
     }
-    if (names->scenario->jobs > 1) {
-        names_append(name, "job %d: ", number);
-    }
+    return number;
 }
 
 /* "left", and "left#2" for the second of one job. */
@@ -109,7 +108,9 @@ static struct name activity_name(const struct names *names, int64_t activity)
         number += row_get(rows, TABLE_EARLIER, other, EARLIER_JOB) == job &&
                   row_get(rows, TABLE_EARLIER, other, EARLIER_NODE) == node;
     }
-    append_job(names, job, &name);
+    if (names->scenario->jobs > 1) {
+        names_append(&name, "job %d: ", job_number(names, job));
+    }
     names_append(&name, "%s", names->scenario->graph.nodes[node].name);
     if (number > 1) {
         names_append(&name, "#%d", number);
@@ -153,31 +154,26 @@ static struct name message_name(const struct names *names, const int64_t *messag
     return name;
 }
 
-static struct name state_name(const struct names *names, uint32_t slot)
+/* Jobs are known by their triggers. */
+static struct name thing_name(const struct names *names, enum row_table table, int64_t key)
 {
-    const struct rows *rows = names->rows;
-    int64_t dimension = row_get(rows, TABLE_SAVED, slot, SAVED_DIMENSION);
-    struct name name = names_prefixed(
-        "state of ", activity_name(names, row_get(rows, TABLE_SAVED, slot, SAVED_ACTIVITY)));
-    if (dimension > 0) {
-        names_append(&name, " in dimension %" PRId64, dimension);
+    struct name name = {"job"};
+    if (table != TABLE_JOB) {
+        return activity_name(names, key);
+    }
+    if (names->scenario->jobs > 1) {
+        names_append(&name, " %d", job_number(names, key));
     }
     return name;
 }
 
-static struct name row_name(const struct names *names, enum row_table table, uint32_t slot)
+static void row_name(const struct names *names, enum row_table table, uint32_t slot,
+                     struct name *name)
 {
-    const struct row_area *area = &names->rows->table[table];
-    switch ((int)table) {
-    case TABLE_EARLIER:
-        return names_prefixed("integer of ",
-                              activity_name(names, row_key(names->rows, table, slot)));
-    case TABLE_SAVED:
-        return state_name(names, slot);
-    case TABLE_MESSAGE:
-        return message_name(names, &area->cells[(size_t)slot * area->stride]);
-    default:
-        return (struct name){"escalation"};
+    int64_t dimension =
+        table == TABLE_SAVED ? row_get(names->rows, table, slot, SAVED_DIMENSION) : 0;
+    if (dimension > 0) {
+        names_append(name, " in dimension %" PRId64, dimension);
     }
 }
 
@@ -213,55 +209,25 @@ static void tell_sent(const struct trace_effect *effect)
     }
 }
 
-static void tell_integer(const struct trace_effect *effect, const struct row_change *change)
-{
-    const struct rows *rows = effect->event->rows;
-    struct name name = activity_name(&effect->names, row_key(rows, TABLE_EARLIER, change->slot));
-    int64_t ledger = row_get(rows, TABLE_EARLIER, change->slot, EARLIER_LEDGER);
-    if (change->kind == ROW_UPDATED) {
-        trace_add(effect->list, "; ", "%s %s -> %s", name.text, trace_ledger(change->before).text,
-                  trace_ledger(ledger).text);
-    } else {
-        trace_add(effect->list, "; ", "%s %s %s", name.text, trace_ledger(ledger).text,
-                  change->kind == ROW_INSERTED ? "saved" : "deleted");
-    }
-}
-
 /* Of a save, only that it was made is told, or made again. */
-static void tell_state(const struct trace_effect *effect, const struct row_change *change)
+static bool tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
-    struct name name = state_name(&effect->names, change->slot);
-    if (change->kind != ROW_UPDATED) {
-        trace_add(effect->list, "; ", "%s %s", name.text,
-                  change->kind == ROW_INSERTED ? "saved" : "cleaned up");
-    } else if (change->column == SAVED_RUNS) {
-        trace_add(effect->list, "; ", "%s saved again", name.text);
+    if (change->table == TABLE_SAVED && change->kind == ROW_DELETED) {
+        trace_add(effect->list, "; ", "%s cleaned up",
+                  names_row(&effect->names, TABLE_SAVED, change->slot).text);
+        return true;
     }
+    if (change->table == TABLE_ESCALATION) {
+        trace_add(effect->list, "; ", "escalated: at its ceiling");
+        return true;
+    }
+    return change->table == TABLE_SAVED && change->kind == ROW_UPDATED &&
+           change->column != SAVED_RUNS;
 }
 
-static void tell_changes(const struct trace_effect *effect)
+static bool reads_ledger(enum bundle_name bundle)
 {
-    const struct run_event *event = effect->event;
-    if (!event->crashed && event->outcome->kind == OUTCOME_COMMITTED &&
-        event->bundle->name == BUNDLE_READ) {
-        trace_add(effect->list, "; ", "reads %s", trace_ledger(event->outcome->values[0]).text);
-    }
-    for (size_t i = 0; i < event->change_count; i++) {
-        const struct row_change *change = &event->changes[i];
-        if (trace_is_repeated(event, i)) {
-            continue;
-        }
-        if (change->table == TABLE_EARLIER) {
-            tell_integer(effect, change);
-        } else if (change->table == TABLE_SAVED) {
-            tell_state(effect, change);
-        } else if (change->table == TABLE_MESSAGE) {
-            trace_tell_message(effect, change);
-        } else {
-            trace_add(effect->list, "; ", "escalated: at its ceiling");
-        }
-    }
-    trace_tell_published(effect, NULL);
+    return bundle == BUNDLE_READ;
 }
 
 static const char *skip_reason(enum bundle_name name)
@@ -289,53 +255,6 @@ static const char *kind_text(int64_t kind)
 
 /* ---- stories --------------------------------------------------------------------------------- */
 
-static void quoted(enum row_table table, struct story_quote *quote)
-{
-    quote->column = table == TABLE_EARLIER ? EARLIER_LEDGER : -1;
-    quote->ledger = "legacy";
-}
-
-/* The meaning of the digits of a field. */
-static struct name meaning(enum legacy_field field, int64_t digits)
-{
-    struct name text = {""};
-    bool counts = field == LEGACY_LEG2_ENTRIES || field == LEGACY_LEG2_EXIT_COUNT;
-    if (counts) {
-        names_append(&text, "%" PRId64, digits);
-    } else if (field != LEGACY_LEG1_ENTRY && digits == 9) {
-        names_append(&text, "not ended");
-    } else {
-        names_append(&text, "%s %" PRId64 " time%s",
-                     field == LEGACY_LEG1_ENTRY ? "entered" : "ended", 9 - digits,
-                     digits == 8 ? "" : "s");
-    }
-    return text;
-}
-
-static void show_integer(const struct story_telling *telling, uint32_t slot)
-{
-    const struct story_style *style = telling->style;
-    int64_t after = row_get(telling->names.rows, TABLE_EARLIER, slot, EARLIER_LEDGER);
-    const struct trace_change *change = story_change(telling, TABLE_EARLIER, slot, EARLIER_LEDGER);
-    int64_t before = change != NULL && change->kind == ROW_UPDATED ? change->before : after;
-    FILE *out = telling->out;
-    fprintf(out, "  %s\n", names_row(&telling->names, TABLE_EARLIER, slot).text);
-    if (before != after) {
-        fprintf(out, "    before   %s\n", trace_ledger(before).text);
-    }
-    fprintf(out, "    %-9s%s\n", before != after ? "after" : "reads", trace_ledger(after).text);
-    for (int i = 0; digits_in_range(after) && i < LEGACY_FIELD_COUNT; i++) {
-        enum legacy_field field = (enum legacy_field)i;
-        const struct legacy_layout *layout = legacy_layout(field);
-        bool same = legacy_get(before, field) == legacy_get(after, field);
-        int left = layout->first_digit - 1;
-        fprintf(out, "             %*s%s%0*" PRId64 "%s%*s  %-18s%s\n", left, "",
-                same ? "" : style->alarm, layout->digit_count, legacy_get(after, field),
-                same ? "" : style->plain, DIGITS - left - layout->digit_count, "", layout->name,
-                meaning(field, legacy_get(after, field)).text);
-    }
-}
-
 /* The integer that the finding is about, and that of its parent. */
 static void tell_ledgers(const struct story_telling *telling)
 {
@@ -357,26 +276,11 @@ static void tell_ledgers(const struct story_telling *telling)
     }
     uint32_t parent =
         row_find(rows, TABLE_EARLIER, row_get(rows, TABLE_EARLIER, own, EARLIER_PARENT));
-    fprintf(telling->out, "\n%sthe integers%s, before and after step %" PRIu32 "\n",
-            telling->style->strong, telling->style->plain, telling->last->line.step);
+    ledger_words_head(telling, "the integers");
     if (parent != ROW_NONE) {
-        show_integer(telling, parent);
+        ledger_words_show(telling, TABLE_EARLIER, parent);
     }
-    show_integer(telling, own);
-}
-
-static void dump(FILE *out, const struct names *names)
-{
-    const struct rows *rows = names->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
-        fprintf(out, "  %-40s %s\n", names_row(names, TABLE_EARLIER, slot).text,
-                trace_ledger(row_get(rows, TABLE_EARLIER, slot, EARLIER_LEDGER)).text);
-    }
-    for (uint32_t slot = 0; slot < rows->table[TABLE_SAVED].used; slot++) {
-        fprintf(out, "  %-40s %s\n", names_row(names, TABLE_SAVED, slot).text,
-                row_get(rows, TABLE_SAVED, slot, SAVED_PUBLISHED) == 1 ? "published"
-                                                                       : "not published");
-    }
+    ledger_words_show(telling, TABLE_EARLIER, own);
 }
 
 /* All hold without a planted bug. */
@@ -397,15 +301,15 @@ const struct sim_part sim_part_legacy = {
     .preset = apply_preset,
     .can_see = can_see,
     .grounds = grounds,
+    .thing = thing_name,
     .row = row_name,
     .subject = subject_name,
     .message = message_name,
     .sent = tell_sent,
-    .changes = tell_changes,
+    .change = tell_change,
+    .reads_ledger = reads_ledger,
     .skip_reason = skip_reason,
     .remark = remark,
     .kind = kind_text,
-    .quoted = quoted,
     .ledgers = tell_ledgers,
-    .dump = dump,
 };

@@ -1,5 +1,6 @@
 #include "sim/names.h"
 
+#include "model/check.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -74,20 +75,63 @@ struct name names_subject(const struct names *names, const int64_t *message)
     return part->subject != NULL ? part->subject(names, message) : names_message(names, message);
 }
 
+static struct name own_name(const struct names *names, enum row_table table, int64_t key)
+{
+    const struct sim_part *part = part_of(names->scenario->protocol);
+    CHECK(part->thing != NULL);
+    return part->thing(names, table, key);
+}
+
+static uint32_t slot_of(const struct rows *rows, enum row_table table, int64_t key)
+{
+    return rows->table[table].capacity == 0 ? ROW_NONE : row_find(rows, table, key);
+}
+
+int64_t names_owner(const struct rows *rows, enum row_table *table, uint32_t slot)
+{
+    int64_t key = slot == ROW_NONE ? 0 : row_key(rows, *table, slot);
+    for (int column; (column = table_words(*table)->owner) != ROW_ITSELF;) { /* TD3 */
+        key = slot == ROW_NONE ? 0 : row_get(rows, *table, slot, column);
+        *table = (enum row_table)table_column(*table, column)->of;
+        slot = key == 0 ? ROW_NONE : slot_of(rows, *table, key);
+    }
+    return key;
+}
+
 struct name names_row(const struct names *names, enum row_table table, uint32_t slot)
 {
     const struct sim_part *part = part_of(names->scenario->protocol);
     const struct row_area *area = &names->rows->table[table];
+    const char *called = table_words(table)->called;
+    struct name name = {""};
     if (slot == ROW_NONE) {
         return names_unknown("a row");
-    }
-    if (part->row != NULL) {
-        return part->row(names, table, slot);
     }
     if (table == TABLE_MESSAGE) {
         return names_message(names, &area->cells[(size_t)slot * area->stride]);
     }
-    struct name name = {""};
-    names_append(&name, "%s %" PRIu32, table_get(table)->name, slot + 1);
+    if (called == NULL) {
+        names_append(&name, "%s %" PRIu32, table_get(table)->name, slot + 1);
+    } else {
+        enum row_table owner = table;
+        int64_t key = names_owner(names->rows, &owner, slot);
+        name = names_prefixed(called, own_name(names, owner, key));
+    }
+    if (part->row != NULL) {
+        part->row(names, table, slot, &name);
+    }
     return name;
+}
+
+struct name names_reference(const struct names *names, enum row_table table, int64_t key)
+{
+    const struct table_words *words = table_words(table);
+    uint32_t slot = slot_of(names->rows, table, key);
+    if (key == 0) {
+        return (struct name){"none"};
+    }
+    if (words->called != NULL && words->owner == ROW_ITSELF) {
+        return own_name(names, table, key);
+    }
+    return slot == ROW_NONE ? names_unknown("a row") : names_row(names, table, slot);
 }

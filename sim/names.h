@@ -40,6 +40,13 @@ struct name names_message(const struct names *names, const int64_t *message);
  * was. */
 struct name names_row(const struct names *names, enum row_table table, uint32_t slot);
 
+/* The key of the row that a row belongs to, the last of its owners, which may be itself; *table
+ * becomes that row's table. 0: an owner is not there. The table must have words for its rows. */
+int64_t names_owner(const struct rows *rows, enum row_table *table, uint32_t slot);
+
+/* What a reference to a row says: "left" for the activity of left, "signature of left", "none". */
+struct name names_reference(const struct names *names, enum row_table table, int64_t key);
+
 /* For functions that compose names: appends, cut where it does not fit; "an activity that is not
  * there"; a name with a prefix. */
 void names_append(struct name *name, const char *format, ...) __attribute__((format(printf, 2, 3)));

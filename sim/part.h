@@ -50,34 +50,39 @@ struct sim_part {
 
     /* ---- words ---- */
 
-    /* A row; a deleted one is read where it was. NULL: "account 2". */
-    struct name (*row)(const struct names *names, enum row_table table, uint32_t slot);
+    /* The name of a row that has one of its own (ROW_ITSELF of model/table.h), by its key: "left".
+     * NULL: the protocol has no such table. */
+    struct name (*thing)(const struct names *names, enum row_table table, int64_t key);
+    /* Changes the described name of a row where that says too little. NULL: it never does. */
+    void (*row)(const struct names *names, enum row_table table, uint32_t slot, struct name *name);
     /* A message of the queue, key first, and what it is about. NULL: "message of 100", its
      * content; as the message. */
     struct name (*message)(const struct names *names, const int64_t *message);
     struct name (*subject)(const struct names *names, const int64_t *message);
     /* What was sent. NULL: the bundle's name and the message. */
     void (*sent)(const struct trace_effect *effect);
-    /* What changed. NULL: every row and cell by its name. */
-    void (*changes)(const struct trace_effect *effect);
+    /* Tells a change that the description of its table does not tell well. False: the generic
+     * teller does. NULL: it always does. */
+    bool (*change)(const struct trace_effect *effect, const struct row_change *change);
+    /* The tables in the order in which their changes are told, TABLE_COUNT last. NULL: changes are
+     * told in the order in which they were made. */
+    const enum row_table *order;
+    /* Whether a message that was published is called by its subject alone. NULL: none is. */
+    bool (*is_child)(const struct run_event *event, const int64_t *message);
+    /* Whether the first value that the bundle returns is a ledger, and the point of it: it is told.
+     * NULL: none is. */
+    bool (*reads_ledger)(enum bundle_name bundle);
     /* Why a bundle was skipped. NULL: "done before". */
     const char *(*skip_reason)(enum bundle_name bundle);
     /* A remark on a commit, after "committed, "; NULL: none. The hook may be NULL, too. */
     const char *(*remark)(const struct run_event *event);
     /* A kind of message, where a story summarises several steps. NULL: "message". */
     const char *(*kind)(int64_t kind);
-    /* The name of a value of this column, such as a state; NULL: it is only a number. The hook may
-     * be NULL, too. */
-    const char *(*value)(enum row_table table, int column, int64_t value);
-    /* How a finding's sentence quotes a row of the table. NULL: it only names the row. */
-    void (*quoted)(enum row_table table, struct story_quote *quote);
     /* What else the breaking step changed, " and the semaphore from 2 to 1", into an empty `out`.
      * NULL: nothing. */
     void (*also)(const struct story_telling *telling, char *out, size_t size);
     /* The rows that a finding is about, before and after. NULL: not shown. */
     void (*ledgers)(const struct story_telling *telling);
-    /* Everything that a debugger would show at a breakpoint. NULL: every row. */
-    void (*dump)(FILE *out, const struct names *names);
     /* Whether these rows show that the protocol has halted before its work was done, and why, in
      * one line into `out`. NULL: it never does. */
     bool (*halted)(const struct rows *rows, char *out, size_t size);

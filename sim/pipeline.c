@@ -3,6 +3,7 @@
 #include "model/identity.h"
 #include "model/pipeline_trespass.h"
 #include "sim/part.h"
+#include "sim/teller.h"
 
 #include <inttypes.h>
 
@@ -176,25 +177,16 @@ static const char *const *only_grounds(enum bundle_name bundle, enum primitive_i
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *const phases[PHASE_END] = {[0] = "?",
-                                              [PHASE_MARK] = "MARK",
-                                              [PHASE_REVIEW] = "REVIEW",
-                                              [PHASE_CUT] = "CUT",
-                                              [PHASE_VERIFY] = "VERIFY"};
-
 static const char *phase_text(int64_t phase)
 {
-    return phases[phase > 0 && phase < PHASE_END ? phase : 0];
+    const char *text = column_value_name(table_column(TABLE_SWEEP_LOG, SWEEP_LOG_PHASE), phase);
+    return text == NULL ? "?" : text;
 }
 
 static const char *status_text(int64_t status)
 {
-    static const char *const texts[STATUS_COUNT] = {
-#define STATUS(id, name) name,
-        ENTRY_STATUSES(STATUS)
-#undef STATUS
-    };
-    return status >= 0 && status < STATUS_COUNT ? texts[status] : "no status";
+    const char *text = column_value_name(table_column(TABLE_ENTRY, ENTRY_STATUS), status);
+    return text == NULL ? "no status" : text;
 }
 
 static struct name plan_name(const struct names *names, int64_t batch, int64_t node)
@@ -279,50 +271,19 @@ static struct name message_name(const struct names *names, const int64_t *messag
     return name;
 }
 
-/* The entry that a row is part of. */
-static int64_t owner(const struct names *names, enum row_table table, uint32_t slot)
+static struct name thing_name(const struct names *names, enum row_table table, int64_t key)
 {
-    static const uint8_t columns[TABLE_COUNT] = {[TABLE_PAST] = PAST_ENTRY,
-                                                 [TABLE_DEPENDENCY] = DEPENDENCY_FROM,
-                                                 [TABLE_SWEEP_LOG] = SWEEP_LOG_ENTRY,
-                                                 [TABLE_ENVELOPE] = ENVELOPE_SCOPE,
-                                                 [TABLE_UNIT_BLOCK] = UNIT_BLOCK_ENVELOPE,
-                                                 [TABLE_REVIEW] = REVIEW_ENTRY,
-                                                 [TABLE_SIGNATURE] = SIGNATURE_ENTRY,
-                                                 [TABLE_CHANGE_SET] = CHANGE_SET_ENTRY,
-                                                 [TABLE_AFFECTED_ROW] = AFFECTED_ROW_SET,
-                                                 [TABLE_VERIFY] = VERIFY_SET};
-    int64_t id = row_get(names->rows, table, slot, columns[table]);
-    if (table == TABLE_UNIT_BLOCK) {
-        return cell(names, TABLE_ENVELOPE, id, ENVELOPE_SCOPE);
-    }
-    bool by_set = table == TABLE_AFFECTED_ROW || table == TABLE_VERIFY;
-    return by_set ? cell(names, TABLE_CHANGE_SET, id, CHANGE_SET_ENTRY) : id;
+    (void)table;
+    return entry_name(names, key);
 }
 
-static struct name row_name(const struct names *names, enum row_table table, uint32_t slot)
+static void row_name(const struct names *names, enum row_table table, uint32_t slot,
+                     struct name *name)
 {
-    static const char *const texts[TABLE_COUNT] = {[TABLE_PAST] = "history of ",
-                                                   [TABLE_DEPENDENCY] = "dependency of ",
-                                                   [TABLE_SWEEP_LOG] = "sweep row of ",
-                                                   [TABLE_ENVELOPE] = "manifest of ",
-                                                   [TABLE_UNIT_BLOCK] = "unit block of ",
-                                                   [TABLE_REVIEW] = "decision on ",
-                                                   [TABLE_SIGNATURE] = "signature of ",
-                                                   [TABLE_CHANGE_SET] = "change set of ",
-                                                   [TABLE_AFFECTED_ROW] = "affected row of ",
-                                                   [TABLE_VERIFY] = "verify result of "};
-    const struct row_area *area = &names->rows->table[table];
-    if (table == TABLE_MESSAGE) {
-        return message_name(names, &area->cells[(size_t)slot * area->stride]);
+    if (table == TABLE_CHANGE_SET &&
+        row_get(names->rows, table, slot, CHANGE_SET_COMPENSATES) != 0) {
+        *name = names_prefixed("compensating ", *name);
     }
-    if (table == TABLE_ENTRY) {
-        return names_prefixed("entry ", entry_name(names, row_key(names->rows, table, slot)));
-    }
-    bool undoes =
-        table == TABLE_CHANGE_SET && row_get(names->rows, table, slot, CHANGE_SET_COMPENSATES) != 0;
-    return names_prefixed(undoes ? "compensating change set of " : texts[table],
-                          entry_name(names, owner(names, table, slot)));
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
@@ -365,62 +326,14 @@ static void tell_set(const struct trace_effect *effect, uint32_t slot)
               affected, affected == 1 ? "" : "s");
 }
 
-static void tell_note(const struct trace_effect *effect, uint32_t slot)
-{
-    static const char *const texts[] = {
-        [SWEEP_MARKED] = "",
-        [SWEEP_NO_PARENT] = "needs a human: refers to nothing (23503)",
-        [SWEEP_NULL] = "needs a human: a column is null (23502)",
-        [SWEEP_OTHER_LOAD] = "needs a human: the same key with another payload",
-        [SWEEP_CONFLICT] = "needs a human: a key is taken (23505)",
-        [SWEEP_EXHAUSTED] = "given up for now: the sweep owns it",
-        [SWEEP_FORBIDDEN] = "needs a human: the principal may not do it (42501)",
-        [SWEEP_UNCLASSIFIED] = "needs a human: an error that nobody has classified"};
-    int64_t why = row_get(effect->event->rows, TABLE_SWEEP_LOG, slot, SWEEP_LOG_WHY);
-    if (why > SWEEP_MARKED && why <= SWEEP_UNCLASSIFIED) {
-        trace_add(effect->list, "; ", "%s", texts[why]);
-    }
-}
-
-/* Describes a new row; rows that only accompany another are left out. */
-static void tell_new(const struct trace_effect *effect, enum row_table table, uint32_t slot)
+static void tell_signature(const struct trace_effect *effect, uint32_t slot)
 {
     const struct rows *rows = effect->event->rows;
-    const struct names *names = &effect->names;
-    switch ((int)table) {
-    case TABLE_ENTRY:
-        trace_add(effect->list, "; ", "%s %s", entry_name(names, row_key(rows, table, slot)).text,
-                  status_text(row_get(rows, table, slot, ENTRY_STATUS)));
-        break;
-    case TABLE_DEPENDENCY:
-        trace_add(effect->list, "; ", "needs %s",
-                  entry_name(names, row_get(rows, table, slot, DEPENDENCY_TO)).text);
-        break;
-    case TABLE_REVIEW:
-        trace_add(effect->list, "; ", "decided: %s",
-                  row_get(rows, table, slot, REVIEW_DECISION) == DECISION_APPROVE ? "approve"
-                                                                                  : "reject");
-        break;
-    case TABLE_SIGNATURE:
-        trace_add(effect->list, "; ", "signed by %s in lane DOT-%" PRId64,
-                  row_get(rows, table, slot, SIGNATURE_PRINCIPAL) == PRINCIPAL_EXEC
-                      ? "cutter_exec"
-                      : "cutter_verify",
-                  row_get(rows, table, slot, SIGNATURE_LANE));
-        break;
-    case TABLE_CHANGE_SET:
-        tell_set(effect, slot);
-        break;
-    case TABLE_VERIFY:
-        trace_add(effect->list, "; ", "verified: %s",
-                  row_get(rows, table, slot, VERIFY_OUTCOME) == VERIFIED_PASS ? "pass" : "fail");
-        break;
-    case TABLE_SWEEP_LOG:
-        tell_note(effect, slot);
-        break;
-    default:
-        break;
-    }
+    trace_add(effect->list, "; ", "signed by %s in lane DOT-%" PRId64,
+              teller_value(&effect->names, TABLE_SIGNATURE, SIGNATURE_PRINCIPAL,
+                           row_get(rows, TABLE_SIGNATURE, slot, SIGNATURE_PRINCIPAL))
+                  .text,
+              row_get(rows, TABLE_SIGNATURE, slot, SIGNATURE_LANE));
 }
 
 /* A status that does not change shows in the history alone. */
@@ -438,56 +351,39 @@ static void tell_past(const struct trace_effect *effect, uint32_t slot)
     }
 }
 
-static void tell_update(const struct trace_effect *effect, const struct row_change *change)
+/* An event is about one entry, so that its status needs no name; false: the generic teller's. */
+static bool tell_update(const struct trace_effect *effect, const struct row_change *change)
 {
-    struct name row = row_name(&effect->names, (enum row_table)change->table, change->slot);
     if (change->table == TABLE_ENTRY && change->column == ENTRY_STATUS) {
         trace_add(effect->list, "; ", "%s -> %s", status_text(change->before),
                   status_text(trace_now(effect, change)));
-    } else if (change->table == TABLE_REVIEW && change->column == REVIEW_BY &&
-               change->before == 0) {
-        trace_add(effect->list, "; ", "the decision before it superseded");
-    } else {
-        trace_add(effect->list, "; ", "%s: %s overwritten", row.text,
-                  table_get((enum row_table)change->table)->column_names[change->column]);
+        return true;
     }
+    if (change->table == TABLE_REVIEW && change->column == REVIEW_BY && change->before == 0) {
+        trace_add(effect->list, "; ", "the decision before it superseded");
+        return true;
+    }
+    return false;
 }
 
-static void tell_changes(const struct trace_effect *effect)
+static bool tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct run_event *event = effect->event;
-    for (size_t i = 0; i < event->change_count; i++) {
-        const struct row_change *change = &event->changes[i];
-        enum row_table table = (enum row_table)change->table;
-        if (trace_is_repeated(event, i)) {
-            continue;
-        }
-        if (table == TABLE_MESSAGE) {
-            trace_tell_message(effect, change);
-        } else if (change->kind == ROW_UPDATED) {
-            tell_update(effect, change);
-        } else if (change->kind == ROW_DELETED) {
-            trace_add(effect->list, "; ", "%s deleted",
-                      row_name(&effect->names, table, change->slot).text);
-        } else if (table == TABLE_PAST) {
-            tell_past(effect, change->slot);
-        } else {
-            tell_new(effect, table, change->slot);
-        }
+    if (change->kind == ROW_UPDATED) {
+        return tell_update(effect, change);
     }
-    trace_tell_published(effect, NULL);
+    void (*tell)(const struct trace_effect *, uint32_t) =
+        change->kind == ROW_DELETED         ? NULL
+        : change->table == TABLE_PAST       ? tell_past
+        : change->table == TABLE_SIGNATURE  ? tell_signature
+        : change->table == TABLE_CHANGE_SET ? tell_set
+                                            : NULL;
+    if (tell != NULL) {
+        tell(effect, change->slot);
+    }
+    return tell != NULL;
 }
 
 /* ---- stories --------------------------------------------------------------------------------- */
-
-static void dump(FILE *out, const struct names *names)
-{
-    const struct rows *rows = names->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_ENTRY].used; slot++) {
-        fprintf(out, "  %-40s %s\n", row_name(names, TABLE_ENTRY, slot).text,
-                status_text(row_get(rows, TABLE_ENTRY, slot, ENTRY_STATUS)));
-    }
-}
 
 /* The whole history of the entry that the finding is about. */
 static void tell_history(const struct story_telling *telling)
@@ -499,7 +395,7 @@ static void tell_history(const struct story_telling *telling)
     if (table == TABLE_COUNT || table == TABLE_MESSAGE || at == ROW_NONE) {
         return;
     }
-    int64_t entry = table == TABLE_ENTRY ? row_key(rows, table, at) : owner(names, table, at);
+    int64_t entry = names_owner(rows, &table, at);
     fprintf(telling->out, "\n%sthe history%s of %s, which is %s\n", telling->style->strong,
             telling->style->plain, entry_name(names, entry).text,
             status_text(cell(names, TABLE_ENTRY, entry, ENTRY_STATUS)));
@@ -510,11 +406,6 @@ static void tell_history(const struct story_telling *telling)
                     status_text(row_get(rows, TABLE_PAST, slot, PAST_TO)));
         }
     }
-}
-
-static const char *value_name(enum row_table table, int column, int64_t value)
-{
-    return table == TABLE_ENTRY && column == ENTRY_STATUS ? status_text(value) : NULL;
 }
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
@@ -535,12 +426,11 @@ const struct sim_part sim_part_pipeline = {.knows = knows,
                                            .can_see = can_see,
                                            .grounds = grounds,
                                            .only_grounds = only_grounds,
+                                           .thing = thing_name,
                                            .row = row_name,
                                            .message = message_name,
                                            .subject = subject_name,
                                            .sent = tell_sent,
-                                           .changes = tell_changes,
+                                           .change = tell_change,
                                            .kind = phase_text,
-                                           .value = value_name,
-                                           .ledgers = tell_history,
-                                           .dump = dump};
+                                           .ledgers = tell_history};

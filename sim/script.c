@@ -484,6 +484,7 @@ void script_draw(struct script *script, uint64_t seed)
     for (uint32_t t = 0; t < script->turn_count; t++) {
         script->turns[t] = (uint8_t)below(&draw, script->sessions);
     }
+    CHECK_ALL(script_check(script));
 }
 
 /* ---- a world --------------------------------------------------------------------------------- */
@@ -560,7 +561,7 @@ static bool is_referred_to(const struct script *script, const struct script_row 
     return false;
 }
 
-bool script_cut(const struct script *script, uint32_t which, struct script *smaller)
+static bool cut(const struct script *script, uint32_t which, struct script *smaller)
 {
     *smaller = *script;
     if (which < script->sessions) {
@@ -591,6 +592,46 @@ bool script_cut(const struct script *script, uint32_t which, struct script *smal
         return true;
     }
     return false;
+}
+
+bool script_cut(const struct script *script, uint32_t which, struct script *smaller)
+{
+    bool applies = cut(script, which, smaller);
+    if (applies) {
+        CHECK_ALL(script_check(smaller));
+    }
+    return applies;
+}
+
+static bool has_parent(const struct script *script, const struct script_row *row)
+{
+    const struct foreign_key *key = &primitive_foreign_keys[row->table];
+    bool found = !key->there;
+    for (uint32_t r = 0; r < script->row_count && !found; r++) {
+        found = script->rows[r].table == key->parent &&
+                script->rows[r].key == row->columns[key->column];
+    }
+    return found;
+}
+
+void script_check(const struct script *script)
+{
+    CHECK(script->sessions >= 1 && script->sessions <= SCRIPT_SESSIONS_MAX); /* SP2 */
+    for (uint32_t s = 0; s < script->sessions; s++) {
+        const struct bundle *bundle = &script->bundles[s];
+        for (uint8_t c = 0; c < bundle->count; c++) {
+            const struct call *call = &bundle->calls[c];
+            CHECK(call->primitive < script->primitive_count); /* SP2 */
+            CHECK(call->params + script->primitives[call->primitive].params <=
+                  bundle->param_count); /* SP2 */
+        }
+    }
+    for (uint32_t t = 0; t < script->turn_count; t++) {
+        CHECK(script->turns[t] < script->sessions); /* SP2 */
+    }
+    for (uint32_t r = 0; r < script->row_count; r++) {
+        CHECK(has_parent(script, &script->rows[r])); /* SP2 */
+    }
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -55,6 +55,10 @@ struct world_capacity script_capacity(void);
 uint32_t script_cuts(const struct script *script);
 bool script_cut(const struct script *script, uint32_t which, struct script *smaller);
 
+/* Asserts (SP2): every call has a primitive and its parameters, every turn a session, every row its
+ * parent. */
+void script_check(const struct script *script);
+
 /* Describes a call in words, such as "add 3 to job 2's semaphore unless it is 5". */
 void script_call_text(const struct primitive *primitive, const struct bundle *bundle, unsigned call,
                       char *text, size_t size);

@@ -121,22 +121,20 @@ static struct name seq_name(const struct names *names, uint32_t slot)
     return name;
 }
 
-static struct name row_name(const struct names *names, enum row_table table, uint32_t slot)
+static struct name thing_name(const struct names *names, enum row_table table, int64_t key)
 {
-    struct name name = {""};
-    if (table == TABLE_SEQ) {
-        return seq_name(names, slot);
+    return seq_name(names, row_find(names->rows, table, key));
+}
+
+/* Stripes are made in the order of the actors. */
+static void row_name(const struct names *names, enum row_table table, uint32_t slot,
+                     struct name *name)
+{
+    if (table == TABLE_SEQ_TALLY) {
+        *name = names_prefixed("counters of ", names_actor(names->scenario, slot));
+    } else if (table == TABLE_STAGE) {
+        *name = (struct name){"Stage1"};
     }
-    if (table == TABLE_SEQ_EVENT) {
-        int64_t seq = row_get(names->rows, TABLE_SEQ_EVENT, slot, SEQ_EVENT_SEQ);
-        return names_prefixed("terminal event of ",
-                              seq_name(names, row_find(names->rows, TABLE_SEQ, seq)));
-    }
-    if (table == TABLE_SEQ_TALLY) { /* stripes are made in the order of the actors */
-        return names_prefixed("counters of ", names_actor(names->scenario, slot));
-    }
-    names_append(&name, "Stage1");
-    return name;
 }
 
 /* The seq that a bundle is about: the first row of that table among the parameters of its calls. */
@@ -186,11 +184,6 @@ static void tell_seq(const struct trace_effect *effect, const struct row_change 
 {
     struct name name = seq_name(&effect->names, change->slot);
     int64_t now = trace_now(effect, change);
-    if (change->kind != ROW_UPDATED) {
-        trace_add(effect->list, "; ", "%s %s", name.text,
-                  change->kind == ROW_INSERTED ? "UNSEEN" : "deleted");
-        return;
-    }
     switch (change->column) {
     case SEQ_STATE:
         if (change->before == SEQ_IN_FLIGHT && now == SEQ_DISPATCHED) { /* two moves (E-SEQ-1) */
@@ -233,7 +226,7 @@ static void facts(const struct rows *rows, uint32_t slot, char *out, size_t size
 static void tell_stage(const struct trace_effect *effect, const struct row_change *change)
 {
     char text[TRACE_HALT_SIZE];
-    if (change->kind == ROW_UPDATED && change->column == STAGE_SEQ) {
+    if (change->column == STAGE_SEQ) {
         facts(effect->names.rows, change->slot, text, sizeof text);
         trace_add(effect->list, "; ", "Stage1 halts: %s", text);
     }
@@ -252,35 +245,28 @@ static bool halted(const struct rows *rows, char *out, size_t size)
 
 static void tell_tally(const struct trace_effect *effect, const struct row_change *change)
 {
-    if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_STALE) {
+    if (change->column == SEQ_TALLY_STALE) {
         trace_add(effect->list, "; ", "overtaken: refused and counted");
-    } else if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_LATE) {
+    } else if (change->column == SEQ_TALLY_LATE) {
         trace_add(effect->list, "; ", "its token no longer stands: refused and counted");
-    } else if (change->kind == ROW_UPDATED && change->column == SEQ_TALLY_REPEATED) {
+    } else if (change->column == SEQ_TALLY_REPEATED) {
         trace_add(effect->list, "; ", "committed before: a no-op");
     }
 }
 
-static void tell_changes(const struct trace_effect *effect)
+static bool tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct run_event *event = effect->event;
-    for (size_t i = 0; i < event->change_count; i++) {
-        const struct row_change *change = &event->changes[i];
-        if (trace_is_repeated(event, i)) {
-            continue;
-        }
-        if (change->table == TABLE_SEQ) {
-            tell_seq(effect, change);
-        } else if (change->table == TABLE_STAGE) {
-            tell_stage(effect, change);
-        } else if (change->table == TABLE_SEQ_TALLY) {
-            tell_tally(effect, change);
-        } else {
-            trace_add(effect->list, "; ", "event %s",
-                      state_text(row_get(effect->names.rows, TABLE_SEQ_EVENT, change->slot,
-                                         SEQ_EVENT_STATE)));
-        }
+    if (change->kind != ROW_UPDATED || change->table == TABLE_SEQ_EVENT) {
+        return false;
     }
+    if (change->table == TABLE_SEQ) {
+        tell_seq(effect, change);
+    } else if (change->table == TABLE_STAGE) {
+        tell_stage(effect, change);
+    } else {
+        tell_tally(effect, change);
+    }
+    return true;
 }
 
 static const char *skip_reason(enum bundle_name bundle)
@@ -289,33 +275,6 @@ static const char *skip_reason(enum bundle_name bundle)
            : bundle == BUNDLE_SEQ_RECLAIM || bundle == BUNDLE_SEQ_FORCE ? "not due any more"
            : bundle == BUNDLE_SEQ_ADMIT                                 ? "done before"
                                                                         : "overtaken";
-}
-
-static const char *value_name(enum row_table table, int column, int64_t value)
-{
-    bool is_state = (table == TABLE_SEQ && column == SEQ_STATE) ||
-                    (table == TABLE_STAGE && (column == STAGE_PRIOR || column == STAGE_ATTEMPTED));
-    return is_state ? state_text(value) : NULL;
-}
-
-static void quoted(enum row_table table, struct story_quote *quote)
-{
-    quote->column = table == TABLE_SEQ ? SEQ_STATE : -1;
-    quote->ledger = NULL;
-    quote->the = table == TABLE_SEQ ? "the state of " : "";
-}
-
-/* Every seq with its current state. */
-static void dump(FILE *out, const struct names *names)
-{
-    const struct rows *rows = names->rows;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_SEQ].used; slot++) {
-        fprintf(
-            out, "  %-12s %-16s attempts %" PRId64 ", owner %" PRId64 ", heartbeat t=%" PRId64 "\n",
-            seq_name(names, slot).text, state_text(row_get(rows, TABLE_SEQ, slot, SEQ_STATE)),
-            row_get(rows, TABLE_SEQ, slot, SEQ_ATTEMPTS), row_get(rows, TABLE_SEQ, slot, SEQ_OWNER),
-            row_get(rows, TABLE_SEQ, slot, SEQ_HEARTBEAT));
-    }
 }
 
 static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
@@ -337,12 +296,10 @@ const struct sim_part sim_part_seq = {
     .can_see = can_see,
     .grounds = grounds,
     .only_grounds = only_grounds,
+    .thing = thing_name,
     .row = row_name,
     .sent = tell_sent,
-    .changes = tell_changes,
+    .change = tell_change,
     .skip_reason = skip_reason,
-    .value = value_name,
-    .quoted = quoted,
-    .dump = dump,
     .halted = halted,
 };

@@ -103,8 +103,9 @@ static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t ta
     return behind && all->rules->skip_stops_at_first;
 }
 
-/* Who follows a row to its latest version waits for whoever is about to replace that, whatever the
- * mode: also FOR KEY SHARE, which goes beside an update of the version that it sees. */
+/* A session that follows a row to its latest version waits for the transaction that is about to
+ * replace it, in every mode: also FOR KEY SHARE, which does not conflict with an update of the
+ * version that it sees. */
 static bool is_under_way(const struct doing *doing, uint8_t table, int64_t key)
 {
     return sessions_writers(doing->all, doing->who, table, key) != 0;

@@ -1,6 +1,7 @@
 #include "sim/story.h"
 
 #include "sim/part.h"
+#include "sim/teller.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -33,47 +34,14 @@ const struct trace_change *story_change(const struct story_telling *telling, enu
     return NULL;
 }
 
-static struct story_quote quote_of(const struct scenario *scenario, enum row_table table)
-{
-    const struct sim_part *part = part_of(scenario->protocol);
-    struct story_quote quote = {.column = -1, .the = "the "};
-    if (part->quoted != NULL) {
-        part->quoted(table, &quote);
-    }
-    return quote;
-}
-
-const char *story_ledger_kind(const struct scenario *scenario, enum row_table table, int column)
-{
-    struct story_quote quote = quote_of(scenario, table);
-    return quote.column == column ? quote.ledger : NULL;
-}
-
-struct name story_value(const struct scenario *scenario, enum row_table table, int column,
-                        int64_t value)
-{
-    const struct sim_part *part = part_of(scenario->protocol);
-    const char *called = part->value == NULL ? NULL : part->value(table, column, value);
-    struct name name = {""};
-    if (story_ledger_kind(scenario, table, column) != NULL) {
-        names_append(&name, "%s", trace_ledger(value).text);
-    } else if (called != NULL) {
-        names_append(&name, "%s", called);
-    } else {
-        names_append(&name, "%" PRId64, value);
-    }
-    return name;
-}
-
 /* ", the GUID ledger of left went from ... to ..." */
 static void tell_move(const struct story_telling *telling, const char *of, const char *row,
                       const struct trace_change *change, char *out, size_t size)
 {
     enum row_table table = (enum row_table)change->table;
-    const struct scenario *scenario = telling->run->scenario;
     snprintf(out, size, ", %s%s went from %s to %s", of, row,
-             story_value(scenario, table, change->column, change->before).text,
-             story_value(scenario, table, change->column, change->after).text);
+             teller_value(&telling->names, table, change->column, change->before).text,
+             teller_value(&telling->names, table, change->column, change->after).text);
 }
 
 /* The changes of the row that the finding is about. */
@@ -85,25 +53,26 @@ static void tell_numbers(const struct story_telling *telling, char *out, size_t 
         out[0] = '\0';
         return;
     }
-    struct story_quote quote = quote_of(telling->run->scenario, table);
+    int column = teller_quoted(table);
+    const char *the = table_words(table)->the == NULL ? "the " : table_words(table)->the;
     struct name row = names_row(&telling->names, table, slot);
-    const struct trace_change *change = story_change(telling, table, slot, quote.column);
-    bool quoted = quote.column >= 0;
-    int64_t now = quoted ? row_get(telling->names.rows, table, slot, quote.column) : 0;
+    const struct trace_change *change = story_change(telling, table, slot, column);
+    bool quoted = column >= 0;
+    int64_t now = quoted ? row_get(telling->names.rows, table, slot, column) : 0;
     if (change != NULL && change->kind == ROW_UPDATED && quoted) {
-        tell_move(telling, quote.the, row.text, change, out, size);
+        tell_move(telling, the, row.text, change, out, size);
     } else if (change != NULL && change->kind == ROW_DELETED) {
-        snprintf(out, size, ", %s%s was %s", quote.the, row.text,
+        snprintf(out, size, ", %s%s was %s", the, row.text,
                  table == TABLE_MESSAGE ? "acked" : "taken away");
     } else if (quoted) {
-        snprintf(out, size, ", %s%s reads %s", quote.the, row.text,
-                 story_value(telling->run->scenario, table, quote.column, now).text);
+        snprintf(out, size, ", %s%s reads %s", the, row.text,
+                 teller_value(&telling->names, table, column, now).text);
     } else if (change != NULL && change->kind == ROW_UPDATED) {
         char of[60];
-        snprintf(of, sizeof of, "the %.40s of ", table_get(table)->column_names[change->column]);
+        snprintf(of, sizeof of, "the %.40s of ", table_get(table)->column[change->column].name);
         tell_move(telling, of, row.text, change, out, size);
     } else {
-        snprintf(out, size, "; it is about %s%s", quote.the, row.text);
+        snprintf(out, size, "; it is about %s%s", the, row.text);
     }
 }
 

@@ -51,28 +51,8 @@ struct story_telling {
 bool story_tell(FILE *out, const struct story_style *style, struct run *run,
                 const struct story *story);
 
-/* How a sentence quotes a row of a table: "the semaphore of the job went from 2 to 1". */
-struct story_quote {
-    int column;         /* the column that is quoted; -1: the row is only named */
-    const char *ledger; /* shown as 15 digits, of a kind that `assay decode` knows by this name;
-                           NULL: a number */
-    const char *the;    /* text before the row's name */
-};
-
-/* The kind of ledger whose digits a column holds; NULL: none. */
-const char *story_ledger_kind(const struct scenario *scenario, enum row_table table, int column);
-
-/* A value of a column in readable form: digits, the name of a state, or a number. */
-struct name story_value(const struct scenario *scenario, enum row_table table, int column,
-                        int64_t value);
-
 /* The change that the last event made to this cell (column -1: any) or row; NULL: none. */
 const struct trace_change *story_change(const struct story_telling *telling, enum row_table table,
                                         uint32_t slot, int column);
-
-/* Shows a ledger digit by digit, with the meaning of each digit; `before` and `after` may be
- * equal. */
-void story_ledger(FILE *out, const struct story_style *style, bool is_guid, int64_t before,
-                  int64_t after);
 
 #endif

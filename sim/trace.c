@@ -3,6 +3,7 @@
 #include "model/check.h"
 #include "model/digits.h"
 #include "sim/part.h"
+#include "sim/teller.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -124,42 +125,6 @@ void trace_tell_published(const struct trace_effect *effect,
     if (late > event->now) {
         trace_add(effect->list, ", ", "visible from t=%" PRId64, late);
     }
-}
-
-/* "inbox 2 added", "account 1 balance 5 -> 8", "acked". */
-static void tell_row(const struct trace_effect *effect, const struct row_change *change)
-{
-    enum row_table table = (enum row_table)change->table;
-    struct name row = names_row(&effect->names, table, change->slot);
-    if (change->kind == ROW_UPDATED) {
-        trace_add(effect->list, "; ", "%s %s %" PRId64 " -> %" PRId64, row.text,
-                  table_get(table)->column_names[change->column], change->before,
-                  trace_now(effect, change));
-    } else {
-        trace_add(effect->list, "; ", "%s %s", row.text,
-                  change->kind == ROW_INSERTED ? "added" : "deleted");
-    }
-}
-
-static void tell_effect(const struct trace_effect *effect)
-{
-    const struct run_event *event = effect->event;
-    const struct sim_part *part = part_of(effect->names.scenario->protocol);
-    if (part->changes != NULL) {
-        part->changes(effect);
-        return;
-    }
-    for (size_t i = 0; i < event->change_count; i++) {
-        if (trace_is_repeated(event, i)) {
-            continue;
-        }
-        if (event->changes[i].table == TABLE_MESSAGE) {
-            trace_tell_message(effect, &event->changes[i]);
-        } else {
-            tell_row(effect, &event->changes[i]);
-        }
-    }
-    trace_tell_published(effect, NULL);
 }
 
 /* ---- what was sent --------------------------------------------------------------------------- */
@@ -415,7 +380,7 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
     tell_what(&names, event, words);
     tell_outcome(scenario, event, &outcome);
     if (event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS) {
-        tell_effect(&(struct trace_effect){.names = names, .event = event, .list = &effect});
+        teller_changes(&(struct trace_effect){.names = names, .event = event, .list = &effect});
     }
     return (struct trace_line){.step = event->step,
                                .now = event->now,
@@ -446,26 +411,6 @@ void trace_write(FILE *out, const struct trace_line *line, const char *alarm, co
     fprintf(out, "%-27s  %s%-9s%s", line->what, alarming ? alarm : "", line->outcome,
             alarming ? plain : "");
     fprintf(out, "%s%s\n", line->effect[0] == '\0' ? "" : "  ", line->effect);
-}
-
-void trace_dump(FILE *out, const struct names *names)
-{
-    const struct sim_part *part = part_of(names->scenario->protocol);
-    if (part->dump != NULL) {
-        part->dump(out, names);
-        return;
-    }
-    for (int t = 0; t < TABLE_COUNT; t++) {
-        const struct table *table = table_get((enum row_table)t);
-        for (uint32_t slot = 0; slot < names->rows->table[t].used; slot++) {
-            fprintf(out, "  %-40s", names_row(names, (enum row_table)t, slot).text);
-            for (uint32_t c = 0; c < table->columns; c++) {
-                fprintf(out, " %s %" PRId64, table->column_names[c],
-                        row_get(names->rows, (enum row_table)t, slot, (int)c));
-            }
-            fputc('\n', out);
-        }
-    }
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */

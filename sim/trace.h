@@ -54,9 +54,6 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
  * two empty strings. */
 void trace_write(FILE *out, const struct trace_line *line, const char *alarm, const char *plain);
 
-/* Writes every ledger, or every row, with its current value. */
-void trace_dump(FILE *out, const struct names *names);
-
 /* Whether these rows show that the protocol of the scenario has halted, and why, in one line. */
 #define TRACE_HALT_SIZE 192
 bool trace_halted(const struct scenario *scenario, const struct rows *rows,

@@ -207,25 +207,21 @@ static struct campaign_runner *runner_new(const struct campaign_plan *plan, size
     return runner;
 }
 
-/* A thread's place at a scenario; its runner is made when the scenario is first met. */
-struct seat {
-    struct campaign_runner *runner;
-};
-
-/* Runs items until there are none; false: no memory. */
-static bool work_off(struct pool *pool, struct seat *seats)
+/* Runs items until there are none. A thread has a runner for each scenario, made when it first meets
+ * the scenario. False: no memory. */
+static bool work_off(struct pool *pool, struct campaign_runner **runners)
 {
     uint64_t item;
     while (deal(pool, &item)) {
         size_t scenario = item % pool->plan->scenario_count;
-        if (seats[scenario].runner == NULL) {
-            seats[scenario].runner = runner_new(pool->plan, scenario);
+        if (runners[scenario] == NULL) {
+            runners[scenario] = runner_new(pool->plan, scenario);
         }
-        if (seats[scenario].runner == NULL) {
+        if (runners[scenario] == NULL) {
             return false;
         }
         struct slot *slot = &pool->slots[item % pool->slot_count];
-        if (!run_item(pool->plan, seats[scenario].runner, item, &slot->result)) {
+        if (!run_item(pool->plan, runners[scenario], item, &slot->result)) {
             return false;
         }
         hand_in(pool, slot);
@@ -237,16 +233,16 @@ static void *work_thread(void *context)
 {
     struct pool *pool = context;
     size_t count = pool->plan->scenario_count;
-    struct seat *seats = calloc(count, sizeof *seats);
+    struct campaign_runner **runners = calloc(count, sizeof *runners);
     watchdog_enter();
-    bool fine = seats != NULL && work_off(pool, seats);
-    for (size_t i = 0; seats != NULL && i < count; i++) {
-        if (seats[i].runner != NULL) {
-            campaign_runner_free(seats[i].runner);
-            free(seats[i].runner);
+    bool fine = runners != NULL && work_off(pool, runners);
+    for (size_t i = 0; runners != NULL && i < count; i++) {
+        if (runners[i] != NULL) {
+            campaign_runner_free(runners[i]);
+            free(runners[i]);
         }
     }
-    free(seats);
+    free(runners);
     watchdog_leave();
     pthread_mutex_lock(&pool->lock);
     pool->working--;
@@ -280,7 +276,7 @@ static void show_progress(const struct pool *pool, struct live *live)
     }
 }
 
-/* What was found so far, for whoever keeps it. */
+/* Shows what was found so far to the hook that keeps it. */
 static void peek(const struct pool *pool, const struct live *live)
 {
     const struct campaign_plan *plan = pool->plan;

@@ -1,5 +1,5 @@
-/* A campaign on all cores: threads take blocks of seeds, and what the blocks yield is added up in
- * their order, whichever thread was done first.
+/* A campaign on all cores: threads take blocks of seeds. The results of blocks are added up in the
+ * order of blocks, not in the order in which threads finish.
  *
  * Work is dealt out block by block, every scenario in turn, so that a campaign that ends early (out
  * of time, interrupted, enough findings) has seen all of them. It always ends between two blocks,
@@ -14,7 +14,7 @@
 
 #define CAMPAIGN_WORK_JOBS_MAX 256
 
-/* A finding that is known already: told, and no failure. */
+/* A known finding: reported, and no failure. */
 struct campaign_known {
     char scenario[SCENARIO_NAME_SIZE];
     enum clause_id clause;
@@ -46,7 +46,7 @@ struct campaign_plan {
     uint64_t findings_max; /* new ones; 0: no bound */
     const struct campaign_known *known;
     size_t known_count;
-    /* Called now and then with what there is so far; threads wait meanwhile. NULL: never. */
+    /* Called periodically with the results so far; threads wait meanwhile. NULL: never. */
     void (*peek)(void *context, const struct campaign_work *work);
     void *peek_context;
 };
@@ -59,7 +59,7 @@ struct campaign_work {
     bool out_of_memory;
 };
 
-/* How a finding is to be taken. */
+/* The kind of a finding. */
 enum campaign_finding {
     CAMPAIGN_NEW,      /* a failure */
     CAMPAIGN_KNOWN,    /* in the list of known findings */

@@ -1,5 +1,6 @@
 #include "verify/conform_runs.h"
 
+#include "reports/line.h"
 #include "verify/mirror.h"
 
 #include <inttypes.h>
@@ -39,9 +40,8 @@ static void add(struct sum *sum, const struct lockstep *both)
 static void tell_difference(const struct conform_runs *runs, const struct scenario *scenario,
                             uint64_t seed, const char *difference)
 {
-    artefacts_line(runs->results,
-                   json_pack("{s:s, s:s, s:I, s:s}", "type", "difference", "scenario",
-                             scenario->name, "seed", (json_int_t)seed, "what", difference));
+    artefacts_line(runs->results, line_make(LINE_DIFFERENCE, line_scenario(scenario->name),
+                                            line_seed(seed), line_what(difference)));
     if (!runs->json) {
         printf("%s, seed %" PRIu64 ": %s\n", scenario->name, seed, difference);
     }
@@ -51,11 +51,10 @@ static void tell_sum(const struct conform_runs *runs, const struct sum *sum, int
 {
     const struct lockstep *of = &sum->of;
     artefacts_line(runs->results,
-                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "type", "runs", "runs",
-                             (json_int_t)sum->runs, "statements", (json_int_t)of->statements,
-                             "waits", (json_int_t)of->waits, "deadlocks", (json_int_t)of->deadlocks,
-                             "commits", (json_int_t)of->commits, "rows", (json_int_t)of->rows,
-                             "differs", status != CLI_OK));
+                   line_make(LINE_RUNS, line_runs(sum->runs), line_statements(of->statements),
+                             line_waits(of->waits), line_deadlocks(of->deadlocks),
+                             line_commits(of->commits), line_rows(of->rows),
+                             line_differs(status != CLI_OK)));
     if (!runs->json) {
         printf("%" PRIu64 " runs, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                " deadlocks, %" PRIu64 " commits, %" PRIu64 " final rows: %s\n",
@@ -80,8 +79,8 @@ static void tell_primitives(const struct conform_runs *runs, const struct sum *s
             printf("  never: %s\n", primitive_table[i].name);
         }
     }
-    artefacts_line(runs->results, json_pack("{s:s, s:i, s:i, s:o}", "type", "primitives", "all",
-                                            PRIMITIVE_COUNT, "compared", compared, "never", never));
+    artefacts_line(runs->results, line_make(LINE_PRIMITIVES, line_all(PRIMITIVE_COUNT),
+                                            line_compared((uint64_t)compared), line_never(never)));
 }
 
 /* ---- one scenario ---------------------------------------------------------------------------- */

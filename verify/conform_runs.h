@@ -1,8 +1,8 @@
-/* assay conform, second half: runs of scenarios that PostgreSQL follows statement by statement.
+/* assay conform, third part: runs of scenarios that PostgreSQL follows statement by statement.
  *
- * Of all scenarios a few runs each are followed. Then, for primitives that none of them asked for,
- * seeds are looked for in the simulation, which is quick, and followed: so that every primitive of
- * every protocol is compared, however rare the path to it. */
+ * A few runs of every scenario are followed. For a primitive that none of them used, the simulation
+ * searches for seeds that do, which is quick, and those are followed: so every primitive of every
+ * protocol is compared. */
 #ifndef VERIFY_CONFORM_RUNS_H
 #define VERIFY_CONFORM_RUNS_H
 

@@ -1,20 +1,20 @@
-/* assay conform, in between: random transactions through the very store that `assay real` uses,
- * each as one bundle.
+/* assay conform, second part: random transactions through the store of `assay real`, each as one
+ * bundle.
  *
- * The stepper, which drives the other halves of `conform`, prepares, begins and reads answers by
- * itself: an error in real/store.c does not show there. Here the bundles of a script go
- * through store_pg, each on a connection of its own as its principal: all of its statements first,
- * COMMIT at a later turn, others in between. What is compared is what an engine is told (kind,
- * refusal, class of abort, values, the message claimed, what was skipped) and the rows; and with
- * those, that a transaction ran at its isolation level and held its locks until its end: 40001,
- * what the server notes of its reads, and who waits. A wait is ended by a time-out (LOCK_TIMEOUT),
- * on both sides.
+ * The other parts of `conform` use the stepper, which prepares, begins and reads answers by itself:
+ * an error in real/store.c does not show there. Here the bundles of a script go through store_pg,
+ * each on a connection of its own as its principal. All statements of a bundle are sent first;
+ * COMMIT follows at a later turn, with other bundles in between. Compared are the rows and what an
+ * engine is told: kind, refusal, class of abort, values, the claimed message, what was skipped.
+ * Isolation level and locks show in 40001, in the server's record of reads, and in waits. A timeout
+ * (LOCK_TIMEOUT) ends a wait on both sides.
  *
- * (CS1) Nothing is told by time: who has to wait waits for one that ends only after it gave up.
- * (CS2) A bundle is sent whole. What it skips does nothing there, and is asked for its rights all
- * the same: a principal that may not do it is refused (42501), where the simulation commits what
- *       went before. No engine asks for what it may not do (CUT-11). That and a 40001 that may come
- *       are taken over. */
+ * (CS1) No result depends on timing: a session that must wait waits for one that ends only after the
+ *       wait was given up.
+ * (CS2) A bundle is sent whole. A call that is skipped has no effect on the server, but its rights
+ *       are checked: a principal without them is refused (42501), where the simulation commits the
+ *       calls before it. No engine sends such a bundle (CUT-11). The comparison accepts that, and a
+ *       40001 that the server may give. */
 #ifndef VERIFY_CONFORM_STORE_H
 #define VERIFY_CONFORM_STORE_H
 
@@ -27,7 +27,7 @@ struct conform_store {
     const struct session_rules *rules;
     struct roles roles; /* of principals, with as many connections as a script has sessions */
     struct store_pg *stores[SCRIPT_SESSIONS_MAX];
-    struct store_pg *watcher; /* looks at what the others hold */
+    struct store_pg *watcher; /* reads the locks of the others */
     /* what was compared */
     uint64_t bundles, commits, waits, aborts;
 };
@@ -36,8 +36,7 @@ struct conform_store {
 bool conform_store_open(struct conform_store *of, struct store_pg_problem *problem);
 void conform_store_close(struct conform_store *of);
 
-/* Runs the script; what differs is in both->difference, and both->failed says that it is the
- * server's failure. */
+/* Runs the script. A difference is in both->difference; both->failed: the server failed. */
 void conform_store_script(struct conform_store *of, const struct script *script);
 
 #endif

@@ -1,9 +1,11 @@
 #include "verify/counts.h"
 
+#include "reports/line.h"
+
 void counts_form(json_t *line, const struct scenario *scenario)
 {
     if (scenario->protocol->merges) {
-        json_object_set_new(line, "commits", json_string(scenario->literal ? "literal" : "merged"));
+        line_add(line, line_form(scenario->literal ? "literal" : "merged"));
     }
 }
 

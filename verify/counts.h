@@ -1,4 +1,4 @@
-/* What runs came to, as keys of a result line: the same words whichever verb counted. */
+/* Counts of runs as keys of a result line: the same keys for every verb. */
 #ifndef VERIFY_COUNTS_H
 #define VERIFY_COUNTS_H
 

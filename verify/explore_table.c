@@ -1,6 +1,7 @@
 #include "verify/explore_table.h"
 
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "sim/schedule.h"
 #include "sim/shrink.h"
 #include "verify/interrupt.h"
@@ -180,12 +181,11 @@ static bool gather(struct contest *contest)
 static json_t *trial_json(const struct trial *trial)
 {
     const struct shortest *here = &trial->here;
-    return json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:s?, s:b, s:I, s:I, s:I}", "type", "shortest",
-                     "sabotage", trial->sabotage.name, "steps", (json_int_t)here->steps, "with",
-                     here->trouble, "clause", here->clause, "cannot_rest_with", here->stuck,
-                     "complete", here->complete, "shrunk", (json_int_t)trial->shrunk,
-                     "shortest_there", (json_int_t)trial->there.steps, "seed",
-                     (json_int_t)trial->seed);
+    return line_make(LINE_SHORTEST, line_sabotage(trial->sabotage.name), line_steps(here->steps),
+                     line_with(here->trouble), line_clause(here->clause),
+                     line_cannot_rest_with(here->stuck), line_complete(here->complete),
+                     line_shrunk(trial->shrunk), line_shortest_there(trial->there.steps),
+                     line_seed(trial->seed));
 }
 
 static void write_number(char text[24], uint64_t number)
@@ -248,14 +248,14 @@ static bool add_up(const struct contest *contest, struct totals *totals)
 static void write_totals(const struct contest *contest, const struct totals *totals, bool json)
 {
     if (json) {
-        json_line_write(
-            stdout, json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "type",
-                              "summary", "verb", "explore", "scenario", contest->scenario->name,
-                              "complete", totals->done == contest->count, "sabotages",
-                              (json_int_t)totals->done, "shown", (json_int_t)totals->shown,
-                              "cannot_rest", (json_int_t)totals->stuck, "compared",
-                              (json_int_t)totals->compared, "longer", (json_int_t)totals->longer,
-                              "median_ratio", totals->median, "worst_ratio", totals->worst));
+        json_line_write(stdout,
+                        line_make(LINE_SHORTEST_SUMMARY, line_verb("explore"),
+                                  line_scenario(contest->scenario->name),
+                                  line_complete(totals->done == contest->count),
+                                  line_sabotages(totals->done), line_shown(totals->shown),
+                                  line_cannot_rest(totals->stuck), line_compared(totals->compared),
+                                  line_longer(totals->longer), line_median_ratio(totals->median),
+                                  line_worst_ratio(totals->worst)));
         return;
     }
     printf(
@@ -289,7 +289,7 @@ static bool write_table(const struct contest *contest, bool json)
     return made;
 }
 
-/* Some at a time, until all are done or somebody has had enough. */
+/* Some at a time, until all are done or the user interrupts. */
 static void work_together(struct contest *contest, unsigned jobs)
 {
     pthread_t threads[EXPLORE_JOBS_MAX];

@@ -1,4 +1,4 @@
-/* The shortest schedule of every planted bug, beside what a campaign's finding shrinks to. */
+/* The shortest schedule of every planted bug, compared with what a campaign's finding shrinks to. */
 #ifndef VERIFY_EXPLORE_TABLE_H
 #define VERIFY_EXPLORE_TABLE_H
 

@@ -3,7 +3,7 @@
 #include "model/check.h"
 #include "reports/reading.h"
 #include "sim/part.h"
-#include "sim/trace.h"
+#include "sim/teller.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static json_t *text_id(struct drawing *drawing, const char *text)
     return json_incref(id);
 }
 
-/* What is null or false is left out: whoever reads it knows. */
+/* Null and false are left out: a reader takes a missing key for that. */
 static void set_if(json_t *object, const char *key, bool there, json_t *value)
 {
     if (there) {
@@ -176,20 +176,26 @@ static void add_change(struct drawing *drawing, const struct told *told, json_t 
     json_array_append_new(list, change);
 }
 
+static const char *ledger_kind(enum row_table table, int column)
+{
+    const struct column *of = table_column(table, column);
+    return of->kind == COLUMN_LEDGER ? column_ledger_name((enum column_ledger)of->of) : NULL;
+}
+
 static void add_update(struct drawing *drawing, const struct names *names,
                        const struct row_change *change, json_t *list)
 {
     enum row_table table = (enum row_table)change->table;
     int64_t now = row_get(names->rows, table, change->slot, change->column);
     struct name row = names_row(names, table, change->slot),
-                before = story_value(names->scenario, table, change->column, change->before),
-                after = story_value(names->scenario, table, change->column, now);
+                before = teller_value(names, table, change->column, change->before),
+                after = teller_value(names, table, change->column, now);
     add_change(drawing,
                &(struct told){.row = row.text,
-                              .column = table_get(table)->column_names[change->column],
+                              .column = table_get(table)->column[change->column].name,
                               .before = before.text,
                               .after = after.text,
-                              .ledger = story_ledger_kind(names->scenario, table, change->column)},
+                              .ledger = ledger_kind(table, change->column)},
                list);
 }
 
@@ -198,16 +204,15 @@ static void add_row(struct drawing *drawing, const struct names *names,
                     const struct row_change *change, json_t *list)
 {
     enum row_table table = (enum row_table)change->table;
-    const struct sim_part *part = part_of(names->scenario->protocol);
     struct name row = names_row(names, table, change->slot);
     bool came = change->kind == ROW_INSERTED, any = false;
     struct told told = {.row = row.text};
     for (uint32_t column = 0; column < table_get(table)->columns; column++) {
         int64_t now = row_get(names->rows, table, change->slot, (int)column);
-        told.ledger = story_ledger_kind(names->scenario, table, (int)column);
-        if (told.ledger || (part->value != NULL && part->value(table, (int)column, now) != NULL)) {
-            struct name value = story_value(names->scenario, table, (int)column, now);
-            told.column = table_get(table)->column_names[column];
+        told.ledger = ledger_kind(table, (int)column);
+        if (told.ledger || column_value_name(table_column(table, (int)column), now) != NULL) {
+            struct name value = teller_value(names, table, (int)column, now);
+            told.column = table_get(table)->column[column].name;
             told.before = came ? NULL : value.text;
             told.after = came ? value.text : NULL;
             add_change(drawing, &told, list);

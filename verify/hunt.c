@@ -1,6 +1,7 @@
 #include "verify/hunt.h"
 
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 #include "verify/interrupt.h"
 #include "verify/watchdog.h"
@@ -69,18 +70,14 @@ static const char *way_text(enum kill_way way)
 
 static void add_kill(json_t *line, const struct trial *trial, const struct kill *kill)
 {
-    json_object_set_new(line, "way", json_string(way_text(kill->way)));
-    json_object_set_new(line, "clause", json_string(clause_get(kill->breach.clause)->id));
-    json_object_set_new(line, "scenario", json_string(kill->scenario));
-    json_object_set_new(line, "why", json_string(kill->breach.why));
-    json_object_set_new(line, "schedules_median", json_integer((json_int_t)trial->median));
-    json_object_set_new(line, "schedules_max", json_integer((json_int_t)trial->most));
+    line_add(line, line_way(way_text(kill->way)), line_clause(clause_get(kill->breach.clause)->id),
+             line_scenario(kill->scenario), line_why(kill->breach.why),
+             line_schedules_median(trial->median), line_schedules_max(trial->most));
     if (kill->way == KILL_BREACH) {
-        json_object_set_new(line, "oracle", json_string(campaign_oracle_name(kill->oracle)));
-        json_object_set_new(line, "seed", json_integer((json_int_t)kill->seed));
-        json_object_set_new(line, "shrunk_steps", json_integer((json_int_t)kill->shrunk_steps));
+        line_add(line, line_oracle(campaign_oracle_name(kill->oracle)), line_seed(kill->seed),
+                 line_shrunk_steps(kill->shrunk_steps));
     } else {
-        json_object_set_new(line, "taken_by_sound", json_integer((json_int_t)kill->taken));
+        line_add(line, line_taken_by_sound(kill->taken));
     }
 }
 
@@ -88,11 +85,8 @@ static void add_equivalence(json_t *line, const struct equivalence *judged)
 {
     char text[300];
     equivalence_text(judged, text, sizeof text);
-    json_object_set_new(line, "shown", json_boolean(judged->shown));
-    json_object_set_new(line, "search", json_string(text));
-    json_object_set_new(line, "scopes", json_integer((json_int_t)judged->scopes));
-    json_object_set_new(line, "states", json_integer((json_int_t)judged->states));
-    json_object_set_new(line, "spoiled", json_integer((json_int_t)judged->spoiled));
+    line_add(line, line_is_shown(judged->shown), line_search(text), line_scopes(judged->scopes),
+             line_states(judged->states), line_spoiled(judged->spoiled));
 }
 
 json_t *hunt_line(const struct trial *trial)
@@ -101,16 +95,16 @@ json_t *hunt_line(const struct trial *trial)
     const struct kill_dispute *dispute = hunt_dispute(trial);
     char strategy[CHOICE_STRATEGY_SIZE];
     choice_strategy_text(&trial->strategy, strategy);
-    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "type", "sabotage", "name",
-                             trial->sabotage.name, "protocol", trial->sabotage.protocol->name,
-                             "about", trial->sabotage.about, "strategy", strategy, "fate",
-                             hunt_fate_text(hunt_fate(trial)), "base_seeds",
-                             (json_int_t)trial->bases, "found", (json_int_t)trial->found);
+    json_t *line =
+        line_make(LINE_SABOTAGE, line_name(trial->sabotage.name),
+                  line_protocol(trial->sabotage.protocol->name), line_about(trial->sabotage.about),
+                  line_strategy(strategy), line_fate(hunt_fate_text(hunt_fate(trial))),
+                  line_base_seeds(trial->bases), line_found(trial->found));
     if (trial->sabotage.equivalent != NULL) {
-        json_object_set_new(line, "equivalent", json_string(trial->sabotage.equivalent));
+        line_add(line, line_equivalent(trial->sabotage.equivalent));
     }
     if (trial->sabotage.differs != NULL) {
-        json_object_set_new(line, "differs", json_string(trial->sabotage.differs));
+        line_add(line, line_difference(trial->sabotage.differs));
     }
     if (trial->sabotage.equivalent != NULL && kill == NULL) {
         add_equivalence(line, &trial->equivalence);
@@ -119,11 +113,11 @@ json_t *hunt_line(const struct trial *trial)
         add_kill(line, trial, kill);
     }
     if (dispute != NULL) {
-        json_object_set_new(line, "sound_breaks",
-                            json_pack("{s:s, s:s, s:I, s:b, s:s}", "clause",
-                                      clause_get(dispute->breach.clause)->id, "scenario",
-                                      dispute->scenario, "seed", (json_int_t)dispute->seed,
-                                      "shrunk", dispute->shrunk, "why", dispute->breach.why));
+        line_add(line,
+                 line_dispute(json_pack("{s:s, s:s, s:I, s:b, s:s}", "clause",
+                                        clause_get(dispute->breach.clause)->id, "scenario",
+                                        dispute->scenario, "seed", (json_int_t)dispute->seed,
+                                        "shrunk", dispute->shrunk, "why", dispute->breach.why)));
     }
     return line;
 }

@@ -16,7 +16,7 @@
 #define HUNT_BASE_SEEDS_MAX 100
 #define HUNT_JOBS_MAX       256
 
-/* What became of a planted bug. */
+/* The result for a planted bug. */
 enum fate {
     FATE_FOUND,
     FATE_EQUIVALENT,     /* it is listed so, and shown */

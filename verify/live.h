@@ -1,5 +1,5 @@
-/* What is said on stderr while a verb runs: on a terminal one line that changes, in a log a plain
- * line now and then, and nothing of a run that takes only seconds. */
+/* Progress on stderr while a verb runs: on a terminal one line that changes, in a log a plain line
+ * every few seconds, and nothing for a run of a few seconds. */
 #ifndef VERIFY_LIVE_H
 #define VERIFY_LIVE_H
 
@@ -22,7 +22,7 @@ double live_seconds(const struct live *live);
 /* The line: "12 s: " and then the text. */
 void live_say(struct live *live, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ", about 40 s left", when `share` of the work is done; "" if nobody can tell. */
+/* ", about 40 s left", when `share` of the work is done; "" if it is not known. */
 struct live_left {
     char text[48];
 };

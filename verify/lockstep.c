@@ -1,6 +1,6 @@
 #include "verify/lockstep.h"
 
-#include "real/beside.h"
+#include "real/row_diff.h"
 #include "real/schema.h"
 
 #include <stdlib.h>
@@ -286,7 +286,7 @@ static void compare_woken(struct lockstep *both, uint32_t before, uint32_t answe
     }
 }
 
-/* Those that waited go on where PostgreSQL let them, until nobody is left who is stuck. */
+/* Continues the sessions that PostgreSQL has released, until none is stuck. */
 static void wake(struct lockstep *both, uint32_t answered)
 {
     struct sessions *all = both->all;
@@ -372,7 +372,7 @@ void lockstep_statement(struct lockstep *both, unsigned who)
         compare(both, who, &at, (answered >> who & 1) != 0);
         answered &= ~(1u << who);
     }
-    wake(both, answered); /* also who waited so shortly that nobody looked */
+    wake(both, answered); /* also sessions whose wait ended before it was observed */
 }
 
 void lockstep_abort(struct lockstep *both, unsigned who)
@@ -447,17 +447,16 @@ void lockstep_rows(struct lockstep *both)
 {
     const struct rows *rows = &both->all->world->rows;
     for (int t = 0; t < TABLE_COUNT && !lockstep_differs(both); t++) {
-        struct beside beside = {.rows = rows, .table = (enum row_table)t};
+        struct row_diff diff = {.rows = rows, .table = (enum row_table)t};
         if (rows->table[t].capacity == 0) {
             continue; /* not used: it may not be there on the server */
         }
-        if (!stepper_rows(both->stepper, beside.table, beside_row, &beside)) {
+        if (!stepper_rows(both->stepper, diff.table, row_diff_row, &diff)) {
             fail(both);
-        } else if (!beside_is_same(&beside)) {
-            snprintf(both->difference, sizeof both->difference, "in the end: %s",
-                     beside.difference);
+        } else if (!row_diff_is_same(&diff)) {
+            snprintf(both->difference, sizeof both->difference, "in the end: %s", diff.difference);
         }
-        both->rows += beside.seen;
+        both->rows += diff.seen;
     }
 }
 
@@ -476,9 +475,9 @@ void lockstep_fill(struct lockstep *both)
     for (int t = 0; t < TABLE_COUNT; t++) {
         for (uint32_t slot = 0; slot < rows->table[t].used; slot++) {
             if (row_is_there(rows, (enum row_table)t, slot)) {
-                char row[BESIDE_ROW_SIZE];
+                char row[ROW_DIFF_TEXT_SIZE];
                 struct text insert = text_begin(row, sizeof row);
-                beside_insert(&insert, both->schema, rows, (enum row_table)t, slot);
+                row_diff_insert(&insert, both->schema, rows, (enum row_table)t, slot);
                 fprintf(script, "%s;", row);
             }
         }
@@ -492,9 +491,9 @@ void lockstep_fill(struct lockstep *both)
 
 void lockstep_copy_row(struct lockstep *both, enum row_table table, uint32_t slot)
 {
-    char script[BESIDE_ROW_SIZE];
+    char script[ROW_DIFF_TEXT_SIZE];
     struct text text = text_begin(script, sizeof script);
-    beside_copy(&text, both->schema, &both->all->world->rows, table, slot);
+    row_diff_copy(&text, both->schema, &both->all->world->rows, table, slot);
     if (!lockstep_differs(both) && !stepper_run(both->stepper, script)) {
         fail(both);
     }

@@ -1,14 +1,13 @@
-/* The simulated store and PostgreSQL side by side: whatever a session of the simulation does is
- * done on a connection of its own, statement by statement, and every answer, value, wait, SQLSTATE
- * and row is compared.
+/* The simulated store and PostgreSQL in lockstep: every statement of a simulated session is executed
+ * on a connection of its own, and every answer, value, wait, SQLSTATE and row is compared.
  *
- * The caller acts on the simulation through this. Where PostgreSQL is free to choose, its choice is
- * taken over: who of several that waited goes first, which transaction of a deadlock is given up,
- * and a 40001 that serializable transactions may get. A 40001 that the simulation demands and
- * PostgreSQL does not give is a difference like any other.
+ * The caller acts on the simulation through this. Where PostgreSQL is free to choose, the simulation
+ * adopts its choice: the next of several waiters, the victim of a deadlock, and a 40001 that
+ * serializable transactions may get. A 40001 that the simulation demands and PostgreSQL does not give
+ * is a difference like any other.
  *
- * (LS1) After a difference nothing more is done: lockstep_differs.
- * (LS2) A session that waits goes on by itself, as on a server: at once when it can. */
+ * (LS1) After a difference no more statements are executed: lockstep_differs.
+ * (LS2) A session that waits goes on by itself as soon as it can, as on a server. */
 #ifndef VERIFY_LOCKSTEP_H
 #define VERIFY_LOCKSTEP_H
 
@@ -21,14 +20,14 @@ struct lockstep {
     struct stepper *stepper;
     const char *schema;
     struct sessions *all;
-    struct sessions *copy; /* to try who goes first */
+    struct sessions *copy; /* to try orders of waiters */
     FILE *tell;            /* NULL, or where each step is told, both sides of it */
     void (*name)(const struct lockstep *both, unsigned who, char *text, size_t size);
     void *context;                 /* for `name` */
-    bool thrown_out[SESSIONS_MAX]; /* rolled back on the server, and not ended yet */
+    bool thrown_out[SESSIONS_MAX]; /* rolled back on the server, not ended yet */
     uint8_t at[SESSIONS_MAX];      /* the call that each session's statement belongs to */
     char difference[600];          /* empty: none so far */
-    bool failed;                   /* the server failed, which is no difference */
+    bool failed;                   /* the server failed: no difference */
     /* what was compared */
     uint64_t statements, waits, deadlocks, commits, rows;
     uint64_t aborts;                    /* 40001 that PostgreSQL chose */
@@ -51,10 +50,10 @@ void lockstep_statement(struct lockstep *both, unsigned who);
  * in the world's log from `mark` on, to be kept or looked at by the caller. */
 bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark);
 
-/* It is thrown out in the middle, on both sides at once; lockstep_end is still to come. */
+/* Aborts it in the middle, on both sides; lockstep_end must follow. */
 void lockstep_abort(struct lockstep *both, unsigned who);
 
-/* All rows of both sides, nobody having anything open. */
+/* Compares all rows of both sides; no transaction is open. */
 void lockstep_rows(struct lockstep *both);
 
 /* Gives PostgreSQL the rows of the simulation: all of them, or one that changed outside of any

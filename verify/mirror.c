@@ -14,7 +14,7 @@ const char *mirror_refuses(const struct scenario *scenario)
         return "it has more actors than connections are made";
     }
     if (scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0) {
-        return "it loses commits, which PostgreSQL does not do when it is asked to";
+        return "it injects lossy failovers, which a real server cannot be told to do";
     }
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* A run of the simulation that PostgreSQL follows statement by statement (run.h's mirror, made of
- * lockstep.h). What no session does (a duplicate put into the queue, a message delayed) is copied.
+ * lockstep.h). Changes outside sessions (a duplicate, a delayed message) are copied.
  *
- * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL claims what is due
- *       first, and loses no commit when asked to. */
+ * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL always claims the
+ *       message that is due first, and cannot be told to lose a commit. */
 #ifndef VERIFY_MIRROR_H
 #define VERIFY_MIRROR_H
 

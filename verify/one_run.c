@@ -1,9 +1,11 @@
 #include "verify/one_run.h"
 
 #include "reports/json_line.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 #include "sim/shrink.h"
 #include "sim/story.h"
+#include "sim/teller.h"
 #include "sim/trace.h"
 #include "verify/counts.h"
 #include "verify/finding.h"
@@ -32,15 +34,12 @@ struct story_style one_run_style(enum format_kind format)
 
 static void write_event_json(const struct trace_line *line)
 {
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, line->digest);
-    json_t *object =
-        json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:s}", "type", "event", "step",
-                  (json_int_t)line->step, "now", (json_int_t)line->now, "actor", line->who, "what",
-                  line->what, "outcome", line->outcome, "changed", line->effect, "committed",
-                  line->committed, "digest", digest);
+    json_t *object = line_make(LINE_EVENT, line_step(line->step), line_now((uint64_t)line->now),
+                               line_actor(line->who), line_what(line->what),
+                               line_outcome(line->outcome), line_changed(line->effect),
+                               line_committed(line->committed), line_digest(line->digest));
     if (line->fault != FAULT_NONE) {
-        json_object_set_new(object, "fault", json_string(fault_get(line->fault)->name));
+        line_add(object, line_fault(fault_get(line->fault)->name));
     }
     json_line_write(stdout, object);
 }
@@ -50,7 +49,7 @@ static void write_ledgers(const struct one_run *one, const struct run_event *eve
 {
     struct names names = {.scenario = one->schedule->scenario, .rows = event->rows};
     printf("\nthe ledgers after step %" PRIu32 "\n", event->step);
-    trace_dump(stdout, &names);
+    teller_dump(stdout, &names);
     putchar('\n');
 }
 
@@ -74,7 +73,7 @@ static void watch(void *context, const struct run_event *event)
     }
 }
 
-/* ---- what came of it ------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static int clauses_tested(const struct run *run)
 {
@@ -112,7 +111,7 @@ static void write_summary(const struct one_run *one, const struct run *run)
         [RUN_HELD] = "every promise held",
         [RUN_BROKEN] = "a promise was broken",
         [RUN_STORE_FULL] = "the simulated store is full, which says nothing",
-        [RUN_GIVEN_UP] = "PostgreSQL did not follow"};
+        [RUN_GIVEN_UP] = "stopped: PostgreSQL diverged"};
     const struct scenario *scenario = run->scenario;
     bool expected =
         result->verdict == RUN_BROKEN && scenario_breaks(scenario, result->breach.clause);
@@ -133,12 +132,9 @@ static void write_end(json_t *line, const struct run *run, const struct run_resu
     char why[TRACE_HALT_SIZE];
     bool halted = trace_halted(run->scenario, &run->world.rows, why);
     bool ended = result->verdict == RUN_HELD;
-    json_object_set_new(line, "end",
-                        json_string(!ended   ? "stopped"
-                                    : halted ? "halted"
-                                             : "settled"));
+    line_add(line, line_end(!ended ? "stopped" : halted ? "halted" : "settled"));
     if (halted) {
-        json_object_set_new(line, "halted", json_string(why));
+        line_add(line, line_halted(why));
     }
 }
 
@@ -152,8 +148,7 @@ static void write_run_line(const struct one_run *one, const struct run *run)
     const struct run_result *result = &one->result;
     const struct schedule *schedule = one->schedule;
     bool broken = result->verdict == RUN_BROKEN;
-    char digest[17], strategy[CHOICE_STRATEGY_SIZE];
-    snprintf(digest, sizeof digest, "%016" PRIx64, result->digest);
+    char strategy[CHOICE_STRATEGY_SIZE];
     choice_strategy_text(&schedule->strategy, strategy);
     json_t *faults = json_object();
     for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
@@ -162,14 +157,15 @@ static void write_run_line(const struct one_run *one, const struct run *run)
                                 json_integer((json_int_t)result->fired[kind]));
         }
     }
-    json_t *line = json_pack(
-        "{s:s, s:s, s:I, s:s, s:s?, s:s, s:s?, s:s?, s:I, s:I, s:s, s:o, s:i}", "type", "run",
-        "scenario", schedule->scenario->name, "seed", (json_int_t)schedule->seed, "strategy",
-        strategy, "sabotage", schedule->sabotaged ? schedule->sabotage.name : NULL, "verdict",
-        verdicts[result->verdict], "clause", broken ? clause_get(result->breach.clause)->id : NULL,
-        "why", broken ? result->breach.why : NULL, "steps", (json_int_t)result->steps,
-        "transactions", (json_int_t)result->transactions, "digest", digest, "faults", faults,
-        "clauses", clauses_tested(run));
+    json_t *line =
+        line_make(LINE_RUN, line_scenario(schedule->scenario->name), line_seed(schedule->seed),
+                  line_strategy(strategy),
+                  line_sabotage(schedule->sabotaged ? schedule->sabotage.name : NULL),
+                  line_verdict(verdicts[result->verdict]),
+                  line_clause(broken ? clause_get(result->breach.clause)->id : NULL),
+                  line_why(broken ? result->breach.why : NULL), line_steps(result->steps),
+                  line_transactions(result->transactions), line_digest(result->digest),
+                  line_faults(faults), line_clauses((uint64_t)clauses_tested(run)));
     write_end(line, run, result);
     if (one->results == NULL) {
         if (one->json) {
@@ -179,10 +175,9 @@ static void write_run_line(const struct one_run *one, const struct run *run)
         }
         return;
     }
-    json_object_set_new(line, "protocol", json_string(schedule->scenario->protocol->name));
-    json_object_set_new(line, "runs", json_integer(1));
-    json_object_set_new(line, "evaluated", counts_evaluated(run->oracle.evaluated));
-    json_object_set_new(line, "seen", counts_seen(run->oracle.seen));
+    line_add(line, line_protocol(schedule->scenario->protocol->name), line_runs(1),
+             line_evaluated(counts_evaluated(run->oracle.evaluated)),
+             line_seen(counts_seen(run->oracle.seen)));
     artefacts_line(one->results, line);
 }
 
@@ -351,15 +346,14 @@ static void note_finding(const struct one_run *one, const char *name)
 {
     const struct run_result *result = &one->result;
     const struct scenario *scenario = one->schedule->scenario;
-    artefacts_note(one->results,
-                   json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:s?}", "type",
-                             "finding", "name", name, "scenario", scenario->name, "clause",
-                             clause_get(result->breach.clause)->id, "oracle",
-                             campaign_oracle_name(result->oracle), "kind",
-                             scenario_breaks(scenario, result->breach.clause) ? "expected" : "new",
-                             "why", result->breach.why, "seed", (json_int_t)one->schedule->seed,
-                             "steps", (json_int_t)result->steps, "runs", 1, "again",
-                             one->reproduce));
+    artefacts_note(
+        one->results,
+        line_make(LINE_FINDING, line_name(name), line_scenario(scenario->name),
+                  line_clause(clause_get(result->breach.clause)->id),
+                  line_oracle(campaign_oracle_name(result->oracle)),
+                  line_kind(scenario_breaks(scenario, result->breach.clause) ? "expected" : "new"),
+                  line_why(result->breach.why), line_seed(one->schedule->seed),
+                  line_steps(result->steps), line_runs(1), line_again(one->reproduce)));
 }
 
 static void tell_finding(const struct one_run *one, enum format_kind format)
@@ -382,7 +376,7 @@ static void tell_finding(const struct one_run *one, enum format_kind format)
                      campaign_oracle_name(one->result.oracle));
         const char *kept = one->kept == NULL ? name : one->kept;
         keep_finding(one, &small, kept);
-        if (!one->noted) {
+        if (!one->caller_writes_finding) {
             note_finding(one, kept);
         }
     }
@@ -437,7 +431,7 @@ bool one_run(struct one_run *one, int *status)
         tell_finding(one, format);
     }
     if (ran && !one->quiet) {
-        if (!one->counted) {
+        if (!one->caller_writes_run) {
             write_run_line(one, run);
         }
         if (!one->json) {

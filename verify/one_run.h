@@ -1,5 +1,5 @@
-/* One run on the command line: its trace, its verdict, its story. What `assay run` and `assay
- * replay` have in common; a verb decides which schedule is run and what its outcome is worth. */
+/* One run on the command line: its trace, its verdict, its story. `assay run` and `assay replay`
+ * share it; the verb chooses the schedule and the exit status. */
 #ifndef VERIFY_ONE_RUN_H
 #define VERIFY_ONE_RUN_H
 
@@ -20,22 +20,22 @@ struct one_run {
     bool shrinks;                   /* the story is told of a smaller schedule */
     const char *title;              /* "tree-3, seed 7" */
     const char *reproduce;          /* the command that does it again */
-    bool quiet;                     /* nothing is said */
+    bool quiet;                     /* prints nothing */
     struct artefacts *results;      /* where its line goes, and a finding; NULL: nowhere */
     const char *kept;               /* what the finding is called there; NULL: by its clause */
-    bool noted;                     /* whoever asked writes the finding's line himself */
-    bool counted;                   /* ... and has counted the run: it has no line of its own */
+    bool caller_writes_finding;     /* its line, in the results */
+    bool caller_writes_run;         /* likewise */
     bool without[CLAUSE_COUNT];     /* promises that are not judged */
     bool silent[ORACLE_NAME_COUNT]; /* oracles that may report nothing */
     /* How it is run; NULL: run_once. NULL as a result: it could not, and *status is set. */
     const struct run_result *(*runs)(void *context, struct run *run, struct choice_source *source,
                                      int *status);
     void *context;
-    struct run_result result; /* what came of it */
+    struct run_result result;
 };
 
-/* Runs it and says what came of it; true if it ran at all, else *status. Afterwards `result` says
- * how it ended, and the schedule names the promise that it broke. */
+/* Runs it and reports the result. True if it ran at all, else *status. Afterwards `result` has the
+ * verdict, and the schedule names the broken promise. */
 bool one_run(struct one_run *one, int *status);
 
 /* How stories look in a format. */

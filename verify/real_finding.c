@@ -2,6 +2,7 @@
 
 #include "real/history.h"
 #include "real/schema.h"
+#include "reports/line.h"
 #include "sim/campaign.h"
 #include "verify/finding.h"
 
@@ -26,10 +27,10 @@ static struct charge charge_of(const struct real_finding *finding)
         finding_name(charge.name, result->scenario, breach->clause, charge.oracle);
         return charge;
     }
-    bool forgot = result->fates.forgotten > 0;
+    bool forgot = result->audit.forgotten > 0;
     charge.clause = "";
-    charge.oracle = forgot ? "acknowledged" : "fates";
-    charge.why = fates_charge(&result->fates);
+    charge.oracle = forgot ? "acknowledged" : "outcome-audit";
+    charge.why = outcome_audit_charge(&result->audit);
     snprintf(charge.name, sizeof charge.name, "%.40s-%s", result->scenario, charge.oracle);
     return charge;
 }
@@ -53,14 +54,14 @@ static void write_line(FILE *stream, json_t *line)
 
 static void write_plan(FILE *stream, const struct chaos_plan *plan)
 {
-    static const char *const moments[] = {[SEAT_BEFORE_BEGIN] = "before begin",
-                                          [SEAT_BEFORE_COMMIT] = "before commit",
-                                          [SEAT_SENT] = "sent",
-                                          [SEAT_AFTER_COMMIT] = "after commit"};
+    static const char *const moments[] = {[SHARED_BEFORE_BEGIN] = "before begin",
+                                          [SHARED_BEFORE_COMMIT] = "before commit",
+                                          [SHARED_SENT] = "sent",
+                                          [SHARED_AFTER_COMMIT] = "after commit"};
     for (size_t i = 0; i < plan->count; i++) {
         const struct chaos_fault *fault = &plan->faults[i];
         const char *bundle =
-            fault->bundle == SEAT_ANY ? "any" : bundle_name_text((enum bundle_name)fault->bundle);
+            fault->bundle == SHARED_ANY ? "any" : bundle_name_text((enum bundle_name)fault->bundle);
         write_line(stream, json_pack("{s:s, s:s, s:s, s:I, s:I}", "kind",
                                      fault_twin_get((enum chaos_kind)fault->kind)->name, "bundle",
                                      bundle, "moment", moments[fault->moment], "from",
@@ -135,10 +136,12 @@ void real_finding_keep(struct artefacts *results, const struct real_finding *fin
     if (results->folder != NULL) {
         keep_files(results, finding, &charge, store, schema);
     }
-    artefacts_note(results, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:s, s:s*}",
-                                      "type", "finding", "name", charge.name, "scenario",
-                                      result->scenario, "clause", charge.clause, "oracle",
-                                      charge.oracle, "kind", expected ? "expected" : "new", "why",
-                                      charge.why, "seed", (json_int_t)finding->seed, "runs", 1,
-                                      "again", finding->again, "sabotage", result->sabotage));
+    json_t *line = line_make(LINE_FINDING, line_name(charge.name), line_scenario(result->scenario),
+                             line_clause(charge.clause), line_oracle(charge.oracle),
+                             line_kind(expected ? "expected" : "new"), line_why(charge.why),
+                             line_seed(finding->seed), line_runs(1), line_again(finding->again));
+    if (result->sabotage != NULL) {
+        line_add(line, line_sabotage(result->sabotage));
+    }
+    artefacts_note(results, line);
 }

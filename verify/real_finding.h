@@ -1,8 +1,8 @@
-/* A broken promise on PostgreSQL as files. Who ran when was up to the machine, so there is no
- * schedule to replay; what is left in findings/NAME/ is what there is to look at:
+/* A broken promise on PostgreSQL as files. The machine scheduled the run, so there is no schedule to
+ * replay. findings/NAME/ has:
  *
  *      words.txt       what was broken, and by which run
- *      plan.jsonl      the faults that the run was to have, one a line
+ *      plan.jsonl      the planned faults of the run, one a line
  *      history.jsonl   every committed change, in the order of commits, as the server recorded it
  */
 #ifndef VERIFY_REAL_FINDING_H

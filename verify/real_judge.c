@@ -1,8 +1,8 @@
 #include "verify/real_judge.h"
 
-#include "real/beside.h"
 #include "real/history.h"
 #include "real/presets.h"
+#include "real/row_diff.h"
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
@@ -24,7 +24,7 @@ struct telling {
     struct real_verdict *verdict;
     int64_t transaction; /* the one under way; 0: none */
     /* The journal: what is not told yet. */
-    const struct seat_page *page;
+    const struct shared_page *page;
     size_t next;                 /* entry that was not looked at yet */
     size_t waiting[WAITING_MAX]; /* entries whose claims have not been given out */
     size_t waiting_count;
@@ -37,7 +37,7 @@ struct telling {
 
 static struct side_effect work_at(const struct telling *telling, size_t at)
 {
-    const struct seat_work *work = &telling->page->works[at];
+    const struct shared_work *work = &telling->page->works[at];
     return (struct side_effect){.what = work->what, .claim = work->claim, .epoch = work->epoch};
 }
 
@@ -139,7 +139,7 @@ static void apply(struct telling *telling, const struct history_change *change)
     struct world *world = &telling->run->world;
     uint32_t slot = row_find(&world->rows, change->table, change->row[0]);
     if ((change->kind == ROW_INSERTED) != (slot == ROW_NONE)) {
-        telling->verdict->bug = "the history writes a row that is not there, or one that is";
+        telling->verdict->bug = "history: update of a missing row, or insert of an existing one";
     } else if (change->kind == ROW_INSERTED) {
         if (world_insert(world, change->table, change->row[0], change->row + 1) == ROW_NONE) {
             telling->verdict->bug = "the history has more rows than the scenario can have";
@@ -232,7 +232,7 @@ static void end_commit(struct telling *telling)
         telling->verdict->oracle = oracle->spoke;
     }
     if (!telling->verdict->breach.broken && oracle_observes(oracle) &&
-        !seat_page_is_disturbance(telling->page, telling->transaction)) {
+        !shared_page_is_disturbance(telling->page, telling->transaction)) {
         telling->verdict->breach = oracle->monitors->transaction(
             oracle, &world->rows, &telling->seen, world->changes, count);
         telling->verdict->oracle = oracle->spoke;
@@ -267,11 +267,11 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
         if (!table_in(tables, (enum row_table)table)) {
             continue;
         }
-        struct beside beside = {.rows = &run->world.rows, .table = (enum row_table)table};
-        if (!store_pg_rows(store, beside.table, beside_row, &beside)) {
+        struct row_diff diff = {.rows = &run->world.rows, .table = (enum row_table)table};
+        if (!store_pg_rows(store, diff.table, row_diff_row, &diff)) {
             return false;
         }
-        if (!beside_is_same(&beside)) {
+        if (!row_diff_is_same(&diff)) {
             verdict->bug = "the rows are not what their history says";
         }
     }
@@ -281,11 +281,11 @@ static bool compare_rows(struct run *run, struct store_pg *store, struct real_ve
 bool real_judge(struct run *run, struct store_pg *store, const char *schema,
                 const struct real_course *course, struct real_verdict *verdict)
 {
-    const struct seat_page *page = course->page;
+    const struct shared_page *page = course->page;
     *verdict = (struct real_verdict){.breach = oracle_fine(), .works = page->work_count};
-    if (verdict->works > SEAT_WORKS_MAX) {
+    if (verdict->works > SHARED_WORKS_MAX) {
         verdict->bug = "the journal had no room for all work outside rows";
-        verdict->works = SEAT_WORKS_MAX;
+        verdict->works = SHARED_WORKS_MAX;
     }
     world_reset(&run->world);
     run_begin_oracle(run);

@@ -1,35 +1,34 @@
-/* A run on PostgreSQL, judged: the history that the server recorded is told to the oracles commit
- * by commit, as the simulation tells its own, and the final rows are compared with it and with a
- * simulated run without faults.
+/* Judges a run on PostgreSQL: the oracles get the history that the server recorded, commit by commit,
+ * as in the simulation. The final rows are compared with the history and with a simulated run
+ * without faults.
  *
- * Work outside rows is in the journal of the run's processes and in no history, so that nobody
- * knows between which commits it was done. It is told as early as it can have been done: as soon as
- * its claim has been given out; what equals something told before, in the end. So it is judged that
- * there was work, that it had a claim, and that no claim saw it twice; not that it came before the
- * commit that rests on it, nor that a claim of before a message was published again had not been
- * worked for already.
+ * Work outside rows is in the journal of the run's processes and in no history, so its position
+ * between commits is not known. The oracles get it as early as it can have been done, once its claim
+ * was given; repeated work comes at the end. So three things are judged: that there was work, that it
+ * had a claim, and that no claim saw it twice. Two are not: that it came before the commit that rests
+ * on it, and that an earlier claim of a message published again had not been worked for.
  *
- * Lateness breaks no promise: of a run whose time was up before its work was done, what it did is
- * judged, and not what it has yet to do. */
+ * Lateness breaks no promise: if the time is up, what the run did is judged, and what it had yet to
+ * do is not. */
 #ifndef VERIFY_REAL_JUDGE_H
 #define VERIFY_REAL_JUDGE_H
 
-#include "real/seat.h"
+#include "real/shared.h"
 #include "sim/run.h"
 
 struct real_verdict {
     struct oracle_verdict breach; /* .broken: a promise was broken */
-    enum oracle_name oracle;      /* who spoke */
+    enum oracle_name oracle;      /* that reported it */
     uint64_t commits, changes;
     uint64_t works;  /* done outside rows */
     const char *bug; /* not NULL: history and rows do not agree, or the journal is not whole, which
                         is a bug of Assay */
 };
 
-/* How a run on PostgreSQL went, as who ran it knows. */
+/* How a run on PostgreSQL ended, as its supervisor knows. */
 struct real_course {
-    const struct seat_page *page; /* has the journal */
-    bool is_over;                 /* nothing was left to do; else time ran out, and what is not done
+    const struct shared_page *page; /* has the journal */
+    bool is_over; /* nothing was left to do; else time ran out, and what is not done
                                      yet breaks no promise */
 };
 

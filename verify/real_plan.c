@@ -119,26 +119,27 @@ static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
     (*left)--;
     drawing->copies += makes_copies(kind);
     struct chaos_fault *fault = &drawing->plan->faults[plan->count++];
-    *fault = (struct chaos_fault){
-        .kind = (uint8_t)kind, .bundle = SEAT_ANY, .from = pcg_below(&drawing->pcg, drawing->span)};
+    *fault = (struct chaos_fault){.kind = (uint8_t)kind,
+                                  .bundle = SHARED_ANY,
+                                  .from = pcg_below(&drawing->pcg, drawing->span)};
     return fault;
 }
 
-/* To freeze a process of somebody else's server is not ours. Where a scenario spares somebody a
- * lost answer, a connection is taken away while nothing is under way. */
+/* No process of a foreign server is frozen. Where a scenario spares an actor a lost answer, a
+ * connection is taken away while no transaction is open. */
 static uint8_t any_moment(struct drawing *drawing)
 {
-    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_SENT};
-    if (part_is_patient(drawing->request->run->scenario->protocol)) {
-        return SEAT_BEFORE_BEGIN;
+    static const uint8_t moments[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT, SHARED_SENT};
+    if (part_assumes_no_delay(drawing->request->run->scenario->protocol)) {
+        return SHARED_BEFORE_BEGIN;
     }
     return moments[pcg_below(&drawing->pcg, drawing->request->ours ? 3 : 2)];
 }
 
-/* Longer than a claim lasts: whoever goes on has lost what it held. */
+/* Longer than a claim lasts: the actor goes on without its claim. */
 static void stop_long(struct drawing *drawing, struct chaos_fault *fault)
 {
-    static const uint8_t moments[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT};
+    static const uint8_t moments[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT};
     uint32_t claim = (uint32_t)drawing->request->claim_ms;
     fault->moment = moments[pcg_below(&drawing->pcg, 2)];
     fault->amount = claim + claim / 10 + pcg_below(&drawing->pcg, claim / 2);
@@ -160,8 +161,7 @@ static uint32_t while_sent(struct drawing *drawing, enum bundle_name bundle)
                      : pcg_below(&drawing->pcg, 1 + (times == 1 ? last / 2 : times * last));
 }
 
-/* Of the bundles that are sent: every one, or those whose lost answer somebody must find out about.
- */
+/* The bundles of this set that are sent. */
 static size_t list_bundles(const struct drawing *drawing, uint64_t among,
                            uint8_t names[BUNDLE_NAME_COUNT])
 {
@@ -174,25 +174,25 @@ static size_t list_bundles(const struct drawing *drawing, uint64_t among,
     return count;
 }
 
-/* Most answers that are lost are such that it matters what their sender takes them for. */
+/* Most lost answers are of bundles whose outcome the sender must resolve. */
 static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
 {
     uint8_t names[BUNDLE_NAME_COUNT];
     const struct protocol *protocol = drawing->request->run->scenario->protocol;
-    size_t count = list_bundles(drawing, part_resolved(protocol), names);
+    size_t count = list_bundles(drawing, part_must_resolve_unknown(protocol), names);
     if (count > 0 && pcg_chance(&drawing->pcg, 3, 4)) {
         fault->bundle = names[pcg_below(&drawing->pcg, (uint32_t)count)];
         fault->from = while_sent(drawing, (enum bundle_name)fault->bundle);
     }
 }
 
-/* Who runs a task again answers otherwise: somebody must have answered and died before the ack. */
+/* A task that is run again gives another answer: an actor must answer and die before the ack. */
 static void add_answer(struct drawing *drawing)
 {
     struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
     if (death != NULL) {
         death->bundle = (uint8_t)sent_with(drawing, TRAIT_ANSWERS);
-        death->moment = SEAT_AFTER_COMMIT;
+        death->moment = SHARED_AFTER_COMMIT;
         death->from = early(drawing);
         uint32_t from = death->from; /* the list may move */
         struct chaos_fault *answer = add(drawing, CHAOS_ANSWER);
@@ -202,7 +202,7 @@ static void add_answer(struct drawing *drawing)
     }
 }
 
-/* Some bundles are sent only after something else befell somebody. */
+/* Some bundles are sent only after another fault. */
 static void bring_about(struct drawing *drawing, enum bundle_name bundle)
 {
     if (bundle_has(bundle, TRAIT_AFTER_ANSWER) && allows(drawing, CHAOS_ANSWER)) {
@@ -237,7 +237,7 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
  * as there are points have them all; others by chance. */
 static void aim(struct drawing *drawing, struct chaos_fault *fault)
 {
-    static const uint8_t sides[] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT, SEAT_AFTER_COMMIT};
+    static const uint8_t sides[] = {SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT, SHARED_AFTER_COMMIT};
     uint8_t names[BUNDLE_NAME_COUNT];
     size_t count = list_bundles(drawing, UINT64_MAX, names);
     uint64_t turn = drawing->points++ == 0 ? drawing->request->seed : pcg_next(&drawing->pcg);
@@ -400,8 +400,8 @@ static int compare(const void *one, const void *other)
 {
     const struct chaos_fault *a = one, *b = other;
     int later = (a->from > b->from) - (a->from < b->from);
-    int elsewhere = (a->kind - b->kind) * BUNDLE_NAME_COUNT * SEAT_MOMENTS +
-                    (a->bundle - b->bundle) * SEAT_MOMENTS + (a->moment - b->moment);
+    int elsewhere = (a->kind - b->kind) * BUNDLE_NAME_COUNT * SHARED_MOMENTS +
+                    (a->bundle - b->bundle) * SHARED_MOMENTS + (a->moment - b->moment);
     return later != 0       ? later
            : elsewhere != 0 ? elsewhere
                             : (a->amount > b->amount) - (a->amount < b->amount);

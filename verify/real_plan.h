@@ -1,5 +1,5 @@
-/* What is to befall a run on PostgreSQL: drawn from its seed, within what the scenario allows; and
- * what befalls the simulated one, to be shown beside it. */
+/* The fault plan of a run on PostgreSQL, drawn from its seed within what the scenario allows; and the
+ * profile of simulated runs that it is drawn from. */
 #ifndef VERIFY_REAL_PLAN_H
 #define VERIFY_REAL_PLAN_H
 
@@ -17,7 +17,7 @@ struct real_profile {
     bool calm;                        /* (while it is made) */
     uint8_t unknown[RUN_ACTORS_MAX];  /* (while it is made) 1 + what each has no answer to */
     uint32_t transactions;            /* without faults */
-    bool serializable;                /* some are */
+    bool serializable;                /* some transaction is */
     uint64_t crashed[BUNDLE_NAME_COUNT][SWEEP_SIDES];
 };
 
@@ -34,10 +34,10 @@ struct real_plan_request {
     const struct run *run;
     const struct real_profile *profile;
     uint64_t seed;
-    uint32_t times;   /* how often the scenario's own jobs are done: its limits are for one time */
+    uint32_t times;   /* multiplies the scenario's jobs; its limits are for one time */
     int64_t claim_ms; /* how long a claim lasts */
-    bool ours;        /* the server may be harmed */
-    bool throughout;  /* faults are to fall until the work is over, with no quiet end */
+    bool ours;        /* faults may harm the server */
+    bool throughout;  /* faults are injected until no work is left, without a calm end */
 };
 
 /* The plan of a seed. False: no memory. */

@@ -1,5 +1,6 @@
 #include "verify/regressions.h"
 
+#include "reports/line.h"
 #include "verify/finding.h"
 #include "verify/one_run.h"
 
@@ -61,8 +62,8 @@ int regressions_replay(const char *verb, const struct builtin *files, size_t cou
     }
     schedule_free(&schedule);
     if (broken > 0) { /* a campaign's summary says how many there were */
-        artefacts_line(results, json_pack("{s:s, s:I, s:I}", "type", "regressions", "replayed",
-                                          (json_int_t)count, "broken", (json_int_t)broken));
+        artefacts_line(results,
+                       line_make(LINE_REGRESSIONS, line_replayed(count), line_broken(broken)));
     }
     if (results->echo == NULL) {
         printf("%zu regressions replayed: %s\n", count, broken == 0 ? "all hold" : "NOT ALL HOLD");

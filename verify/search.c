@@ -30,7 +30,7 @@ static void *help(void *context)
     return NULL;
 }
 
-/* Until every thread is done; meanwhile somebody may want to know how far it is, or stop it. */
+/* Waits for every thread, reports progress, and stops the search on an interrupt. */
 static void watch(struct helper *helpers, unsigned count, struct live *live, bool tells)
 {
     struct explore *explore = helpers[0].explore;

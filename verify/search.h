@@ -1,11 +1,10 @@
-/* An exhaustive search with as many threads as asked for: what `assay explore` and `assay bench
- * explore` have in common. */
+/* An exhaustive search with several threads, shared by `assay explore` and `assay bench explore`. */
 #ifndef VERIFY_SEARCH_H
 #define VERIFY_SEARCH_H
 
 #include "sim/explore.h"
 
-/* The search itself, with all its memory, is gone by then. */
+/* Outlives the search and its memory. */
 struct search_result {
     struct explore_report report; /* its path is freed by search_free */
     unsigned jobs;                /* threads that searched */
@@ -13,15 +12,15 @@ struct search_result {
     double seconds;
 };
 
-/* `tells`: says now and then how far it is (live.h). Ctrl-C ends the search as BOUNDED. False: no
+/* `tells`: reports progress (live.h). Ctrl-C ends the search as BOUNDED. False: no
  * memory. */
 bool search(const struct explore_plan *plan, bool tells, struct search_result *result);
 
-/* One thread, breadth first: a shortest way to a broken promise, or to plan->target. Whether
- * everything can rest is not asked. */
+/* One thread, breadth first: a shortest path to a broken promise, or to plan->target. Whether every
+ * state can reach quiescence is not checked. */
 bool search_way(const struct explore_plan *plan, struct search_result *result);
 
-/* The same, and where no promise is broken on any way, an ordinary search for the verdict. */
+/* The same; if no path breaks a promise, an ordinary search gives the verdict. */
 bool search_shortest(const struct explore_plan *plan, struct search_result *result);
 
 void search_free(struct search_result *result);

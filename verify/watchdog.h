@@ -1,11 +1,11 @@
-/* A watchdog of runs that hang: an engine that loops, so that a turn never ends. The clauses of
- * liveness judge a run that takes turns for ever; nobody would ever judge this one.
+/* A watchdog for runs that hang: an engine loops, so that a turn never ends. The liveness clauses
+ * judge a run that takes turns for ever, but never see the end of such a turn.
  *
- * It measures processor time, which stands still while a machine is busy with other things. A run
- * whose turn takes too much of it is told, with the line that repeats it, and ends the program with
- * status 2: the thread that loops cannot be stopped in another way.
+ * It measures processor time, which does not grow while the machine is busy with other programs. A
+ * turn that takes too much of it is reported with the line that repeats the run, and the program
+ * ends with status 2: a looping thread cannot be stopped in another way.
  *
- * (WD1) Only threads that asked for it are watched, and only while they are at a run. */
+ * (WD1) Only threads that called watchdog_enter are watched, and only during a run. */
 #ifndef VERIFY_WATCHDOG_H
 #define VERIFY_WATCHDOG_H
 

@@ -70,8 +70,8 @@ static int times(const char *text, const char *part)
     return count;
 }
 
-/* Each message closes its job. Whoever does so with literal commits acks it only afterwards, and
- * may be told before that all is over. */
+/* Each message closes its job. With literal commits a worker acks the message afterwards, and may be
+ * stopped before that. */
 Test(bench_real, workers_take_every_message_of_the_queue_through)
 {
     static const struct {

@@ -30,7 +30,7 @@ expect findings "$(field findings)" 0
 says '"gates":[]'
 whole=$(field digest) steps=$(field steps)
 
-# ---- the digest depends on the seeds and on nothing else ----
+# ---- the digest depends on the seeds and on nothing else (CW1) ----
 for jobs in 1 2 5; do
     run 0 campaign tree-3 --json --jobs $jobs
     expect "digest with $jobs jobs" "$(field digest)" "$whole"

@@ -65,7 +65,7 @@ checks=$((checks + 2))
 grep -q '"fired":{"crash-before-begin":' "$scratch/inbox/results.jsonl" || fail 'no faults for the report'
 grep -q '"crash_points":\[\["' "$scratch/inbox/results.jsonl" || fail 'no crash points for the report'
 run 0 real tree-3 --jobs 6 --workers 4 --time 2s --seeds 1 && says 'jobs/s'
-run 4 real tree-3 --gate && complains 'gate: activity: nobody was killed at'
+run 4 real tree-3 --gate && complains 'gate: activity: no worker was killed at'
 run 0 real legacy --seeds 2 && says 'every promise held'
 run 0 real legacy-replay --seeds 20 && says_like 'runs break LEG-(6|3), as expected'
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A server that --dsn names is somebody else's: nothing is dropped there that this process did not
+# A server that --dsn names is foreign: nothing is dropped there that this process did not
 # make, and what a killed one left is listed, and removed only when that is asked for.
 #
 # usage: dsn.sh ASSAY

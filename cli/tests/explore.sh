@@ -28,7 +28,7 @@ run 0 explore peer-3 --json && only_json && says '"type":"summary","verb":"explo
 states=$(field states) transitions=$(field transitions) ends=$(field end_digest)
 [ "$states" -gt 1000 ] && [ "$transitions" -gt "$states" ] ||
     fail "$last counts $states states and $transitions transitions"
-for jobs in 1 2 3; do # the same whoever counts
+for jobs in 1 2 3; do # the same with any number of threads
     run 0 explore peer-3 --json --jobs $jobs
     [ "$(field states) $(field transitions) $(field end_digest)" = "$states $transitions $ends" ] ||
         fail "$last counts otherwise"

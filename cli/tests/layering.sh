@@ -101,6 +101,12 @@ if grep -rnE '#include <openssl/' "$source" --include='*.[ch]' --exclude-dir=bui
     echo "libcrypto is used outside of cli/ and wire/tls.c"
     status=1
 fi
+# Result lines have the keys and kinds of reports/lines.def; junit.xml has a type of its own.
+if grep -rnE '"type"' "$source" --include='*.[ch]' --exclude-dir=build --exclude-dir=tests |
+    grep -vE "^$source/reports/(line.c|junit.c|format.h):"; then
+    echo "a line is written or read past reports/line.h"
+    status=1
+fi
 echo "$claims claims about what is visible, $refusals includes refused"
 [ $claims -gt 100 ] && [ $refusals -gt 20 ] || { echo "too few"; status=1; }
 exit $status

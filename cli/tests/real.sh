@@ -34,6 +34,7 @@ run 0 real tree-3 --no-faults --json && says '"type":"real"' && says '"commits":
 # ---- ledgers that start next to a ceiling: the server presets them, and the guards are met ----
 run 0 real ceilings ceilings-merged last-chance-merged legacy-ceilings --no-faults
 says 'legacy-ceilings: 1 run'
+# A preset adds what the scenario says: the ceiling is near, and a bug there is found (PS1).
 run 1 real ceilings --no-faults --sabotage no-ceiling && says 'breaks  ACL-43,'
 run 1 real legacy-ceilings --no-faults --sabotage legacy-ceiling-unchecked --seeds 8 && says 'breaks  LEG-5,'
 nothing_left

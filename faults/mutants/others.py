@@ -216,8 +216,8 @@ class Sql(OnServer):
              "real/stepper.c": "stepper", "real/driver.c": "chaos", "real/roles.c": "pipeline_pg",
              "real/history.c": "store_pg chaos", "real/views.c": "sql"}
     left_out = {"that start and end servers, processes and faults": "chaos*.c cluster*.c postmaster.c process.c "
-                "owner.c seat.c tree.c rival.c fates.c programs.c part.c parts.c",
-                "that make and remove schemas": "own_schema.c", "that only print": "beside.c",
+                "owner.c shared.c tree.c rival.c outcome_audit.c programs.c part.c parts.c",
+                "that make and remove schemas": "own_schema.c", "that only print": "row_diff.c",
                 "that stand in for a missing package": "missing.c"}
 
     def commands(self, base):

@@ -749,7 +749,7 @@ Test(sabotage, stale_writes_back_what_was_read_before_plus_the_amount)
     sabotage_primitives(&one, table);
     store_one(TABLE_JOB, JOB_COLUMNS, JOB, JOB_SEMAPHORE, 40);
     sabotage_ready(&one, &memory, &bundle, &store.rows);
-    store.cells[1 + JOB_SEMAPHORE] = 50; /* somebody else was faster */
+    store.cells[1 + JOB_SEMAPHORE] = 50; /* another worker was faster */
     sabotage_bundle(&one, &memory, actor_of(step2), &bundle);
     const int64_t *params = &bundle.params[bundle.calls[at].params];
     cr_expect_eq(bundle.calls[at].primitive, COPY);
@@ -793,7 +793,7 @@ Test(sabotage, stale_reads_the_cell_that_is_added_to_and_nothing_where_there_is_
     cr_expect_gt(on_each(SABOTAGE_STALE, expect_stale), 10);
 }
 
-/* Check, then insert: whoever was not there a moment ago is not asked for again. */
+/* Check, then insert: a row that was missing a moment ago is not asked for again. */
 Test(sabotage, look_first_trusts_an_insertion_to_what_it_saw_before)
 {
     const struct sabotage one = found("inbox-check-then-insert");

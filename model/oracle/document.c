@@ -83,3 +83,16 @@ int64_t document_number(const struct document *document, uint32_t node, int64_t 
     }
     return negative ? -number : number;
 }
+
+void document_check(const struct document *document)
+{
+    CHECK(document->count > 0 && document->nodes[0].kind == DOCUMENT_MAP); /* DO1 */
+    CHECK(document->nodes[0].next == DOCUMENT_NONE);                       /* DO1 */
+    for (uint32_t n = 0; n < document->count; n++) {
+        const struct document_node *node = &document->nodes[n];
+        CHECK(node->first == DOCUMENT_NONE || node->first == n + 1); /* DO2 */
+        CHECK(node->next == DOCUMENT_NONE || node->next > n);        /* DO2 */
+        CHECK(node->next < document->count);                         /* DO2 */
+        CHECK(node->kind != DOCUMENT_TEXT || node->first == DOCUMENT_NONE);
+    }
+}

@@ -49,6 +49,9 @@ bool document_is(const struct document *document, uint32_t node, const char *tex
 /* The node as a decimal number; `usual` of DOCUMENT_NONE. */
 int64_t document_number(const struct document *document, uint32_t node, int64_t usual);
 
+/* Asserts (DO1) and (DO2): a node comes before its children and its next sibling. */
+void document_check(const struct document *document);
+
 /* Whether two terminated texts are the same: an oracle has no library. */
 bool document_same(const char *one, const char *other);
 

@@ -190,6 +190,23 @@ static bool happens(const struct document *text, uint32_t faults, const char *ki
     return rate != DOCUMENT_NONE && document_text(text, rate)[0] != '0';
 }
 
+void expected_activity_check(const struct expected_activity *expected)
+{
+    uint32_t next = 1;
+    for (uint32_t n = 0; n < expected->nodes; n++) {
+        const struct expected_node *node = &expected->node[n];
+        CHECK(node->children == 0 || node->first == next); /* XA1 */
+        next += node->children;
+        CHECK(next <= expected->nodes); /* XA1 */
+        for (uint32_t c = node->first; c < (uint32_t)node->first + node->children; c++) {
+            bool is_first = c == node->first;
+            CHECK(expected->node[c].parent == n);                                        /* XA1 */
+            CHECK(is_first || expected->node[c - 1].answer <= expected->node[c].answer); /* XA1 */
+        }
+    }
+    CHECK(next == expected->nodes); /* XA1 */
+}
+
 void expected_activity_read(const struct document *scenario, struct expected_activity *expected)
 {
     struct reading reading = {.text = scenario, .expected = expected};
@@ -200,6 +217,7 @@ void expected_activity_read(const struct document *scenario, struct expected_act
         happens(scenario, faults, "answer") || happens(scenario, faults, "answer-changed");
     read_thresholds(scenario, expected);
     read_graph(&reading);
+    CHECK_ALL(expected_activity_check(expected));
 }
 
 /* ---- what must be ---------------------------------------------------------------------------- */

@@ -51,6 +51,9 @@ struct expected_spawn {
 
 void expected_activity_read(const struct document *scenario, struct expected_activity *expected);
 
+/* Asserts (XA1). */
+void expected_activity_check(const struct expected_activity *expected);
+
 /* What a node makes of its input: its closing answer's data, and its k-th pending answer's. */
 int64_t expected_activity_output(int64_t node, int64_t input);
 int64_t expected_activity_pending(int64_t node, int64_t input, int64_t k);

@@ -924,7 +924,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
         latch_breach(&told, CLAUSE_SEQ_20, "a seq moved after Stage1 had failed");
     }
     if (halted && counts(&told)) { /* all of it would be refused, with what it counted */
-        latch_breach(&told, CLAUSE_SEQ_20, "somebody went on after Stage1 had failed");
+        latch_breach(&told, CLAUSE_SEQ_20, "an actor went on after Stage1 had failed");
     }
     if (!halted && wrote && counted_in_all(&told, SEQ_TALLY_ILLEGAL) != 0) {
         latch_breach(&told, CLAUSE_SEQ_3, "an illegal move changed a seq");

@@ -5,7 +5,7 @@
  *         PROVES(CLAUSE_ACL_6);
  *         SETTLES(ERRATUM_ACL_18);
  *
- * The ids are checked by the compiler. To say so proves nothing: it is where somebody looks, and
+ * The ids are checked by the compiler. To say so proves nothing: it is where a reader looks, and
  * whom ./test --proofs asks. A clause of kind fmt, limit, golden or impl, and an erratum without a
  * planted bug, has a mutant of what implements it in faults/mutants/proofs.txt, and a test that
  * names it and fails with that mutant; only then it passes on the page that is signed.

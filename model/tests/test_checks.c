@@ -5,7 +5,10 @@
 #include "model/graph.h"
 #include "model/inbox.h"
 #include "model/key.h"
+#include "model/oracle/document.h"
+#include "model/oracle/expected_activity.h"
 #include "model/pipeline.h"
+#include "model/pipeline_trespass.h"
 #include "model/protocol.h"
 #include "model/reference/key_text.h"
 #include "model/reference/ledger.h"
@@ -251,7 +254,7 @@ Test(checks, of_bundles_and_outcomes_fire)
     EXPECT_FIRES(check_outcome, outcome_claims);
 }
 
-/* ---- actors: (N1), (N3), (FL1), (PI2), (PI3), (PR2) ------------------------------------------ */
+/* ---- actors: (N1), (N3), (FL1), (FL2), (PI2), (PI3), (PR2), (TP2) ---------------------------- */
 
 static const char *const worker_claims[] = {
     "worker->state < WORKER_STATE_COUNT",
@@ -309,6 +312,56 @@ static void check_flow(int which)
     flow_check(&worker);
 }
 
+static const char *const flow_bundle_claims[] = {
+    "!locks(op) || (c == 0 && !inserted)",
+    "!locks(op) || (c == 0 && !inserted)",
+    "!locks(op) || (op->table == first->table && op->key == first->key)",
+};
+
+/* A change of a flow, then what it publishes. */
+static void check_flow_bundle(int which)
+{
+    struct bundle bundle;
+    bundle_begin(&bundle, BUNDLE_FINISH_KEY);
+    if (which == 0) {
+        BUNDLE_CALL(&bundle, PRIMITIVE_RECORD_EVENT, CALL_PLAIN, 0, 1, 2, 3, 4, 5);
+    }
+    if (which == 2) { /* the activity's row, then its GUID's */
+        memset(bundle_append(&bundle, PRIMITIVE_ENTER_LEG2, CALL_REQUIRE, 0), 0,
+               PRIMITIVE_ENTER_LEG2_PARAMS * sizeof(int64_t));
+    }
+    BUNDLE_CALL(&bundle, PRIMITIVE_START_KEY, CALL_REQUIRE, 0, 1, 1, 9, -1);
+    if (which == 1) {
+        BUNDLE_CALL(&bundle, PRIMITIVE_PAUSE_KEY, CALL_REQUIRE, 0, 2, 1, -1);
+    }
+    flow_bundle_check(&bundle);
+}
+
+static const char *const trespass_claims[] = {
+    "after->trespass == 0 && !after->trespassed",
+    "aborted || same_request(before, after)",
+    "aborted || same_request(before, after)",
+    "aborted || before->tries == after->tries",
+};
+
+static void check_trespass(int which)
+{
+    const struct pipeline_worker before = {.state = PIPELINE_PHASE, .message = {1}, .trespass = 1};
+    struct pipeline_worker after = before;
+    struct outcome outcome = {.kind = OUTCOME_REFUSED, .refusal = REFUSED_FORBIDDEN};
+    after.trespass = 0;
+    switch (which) {
+    case 0: after.trespassed = true; break;
+    case 1: after.state = PIPELINE_READ; break;
+    case 2: after.message[1] = 1; break;
+    case 3: after.tries = 1; break;
+    }
+    pipeline_trespass_check(&before, &after, &outcome);
+    outcome.kind = OUTCOME_ABORTED; /* a lost connection is a try */
+    after.tries = 1;
+    pipeline_trespass_check(&before, &after, &outcome);
+}
+
 static const char *const pipeline_claims[] = {
     "worker->state <= PIPELINE_PUT_BACK",
     "worker->state == PIPELINE_IDLE ? worker->message[0] == 0 : is_sound(worker, rules)",
@@ -338,7 +391,70 @@ static void check_pipeline(int which)
 Test(checks, of_actors_fire)
 {
     EXPECT_FIRES(check_flow, flow_claims);
+    EXPECT_FIRES(check_flow_bundle, flow_bundle_claims);
+    EXPECT_FIRES(check_trespass, trespass_claims);
     EXPECT_FIRES(check_pipeline, pipeline_claims);
     EXPECT_FIRES(check_worker, worker_claims);
     EXPECT_FIRES(check_actor, actor_claims);
+}
+
+/* ---- what oracles read: (DO1), (DO2), (XA1) -------------------------------------------------- */
+
+static const char *const document_claims[] = {
+    "document->count > 0 && document->nodes[0].kind == DOCUMENT_MAP",
+    "document->nodes[0].next == DOCUMENT_NONE",
+    "node->first == DOCUMENT_NONE || node->first == n + 1",
+    "node->next == DOCUMENT_NONE || node->next > n",
+    "node->next < document->count",
+    "node->kind != DOCUMENT_TEXT || node->first == DOCUMENT_NONE",
+};
+
+/* A map of a list, which has a text, and a text. */
+static void check_document(int which)
+{
+    struct document_node nodes[] = {{.first = 1, .kind = DOCUMENT_MAP},
+                                    {.first = 2, .next = 3, .kind = DOCUMENT_LIST},
+                                    {.kind = DOCUMENT_TEXT},
+                                    {.kind = DOCUMENT_TEXT}};
+    struct document document = {.nodes = nodes, .count = 4};
+    switch (which) {
+    case 0: nodes[0].kind = DOCUMENT_LIST; break;
+    case 1: nodes[0].next = 1; break;
+    case 2: nodes[1].first = 3; break;
+    case 3: nodes[3].next = 2; break;
+    case 4: nodes[3].next = 4; break;
+    case 5: nodes[1].kind = DOCUMENT_TEXT; break;
+    }
+    document_check(&document);
+}
+
+static const char *const expected_claims[] = {
+    "node->children == 0 || node->first == next",
+    "next <= expected->nodes",
+    "expected->node[c].parent == n",
+    "is_first || expected->node[c - 1].answer <= expected->node[c].answer",
+    "next == expected->nodes",
+};
+
+/* The trigger has the children 1 and 2; 1 has the child 3. */
+static void check_expected(int which)
+{
+    static struct expected_activity expected;
+    expected = (struct expected_activity){
+        .nodes = 4,
+        .node = {{.first = 1, .children = 2}, {.first = 3, .children = 1}, {.answer = 1}, {.parent = 1}}};
+    switch (which) {
+    case 0: expected.node[1].first = 2; break;
+    case 1: expected.node[1].children = 2; break;
+    case 2: expected.node[3].parent = 2; break;
+    case 3: expected.node[1].answer = 2; break;
+    case 4: expected.nodes = 5; break;
+    }
+    expected_activity_check(&expected);
+}
+
+Test(checks, of_what_oracles_read_fire)
+{
+    EXPECT_FIRES(check_document, document_claims);
+    EXPECT_FIRES(check_expected, expected_claims);
 }

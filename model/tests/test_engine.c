@@ -454,7 +454,7 @@ Test(engine, an_extension_changes_nothing_but_how_long_the_claim_is_held)
         uint8_t tries;
     } cases[] = {
         {OUTCOME_COMMITTED, WORKER_STEP2, 99, 2},
-        {OUTCOME_REFUSED, WORKER_IDLE, 0, 0}, /* somebody else is at it */
+        {OUTCOME_REFUSED, WORKER_IDLE, 0, 0}, /* another worker is at it */
         {OUTCOME_ABORTED, WORKER_STEP2, TIMEOUT, 3},
         {OUTCOME_UNKNOWN, WORKER_STEP2, TIMEOUT, 3}, /* no read: nothing was done */
     };

@@ -384,7 +384,7 @@ Test(flow, a_message_is_acked_by_who_still_holds_it)
     worker_role()->take(&worker, &rules, &(struct outcome){.kind = OUTCOME_UNKNOWN});
     cr_expect_eq(next_of(&worker).name, BUNDLE_ACK, "again: the epoch tells");
     worker_role()->take(&worker, &rules, &(struct outcome){.kind = OUTCOME_REFUSED});
-    cr_expect(worker_role()->is_idle(&worker), "somebody else has it");
+    cr_expect(worker_role()->is_idle(&worker), "another worker has it");
 }
 
 Test(flow, from_the_claim_to_the_ack_every_commit_leads_one_step_on)

@@ -439,8 +439,8 @@ Test(key, a_blind_decrement_of_an_unused_position_borrows)
     cr_assert_eq(key_apply(key_of("99"), 2, KEY_CHANGE_START).outcome, KEY_REFUSED_POSITION);
 }
 
-/* Whoever reads the key again later, as after a crash, learns that the job is complete but not
- * that it is his to complete: only the change itself says so, so the tasks commit with it. */
+/* A later read of the key, as after a crash, shows that the job is complete but not which worker has
+ * to complete it. Only the change itself shows that, so the tasks commit with it. */
 Test(key, completion_shows_in_the_value_that_the_change_returned_and_nowhere_else)
 {
     PROVES(CLAUSE_KEY_10);

@@ -93,7 +93,7 @@ Test(oracle, reads_no_number_outside_15_digits)
     cr_expect(oracle_digits_read(number("999999999999999"), &digits));
 }
 
-/* A bug of whoever calls an oracle is a CHECK, not a verdict. */
+/* A bug in the caller of an oracle is a CHECK, not a verdict. */
 Test(oracle, refuses_a_position_below_1, .signal = SIGABRT)
 {
     oracle_digits_spell(&(struct oracle_digits){0}, 0, 3);
@@ -594,7 +594,7 @@ Test(oracle, catches_every_breach_of_the_contract)
          STEP(ALICE, HEARTBEAT, DISPATCHED, IN_FLIGHT, .owner = ALICE, .attempt = 1)},
         {CLAUSE_SEQ_19, "heartbeat that ends a run", RUNNING(0),
          STEP(ALICE, HEARTBEAT, IN_FLIGHT, SUCCESS, .event = true)},
-        {CLAUSE_SEQ_19, "heartbeat of somebody else", RUNNING(0),
+        {CLAUSE_SEQ_19, "heartbeat of another owner", RUNNING(0),
          STEP(BOB, HEARTBEAT, IN_FLIGHT, IN_FLIGHT, .owner = ALICE, .heartbeat_ms = 510)},
         {CLAUSE_SEQ_19, "heartbeat of an earlier run", RUNNING(1),
          STEP(ALICE, HEARTBEAT, IN_FLIGHT, IN_FLIGHT, .owner = ALICE, .attempt = 1,

@@ -278,7 +278,7 @@ Test(oracle_journal, a_run_is_reported_whose_work_was_done_once_under_its_token)
     begin_seq();
     cr_expect_eq(report(OWNER), CLAUSE_SEQ_22, "nobody did it");
     begin_seq();
-    cr_expect_eq(work(500, OWNER, 0), FINE, "of the run before, which somebody had");
+    cr_expect_eq(work(500, OWNER, 0), FINE, "of the run before, which was done");
     cr_expect_eq(work(500, OWNER, 0), CLAUSE_SEQ_22);
     cr_expect_eq(report(OWNER), CLAUSE_SEQ_22, "not of this run");
     begin_seq();

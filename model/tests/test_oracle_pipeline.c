@@ -845,7 +845,7 @@ Test(oracle_pipeline, a_cut_that_could_be_made_is_not_dropped_unless_it_is_asked
     expect(FINE, "there is no such decision");
     request(3, PHASE_REVIEW, 100, 100 + REVIEW_OF + 1);
     ack_after(4, PHASE_CUT, 100 + SET_OF + 1, 100 + REVIEW_OF + 1, 0);
-    expect(FINE, "whoever decided asks for it when its request is acked");
+    expect(FINE, "the decision asks for it when its request is acked");
 }
 
 Test(oracle_pipeline, a_cut_that_waits_for_a_blocker_is_stopped_rightly)

@@ -127,7 +127,7 @@ static void act(const struct act_step *step)
     case ACK:
         drop(TABLE_MESSAGE, 7);
         break;
-    case STOLEN: /* by somebody else, who is not told of */
+    case STOLEN: /* by another client, which is not told of */
         claim(7, step->at);
         hand.count = 0;
         break;

@@ -526,7 +526,7 @@ Test(pipeline, reading_is_retried_and_given_up_as_a_phase_is)
     cr_expect_eq(ACTOR_IS(&actor, pipeline_worker)->state, PIPELINE_PUT_BACK);
 }
 
-Test(pipeline, handing_on_ends_when_it_is_done_or_somebody_elses_or_hopeless)
+Test(pipeline, handing_on_ends_when_it_is_done_or_another_workers_or_hopeless)
 {
     static const enum outcome_kind ends[] = {OUTCOME_COMMITTED, OUTCOME_REFUSED};
     for (size_t i = 0; i < COUNT(ends); i++) {

@@ -106,6 +106,25 @@ static void operands_exist(const struct primitive *primitive, int at)
     }
 }
 
+/* Weights, ceilings and digits come with the call; a constant is 0, 1, -1, the clock or null. (PM4) */
+static void look_for_digits(const struct primitive *primitive, int at)
+{
+    const struct op *op = &primitive->ops[at];
+    bool weighs = op->test == TEST_BELOW || op->test == TEST_MARKED || op->test == TEST_UNMARKED ||
+                  op->test == TEST_DIGIT || op->test == TEST_RESUMABLE || op->test == TEST_STUCK;
+    bool counts = op->a != OPERAND_ONE &&
+                  (op->test == TEST_BELOW || op->test == TEST_RESUMABLE || op->test == TEST_STUCK);
+    cr_expect(!weighs || op->a >= OPERAND_PARAM || op->a == OPERAND_ONE /* the whole cell */,
+              "%s, operation %d: a weight", primitive->name, at);
+    cr_expect(!counts || (op->b >= OPERAND_PARAM && op->c >= OPERAND_PARAM),
+              "%s, operation %d: a ceiling", primitive->name, at);
+}
+
+Test(primitive, knows_no_digit)
+{
+    visit(look_for_digits);
+}
+
 Test(primitive, operands_are_parameters_that_there_are_and_values_given_before)
 {
     visit(operands_exist);
@@ -188,7 +207,7 @@ Test(primitive, a_miss_that_can_refuse_says_why)
     visit(says_why);
 }
 
-/* (PM2): whoever was too late learns where things stand. */
+/* (PM2): a call that came too late learns the state. */
 Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
 {
     SETTLES(ERRATUM_ACL_26);

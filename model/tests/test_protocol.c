@@ -1,5 +1,6 @@
 /* The seam: that every protocol is complete, and what its usual roles do. */
 #include "model/inbox.h"
+#include "model/primitive.h"
 #include "model/protocol.h"
 #include "model/tests/rules.h"
 
@@ -50,12 +51,67 @@ Test(protocol, every_table_has_a_name_of_its_own_and_columns_that_have_names)
         cr_assert_not_null(table->name, "table %d is not described", t);
         cr_expect_leq(strlen(table->name), 15U, "%s", table->name);
         for (uint32_t c = 0; c < table->columns; c++) {
-            cr_expect_not_null(table->column_names[c], "%s, column %u", table->name, c);
+            cr_expect_not_null(table->column[c].name, "%s, column %u", table->name, c);
         }
         for (int other = 0; other < t; other++) {
             cr_expect_str_neq(table->name, table_get((enum row_table)other)->name);
         }
     }
+}
+
+Test(protocol, a_kind_of_column_has_what_it_needs) /* TD1 */
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct table *table = table_get((enum row_table)t);
+        for (int c = 0; c < (int)table->columns; c++) {
+            const struct column *column = table_column((enum row_table)t, c);
+            bool refers = column->kind == COLUMN_REF && column->of < TABLE_COUNT;
+            bool digits = column->kind == COLUMN_LEDGER && column->of < DIGITS_KINDS;
+            cr_expect(refers || digits || column->of == 0, "%s.%s", table->name, column->name);
+            cr_expect_eq(column->kind == COLUMN_ENUM, column->name_count > 0, "%s.%s", table->name,
+                         column->name);
+            cr_expect_eq(column->kind == COLUMN_TIME,
+                         (table_times((enum row_table)t) >> c & 1) != 0, "%s.%s", table->name,
+                         column->name);
+        }
+    }
+}
+
+Test(protocol, a_foreign_key_is_a_reference_to_its_parent) /* TD2 */
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        const struct foreign_key *key = &primitive_foreign_keys[t];
+        const struct column *column = table_column((enum row_table)t, key->column);
+        cr_expect(!key->there || (column->kind == COLUMN_REF && column->of == key->parent), "%s",
+                  table_get((enum row_table)t)->name);
+    }
+}
+
+Test(protocol, owners_of_rows_lead_to_a_row_with_a_name_of_its_own) /* TD3 */
+{
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        enum row_table table = (enum row_table)t;
+        int steps = table_words(table)->called == NULL ? TABLE_COUNT : 0;
+        for (; steps < TABLE_COUNT && table_words(table)->owner != ROW_ITSELF; steps++) {
+            const struct column *owner = table_column(table, table_words(table)->owner);
+            cr_assert_eq(owner->kind, COLUMN_REF, "%s", table_get(table)->name);
+            table = (enum row_table)owner->of;
+            cr_assert_not_null(table_words(table)->called, "%s", table_get(table)->name);
+        }
+        cr_expect(steps < TABLE_COUNT || table_words((enum row_table)t)->called == NULL, "%s",
+                  table_get((enum row_table)t)->name);
+    }
+}
+
+Test(protocol, a_value_without_a_name_has_none)
+{
+    const struct column *state = table_column(TABLE_JOB, JOB_STATE);
+    const struct column *kind = table_column(TABLE_ENTRY, ENTRY_KIND);
+    cr_expect_str_eq(column_value_name(state, JOB_COMPLETE), "complete");
+    cr_expect_null(column_value_name(state, 2));
+    cr_expect_null(column_value_name(state, -1));
+    cr_expect_null(column_value_name(kind, 0), "a gap in the enum");
+    cr_expect_null(column_value_name(table_column(TABLE_JOB, JOB_SEMAPHORE), 0));
 }
 
 static struct rules inbox = {

@@ -249,7 +249,7 @@ Test(seq_durable, who_looks_does_what_its_role_does_with_what_it_sees)
     SETTLES(ERRATUM_SEQ_8);
     static const struct {
         enum seq_role role;
-        uint32_t place; /* of 5 from seq 1 on; seq 5 is the one that somebody wants cancelled */
+        uint32_t place; /* of 5 from seq 1 on; seq 5 is the one to be cancelled */
         enum seq_state state;
         int64_t heartbeat, asked;
         enum bundle_name then; /* at t=100 */
@@ -352,7 +352,7 @@ Test(seq_durable, an_illegal_move_is_one_transaction_that_asks_the_contract_with
     cr_expect_eq(next(), BUNDLE_SEQ_LOOK, "nothing is remembered");
 }
 
-Test(seq_durable, whoever_is_told_that_stage1_has_failed_stops_and_remembers_nothing)
+Test(seq_durable, an_actor_that_learns_that_stage1_has_failed_stops_and_remembers_nothing)
 {
     PROVES(CLAUSE_SEQ_20);
     holds(0);
@@ -640,7 +640,7 @@ Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
         late(0, result);
         cr_assert_eq(tell(), FINE);
     }
-    stale(SEQ_DISPATCHED); /* somebody else wanted it, too */
+    stale(SEQ_DISPATCHED); /* another actor wanted it, too */
     cr_assert_eq(tell(), FINE);
     move(SEQ_FAIL);
     revoke(71);

@@ -408,7 +408,7 @@ static void *race_to_halt(void *argument)
             seq_order(arena->ledgers[round], racer->id, SEQ_COMMITTED, racer->id, at(racer->id));
         expect(arena, result.verdict == SEQ_FATAL || result.verdict == SEQ_HALTED);
         atomic_fetch_add(&arena->winners, result.verdict == SEQ_FATAL);
-        /* Whoever was told that the ledger is halted can read why, at once and whole. */
+        /* A thread that learns that the ledger is halted can read why, at once and whole. */
         expect(arena, seq_halted(arena->ledgers[round], &report));
         expect(arena, report.seq == report.by && report.by >= 1);
         expect(arena, report.wall_ms == at(report.by).wall_ms);

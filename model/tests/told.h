@@ -152,7 +152,7 @@ static inline void do_claim(struct told *told, int64_t message)
     set(told, TABLE_MESSAGE, message, MESSAGE_VISIBLE_AT, 50);
 }
 
-/* Claims the message in the same commit, unless somebody did before. */
+/* Claims the message in the same commit, unless it is claimed already. */
 static inline void do_ack(struct told *told, int64_t message)
 {
     if (get(told, TABLE_MESSAGE, message, MESSAGE_EPOCH) == 0) {

@@ -3,7 +3,7 @@
 #ifndef REAL_TESTS_PAIR_H
 #define REAL_TESTS_PAIR_H
 
-#include "real/beside.h"
+#include "real/row_diff.h"
 #include "real/schema.h"
 #include "real/store.h"
 #include "real/text.h"
@@ -87,13 +87,13 @@ static inline void pair_execute(struct pair *both, const struct bundle *bundle,
 static inline void pair_rows(struct pair *both)
 {
     for (int t = 0; t < TABLE_COUNT && !pair_differs(both); t++) {
-        struct beside beside = {.rows = both->rows, .table = (enum row_table)t};
-        if (!store_pg_rows(both->store, beside.table, beside_row, &beside)) {
+        struct row_diff diff = {.rows = both->rows, .table = (enum row_table)t};
+        if (!store_pg_rows(both->store, diff.table, row_diff_row, &diff)) {
             snprintf(both->difference, sizeof both->difference, "%s",
                      store_pg_why_not(both->store));
-        } else if (!beside_is_same(&beside)) {
+        } else if (!row_diff_is_same(&diff)) {
             snprintf(both->difference, sizeof both->difference, "after bundle %u: %s",
-                     both->bundles, beside.difference);
+                     both->bundles, diff.difference);
         }
     }
 }
@@ -102,9 +102,9 @@ static inline void pair_rows(struct pair *both)
  * it is nobody's bundle. */
 static inline void pair_copy_row(struct pair *both, enum row_table table, uint32_t slot)
 {
-    char script[BESIDE_ROW_SIZE];
+    char script[ROW_DIFF_TEXT_SIZE];
     struct text text = text_begin(script, sizeof script);
-    beside_copy(&text, PAIR_SCHEMA, both->rows, table, slot);
+    row_diff_copy(&text, PAIR_SCHEMA, both->rows, table, slot);
     if (!store_pg_run(both->store, script)) {
         snprintf(both->difference, sizeof both->difference, "%s", store_pg_why_not(both->store));
     }

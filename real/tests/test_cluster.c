@@ -192,6 +192,7 @@ static void write_postmaster_pid(const char *folder, pid_t pid)
 
 /* ---- a cluster's life ----------------------------------------------------------------------- */
 
+/* (C1) */
 Test(cluster, it_starts_answers_and_leaves_nothing)
 {
     need_postgresql();
@@ -208,6 +209,7 @@ Test(cluster, it_starts_answers_and_leaves_nothing)
     cr_assert(cluster_close(&cluster, &fault), "closing twice is allowed");
 }
 
+/* (C5) */
 Test(cluster, settings_are_as_asked)
 {
     static const struct {
@@ -244,6 +246,7 @@ Test(cluster, fsync_is_an_option)
     says(&cluster, "show fsync", "on");
 }
 
+/* (C3) */
 Test(cluster, two_at_once_do_not_meet)
 {
     static struct cluster other;
@@ -308,6 +311,7 @@ Test(cluster, a_crash_takes_every_process_and_closing_takes_its_memory)
     cr_assert_eq(count_entries(scratch, CLUSTER_PREFIX), 0);
 }
 
+/* (C6) */
 Test(cluster, all_connections_are_free_after_a_start)
 {
     need_postgresql();
@@ -351,6 +355,7 @@ Test(cluster, root_never_serves)
     cr_assert(status.st_uid == uid && (status.st_mode & 0777) == 0700, "others are kept out");
 }
 
+/* (K3) */
 Test(cluster, an_ordinary_user_serves_as_itself_and_needs_no_cache_folder)
 {
     need_postgresql();
@@ -373,6 +378,7 @@ Test(cluster, an_ordinary_user_serves_as_itself_and_needs_no_cache_folder)
 
 /* ---- the template --------------------------------------------------------------------------- */
 
+/* (K1) */
 Test(cluster, several_that_make_the_template_at_once_agree_on_one)
 {
     pid_t makers[2];
@@ -523,6 +529,7 @@ Test(cluster, a_server_that_outlives_its_owner_is_ended_by_the_next_start)
     says(&cluster, "select 1", "1");
 }
 
+/* (M2) */
 Test(cluster, memory_of_a_killed_server_is_swept)
 {
     struct cluster dead;
@@ -537,6 +544,7 @@ Test(cluster, memory_of_a_killed_server_is_swept)
     cr_assert_eq(count_entries(scratch, ""), 0);
 }
 
+/* (O1), (O3) */
 Test(cluster, only_folders_of_a_gone_owner_are_leftovers)
 {
     struct process_state self;
@@ -607,6 +615,7 @@ Test(cluster, a_dead_owner_that_nobody_reaped_is_gone)
     waitpid(zombie, NULL, 0);
 }
 
+/* (O2) */
 Test(cluster, folders_of_others_and_links_are_left_alone)
 {
     char target[96];
@@ -624,6 +633,7 @@ Test(cluster, folders_of_others_and_links_are_left_alone)
     cr_assert(exists(link) && exists(target));
 }
 
+/* (C2), (P1) */
 Test(cluster, a_stranger_with_the_servers_pid_is_not_signalled)
 {
     const char *folder = make_leftover("stranger", "99999999 1 pid:[1]\n");
@@ -641,6 +651,7 @@ Test(cluster, a_stranger_with_the_servers_pid_is_not_signalled)
     waitpid(stranger, NULL, 0);
 }
 
+/* (M1) */
 Test(cluster, a_server_of_another_folder_is_not_signalled)
 {
     need_postgresql();
@@ -683,4 +694,83 @@ Test(cluster, kept_it_goes_on_after_its_owner)
     cr_assert_eq(shell(end), 0, "%s", end);
     cr_assert(!process_lives(kept.server.pid));
     cr_assert_eq(count_entries(scratch, CLUSTER_PREFIX), 0);
+}
+
+/* ---- trees ---------------------------------------------------------------------------------- */
+
+/* (T2), (T3) */
+Test(cluster, a_tree_is_copied_only_if_it_is_folders_and_files_and_one_that_is_gone_is_removed)
+{
+    char from[80], to[80], odd[100];
+    snprintf(from, sizeof from, "%s/from", scratch);
+    snprintf(to, sizeof to, "%s/to", scratch);
+    snprintf(odd, sizeof odd, "%s/odd", from);
+    cr_assert(mkdir(from, 0700) == 0 && mkdir(to, 0700) == 0);
+    cr_expect(tree_copy(from, to, geteuid(), getegid()));
+    cr_assert_eq(mkfifo(odd, 0600), 0);
+    cr_expect_not(tree_copy(from, to, geteuid(), getegid()), "a pipe");
+    cr_assert(unlink(odd) == 0 && symlink("/etc/passwd", odd) == 0);
+    cr_expect_not(tree_copy(from, to, geteuid(), getegid()), "a link");
+    cr_expect_eq(count_entries(to, ""), 0, "nothing of either is there");
+    cr_expect(tree_remove(from));
+    cr_expect(tree_remove(from), "it is gone already");
+}
+
+/* ---- templates and programs ----------------------------------------------------------------- */
+
+/* (K2) */
+Test(cluster, a_template_of_another_user_is_not_used)
+{
+    char cache[80], path[160], copied[160];
+    need_postgresql();
+    if (geteuid() != 0) {
+        tear_down();
+        cr_skip_test("only root can give a folder to another user");
+    }
+    snprintf(cache, sizeof cache, "%s/cache", scratch);
+    options.cache = cache;
+    start(&cluster);
+    snprintf(path, sizeof path, "%s/postgresql-%s-1", cache, cluster.version);
+    cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+    cr_assert(exists(path), "%s", path);
+    char line[400];
+    snprintf(line, sizeof line, "touch %s/data/of-the-template", path);
+    cr_assert_eq(shell(line), 0);
+    for (int others = 0; others < 2; others++) {
+        cr_assert_eq(lchown(path, others ? 65534 : 0, (gid_t)-1), 0);
+        start(&cluster);
+        snprintf(copied, sizeof copied, "%s/of-the-template", cluster.data);
+        cr_expect_eq(exists(copied), !others, "%s", others ? "another user's" : "our own");
+        cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+    }
+}
+
+/* What the program says of itself, a line each. */
+#define ABOUT_ITSELF                                                                               \
+    "pwd; ls /proc/$$/fd; grep SigBlk /proc/$$/status; "                                           \
+    "echo terminal $(cut -d' ' -f7 /proc/$$/stat); echo secret $ASSAY_TEST_SECRET"
+
+/* (P2) */
+Test(cluster, a_started_program_inherits_nothing_of_ours)
+{
+    static char text[1024];
+    char output[100];
+    const char *const arguments[] = {"/bin/sh", "-c", ABOUT_ITSELF, NULL};
+    struct process_user user;
+    sigset_t blocked;
+    cr_assert(process_user_find(&user, &fault), "%s", fault.text);
+    snprintf(output, sizeof output, "%s/output", scratch);
+    const struct process_plan plan = {
+        .arguments = arguments, .user = &user, .output = output, .when_orphaned = SIGKILL};
+    setenv("ASSAY_TEST_SECRET", "known", 1);
+    cr_assert_eq(dup2(STDERR_FILENO, 57), 57); /* open, and not closed by an exec */
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
+    cr_expect(process_run(&plan, 60000, &fault), "%s", fault.text);
+    FILE *file = fopen(output, "r");
+    cr_assert_not_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    cr_expect_str_eq(text, "/\n0\n1\n2\nSigBlk:\t0000000000000000\nterminal 0\nsecret\n");
 }

@@ -1,4 +1,4 @@
-/* Schemas on a server that may be somebody else's: what is dropped, and what is never touched. */
+/* Schemas on a server that may be foreign: what is dropped, and what is never touched. */
 #include "model/pipeline.h"
 #include "model/protocol.h"
 #include "real/own_schema.h"
@@ -104,6 +104,7 @@ static bool removes(const char *schema)
 
 /* ---- its own --------------------------------------------------------------------------------- */
 
+/* (OS1) */
 Test(own_schema, is_made_and_dropped_and_two_are_never_the_same)
 {
     struct own_schema one, other;
@@ -117,6 +118,7 @@ Test(own_schema, is_made_and_dropped_and_two_are_never_the_same)
     cr_expect_not(is_there(other.name));
 }
 
+/* (OS2) */
 Test(own_schema, that_could_not_be_made_is_not_dropped)
 {
     struct own_schema own;
@@ -133,6 +135,7 @@ Test(own_schema, that_could_not_be_made_is_not_dropped)
     run("DROP SCHEMA precious; DROP ROLE poor");
 }
 
+/* (OS3) */
 Test(own_schema, is_left_without_a_mark_if_it_is_to_be_kept)
 {
     struct own_schema own;
@@ -211,7 +214,7 @@ Test(own_schema, is_removed_only_if_it_carries_its_own_mark_and_its_maker_is_gon
     }
 }
 
-/* The maker's own connection was cut, one of its workers' was not. */
+/* The maker's own connection was cut, one of its workers' was not. (OS4) */
 Test(own_schema, whose_worker_is_connected_is_held)
 {
     struct own_schema own;
@@ -227,6 +230,7 @@ Test(own_schema, whose_worker_is_connected_is_held)
     cr_expect(removes(own.name));
 }
 
+/* (OS5) */
 Test(own_schema, is_removed_once_by_two_who_clean_up)
 {
     struct own_schema own;
@@ -243,6 +247,7 @@ Test(own_schema, is_removed_once_by_two_who_clean_up)
     cr_expect_not(removes(own.name), "it is gone");
 }
 
+/* (H1) */
 Test(own_schema, goes_with_the_roles_that_were_made_for_it_and_no_others)
 {
     struct own_schema own;

@@ -20,7 +20,7 @@
 
 static struct store_pg *owner;
 static struct roles roles;
-static struct seat_page *page;
+static struct shared_page *page;
 
 static uint64_t tables(void)
 {
@@ -79,7 +79,7 @@ static void make(void)
                                                      .primitive_count = PRIMITIVE_COUNT},
                           &problem);
     cr_assert_not_null(owner, "%s", problem.text);
-    page = seat_page_make();
+    page = shared_page_make();
     cr_assert_not_null(page);
     await_connections(PRINCIPAL_EXEC, 0);
     await_connections(PRINCIPAL_VERIFY, 0);
@@ -95,7 +95,7 @@ static void unmake(void)
     cr_expect(store_pg_drop_roles(server_dsn(), &roles, &problem), "%s", problem.text);
     cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%'"), 0);
     store_pg_close(owner);
-    seat_page_free(page);
+    shared_page_free(page);
 }
 
 TestSuite(pipeline_pg, .init = make, .fini = unmake, .timeout = 60);
@@ -129,7 +129,7 @@ static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
                             .page = page,
                             .sabotage = sabotage,
                             .give_up_at = driver_now() + ms};
-    seat_page_begin(page, &rules);
+    shared_page_begin(page, &rules);
     enum driver_end end = driver_act(&driver, 0, &problem);
     if (end == DRIVER_QUIET) {
         page->clients_left--;
@@ -160,7 +160,8 @@ Test(pipeline_pg, the_phases_run_with_the_grants_of_the_matrix)
     expect_done();
 }
 
-/* Whoever has no place waits for one, and no try is counted: nothing is given up or put back. */
+/* A principal without a connection waits for one, and no try is counted: nothing is given up or put
+ * back. */
 Test(pipeline_pg, who_finds_no_connection_waits_for_one)
 {
     PROVES(CLAUSE_CUT_12, CLAUSE_CUT_18);
@@ -194,15 +195,15 @@ Test(pipeline_pg, who_is_turned_away_by_its_own_limit_is_no_victim)
     struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
     bundle_begin(&bundle, BUNDLE_READ);
     bundle.principal = PRINCIPAL_EXEC;
-    seat_page_begin(page, &rules);
-    page->seats[0].holds = true;
+    shared_page_begin(page, &rules);
+    page->actors[0].holds = true;
     for (unsigned long crowd = 0; crowd <= 1; crowd++) {
         page->crowd = crowd == 1;
-        page->seats[0].crowded = false;
-        cr_assert(seat_execute(page, 0, third, &bundle, 1, &outcome));
+        page->actors[0].crowded = false;
+        cr_assert(shared_execute(page, 0, third, &bundle, 1, &outcome));
         cr_expect_eq(outcome.aborted, ABORT_CONNECTIONS);
         cr_expect_eq(page->turned_away, 1UL);
-        cr_expect_eq(page->seats[0].aborted[ABORT_CONNECTIONS], crowd);
+        cr_expect_eq(page->actors[0].aborted[ABORT_CONNECTIONS], crowd);
     }
     store_pg_close(first);
     store_pg_close(second);
@@ -537,7 +538,7 @@ Test(pipeline_pg, a_session_that_is_ended_is_57P01_and_tried_again)
 }
 
 /* A bundle leaves in one flight and is never idle inside: what is, is a transaction that was begun
- * and left. The server ends it, and whoever comes back finds that out before anything is sent. */
+ * and left. The server ends it, and its client learns that before anything is sent. */
 Test(pipeline_pg, a_transaction_that_is_left_idle_is_ended_and_the_phase_tried_again)
 {
     PROVES(CLAUSE_CUT_12);
@@ -743,6 +744,7 @@ Test(pipeline_pg, the_schema_as_made_has_no_check_no_trigger_and_no_default)
         8, "of their references, those that are keys");
 }
 
+/* (G5) */
 Test(pipeline_pg, a_second_begin_on_an_open_transaction_is_an_error_and_the_first_goes_on)
 {
     PROVES(CLAUSE_CUT_3, CLAUSE_CUT_4);

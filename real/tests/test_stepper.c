@@ -730,6 +730,7 @@ Test(stepper, a_serializable_wait_for_an_advisory_lock_ends_in_stale_reads)
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
+/* (S2) */
 Test(stepper, statements_that_do_not_wait_go_on_beside_those_that_do)
 {
     plan(0, ADD, 1, 5);
@@ -811,6 +812,7 @@ Test(stepper, rows_are_locked_as_strongly_as_postgresql_says)
 
 /* ---- deadlocks ------------------------------------------------------------------------------- */
 
+/* (S5) */
 Test(stepper, of_two_that_wait_for_each_other_one_is_aborted_and_the_other_goes_on)
 {
     for (unsigned c = 0; c < 2; c++) {

@@ -519,6 +519,7 @@ static void agree_on_runs(enum sql_form form, const char *what, uint64_t seeds)
     store_pg_close(follower.both.store);
 }
 
+/* (G2) */
 Test(store_pg, the_engines_bundles_do_the_same_on_both_sides)
 {
     PROVES(CLAUSE_ACL_2);
@@ -779,7 +780,7 @@ static void stronger_lock(void *context, const struct primitive *primitive, enum
 }
 
 /* Why rows that stay are locked FOR NO KEY UPDATE (Q4): all rows are locked in the one order, and
- * yet the share lock of a foreign key meets a row lock that is too strong. */
+ * yet the share lock of a foreign key meets a row lock that is too strong. (Q3) */
 Test(store_pg, rows_locked_for_update_let_a_cycle_deadlock_in_spite_of_the_order)
 {
     SETTLES(ERRATUM_ACL_28);
@@ -852,6 +853,7 @@ static void kill_backend(struct store_pg *store, int backend)
     cr_assert_eq(ask(store, query), 1);
 }
 
+/* (X3) */
 Test(store_pg, a_bundle_whose_answer_nobody_heard_is_unknown_and_may_have_committed)
 {
     SETTLES(ERRATUM_ACL_13);
@@ -954,6 +956,23 @@ Test(store_pg, two_bundles_that_lock_each_other_out_end_with_one_deadlock)
     cr_expect_eq(outcomes[1 - victim].kind, OUTCOME_COMMITTED);
     store_pg_close(holder);
     store_pg_close(watcher);
+}
+
+/* (H3) */
+Test(store_pg, a_schema_that_is_there_is_not_made_again_and_stays_as_it_was)
+{
+    struct store_pg_problem problem;
+    int64_t kept = 0;
+    struct store_pg *store = open_with(SQL_WHOLE, NULL, NULL);
+    cr_assert(store_pg_run(store, "COMMENT ON SCHEMA " PAIR_SCHEMA " IS 'as it was'"));
+    cr_expect_not(store_pg_make_schema(server_dsn(), PAIR_SCHEMA, UINT64_MAX, &problem));
+    cr_expect_not_null(strstr(problem.text, PAIR_SCHEMA), "%s", problem.text);
+    cr_expect(store_pg_ask(store,
+                           "SELECT (obj_description('" PAIR_SCHEMA
+                           "'::regnamespace) = 'as it was')::int::bigint",
+                           &kept));
+    cr_expect_eq(kept, 1);
+    store_pg_close(store);
 }
 
 Test(store_pg, what_the_server_does_not_know_is_told_in_one_line)

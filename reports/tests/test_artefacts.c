@@ -1,4 +1,4 @@
-/* The folder of a run, and what is in it whenever somebody looks. */
+/* The folder of a run, and what is in it at every moment. */
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "reports/artefacts.h"
 
@@ -57,6 +57,7 @@ static void open_begun(const char *where)
     artefacts_line(&artefacts, json_pack("{s:s, s:s}", "type", "begin", "verb", "test"));
 }
 
+/* (AF1) */
 Test(artefacts, a_results_file_is_there_from_the_beginning)
 {
     cr_assert(artefacts_open(&artefacts, folder, NULL));
@@ -108,6 +109,7 @@ Test(artefacts, a_peek_is_written_and_not_kept)
     free(lines);
 }
 
+/* (AF2) */
 Test(artefacts, a_finding_is_there_whole_or_not_at_all)
 {
     open_begun(folder);
@@ -219,6 +221,7 @@ static size_t count_drawn(const json_t *findings, const char *kind)
     return count;
 }
 
+/* (SC1), (SC2) */
 Test(artefacts, the_page_is_small_and_full_schedules_go_first)
 {
     static const struct {

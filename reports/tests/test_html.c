@@ -35,6 +35,7 @@ static size_t count_of(const char *text, const char *word)
     return count;
 }
 
+/* (HT1) */
 Test(html, data_stay_data)
 {
     static const struct {

@@ -16,6 +16,22 @@ static void read_key(const char *text, struct expected_key *expected)
     document_free(&document);
 }
 
+/* A function of the text: whatever was read into it before leaves no trace. (EX1) */
+Test(expected, is_the_same_whatever_was_read_before)
+{
+    static const char *const texts[] = {
+        "cases: 3\nflows: {f: {a: [{to: b, when: [1]}], b: {errors: [2]}}}",
+        "flows: {a-long-name: {x: [y, z], y: [w], z: [w]}}"};
+    static struct expected_key fresh, used;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        memset(&fresh, 0, sizeof fresh);
+        read_key(texts[i], &fresh);
+        read_key(texts[1 - i], &used);
+        read_key(texts[i], &used);
+        cr_expect_arr_eq(&used, &fresh, sizeof fresh, "text %zu", i);
+    }
+}
+
 /* ---- key ------------------------------------------------------------------------------------- */
 
 /* The specification's flow: quick => brown => fox => (jumped|(slept => ate)). */

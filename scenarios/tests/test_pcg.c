@@ -226,7 +226,7 @@ Test(pcg, chance_takes_what_one_draw_below_takes_whatever_the_numerator)
 
 /* ---- streams (PG2, PG6) ---------------------------------------------------------------------- */
 
-/* Whoever changes these numbers changes every recorded run: raise PCG_VERSION. */
+/* A change of these numbers changes every recorded run: raise PCG_VERSION. */
 Test(pcg, streams_of_version_1_are_pinned)
 {
     static const struct {

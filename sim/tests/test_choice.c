@@ -479,7 +479,7 @@ Test(choice, a_bug_of_depth_d_is_met_at_least_as_often_as_the_bound_says)
     cr_expect_lt(by_chance[1] * TOYS, SEEDS / 20, "random has no such bound: %d", by_chance[1]);
 }
 
-Test(choice, whoever_takes_a_drawn_turn_falls_below_all_others)
+Test(choice, the_actor_that_takes_a_change_point_falls_below_all_others)
 {
     int falls = 0;
     for (uint64_t seed = 0; seed < 500; seed++) {

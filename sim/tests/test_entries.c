@@ -596,7 +596,7 @@ Test(entries, a_worker_at_a_ceiling_escalates_if_something_is_owed_and_acks_if_n
     }
 }
 
-/* Between the refusal and the escalation somebody else did what was owed: the escalation sees it in
+/* Between the refusal and the escalation another worker did what was owed: the escalation sees it in
  * its own transaction, and the message is entered again and acked (E-ACL-31). */
 Test(entries, what_was_done_meanwhile_is_not_given_up)
 {

@@ -365,7 +365,7 @@ Test(explore, reductions_change_no_answer_when_more_goes_wrong)
     cr_expect_gt(compare_all(both, all_sets, 1, false), 10 / NAMED_STRIDE);
 }
 
-/* Somebody dies twice, a message comes twice twice, a third worker is there. */
+/* Two crashes, two duplicates, a third worker. */
 Test(explore, reductions_change_no_answer_when_the_same_goes_wrong_again)
 {
     static const struct walk_bounds deaths = {.crashes = 2}, copies = {.duplicates = 2};
@@ -500,7 +500,7 @@ static bool is_noticed(enum explore_bug bug)
 Test(explore, a_bug_of_the_search_itself_changes_an_answer)
 {
     read(SCOPE_TRIGGER);
-    for (int bug = BUG_NONE + 1; bug < BUG_ERRAND; bug++) {
+    for (int bug = BUG_NONE + 1; bug < BUG_ITEM; bug++) {
         cr_expect(is_noticed((enum explore_bug)bug), "bug %d", bug);
     }
 }
@@ -511,7 +511,7 @@ Test(explore, a_thread_that_forgets_what_it_was_given_changes_a_count)
     struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL);
     struct explore_report alone = search(&plan);
     plan.jobs = 2;
-    plan.bug = BUG_ERRAND;
+    plan.bug = BUG_ITEM;
     cr_expect_lt(search(&plan).states, alone.states);
 }
 
@@ -804,7 +804,7 @@ Test(explore, the_shortest_way_is_a_way_and_no_other_is_shorter)
     }
 }
 
-/* Breaks a rest after somebody died, before which states of its level are met in which a message
+/* Breaks a rest after a crash, before which states of its level are met in which a message
  * came twice; and every move that leads as far from the root as this. */
 static unsigned too_far;
 

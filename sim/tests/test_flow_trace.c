@@ -5,6 +5,7 @@
 #include "model/tests/proves.h"
 #include "sim/flow_words.h"
 #include "sim/part.h"
+#include "sim/teller.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static char *traced(struct choice_source *source)
     run.observer = write_event;
     run.observer_context = out;
     run_once(&run, source);
-    trace_dump(out, &(struct names){.scenario = &scenario, .rows = &run.world.rows});
+    teller_dump(out, &(struct names){.scenario = &scenario, .rows = &run.world.rows});
     fclose(out);
     return text;
 }
@@ -154,11 +155,10 @@ Test(flow_trace, rows_and_messages_have_names)
     struct choice_source source = choice_listed(&none);
     run_once(&run, &source);
     struct names names = {.scenario = &scenario, .rows = &run.world.rows};
-    const struct sim_part *part = part_of(&protocol_key);
-    cr_expect_str_eq(part->row(&names, TABLE_FLOW, 0).text, "flow 1");
-    cr_expect_str_eq(part->row(&names, TABLE_FLOW_PLACE, 0).text, "place of ask of flow 1");
-    cr_expect_str_eq(part->row(&names, TABLE_FLOW_EVENT, 0).text, "ask of flow 1 started");
-    cr_expect_not_null(strstr(part->row(&names, TABLE_FLOW_END, 0).text, "end of flow 1/"));
+    cr_expect_str_eq(names_row(&names, TABLE_FLOW, 0).text, "flow 1");
+    cr_expect_str_eq(names_row(&names, TABLE_FLOW_PLACE, 0).text, "place of ask of flow 1");
+    cr_expect_str_eq(names_row(&names, TABLE_FLOW_EVENT, 0).text, "ask of flow 1 started");
+    cr_expect_not_null(strstr(names_row(&names, TABLE_FLOW_END, 0).text, "end of flow 1/"));
     cr_expect_str_eq(flow_activity_name(&names, 12345, 0).text, "an activity that is not there");
     int64_t flow = row_key(&run.world.rows, TABLE_FLOW, 0);
     cr_expect_str_eq(flow_activity_name(&names, flow, 14).text,

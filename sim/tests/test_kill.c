@@ -505,7 +505,7 @@ Test(kill, guid_from_full_ledger_is_found_with_one_guid_and_with_two)
         make(names[i], &sabotage);
         cr_expect_eq(run_seed(1)->breach.clause, CLAUSE_ACL_14);
         run.oracle.off[CLAUSE_ACL_14] = true;
-        cr_expect_eq(run_seed(1)->verdict, RUN_BROKEN, "whoever does not look at that digit");
+        cr_expect_eq(run_seed(1)->verdict, RUN_BROKEN, "the bug that does not look at that digit");
         run_free(&run);
     }
 }

@@ -3,6 +3,7 @@
 #include "model/tests/proves.h"
 #include "sim/shrink.h"
 #include "sim/story.h"
+#include "sim/teller.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -239,7 +240,7 @@ static char *trace_of(const char *text, uint64_t seeds)
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         run_seed(seed);
     }
-    trace_dump(out, &(struct names){.scenario = &scenario, .rows = &run.world.rows});
+    teller_dump(out, &(struct names){.scenario = &scenario, .rows = &run.world.rows});
     fclose(out);
     run_free(&run);
     return written;

@@ -72,7 +72,7 @@ static bool watch(struct walk *walk, const struct walk_frame *frame)
     if (frame != NULL) {
         return true;
     }
-    cr_assert_eq(sessions_open(walk->run.sessions), 0, "somebody is stuck");
+    cr_assert_eq(sessions_open(walk->run.sessions), 0, "a session is stuck");
     uint64_t end = print_of(&walk->run.world);
     if (!has_end(noted, &end)) {
         cr_assert_lt(noted->count, ENDS_MAX);

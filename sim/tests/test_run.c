@@ -803,7 +803,7 @@ Test(run, work_takes_time_and_its_claim_is_extended_by_the_clock_of_the_worker)
     end(&stage);
 }
 
-/* What is on its way ends before faults stop, or with the server; it fell if somebody moved on. A
+/* What is on its way ends before faults stop, or with the server; it fell if an actor moved on. A
  * read has nothing to land. With and without transactions that interleave. */
 Test(run, what_is_on_its_way_lands_or_ends_with_the_server_before_faults_stop)
 {
@@ -930,7 +930,7 @@ Test(run, a_redelivery_is_the_same_row_visible_again_while_it_is_held)
     cr_expect_eq(heard.changes[0].column, MESSAGE_VISIBLE_AT);
     cr_expect_gt(heard.changes[0].before, heard.now);
     cr_expect_eq(heard.visible_at, heard.now);
-    cr_expect_eq(heard.copied[MESSAGE_EPOCH], 1, "until somebody claims it");
+    cr_expect_eq(heard.copied[MESSAGE_EPOCH], 1, "until it is claimed");
 }
 
 Test(run, a_delay_a_jump_and_a_fall_of_the_clock_have_the_amount_that_was_chosen)

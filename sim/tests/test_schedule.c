@@ -357,7 +357,7 @@ Test(schedule, a_choice_that_is_none_is_refused_by_its_number)
         "[\"who\", 1, 4294967296]",
         "[\"who\", 1.5, 2]",
         "[\"who\", \"1\", 2]",
-        "[\"whoever\", 1, 2]",
+        "[\"anyone\", 1, 2]",
         "[0, 1, 2]",
         "[\"fault\", 1, 2]",
         "[\"fault\", 256, 2, \"pause\"]",

@@ -100,7 +100,7 @@ Test(seq_run, a_worker_that_attempts_an_illegal_move_ends_the_run_halted)
     run_free(&run);
 }
 
-/* Whoever attempted it dies, or never hears of it: Stage1 has failed all the same. */
+/* The actor that attempted it dies, or gets no answer: Stage1 has failed all the same. */
 static void watch_loss(void *context, const struct run_event *event)
 {
     enum fault_kind *fault = context;

@@ -171,6 +171,7 @@ static void compare_alone(const struct script *script, struct world *other, unsi
     world_keep(other);
 }
 
+/* (SP1) */
 Test(session, alone_the_transactions_of_scripts_do_what_the_store_does)
 {
     struct world other;
@@ -538,7 +539,7 @@ Test(session, a_cycle_of_three_and_who_waits_for_it)
 
 /* A and B are a cycle; C, who shares with B what A waits for, can go on: a server need not have
  * noticed yet. */
-Test(session, a_cycle_in_which_somebody_also_waits_for_one_who_can_go_on)
+Test(session, a_cycle_in_which_a_session_also_waits_for_one_that_can_go_on)
 {
     static const struct course course = {
         .steps = {DOES('A', ADD(JOB_, 2, 1), ""), DOES('B', LOCK(JOB_, 1, LOCK_SHARE), ""),

@@ -2,7 +2,10 @@
  * slow ones are called only where a build asks for them (CHECK_ALL of model/check.h); so that every
  * build asks them, runs of each protocol are checked here after every step. */
 #include "sim/campaign.h"
+#include "sim/equivalence.h"
+#include "sim/explore_inside.h"
 #include "sim/run_inside.h"
+#include "sim/script.h"
 #include "sim/visited.h"
 #include "sim/walk.h"
 
@@ -56,6 +59,62 @@ Test(checks, hold_in_runs_of_every_protocol)
         }
         run_free(&run);
     }
+}
+
+/* ---- what a store tells of transactions: (OB2) ----------------------------------------------- */
+
+static struct {
+    uint32_t told, committed, of_nobody; /* by the store */
+    uint32_t sent, happened, late;       /* transactions, commits, late ends, by the run */
+    bool begun;
+} account;
+static struct monitors monitors;
+
+static struct oracle_verdict note_told(struct oracle *oracle, const struct rows *rows,
+                                       const struct observed *seen,
+                                       const struct row_change *changes, size_t count)
+{
+    (void)oracle, (void)rows, (void)changes, (void)count;
+    account.told++;
+    account.committed += seen->ended == OBSERVED_COMMITTED;
+    account.of_nobody += seen->client >= OBSERVED_CLIENTS_MAX;
+    return (struct oracle_verdict){.broken = false};
+}
+
+/* A commit is told before its event, after all commits before it. A run begins with monitors of its
+ * own, so what comes after the first event is looked at. */
+static void note_event(void *context, const struct run_event *event)
+{
+    (void)context;
+    if (!account.begun) {
+        account.begun = true;
+        monitors = *run.oracle.monitors;
+        monitors.transaction = note_told;
+        run.oracle.monitors = &monitors;
+        return;
+    }
+    account.sent += event->turn == RUN_TRANSACTION;
+    account.late += event->turn == RUN_LANDS;
+    bool ends = event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS;
+    account.happened += ends && event->committed;
+    cr_expect_eq(account.committed, account.happened, "step %u", event->step);
+}
+
+Test(checks, every_transaction_of_a_client_is_told_in_order)
+{
+    load("pipeline-medley");
+    cr_assert(run_make(&run, &scenario, NULL));
+    run.observer = note_event;
+    for (uint64_t seed = 0; seed <= 60; seed++) {
+        struct choice_source source = seed == 0 ? choice_listed(NULL) : run_draw(&run, seed);
+        memset(&account, 0, sizeof account);
+        (void)run_once(&run, &source);
+        cr_expect_gt(account.committed, 10U);
+        cr_expect_eq(account.of_nobody, account.late, "a late one has no client any more");
+        cr_expect(seed != 0 || account.told == account.sent, "%u told, %u sent", account.told,
+                  account.sent);
+    }
+    run_free(&run);
 }
 
 /* One line a case. */
@@ -306,7 +365,102 @@ Test(checks, of_a_walk_fire)
     EXPECT_FIRES(check_walk, walk_claims);
 }
 
-/* ---- a search's table, and a campaign's results: (VI2), (CA2), (CA3) ------------------------- */
+/* ---- scripts: (SP1), (SP2) ------------------------------------------------------------------- */
+
+static const char *const script_claims[] = {
+    "script->sessions >= 1 && script->sessions <= SCRIPT_SESSIONS_MAX",
+    "call->primitive < script->primitive_count",
+    "call->params + script->primitives[call->primitive].params <= bundle->param_count",
+    "script->turns[t] < script->sessions",
+    "has_parent(script, &script->rows[r])",
+};
+
+static void check_script(int which)
+{
+    static struct script script;
+    script_draw(&script, 7);
+    switch (which) {
+    case 0: script.sessions = 0; break;
+    case 1: script.bundles[0].calls[0].primitive = SCRIPT_PRIMITIVES_MAX; break;
+    case 2: script.bundles[0].param_count = 0; break;
+    case 3: script.turns[0] = SCRIPT_SESSIONS_MAX; break;
+    case 4:
+        script.rows[0] = (struct script_row){.table = TABLE_ACTIVITY, .key = 1};
+        script.rows[0].columns[ACTIVITY_JOB] = 1000;
+        break;
+    }
+    script_check(&script);
+}
+
+Test(checks, of_a_script_fire)
+{
+    EXPECT_FIRES(check_script, script_claims);
+}
+
+Test(checks, hold_of_every_script_and_of_all_that_is_left_when_a_part_goes)
+{
+    static struct script script, again, smaller;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        unsigned cuts = 0;
+        script_draw(&script, seed);
+        memset(&again, 0xFF, sizeof again);
+        script_draw(&again, seed);
+        cr_expect_arr_eq(&script, &again, sizeof script, "seed %d", (int)seed);
+        script_check(&script);
+        for (uint32_t which = 0; which < script_cuts(&script); which++) {
+            if (script_cut(&script, which, &smaller)) {
+                script_check(&smaller);
+                cuts++;
+            }
+        }
+        cr_expect_gt(cuts, 5U, "seed %d", (int)seed);
+        cr_expect_not(script_cut(&script, script_cuts(&script), &smaller));
+    }
+}
+
+/* ---- a search: (XP1), (EQ1), its table (VI2); a campaign's results (CA2), (CA3) -------------- */
+
+static const char *const explore_claims[] = {
+    "!held || explore->item_count == 0",
+    "!held || !explore_stopped(explore)",
+    "explore->report.verdict != EXPLORE_BOUNDED || explore->report.why != NULL",
+};
+
+static void check_explore(int which)
+{
+    parse(SCOPE_CHAIN);
+    struct explore_plan plan = {
+        .walk = {.scenario = &scenario}, .memory = 1 << 26, .jobs = 1};
+    struct explore *explore = explore_make(&plan);
+    cr_assert_not_null(explore);
+    explore_join(explore, 0);
+    cr_assert_eq(explore_finish(explore)->verdict, EXPLORE_HELD);
+    switch (which) {
+    case 0: explore->item_count = 1; break;
+    case 1: explore->stop = true; break;
+    case 2: explore->report.verdict = EXPLORE_BOUNDED; break;
+    }
+    explore_check(explore);
+}
+
+static const char *const equivalence_claims[] = {
+    "(judged->scopes == 0) == (decisive == EQUIVALENCE_UNTOUCHED)",
+    "judged->shown == (decisive == EQUIVALENCE_EQUAL)",
+    "!judged->shown || (judged->spoiled > 0 && !judged->found)",
+};
+
+static void check_equivalence(int which)
+{
+    struct equivalence judged = {
+        .shown = true, .scopes = 1, .spoiled = 1, .decisive = {.answer = EQUIVALENCE_EQUAL}};
+    switch (which) {
+    case 0: judged.scopes = 0; break;
+    case 1: judged.shown = false; break;
+    case 2: judged.spoiled = 0; break;
+    }
+    equivalence_check(&judged);
+}
+
 
 static const char *const visited_claims[] = {
     "bytes <= visited->budget->max",
@@ -357,6 +511,8 @@ static void check_campaign(int which)
 
 Test(checks, of_a_search_and_a_campaign_fire)
 {
+    EXPECT_FIRES(check_explore, explore_claims);
+    EXPECT_FIRES(check_equivalence, equivalence_claims);
     EXPECT_FIRES(check_visited, visited_claims);
     EXPECT_FIRES(check_campaign, campaign_claims);
 }

@@ -6,6 +6,7 @@
 
 #include "model/tests/proves.h"
 #include "sim/story.h"
+#include "sim/teller.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -335,6 +336,62 @@ Test(trace, a_claim_that_failed_names_no_message)
     free(text);
     stage_end(&stage);
 }
+
+/* ---- the generic teller ---------------------------------------------------------------------- */
+
+/* What an event that made this change says. */
+static const char *told(const struct stage *stage, struct row_change change)
+{
+    static char text[TRACE_EFFECT_SIZE];
+    const struct bundle bundle = {.name = BUNDLE_STEP1};
+    const struct outcome outcome = {.kind = OUTCOME_COMMITTED};
+    struct run_event event = {.rows = &stage->run->world.rows,
+                              .bundle = &bundle,
+                              .outcome = &outcome,
+                              .changes = &change,
+                              .change_count = 1};
+    struct trace_list list = {.text = text, .size = sizeof text};
+    text[0] = '\0';
+    teller_changes(
+        &(struct trace_effect){.names = {.scenario = stage->scenario, .rows = event.rows},
+                               .event = &event,
+                               .list = &list});
+    return text;
+}
+
+Test(teller, a_change_is_told_by_the_kind_of_its_column) /* TL1 */
+{
+    struct stage stage = stage_begin("tree-3", NULL);
+    struct choice_source source = choice_listed(NULL);
+    run_once(stage.run, &source);
+    static const struct {
+        struct row_change change;
+        const char *says;
+    } cases[] = {
+        {{.table = TABLE_JOB, .kind = ROW_INSERTED}, "job created, semaphore 0, threshold 0"},
+        {{.table = TABLE_JOB, .kind = ROW_DELETED}, "job deleted"},
+        {{.table = TABLE_JOB, .column = JOB_SEMAPHORE, .before = 2}, "job semaphore 2 -> 0"},
+        {{.table = TABLE_JOB, .column = JOB_STATE}, "job complete"},
+        {{.table = TABLE_JOB, .column = JOB_ESCALATED, .before = 1}, "job not escalated"},
+        {{.table = TABLE_ACTIVITY, .column = ACTIVITY_LEDGER, .before = -1},
+         "trigger -1 -> 001111000000001"},
+        {{.table = TABLE_ACTIVITY, .column = ACTIVITY_SPAWNED_BY, .before = 1},
+         "trigger spawned_by a GUID that is not there -> none"},
+        {{.table = TABLE_GUID, .kind = ROW_INSERTED},
+         "GUID of trigger 000011000000001, dimension 0"},
+        {{.table = TABLE_TASK, .column = TASK_RUNS, .before = 1},
+         "Leg1's work of trigger stored 1 times"},
+        {{.table = TABLE_OUTPUT, .kind = ROW_INSERTED}, "output of trigger in dimension 0 stored"},
+        {{.table = TABLE_COMPLETION, .kind = ROW_INSERTED}, "completion tasks of job run"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect_str_eq(told(&stage, cases[i].change), cases[i].says, "%zu: %s", i,
+                         told(&stage, cases[i].change));
+    }
+    stage_end(&stage);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 Test(trace, jobs_and_rounds_are_told_apart)
 {

@@ -70,7 +70,7 @@ static void finish(const bool *gives_up)
         }
     }
     if (!lockstep_differs(&both)) {
-        cr_assert_eq(sessions_open(&all), 0U, "somebody waits for ever");
+        cr_assert_eq(sessions_open(&all), 0U, "a session waits for ever");
         lockstep_rows(&both);
     }
 }
@@ -135,6 +135,7 @@ Test(lockstep, every_course_is_the_same_on_postgresql)
            (unsigned long long)both.commits, (unsigned long long)both.rows);
 }
 
+/* (LS2) */
 Test(lockstep, locks_keep_the_same_waiting_on_postgresql)
 {
     for (size_t held = 0; held < COURSE_HELDS; held++) {
@@ -185,7 +186,7 @@ Test(lockstep, scripts_are_the_same_on_postgresql)
 
 /* ---- that it would notice -------------------------------------------------------------------- */
 
-/* Every deliberate error of the simulated store, but on a course that tells it apart. */
+/* Every deliberate error of the simulated store, but on a course that tells it apart. (LS1) */
 Test(lockstep, a_wrong_claim_about_postgresql_is_a_difference)
 {
     static const struct {

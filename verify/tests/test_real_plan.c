@@ -141,7 +141,7 @@ Test(real_plan, a_stop_lasts_longer_than_a_claim)
             const struct chaos_fault *fault = &plan.faults[i];
             bool stop = fault->kind == CHAOS_STOP;
             stops += stop;
-            cr_expect(!stop || (fault->amount > 100 && fault->moment != SEAT_SENT));
+            cr_expect(!stop || (fault->amount > 100 && fault->moment != SHARED_SENT));
             cr_expect(fault->kind != CHAOS_SHORT_STOP || fault->amount < 100);
         }
         real_plan_free(&plan);
@@ -149,14 +149,14 @@ Test(real_plan, a_stop_lasts_longer_than_a_claim)
     cr_expect_gt(stops, 50);
 }
 
-Test(real_plan, somebody_elses_server_is_not_harmed)
+Test(real_plan, a_foreign_server_is_not_harmed)
 {
     load("pipeline");
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct real_plan plan = draw(seed, 1, false);
         for (size_t i = 0; i < plan.plan.count; i++) {
             cr_expect_not(fault_twin_get((enum chaos_kind)plan.faults[i].kind)->server);
-            cr_expect(plan.faults[i].moment != SEAT_SENT, "none of its processes is frozen");
+            cr_expect(plan.faults[i].moment != SHARED_SENT, "none of its processes is frozen");
         }
         real_plan_free(&plan);
     }
@@ -164,9 +164,9 @@ Test(real_plan, somebody_elses_server_is_not_harmed)
 
 Test(real_plan, every_point_that_the_simulation_reaches_comes_up)
 {
-    static const enum seat_moment moments[SWEEP_SIDES] = {SEAT_BEFORE_BEGIN, SEAT_BEFORE_COMMIT,
-                                                          SEAT_AFTER_COMMIT};
-    bool aimed[BUNDLE_NAME_COUNT][SEAT_MOMENTS] = {{false}};
+    static const enum shared_moment moments[SWEEP_SIDES] = {
+        SHARED_BEFORE_BEGIN, SHARED_BEFORE_COMMIT, SHARED_AFTER_COMMIT};
+    bool aimed[BUNDLE_NAME_COUNT][SHARED_MOMENTS] = {{false}};
     load("pending");
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct real_plan plan = draw(seed, 1, true);

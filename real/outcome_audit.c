@@ -1,4 +1,4 @@
-#include "real/fates.h"
+#include "real/outcome_audit.h"
 
 #include "model/check.h"
 
@@ -48,7 +48,7 @@ static bool is_known(const struct book *book, struct store_pg_mark mark)
 
 #define LOOKS_MAX 5000 /* a millisecond each */
 
-/* PostgreSQL's own record. A backend may take a while to notice that nobody is there any more.
+/* PostgreSQL's own record. A backend may take a while to notice that its client is gone.
  * False: it could not be asked. */
 static bool ask_status(struct store_pg *store, int64_t transaction, bool *committed, bool *over)
 {
@@ -68,26 +68,26 @@ static bool ask_status(struct store_pg *store, int64_t transaction, bool *commit
     return asked;
 }
 
-static bool look_up_cut(struct store_pg *store, const struct book *book, const struct seat_cut *cut,
-                        bool ids_stand, struct fates *fates)
+static bool look_up_cut(struct store_pg *store, const struct book *book,
+                        const struct shared_cut *cut, bool ids_stand, struct outcome_audit *audit)
 {
     bool known = is_known(book, cut->mark), committed = known, over = true;
     if (ids_stand && !ask_status(store, cut->mark.transaction, &committed, &over)) {
         return false;
     }
-    fates->asked += ids_stand;
-    fates->committed += known;
-    fates->lost += !known;
+    audit->asked += ids_stand;
+    audit->committed += known;
+    audit->lost += !known;
     bool must =
-        cut->how == SEAT_CUTS_LATE && ids_stand && !cut->may_fail; /* it arrived, all went on */
-    fates->contradictions +=
-        !over || committed != known || (known && cut->how == SEAT_CUTS_EARLY) || (!known && must);
+        cut->how == SHARED_CUTS_LATE && ids_stand && !cut->may_fail; /* it arrived, all went on */
+    audit->contradictions +=
+        !over || committed != known || (known && cut->how == SHARED_CUTS_EARLY) || (!known && must);
     return true;
 }
 
-/* Somebody else did the same: whoever looked found it done, and was right. */
-static bool is_done_by_another(const struct book *book, const struct seat_page *page,
-                               const struct noted *noted, const struct seat_cut *cut)
+/* Another transaction did the same work: a sender that found it done was right. */
+static bool is_done_by_another(const struct book *book, const struct shared_page *page,
+                               const struct noted *noted, const struct shared_cut *cut)
 {
     for (unsigned long i = 0; i < noted->acks; i++) {
         if (page->acks[i].work == cut->work && is_known(book, page->acks[i].mark)) {
@@ -102,63 +102,64 @@ static bool is_done_by_another(const struct book *book, const struct seat_page *
     return false;
 }
 
-/* Somebody died over the same, and may have done it: no mark tells. */
-static bool may_be_done(const struct seat_page *page, const struct seat_cut *cut)
+/* A process died during the same work and may have done it: no mark tells. */
+static bool may_be_done(const struct shared_page *page, const struct shared_cut *cut)
 {
-    for (size_t s = 0; s < sizeof page->seats / sizeof *page->seats; s++) {
-        const struct seat *seat = &page->seats[s];
-        for (uint32_t i = 0; i < SEAT_DEATHS && i < seat->unheard_count; i++) {
-            if (seat->unheard[i] == cut->work) {
+    for (size_t s = 0; s < sizeof page->actors / sizeof *page->actors; s++) {
+        const struct shared_actor *shared = &page->actors[s];
+        for (uint32_t i = 0; i < SHARED_DEATHS && i < shared->unheard_count; i++) {
+            if (shared->unheard[i] == cut->work) {
                 return true;
             }
         }
-        if (seat->sending == cut->work) {
+        if (shared->sending == cut->work) {
             return true;
         }
     }
     return false;
 }
 
-static bool nobody_did(const struct book *book, const struct seat_page *page,
-                       const struct noted *noted, const struct seat_cut *cut)
+static bool was_not_done(const struct book *book, const struct shared_page *page,
+                         const struct noted *noted, const struct shared_cut *cut)
 {
     return !is_known(book, cut->mark) && !is_done_by_another(book, page, noted, cut) &&
            !may_be_done(page, cut);
 }
 
-static void compare_conclusion(const struct book *book, const struct seat_page *page,
-                               const struct noted *noted, const struct seat_cut *cut,
-                               struct fates *fates)
+static void compare_conclusion(const struct book *book, const struct shared_page *page,
+                               const struct noted *noted, const struct shared_cut *cut,
+                               struct outcome_audit *audit)
 {
-    bool nobody = nobody_did(book, page, noted, cut);
-    bool again = cut->concluded == SEAT_NOT_DONE && is_known(book, cut->mark);
-    fates->done += cut->concluded == SEAT_DONE || cut->concluded == SEAT_WENT_ON;
-    fates->not_done += cut->concluded == SEAT_NOT_DONE;
-    fates->unexplained += cut->concluded == SEAT_WENT_ON && nobody;
-    if (again || (cut->concluded == SEAT_DONE && nobody)) {
-        fates->misjudged++;
-        fates->wrong = *cut;
+    bool undone = was_not_done(book, page, noted, cut);
+    bool again = cut->concluded == SHARED_NOT_DONE && is_known(book, cut->mark);
+    audit->done += cut->concluded == SHARED_DONE || cut->concluded == SHARED_WENT_ON;
+    audit->not_done += cut->concluded == SHARED_NOT_DONE;
+    audit->unexplained += cut->concluded == SHARED_WENT_ON && undone;
+    if (again || (cut->concluded == SHARED_DONE && undone)) {
+        audit->misjudged++;
+        audit->wrong = *cut;
     }
 }
 
-bool fates_look_up(struct store_pg *store, const char *schema, const struct seat_page *page,
-                   bool ids_stand, struct fates *fates)
+bool outcome_audit_look_up(struct store_pg *store, const char *schema,
+                           const struct shared_page *page, bool ids_stand,
+                           struct outcome_audit *audit)
 {
     char text[200];
     struct book book = {0};
-    struct noted noted = {.acks = page->ack_count < SEAT_ACKS_MAX ? page->ack_count : SEAT_ACKS_MAX,
-                          .cuts =
-                              page->cut_count < SEAT_CUTS_MAX ? page->cut_count : SEAT_CUTS_MAX};
-    fates->unnoted += page->ack_count - noted.acks + page->cut_count - noted.cuts;
+    struct noted noted = {
+        .acks = page->ack_count < SHARED_ACKS_MAX ? page->ack_count : SHARED_ACKS_MAX,
+        .cuts = page->cut_count < SHARED_CUTS_MAX ? page->cut_count : SHARED_CUTS_MAX};
+    audit->unnoted += page->ack_count - noted.acks + page->cut_count - noted.cuts;
     snprintf(text, sizeof text, "SELECT xid, seq, backend FROM %s.history ORDER BY seq", schema);
     bool done = store_pg_query(store, text, note, &book);
     for (unsigned long i = 0; i < noted.acks && done; i++) {
-        fates->acknowledged++;
-        fates->forgotten += !is_known(&book, page->acks[i].mark);
+        audit->acknowledged++;
+        audit->forgotten += !is_known(&book, page->acks[i].mark);
     }
     for (unsigned i = 0; i < noted.cuts && done; i++) {
-        compare_conclusion(&book, page, &noted, &page->cuts[i], fates);
-        done = look_up_cut(store, &book, &page->cuts[i], ids_stand, fates);
+        compare_conclusion(&book, page, &noted, &page->cuts[i], audit);
+        done = look_up_cut(store, &book, &page->cuts[i], ids_stand, audit);
     }
     free(book.marks);
     return done;
