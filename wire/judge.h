@@ -43,7 +43,7 @@ enum judge_verdict judge_rows(PGconn *connection, const char *query, char text[J
 bool judge_is_always(const struct subject_promise *promise);
 
 /* "job, step" */
-#define JUDGE_COLUMNS_SIZE (SUBJECT_COLUMNS_MAX * (SUBJECT_NAME_SIZE + 2))
+#define JUDGE_COLUMNS_SIZE ((size_t)SUBJECT_COLUMNS_MAX * (SUBJECT_NAME_SIZE + 2))
 void judge_columns(const struct subject_mapping *mapping, const char *prefix,
                    char text[JUDGE_COLUMNS_SIZE]);
 

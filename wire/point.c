@@ -131,7 +131,7 @@ void point_write(const struct point *points, size_t count, char text[2 * POINT_T
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        used += (size_t)snprintf(text + used, 2 * POINT_TEXT_SIZE - used, "%s%c:%u:%s",
+        used += (size_t)snprintf(text + used, (size_t)2 * POINT_TEXT_SIZE - used, "%s%c:%u:%s",
                                  i == 0 ? "" : ",", points[i].worker, points[i].ordinal,
                                  points[i].fault->name);
     }

@@ -190,9 +190,8 @@ static bool check_promise(struct reader *reader, const struct subject_promise *p
     }
     bool counts = promise->is == SUBJECT_BOUNDED || promise->is == SUBJECT_AT_A_TIME;
     if (counts != has(seen, KEY_MOST)) {
-        return reader_fail(reader, line,
-                           counts ? "%s needs 'most', a number" : "%s takes no 'most'",
-                           preset_names[promise->is]);
+        return reader_fail(reader, line, "%s %s", subject_preset_name(promise->is),
+                           counts ? "needs 'most', a number" : "takes no 'most'");
     }
     return true;
 }

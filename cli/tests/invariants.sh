@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 judge() { # source dir, list
     (cd "$1" && find model faults scenarios sim real wire reports verify cli bench -type f \
         \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.py' \) \
-        ! -name invariants.sh | sort | xargs awk '{ print FILENAME ":" $0 }') >"$scratch/lines"
+        ! -name invariants.sh ! -path '*/node_modules/*' | sort | xargs awk '{ print FILENAME ":" $0 }') >"$scratch/lines"
     (cd "$1" && awk -v list="$2" '
         function wrong(text) { print text; failed = 1 }
 

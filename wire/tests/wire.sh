@@ -86,7 +86,7 @@ clients: { run: psql -q -c "insert into jobs default values" }
 workers: { run: ${worker:-$finish} }
 done: ${query:-select not exists (select 1 from jobs where status <> 'done')}
 promises: [{ never: ${never:-select 1 where false}, says: the test }]
-patience: 2
+patience: 5
 END
 }
 expect 64 "unknown key" sh -c "echo 'setups: x' >$scratch/a.yaml; $assay wire $scratch/a.yaml"
