@@ -255,7 +255,7 @@ Test(legacy_runs, traces_tell_every_step_by_its_name)
                                         "nothing to do (published before)",
                                         "nothing to do (the job is there)",
                                         "state of ask cleaned up",
-                                        "in dimension 1 saved again",
+                                        "in dimension 1 saved 2 times",
                                         "read integer for Leg1 of ",
                                         "reads 8",
                                         "publish answers of ask",
