@@ -1,7 +1,7 @@
 /* TLS with clients, ended at the proxy by a certificate of its own: the one place that knows
  * OpenSSL.
  *
- * (TL1) Keys stay in memory. What is written is ca.pem, the certificate that clients can verify
+ * (TS1) Keys stay in memory. What is written is ca.pem, the certificate that clients can verify
  *       with sslrootcert; it is for localhost and 127.0.0.1, for a day. */
 #ifndef WIRE_TLS_H
 #define WIRE_TLS_H
