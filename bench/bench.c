@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include "cli/results.h"
+#include "model/check.h"
 #include "reports/line.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ static const struct {
     int (*run)(const struct bench_options *options);
 } benches[] = {
     {"seq", bench_seq}, {"sim", bench_sim}, {"explore", bench_explore}, {"real", bench_real}};
-#define BENCHES (sizeof benches / sizeof *benches)
+#define BENCHES COUNT(benches)
 
 static bool is_wanted(const struct cli_arguments *arguments, const char *name)
 {

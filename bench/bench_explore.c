@@ -28,10 +28,10 @@ static bool explore_scope(struct scope scope, unsigned reductions, unsigned jobs
 {
     char name[16];
     struct scenario *scenario = calloc(1, sizeof *scenario);
-    struct scenario_fault fault;
+    struct error error;
     struct search_result result;
     snprintf(name, sizeof name, "peer-%d", scope.tree);
-    bool loaded = scenario != NULL && scenario_load(name, scenario, &fault);
+    bool loaded = scenario != NULL && scenario_load(name, scenario, &error);
     struct explore_plan plan = {.walk = {.scenario = scenario,
                                          .bounds = {.crashes = (uint8_t)scope.crashes,
                                                     .duplicates = (uint8_t)scope.duplicates},
@@ -167,7 +167,7 @@ static int bench_speed(const struct bench_options *options, struct scope scope)
 static size_t shortest_steps(const char *sabotage_name)
 {
     struct scenario *scenario = calloc(1, sizeof *scenario);
-    struct scenario_fault fault;
+    struct error error;
     struct sabotage sabotage;
     struct search_result result;
     size_t steps = 0;
@@ -178,7 +178,7 @@ static size_t shortest_steps(const char *sabotage_name)
                                          .watch = peer_watch},
                                 .memory = MEMORY,
                                 .jobs = 1};
-    if (scenario != NULL && scenario_load("peer-3", scenario, &fault) &&
+    if (scenario != NULL && scenario_load("peer-3", scenario, &error) &&
         sabotage_find(sabotage_name, &sabotage) && search_way(&plan, &result)) {
         bool broken = result.report.verdict == EXPLORE_BROKEN;
         steps = broken ? result.report.path_length - (result.report.result.settled ? 0 : 1) : 0;
@@ -199,7 +199,7 @@ static int bench_shortest(const struct bench_options *options)
                  {"lost-snapshot", 2, false},
                  {"guid-from-full-ledger", 3, false},
                  {"trust-stale-read", 0, true}};
-    const int count = sizeof cases / sizeof *cases;
+    const int count = COUNT(cases);
     int equal = 0;
     for (int i = 0; i < count; i++) {
         struct spin_question question = {.tree = 3,
@@ -280,7 +280,7 @@ int bench_explore(const struct bench_options *options)
     if (status != CLI_UNAVAILABLE) {
         status = worse(status, bench_shortest(options));
     }
-    for (size_t i = 0; i < sizeof asked / sizeof *asked && status != CLI_UNAVAILABLE; i++) {
+    for (size_t i = 0; i < COUNT(asked) && status != CLI_UNAVAILABLE; i++) {
         status = worse(status, bench_speed(options, asked[i]));
     }
     if (status != CLI_UNAVAILABLE) {

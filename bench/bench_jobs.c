@@ -13,8 +13,8 @@
 
 #include "bench/load.h"
 #include "bench/peers.h"
+#include "model/activity_engine.h"
 #include "model/check.h"
-#include "model/engine.h"
 #include "verify/interrupt.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static struct store_pg *open_server(struct bench *bench)
                                        .schema = BENCH_SCHEMA,
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
-    return store_pg_open(&options, &bench->problem);
+    return store_pg_open(&options, &bench->error);
 }
 
 /* With its database gone a round has left nothing behind. */
@@ -78,7 +78,7 @@ static bool tell_server(struct bench *bench, const char *command)
     struct store_pg *store = open_server(bench);
     bool done = store != NULL && store_pg_run(store, command);
     if (store != NULL && !done) {
-        snprintf(bench->problem.text, sizeof bench->problem.text, "%s", store_pg_why_not(store));
+        snprintf(bench->error.text, sizeof bench->error.text, "%s", store_pg_why_not(store));
     }
     store_pg_close(store);
     return done;
@@ -106,7 +106,7 @@ static bool commits_of_round(struct bench *bench, double *commits)
                               "WHERE datname = '" DATABASE "'",
                               &count);
     if (store != NULL && !asked) {
-        snprintf(bench->problem.text, sizeof bench->problem.text, "connections do not end: %s",
+        snprintf(bench->error.text, sizeof bench->error.text, "connections do not end: %s",
                  store_pg_why_not(store));
     }
     store_pg_close(store);
@@ -166,8 +166,8 @@ static bool run_own(struct contest *contest, enum bench_commits commits, unsigne
     bench_use_scenario(bench, chain_scenario, WARM_JOBS + jobs, BENCH_AT_ONCE,
                        bench_commits_names[commits]);
     if (!store_pg_make_schema(contest->dsn, BENCH_SCHEMA, protocol_activity.tables,
-                              &bench->problem) ||
-        !load_run(&load, &figures, &bench->problem)) {
+                              &bench->error) ||
+        !load_run(&load, &figures, &bench->error)) {
         return false;
     }
     CHECK(figures.tasks >= 3 * figures.ended); /* each in a process of its own */
@@ -180,8 +180,8 @@ static bool run_peer(struct contest *contest, size_t peer, unsigned jobs, double
 {
     const struct peers_load load = {
         .dsn = contest->dsn, .jobs = jobs, .concurrency = BENCH_AT_ONCE, .warm = WARM_JOBS};
-    return peers_run(contest->peers, peer, &load, rate, contest->bench->problem.text,
-                     sizeof contest->bench->problem.text);
+    return peers_run(contest->peers, peer, &load, rate, contest->bench->error.text,
+                     sizeof contest->bench->error.text);
 }
 
 /* In a database of its own. */
@@ -199,9 +199,9 @@ static bool run_one(struct contest *contest, size_t index, unsigned jobs, double
     ran = ran && commits_of_round(bench, &cost->commits);
     cost->server_s = server_seconds(bench) - server;
     cost->client_s = client_seconds() - client;
-    struct store_pg_problem problem = bench->problem;
+    struct error error = bench->error;
     bool dropped = tell_server(bench, "DROP DATABASE " DATABASE " WITH (FORCE)");
-    bench->problem = ran ? bench->problem : problem;
+    bench->error = ran ? bench->error : error;
     return ran && dropped;
 }
 
@@ -360,7 +360,7 @@ int bench_jobs(struct bench *bench)
     contest.peers = there ? &peers : NULL;
     write_heading(bench);
     if (!run_contest(&contest)) {
-        return bench_complain("jobs", bench->problem.text);
+        return bench_complain("jobs", bench->error.text);
     }
     write_contest(&contest);
     if (!there) {

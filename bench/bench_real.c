@@ -39,8 +39,8 @@ void bench_use_scenario(struct bench *bench, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    struct scenario_fault fault;
-    bool loaded = scenario_parse(text, strlen(text), "bench", &bench->scenario, &fault);
+    struct error error;
+    bool loaded = scenario_parse(text, strlen(text), "bench", &bench->scenario, &error);
     CHECK(loaded);
     scenario_rules(&bench->scenario, CLAIM_MS, PUT_BACK_MS, &bench->rules);
 }
@@ -82,8 +82,8 @@ static bool run_workers(struct bench *bench, struct leg2_run *run)
                         .ms = (int64_t)bench->options->seconds * 1000,
                         .only_leg2 = true,
                         .interrupted = interrupt_seen};
-    if (!load_run(&load, &figures, &bench->problem) ||
-        !leg2_left(bench->dsn, BENCH_SCHEMA, &run->left, &bench->problem)) {
+    if (!load_run(&load, &figures, &bench->error) ||
+        !leg2_left(bench->dsn, BENCH_SCHEMA, &run->left, &bench->error)) {
         return false;
     }
     run->rate = (double)(run->messages - run->left) / figures.seconds;
@@ -101,13 +101,13 @@ static bool run_pgbench(struct bench *bench, struct leg2_run *run)
                               .now = driver_now(),
                               .settings = true,
                               .interrupted = interrupt_seen};
-    struct store_pg_problem problem;
+    struct error error;
     CHECK(script != NULL);
-    bool recorded = leg2_record(bench->dsn, BENCH_SCHEMA, &bench->rules, script, &bench->problem);
-    bool measured = recorded && pgbench_run(&pgbench, &run->rate, bench->problem.text,
-                                            sizeof bench->problem.text);
+    bool recorded = leg2_record(bench->dsn, BENCH_SCHEMA, &bench->rules, script, &bench->error);
+    bool measured =
+        recorded && pgbench_run(&pgbench, &run->rate, bench->error.text, sizeof bench->error.text);
     free(script);
-    return recorded && leg2_left(bench->dsn, BENCH_SCHEMA, &run->left, &problem) &&
+    return recorded && leg2_left(bench->dsn, BENCH_SCHEMA, &run->left, &error) &&
            (measured || run->left == 0);
 }
 
@@ -117,9 +117,9 @@ static bool measure(struct bench *bench, struct leg2_run *run)
     run->messages = (uint32_t)(bench->options->seconds * RATE_FIRST) / 2;
     do {
         run->messages *= 2;
-        if (!leg2_prepare(bench->dsn, BENCH_SCHEMA, run->messages, &bench->problem) ||
+        if (!leg2_prepare(bench->dsn, BENCH_SCHEMA, run->messages, &bench->error) ||
             !(run->pgbench ? run_pgbench : run_workers)(bench, run) ||
-            !store_pg_drop_schema(bench->dsn, BENCH_SCHEMA, &bench->problem)) {
+            !store_pg_drop_schema(bench->dsn, BENCH_SCHEMA, &bench->error)) {
             return false;
         }
     } while (run->left == 0);
@@ -175,13 +175,13 @@ static int bench_leg2(struct bench *bench)
                "rounds\nworkers  commits   Assay, messages/s  pgbench with Assay's SQL\n",
                BENCH_ROUNDS);
     }
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (size_t i = 0; i < COUNT(counts); i++) {
         struct rates rates[BENCH_COMMITS];
         for (int turn = 0; turn < BENCH_ROUNDS * BENCH_COMMITS; turn++) {
             int c = turn % BENCH_COMMITS;
             bench_use_scenario(bench, leg2_scenario, bench_commits_names[c]);
             if (!measure_round(bench, counts[i], turn / BENCH_COMMITS, &rates[c])) {
-                return bench_complain("Leg2 messages", bench->problem.text);
+                return bench_complain("Leg2 messages", bench->error.text);
             }
         }
         for (int c = 0; c < BENCH_COMMITS; c++) {
@@ -209,8 +209,8 @@ static int bench_minimal(struct bench *bench)
         double rate = 0;
         bool dry = true;
         for (; dry; load.messages *= 2) {
-            if (!minimal_run(one, &load, &rate, &dry, &bench->problem)) {
-                return bench_complain(one->name, bench->problem.text);
+            if (!minimal_run(one, &load, &rate, &dry, &bench->error)) {
+                return bench_complain(one->name, bench->error.text);
             }
         }
         bench_note(bench->options->json, one->about, rate);
@@ -227,7 +227,7 @@ static int bench_all(void *context, const char *dsn)
     struct bench *bench = context;
     int worst = CLI_OK;
     bench->dsn = dsn;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && worst != CLI_UNAVAILABLE; i++) {
+    for (size_t i = 0; i < COUNT(parts) && worst != CLI_UNAVAILABLE; i++) {
         int status = interrupt_seen() ? CLI_INCOMPLETE : parts[i](bench);
         worst = status == CLI_OK ? worst : status; /* a bar that is missed stops nothing */
     }

@@ -4,6 +4,7 @@
 #define BENCH_BENCH_REAL_H
 
 #include "bench/bench.h"
+#include "model/error.h"
 #include "real/cluster.h"
 #include "real/store.h"
 #include "scenarios/scenario.h"
@@ -22,7 +23,7 @@ struct bench {
     const char *dsn;
     struct scenario scenario;
     struct rules rules;
-    struct store_pg_problem problem;
+    struct error error;
 };
 
 /* Says what is missing; returns the exit status for that. */

@@ -42,12 +42,12 @@ static void *memory_new(size_t bytes)
 }
 
 /* A fresh ledger in the same memory, its words in the cache as far as they fit. */
-static struct seq_ledger *ledger_renew(void *memory, uint64_t seqs)
+static struct seq_memory *ledger_renew(void *memory, uint64_t seqs)
 {
-    memset(memory, 0, seq_ledger_bytes(seqs));
-    struct seq_ledger *ledger = seq_ledger_init(memory, seqs, &policy);
+    memset(memory, 0, seq_memory_bytes(seqs));
+    struct seq_memory *ledger = seq_memory_init(memory, seqs, &policy);
     for (uint64_t seq = 0; seq < seqs; seq++) {
-        CHECK(seq_read(ledger, seq).state == SEQ_UNSEEN);
+        CHECK(seq_memory_read(ledger, seq).state == SEQ_UNSEEN);
     }
     return ledger;
 }
@@ -97,11 +97,11 @@ static double sample_window(const struct bench *bench, void *memory, uint64_t se
     double ns = 0;
     uint64_t moves = 0;
     while (moves < bench->moves_min) {
-        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        struct seq_memory *ledger = ledger_renew(memory, seqs);
         double start = bench_now_ns();
         moves += seq_workload_window(ledger, 0, seqs, 1);
         ns += bench_now_ns() - start;
-        CHECK(seq_count(ledger).committed == seqs);
+        CHECK(seq_memory_count(ledger).committed == seqs);
     }
     return ns / (double)moves;
 }
@@ -112,11 +112,11 @@ static double sample_places(const struct bench *bench, void *memory, uint64_t se
     double ns = 0;
     uint64_t moves = 0;
     while (moves < bench->moves_min) {
-        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        struct seq_memory *ledger = ledger_renew(memory, seqs);
         double start = bench_now_ns();
         moves += seq_workload_places(ledger, places, count, calls);
         ns += bench_now_ns() - start;
-        CHECK(seq_count(ledger).committed == count);
+        CHECK(seq_memory_count(ledger).committed == count);
     }
     return ns / (double)moves;
 }
@@ -144,8 +144,8 @@ static void show_progress(uint64_t seqs, int sample, int samples)
 
 static bool measure_size(const struct bench *bench, uint64_t seqs, struct figures *figures)
 {
-    size_t bytes = seq_ledger_bytes(seqs);
-    uint64_t words = (seq_ledger_bytes(2 * seqs) - bytes) / sizeof(uint64_t);
+    size_t bytes = seq_memory_bytes(seqs);
+    uint64_t words = (seq_memory_bytes(2 * seqs) - bytes) / sizeof(uint64_t);
     uint64_t count = seqs < PLACES_MAX ? seqs : PLACES_MAX;
     void *memory = memory_new(bytes);
     uint32_t *places = places_new(count, seqs);
@@ -180,7 +180,7 @@ static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
     uint32_t *places = places_new(expired, seqs);
     double best_ns = 0;
     for (int i = 0; places != NULL && i < SAMPLES; i++) {
-        struct seq_ledger *ledger = ledger_renew(memory, seqs);
+        struct seq_memory *ledger = ledger_renew(memory, seqs);
         seq_workload_lease_all(ledger, places, expired, policy.lease_ms / 2);
         CHECK(seq_workload_reclaim(ledger, policy.lease_ms - 1) == 0);
         double start = bench_now_ns();
@@ -195,7 +195,7 @@ static double measure_reclaim(void *memory, uint64_t seqs, uint64_t expired)
 /* ---- threads ------------------------------------------------------------------------------- */
 
 struct walker {
-    struct seq_ledger *ledger;
+    struct seq_memory *ledger;
     uint32_t index;
     uint64_t seqs; /* in its own range */
     uint64_t moves;
@@ -219,11 +219,11 @@ static double measure_threads(const struct bench *bench, uint32_t threads)
 {
     uint64_t seqs = bench->max < THREAD_SEQS ? bench->max : THREAD_SEQS;
     struct walker walkers[WALKERS_MAX];
-    size_t bytes = seq_ledger_bytes(threads * seqs);
+    size_t bytes = seq_memory_bytes(threads * seqs);
     void *memory = memory_new(bytes);
     double best_ns = 0;
     for (int pass = 0; memory != NULL && pass < SAMPLES; pass++) {
-        struct seq_ledger *ledger = ledger_renew(memory, threads * seqs);
+        struct seq_memory *ledger = ledger_renew(memory, threads * seqs);
         double start = bench_now_ns();
         for (uint32_t i = 0; i < threads; i++) {
             walkers[i] = (struct walker){.ledger = ledger, .index = i, .seqs = seqs};
@@ -299,7 +299,7 @@ static int bench_sizes(const struct bench *bench)
 static int bench_reclaim(const struct bench *bench)
 {
     uint64_t seqs = bench->max < RECLAIM_SEQS ? bench->max : RECLAIM_SEQS;
-    size_t bytes = seq_ledger_bytes(seqs);
+    size_t bytes = seq_memory_bytes(seqs);
     void *memory = memory_new(bytes);
     if (memory == NULL) {
         fprintf(stderr, "assay bench: no memory for %" PRIu64 " seqs; try --max 100000\n", seqs);

@@ -22,13 +22,13 @@ struct ground {
 static struct ground *ground_new(const char *name, const char *text)
 {
     struct ground *ground = calloc(1, sizeof *ground);
-    struct scenario_fault fault;
+    struct error error;
     if (ground == NULL) {
         return NULL;
     }
     bool loaded = text == NULL
-                      ? scenario_load(name, &ground->scenario, &fault)
-                      : scenario_parse(text, strlen(text), name, &ground->scenario, &fault);
+                      ? scenario_load(name, &ground->scenario, &error)
+                      : scenario_parse(text, strlen(text), name, &ground->scenario, &error);
     if (!loaded || !run_make(&ground->run, &ground->scenario, NULL)) {
         free(ground);
         return NULL;
@@ -153,7 +153,7 @@ static bool bench_rates(const struct bench_options *options, double *tree7)
         puts("one core, all faults and all oracles on\n"
              "scenario   million steps/s       runs/s   ns/step  calm transactions");
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         struct ground *ground = ground_new(names[i], NULL);
         if (ground == NULL) {
             return false;

@@ -1,14 +1,14 @@
 #include "bench/leg2.h"
 
 #include "faults/performer.h"
+#include "model/activity_engine.h"
 #include "model/check.h"
-#include "model/engine.h"
 #include "model/identity.h"
 #include "model/ledger.h"
 #include "model/table.h"
+#include "model/text.h"
 #include "real/driver.h"
 #include "real/schema.h"
-#include "real/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,9 +40,9 @@ static struct ids ids_of(uint32_t number)
 static void add_row(struct text *text, const int64_t *row, int columns)
 {
     for (int c = 0; c < columns; c++) {
-        text_add(text, "%s%" PRId64, c == 0 ? "(" : ", ", row[c]);
+        text_put(text, "%s%" PRId64, c == 0 ? "(" : ", ", row[c]);
     }
-    text_add(text, ")");
+    text_put(text, ")");
 }
 
 static void add_row_of(struct text *text, enum row_table table, uint32_t number)
@@ -83,9 +83,9 @@ static bool fill_table(struct store_pg *store, const char *schema, enum row_tabl
     bool done = script != NULL;
     for (uint32_t first = 0; first < count && done; first += CHUNK) {
         struct text text = text_begin(script, CHUNK_SIZE);
-        text_add(&text, "INSERT INTO %s.%s VALUES ", schema, schema_table(table));
+        text_put(&text, "INSERT INTO %s.%s VALUES ", schema, schema_table(table));
         for (uint32_t i = first; i < count && i < first + CHUNK; i++) {
-            text_add(&text, i == first ? "" : ",\n");
+            text_put(&text, i == first ? "" : ",\n");
             add_row_of(&text, table, i);
         }
         done = store_pg_run(store, script);
@@ -94,53 +94,51 @@ static bool fill_table(struct store_pg *store, const char *schema, enum row_tabl
     return done;
 }
 
-static struct store_pg *open_store(const char *dsn, const char *schema,
-                                   struct store_pg_problem *problem)
+static struct store_pg *open_store(const char *dsn, const char *schema, struct error *error)
 {
     struct store_pg_options options = {.dsn = dsn,
                                        .schema = schema,
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT,
                                        .form = SQL_WHOLE};
-    return store_pg_open(&options, problem);
+    return store_pg_open(&options, error);
 }
 
 /* What the store said, before it is closed. */
-static bool closed(struct store_pg *store, bool done, struct store_pg_problem *problem)
+static bool closed(struct store_pg *store, bool done, struct error *error)
 {
     if (!done) {
-        snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(store));
+        snprintf(error->text, sizeof error->text, "%s", store_pg_why_not(store));
     }
     store_pg_close(store);
     return done;
 }
 
-bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages,
-                  struct store_pg_problem *problem)
+bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages, struct error *error)
 {
     static const enum row_table filled[] = {TABLE_JOB, TABLE_ACTIVITY, TABLE_TASK, TABLE_MESSAGE};
-    if (!store_pg_make_schema(dsn, schema, protocol_activity.tables, problem)) {
+    if (!store_pg_make_schema(dsn, schema, protocol_activity.tables, error)) {
         return false;
     }
-    struct store_pg *store = open_store(dsn, schema, problem);
+    struct store_pg *store = open_store(dsn, schema, error);
     if (store == NULL) {
         return false;
     }
     bool done = true;
-    for (size_t t = 0; t < sizeof filled / sizeof *filled && done; t++) {
+    for (size_t t = 0; t < COUNT(filled) && done; t++) {
         done = fill_table(store, schema, filled[t], messages);
     }
     done = done && store_pg_run(store, "VACUUM ANALYZE") && store_pg_run(store, "CHECKPOINT");
-    return closed(store, done, problem);
+    return closed(store, done, error);
 }
 
-bool leg2_left(const char *dsn, const char *schema, int64_t *left, struct store_pg_problem *problem)
+bool leg2_left(const char *dsn, const char *schema, int64_t *left, struct error *error)
 {
     char query[120];
-    struct store_pg *store = open_store(dsn, schema, problem);
+    struct store_pg *store = open_store(dsn, schema, error);
     snprintf(query, sizeof query, "SELECT count(*) FROM %s.message WHERE kind = %d", schema,
              MESSAGE_LEG2);
-    return store != NULL && closed(store, store_pg_ask(store, query, left), problem);
+    return store != NULL && closed(store, store_pg_ask(store, query, left), error);
 }
 
 /* ---- the script ------------------------------------------------------------------------------ */
@@ -198,7 +196,7 @@ static void remember_minted(struct recording *recording, struct text *text)
                 char name[24];
                 snprintf(name, sizeof name, "minted%zu", recording->variable_count);
                 remember(recording, value, name);
-                text_add(text, "\\set %s abs(hash_fnv1a(:guid, %zu))\n", name,
+                text_put(text, "\\set %s abs(hash_fnv1a(:guid, %zu))\n", name,
                          recording->variable_count);
             }
         }
@@ -212,7 +210,7 @@ static void add_statement(struct text *text, const struct recording *recording,
 {
     for (const char *at = statement->text; *at != '\0';) {
         if (*at != '$') {
-            text_add(text, "%c", *at == '\n' ? ' ' : *at);
+            text_put(text, "%c", *at == '\n' ? ' ' : *at);
             at++;
             continue;
         }
@@ -220,15 +218,15 @@ static void add_statement(struct text *text, const struct recording *recording,
         long number = strtol(at + 1, &end, 10);
         at = end;
         if (number == statement->params) {
-            text_add(text, ":now::bigint");
+            text_put(text, ":now::bigint");
             continue;
         }
         int64_t value = bundle->params[call->params + number - 1];
         const char *name = name_of(recording, value);
         if (name != NULL) {
-            text_add(text, ":%s::bigint", name);
+            text_put(text, ":%s::bigint", name);
         } else {
-            text_add(text, "%" PRId64 "::bigint", value);
+            text_put(text, "%" PRId64 "::bigint", value);
         }
     }
 }
@@ -248,7 +246,7 @@ static void add_calls(struct text *text, const struct recording *recording,
         for (int s = 0; s < count; s++) {
             sql_statement(primitive, mode, SQL_WHOLE, s, schema, &statement);
             add_statement(text, recording, bundle, call, &statement);
-            text_add(text, "%s\n", end);
+            text_put(text, "%s\n", end);
         }
     }
 }
@@ -263,9 +261,9 @@ static void write_script(struct recording *recording, const char *schema, char *
             remember_minted(recording, &text);
             continue;
         }
-        text_add(&text, "\\startpipeline\nBEGIN;\n");
+        text_put(&text, "\\startpipeline\nBEGIN;\n");
         add_calls(&text, recording, bundle, schema, ";");
-        text_add(&text, "COMMIT;\n\\endpipeline\n");
+        text_put(&text, "COMMIT;\n\\endpipeline\n");
     }
 }
 
@@ -296,12 +294,12 @@ static bool take_one_through(struct store_pg *store, const struct rules *rules,
 }
 
 bool leg2_record(const char *dsn, const char *schema, const struct rules *rules,
-                 char script[LEG2_SCRIPT_SIZE], struct store_pg_problem *problem)
+                 char script[LEG2_SCRIPT_SIZE], struct error *error)
 {
-    struct store_pg *store = open_store(dsn, schema, problem);
+    struct store_pg *store = open_store(dsn, schema, error);
     struct recording *recording = calloc(1, sizeof *recording);
     CHECK(recording != NULL);
-    bool done = store != NULL && closed(store, take_one_through(store, rules, recording), problem);
+    bool done = store != NULL && closed(store, take_one_through(store, rules, recording), error);
     if (done) {
         write_script(recording, schema, script);
     }

@@ -13,21 +13,20 @@
 #ifndef BENCH_LEG2_H
 #define BENCH_LEG2_H
 
+#include "model/error.h"
 #include "model/protocol.h"
 #include "real/store.h"
 
 #define LEG2_SCRIPT_SIZE ((size_t)128 * 1024)
 
 /* Makes the schema with so many messages in it. */
-bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages,
-                  struct store_pg_problem *problem);
+bool leg2_prepare(const char *dsn, const char *schema, uint32_t messages, struct error *error);
 
 /* How many of them are not acked yet. */
-bool leg2_left(const char *dsn, const char *schema, int64_t *left,
-               struct store_pg_problem *problem);
+bool leg2_left(const char *dsn, const char *schema, int64_t *left, struct error *error);
 
 /* Takes one message through and writes the script down. */
 bool leg2_record(const char *dsn, const char *schema, const struct rules *rules,
-                 char script[LEG2_SCRIPT_SIZE], struct store_pg_problem *problem);
+                 char script[LEG2_SCRIPT_SIZE], struct error *error);
 
 #endif

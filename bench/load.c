@@ -1,8 +1,8 @@
 #include "bench/load.h"
 
 #include "faults/performer.h"
+#include "model/activity_engine.h"
 #include "model/check.h"
-#include "model/engine.h"
 #include "real/driver.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct board {
     atomic_bool go, measuring;
     _Atomic int64_t until; /* by driver_now() */
     _Atomic uint64_t commits, refused, waits, ended, tasks;
-    _Atomic double began, stopped;   /* the clock's start and end, by now_s() */
-    struct store_pg_problem problem; /* of one that failed */
+    _Atomic double began, stopped; /* the clock's start and end, by now_s() */
+    struct error error;            /* of one that failed */
 };
 
 static void pause_ns(long ns)
@@ -47,7 +47,7 @@ static double now_s(void)
 static void fail(struct board *board, const char *why)
 {
     if (atomic_fetch_add(&board->failed, 1) == 0) {
-        snprintf(board->problem.text, sizeof board->problem.text, "%.480s", why);
+        snprintf(board->error.text, sizeof board->error.text, "%.480s", why);
     }
 }
 
@@ -111,7 +111,8 @@ static bool answer_task(struct board *board, const struct runner *runner,
     const int64_t *message = performer->role->message(&performer->actor);
     struct task task = {.node = message[1 + MESSAGE_NODE], .input = message[1 + MESSAGE_CONTENT]};
     int64_t output;
-    CHECK(ACTOR_IS(&performer->actor, worker)->answered == 0); /* graphs without pending answers */
+    CHECK(ACTOR_IS(&performer->actor, activity_worker)->answered ==
+          0); /* graphs without pending answers */
     if (write(runner->link, &task, sizeof task) != (ssize_t)sizeof task ||
         read(runner->link, &output, sizeof output) != (ssize_t)sizeof output) {
         return false;
@@ -248,7 +249,7 @@ static void act_as_worker(struct player *player)
 
 static void play(struct player *player)
 {
-    struct store_pg_problem problem;
+    struct error error;
     const struct load *load = player->load;
     struct board *board = player->board;
     struct store_pg_options options = {.dsn = load->dsn,
@@ -256,10 +257,10 @@ static void play(struct player *player)
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT,
                                        .form = SQL_WHOLE};
-    player->store = store_pg_open(&options, &problem);
+    player->store = store_pg_open(&options, &error);
     if (player->store == NULL || !(player->is_client || start_runner(&player->runner))) {
         fail(board,
-             player->store == NULL ? problem.text : "no process could be started to run tasks");
+             player->store == NULL ? error.text : "no process could be started to run tasks");
         return;
     }
     atomic_fetch_add(&board->ready, 1);
@@ -374,7 +375,7 @@ static void start_clock(struct crew *crew)
 }
 
 static bool tell(const struct load *load, struct board *board, struct load_figures *figures,
-                 struct store_pg_problem *problem)
+                 struct error *error)
 {
     uint64_t ended = atomic_load(&board->ended), warm = load->warm;
     *figures = (struct load_figures){.seconds = board->stopped - board->began,
@@ -384,24 +385,22 @@ static bool tell(const struct load *load, struct board *board, struct load_figur
                                      .tasks = board->tasks,
                                      .ended = ended < warm ? 0 : ended - warm};
     if (atomic_load(&board->failed) != 0) {
-        snprintf(problem->text, sizeof problem->text, "a worker failed: %.480s",
-                 board->problem.text);
+        snprintf(error->text, sizeof error->text, "a worker failed: %.480s", board->error.text);
         return false;
     }
     if (ended < all_jobs(load)) {
-        snprintf(problem->text, sizeof problem->text, "the jobs did not end in time");
+        snprintf(error->text, sizeof error->text, "the jobs did not end in time");
         return false;
     }
     return true;
 }
 
-bool load_run(const struct load *load, struct load_figures *figures,
-              struct store_pg_problem *problem)
+bool load_run(const struct load *load, struct load_figures *figures, struct error *error)
 {
     struct board *board =
         mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (board == MAP_FAILED) {
-        snprintf(problem->text, sizeof problem->text, "not enough memory");
+        snprintf(error->text, sizeof error->text, "not enough memory");
         return false;
     }
     struct crew crew = {.load = load, .board = board};
@@ -417,7 +416,7 @@ bool load_run(const struct load *load, struct load_figures *figures,
         pause_ns(2L * PAUSE_NS);
         reap(&crew);
     }
-    bool done = tell(load, board, figures, problem);
+    bool done = tell(load, board, figures, error);
     munmap(board, sizeof *board);
     return done;
 }

@@ -11,6 +11,7 @@
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
+#include "model/error.h"
 #include "model/protocol.h"
 #include "real/store.h"
 
@@ -35,8 +36,7 @@ struct load_figures {
     uint64_t tasks;   /* that were run, each in a process of its own */
 };
 
-/* False: *problem says why; also if one of the processes did not end well. */
-bool load_run(const struct load *load, struct load_figures *figures,
-              struct store_pg_problem *problem);
+/* False: *error says why; also if one of the processes did not end well. */
+bool load_run(const struct load *load, struct load_figures *figures, struct error *error);
 
 #endif

@@ -33,19 +33,19 @@ static char *text_of(const char *name)
     return text;
 }
 
-static struct store_pg *open_store(const char *dsn, struct store_pg_problem *problem)
+static struct store_pg *open_store(const char *dsn, struct error *error)
 {
     struct store_pg_options options = {.dsn = dsn,
                                        .schema = "minimal",
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
-    return store_pg_open(&options, problem);
+    return store_pg_open(&options, error);
 }
 
-static bool make_rows(const struct minimal_load *load, struct store_pg_problem *problem)
+static bool make_rows(const struct minimal_load *load, struct error *error)
 {
     char count[80];
-    struct store_pg *store = open_store(load->dsn, problem);
+    struct store_pg *store = open_store(load->dsn, error);
     if (store == NULL) {
         return false;
     }
@@ -54,7 +54,7 @@ static bool make_rows(const struct minimal_load *load, struct store_pg_problem *
     bool made = store_pg_run(store, count) && store_pg_run(store, schema) &&
                 store_pg_run(store, "VACUUM ANALYZE") && store_pg_run(store, "CHECKPOINT");
     if (!made) {
-        snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(store));
+        snprintf(error->text, sizeof error->text, "%s", store_pg_why_not(store));
     }
     free(schema);
     store_pg_close(store);
@@ -64,7 +64,7 @@ static bool make_rows(const struct minimal_load *load, struct store_pg_problem *
 static bool ran_dry(const char *dsn)
 {
     int64_t left = 1;
-    struct store_pg_problem ignored;
+    struct error ignored;
     struct store_pg *store = open_store(dsn, &ignored);
     bool asked = store != NULL && store_pg_ask(store,
                                                "SELECT count(*) FROM minimal.message "
@@ -75,7 +75,7 @@ static bool ran_dry(const char *dsn)
 }
 
 bool minimal_run(const struct minimal *minimal, const struct minimal_load *load, double *rate,
-                 bool *dry, struct store_pg_problem *problem)
+                 bool *dry, struct error *error)
 {
     char *script = text_of(minimal->name);
     struct pgbench pgbench = {.dsn = load->dsn,
@@ -83,8 +83,8 @@ bool minimal_run(const struct minimal *minimal, const struct minimal_load *load,
                               .clients = load->clients,
                               .seconds = load->seconds,
                               .interrupted = load->interrupted};
-    bool made = make_rows(load, problem);
-    bool measured = made && pgbench_run(&pgbench, rate, problem->text, sizeof problem->text);
+    bool made = make_rows(load, error);
+    bool measured = made && pgbench_run(&pgbench, rate, error->text, sizeof error->text);
     *dry = made && ran_dry(load->dsn);
     free(script);
     return measured || *dry;

@@ -2,6 +2,7 @@
 #ifndef BENCH_MINIMAL_H
 #define BENCH_MINIMAL_H
 
+#include "model/error.h"
 #include "real/store.h"
 
 struct minimal {
@@ -23,6 +24,6 @@ struct minimal_load {
 /* Runs of a script a second, on rows made anew. *dry: there were too few messages, and nothing was
  * measured. */
 bool minimal_run(const struct minimal *minimal, const struct minimal_load *load, double *rate,
-                 bool *dry, struct store_pg_problem *problem);
+                 bool *dry, struct error *error);
 
 #endif

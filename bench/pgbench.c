@@ -1,9 +1,9 @@
 #include "bench/pgbench.h"
 
 #include "bench/command.h"
+#include "model/text.h"
 #include "real/programs.h"
 #include "real/sql.h"
-#include "real/text.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ static void add_value(struct text *text, const char *value)
 {
     for (; *value != '\0'; value++) {
         if (*value != '\'') {
-            text_add(text, "%s%c", *value == ' ' ? "\\" : "", *value);
+            text_put(text, "%s%c", *value == ' ' ? "\\" : "", *value);
         }
     }
 }
@@ -32,9 +32,9 @@ static void add_settings(struct text *text)
     for (char *one = strtok_r(script, ";", &rest); one != NULL; one = strtok_r(NULL, ";", &rest)) {
         char name[64], value[64];
         if (sscanf(one, " SET %63s = %63[^;]", name, value) == 2) {
-            text_add(text, "-c %s=", name);
+            text_put(text, "-c %s=", name);
             add_value(text, value);
-            text_add(text, " ");
+            text_put(text, " ");
         }
     }
 }
@@ -80,10 +80,10 @@ static bool run(const struct pgbench *pgbench, const char *const *arguments, dou
 bool pgbench_run(const struct pgbench *pgbench, double *rate, char *why, size_t size)
 {
     struct programs programs;
-    struct cluster_fault fault;
+    struct error error;
     char program[PATH_MAX], clients[16], threads[16], seconds[16], now[40];
-    if (!programs_find(&programs, NULL, &fault)) {
-        snprintf(why, size, "%s", fault.text);
+    if (!programs_find(&programs, NULL, &error)) {
+        snprintf(why, size, "%s", error.text);
         return false;
     }
     snprintf(program, sizeof program, "%s/pgbench", programs.folder);

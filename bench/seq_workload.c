@@ -16,7 +16,7 @@ static void ignore(void *context, const struct seq_reclaimed *reclaimed)
     (void)reclaimed;
 }
 
-uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t end,
+uint64_t seq_workload_window(struct seq_memory *ledger, uint64_t first, uint64_t end,
                              uint32_t actor)
 {
     uint64_t moves = 0;
@@ -24,21 +24,22 @@ uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t
         struct seq_time now = at(i / LOOK_EVERY);
         struct seq_token token;
         if (i < end) {
-            seq_prefetch(ledger, i + LAG < end ? i + LAG : i);
-            moves += seq_order(ledger, i, SEQ_DISPATCHED, actor, now).verdict == SEQ_MOVED;
+            seq_memory_prefetch(ledger, i + LAG < end ? i + LAG : i);
+            moves += seq_memory_order(ledger, i, SEQ_DISPATCHED, actor, now).verdict == SEQ_MOVED;
         }
         if (i >= first + LAG && i < end + LAG) {
-            moves += seq_take(ledger, i - LAG, 0, actor, now, &token).verdict == SEQ_MOVED;
+            moves += seq_memory_take(ledger, i - LAG, 0, actor, now, &token).verdict == SEQ_MOVED;
         }
         if (i >= first + 2 * LAG && i < end + 2 * LAG) {
             token = (struct seq_token){.seq = i - 2 * LAG, .owner = actor};
-            moves += seq_finish(ledger, token, SEQ_SUCCESS, 0, now).verdict == SEQ_MOVED;
+            moves += seq_memory_finish(ledger, token, SEQ_SUCCESS, 0, now).verdict == SEQ_MOVED;
         }
         if (i >= first + 3 * LAG) {
-            moves += seq_order(ledger, i - 3 * LAG, SEQ_COMMITTED, actor, now).verdict == SEQ_MOVED;
+            moves += seq_memory_order(ledger, i - 3 * LAG, SEQ_COMMITTED, actor, now).verdict ==
+                     SEQ_MOVED;
         }
         if (i % LOOK_EVERY == 0) {
-            seq_reclaim(ledger, actor, now, ignore, NULL);
+            seq_memory_reclaim(ledger, actor, now, ignore, NULL);
         }
     }
     return moves;
@@ -46,13 +47,13 @@ uint64_t seq_workload_window(struct seq_ledger *ledger, uint64_t first, uint64_t
 
 /* ---- one move at every place, a call a move ---- */
 
-static void hint_at(const struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static void hint_at(const struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                     uint64_t i)
 {
-    seq_prefetch(ledger, places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]);
+    seq_memory_prefetch(ledger, places[i + HINT_AHEAD < count ? i + HINT_AHEAD : i]);
 }
 
-static uint64_t order_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static uint64_t order_each(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                            bool hint, enum seq_state to)
 {
     uint64_t moves = 0;
@@ -60,12 +61,13 @@ static uint64_t order_each(struct seq_ledger *ledger, const uint32_t *places, ui
         if (hint) {
             hint_at(ledger, places, count, i);
         }
-        moves += seq_order(ledger, places[i], to, 1, at(i / LOOK_EVERY)).verdict == SEQ_MOVED;
+        moves +=
+            seq_memory_order(ledger, places[i], to, 1, at(i / LOOK_EVERY)).verdict == SEQ_MOVED;
     }
     return moves;
 }
 
-static uint64_t take_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static uint64_t take_each(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                           bool hint)
 {
     uint64_t moves = 0;
@@ -74,12 +76,13 @@ static uint64_t take_each(struct seq_ledger *ledger, const uint32_t *places, uin
         if (hint) {
             hint_at(ledger, places, count, i);
         }
-        moves += seq_take(ledger, places[i], 0, 1, at(i / LOOK_EVERY), &token).verdict == SEQ_MOVED;
+        moves += seq_memory_take(ledger, places[i], 0, 1, at(i / LOOK_EVERY), &token).verdict ==
+                 SEQ_MOVED;
     }
     return moves;
 }
 
-static uint64_t finish_each(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static uint64_t finish_each(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                             bool hint)
 {
     uint64_t moves = 0;
@@ -88,14 +91,15 @@ static uint64_t finish_each(struct seq_ledger *ledger, const uint32_t *places, u
         if (hint) {
             hint_at(ledger, places, count, i);
         }
-        moves += seq_finish(ledger, token, SEQ_SUCCESS, 0, at(i / LOOK_EVERY)).verdict == SEQ_MOVED;
+        moves += seq_memory_finish(ledger, token, SEQ_SUCCESS, 0, at(i / LOOK_EVERY)).verdict ==
+                 SEQ_MOVED;
     }
     return moves;
 }
 
 /* ---- the same, many moves a call ---- */
 
-static uint64_t order_batches(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static uint64_t order_batches(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                               enum seq_state to)
 {
     uint64_t seqs[BATCH];
@@ -106,12 +110,12 @@ static uint64_t order_batches(struct seq_ledger *ledger, const uint32_t *places,
         for (uint64_t i = 0; i < size; i++) {
             seqs[i] = places[done + i];
         }
-        moves += seq_order_many(ledger, seqs, size, to, 1, at(done / LOOK_EVERY), results);
+        moves += seq_memory_order_many(ledger, seqs, size, to, 1, at(done / LOOK_EVERY), results);
     }
     return moves;
 }
 
-static uint64_t run_batches(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+static uint64_t run_batches(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                             bool take)
 {
     struct seq_token runs[BATCH];
@@ -123,13 +127,13 @@ static uint64_t run_batches(struct seq_ledger *ledger, const uint32_t *places, u
         for (uint64_t i = 0; i < size; i++) {
             runs[i] = (struct seq_token){.seq = places[done + i], .owner = 1};
         }
-        moves += take ? seq_take_many(ledger, runs, size, 1, now, results)
-                      : seq_finish_many(ledger, runs, size, SEQ_SUCCESS, 0, now, results);
+        moves += take ? seq_memory_take_many(ledger, runs, size, 1, now, results)
+                      : seq_memory_finish_many(ledger, runs, size, SEQ_SUCCESS, 0, now, results);
     }
     return moves;
 }
 
-uint64_t seq_workload_places(struct seq_ledger *ledger, const uint32_t *places, uint64_t count,
+uint64_t seq_workload_places(struct seq_memory *ledger, const uint32_t *places, uint64_t count,
                              enum seq_workload_calls calls)
 {
     if (calls == SEQ_WORKLOAD_MANY) {
@@ -158,24 +162,24 @@ uint64_t seq_workload_bare(_Atomic uint64_t *words, const uint32_t *places, uint
     return swapped;
 }
 
-void seq_workload_lease_all(struct seq_ledger *ledger, const uint32_t *old_places,
+void seq_workload_lease_all(struct seq_memory *ledger, const uint32_t *old_places,
                             uint64_t old_count, uint64_t later_ms)
 {
     struct seq_token token;
-    for (uint64_t seq = 0; seq < seq_capacity(ledger); seq++) {
-        seq_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
+    for (uint64_t seq = 0; seq < seq_memory_capacity(ledger); seq++) {
+        seq_memory_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
     }
     for (uint64_t i = 0; i < old_count; i++) {
-        seq_take(ledger, old_places[i], 0, 1, at(0), &token);
+        seq_memory_take(ledger, old_places[i], 0, 1, at(0), &token);
     }
-    for (uint64_t seq = 0; seq < seq_capacity(ledger); seq++) {
-        if (seq_read(ledger, seq).state == SEQ_DISPATCHED) {
-            seq_take(ledger, seq, 0, 1, at(later_ms), &token);
+    for (uint64_t seq = 0; seq < seq_memory_capacity(ledger); seq++) {
+        if (seq_memory_read(ledger, seq).state == SEQ_DISPATCHED) {
+            seq_memory_take(ledger, seq, 0, 1, at(later_ms), &token);
         }
     }
 }
 
-uint64_t seq_workload_reclaim(struct seq_ledger *ledger, uint64_t now_ms)
+uint64_t seq_workload_reclaim(struct seq_memory *ledger, uint64_t now_ms)
 {
-    return seq_reclaim(ledger, 1, at(now_ms), ignore, NULL);
+    return seq_memory_reclaim(ledger, 1, at(now_ms), ignore, NULL);
 }

@@ -567,7 +567,7 @@ static int prepare(struct campaign *campaign)
                                                       read_without,   read_known,  load_all,
                                                       check_sabotage, make_kept};
     int status = CLI_OK;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == CLI_OK; i++) {
+    for (size_t i = 0; i < COUNT(steps) && status == CLI_OK; i++) {
         status = steps[i](campaign);
     }
     return status;
@@ -593,7 +593,7 @@ static int run_prepared(struct campaign *campaign)
     return results_close(&campaign->results, &cli_campaign, carry_out(campaign));
 }
 
-static int run_verb(void *request)
+static int campaign_verb(void *request)
 {
     struct campaign campaign = {.request = request};
     int status = prepare(&campaign);
@@ -605,6 +605,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_campaign = {.name = "campaign",
                                       .about = "many seeds on many scenarios: the main job",
                                       .options = options,
-                                      .option_count = sizeof options / sizeof *options,
+                                      .option_count = COUNT(options),
                                       .request_size = sizeof(struct request),
-                                      .run = run_verb};
+                                      .run = campaign_verb};

@@ -109,7 +109,7 @@ size_t campaign_report_drift(const struct campaign_report *report)
 /* The clauses and oracles that are switched off: no more than --without could name. */
 static void add_without(const struct campaign_plan *plan, struct cli_values *without)
 {
-    const int room = (int)(sizeof without->values / sizeof *without->values);
+    const int room = (int)COUNT(without->values);
     for (int id = 0; id < CLAUSE_COUNT && without->count < room; id++) {
         if (plan->off[id]) {
             without->values[without->count++] = clause_get((enum clause_id)id)->id;

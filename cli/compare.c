@@ -28,14 +28,14 @@ static const struct design designs[] = {
     {"activity", "activity ledger", "hop: none\ncommits: literal\n", NULL},
     {"legacy", "earlier ledger", "", "leg2-is-spared: [crash]\n"},
 };
-#define DESIGNS (sizeof designs / sizeof *designs)
+#define DESIGNS COUNT(designs)
 
 /* What is allowed, a row each. */
 static const enum fault_group rows[] = {
     FAULT_GROUP_NONE,  FAULT_GROUP_CRASH,     FAULT_GROUP_UNKNOWN,
     FAULT_GROUP_ABORT, FAULT_GROUP_DUPLICATE, FAULT_GROUP_PAUSE,
     FAULT_GROUP_DELAY, FAULT_GROUP_SERVER,    FAULT_GROUP_CLOCK};
-#define ROWS (sizeof rows / sizeof *rows)
+#define ROWS COUNT(rows)
 
 struct cell {
     uint64_t runs; /* until it broke, or all of them */
@@ -59,26 +59,28 @@ static const struct option options[] = {
     {JSON_ROW(struct request, ": one of type \"cell\" for each, and a summary")},
 };
 
-static const char *row_name(enum fault_group group)
+static const char *compare_row_name(enum fault_group group)
 {
     return group == FAULT_GROUP_NONE ? "none" : fault_group_get(group)->name;
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */
 
-static void load(const struct design *design, enum fault_group group, struct scenario *scenario)
+static void compare_load(const struct design *design, enum fault_group group,
+                         struct scenario *scenario)
 {
     char text[600];
-    struct scenario_fault fault;
+    struct error error;
     const char *protocol = design->protocol;
     bool spared = design->spared != NULL && group != FAULT_GROUP_CRASH;
-    int size = snprintf(text, sizeof text, "name: %s-%s\nprotocol: %s\n" TREE "%s%s", protocol,
-                        row_name(group), protocol, design->text, spared ? design->spared : "");
+    int size =
+        snprintf(text, sizeof text, "name: %s-%s\nprotocol: %s\n" TREE "%s%s", protocol,
+                 compare_row_name(group), protocol, design->text, spared ? design->spared : "");
     if (group != FAULT_GROUP_NONE) {
         size += snprintf(text + size, sizeof text - (size_t)size, "faults: {%s: 1/10}\n",
-                         row_name(group));
+                         compare_row_name(group));
     }
-    bool loaded = scenario_parse(text, (size_t)size, "compare", scenario, &fault);
+    bool loaded = scenario_parse(text, (size_t)size, "compare", scenario, &error);
     CHECK(loaded);
 }
 
@@ -96,7 +98,7 @@ static bool hunt(struct run *run, uint64_t seeds, struct cell *cell)
     return cell->broken;
 }
 
-static bool keep(const char *folder, const struct schedule *schedule)
+static bool compare_keep(const char *folder, const struct schedule *schedule)
 {
     char path[700];
     snprintf(path, sizeof path, "%s/%s.json", folder, schedule->scenario->name);
@@ -119,7 +121,7 @@ static bool shrink_cell(const struct request *request, struct schedule *schedule
         return cli_no_memory(&cli_compare) == CLI_OK;
     }
     cell->steps = report.steps_after;
-    return request->out == NULL || keep(request->out, schedule);
+    return request->out == NULL || compare_keep(request->out, schedule);
 }
 
 static bool fill(const struct request *request, const struct design *design, enum fault_group group,
@@ -132,7 +134,7 @@ static bool fill(const struct request *request, const struct design *design, enu
         free(run);
         return cli_no_memory(&cli_compare) == CLI_OK;
     }
-    load(design, group, schedule.scenario);
+    compare_load(design, group, schedule.scenario);
     bool made = run_make(run, schedule.scenario, NULL);
     bool fine = made && (!hunt(run, request->seeds, cell) || shrink_cell(request, &schedule, cell));
     if (made) {
@@ -145,17 +147,19 @@ static bool fill(const struct request *request, const struct design *design, enu
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void write_json(enum fault_group group, const struct design *design, const struct cell *cell)
+static void compare_write_json(enum fault_group group, const struct design *design,
+                               const struct cell *cell)
 {
-    json_line_write(
-        stdout, line_make(LINE_CELL, line_fault(row_name(group)), line_protocol(design->protocol),
-                          line_holds(!cell->broken), line_runs(cell->runs),
-                          line_clause(cell->broken ? clause_get(cell->clause)->id : NULL),
-                          line_seed(cell->seed), line_steps(cell->steps)));
+    json_line_write(stdout,
+                    line_make(LINE_CELL, line_fault(compare_row_name(group)),
+                              line_protocol(design->protocol), line_holds(!cell->broken),
+                              line_runs(cell->runs),
+                              line_clause(cell->broken ? clause_get(cell->clause)->id : NULL),
+                              line_seed(cell->seed), line_steps(cell->steps)));
 }
 
 /* "holds", "LEG-6 in 17 steps" */
-static void write_cell(enum format_kind format, const struct cell *cell, bool last)
+static void compare_write_cell(enum format_kind format, const struct cell *cell, bool last)
 {
     char text[40] = "holds";
     if (cell->broken) {
@@ -166,11 +170,12 @@ static void write_cell(enum format_kind format, const struct cell *cell, bool la
            cell->broken ? format_plain(format) : "");
 }
 
-static void write_row(enum format_kind format, enum fault_group group, const struct cell *cells)
+static void compare_write_row(enum format_kind format, enum fault_group group,
+                              const struct cell *cells)
 {
-    printf("%-11s", row_name(group));
+    printf("%-11s", compare_row_name(group));
     for (size_t d = 0; d < DESIGNS; d++) {
-        write_cell(format, &cells[d], d + 1 == DESIGNS);
+        compare_write_cell(format, &cells[d], d + 1 == DESIGNS);
     }
     putchar('\n');
 }
@@ -193,7 +198,7 @@ static void write_promises(const bool named[CLAUSE_COUNT])
     }
 }
 
-static void write_summary(const struct request *request, const size_t broken[DESIGNS])
+static void compare_write_summary(const struct request *request, const size_t broken[DESIGNS])
 {
     if (request->json) {
         json_line_write(stdout, line_make(LINE_COMPARE_SUMMARY, line_seeds(request->seeds),
@@ -206,7 +211,7 @@ static void write_summary(const struct request *request, const size_t broken[DES
            request->seeds, ROWS, broken[0], broken[1]);
 }
 
-static int compare(const struct request *request)
+static int compare_compare(const struct request *request)
 {
     enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
     bool named[CLAUSE_COUNT] = {false};
@@ -225,34 +230,34 @@ static int compare(const struct request *request)
                 named[cells[d].clause] = true;
             }
             if (request->json) {
-                write_json(rows[r], &designs[d], &cells[d]);
+                compare_write_json(rows[r], &designs[d], &cells[d]);
             }
         }
         if (!request->json) {
-            write_row(format, rows[r], cells);
+            compare_write_row(format, rows[r], cells);
         }
     }
     if (!request->json) {
         write_promises(named);
     }
-    write_summary(request, broken);
+    compare_write_summary(request, broken);
     return broken[0] == 0 ? CLI_OK : CLI_BROKEN;
 }
 
-static int run_verb(void *asked)
+static int compare_verb(void *asked)
 {
     const struct request *request = asked;
     if (request->out != NULL && mkdir(request->out, 0777) != 0 && errno != EEXIST) {
         return cli_usage_error(&cli_compare, "--out %s: it cannot be made: %s",
                                cli_quote(request->out).text, strerror(errno));
     }
-    return compare(request);
+    return compare_compare(request);
 }
 
 const struct cli_verb cli_compare = {
     .name = "compare",
     .about = "which faults break the activity ledger, and which the earlier one",
     .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .option_count = COUNT(options),
     .request_size = sizeof(struct request),
-    .run = run_verb};
+    .run = compare_verb};

@@ -148,7 +148,7 @@ static const char fish[] =
     "complete -c assay -a '(assay completion words -- (commandline -opc)[2..] "
     "(commandline -ct) 2>/dev/null)'\n";
 
-static int run(void *asked)
+static int completion_run(void *asked)
 {
     struct request *request = asked;
     if (strcmp(request->shell, "words") == 0) {
@@ -169,6 +169,6 @@ static int run(void *asked)
 const struct cli_verb cli_completion = {.name = "completion",
                                         .about = "proposals of a shell: verbs, options, names",
                                         .options = options,
-                                        .option_count = sizeof options / sizeof *options,
+                                        .option_count = COUNT(options),
                                         .request_size = sizeof(struct request),
-                                        .run = run};
+                                        .run = completion_run};

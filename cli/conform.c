@@ -57,9 +57,9 @@ static const struct option options[] = {
 struct bench {
     const struct request *request;
     struct own_schema own;
-    struct lockstep both;
-    struct sessions all, copy;
-    struct session_rules rules;
+    struct lockstep lockstep;
+    struct sessions sessions, copy;
+    struct session_claims rules;
     struct world world;
     struct script script, smaller;
 };
@@ -74,15 +74,15 @@ static void note_signal(int number)
 
 /* ---- one script ------------------------------------------------------------------------------ */
 
-static void name_step(const struct lockstep *both, unsigned who, char *text, size_t size)
+static void name_step(const struct lockstep *lockstep, unsigned who, char *text, size_t size)
 {
-    const struct bench *bench = both->context;
-    const struct session *one = &bench->all.each[who];
+    const struct bench *bench = lockstep->context;
+    const struct session *session = &bench->sessions.each[who];
     const struct bundle *bundle = &bench->script.bundles[who];
     char call[80] = "";
-    unsigned at = one->call < bundle->count ? one->call : bundle->count - 1u;
+    unsigned at = session->call < bundle->count ? session->call : bundle->count - 1u;
     if (bundle->count > 0) {
-        if (one->state == SESSION_OPEN && at > 0) {
+        if (session->state == SESSION_OPEN && at > 0) {
             at--; /* the one that is done */
         }
         script_call_text(&bench->script.primitives[bundle->calls[at].primitive], bundle, at, call,
@@ -100,19 +100,19 @@ static void name_step(const struct lockstep *both, unsigned who, char *text, siz
 /* One turn of a session; false: it has ended, or waits. */
 static bool take_turn(struct bench *bench, unsigned who, bool *ended)
 {
-    struct lockstep *both = &bench->both;
-    struct session *one = &bench->all.each[who];
-    if (ended[who] || one->state == SESSION_WAITS) {
+    struct lockstep *lockstep = &bench->lockstep;
+    struct session *session = &bench->sessions.each[who];
+    if (ended[who] || session->state == SESSION_WAITS) {
         return false;
     }
-    if (one->state == SESSION_CLOSED) {
-        lockstep_begin(both, who, &bench->script.bundles[who], SESSION_PICKS_ITSELF);
+    if (session->state == SESSION_CLOSED) {
+        lockstep_begin(lockstep, who, &bench->script.bundles[who], SESSION_PICKS_ITSELF);
     }
-    if (one->state == SESSION_OPEN) {
-        lockstep_statement(both, who);
+    if (session->state == SESSION_OPEN) {
+        lockstep_statement(lockstep, who);
         return true;
     }
-    lockstep_end(both, who, !bench->script.gives_up[who], world_mark(&bench->world));
+    lockstep_end(lockstep, who, !bench->script.gives_up[who], world_mark(&bench->world));
     world_keep(&bench->world);
     ended[who] = true;
     return true;
@@ -122,37 +122,38 @@ static bool take_turn(struct bench *bench, unsigned who, bool *ended)
 static bool differs(struct bench *bench)
 {
     const struct script *script = &bench->script;
-    struct lockstep *both = &bench->both;
+    struct lockstep *lockstep = &bench->lockstep;
     bool ended[SCRIPT_SESSIONS_MAX] = {false};
-    both->difference[0] = '\0';
+    lockstep->difference[0] = '\0';
     script_fill(script, &bench->world);
-    sessions_begin(&bench->all, &bench->world, script->primitives, &bench->rules,
+    sessions_begin(&bench->sessions, &bench->world, script->primitives, &bench->rules,
                    SCRIPT_SESSIONS_MAX);
-    stepper_primitives(both->stepper, script->primitives, script->primitive_count);
-    lockstep_fill(both);
-    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(both); t++) {
+    stepper_primitives(lockstep->stepper, script->primitives, script->primitive_count);
+    lockstep_fill(lockstep);
+    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(lockstep); t++) {
         take_turn(bench, script->turns[t], ended);
     }
     bool moved = true;
-    while (moved && !lockstep_differs(both)) {
+    while (moved && !lockstep_differs(lockstep)) {
         moved = false;
-        for (unsigned s = 0; s < script->sessions && !lockstep_differs(both); s++) {
+        for (unsigned s = 0; s < script->sessions && !lockstep_differs(lockstep); s++) {
             moved = take_turn(bench, s, ended) || moved;
         }
     }
-    for (unsigned s = 0; s < script->sessions && !lockstep_differs(both); s++) {
+    for (unsigned s = 0; s < script->sessions && !lockstep_differs(lockstep); s++) {
         if (!ended[s]) {
-            snprintf(both->difference, sizeof both->difference,
+            snprintf(lockstep->difference, sizeof lockstep->difference,
                      "%c waits for ever in the simulation", 'A' + (int)s);
         }
     }
-    if (!lockstep_differs(both)) {
-        lockstep_rows(both);
+    if (!lockstep_differs(lockstep)) {
+        lockstep_rows(lockstep);
     }
-    bool found = lockstep_differs(both) && !both->failed;
-    if (lockstep_differs(both) && !stepper_reset(both->stepper)) {
-        both->failed = true;
-        snprintf(both->difference, sizeof both->difference, "%s", stepper_why_not(both->stepper));
+    bool found = lockstep_differs(lockstep) && !lockstep->failed;
+    if (lockstep_differs(lockstep) && !stepper_reset(lockstep->stepper)) {
+        lockstep->failed = true;
+        snprintf(lockstep->difference, sizeof lockstep->difference, "%s",
+                 stepper_why_not(lockstep->stepper));
     }
     return found;
 }
@@ -162,9 +163,9 @@ static bool differs(struct bench *bench)
 static void shrink(struct bench *bench)
 {
     bool smaller = true;
-    while (smaller && !interrupted && !bench->both.failed) {
+    while (smaller && !interrupted && !bench->lockstep.failed) {
         smaller = false;
-        for (uint32_t c = script_cuts(&bench->script); c-- > 0 && !bench->both.failed;) {
+        for (uint32_t c = script_cuts(&bench->script); c-- > 0 && !bench->lockstep.failed;) {
             struct script before = bench->script;
             if (c < script_cuts(&before) && script_cut(&before, c, &bench->smaller)) {
                 bench->script = bench->smaller;
@@ -192,19 +193,19 @@ static void tell_difference(struct bench *bench, uint64_t seed)
 {
     shrink(bench);
     differs(bench);
-    artefacts_line(bench->request->results,
-                   line_make(LINE_DIFFERENCE, line_seed(seed), line_what(bench->both.difference)));
+    artefacts_line(bench->request->results, line_make(LINE_DIFFERENCE, line_seed(seed),
+                                                      line_what(bench->lockstep.difference)));
     if (bench->request->json) {
         return;
     }
     printf("seed %" PRIu64 ": the simulated store and PostgreSQL differ\n", seed);
     tell_rows(&bench->script);
     printf("  %-58s %-9s %-24s %s\n", "statement", "", "simulated", "PostgreSQL");
-    bench->both.tell = stdout;
+    bench->lockstep.tell = stdout;
     differs(bench);
-    bench->both.tell = NULL;
+    bench->lockstep.tell = NULL;
     struct request again = {.seeds = 1, .base_seed = seed, .error = bench->request->error};
-    printf("  %s\n  repeat: %s\n", bench->both.difference,
+    printf("  %s\n  repeat: %s\n", bench->lockstep.difference,
            options_again(&cli_conform, &again).text);
 }
 
@@ -212,7 +213,7 @@ static void tell_difference(struct bench *bench, uint64_t seed)
 
 static int server_failed(const struct bench *bench, uint64_t seed)
 {
-    fprintf(stderr, "assay conform: seed %" PRIu64 ": %s\n", seed, bench->both.difference);
+    fprintf(stderr, "assay conform: seed %" PRIu64 ": %s\n", seed, bench->lockstep.difference);
     return CLI_UNAVAILABLE;
 }
 
@@ -227,24 +228,25 @@ static int compare_all(struct bench *bench)
             differences++;
             tell_difference(bench, seed);
         }
-        if (bench->both.failed) {
+        if (bench->lockstep.failed) {
             return server_failed(bench, seed);
         }
     }
-    const struct lockstep *both = &bench->both;
+    const struct lockstep *lockstep = &bench->lockstep;
     artefacts_line(request->results,
                    line_make(LINE_CONFORM_SUMMARY, line_seeds(seeds),
-                             line_statements(both->statements), line_waits(both->waits),
-                             line_deadlocks(both->deadlocks),
-                             line_serialization_failures(both->aborts), line_rows(both->rows),
-                             line_differences(differences),
+                             line_statements(lockstep->statements), line_waits(lockstep->waits),
+                             line_deadlocks(lockstep->deadlocks),
+                             line_serialization_failures(lockstep->aborts),
+                             line_rows(lockstep->rows), line_differences(differences),
                              line_seconds(artefacts_seconds(request->results))));
     if (!request->json) {
         printf("%" PRIu64 " scripts, %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                " deadlocks, %" PRIu64 " commits, %" PRIu64 " 40001 chosen by PostgreSQL, %" PRIu64
                " final rows: %s\n",
-               seeds, both->statements, both->waits, both->deadlocks, both->commits, both->aborts,
-               both->rows, differences == 0 ? "no difference" : "they differ");
+               seeds, lockstep->statements, lockstep->waits, lockstep->deadlocks, lockstep->commits,
+               lockstep->aborts, lockstep->rows,
+               differences == 0 ? "no difference" : "they differ");
     }
     return differences > 0 ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
 }
@@ -256,7 +258,7 @@ static uint64_t hunt(struct bench *bench)
     for (uint64_t n = 0; n < bench->request->seeds && found == 0 && !interrupted; n++) {
         script_draw(&bench->script, bench->request->base_seed + n);
         found = differs(bench) ? n + 1 : 0;
-        if (bench->both.failed) {
+        if (bench->lockstep.failed) {
             break;
         }
     }
@@ -282,14 +284,14 @@ static void tell_hunt(const struct bench *bench, const char *name, uint64_t foun
 static void tell_store(const struct bench *bench, const struct conform_store *of, uint64_t scripts,
                        uint64_t seed)
 {
-    bool differs = lockstep_differs(&bench->both);
+    bool differs = lockstep_differs(&bench->lockstep);
     artefacts_line(bench->request->results,
                    line_make(LINE_STORE, line_scripts(scripts), line_bundles(of->bundles),
                              line_commits(of->commits), line_waits(of->waits),
                              line_serialization_failures(of->aborts), line_differs(differs)));
     if (differs) {
         artefacts_line(bench->request->results, line_make(LINE_DIFFERENCE, line_seed(seed),
-                                                          line_what(bench->both.difference)));
+                                                          line_what(bench->lockstep.difference)));
     }
     if (bench->request->json) {
         return;
@@ -299,7 +301,7 @@ static void tell_store(const struct bench *bench, const struct conform_store *of
            scripts, of->bundles, of->waits, of->commits, of->aborts,
            differs ? "they differ" : "no difference");
     if (differs) {
-        printf("  seed %" PRIu64 ": %s\n", seed, bench->both.difference);
+        printf("  seed %" PRIu64 ": %s\n", seed, bench->lockstep.difference);
     }
 }
 
@@ -308,26 +310,28 @@ static void tell_store(const struct bench *bench, const struct conform_store *of
 static int compare_store(struct bench *bench, const char *dsn)
 {
     const struct request *request = bench->request;
-    struct store_pg_problem problem;
-    struct conform_store of = {
-        .dsn = dsn, .schema = bench->own.name, .both = &bench->both, .rules = &bench->rules};
-    if (!conform_store_open(&of, &problem)) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
+    struct error error;
+    struct conform_store of = {.dsn = dsn,
+                               .schema = bench->own.name,
+                               .lockstep = &bench->lockstep,
+                               .rules = &bench->rules};
+    if (!conform_store_open(&of, &error)) {
+        fprintf(stderr, "assay conform: %s\n", error.text);
         return CLI_UNAVAILABLE;
     }
     uint64_t scripts = 0, seed = request->base_seed;
     uint64_t wanted = (request->seeds + STORE_SHARE - 1) / STORE_SHARE;
-    for (; scripts < wanted && !interrupted && !lockstep_differs(&bench->both); scripts++) {
+    for (; scripts < wanted && !interrupted && !lockstep_differs(&bench->lockstep); scripts++) {
         seed = request->base_seed + scripts;
         script_draw(&bench->script, seed);
         conform_store_script(&of, &bench->script);
     }
     conform_store_close(&of);
-    if (bench->both.failed) {
+    if (bench->lockstep.failed) {
         return server_failed(bench, seed);
     }
     tell_store(bench, &of, scripts, seed);
-    return lockstep_differs(&bench->both) ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
+    return lockstep_differs(&bench->lockstep) ? CLI_BROKEN : interrupted ? CLI_INCOMPLETE : CLI_OK;
 }
 
 static int find_errors(struct bench *bench)
@@ -337,7 +341,7 @@ static int find_errors(struct bench *bench)
         char name[SESSION_ERROR_NAME_SIZE];
         session_error(hunted, &bench->rules, name);
         uint64_t found = hunt(bench);
-        if (bench->both.failed) {
+        if (bench->lockstep.failed) {
             return server_failed(bench, 0);
         }
         if (found == 0 && interrupted) {
@@ -364,7 +368,7 @@ static int find_error(struct bench *bench)
     char name[SESSION_ERROR_NAME_SIZE];
     session_error(bench->request->planted, &bench->rules, name);
     uint64_t found = hunt(bench);
-    if (bench->both.failed) {
+    if (bench->lockstep.failed) {
         return server_failed(bench, 0);
     }
     tell_hunt(bench, name, found);
@@ -378,7 +382,7 @@ static int find_error(struct bench *bench)
 
 static int on_schema(struct bench *bench, const char *dsn)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct stepper_options wanted = {.dsn = dsn,
                                      .schema = bench->own.name,
                                      .primitives = primitive_table,
@@ -386,9 +390,9 @@ static int on_schema(struct bench *bench, const char *dsn)
                                      .form = SQL_WHOLE,
                                      .connections = SCRIPT_SESSIONS_MAX,
                                      .principals = SCRIPT_PRINCIPALS};
-    bench->both.stepper = stepper_open(&wanted, &problem);
-    if (bench->both.stepper == NULL) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
+    bench->lockstep.stepper = stepper_open(&wanted, &error);
+    if (bench->lockstep.stepper == NULL) {
+        fprintf(stderr, "assay conform: %s\n", error.text);
         return CLI_UNAVAILABLE;
     }
     int status = bench->request->errors          ? find_errors(bench)
@@ -397,7 +401,7 @@ static int on_schema(struct bench *bench, const char *dsn)
     if (status == CLI_OK && !bench->request->errors && bench->request->error == NULL) {
         status = compare_store(bench, dsn);
     }
-    stepper_close(bench->both.stepper);
+    stepper_close(bench->lockstep.stepper);
     return status;
 }
 
@@ -405,7 +409,7 @@ static int on_schema(struct bench *bench, const char *dsn)
 
 static int conform_scripts(struct bench *bench, const char *dsn)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct world_capacity capacity = script_capacity();
     struct own_schema_plan plan = {.dsn = dsn,
                                    .verb = "conform",
@@ -415,22 +419,22 @@ static int conform_scripts(struct bench *bench, const char *dsn)
     if (!world_make(&bench->world, &capacity)) {
         return cli_no_memory(&cli_conform);
     }
-    if (!own_schema_make(&bench->own, &plan, &problem)) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
+    if (!own_schema_make(&bench->own, &plan, &error)) {
+        fprintf(stderr, "assay conform: %s\n", error.text);
         world_free(&bench->world);
         return CLI_UNAVAILABLE;
     }
     bench->rules = session_postgresql;
-    bench->both = (struct lockstep){.schema = bench->own.name,
-                                    .all = &bench->all,
-                                    .copy = &bench->copy,
-                                    .name = name_step,
-                                    .context = bench};
+    bench->lockstep = (struct lockstep){.schema = bench->own.name,
+                                        .sessions = &bench->sessions,
+                                        .copy = &bench->copy,
+                                        .name = name_step,
+                                        .context = bench};
     int status = on_schema(bench, dsn);
     if (bench->request->keep) {
         own_schema_leave(&bench->own);
-    } else if (!own_schema_drop(&bench->own, dsn, &problem)) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
+    } else if (!own_schema_drop(&bench->own, dsn, &error)) {
+        fprintf(stderr, "assay conform: %s\n", error.text);
     }
     world_free(&bench->world);
     return status;
@@ -438,7 +442,7 @@ static int conform_scripts(struct bench *bench, const char *dsn)
 
 static int find_planted(struct request *request)
 {
-    struct session_rules rules;
+    struct session_claims rules;
     char name[SESSION_ERROR_NAME_SIZE];
     if (request->error == NULL) {
         return CLI_OK;
@@ -467,7 +471,7 @@ static int conform(void *context, const char *dsn)
                                 .seeds = request->seeds,
                                 .interrupted = &interrupted};
     if (request->scenarios.count > 0) {
-        struct conform_refusal refusal = {""};
+        struct error refusal = {""};
         int ended = conform_follow_named(&runs, request->scenarios.positional,
                                          request->scenarios.count, &refusal);
         return ended == CLI_USAGE ? cli_usage_error(&cli_conform, "%s", refusal.text) : ended;
@@ -499,7 +503,7 @@ static int run_request(struct request *request, struct bench *bench)
     return results_close(&results, &cli_conform, status);
 }
 
-static int run_verb(void *asked)
+static int conform_verb(void *asked)
 {
     struct request *request = asked;
     bool hunts = request->errors || request->error != NULL;
@@ -519,6 +523,6 @@ const struct cli_verb cli_conform = {
     .name = "conform",
     .about = "simulated store and PostgreSQL in lockstep, statement by statement",
     .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .option_count = COUNT(options),
     .request_size = sizeof(struct request),
-    .run = run_verb};
+    .run = conform_verb};

@@ -1,5 +1,6 @@
 /* assay decode: what a ledger says, digit by digit. */
 #include "cli/options.h"
+#include "model/check.h"
 #include "reports/reading.h"
 #include "verify/terminal.h"
 
@@ -12,7 +13,7 @@ struct request {
 };
 
 static const char *const kinds[] = {"activity", "guid", "legacy", "key", NULL};
-_Static_assert(sizeof kinds / sizeof *kinds == READING_KINDS + 1, "every kind has its word");
+_Static_assert(COUNT(kinds) == READING_KINDS + 1, "every kind has its word");
 
 static const struct option options[] = {
     {ARGUMENT_ROW(struct request, value, "VALUE"), .names = NAMES_OF_NOTHING,
@@ -23,18 +24,18 @@ static const struct option options[] = {
 };
 
 /* Positions are counted from 1: they are for people. */
-static int refuse(const char *text, const struct text_fault *fault)
+static int decode_refuse(const char *text, const struct text_error *error)
 {
     return cli_usage_error(&cli_decode, "'%s': position %zu: %s; %s", cli_quote(text).text,
-                           fault->at + 1, fault->wrong, fault->right);
+                           error->at + 1, error->wrong, error->right);
 }
 
 static int decode_as(const char *text, enum reading_kind kind, enum format_kind format)
 {
     struct reading reading;
-    struct text_fault fault;
-    if (!reading_make(text, strlen(text), kind, &reading, &fault)) {
-        return refuse(text, &fault);
+    struct text_error error;
+    if (!reading_make(text, strlen(text), kind, &reading, &error)) {
+        return decode_refuse(text, &error);
     }
     reading_write(stdout, format, text, &reading);
     return reading_defect(&reading) == NULL ? CLI_OK : CLI_BROKEN;
@@ -44,22 +45,22 @@ static int decode_as(const char *text, enum reading_kind kind, enum format_kind 
 static int refuse_any(const char *text)
 {
     struct reading reading;
-    struct text_fault fault;
+    struct text_error error;
     bool like_a_key = text[0] >= '3' && text[0] <= '9' && strspn(text, "0123456789") > 15;
-    reading_make(text, strlen(text), like_a_key ? READING_KEY : READING_ACTIVITY, &reading, &fault);
-    return refuse(text, &fault);
+    reading_make(text, strlen(text), like_a_key ? READING_KEY : READING_ACTIVITY, &reading, &error);
+    return decode_refuse(text, &error);
 }
 
 /* No protocol can have written it: says why, for each kind that it is the text of. */
 static int tell_defects(const char *text, enum format_kind format)
 {
     struct reading reading;
-    struct text_fault fault;
+    struct text_error error;
     for (int kind = 0; kind < READING_KINDS; kind++) {
-        bool made = reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault);
+        bool made = reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &error);
         if (format != FORMAT_JSON) {
             printf("%s is no %s: %s\n", text, reading_kind_title((enum reading_kind)kind),
-                   made ? reading_defect(&reading) : fault.wrong);
+                   made ? reading_defect(&reading) : error.wrong);
         } else if (made) {
             reading_write(stdout, format, text, &reading);
         }
@@ -71,11 +72,11 @@ static int tell_defects(const char *text, enum format_kind format)
 static int decode_any(const char *text, enum format_kind format)
 {
     struct reading reading;
-    struct text_fault fault;
+    struct text_error error;
     int made = 0;
     int shown = 0;
     for (int kind = 0; kind < READING_KINDS; kind++) {
-        if (!reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &fault)) {
+        if (!reading_make(text, strlen(text), (enum reading_kind)kind, &reading, &error)) {
             continue;
         }
         made++;
@@ -92,7 +93,7 @@ static int decode_any(const char *text, enum format_kind format)
     return shown > 0 ? CLI_OK : tell_defects(text, format);
 }
 
-static int run_verb(void *asked)
+static int decode_verb(void *asked)
 {
     const struct request *request = asked;
     enum format_kind format = request->json ? FORMAT_JSON : terminal_format();
@@ -107,6 +108,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_decode = {.name = "decode",
                                     .about = "what a ledger says, digit by digit",
                                     .options = options,
-                                    .option_count = sizeof options / sizeof *options,
+                                    .option_count = COUNT(options),
                                     .request_size = sizeof(struct request),
-                                    .run = run_verb};
+                                    .run = decode_verb};

@@ -104,17 +104,17 @@ static int read_plan(struct request *request)
     return one_run_without(&cli_explore, &request->without, request->off, NULL);
 }
 
-static int load(struct request *request)
+static int explore_load(struct request *request)
 {
-    struct scenario_fault fault;
+    struct error error;
     struct scenario *scenario = &request->loaded;
     int status = load_scenario(&cli_explore, request->scenario, scenario);
     if (status != CLI_OK) {
         return status;
     }
     if (request->workers != 0 && request->workers != scenario->workers &&
-        !scenario_change(scenario, "workers", (uint32_t)request->workers, &fault)) {
-        return cli_usage_error(&cli_explore, "%s", fault.text);
+        !scenario_change(scenario, "workers", (uint32_t)request->workers, &error)) {
+        return cli_usage_error(&cli_explore, "%s", error.text);
     }
     return load_sabotage(&cli_explore, request->sabotage, scenario, &request->planted);
 }
@@ -200,8 +200,8 @@ static void write_trace(FILE *out, struct telling *telling)
     trace_free(&trace);
 }
 
-static void put(struct artefacts *results, const char *finding, const char *file, bool trace,
-                const struct request *request, struct telling *telling)
+static void explore_put(struct artefacts *results, const char *finding, const char *file,
+                        bool trace, const struct request *request, struct telling *telling)
 {
     char *text = NULL;
     size_t length;
@@ -222,8 +222,8 @@ static void put(struct artefacts *results, const char *finding, const char *file
 
 /* To people, and into findings/NAME/. There is no schedule.json: a search has no clock, so that its
  * path is no list of choices; the line `again` finds it again, always the same. */
-static void tell(const struct request *request, const struct search_result *result,
-                 const char *name)
+static void explore_tell(const struct request *request, const struct search_result *result,
+                         const char *name)
 {
     struct telling *telling = telling_new(&request->plan, result);
     if (telling == NULL) {
@@ -235,8 +235,8 @@ static void tell(const struct request *request, const struct search_result *resu
         putchar('\n');
     }
     if (request->results->folder != NULL) {
-        put(request->results, name, "words.txt", false, request, telling);
-        put(request->results, name, "trace.txt", true, request, telling);
+        explore_put(request->results, name, "words.txt", false, request, telling);
+        explore_put(request->results, name, "trace.txt", true, request, telling);
         artefacts_place_finding(request->results, name);
     }
     telling_free(telling);
@@ -286,7 +286,7 @@ static void write_reductions(unsigned reductions)
                  {REDUCE_ORDER, "order"}};
     printf("  reduced by  ");
     const char *separator = "";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         if ((reductions & names[i].bit) != 0) {
             printf("%s%s", separator, names[i].name);
             separator = ", ";
@@ -295,7 +295,7 @@ static void write_reductions(unsigned reductions)
     puts(reductions == 0 ? "nothing" : "");
 }
 
-static void write_summary(const struct request *request, const struct search_result *result)
+static void explore_write_summary(const struct request *request, const struct search_result *result)
 {
     const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
@@ -318,7 +318,7 @@ static void write_summary(const struct request *request, const struct search_res
     printf("  time        %.2f s, %u threads\n", result->seconds, result->jobs);
 }
 
-static void write_json(const struct request *request, const struct search_result *result)
+static void explore_write_json(const struct request *request, const struct search_result *result)
 {
     const struct explore_report *report = &result->report;
     const struct walk_bounds *bounds = &request->plan.walk.bounds;
@@ -453,25 +453,25 @@ static int explore_it(struct request *request)
         finding_name(name, request->loaded.name, result.report.result.breach.clause,
                      oracle_name_text(result.report.result.oracle));
         write_finding(request, &result.report, name);
-        tell(request, &result, name);
+        explore_tell(request, &result, name);
     }
-    write_json(request, &result);
+    explore_write_json(request, &result);
     if (!request->json) {
         if (verdict == EXPLORE_STUCK) {
             tell_stuck(request, &result.report);
         }
-        write_summary(request, &result);
+        explore_write_summary(request, &result);
     }
     search_free(&result);
     return status_of(request, verdict);
 }
 
-static int run_verb(void *asked)
+static int explore_verb(void *asked)
 {
     struct request *request = asked;
     struct artefacts results;
     int status = read_plan(request);
-    status = status == CLI_OK ? load(request) : status;
+    status = status == CLI_OK ? explore_load(request) : status;
     if (status != CLI_OK) {
         return status;
     }
@@ -492,6 +492,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_explore = {.name = "explore",
                                      .about = "every schedule of a small scenario within bounds",
                                      .options = options,
-                                     .option_count = sizeof options / sizeof *options,
+                                     .option_count = COUNT(options),
                                      .request_size = sizeof(struct request),
-                                     .run = run_verb};
+                                     .run = explore_verb};

@@ -1,6 +1,7 @@
 /* assay list: what there is. */
 #include "cli/list_rows.h"
 #include "cli/options.h"
+#include "model/check.h"
 #include "reports/clauses.h"
 #include "verify/terminal.h"
 
@@ -84,7 +85,7 @@ static const struct kind kinds[] = {
     {"clauses", "", true, true, write_clauses},
     {"errata", "E-", false, true, write_errata},
 };
-#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+#define KIND_COUNT COUNT(kinds)
 
 static const struct kind *find_kind(const char *name)
 {
@@ -121,12 +122,12 @@ static int list(const struct kind *kind, const struct request *request)
 static int list_covered(const struct kind *kind, struct request *request)
 {
     struct list_coverage coverage;
-    struct list_fault fault;
+    struct error error;
     if (!kind->covered) {
         return cli_usage_error(&cli_list, "--coverage is for faults, promises and clauses");
     }
-    if (!list_coverage_load(request->folder, &coverage, &fault)) {
-        return cli_usage_error(&cli_list, "--coverage %s", fault.text);
+    if (!list_coverage_load(request->folder, &coverage, &error)) {
+        return cli_usage_error(&cli_list, "--coverage %s", error.text);
     }
     request->coverage = &coverage;
     int status = list(kind, request);
@@ -134,7 +135,7 @@ static int list_covered(const struct kind *kind, struct request *request)
     return status;
 }
 
-static int run_verb(void *asked)
+static int list_verb(void *asked)
 {
     struct request *request = asked;
     const struct kind *kind = find_kind(request->what);
@@ -150,6 +151,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_list = {.name = "list",
                                   .about = "what there is, and what was decided",
                                   .options = options,
-                                  .option_count = sizeof options / sizeof *options,
+                                  .option_count = COUNT(options),
                                   .request_size = sizeof(struct request),
-                                  .run = run_verb};
+                                  .run = list_verb};

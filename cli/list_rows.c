@@ -20,7 +20,7 @@ static bool matches(const char *name, const char *id)
 /* ---- coverage -------------------------------------------------------------------------------- */
 
 /* Both worlds together, in the tables "evaluated", "seen" and "fired". */
-static json_t *sum_of(const struct evidence *evidence)
+static json_t *list_rows_sum_of(const struct evidence *evidence)
 {
     json_t *evaluated = json_object(), *seen = json_object();
     for (int c = 0; c < CLAUSE_COUNT; c++) {
@@ -28,31 +28,30 @@ static json_t *sum_of(const struct evidence *evidence)
         json_int_t sum = (json_int_t)times[EVIDENCE_SIM] + (json_int_t)times[EVIDENCE_REAL];
         json_object_set_new(evaluated, clause_get((enum clause_id)c)->id, json_integer(sum));
     }
-    for (int i = 0; i < SIGHT_COUNT; i++) {
+    for (int i = 0; i < COVER_COUNT; i++) {
         json_int_t sum = (json_int_t)evidence->seen[EVIDENCE_SIM][i] +
                          (json_int_t)evidence->seen[EVIDENCE_REAL][i];
-        json_object_set_new(seen, oracle_sighting_text((enum oracle_sighting)i), json_integer(sum));
+        json_object_set_new(seen, oracle_cover_text((enum oracle_cover)i), json_integer(sum));
     }
     return json_pack("{s:o, s:o, s:O}", "evaluated", evaluated, "seen", seen, "fired",
                      evidence->fired[EVIDENCE_SIM]);
 }
 
-bool list_coverage_load(const char *folder, struct list_coverage *coverage,
-                        struct list_fault *fault)
+bool list_coverage_load(const char *folder, struct list_coverage *coverage, struct error *error)
 {
     char path[4096];
     size_t length = 0;
     struct evidence evidence;
-    struct evidence_fault why = {"there is no such file"};
+    struct error why = {"there is no such file"};
     snprintf(path, sizeof path, "%s/results.jsonl", folder);
     char *text = artefacts_read(path, &length);
     evidence_begin(&evidence);
     bool read = text != NULL && evidence_add(&evidence, text, length, "results.jsonl", &why);
     free(text);
-    coverage->json = read ? sum_of(&evidence) : NULL;
+    coverage->json = read ? list_rows_sum_of(&evidence) : NULL;
     evidence_free(&evidence);
     if (!read) {
-        snprintf(fault->text, sizeof fault->text,
+        snprintf(error->text, sizeof error->text,
                  "%.80s: give a folder that assay wrote with --out (results.jsonl: %.120s)", folder,
                  why.text);
     }
@@ -119,10 +118,10 @@ static void write_scenario(FILE *out, enum format_kind format, const struct scen
 int list_rows_scenarios(FILE *out, enum format_kind format, const char *id)
 {
     int count = 0;
-    struct scenario_fault fault;
+    struct error error;
     struct scenario *scenario = malloc(sizeof *scenario);
     for (size_t i = 0; scenario != NULL && i < scenario_count(); i++) {
-        if (matches(scenario_name(i), id) && scenario_load(scenario_name(i), scenario, &fault)) {
+        if (matches(scenario_name(i), id) && scenario_load(scenario_name(i), scenario, &error)) {
             write_scenario(out, format, scenario);
             count++;
         }
@@ -198,13 +197,13 @@ static const char *judged(const struct clause *clause)
 }
 
 /* The paths by which the clause is seen. */
-static json_t *sightings(enum clause_id id, const struct list_coverage *coverage)
+static json_t *cover_points(enum clause_id id, const struct list_coverage *coverage)
 {
     json_t *object = json_object();
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        enum oracle_sighting sight = (enum oracle_sighting)i;
-        const char *text = oracle_sighting_text(sight);
-        if (oracle_sighting_clause(sight) == id) {
+    for (int i = 0; i < COVER_COUNT; i++) {
+        enum oracle_cover sight = (enum oracle_cover)i;
+        const char *text = oracle_cover_text(sight);
+        if (oracle_cover_clause(sight) == id) {
             json_object_set_new(object, text,
                                 coverage == NULL ? json_null()
                                                  : json_integer(covered(coverage, "seen", text)));
@@ -213,13 +212,13 @@ static json_t *sightings(enum clause_id id, const struct list_coverage *coverage
     return object;
 }
 
-/* How often it was put to the test; a path that only sightings tell, as often as it was seen. */
+/* How often it was put to the test; a path that only cover points tell, as often as it was seen. */
 static json_int_t tested(enum clause_id id, const struct list_coverage *coverage)
 {
     json_int_t times = covered(coverage, "evaluated", clause_get(id)->id);
-    for (int i = 0; times == 0 && i < SIGHT_COUNT; i++) {
-        if (oracle_sighting_clause((enum oracle_sighting)i) == id) {
-            times = covered(coverage, "seen", oracle_sighting_text((enum oracle_sighting)i));
+    for (int i = 0; times == 0 && i < COVER_COUNT; i++) {
+        if (oracle_cover_clause((enum oracle_cover)i) == id) {
+            times = covered(coverage, "seen", oracle_cover_text((enum oracle_cover)i));
         }
     }
     return times;
@@ -231,12 +230,12 @@ static void write_promise_json(FILE *out, enum clause_id id, const struct list_c
     json_t *object = line_make(LINE_LISTED_PROMISE, line_id(clause->id),
                                line_kind(clause_kind_name(clause->kind)),
                                line_promise(clause->promise), line_judged(judged(clause)));
-    json_t *seen = sightings(id, coverage);
+    json_t *seen = cover_points(id, coverage);
     if (coverage != NULL) {
         line_add(object, line_evaluations((uint64_t)tested(id, coverage)));
     }
     if (json_object_size(seen) > 0) {
-        line_add(object, line_sightings(json_incref(seen)));
+        line_add(object, line_cover_points(json_incref(seen)));
     }
     json_decref(seen);
     json_line_write(out, object);
@@ -254,7 +253,7 @@ static void write_promise(FILE *out, enum format_kind format, enum clause_id id,
         fprintf(out, ": %" JSON_INTEGER_FORMAT " times", tested(id, coverage));
     }
     fputc('\n', out);
-    json_t *seen = sightings(id, coverage);
+    json_t *seen = cover_points(id, coverage);
     const char *text;
     json_t *times;
     json_object_foreach(seen, text, times)

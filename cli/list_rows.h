@@ -3,6 +3,7 @@
 #ifndef CLI_LIST_ROWS_H
 #define CLI_LIST_ROWS_H
 
+#include "model/error.h"
 #include "reports/format.h"
 
 #include <stdbool.h>
@@ -14,13 +15,7 @@ struct list_coverage {
     void *json; /* the file, parsed */
 };
 
-/* Why there is no coverage, in one line. */
-struct list_fault {
-    char text[320];
-};
-
-bool list_coverage_load(const char *folder, struct list_coverage *coverage,
-                        struct list_fault *fault);
+bool list_coverage_load(const char *folder, struct list_coverage *coverage, struct error *error);
 void list_coverage_free(struct list_coverage *coverage);
 
 int list_rows_scenarios(FILE *out, enum format_kind format, const char *id);

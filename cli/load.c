@@ -9,8 +9,8 @@
 
 int load_scenario(const struct cli_verb *verb, const char *name, struct scenario *scenario)
 {
-    struct scenario_fault fault;
-    return scenario_load(name, scenario, &fault) ? CLI_OK : cli_usage_error(verb, "%s", fault.text);
+    struct error error;
+    return scenario_load(name, scenario, &error) ? CLI_OK : cli_usage_error(verb, "%s", error.text);
 }
 
 int load_sabotage(const struct cli_verb *verb, const char *name, const struct scenario *scenario,
@@ -37,9 +37,9 @@ int load_drawn(const struct cli_verb *verb, const char *scenario, uint64_t seed,
 int load_schedule(const struct cli_verb *verb, const char *path, bool edited,
                   struct schedule *schedule)
 {
-    struct schedule_fault fault;
-    return schedule_load(path, edited, schedule, &fault) ? CLI_OK
-                                                         : cli_usage_error(verb, "%s", fault.text);
+    struct error error;
+    return schedule_load(path, edited, schedule, &error) ? CLI_OK
+                                                         : cli_usage_error(verb, "%s", error.text);
 }
 
 char *load_results(const struct cli_verb *verb, const char *folder, size_t *length)

@@ -42,7 +42,7 @@ static int help(const char *name)
     return CLI_OK;
 }
 
-static int run(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     const struct cli_verb *verb = cli_find_verb(word);
@@ -67,5 +67,5 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    return program_run(&(struct program){.run = run, .build = &results_built}, argc, argv);
+    return program_run(&(struct program){.run = main_run, .build = &results_built}, argc, argv);
 }

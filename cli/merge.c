@@ -36,7 +36,7 @@ static const struct option options[] = {
      .about = "the report as one JSON document"},
 };
 
-static int complain(const struct merging *merging)
+static int merge_complain(const struct merging *merging)
 {
     fprintf(stderr, "assay merge: %s\n", merging->files.problem);
     return CLI_UNAVAILABLE;
@@ -59,7 +59,7 @@ static bool is_again(const struct merging *merging, int index)
 
 static int load_one(struct merging *merging, int index)
 {
-    struct evidence_fault fault;
+    struct error error;
     struct source *source = &merging->sources[index];
     const char *folder = merging->from.positional[index];
     size_t length = 0;
@@ -70,14 +70,14 @@ static int load_one(struct merging *merging, int index)
     snprintf(source->hash, sizeof source->hash, "%s", results_hash(text, length).text);
     source->again = is_again(merging, index);
     source->first = json_array_size(merging->evidence.lines);
-    bool read = source->again || evidence_add(&merging->evidence, text, length, folder, &fault);
+    bool read = source->again || evidence_add(&merging->evidence, text, length, folder, &error);
     source->end = json_array_size(merging->evidence.lines);
     free(text);
-    return read ? CLI_OK : cli_usage_error(&cli_merge, "%s", fault.text);
+    return read ? CLI_OK : cli_usage_error(&cli_merge, "%s", error.text);
 }
 
 /* Checked, before anything is written. */
-static int load(struct merging *merging)
+static int merge_load(struct merging *merging)
 {
     int status = CLI_OK;
     for (int i = 0; i < merging->from.count && status == CLI_OK; i++) {
@@ -106,7 +106,7 @@ static void copy_lines(struct merging *merging)
 static const char *const finding_files[] = {"schedule.json", "shrunk.json",  "trace.txt",
                                             "words.txt",     "finding.json", "plan.jsonl",
                                             "history.jsonl"};
-#define FINDING_FILES (sizeof finding_files / sizeof finding_files[0])
+#define FINDING_FILES COUNT(finding_files)
 
 static char *read_file(const char *folder, const char *finding, const char *name, size_t *length)
 {
@@ -227,8 +227,8 @@ static void add_tally(struct campaign_result *sum, const json_t *line)
     for (int c = 0; c < CLAUSE_COUNT; c++) {
         sum->tally.evaluated[c] += evidence_number(evaluated, clause_get((enum clause_id)c)->id);
     }
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        sum->tally.seen[i] += evidence_number(seen, oracle_sighting_text((enum oracle_sighting)i));
+    for (int i = 0; i < COVER_COUNT; i++) {
+        sum->tally.seen[i] += evidence_number(seen, oracle_cover_text((enum oracle_cover)i));
     }
 }
 
@@ -248,8 +248,8 @@ static bool is_of_campaign(const json_t *line, const char *scenario)
 }
 
 /* True: shards ran it, and *sum is what all of them counted. */
-static bool add_up(const struct evidence *evidence, const char *scenario,
-                   struct campaign_result *sum)
+static bool merge_add_up(const struct evidence *evidence, const char *scenario,
+                         struct campaign_result *sum)
 {
     bool any = false;
     size_t i;
@@ -282,14 +282,14 @@ static size_t judge_scenario(const struct merging *merging, const char *name,
 {
     static const bool off[CLAUSE_COUNT];
     struct campaign_gate gates[CAMPAIGN_GATES_MAX];
-    struct scenario_fault fault;
+    struct error error;
     const struct protocol *protocol;
-    if (!add_up(&merging->evidence, name, sum)) {
+    if (!merge_add_up(&merging->evidence, name, sum)) {
         return 0;
     }
     if (drawn_is_family(name, &protocol)) {
         drawn_family(protocol, scenario);
-    } else if (!scenario_load(name, scenario, &fault)) {
+    } else if (!scenario_load(name, scenario, &error)) {
         return 0;
     }
     size_t count = campaign_gates(scenario, sum, off, gates);
@@ -307,7 +307,7 @@ static size_t judge_all(const struct merging *merging, struct campaign_result *s
     struct campaign_tally all = {0};
     size_t count = 0;
     for (size_t i = 0; i < scenario_count(); i++) {
-        add_up(&merging->evidence, scenario_name(i), sum);
+        merge_add_up(&merging->evidence, scenario_name(i), sum);
         campaign_tally_add(&all, &sum->tally);
     }
     for (size_t p = 0; p < protocol_count(); p++) {
@@ -324,7 +324,7 @@ static bool has_every_scenario(const struct merging *merging, struct campaign_re
 {
     bool every = true;
     for (size_t i = 0; every && i < scenario_count(); i++) {
-        every = add_up(&merging->evidence, scenario_name(i), sum);
+        every = merge_add_up(&merging->evidence, scenario_name(i), sum);
     }
     return every;
 }
@@ -377,7 +377,7 @@ static void add_session(struct merging *merging)
 }
 
 /* The new folder is read as any other. */
-static int tell(const struct merging *merging)
+static int merge_tell(const struct merging *merging)
 {
     char *argv[] = {"report", (char *)merging->out, "--json", NULL};
     return cli_run_verb(&cli_report, merging->json ? 3 : 2, argv);
@@ -385,7 +385,7 @@ static int tell(const struct merging *merging)
 
 static int merge(struct merging *merging)
 {
-    int status = load(merging);
+    int status = merge_load(merging);
     if (status != CLI_OK) {
         return status;
     }
@@ -399,10 +399,10 @@ static int merge(struct merging *merging)
     }
     copy_lines(merging);
     add_session(merging);
-    return artefacts_close(&merging->files) ? tell(merging) : complain(merging);
+    return artefacts_close(&merging->files) ? merge_tell(merging) : merge_complain(merging);
 }
 
-static int run_verb(void *request)
+static int merge_verb(void *request)
 {
     struct merging *merging = request;
     evidence_begin(&merging->evidence);
@@ -414,6 +414,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_merge = {.name = "merge",
                                    .about = "the results of many runs as one",
                                    .options = options,
-                                   .option_count = sizeof options / sizeof *options,
+                                   .option_count = COUNT(options),
                                    .request_size = sizeof(struct merging),
-                                   .run = run_verb};
+                                   .run = merge_verb};

@@ -244,7 +244,7 @@ void options_begin(const struct cli_verb *verb, void *request)
     }
 }
 
-static int take(struct reader *reader, size_t row, const char *text)
+static int options_take(struct reader *reader, size_t row, const char *text)
 {
     const struct option *option = &reader->verb->options[row];
     reader->given |= UINT64_C(1) << row;
@@ -276,7 +276,7 @@ static int check_again(const struct reader *reader, size_t row)
 {
     const struct option *option = &reader->verb->options[row];
     const struct cli_values *values = (const void *)(reader->request + option->at);
-    const int room = (int)(sizeof values->values / sizeof values->values[0]);
+    const int room = (int)COUNT(values->values);
     if (option->kind == OPTION_TEXTS && values->count == room) {
         return cli_usage_error(reader->verb, "%s is given more than %d times", option->name, room);
     }
@@ -303,7 +303,7 @@ static int read_option(struct reader *reader, int *index)
     }
     const struct option *option = &verb->options[row];
     if (option->kind == OPTION_FLAG) {
-        return value == NULL ? take(reader, row, "")
+        return value == NULL ? options_take(reader, row, "")
                              : cli_usage_error(verb, "%s takes no value", option->name);
     }
     int status = check_again(reader, row);
@@ -313,7 +313,7 @@ static int read_option(struct reader *reader, int *index)
     if (value == NULL && *index + 1 < reader->argc) {
         value = reader->argv[++*index];
     }
-    return value != NULL ? take(reader, row, value)
+    return value != NULL ? options_take(reader, row, value)
                          : cli_usage_error(verb, "%s needs a value", option->name);
 }
 
@@ -344,7 +344,7 @@ static int read_argument(struct reader *reader, const char *text)
     if (verb->options[row].kind == OPTION_ARGUMENTS && arguments->count == (int)CLI_ARGUMENTS_MAX) {
         return cli_usage_error(verb, "%d arguments are the most it takes", (int)CLI_ARGUMENTS_MAX);
     }
-    return take(reader, row, text);
+    return options_take(reader, row, text);
 }
 
 /* ---- what goes together ---------------------------------------------------------------------- */

@@ -110,7 +110,7 @@ static void note_signal(int number)
     interrupted = 1;
 }
 
-static int complain(const char *what, const char *why)
+static int real_complain(const char *what, const char *why)
 {
     fprintf(stderr, "assay real: %s: %s\n", what, why);
     return CLI_UNAVAILABLE;
@@ -118,14 +118,14 @@ static int complain(const char *what, const char *why)
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-static struct store_pg *open_store(struct stage *stage, struct store_pg_problem *problem)
+static struct store_pg *open_store(struct stage *stage, struct error *error)
 {
     return store_pg_open(
         &(struct store_pg_options){.dsn = chaos_server_dsn(&stage->request->server),
                                    .schema = stage->own.name,
                                    .primitives = primitive_table,
                                    .primitive_count = PRIMITIVE_COUNT},
-        problem);
+        error);
 }
 
 /* The line that looks for a finding again. */
@@ -166,7 +166,7 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
     if (!real_judge(&stage->run, store, stage->own.name, &course, &result->verdict) ||
         (result->storms &&
          !outcome_audit_look_up(store, stage->own.name, stage->page, ids_stand, &result->audit))) {
-        return complain("the history cannot be read", store_pg_why_not(store));
+        return real_complain("the history cannot be read", store_pg_why_not(store));
     }
     result->commits += result->verdict.commits;
     result->changes += result->verdict.changes;
@@ -186,10 +186,10 @@ static int judge_with(struct stage *stage, struct store_pg *store, bool ids_stan
 
 static int judge(struct stage *stage, bool ids_stand)
 {
-    struct store_pg_problem problem;
-    struct store_pg *store = open_store(stage, &problem);
+    struct error error;
+    struct store_pg *store = open_store(stage, &error);
     if (store == NULL) {
-        return complain("the history cannot be read", problem.text);
+        return real_complain("the history cannot be read", error.text);
     }
     int status = judge_with(stage, store, ids_stand);
     store_pg_close(store);
@@ -201,7 +201,7 @@ static int make_schema(struct stage *stage)
 {
     char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE + PRESETS_SCRIPT_SIZE],
         about[SCENARIO_NAME_SIZE + 60];
-    struct store_pg_problem problem;
+    struct error error;
     struct request *request = stage->request;
     uint64_t tables = stage->scenario.protocol->tables;
     snprintf(about, sizeof about, "assay real %s, seed %" PRIu64, stage->scenario.name,
@@ -213,9 +213,9 @@ static int make_schema(struct stage *stage)
                                    .unmarked =
                                        request->keep || chaos_server_is_ours(&request->server)};
     struct store_pg *store =
-        own_schema_make(&stage->own, &plan, &problem) ? open_store(stage, &problem) : NULL;
+        own_schema_make(&stage->own, &plan, &error) ? open_store(stage, &error) : NULL;
     if (store == NULL) {
-        return complain("the schema cannot be made", problem.text);
+        return real_complain("the schema cannot be made", error.text);
     }
     history_script(stage->own.name, tables, stage->run.oracle.monitors->asks_locks, script);
     bool done = store_pg_run(store, script);
@@ -228,7 +228,7 @@ static int make_schema(struct stage *stage)
         done = store_pg_run(store, script);
     }
     int status =
-        done ? CLI_OK : complain("the history cannot be recorded", store_pg_why_not(store));
+        done ? CLI_OK : real_complain("the history cannot be recorded", store_pg_why_not(store));
     store_pg_close(store);
     return status;
 }
@@ -236,15 +236,15 @@ static int make_schema(struct stage *stage)
 /* As many connections as the scenario says. */
 static int make_roles(struct stage *stage)
 {
-    struct store_pg_problem problem;
+    struct error error;
     roles_draw(&stage->roles, stage->scenario.protocol->principals);
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         stage->roles.connections[p] = scenario_connections(&stage->scenario, (enum principal)p);
     }
     if (!store_pg_make_roles(chaos_server_dsn(&stage->request->server), stage->own.name,
-                             &stage->roles, &problem)) {
+                             &stage->roles, &error)) {
         stage->roles.principals = 0; /* none to drop */
-        return complain(stage->scenario.name, problem.text);
+        return real_complain(stage->scenario.name, error.text);
     }
     return CLI_OK;
 }
@@ -257,7 +257,7 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
                                                   [CHAOS_INTERRUPTED] = CLI_INCOMPLETE,
                                                   [CHAOS_FAILED] = CLI_UNAVAILABLE};
     struct request *request = stage->request;
-    struct store_pg_problem problem;
+    struct error error;
     int64_t most_ms = RUN_MS_MAX + (int64_t)stage->scenario.jobs * JOB_MS_MAX;
     struct chaos chaos = {
         .driver = {.dsn = chaos_server_dsn(&request->server),
@@ -276,26 +276,26 @@ static int run_actors(struct stage *stage, const struct chaos_plan *plan)
         .settle_ms = most_ms,
         .until = stage->until};
     int64_t begun = driver_now();
-    enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &problem);
+    enum chaos_end end = chaos_run(&chaos, &stage->result->chaos, &error);
     stage->result->seconds += (double)(driver_now() - begun) / 1000;
     stage->result->jobs += stage->scenario.jobs;
     stage->result->late += end == CHAOS_LATE;
-    return end == CHAOS_FAILED ? complain(stage->scenario.name, problem.text) : statuses[end];
+    return end == CHAOS_FAILED ? real_complain(stage->scenario.name, error.text) : statuses[end];
 }
 
 /* With a schema that is there. */
 static int run_and_judge(struct stage *stage, const struct real_plan *plan)
 {
     struct chaos_server *server = &stage->request->server;
-    struct cluster_fault why;
-    if (plan->fails_over && !chaos_server_follow(server, &why)) {
-        return complain("no standby", why.text);
+    struct error error;
+    if (plan->fails_over && !chaos_server_follow(server, &error)) {
+        return real_complain("no standby", error.text);
     }
     uint64_t crashes = stage->result->chaos.crashes;
     int worked = run_actors(stage, &plan->plan);
     bool ids_stand = stage->result->chaos.crashes == crashes;
-    if (!chaos_server_unfollow(server, &why)) {
-        return complain("the standby cannot be ended", why.text);
+    if (!chaos_server_unfollow(server, &error)) {
+        return real_complain("the standby cannot be ended", error.text);
     }
     stage->is_over = worked == CLI_OK;
     int status = worked == CLI_UNAVAILABLE || interrupted ? worked : judge(stage, ids_stand);
@@ -305,16 +305,16 @@ static int run_and_judge(struct stage *stage, const struct real_plan *plan)
 /* Roles and schema go, wherever they are now. */
 static int clean_up(struct stage *stage, int status)
 {
-    struct store_pg_problem problem;
+    struct error error;
     const char *dsn = chaos_server_dsn(&stage->request->server);
     if (status == CLI_UNAVAILABLE && chaos_server_is_ours(&stage->request->server)) {
         return status; /* it goes as a whole, and may be in no state to be asked */
     }
-    if (!store_pg_drop_roles(dsn, &stage->roles, &problem) && status == CLI_OK) {
-        status = complain("the roles cannot be dropped", problem.text);
+    if (!store_pg_drop_roles(dsn, &stage->roles, &error) && status == CLI_OK) {
+        status = real_complain("the roles cannot be dropped", error.text);
     }
-    if (!own_schema_drop(&stage->own, dsn, &problem) && status == CLI_OK) {
-        status = complain("the schema cannot be dropped", problem.text);
+    if (!own_schema_drop(&stage->own, dsn, &error) && status == CLI_OK) {
+        status = real_complain("the schema cannot be dropped", error.text);
     }
     return status;
 }
@@ -358,7 +358,7 @@ static int run_seed(struct stage *stage, uint64_t seed)
                                    .throughout = stage->until != 0,
                                    .claim_ms = stage->claim_ms,
                                    .ours = chaos_server_is_ours(&stage->request->server)})) {
-        return complain(stage->scenario.name, "not enough memory");
+        return real_complain(stage->scenario.name, "not enough memory");
     }
     stage->seed = seed;
     stage->plan = &plan.plan;
@@ -377,7 +377,7 @@ static int run_seed(struct stage *stage, uint64_t seed)
 /* ---- a scenario ------------------------------------------------------------------------------ */
 
 /* More or fewer jobs and workers; as sound as if the scenario had said so. */
-static bool resize(struct stage *stage, struct scenario_fault *fault)
+static bool resize(struct stage *stage, struct error *error)
 {
     const struct request *request = stage->request;
     struct scenario *scenario = &stage->scenario;
@@ -387,9 +387,9 @@ static bool resize(struct stage *stage, struct scenario_fault *fault)
         return true;
     }
     bool sound =
-        (request->jobs == 0 || scenario_change(scenario, "jobs", (uint32_t)request->jobs, fault)) &&
+        (request->jobs == 0 || scenario_change(scenario, "jobs", (uint32_t)request->jobs, error)) &&
         (request->workers == 0 ||
-         scenario_change(scenario, "workers", (uint32_t)request->workers, fault));
+         scenario_change(scenario, "workers", (uint32_t)request->workers, error));
     stage->times = (scenario->jobs + jobs - 1) / jobs;
     return sound;
 }
@@ -405,9 +405,9 @@ static bool make_profile(struct stage *stage)
     return true;
 }
 
-static int load(struct stage *stage, const char *name)
+static int real_load(struct stage *stage, const char *name)
 {
-    struct scenario_fault fault;
+    struct error error;
     const struct request *request = stage->request;
     int status = load_scenario(&cli_real, name, &stage->scenario);
     if (status == CLI_OK && request->sabotage != NULL) {
@@ -421,19 +421,19 @@ static int load(struct stage *stage, const char *name)
                       : stage->result->storms                         ? STORMY_CLAIM_MS
                                                                       : CALM_CLAIM_MS;
     if (stage->result->storms && !make_profile(stage)) {
-        return complain(name, "not enough memory");
+        return real_complain(name, "not enough memory");
     }
-    if (!resize(stage, &fault)) {
-        return cli_usage_error(&cli_real, "%s", fault.text);
+    if (!resize(stage, &error)) {
+        return cli_usage_error(&cli_real, "%s", error.text);
     }
     scenario_rules(&stage->scenario, stage->claim_ms, PUT_BACK_MS, &stage->rules);
     return CLI_OK;
 }
 
-static int make_run(struct stage *stage, const char *name)
+static int real_make_run(struct stage *stage, const char *name)
 {
     if (!run_make(&stage->run, &stage->scenario, NULL)) {
-        return complain(name, "not enough memory");
+        return real_complain(name, "not enough memory");
     }
     /* what the simulated run without faults has shown is not the server's */
     memset(stage->run.oracle.evaluated, 0, sizeof stage->run.oracle.evaluated);
@@ -467,9 +467,9 @@ static void note_unreached(const struct stage *stage)
     for (size_t i = 0; i < stage->scenario.reaches_count; i++) {
         enum clause_id clause = stage->scenario.reaches[i];
         bool reached = oracle->evaluated[clause] > 0;
-        for (int s = 0; s < SIGHT_COUNT; s++) {
-            reached = reached || (oracle_sighting_clause((enum oracle_sighting)s) == clause &&
-                                  oracle->seen[s] > 0);
+        for (int s = 0; s < COVER_COUNT; s++) {
+            reached = reached ||
+                      (oracle_cover_clause((enum oracle_cover)s) == clause && oracle->seen[s] > 0);
         }
         if (!reached && !oracle_needs_clients(clause)) { /* no row tells of a client */
             result->unreached[result->unreached_count++] = clause;
@@ -485,15 +485,15 @@ static int run_scenario(struct request *request, const char *name)
     if (stage == NULL || page == NULL) {
         free(stage);
         shared_page_free(page);
-        return complain(name, "not enough memory");
+        return real_complain(name, "not enough memory");
     }
     *result = (struct real_result){.sabotage = request->sabotage};
     stage->request = request;
     stage->page = page;
     stage->result = result;
-    int status = load(stage, name);
+    int status = real_load(stage, name);
     if (status == CLI_OK) {
-        status = make_run(stage, name);
+        status = real_make_run(stage, name);
     }
     if (status == CLI_OK) {
         memcpy(result->scenario, stage->scenario.name, sizeof result->scenario);
@@ -661,7 +661,7 @@ static int run_nothing(void *context, const char *dsn)
     return CLI_OK;
 }
 
-static int run_verb(void *asked)
+static int real_verb(void *asked)
 {
     struct request *request = asked;
     struct artefacts results;
@@ -676,6 +676,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_real = {.name = "real",
                                   .about = "the same engines on PostgreSQL, killed for real",
                                   .options = options,
-                                  .option_count = sizeof options / sizeof *options,
+                                  .option_count = COUNT(options),
                                   .request_size = sizeof(struct request),
-                                  .run = run_verb};
+                                  .run = real_verb};

@@ -48,7 +48,7 @@ static const char *choose_file(const char *path, char *chosen, size_t size)
 }
 
 /* Whether the run did what its file says; says so if it did not. */
-static void compare(const struct schedule *schedule, const struct run_result *result)
+static void replay_compare(const struct schedule *schedule, const struct run_result *result)
 {
     bool broken = result->verdict == RUN_BROKEN;
     if (!schedule->breaks && broken) {
@@ -71,27 +71,27 @@ struct real_run {
     bool differs;
 };
 
-static int follow(void *context, const char *dsn)
+static int replay_follow(void *context, const char *dsn)
 {
     struct real_run *real = context;
     struct mirror mirror;
-    struct store_pg_problem problem;
-    if (!mirror_open(&mirror, dsn, real->run, &problem)) {
-        fprintf(stderr, "assay replay: %s\n", problem.text);
+    struct error error;
+    if (!mirror_open(&mirror, dsn, real->run, &error)) {
+        fprintf(stderr, "assay replay: %s\n", error.text);
         return CLI_UNAVAILABLE;
     }
     real->result = mirror_run(&mirror, real->source);
-    const struct lockstep *both = &mirror.both;
-    real->differs = lockstep_differs(both);
+    const struct lockstep *lockstep = &mirror.lockstep;
+    real->differs = lockstep_differs(lockstep);
     if (real->differs) {
-        fprintf(stderr, "PostgreSQL does not follow: %s\n", both->difference);
+        fprintf(stderr, "PostgreSQL does not follow: %s\n", lockstep->difference);
     } else {
         fprintf(stderr,
                 "PostgreSQL followed: %" PRIu64 " statements, %" PRIu64 " waits, %" PRIu64
                 " commits, %" PRIu64 " final rows, all as in the simulation\n",
-                both->statements, both->waits, both->commits, both->rows);
+                lockstep->statements, lockstep->waits, lockstep->commits, lockstep->rows);
     }
-    int status = both->failed ? CLI_UNAVAILABLE : CLI_OK;
+    int status = lockstep->failed ? CLI_UNAVAILABLE : CLI_OK;
     mirror_close(&mirror, dsn);
     return status;
 }
@@ -107,8 +107,8 @@ static const struct run_result *run_for_real(void *context, struct run *run,
             cli_usage_error(&cli_replay, "--real cannot follow %s: %s", run->scenario->name, why);
         return NULL;
     }
-    *status =
-        server_use(&(struct server_request){.verb = "replay", .dsn = request->dsn}, follow, &real);
+    *status = server_use(&(struct server_request){.verb = "replay", .dsn = request->dsn},
+                         replay_follow, &real);
     if (*status == CLI_OK && real.differs) {
         *status = CLI_BROKEN;
         return NULL;
@@ -135,7 +135,7 @@ static int replay_loaded(struct replay_request *request, struct schedule *schedu
         return status;
     }
     if (!request->json) {
-        compare(schedule, &one.result);
+        replay_compare(schedule, &one.result);
     }
     return one_run_status(one.result.verdict, request->expect_finding);
 }
@@ -149,7 +149,7 @@ static int replay(void *asked, struct schedule *schedule)
     return status == CLI_OK ? replay_loaded(request, schedule) : status;
 }
 
-static int run_verb(void *asked)
+static int replay_verb(void *asked)
 {
     const struct replay_request *request = asked;
     int status = server_check_dsn(&cli_replay, request->dsn);
@@ -159,6 +159,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_replay = {.name = "replay",
                                     .about = "the same run again, step by step",
                                     .options = options,
-                                    .option_count = sizeof options / sizeof *options,
+                                    .option_count = COUNT(options),
                                     .request_size = sizeof(struct replay_request),
-                                    .run = run_verb};
+                                    .run = replay_verb};

@@ -27,19 +27,19 @@ static const struct option options[] = {
      .about = "the report as one JSON document; with --sign-off JSON lines"},
 };
 
-static int load(const struct request *request, struct evidence *evidence)
+static int report_load(const struct request *request, struct evidence *evidence)
 {
     char path[ARTEFACTS_PATH_SIZE];
-    struct evidence_fault fault;
+    struct error error;
     size_t length = 0;
     char *text = load_results(&cli_report, request->folder, &length);
     if (text == NULL) {
         return CLI_USAGE;
     }
     snprintf(path, sizeof path, "%s/results.jsonl", request->folder);
-    bool read = evidence_add(evidence, text, length, path, &fault);
+    bool read = evidence_add(evidence, text, length, path, &error);
     free(text);
-    return read ? CLI_OK : cli_usage_error(&cli_report, "%s", fault.text);
+    return read ? CLI_OK : cli_usage_error(&cli_report, "%s", error.text);
 }
 
 /* ---- the page that is signed ------------------------------------------------------------------
@@ -102,7 +102,7 @@ static int tell_sign_off(const struct request *request, struct artefacts *files,
     return put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
 }
 
-static int tell(const struct request *request, const struct evidence *evidence)
+static int report_tell(const struct request *request, const struct evidence *evidence)
 {
     struct artefacts files = {.folder = request->folder};
     json_t *report = NULL;
@@ -123,7 +123,7 @@ static int tell(const struct request *request, const struct evidence *evidence)
     return status;
 }
 
-static int run_verb(void *asked)
+static int report_verb(void *asked)
 {
     const struct request *request = asked;
     static struct evidence evidence;
@@ -132,9 +132,9 @@ static int run_verb(void *asked)
         return status;
     }
     evidence_begin(&evidence);
-    status = load(request, &evidence);
+    status = report_load(request, &evidence);
     evidence_end(&evidence);
-    status = status == CLI_OK ? tell(request, &evidence) : status;
+    status = status == CLI_OK ? report_tell(request, &evidence) : status;
     evidence_free(&evidence);
     return status;
 }
@@ -142,6 +142,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_report = {.name = "report",
                                     .about = "what results add up to; the page to sign",
                                     .options = options,
-                                    .option_count = sizeof options / sizeof *options,
+                                    .option_count = COUNT(options),
                                     .request_size = sizeof(struct request),
-                                    .run = run_verb};
+                                    .run = report_verb};

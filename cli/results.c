@@ -146,9 +146,9 @@ void results_note_end(struct artefacts *results, int status)
 void results_note_server(struct artefacts *results, const char *dsn)
 {
     char version[STORE_PG_VERSION_SIZE];
-    struct store_pg_problem problem;
+    struct error error;
     /* a server that does not answer is reported by its next use */
-    if (results->folder != NULL && store_pg_version(dsn, version, &problem)) {
+    if (results->folder != NULL && store_pg_version(dsn, version, &error)) {
         artefacts_note(results, line_make(LINE_SERVER, line_postgresql(version)));
     }
 }

@@ -129,6 +129,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_run = {.name = "run",
                                  .about = "one run, with its verdict",
                                  .options = options,
-                                 .option_count = sizeof options / sizeof *options,
+                                 .option_count = COUNT(options),
                                  .request_size = sizeof(struct run_request),
                                  .run = run_verb};

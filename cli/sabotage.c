@@ -319,8 +319,8 @@ static void write_protocols(const struct summary *summary)
     }
 }
 
-static void write_summary(const struct request *request, const struct hunt *hunt,
-                          const struct summary *summary)
+static void sabotage_write_summary(const struct request *request, const struct hunt *hunt,
+                                   const struct summary *summary)
 {
     printf("\npromises, and how many sabotages each found first:\n");
     for (int c = 0, column = 0; c < CLAUSE_COUNT; c++) {
@@ -453,7 +453,7 @@ static void write_all(const struct request *request, const struct hunt *hunt,
         write_dispute(&hunt->trials[i]);
     }
     if (!request->json) {
-        write_summary(request, hunt, summary);
+        sabotage_write_summary(request, hunt, summary);
     }
 }
 
@@ -506,7 +506,7 @@ static int hunt_on_server(const struct request *request)
     struct sabotage list[16];
     size_t count = 0;
     bool named = request->names.count > 0;
-    size_t wanted = named ? (size_t)request->names.count : sizeof sure / sizeof *sure;
+    size_t wanted = named ? (size_t)request->names.count : COUNT(sure);
     for (size_t i = 0; i < wanted && count < 16; i++) {
         const char *name = named ? request->names.positional[i] : sure[i];
         if (!sabotage_find(name, &list[count]) || list[count].scenario == NULL) {
@@ -534,7 +534,7 @@ static int hunt_in_simulation(const struct request *request)
     return status;
 }
 
-static int run_verb(void *asked)
+static int sabotage_verb(void *asked)
 {
     struct request *request = asked;
     struct artefacts results;
@@ -561,6 +561,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_sabotage = {.name = "sabotage",
                                       .about = "plants each bug and says which promise finds it",
                                       .options = options,
-                                      .option_count = sizeof options / sizeof *options,
+                                      .option_count = COUNT(options),
                                       .request_size = sizeof(struct request),
-                                      .run = run_verb};
+                                      .run = sabotage_verb};

@@ -58,8 +58,8 @@ static void tell_unsure(const char *verb, const struct own_schema_list *list)
 static void tell_leftovers(const char *verb, const char *dsn)
 {
     struct own_schema_list list;
-    struct store_pg_problem problem;
-    if (!own_schema_look(dsn, &list, &problem)) {
+    struct error error;
+    if (!own_schema_look(dsn, &list, &error)) {
         return;
     }
     if (count_of(&list, OWN_SCHEMA_GONE) > 0) {
@@ -76,13 +76,13 @@ static void tell_leftovers(const char *verb, const char *dsn)
 /* How many are gone now, of those in the list; -1: it has said what went wrong. */
 static int remove_listed(const char *verb, const char *dsn, const struct own_schema_list *list)
 {
-    struct store_pg_problem problem;
+    struct error error;
     int count = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool removed = false;
         if (list->each[i].state == OWN_SCHEMA_GONE &&
-            !own_schema_remove(dsn, list->each[i].name, &removed, &problem)) {
-            fprintf(stderr, "assay %s: it cannot be removed: %s\n", verb, problem.text);
+            !own_schema_remove(dsn, list->each[i].name, &removed, &error)) {
+            fprintf(stderr, "assay %s: it cannot be removed: %s\n", verb, error.text);
             return -1;
         }
         if (removed) {
@@ -98,11 +98,11 @@ static int remove_listed(const char *verb, const char *dsn, const struct own_sch
 static int remove_leftovers(const char *verb, const char *dsn)
 {
     struct own_schema_list list;
-    struct store_pg_problem problem;
+    struct error error;
     int removed = 1;
     for (bool first = true; removed > 0; first = false) {
-        if (!own_schema_look(dsn, &list, &problem)) {
-            fprintf(stderr, "assay %s: %s\n", verb, problem.text);
+        if (!own_schema_look(dsn, &list, &error)) {
+            fprintf(stderr, "assay %s: %s\n", verb, error.text);
             return CLI_UNAVAILABLE;
         }
         if (first && count_of(&list, OWN_SCHEMA_GONE) > 0) {
@@ -144,7 +144,7 @@ int server_use(const struct server_request *request, on_server *what, void *cont
 {
     struct cluster own = {0};
     struct cluster *cluster = request->cluster == NULL ? &own : request->cluster;
-    struct cluster_fault why;
+    struct error error;
     if (!store_pg_is_there()) {
         fprintf(stderr,
                 "assay %s: built without libpq: install the Debian package libpq-dev and build "
@@ -160,16 +160,16 @@ int server_use(const struct server_request *request, on_server *what, void *cont
                                                  .fsync = request->fsync,
                                                  .settings = request->settings,
                                                  .max_connections = request->max_connections},
-                       &why)) {
-        fprintf(stderr, "assay %s: %s\n", request->verb, why.text);
+                       &error)) {
+        fprintf(stderr, "assay %s: %s\n", request->verb, error.text);
         return CLI_UNAVAILABLE;
     }
     int status = what(context, cluster_dsn(cluster));
     if (request->keep) {
         say_how_to_connect(cluster);
     }
-    if (!cluster_close(cluster, &why)) {
-        fprintf(stderr, "assay %s: %s\n", request->verb, why.text);
+    if (!cluster_close(cluster, &error)) {
+        fprintf(stderr, "assay %s: %s\n", request->verb, error.text);
     }
     return status;
 }

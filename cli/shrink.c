@@ -70,8 +70,8 @@ static int write_schedule(const struct request *request, const struct schedule *
     return CLI_OK;
 }
 
-static void write_json(const struct request *request, const struct schedule *schedule,
-                       const struct shrink_report *report)
+static void shrink_write_json(const struct request *request, const struct schedule *schedule,
+                              const struct shrink_report *report)
 {
     json_line_write(
         stdout,
@@ -81,8 +81,8 @@ static void write_json(const struct request *request, const struct schedule *sch
                   line_tried(report->tried)));
 }
 
-static void tell(const struct request *request, struct schedule *schedule,
-                 const struct shrink_report *report)
+static void shrink_tell(const struct request *request, struct schedule *schedule,
+                        const struct shrink_report *report)
 {
     int status;
     struct options_line again =
@@ -111,9 +111,9 @@ static int shrink_loaded(const struct request *request, struct schedule *schedul
     }
     int status = write_schedule(request, schedule);
     if (status == CLI_OK && request->json) {
-        write_json(request, schedule, &report);
+        shrink_write_json(request, schedule, &report);
     } else if (status == CLI_OK) {
-        tell(request, schedule, &report);
+        shrink_tell(request, schedule, &report);
     }
     return status;
 }
@@ -130,7 +130,7 @@ static int shrink_asked(void *asked, struct schedule *schedule)
     return status == CLI_OK ? shrink_loaded(request, schedule) : status;
 }
 
-static int run_verb(void *request)
+static int shrink_verb(void *request)
 {
     return load_with_schedule(&cli_shrink, request, shrink_asked);
 }
@@ -138,6 +138,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_shrink = {.name = "shrink",
                                     .about = "a smaller schedule with the same broken promise",
                                     .options = options,
-                                    .option_count = sizeof options / sizeof *options,
+                                    .option_count = COUNT(options),
                                     .request_size = sizeof(struct request),
-                                    .run = run_verb};
+                                    .run = shrink_verb};

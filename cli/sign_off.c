@@ -1,5 +1,6 @@
 /* assay sign-off: the whole evidence, from nothing, and the page that is signed. */
 #include "cli/options.h"
+#include "model/check.h"
 #include "reports/artefacts.h"
 #include "verify/interrupt.h"
 
@@ -56,7 +57,7 @@ static const struct step {
     {"sabotage-real", {"sabotage", "--real"}},
     {"bench-sim", {"bench", "sim", "--seeds", "500"}},
 };
-#define STEP_COUNT (sizeof steps / sizeof steps[0])
+#define STEP_COUNT COUNT(steps)
 
 struct request {
     const char *out;
@@ -198,7 +199,7 @@ static int sign_off(const struct request *request)
     return put_together(request);
 }
 
-static int run_verb(void *request)
+static int sign_off_verb(void *request)
 {
     int status = check_steps(request);
     return status == CLI_OK ? sign_off(request) : status;
@@ -207,6 +208,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_sign_off = {.name = "sign-off",
                                       .about = "the whole evidence, and the page that is signed",
                                       .options = options,
-                                      .option_count = sizeof options / sizeof *options,
+                                      .option_count = COUNT(options),
                                       .request_size = sizeof(struct request),
-                                      .run = run_verb};
+                                      .run = sign_off_verb};

@@ -73,7 +73,7 @@ static void write_table(const struct sweep_report *report)
     }
 }
 
-static void write_summary(const struct request *request, const struct sweep_report *report)
+static void sweep_write_summary(const struct request *request, const struct sweep_report *report)
 {
     write_table(report);
     printf("\n%s, seed %" PRIu64 ": %" PRIu32 " transactions without a crash", request->scenario,
@@ -136,7 +136,7 @@ static void write_line(const struct request *request, struct artefacts *results,
     artefacts_line(results, line);
 }
 
-static bool show_progress(void *context, const struct sweep_report *report)
+static bool sweep_show_progress(void *context, const struct sweep_report *report)
 {
     struct live *live = context;
     if (live_is_due(live)) {
@@ -165,8 +165,8 @@ static void record(struct run *run, struct schedule *schedule, const struct swee
     schedule->broken = report->breach.breach.clause;
 }
 
-static void tell(const struct request *request, struct schedule *schedule,
-                 struct artefacts *results)
+static void sweep_tell(const struct request *request, struct schedule *schedule,
+                       struct artefacts *results)
 {
     int status;
     struct options_line again = options_again(&cli_sweep, request);
@@ -187,7 +187,8 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
 {
     struct sweep_report report;
     struct live live = live_begin();
-    bool done = sweep(run, request->seed, (unsigned)request->depth, &report, show_progress, &live);
+    bool done =
+        sweep(run, request->seed, (unsigned)request->depth, &report, sweep_show_progress, &live);
     live_end(&live);
     if (!done && !interrupt_seen()) {
         return cli_no_memory(&cli_sweep);
@@ -199,10 +200,10 @@ static int sweep_it(const struct request *request, struct schedule *schedule, st
     write_line(request, results, run, &report);
     if (report.broken) {
         record(run, schedule, &report);
-        tell(request, schedule, results);
+        sweep_tell(request, schedule, results);
     }
     if (!request->json) {
-        write_summary(request, &report);
+        sweep_write_summary(request, &report);
     }
     return !done && !report.broken                    ? CLI_INCOMPLETE
            : report.broken == request->expect_finding ? CLI_OK
@@ -247,7 +248,7 @@ static int sweep_asked(void *asked, struct schedule *schedule)
     return status == CLI_OK ? sweep_loaded(request, schedule) : status;
 }
 
-static int run_verb(void *request)
+static int sweep_verb(void *request)
 {
     return load_with_schedule(&cli_sweep, request, sweep_asked);
 }
@@ -255,6 +256,6 @@ static int run_verb(void *request)
 const struct cli_verb cli_sweep = {.name = "sweep",
                                    .about = "the same run, crashed at every point",
                                    .options = options,
-                                   .option_count = sizeof options / sizeof *options,
+                                   .option_count = COUNT(options),
                                    .request_size = sizeof(struct request),
-                                   .run = run_verb};
+                                   .run = sweep_verb};

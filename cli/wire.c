@@ -99,7 +99,7 @@ static int check_points(const struct request *request)
 
 static int read_subject(struct request *request)
 {
-    struct scenario_fault fault;
+    struct error error;
     char real[PATH_MAX];
     size_t size;
     char *text = realpath(request->path, real) == NULL ? NULL : artefacts_read(real, &size);
@@ -108,10 +108,10 @@ static int read_subject(struct request *request)
                                cli_quote(request->path).text);
     }
     (void)snprintf(request->folder, sizeof request->folder, "%s", dirname(real));
-    bool ok = subject_parse(&request->subject, text, size, request->path, &fault);
+    bool ok = subject_parse(&request->subject, text, size, request->path, &error);
     free(text);
     if (!ok) {
-        fprintf(stderr, "assay wire: %s\n", fault.text);
+        fprintf(stderr, "assay wire: %s\n", error.text);
         return CLI_USAGE;
     }
     return CLI_OK;
@@ -157,7 +157,7 @@ static int check_request(struct request *request)
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-static int complain(const char *what)
+static int wire_complain(const char *what)
 {
     fprintf(stderr, "assay wire: %s\n", what);
     return CLI_UNAVAILABLE;
@@ -193,7 +193,7 @@ static int keep_lock(const struct request *request, const struct probe_result *r
         return status;
     }
     if (!wire_lock_write(&request->lock, request->against, result)) {
-        return complain("the lock cannot be written");
+        return wire_complain("the lock cannot be written");
     }
     fprintf(stderr, "assay wire: %s is written\n", request->against);
     return status;
@@ -203,7 +203,7 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
 {
     struct probe_result *result = calloc(1, sizeof *result);
     if (result == NULL) {
-        return complain("not enough memory");
+        return wire_complain("not enough memory");
     }
     const struct probe_options plan = {.faults = request->faults,
                                        .points = request->point,
@@ -236,7 +236,7 @@ static int sweep(struct request *request, struct crew *crew, const struct wire_t
 static int use_crew(struct request *request, struct artefacts *results)
 {
     struct crew crew;
-    struct cluster_fault why;
+    struct error error;
     const struct lane_options place = {
         .subject = &request->subject, .folder = request->folder, .programs = request->pg};
     const struct wire_tell tell = {.path = request->path,
@@ -246,8 +246,8 @@ static int use_crew(struct request *request, struct artefacts *results)
                                    .no_trace = request->point != NULL,
                                    .quiet = request->json,
                                    .live = !request->json && isatty(STDERR_FILENO) == 1};
-    if (!crew_open(&crew, &place, (unsigned)request->lanes, &why)) {
-        (void)complain(why.text);
+    if (!crew_open(&crew, &place, (unsigned)request->lanes, &error)) {
+        (void)wire_complain(error.text);
         return crew.setup_failed ? CLI_USAGE : CLI_UNAVAILABLE;
     }
     int status = sweep(request, &crew, &tell);
@@ -277,7 +277,7 @@ static int draft_subject(const struct request *request)
                             .draft = request->draft == NULL ? "wire.yaml" : request->draft});
 }
 
-static int run_verb(void *asked)
+static int wire_verb(void *asked)
 {
     struct request *request = asked;
     int status = check_request(request);
@@ -293,6 +293,6 @@ static int run_verb(void *asked)
 const struct cli_verb cli_wire = {.name = "wire",
                                   .about = "any engine on PostgreSQL, crashed at every commit",
                                   .options = options,
-                                  .option_count = sizeof options / sizeof *options,
+                                  .option_count = COUNT(options),
                                   .request_size = sizeof(struct request),
-                                  .run = run_verb};
+                                  .run = wire_verb};

@@ -96,7 +96,7 @@ static int survey(const struct wire_init *init, struct crew *crew, struct trial_
 int wire_init(const struct wire_init *init)
 {
     struct crew crew;
-    struct cluster_fault why;
+    struct error error;
     char folder[4096];
     struct subject subject = {
         .setup = (char *)init->setup,
@@ -112,8 +112,8 @@ int wire_init(const struct wire_init *init)
     const struct lane_options options = {
         .subject = &subject, .folder = folder, .programs = init->programs};
     int status = CLI_UNAVAILABLE;
-    if (!crew_open(&crew, &options, 1, &why)) {
-        fprintf(stderr, "assay wire: %s\n", why.text);
+    if (!crew_open(&crew, &options, 1, &error)) {
+        fprintf(stderr, "assay wire: %s\n", error.text);
         status = crew.setup_failed ? CLI_USAGE : CLI_UNAVAILABLE;
     } else {
         status = survey(init, &crew, result);

@@ -86,7 +86,7 @@ struct lines {
     size_t count;
 };
 
-static void add(struct lines *lines, const char *line)
+static void wire_lock_add(struct lines *lines, const char *line)
 {
     for (size_t i = 0; i < lines->count; i++) {
         if (strcmp(lines->list[i], line) == 0) {
@@ -96,7 +96,7 @@ static void add(struct lines *lines, const char *line)
     (void)snprintf(lines->list[lines->count++], LINE_SIZE, "%s", line);
 }
 
-static int compare(const void *a, const void *b)
+static int wire_lock_compare(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
@@ -108,19 +108,19 @@ static void collect(struct lines *lines, const struct wire_lock *lock,
     char line[LINE_SIZE];
     for (size_t i = 0; i < result->trace.count; i++) {
         commit_line(&result->trace.commits[i], line);
-        add(lines, line);
+        wire_lock_add(lines, line);
     }
     for (size_t i = 0; i < result->finding_count; i++) {
         if (probe_counts(&result->findings[i])) {
             finding_line(&result->findings[i], line);
-            add(lines, line);
+            wire_lock_add(lines, line);
         }
     }
     for (const char *at = lock->text; at != NULL && *at != '\0' && lines->count < 2000;) {
         size_t length = strcspn(at, "\n");
         if (strncmp(at, "finding ", 8) == 0 && length + 2 < LINE_SIZE) {
             (void)snprintf(line, sizeof line, "%.*s\n", (int)length, at);
-            add(lines, line);
+            wire_lock_add(lines, line);
         }
         at += length + (at[length] == '\n');
     }
@@ -136,7 +136,7 @@ bool wire_lock_write(const struct wire_lock *lock, const char *path,
         return false;
     }
     collect(&lines, lock, result);
-    qsort(lines.list, lines.count, sizeof *lines.list, compare);
+    qsort(lines.list, lines.count, sizeof *lines.list, wire_lock_compare);
     fputs(HEAD, out);
     for (size_t i = 0; i < lines.count; i++) {
         fputs(lines.list[i], out);

@@ -10,7 +10,7 @@ struct request {
 static const struct option options[] = {
     {ARGUMENTS_ROW(struct request, subjects, "SUBJECT.yaml", true), .about = "needs libpq"}};
 
-static int run_verb(void *request)
+static int wire_missing_verb(void *request)
 {
     (void)request;
     fprintf(
@@ -24,4 +24,4 @@ const struct cli_verb cli_wire = {.name = "wire",
                                   .options = options,
                                   .option_count = 1,
                                   .request_size = sizeof(struct request),
-                                  .run = run_verb};
+                                  .run = wire_missing_verb};

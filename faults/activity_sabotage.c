@@ -1,7 +1,7 @@
 /* The named sabotages of the activity protocol: bugs that real systems had, or that a reading of
  * the specification suggests. */
 #include "faults/sabotage_book.h"
-#include "model/engine.h"
+#include "model/activity_engine.h"
 
 #include "model/check.h"
 #include "model/identity.h"
@@ -340,12 +340,12 @@ static void rewrite_primitives(uint8_t which, struct primitive *table)
 
 static void change_primitives(const struct sabotage *sabotage, struct primitive *table)
 {
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+    for (size_t i = 0; i < COUNT(copies); i++) {
         if (copies[i].which == sabotage->which) {
             table[COPY] = table[copies[i].of];
         }
     }
-    for (size_t i = 0; i < sizeof untested / sizeof *untested; i++) {
+    for (size_t i = 0; i < COUNT(untested); i++) {
         if (untested[i].which == sabotage->which) {
             drop_tests(&table[untested[i].primitive], (enum op_test)untested[i].test);
         }
@@ -374,7 +374,7 @@ static void mark_literally(struct bundle *bundle)
 }
 
 /* The changed copy of Leg2's entry gets the job as a further parameter. */
-static void pass_job(const struct worker *worker, struct bundle *bundle)
+static void pass_job(const struct activity_worker *worker, struct bundle *bundle)
 {
     struct call *call = sabotage_book_call(bundle, PRIMITIVE_ENTER_LEG2);
     uint8_t params = primitive_table[PRIMITIVE_ENTER_LEG2].params;
@@ -388,7 +388,7 @@ static void pass_job(const struct worker *worker, struct bundle *bundle)
 
 /* Another GUID for each claim of the task, except the first, so that the run without faults stays
  * the same. */
-static void answer_afresh(const struct worker *worker, struct bundle *bundle)
+static void answer_afresh(const struct activity_worker *worker, struct bundle *bundle)
 {
     if (worker->message[1 + MESSAGE_EPOCH] == 1) {
         return;
@@ -400,8 +400,8 @@ static void answer_afresh(const struct worker *worker, struct bundle *bundle)
 }
 
 /* First everything but the markers, then the markers. */
-static void unbundle_step2(const struct sabotage_memory *memory, const struct worker *worker,
-                           struct bundle *bundle)
+static void unbundle_step2(const struct sabotage_memory *memory,
+                           const struct activity_worker *worker, struct bundle *bundle)
 {
     if (memory->stage == 0) {
         use_copy(bundle, PRIMITIVE_COLLATE);
@@ -480,7 +480,8 @@ static void swap_branch(struct bundle *bundle)
 }
 
 /* Sabotages that depend on the scenario alone, not on the state. */
-static void ask_otherwise(enum named which, const struct worker *worker, struct bundle *bundle)
+static void ask_otherwise(enum named which, const struct activity_worker *worker,
+                          struct bundle *bundle)
 {
     enum bundle_name name = (enum bundle_name)bundle->name;
     if (which == CHILD_LEFT_OUT && name == BUNDLE_STEP2) {
@@ -519,7 +520,8 @@ static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
-    const struct worker *worker = ACTOR_IS(actor, worker); /* no bundle of the client asks for it */
+    const struct activity_worker *worker =
+        ACTOR_IS(actor, activity_worker); /* no bundle of the client asks for it */
     enum bundle_name name = (enum bundle_name)bundle->name;
     enum named which = (enum named)sabotage->which;
     if (which == CLAIM_BY_OWN_CLOCK) {

@@ -68,7 +68,7 @@ static const struct sabotage named[] = {
     [OTHER_NODE] = {.name = "legacy-other-node",
                     .about = "an answer's first child is saved as the node beside it",
                     .scenario = "legacy",
-                    SABOTAGE_AS(SHIFT, SAVE, ADD_EARLIER),
+                    SABOTAGE_AS(SHIFT, SAVE, ADD_LEGACY),
                     .op = 2},
     SABOTAGE_WORK("legacy-work", "legacy"),
 };
@@ -81,11 +81,11 @@ static void drop_test(struct primitive *primitive)
 /* A copy of the insertion that overwrites an existing row with the start value. */
 static void reset_too(struct primitive *copy)
 {
-    *copy = primitive_table[PRIMITIVE_ADD_EARLIER];
+    *copy = primitive_table[PRIMITIVE_ADD_LEGACY];
     copy->ops[0].miss = MISS_GOES_ON;
     copy->ops[1] = (struct op){.kind = OP_SET,
-                               .table = TABLE_EARLIER,
-                               .column = EARLIER_LEDGER,
+                               .table = TABLE_LEGACY,
+                               .column = LEGACY_LEDGER,
                                .key = OPERAND_PARAM + 0,
                                .value = OPERAND_PARAM + 3};
     copy->op_count = 2;
@@ -110,7 +110,7 @@ static void change_summand(struct bundle *bundle, int64_t from, int64_t to)
 static void use_copies(struct bundle *bundle)
 {
     for (uint8_t i = 0; i < bundle->count; i++) {
-        if (bundle->calls[i].primitive == PRIMITIVE_ADD_EARLIER) {
+        if (bundle->calls[i].primitive == PRIMITIVE_ADD_LEGACY) {
             bundle->calls[i].primitive = SABOTAGE_COPY;
         }
     }
@@ -140,7 +140,7 @@ static void publish_first(struct sabotage_memory *memory, const struct actor *ac
     }
     bundle_begin(bundle, BUNDLE_SAVE);
     for (uint8_t i = 0; i < save.count; i++) {
-        if (save.calls[i].primitive == PRIMITIVE_ADD_EARLIER) {
+        if (save.calls[i].primitive == PRIMITIVE_ADD_LEGACY) {
             append_message(actor, &save.params[save.calls[i].params], bundle);
         }
     }
@@ -162,7 +162,7 @@ static void forget_child(struct bundle *bundle)
 {
     const struct call *last = &bundle->calls[bundle->count - 1];
     const int64_t *params = &bundle->params[last->params];
-    if (last->primitive == PRIMITIVE_ADD_EARLIER ||
+    if (last->primitive == PRIMITIVE_ADD_LEGACY ||
         (last->primitive == PRIMITIVE_PUBLISH && params[1 + MESSAGE_KIND] == MESSAGE_LEG1)) {
         bundle->count--;
     }
@@ -209,25 +209,25 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
 }
 
 static const struct sabotage_shape shapes[] = {
-    SHAPE(BUNDLE_CREATE, PRIMITIVE_ADD_EARLIER, PRIMITIVE_PUBLISH),
+    SHAPE(BUNDLE_CREATE, PRIMITIVE_ADD_LEGACY, PRIMITIVE_PUBLISH),
     SHAPE(BUNDLE_CLAIM, PRIMITIVE_CLAIM),
     SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG1, PRIMITIVE_COUNT_LEG1),
     SHAPE_BEFORE_ACK(BUNDLE_CLEAN_UP, PRIMITIVE_CLEAN_UP),
     SHAPE_BEFORE_ACK(BUNDLE_WORK, PRIMITIVE_SAVE),
-    SHAPE_BEFORE_ACK(BUNDLE_END_LEG1, PRIMITIVE_MOVE_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_END_LEG1, PRIMITIVE_MOVE_LEGACY),
     SHAPE_BEFORE_ACK(BUNDLE_PUBLISH, PRIMITIVE_MARK_PUBLISHED, PRIMITIVE_PUBLISH),
     SHAPE_BEFORE_ACK(BUNDLE_ENTER_LEG2, PRIMITIVE_COUNT_LEG2),
-    SHAPE_BEFORE_ACK(BUNDLE_SAVE, PRIMITIVE_SAVE, PRIMITIVE_ADD_EARLIER),
-    SHAPE_BEFORE_ACK(BUNDLE_END_LEG2, PRIMITIVE_MOVE_EARLIER),
-    SHAPE_BEFORE_ACK(BUNDLE_UNDO, PRIMITIVE_MOVE_EARLIER),
-    SHAPE_BEFORE_ACK(BUNDLE_READ, PRIMITIVE_READ_EARLIER),
+    SHAPE_BEFORE_ACK(BUNDLE_SAVE, PRIMITIVE_SAVE, PRIMITIVE_ADD_LEGACY),
+    SHAPE_BEFORE_ACK(BUNDLE_END_LEG2, PRIMITIVE_MOVE_LEGACY),
+    SHAPE_BEFORE_ACK(BUNDLE_UNDO, PRIMITIVE_MOVE_LEGACY),
+    SHAPE_BEFORE_ACK(BUNDLE_READ, PRIMITIVE_READ_LEGACY),
     SHAPE(BUNDLE_ACK, PRIMITIVE_ACK),
     SHAPE(BUNDLE_ESCALATE, PRIMITIVE_ACK, PRIMITIVE_REQUIRE_FULL, PRIMITIVE_RECORD_ESCALATION),
 };
 
 #define INSERTED_WITH                                                                              \
     "no two saves differ under one key, so what is inserted is what would be written"
-#define FOR_SIGHT "how often it was saved again is told to nobody but a sighting of LEG-9"
+#define FOR_SIGHT "how often it was saved again is told to nobody but a cover point of LEG-9"
 
 static const struct sabotage_reason equivalents[] = {
     {"legacy.create-job/repeat", "the integer is there, and is left alone"},

@@ -10,12 +10,12 @@
 
 /* ---- what is enumerated ---------------------------------------------------------------------- */
 
-#define PROTOCOL(name) extern const struct sabotage_book sabotage_book_##name;
+#define PROTOCOL(name, called) extern const struct sabotage_book sabotage_book_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct sabotage_book *const books[] = {
-#define PROTOCOL(name) &sabotage_book_##name,
+#define PROTOCOL(name, called) &sabotage_book_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };

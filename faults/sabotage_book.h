@@ -84,8 +84,7 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
 }
 
 /* Fields that few books have: SABOTAGE_DIFFERING(differing). */
-#define SABOTAGE_DIFFERING(reasons)                                                                \
-    .differing = (reasons), .differing_count = sizeof(reasons) / sizeof *(reasons)
+#define SABOTAGE_DIFFERING(reasons) .differing = (reasons), .differing_count = COUNT(reasons)
 
 /* A named sabotage of one of the enumerated kinds: SABOTAGE_AS(SPLIT, APPLY, REMEMBER). */
 #define SABOTAGE_AS(kind_id, bundle_id, primitive_id)                                              \
@@ -130,8 +129,7 @@ static inline struct call *sabotage_book_call(struct bundle *bundle, uint8_t pri
 
 /* Fields that every book has, from its arrays. */
 #define SABOTAGE_BOOK(names, bundles, reasons)                                                     \
-    .named = (names), .named_count = sizeof(names) / sizeof *(names), .shapes = (bundles),         \
-    .shape_count = sizeof(bundles) / sizeof *(bundles), .equivalents = (reasons),                  \
-    .equivalent_count = sizeof(reasons) / sizeof *(reasons)
+    .named = (names), .named_count = COUNT(names), .shapes = (bundles),                            \
+    .shape_count = COUNT(bundles), .equivalents = (reasons), .equivalent_count = COUNT(reasons)
 
 #endif

@@ -1,7 +1,7 @@
 /* The planted bugs of the durable seq ledger. */
 #include "faults/sabotage_book.h"
 #include "model/identity.h"
-#include "model/seq_durable.h"
+#include "model/seq.h"
 
 enum {
     LATE_RESULT_ACCEPTED,

@@ -20,4 +20,7 @@ __attribute__((cold)) _Noreturn void check_failed(const char *claim, const char 
 
 #define CHECK(claim) ((claim) ? (void)0 : check_failed(#claim, __FILE__, __LINE__))
 
+/* How many elements an array has. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 #endif

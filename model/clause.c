@@ -72,7 +72,7 @@ bool clause_find(const char *text, size_t length, enum clause_id *found)
 
 size_t clause_errata_count(void)
 {
-    return sizeof errata / sizeof errata[0];
+    return COUNT(errata);
 }
 
 const struct erratum *clause_erratum(size_t index)

@@ -57,9 +57,9 @@ void digits_format(int64_t value, char out[DIGITS_TEXT_SIZE])
     out[DIGITS] = '\0';
 }
 
-static bool refuse(struct text_fault *fault, size_t at, const char *wrong)
+static bool refuse(struct text_error *error, size_t at, const char *wrong)
 {
-    *fault = (struct text_fault){.wrong = wrong, .right = right_text, .at = at};
+    *error = (struct text_error){.wrong = wrong, .right = right_text, .at = at};
     return false;
 }
 
@@ -74,20 +74,20 @@ static const char *name_of_bad_character(char c, size_t at)
     return "a character that is not a digit";
 }
 
-bool digits_parse(const char *text, size_t length, int64_t *value, struct text_fault *fault)
+bool digits_parse(const char *text, size_t length, int64_t *value, struct text_error *error)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < length; i++) {
         if (text[i] < '0' || text[i] > '9') {
-            return refuse(fault, i, name_of_bad_character(text[i], i));
+            return refuse(error, i, name_of_bad_character(text[i], i));
         }
         if (i >= DIGITS) {
-            return refuse(fault, i, "a 16th digit");
+            return refuse(error, i, "a 16th digit");
         }
         sum = sum * 10 + (text[i] - '0');
     }
     if (length == 0) {
-        return refuse(fault, 0, "nothing");
+        return refuse(error, 0, "nothing");
     }
     *value = sum;
     return true;

@@ -5,7 +5,7 @@
 #ifndef MODEL_DIGITS_H
 #define MODEL_DIGITS_H
 
-#include "model/text.h"
+#include "model/text_error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ int64_t digits_get(int64_t value, int first, int count);
 void digits_format(int64_t value, char out[DIGITS_TEXT_SIZE]);
 
 /* 1 to 15 decimal digits: no sign, no blank, no separator. Leading zeros may be left out, as a
- * database prints the number. On refusal *value is untouched and *fault says why. */
-bool digits_parse(const char *text, size_t length, int64_t *value, struct text_fault *fault);
+ * database prints the number. On refusal *value is untouched and *error says why. */
+bool digits_parse(const char *text, size_t length, int64_t *value, struct text_error *error);
 
 #endif

@@ -523,7 +523,7 @@ static const int64_t *worker_message(const struct actor *actor)
     return ACTOR_IS(actor, flow_worker)->message;
 }
 
-const struct protocol protocol_key = {
+const struct protocol protocol_flow = {
     .name = "key",
     PROTOCOL_SIZES(struct flow_worker, struct flow_rules),
     .family = CLAUSE_FAMILY_KEY,

@@ -120,6 +120,6 @@ void flow_check(const struct flow_worker *worker);
  * one row, and nothing is inserted before that. */
 void flow_bundle_check(const struct bundle *bundle);
 
-extern const struct protocol protocol_key;
+extern const struct protocol protocol_flow;
 
 #endif

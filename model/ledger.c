@@ -135,6 +135,6 @@ enum ledger_defect ledger_inspect(enum ledger_kind kind, int64_t ledger)
 
 const char *ledger_defect_text(enum ledger_defect defect)
 {
-    CHECK((size_t)defect < sizeof defect_texts / sizeof defect_texts[0]);
+    CHECK((size_t)defect < COUNT(defect_texts));
     return defect_texts[defect];
 }

@@ -1,5 +1,5 @@
 #include "model/legacy_engine.h"
-#include "model/engine.h"
+#include "model/activity_engine.h"
 
 #include "model/identity.h"
 #include "model/legacy.h"
@@ -154,7 +154,8 @@ static void unknown(struct legacy_worker *worker)
     }
 }
 
-static void tell_worker(struct actor *actor, const struct rules *rules, const struct outcome *last)
+static void take_of_worker(struct actor *actor, const struct rules *rules,
+                           const struct outcome *last)
 {
     struct legacy_worker *worker = ACTOR_IS(actor, legacy_worker);
     switch ((enum outcome_kind)last->kind) {
@@ -182,7 +183,7 @@ static void next_move(const struct legacy_worker *worker, struct bundle *next,
                       enum bundle_name name, enum legacy_event event)
 {
     bundle_begin(next, name);
-    BUNDLE_CALL(next, PRIMITIVE_MOVE_EARLIER, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY),
+    BUNDLE_CALL(next, PRIMITIVE_MOVE_LEGACY, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY),
                 legacy_summand(event));
 }
 
@@ -241,7 +242,7 @@ static int64_t child_id(const struct legacy_worker *worker, uint16_t edge)
 static void append_child(const struct legacy_worker *worker, const struct graph_edge *edge,
                          uint16_t number, struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_ADD_EARLIER, CALL_PLAIN, 0, child_id(worker, number),
+    BUNDLE_CALL(next, PRIMITIVE_ADD_LEGACY, CALL_PLAIN, 0, child_id(worker, number),
                 column(worker, MESSAGE_JOB), edge->to, LEGACY_START,
                 column(worker, MESSAGE_ACTIVITY), dimension(worker));
 }
@@ -391,7 +392,7 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
         break;
     case LEGACY_READ:
         bundle_begin(next, BUNDLE_READ);
-        BUNDLE_CALL(next, PRIMITIVE_READ_EARLIER, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY));
+        BUNDLE_CALL(next, PRIMITIVE_READ_LEGACY, CALL_PLAIN, 0, column(worker, MESSAGE_ACTIVITY));
         break;
     case LEGACY_ACK:
         bundle_begin(next, BUNDLE_ACK);
@@ -410,14 +411,14 @@ static void next_of_worker(struct actor *actor, const struct rules *rules, struc
 static void next_of_client(struct actor *actor, const struct rules *rules, struct bundle *next)
 {
     (void)rules;
-    int64_t job = engine_job_id(ACTOR_IS(actor, client)->job);
+    int64_t job = activity_job_id(ACTOR_IS(actor, client)->job);
     int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
     bundle_begin(next, BUNDLE_CREATE);
-    BUNDLE_CALL(next, PRIMITIVE_ADD_EARLIER, CALL_UNLESS_DONE, 0, activity, job, 0, LEGACY_START, 0,
+    BUNDLE_CALL(next, PRIMITIVE_ADD_LEGACY, CALL_UNLESS_DONE, 0, activity, job, 0, LEGACY_START, 0,
                 0);
     int64_t *p =
         append_message(next, identity_mint(activity, IDENTITY_LEG1), MESSAGE_LEG1, job, activity);
-    p[MESSAGE_CONTENT] = engine_job_input(ACTOR_IS(actor, client)->job);
+    p[MESSAGE_CONTENT] = activity_job_input(ACTOR_IS(actor, client)->job);
 }
 
 static void begin_worker(struct actor *actor, const struct rules *rules, unsigned number)
@@ -455,13 +456,13 @@ const struct protocol protocol_legacy = {
     .name = "legacy",
     PROTOCOL_SIZES(struct legacy_worker, struct legacy_rules),
     .family = CLAUSE_FAMILY_LEG,
-    .tables = TABLE_SET(EARLIER) | TABLE_SET(SAVED) | TABLE_SET(ESCALATION) | TABLE_SET(MESSAGE),
+    .tables = TABLE_SET(LEGACY) | TABLE_SET(SAVED) | TABLE_SET(ESCALATION) | TABLE_SET(MESSAGE),
     .roles = {[LEGACY_CLIENT] = {PROTOCOL_CLIENT, .next = next_of_client},
               [LEGACY_WORKER] = {.name = "worker",
                                  .begin = begin_worker,
                                  .restart = restart_worker,
                                  .next = next_of_worker,
-                                 .take = tell_worker,
+                                 .take = take_of_worker,
                                  .is_idle = worker_is_idle,
                                  .due = worker_due,
                                  .message = worker_message}},

@@ -16,7 +16,7 @@
  * reading, as far as one integer for all entries allows: an entry of Leg2 is repeated, and counted
  * again; one of Leg1 is left to the next claim (E-LEG-4).
  *
- * Holds no pointer, no allocation, no clock, as the engines of engine.h. */
+ * Holds no pointer, no allocation, no clock, as the engines of activity_engine.h. */
 #ifndef MODEL_LEGACY_ENGINE_H
 #define MODEL_LEGACY_ENGINE_H
 

@@ -27,7 +27,7 @@ static const struct {
 
 bool pipeline_moves(enum pipeline_phase phase, int64_t from, int64_t to)
 {
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    for (size_t i = 0; i < COUNT(moves); i++) {
         if (moves[i].phase == phase && moves[i].from == from && moves[i].to == to) {
             return true;
         }

@@ -55,7 +55,7 @@ static const struct {
     TRY(EXEC, ADD_VERIFY, NEW, SOURCE, SIGNATURE, NEW, VERIFIED_PASS, 0, 0),
 #undef TRY
 };
-#define TRESPASS_COUNT (sizeof trespasses / sizeof *trespasses)
+#define TRESPASS_COUNT COUNT(trespasses)
 
 static int64_t column(const struct pipeline_worker *worker, int which)
 {

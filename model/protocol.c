@@ -4,26 +4,25 @@
 
 #include <string.h>
 
-#define PROTOCOL(name) extern const struct protocol protocol_##name;
+#define PROTOCOL(name, called) extern const struct protocol protocol_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct protocol *const protocols[] = {
-#define PROTOCOL(name) &protocol_##name,
+#define PROTOCOL(name, called) &protocol_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
-#define COUNT (sizeof protocols / sizeof *protocols)
-_Static_assert(COUNT <= PROTOCOLS_MAX, "every protocol has a place");
+_Static_assert(COUNT(protocols) <= PROTOCOLS_MAX, "every protocol has a place");
 
 size_t protocol_count(void)
 {
-    return COUNT;
+    return COUNT(protocols);
 }
 
 const struct protocol *protocol_at(size_t place)
 {
-    CHECK(place < COUNT);
+    CHECK(place < COUNT(protocols));
     const struct protocol *protocol = protocols[place];
     CHECK(protocol->actor_size <= PROTOCOL_ACTOR_SIZE); /* PR3 */
     CHECK(protocol->rules_size <= PROTOCOL_RULES_SIZE); /* PR3 */
@@ -33,10 +32,10 @@ const struct protocol *protocol_at(size_t place)
 size_t protocol_place(const struct protocol *protocol)
 {
     size_t place = 0;
-    while (place < COUNT && protocols[place] != protocol) {
+    while (place < COUNT(protocols) && protocols[place] != protocol) {
         place++;
     }
-    CHECK(place < COUNT);
+    CHECK(place < COUNT(protocols));
     return place;
 }
 
@@ -51,7 +50,7 @@ static bool is_same(const char *a, const char *b)
 
 const struct protocol *protocol_find(const char *name)
 {
-    for (size_t p = 0; p < COUNT; p++) {
+    for (size_t p = 0; p < COUNT(protocols); p++) {
         if (is_same(protocols[p]->name, name)) {
             return protocols[p];
         }
@@ -61,7 +60,7 @@ const struct protocol *protocol_find(const char *name)
 
 bool protocol_judges(enum clause_family family)
 {
-    for (size_t p = 0; p < COUNT; p++) {
+    for (size_t p = 0; p < COUNT(protocols); p++) {
         if (protocols[p]->family == family) {
             return true;
         }

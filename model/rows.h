@@ -31,7 +31,7 @@ enum row_table {
     TABLE_MESSAGE,    /* the queue; a message is deleted when it is acked */
     TABLE_ACCOUNT,    /* inbox: what effects are applied to; key: the account */
     TABLE_INBOX,      /* inbox: a message's id, once its effect is applied; key: that id */
-    TABLE_EARLIER,    /* legacy: an activity's 15-digit integer; key: (parent's state, edge) */
+    TABLE_LEGACY,     /* legacy: an activity's 15-digit integer; key: (parent's state, edge) */
     TABLE_SAVED,      /* legacy: what a leg saved; key: (activity, dimension), Leg1's is 0 */
     /* key */
     TABLE_FLOW,       /* one run of a flow; key: minted by the client, or of who awaits it */
@@ -162,13 +162,13 @@ enum account_column { ACCOUNT_BALANCE, ACCOUNT_COLUMNS };
 
 /* ---- legacy ---------------------------------------------------------------------------------- */
 
-enum earlier_column {
-    EARLIER_JOB,       /* the client's number for it */
-    EARLIER_NODE,      /* which node of the job's graph */
-    EARLIER_LEDGER,    /* 15 digits: see legacy.h */
-    EARLIER_PARENT,    /* the activity whose Leg2 saved it; 0 for the trigger */
-    EARLIER_DIMENSION, /* in which Leg2 entry of the parent */
-    EARLIER_COLUMNS
+enum legacy_column {
+    LEGACY_JOB,       /* the client's number for it */
+    LEGACY_NODE,      /* which node of the job's graph */
+    LEGACY_LEDGER,    /* 15 digits: see legacy.h */
+    LEGACY_PARENT,    /* the activity whose Leg2 saved it; 0 for the trigger */
+    LEGACY_DIMENSION, /* in which Leg2 entry of the parent */
+    LEGACY_COLUMNS
 };
 
 enum saved_column {

@@ -1,5 +1,5 @@
 /* The contract of the seq ledger (seed 001), as a table and pure decisions: which moves are legal,
- * when a lease has expired, when a failure is retried. No state. The concurrent ledger in reference/seq.h,
+ * when a lease has expired, when a failure is retried. No state. The concurrent ledger in reference/seq_memory.h,
  * and any durable table of seqs, decide by these and by nothing else.
  *
  *   0 UNSEEN -> 1 DISPATCHED -> 2 IN_FLIGHT -> 3 SUCCESS, 4 SKIP, 5 FAIL, 6 CANCEL -> 7 COMMITTED
@@ -73,7 +73,7 @@ struct seq_policy {
  * Read it through seq_rules_move. */
 extern const uint8_t seq_rules_contract[SEQ_STATES][SEQ_STATES];
 
-/* These are inline because the hot path of reference/seq.c is made of them. */
+/* These are inline because the hot path of reference/seq_memory.c is made of them. */
 
 static inline enum seq_move seq_rules_move(enum seq_state from, enum seq_state to)
 {

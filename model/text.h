@@ -1,16 +1,56 @@
-/* Text as the parsers of model/ take it: characters and a length, no terminator needed; and what
- * a parser says when it refuses one. Everything is plain data with static strings, so that a
- * parser neither allocates nor formats. */
+/* Text that is built up piece by piece in a buffer of known size. Header only: model/ itself formats
+ * nothing. */
 #ifndef MODEL_TEXT_H
 #define MODEL_TEXT_H
 
-#include <stddef.h>
+#include "model/check.h"
 
-/* Why a text is refused: "at position 16: a 16th digit; a ledger has 1 to 15 digits". */
-struct text_fault {
-    const char *wrong; /* what stands there, as a noun phrase */
-    const char *right; /* what would be right, as a sentence without its full stop */
-    size_t at;         /* 0-based offset of the first offending character, or the length */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct text {
+    char *text; /* terminated at every moment */
+    size_t size, used;
+    bool full; /* something did not fit, and was cut */
 };
+
+static inline struct text text_begin(char *buffer, size_t size)
+{
+    CHECK(size > 0);
+    buffer[0] = '\0';
+    return (struct text){.text = buffer, .size = size};
+}
+
+static inline void text_vadd(struct text *text, const char *format, va_list arguments)
+{
+    size_t room = text->size - text->used;
+    int length = vsnprintf(text->text + text->used, room, format, arguments);
+    CHECK(length >= 0);
+    text->full = text->full || (size_t)length >= room;
+    text->used += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+/* Adds a piece; what does not fit is cut. */
+__attribute__((format(printf, 2, 3))) static inline void text_add(struct text *text,
+                                                                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_vadd(text, format, arguments);
+    va_end(arguments);
+}
+
+/* Adds a piece to a text whose bound tests reach: not to fit is a bug. */
+__attribute__((format(printf, 2, 3))) static inline void text_put(struct text *text,
+                                                                  const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_vadd(text, format, arguments);
+    va_end(arguments);
+    CHECK(!text->full);
+}
 
 #endif

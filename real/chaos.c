@@ -71,13 +71,13 @@ struct watch {
     struct store_pg *admin;               /* NULL: not connected */
     uint64_t provoked[ABORT_CLASS_COUNT]; /* aborts, by enum abort_class */
     struct chaos_report *report;
-    struct store_pg_problem *problem;
+    struct error *error;
     enum chaos_end end; /* CHAOS_END_COUNT: it goes on */
 };
 
 static void failed(struct watch *watch, const char *text)
 {
-    snprintf(watch->problem->text, sizeof watch->problem->text, "%.500s", text);
+    snprintf(watch->error->text, sizeof watch->error->text, "%.500s", text);
     watch->end = CHAOS_FAILED;
 }
 
@@ -145,7 +145,7 @@ static _Noreturn void live(const struct driver *driver, unsigned actor, pid_t pa
 {
     static const int exits[DRIVER_END_COUNT] = {
         [DRIVER_QUIET] = 0, [DRIVER_LATE] = STATUS_LATE, [DRIVER_FAILED] = STATUS_FAILED};
-    struct store_pg_problem problem;
+    struct error error;
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -155,9 +155,9 @@ static _Noreturn void live(const struct driver *driver, unsigned actor, pid_t pa
     if (getppid() != parent) {
         _exit(STATUS_FAILED);
     }
-    enum driver_end end = driver_act(driver, actor, &problem);
+    enum driver_end end = driver_act(driver, actor, &error);
     if (end == DRIVER_FAILED) {
-        fprintf(stderr, "assay real: a worker's store failed: %s\n", problem.text);
+        fprintf(stderr, "assay real: a worker's store failed: %s\n", error.text);
     }
     _exit(exits[end]);
 }
@@ -250,7 +250,7 @@ static void kill_child(struct watch *watch, unsigned actor)
     (void)kill(watch->children[actor].pid, SIGKILL);
 }
 
-static void go_on(struct watch *watch, unsigned actor)
+static void chaos_go_on(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     if (child->stands) { /* else it may stand at its next point by now, for another fault */
@@ -269,19 +269,19 @@ static void stand_still(struct watch *watch, unsigned actor, int64_t ms)
 
 /* Its claim began before it was stopped, at its last transaction or earlier. So after a stop as long
  * as a claim lasts, the claim has lapsed. */
-static void wake(struct watch *watch, unsigned actor)
+static void chaos_wake(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     bool lapsed =
         driver_now() + watch->page->clock - child->stopped_at > watch->chaos->driver.rules->timeout;
     child->resume_at = 0;
     count(watch, lapsed ? CHAOS_STOP : CHAOS_SHORT_STOP, child->claimed);
-    go_on(watch, actor);
+    chaos_go_on(watch, actor);
 }
 
 static struct store_pg *admin(struct watch *watch)
 {
-    struct store_pg_problem ignored;
+    struct error ignored;
     if (watch->admin == NULL) {
         watch->admin =
             store_pg_open(&(struct store_pg_options){.dsn = watch->chaos->driver.dsn,
@@ -294,7 +294,7 @@ static struct store_pg *admin(struct watch *watch)
     return watch->admin;
 }
 
-static void leave(struct watch *watch)
+static void chaos_leave(struct watch *watch)
 {
     store_pg_close(watch->admin);
     watch->admin = NULL;
@@ -314,33 +314,33 @@ static bool terminate(struct watch *watch, const struct shared_actor *shared,
         (void)process_signal(frozen, SIGCONT);
     }
     if (!told) {
-        leave(watch); /* another one next time */
+        chaos_leave(watch); /* another one next time */
     }
     return told;
 }
 
 static bool restart(struct watch *watch, unsigned actor, const struct process *frozen)
 {
-    struct cluster_fault why;
-    leave(watch);
+    struct error error;
+    chaos_leave(watch);
     watch->report->crashes++;
     chaos_server_stop(watch->chaos->server, frozen);
-    go_on(watch, actor);
-    if (!chaos_server_start(watch->chaos->server, &why)) {
-        failed(watch, why.text);
+    chaos_go_on(watch, actor);
+    if (!chaos_server_start(watch->chaos->server, &error)) {
+        failed(watch, error.text);
         return false;
     }
     return true;
 }
 
 /* Clients go on while it joins, and learn the address. */
-static bool follow(struct watch *watch)
+static bool chaos_follow(struct watch *watch)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server *server = watch->chaos->server;
     bool joined = server->standby.folder[0] != '\0';
     for (int i = 0; i < FOLLOW_TRIES && !joined; i++) {
-        joined = chaos_server_follow(server, &why);
+        joined = chaos_server_follow(server, &error);
         if (joined) {
             watch->chaos->driver.dsn = chaos_server_dsn(server);
             shared_page_move(watch->page, watch->chaos->driver.dsn);
@@ -349,20 +349,20 @@ static bool follow(struct watch *watch)
         }
     }
     if (!joined) {
-        failed(watch, why.text);
+        failed(watch, error.text);
     }
     return joined;
 }
 
 static bool fail_over(struct watch *watch, unsigned actor)
 {
-    struct cluster_fault why;
-    leave(watch);
+    struct error error;
+    chaos_leave(watch);
     watch->report->crashes++;
     chaos_server_kill(watch->chaos->server);
-    go_on(watch, actor);
-    if (!chaos_server_promote(watch->chaos->server, &why)) {
-        failed(watch, why.text);
+    chaos_go_on(watch, actor);
+    if (!chaos_server_promote(watch->chaos->server, &error)) {
+        failed(watch, error.text);
         return false;
     }
     watch->chaos->driver.dsn = chaos_server_dsn(watch->chaos->server);
@@ -372,7 +372,7 @@ static bool fail_over(struct watch *watch, unsigned actor)
 static bool kill_backend(struct watch *watch, const struct shared_actor *shared)
 {
     bool killed = chaos_server_kill_backend(watch->chaos->server, shared->backend);
-    leave(watch);
+    chaos_leave(watch);
     watch->report->crashes += killed;
     return killed;
 }
@@ -386,7 +386,7 @@ static bool take_away(struct watch *watch, unsigned actor, enum chaos_kind kind,
                 : kind == CHAOS_KILL_BACKEND ? kill_backend(watch, shared)
                 : kind == CHAOS_RESTART      ? restart(watch, actor, frozen)
                                              : fail_over(watch, actor);
-    go_on(watch, actor);
+    chaos_go_on(watch, actor);
     return done;
 }
 
@@ -416,7 +416,7 @@ static bool let_send(struct watch *watch, unsigned actor, struct process *frozen
     if (!chaos_server_freeze(watch->chaos->server, shared->backend, frozen)) {
         return false;
     }
-    go_on(watch, actor);
+    chaos_go_on(watch, actor);
     await_sent(watch, actor);
     if (shared->moment == SHARED_SENT) {
         return true;
@@ -488,7 +488,7 @@ static void strike(struct watch *watch, unsigned actor, const struct chaos_fault
     enum chaos_kind kind = (enum chaos_kind)fault->kind;
     struct process frozen = {.fd = -1};
     bool freezes = fault->moment == SHARED_SENT;
-    bool ready = kind != CHAOS_FAILOVER || follow(watch);
+    bool ready = kind != CHAOS_FAILOVER || chaos_follow(watch);
     owe(watch, actor, kind);
     ready = ready && (!freezes || let_send(watch, actor, &frozen));
     uint32_t halted = ready && kind != CHAOS_TERMINATE ? halt_others(watch, actor) : 0;
@@ -496,7 +496,7 @@ static void strike(struct watch *watch, unsigned actor, const struct chaos_fault
     go_on_others(watch, halted);
     process_release(&frozen);
     if (!done) {
-        go_on(watch, actor);
+        chaos_go_on(watch, actor);
         watch->children[actor].owed = 0;
         count(watch, kind, false);
     }
@@ -586,7 +586,7 @@ static void look_for_claim(struct watch *watch, unsigned actor)
         queue_fault_took_effect(&at, &watch->traces[child->awaited - 1].of,
                                 watch->chaos->driver.rules->timeout)) {
         child->awaited = 0;
-        go_on(watch, actor);
+        chaos_go_on(watch, actor);
     }
 }
 
@@ -677,13 +677,13 @@ static bool inject(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_DUPLICATE:
     case CHAOS_REPLAY:
         (void)disturb_queue(watch, actor, fault);
-        go_on(watch, actor);
+        chaos_go_on(watch, actor);
         break;
     case CHAOS_REDELIVER:
         if (disturb_queue(watch, actor, fault)) {
             await_claim(watch, actor);
         } else {
-            go_on(watch, actor);
+            chaos_go_on(watch, actor);
         }
         break;
     case CHAOS_REORDER:
@@ -691,7 +691,7 @@ static bool inject(struct watch *watch, unsigned actor, const struct chaos_fault
     case CHAOS_CLOCK_FORWARD:
     case CHAOS_CLOCK_BACK:
         leap(watch, actor, fault);
-        go_on(watch, actor);
+        chaos_go_on(watch, actor);
         break;
     case CHAOS_KILL:
     case CHAOS_CUT_LATE:
@@ -711,7 +711,7 @@ static void stopped(struct watch *watch, unsigned actor)
         atomic_exchange(&watch->page->actors[actor].breakpoint, -1); /* it is the plan's again */
     watch->children[actor].stands = true;
     if (number < 0) { /* stopped from outside */
-        go_on(watch, actor);
+        chaos_go_on(watch, actor);
         return;
     }
     CHECK(number < SHARED_BREAKPOINTS);
@@ -846,7 +846,7 @@ static void follow_plan(struct watch *watch)
 
 /* ---- a phase --------------------------------------------------------------------------------- */
 
-static void look(struct watch *watch, unsigned actor)
+static void chaos_look(struct watch *watch, unsigned actor)
 {
     struct child *child = &watch->children[actor];
     int status = 0;
@@ -862,7 +862,7 @@ static void look(struct watch *watch, unsigned actor)
         }
     }
     if (child->resume_at != 0 && driver_now() >= child->resume_at) {
-        wake(watch, actor);
+        chaos_wake(watch, actor);
     }
     if (child->awaited != 0 && child->pid != 0) {
         look_for_claim(watch, actor);
@@ -890,7 +890,7 @@ static void run_phase(struct watch *watch, bool weather, int64_t until)
     }
     while (watch->end == CHAOS_END_COUNT) {
         for (unsigned a = 0; a < watch->actors && watch->end == CHAOS_END_COUNT; a++) {
-            look(watch, a);
+            chaos_look(watch, a);
         }
         if (*watch->chaos->interrupted) {
             watch->end = CHAOS_INTERRUPTED;
@@ -926,7 +926,7 @@ static void settle(struct watch *watch)
 {
     end_all(watch);
     replay_late(watch);
-    leave(watch);
+    chaos_leave(watch);
     for (int i = 0; i < SHARED_BREAKPOINTS; i++) {
         clear_breakpoint(watch, i, UINT64_MAX);
         watch->page->breakpoints[i].state = SHARED_BREAKPOINT_FREE;
@@ -973,11 +973,11 @@ static void count_later(struct watch *watch)
     report->counted[CHAOS_ILLEGAL_MOVE] += erred;
     report->missed +=
         watch->owed_later[CHAOS_DELAY] + watch->owed_later[CHAOS_ILLEGAL_MOVE] - erred;
-    leave(watch);
+    chaos_leave(watch);
 }
 
 /* Adds up what the actors recorded. */
-static void add_up(struct watch *watch)
+static void chaos_add_up(struct watch *watch)
 {
     struct chaos_report *report = watch->report;
     report->turned_away += watch->page->turned_away;
@@ -996,14 +996,13 @@ static void add_up(struct watch *watch)
     }
 }
 
-enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
-                         struct store_pg_problem *problem)
+enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report, struct error *error)
 {
     struct watch watch = {.chaos = chaos,
                           .page = chaos->driver.page,
                           .actors = chaos->driver.rules->actors,
                           .report = report,
-                          .problem = problem,
+                          .error = error,
                           .end = CHAOS_END_COUNT};
     sigset_t children, before;
     (void)sigemptyset(&children);
@@ -1022,7 +1021,7 @@ enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
     }
     end_all(&watch);
     count_later(&watch);
-    add_up(&watch);
+    chaos_add_up(&watch);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return watch.end == CHAOS_END_COUNT ? CHAOS_QUIET : watch.end;
 }

@@ -23,6 +23,7 @@
 #define REAL_CHAOS_H
 
 #include "faults/catalogue.h"
+#include "model/error.h"
 #include "real/chaos_server.h"
 #include "real/driver.h"
 
@@ -71,12 +72,11 @@ enum chaos_end {
     CHAOS_QUIET, /* no work is left */
     CHAOS_LATE,  /* work is left, and the time is up */
     CHAOS_INTERRUPTED,
-    CHAOS_FAILED, /* a process or the server failed: *problem says why */
+    CHAOS_FAILED, /* a process or the server failed: *error says why */
     CHAOS_END_COUNT
 };
 
 /* One run. Adds to *report. Leaves driver.page as the run left it. */
-enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report,
-                         struct store_pg_problem *problem);
+enum chaos_end chaos_run(struct chaos *chaos, struct chaos_report *report, struct error *error);
 
 #endif

@@ -97,16 +97,16 @@ void chaos_server_stop(struct chaos_server *server, const struct process *frozen
     cluster_stop(server->cluster, CLUSTER_IMMEDIATE);
 }
 
-bool chaos_server_start(struct chaos_server *server, struct cluster_fault *why)
+bool chaos_server_start(struct chaos_server *server, struct error *error)
 {
-    return cluster_restart(server->cluster, why);
+    return cluster_restart(server->cluster, error);
 }
 
 /* ---- the standby ----------------------------------------------------------------------------- */
 
-static struct store_pg *open_primary(const struct chaos_server *server, struct cluster_fault *why)
+static struct store_pg *open_primary(const struct chaos_server *server, struct error *error)
 {
-    struct store_pg_problem problem;
+    struct error problem;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(server->cluster),
                                                  .schema = "public",
@@ -115,17 +115,16 @@ static struct store_pg *open_primary(const struct chaos_server *server, struct c
                                                  .name = "assay"},
                       &problem);
     if (store == NULL) {
-        (void)cluster_fault_set(why, "%s", problem.text);
+        (void)error_set(error, "%s", problem.text);
     }
     return store;
 }
 
 /* Commits wait for these standbys; "": for none. */
-static bool wait_for(const struct chaos_server *server, const char *names,
-                     struct cluster_fault *why)
+static bool wait_for(const struct chaos_server *server, const char *names, struct error *error)
 {
     char text[100];
-    struct store_pg *store = open_primary(server, why);
+    struct store_pg *store = open_primary(server, error);
     if (store == NULL) {
         return false;
     }
@@ -139,30 +138,31 @@ static bool wait_for(const struct chaos_server *server, const char *names,
                             &synchronous);
     }
     if (!done || (names[0] != '\0' && synchronous == 0)) {
-        done = cluster_fault_set(why, "the standby does not follow: %s", store_pg_why_not(store));
+        done = error_set(error, "the standby does not follow: %s", store_pg_why_not(store));
     }
     store_pg_close(store);
     return done;
 }
 
-static bool discard(struct cluster *cluster, struct cluster_fault *why)
+static bool discard(struct cluster *cluster, struct error *error)
 {
     cluster->keep = false;
-    return cluster_close(cluster, why);
+    return cluster_close(cluster, error);
 }
 
-bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why)
+bool chaos_server_follow(struct chaos_server *server, struct error *error)
 {
     CHECK(chaos_server_is_ours(server) && server->standby.folder[0] == '\0');
     const struct cluster_options options = {.settings = chaos_server_settings,
                                             .max_connections = CHAOS_SERVER_CONNECTIONS,
                                             .keep = server->cluster->keep,
                                             .follows = server->cluster};
-    if (!cluster_await(server->cluster, why) || !cluster_start(&server->standby, &options, why)) {
+    if (!cluster_await(server->cluster, error) ||
+        !cluster_start(&server->standby, &options, error)) {
         return false;
     }
-    if (!wait_for(server, "*", why)) {
-        struct cluster_fault ignored; /* the first one counts */
+    if (!wait_for(server, "*", error)) {
+        struct error ignored; /* the first one counts */
         (void)chaos_server_unfollow(server, &ignored);
         return false;
     }
@@ -175,22 +175,22 @@ void chaos_server_kill(struct chaos_server *server)
     cluster_stop(server->cluster, CLUSTER_CRASH);
 }
 
-bool chaos_server_promote(struct chaos_server *server, struct cluster_fault *why)
+bool chaos_server_promote(struct chaos_server *server, struct error *error)
 {
-    if (!cluster_promote(&server->standby, why)) {
+    if (!cluster_promote(&server->standby, error)) {
         return false;
     }
     struct cluster old = *server->cluster;
     *server->cluster = server->standby;
     server->standby = (struct cluster){.lock = -1, .server.fd = -1};
-    return discard(&old, why);
+    return discard(&old, error);
 }
 
-bool chaos_server_unfollow(struct chaos_server *server, struct cluster_fault *why)
+bool chaos_server_unfollow(struct chaos_server *server, struct error *error)
 {
     if (server->standby.folder[0] == '\0') {
         return true;
     }
-    bool ok = wait_for(server, "", why);
-    return discard(&server->standby, why) && ok;
+    bool ok = wait_for(server, "", error);
+    return discard(&server->standby, error) && ok;
 }

@@ -3,6 +3,7 @@
 #ifndef REAL_CHAOS_SERVER_H
 #define REAL_CHAOS_SERVER_H
 
+#include "model/error.h"
 #include "real/cluster.h"
 
 #define CHAOS_SERVER_DSN_SIZE (2 * CLUSTER_FOLDER_SIZE + 160)
@@ -36,16 +37,16 @@ bool chaos_server_freeze(const struct chaos_server *server, int backend, struct 
 
 /* All its processes quit at once, a frozen one too (NULL: none is); then it serves again. */
 void chaos_server_stop(struct chaos_server *server, const struct process *frozen);
-bool chaos_server_start(struct chaos_server *server, struct cluster_fault *why);
+bool chaos_server_start(struct chaos_server *server, struct error *error);
 
 /* A standby joins once the server answers. From then on a commit is acknowledged only if the standby
  * has it. Joining takes half a second, and clients go on meanwhile. False: there is no standby, and
  * commits do not wait for one. */
-bool chaos_server_follow(struct chaos_server *server, struct cluster_fault *why);
+bool chaos_server_follow(struct chaos_server *server, struct error *error);
 /* The primary and all its processes are killed; the standby is promoted. */
 void chaos_server_kill(struct chaos_server *server);
-bool chaos_server_promote(struct chaos_server *server, struct cluster_fault *why);
+bool chaos_server_promote(struct chaos_server *server, struct error *error);
 /* Removes the standby in any state; commits do not wait for one any more. */
-bool chaos_server_unfollow(struct chaos_server *server, struct cluster_fault *why);
+bool chaos_server_unfollow(struct chaos_server *server, struct error *error);
 
 #endif

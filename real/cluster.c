@@ -54,16 +54,16 @@ static bool make_socket_folder(const struct cluster *cluster)
 }
 
 static bool make_folder(struct cluster *cluster, const struct cluster_options *options,
-                        struct cluster_fault *why)
+                        struct error *error)
 {
     char base[PATH_MAX];
     char folder[CLUSTER_FOLDER_SIZE];
-    if (!cluster_place_temporary(options, &cluster->user, base, sizeof base, why)) {
+    if (!cluster_place_temporary(options, &cluster->user, base, sizeof base, error)) {
         return false;
     }
     if (!cluster_path(folder, sizeof folder, "%s/" CLUSTER_PREFIX "XXXXXX", base) ||
         mkdtemp(folder) == NULL) {
-        return cluster_fault_set(why, "cannot make a folder in %.300s: %s", base, strerror(errno));
+        return error_set(error, "cannot make a folder in %.300s: %s", base, strerror(errno));
     }
     memcpy(cluster->folder, folder, sizeof folder);
     cluster->lock = owner_take(folder);
@@ -71,7 +71,7 @@ static bool make_folder(struct cluster *cluster, const struct cluster_options *o
     /* Others may pass through, as the server must, but see nothing. */
     if (cluster->lock < 0 || chmod(folder, cluster->user.drop ? 0711 : 0700) != 0 ||
         !name_parts(cluster) || !make_socket_folder(cluster) || !cluster_template_empty(cluster)) {
-        return cluster_fault_set(why, "cannot make %s: %s", folder, strerror(errno));
+        return error_set(error, "cannot make %s: %s", folder, strerror(errno));
     }
     return true;
 }
@@ -97,16 +97,16 @@ static void read_log(const struct cluster *cluster, char *text, size_t size)
 }
 
 /* Adds the end of the log to the message: the folder will be gone when it is read. */
-static bool with_log(const struct cluster *cluster, struct cluster_fault *why)
+static bool with_log(const struct cluster *cluster, struct error *error)
 {
     char tail[LOG_TAIL];
     char said[LOG_TAIL - 100];
     read_log(cluster, tail, sizeof tail);
-    (void)snprintf(said, sizeof said, "%.*s", (int)sizeof said - 1, why->text);
-    return cluster_fault_set(why, "%s; its log ends: %s", said, tail[0] == '\0' ? "(empty)" : tail);
+    (void)snprintf(said, sizeof said, "%.*s", (int)sizeof said - 1, error->text);
+    return error_set(error, "%s; its log ends: %s", said, tail[0] == '\0' ? "(empty)" : tail);
 }
 
-static bool read_version(struct cluster *cluster, struct cluster_fault *why)
+static bool read_version(struct cluster *cluster, struct error *error)
 {
     char program[PATH_MAX];
     char printed[LOG_TAIL];
@@ -116,16 +116,16 @@ static bool read_version(struct cluster *cluster, struct cluster_fault *why)
                                       .user = &cluster->user,
                                       .output = cluster->log,
                                       .when_orphaned = SIGKILL};
-    if (!process_run(&plan, VERSION_MS, why)) {
+    if (!process_run(&plan, VERSION_MS, error)) {
         return false;
     }
     read_log(cluster, printed, sizeof printed);
-    return programs_version(printed, cluster->version, sizeof cluster->version, why);
+    return programs_version(printed, cluster->version, sizeof cluster->version, error);
 }
 
 /* Replaces what initdb wrote, so that nothing depends on what it found on this machine. */
 static bool write_settings(const struct cluster *cluster, const struct cluster_options *options,
-                           struct cluster_fault *why)
+                           struct error *error)
 {
     char path[PATH_MAX];
     (void)cluster_path(path, sizeof path, "%s/postgresql.conf", cluster->data);
@@ -151,7 +151,7 @@ static bool write_settings(const struct cluster *cluster, const struct cluster_o
                                  cluster->folder, connections, options->fsync ? "on" : "off",
                                  options->settings == NULL ? "" : options->settings) > 0;
     if (!ok) {
-        (void)cluster_fault_set(why, "cannot write %s: %s", path, strerror(errno));
+        (void)error_set(error, "cannot write %s: %s", path, strerror(errno));
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -205,29 +205,28 @@ static bool answers(const struct cluster *cluster)
     return ready;
 }
 
-bool cluster_await(struct cluster *cluster, struct cluster_fault *why)
+bool cluster_await(struct cluster *cluster, struct error *error)
 {
     if (cluster->server.pid == 0) {
-        (void)cluster_fault_set(why, "PostgreSQL does not run");
-        return with_log(cluster, why);
+        (void)error_set(error, "PostgreSQL does not run");
+        return with_log(cluster, error);
     }
     for (int i = 0; i < READY_ATTEMPTS; i++) {
         if (process_ended(&cluster->server, PAUSE_MS)) {
             process_release(&cluster->server);
-            (void)cluster_fault_set(why, "PostgreSQL ended while it was starting");
-            return with_log(cluster, why);
+            (void)error_set(error, "PostgreSQL ended while it was starting");
+            return with_log(cluster, error);
         }
         if (answers(cluster)) {
             return true;
         }
     }
     cluster_stop(cluster, CLUSTER_IMMEDIATE);
-    (void)cluster_fault_set(why, "PostgreSQL was not ready after %d s",
-                            READY_ATTEMPTS * PAUSE_MS / 1000);
-    return with_log(cluster, why);
+    (void)error_set(error, "PostgreSQL was not ready after %d s", READY_ATTEMPTS * PAUSE_MS / 1000);
+    return with_log(cluster, error);
 }
 
-static bool serve(struct cluster *cluster, struct cluster_fault *why)
+static bool serve(struct cluster *cluster, struct error *error)
 {
     char program[PATH_MAX];
     (void)cluster_path(program, sizeof program, "%s/postgres", cluster->programs.folder);
@@ -238,35 +237,36 @@ static bool serve(struct cluster *cluster, struct cluster_fault *why)
                                       .environment = cluster->environment,
                                       /* To quit at once, and clear away its memory (C1). */
                                       .when_orphaned = cluster->keep ? 0 : SIGQUIT};
-    return process_start(&cluster->server, &plan, why) && cluster_await(cluster, why);
+    return process_start(&cluster->server, &plan, error) && cluster_await(cluster, error);
 }
 
 /* ---- starting and ending -------------------------------------------------------------------- */
 
 static bool serve_as_asked(struct cluster *cluster, const struct cluster_options *options,
-                           struct cluster_fault *why)
+                           struct error *error)
 {
-    return write_settings(cluster, options, why) && serve(cluster, why);
+    return write_settings(cluster, options, error) && serve(cluster, error);
 }
 
 static bool fill_and_serve(struct cluster *cluster, const struct cluster_options *options,
-                           struct cluster_fault *why)
+                           struct error *error)
 {
     if (options->follows != NULL) {
-        return (cluster_standby_fill(cluster, options->follows, why) || with_log(cluster, why)) &&
-               serve_as_asked(cluster, options, why);
+        return (cluster_standby_fill(cluster, options->follows, error) ||
+                with_log(cluster, error)) &&
+               serve_as_asked(cluster, options, error);
     }
     bool copied = cluster_template_copy(cluster, options);
-    if (copied && serve_as_asked(cluster, options, why)) {
+    if (copied && serve_as_asked(cluster, options, error)) {
         return true;
     }
     if (copied && !cluster_template_empty(cluster)) {
         return false;
     }
-    if (!cluster_template_make(cluster, options, why)) {
-        return with_log(cluster, why);
+    if (!cluster_template_make(cluster, options, error)) {
+        return with_log(cluster, error);
     }
-    if (!serve_as_asked(cluster, options, why)) {
+    if (!serve_as_asked(cluster, options, error)) {
         return false;
     }
     if (copied) { /* what initdb made serves and the copy did not: it was the template */
@@ -276,7 +276,7 @@ static bool fill_and_serve(struct cluster *cluster, const struct cluster_options
 }
 
 bool cluster_start(struct cluster *cluster, const struct cluster_options *options,
-                   struct cluster_fault *why)
+                   struct error *error)
 {
     CHECK(options->max_connections >= 0 && options->max_connections <= CLUSTER_CONNECTIONS_MAX);
     *cluster = (struct cluster){.owner = getpid(),
@@ -285,12 +285,12 @@ bool cluster_start(struct cluster *cluster, const struct cluster_options *option
                                 .keep = options->keep,
                                 .environment = options->environment};
     (void)cluster_sweep(options);
-    if (programs_find(&cluster->programs, options->programs, why) &&
-        process_user_find(&cluster->user, why) && make_folder(cluster, options, why) &&
-        read_version(cluster, why) && fill_and_serve(cluster, options, why)) {
+    if (programs_find(&cluster->programs, options->programs, error) &&
+        process_user_find(&cluster->user, error) && make_folder(cluster, options, error) &&
+        read_version(cluster, error) && fill_and_serve(cluster, options, error)) {
         return true;
     }
-    struct cluster_fault ignored; /* the first one counts */
+    struct error ignored; /* the first one counts */
     cluster->keep = false;
     (void)cluster_close(cluster, &ignored);
     return false;
@@ -327,30 +327,30 @@ void cluster_stop(struct cluster *cluster, enum cluster_stop how)
     process_release(&cluster->server);
 }
 
-bool cluster_restart(struct cluster *cluster, struct cluster_fault *why)
+bool cluster_restart(struct cluster *cluster, struct error *error)
 {
     CHECK(cluster->folder[0] != '\0' && cluster->owner == getpid()); /* C4 */
     cluster_stop(cluster, CLUSTER_FAST);
-    return serve(cluster, why);
+    return serve(cluster, error);
 }
 
-static bool leave(struct cluster *cluster, struct cluster_fault *why)
+static bool leave(struct cluster *cluster, struct error *error)
 {
     bool ok = owner_leave(cluster->lock, true);
     if (!ok) {
-        (void)cluster_fault_set(why, "cannot keep %s: %s", cluster->folder, strerror(errno));
+        (void)error_set(error, "cannot keep %s: %s", cluster->folder, strerror(errno));
     }
     process_release(&cluster->server);
     return ok;
 }
 
-static bool discard(struct cluster *cluster, struct cluster_fault *why)
+static bool discard(struct cluster *cluster, struct error *error)
 {
     cluster_stop(cluster, CLUSTER_IMMEDIATE);
     postmaster_free_memory(cluster->data);
     bool ok = cluster_sweep_remove(cluster->folder);
     if (!ok) {
-        (void)cluster_fault_set(why, "cannot remove %s: %s", cluster->folder, strerror(errno));
+        (void)error_set(error, "cannot remove %s: %s", cluster->folder, strerror(errno));
     }
     if (cluster->lock >= 0) {
         (void)owner_leave(cluster->lock, false);
@@ -358,13 +358,13 @@ static bool discard(struct cluster *cluster, struct cluster_fault *why)
     return ok;
 }
 
-bool cluster_close(struct cluster *cluster, struct cluster_fault *why)
+bool cluster_close(struct cluster *cluster, struct error *error)
 {
     if (cluster->folder[0] == '\0') {
         return true;
     }
     CHECK(cluster->owner == getpid()); /* C4 */
-    bool ok = cluster->keep ? leave(cluster, why) : discard(cluster, why);
+    bool ok = cluster->keep ? leave(cluster, error) : discard(cluster, error);
     *cluster = (struct cluster){.lock = -1, .server.fd = -1};
     return ok;
 }

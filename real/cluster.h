@@ -37,7 +37,8 @@
 #ifndef REAL_CLUSTER_H
 #define REAL_CLUSTER_H
 
-#include "real/cluster_fault.h"
+#include "model/error.h"
+#include "real/cluster_path.h"
 #include "real/process.h"
 #include "real/programs.h"
 
@@ -85,10 +86,10 @@ enum cluster_stop {
     CLUSTER_CRASH      /* SIGKILL to the server and all its children; the next start recovers */
 };
 
-/* False: there is no cluster, and *why says what is missing and what would be right. Every failure is
+/* False: there is no cluster, and *error says what is missing and what would be right. Every failure is
  * that something needed is not available. */
 bool cluster_start(struct cluster *cluster, const struct cluster_options *options,
-                   struct cluster_fault *why);
+                   struct error *error);
 
 /* What libpq needs to connect. */
 const char *cluster_dsn(const struct cluster *cluster);
@@ -97,22 +98,22 @@ const char *cluster_dsn(const struct cluster *cluster);
 bool cluster_running(const struct cluster *cluster);
 
 /* Waits until the server answers; it does not while it recovers from the loss of a process. False: it
- * is stopped, and *why has the end of its log. */
-bool cluster_await(struct cluster *cluster, struct cluster_fault *why);
+ * is stopped, and *error has the end of its log. */
+bool cluster_await(struct cluster *cluster, struct error *error);
 
 /* Returns when the server has ended; a server that does not obey in time is killed. */
 void cluster_stop(struct cluster *cluster, enum cluster_stop how);
 
 /* Serves the same folder again; a server that still runs is stopped first (CLUSTER_FAST). False: it
- * is stopped, and *why has the end of its log. */
-bool cluster_restart(struct cluster *cluster, struct cluster_fault *why);
+ * is stopped, and *error has the end of its log. */
+bool cluster_restart(struct cluster *cluster, struct error *error);
 
 /* Promotes a standby: it serves writers, too. Its primary must be gone. */
-bool cluster_promote(struct cluster *cluster, struct cluster_fault *why);
+bool cluster_promote(struct cluster *cluster, struct error *error);
 
 /* The end of it: stops the server and removes the folder, or with `keep` leaves both. To be called
- * in a normal context, not in a signal handler. False: *why says what could not be removed. */
-bool cluster_close(struct cluster *cluster, struct cluster_fault *why);
+ * in a normal context, not in a signal handler. False: *error says what could not be removed. */
+bool cluster_close(struct cluster *cluster, struct error *error);
 
 /* For a user whose cluster is kept: the command that connects to it, and the one that ends it. */
 void cluster_how_to_connect(const struct cluster *cluster, char *text, size_t size);

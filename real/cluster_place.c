@@ -64,7 +64,7 @@ static const char *unfit(const char *folder, const struct process_user *user, ch
 }
 
 bool cluster_place_temporary(const struct cluster_options *options, const struct process_user *user,
-                             char *path, size_t size, struct cluster_fault *why)
+                             char *path, size_t size, struct error *error)
 {
     const char *first = options->temporary != NULL ? options->temporary : getenv("TMPDIR");
     first = first == NULL || first[0] == '\0' ? "/tmp" : first;
@@ -74,9 +74,8 @@ bool cluster_place_temporary(const struct cluster_options *options, const struct
         first = "/tmp";
     }
     return wrong == NULL ||
-           cluster_fault_set(why,
-                             "cannot make a cluster in %.200s: %s; set TMPDIR to another folder",
-                             first, wrong);
+           error_set(error, "cannot make a cluster in %.200s: %s; set TMPDIR to another folder",
+                     first, wrong);
 }
 
 bool cluster_place_make(char *path)

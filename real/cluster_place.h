@@ -3,6 +3,7 @@
 #ifndef REAL_CLUSTER_PLACE_H
 #define REAL_CLUSTER_PLACE_H
 
+#include "model/error.h"
 #include "real/cluster.h"
 
 #define CLUSTER_STAGING_PREFIX "new-" /* a template that is being made */
@@ -10,7 +11,7 @@
 /* The folder in which clusters are made: absolute, without links, fit for a socket's path and a
  * connection string, and within reach of the user. */
 bool cluster_place_temporary(const struct cluster_options *options, const struct process_user *user,
-                             char *path, size_t size, struct cluster_fault *why);
+                             char *path, size_t size, struct error *error);
 /* The folder of templates, which may not exist yet. False: the environment names none. */
 bool cluster_place_cache(const struct cluster_options *options, char *path, size_t size);
 /* Makes a folder for ourselves, and those above it. */

@@ -12,22 +12,22 @@
 
 /* Runs one of the server's programs, as the server's user. */
 static bool run(const struct cluster *cluster, const char *program, const char *const *arguments,
-                int timeout_ms, struct cluster_fault *why)
+                int timeout_ms, struct error *error)
 {
     const char *all[16] = {program};
     for (size_t i = 0; arguments[i] != NULL; i++) {
-        CHECK(i + 2 < sizeof all / sizeof *all);
+        CHECK(i + 2 < COUNT(all));
         all[i + 1] = arguments[i];
     }
     return process_run(&(struct process_plan){.arguments = all,
                                               .user = &cluster->user,
                                               .output = cluster->log,
                                               .when_orphaned = SIGKILL},
-                       timeout_ms, why);
+                       timeout_ms, error);
 }
 
 bool cluster_standby_fill(const struct cluster *cluster, const struct cluster *primary,
-                          struct cluster_fault *why)
+                          struct error *error)
 {
     char program[PATH_MAX];
     (void)cluster_path(program, sizeof program, "%s/pg_basebackup", cluster->programs.folder);
@@ -37,14 +37,14 @@ bool cluster_standby_fill(const struct cluster *cluster, const struct cluster *p
                                      "-X",        "stream",
                                      "-c",        "fast",
                                      "--no-sync", NULL};
-    return run(cluster, program, arguments, COPY_MS, why);
+    return run(cluster, program, arguments, COPY_MS, error);
 }
 
-bool cluster_promote(struct cluster *cluster, struct cluster_fault *why)
+bool cluster_promote(struct cluster *cluster, struct error *error)
 {
     char program[PATH_MAX];
     CHECK(cluster->folder[0] != '\0' && cluster->owner == getpid()); /* C4 */
     (void)cluster_path(program, sizeof program, "%s/pg_ctl", cluster->programs.folder);
     const char *const arguments[] = {"promote", "-w", "-s", "-D", cluster->data, NULL};
-    return run(cluster, program, arguments, PROMOTE_MS, why);
+    return run(cluster, program, arguments, PROMOTE_MS, error);
 }

@@ -59,7 +59,7 @@ int cluster_sweep(const struct cluster_options *options)
 {
     char path[PATH_MAX];
     struct process_user user;
-    struct cluster_fault ignored; /* where nothing can be made, nothing is left */
+    struct error ignored; /* where nothing can be made, nothing is left */
     int removed = 0;
     if (process_user_find(&user, &ignored) &&
         cluster_place_temporary(options, &user, path, sizeof path, &ignored)) {

@@ -61,17 +61,17 @@ void cluster_template_forget(const struct cluster *cluster, const struct cluster
 
 /* Runs one of the programs, as the server's user. */
 static bool run(const struct cluster *cluster, const char *const *arguments, const char *input,
-                struct cluster_fault *why)
+                struct error *error)
 {
     const struct process_plan plan = {.arguments = arguments,
                                       .user = &cluster->user,
                                       .input = input,
                                       .output = cluster->log,
                                       .when_orphaned = SIGKILL};
-    return process_run(&plan, INITDB_MS, why);
+    return process_run(&plan, INITDB_MS, error);
 }
 
-static bool run_initdb(const struct cluster *cluster, struct cluster_fault *why)
+static bool run_initdb(const struct cluster *cluster, struct error *error)
 {
     char program[PATH_MAX];
     (void)cluster_path(program, sizeof program, "%s/initdb", cluster->programs.folder);
@@ -87,12 +87,12 @@ static bool run_initdb(const struct cluster *cluster, struct cluster_fault *why)
                                      "--no-sync",
                                      "--no-instructions",
                                      NULL};
-    return run(cluster, arguments, NULL, why);
+    return run(cluster, arguments, NULL, error);
 }
 
 /* initdb makes three databases of 300 files each. Assay uses one, and the time to copy it and to
  * remove it goes with the number of files. */
-static bool drop_databases(const struct cluster *cluster, struct cluster_fault *why)
+static bool drop_databases(const struct cluster *cluster, struct error *why)
 {
     static const char drops[] = "UPDATE pg_database SET datistemplate = false;\n"
                                 "DROP DATABASE template0;\n"
@@ -108,7 +108,7 @@ static bool drop_databases(const struct cluster *cluster, struct cluster_fault *
         (void)close(fd);
     }
     if (!written) {
-        return cluster_fault_set(why, "cannot write %s: %s", input, strerror(error));
+        return error_set(why, "cannot write %s: %s", input, strerror(error));
     }
     const char *const arguments[] = {program,       "--single", "-F", "-D",
                                      cluster->data, "postgres", NULL};
@@ -159,9 +159,9 @@ static void save(const struct cluster *cluster, const struct cluster_options *op
 }
 
 bool cluster_template_make(const struct cluster *cluster, const struct cluster_options *options,
-                           struct cluster_fault *why)
+                           struct error *error)
 {
-    if (!run_initdb(cluster, why) || !drop_databases(cluster, why)) {
+    if (!run_initdb(cluster, error) || !drop_databases(cluster, error)) {
         return false;
     }
     save(cluster, options);

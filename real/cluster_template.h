@@ -8,6 +8,7 @@
 #ifndef REAL_CLUSTER_TEMPLATE_H
 #define REAL_CLUSTER_TEMPLATE_H
 
+#include "model/error.h"
 #include "real/cluster.h"
 
 /* Fills the data folder, which is empty, from the template. False: there is none that can be used,
@@ -17,12 +18,12 @@ bool cluster_template_copy(const struct cluster *cluster, const struct cluster_o
 /* Fills the data folder, which is empty, with initdb, leaves one database in it, and makes that the
  * template if there is none. */
 bool cluster_template_make(const struct cluster *cluster, const struct cluster_options *options,
-                           struct cluster_fault *why);
+                           struct error *error);
 
 /* Fills the data folder, which is empty, with a copy of a cluster that serves, made to follow it.
  */
 bool cluster_standby_fill(const struct cluster *cluster, const struct cluster *primary,
-                          struct cluster_fault *why);
+                          struct error *error);
 
 /* Removes a template that turned out to be of no use: the next start makes another. */
 void cluster_template_forget(const struct cluster *cluster, const struct cluster_options *options);

@@ -18,21 +18,21 @@ const Oid connection_types[CONNECTION_PARAMS_MAX] = {
     BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID, BIGINT_OID};
 _Static_assert(CONNECTION_PARAMS_MAX == 16, "as many types, lengths and formats");
 
-void connection_explain(struct store_pg_problem *problem, const char *what, const char *message)
+void connection_explain(struct error *error, const char *what, const char *message)
 {
-    int length = snprintf(problem->text, sizeof problem->text, "%s: %s", what, message);
+    int length = snprintf(error->text, sizeof error->text, "%s: %s", what, message);
     CHECK(length > 0);
-    for (char *at = problem->text; *at != '\0'; at++) {
+    for (char *at = error->text; *at != '\0'; at++) {
         *at = *at == '\n' ? (char)(at[1] == '\0' ? '\0' : ' ') : *at;
     }
 }
 
-bool connection_schema_is_sound(const char *schema, struct store_pg_problem *problem)
+bool connection_schema_is_sound(const char *schema, struct error *error)
 {
     if (schema_name_is_sound(schema)) {
         return true;
     }
-    snprintf(problem->text, sizeof problem->text,
+    snprintf(error->text, sizeof error->text,
              "\"%.60s\" is no name for a schema; it takes lower-case letters, digits and '_', "
              "no digit first, at most %d of them, and does not begin with pg_",
              schema, SCHEMA_NAME_SIZE - 1);

@@ -4,6 +4,7 @@
 #ifndef REAL_CONNECTION_H
 #define REAL_CONNECTION_H
 
+#include "model/error.h"
 #include "real/store.h"
 
 #include <libpq-fe.h>
@@ -13,10 +14,10 @@
 #define CONNECTION_PARAMS_MAX     (PRIMITIVE_PARAMS_MAX + 1)
 
 /* "what: message" in one line; libpq ends its messages with a newline, and may have several. */
-void connection_explain(struct store_pg_problem *problem, const char *what, const char *message);
+void connection_explain(struct error *error, const char *what, const char *message);
 
-/* True, or *problem says what a schema may be called. */
-bool connection_schema_is_sound(const char *schema, struct store_pg_problem *problem);
+/* True, or *error says what a schema may be called. */
+bool connection_schema_is_sound(const char *schema, struct error *error);
 
 /* Waits until a connection stands or does not: PQstatus tells, and PQerrorMessage of one that does
  * not names the SQLSTATE. Never NULL. */

@@ -42,15 +42,14 @@ static void pause_ms(long ms)
 
 /* In storms the server may be away, and comes back. */
 static struct store_pg *open_as_caller(const struct driver *driver,
-                                       struct store_pg_options *options,
-                                       struct store_pg_problem *problem)
+                                       struct store_pg_options *options, struct error *error)
 {
-    struct store_pg *store = store_pg_open(options, problem);
+    struct store_pg *store = store_pg_open(options, error);
     while (store == NULL && driver->storms && driver_now() < driver->give_up_at) {
         pause_ms(PAUSE_MS);
         const char *moved = shared_page_dsn(driver->page);
         options->dsn = moved == NULL ? driver->dsn : moved;
-        store = store_pg_open(options, problem);
+        store = store_pg_open(options, error);
     }
     return store;
 }
@@ -68,7 +67,7 @@ static void follow_server(const struct driver *driver, struct station *station)
 }
 
 static bool open_station(const struct driver *driver, unsigned actor, struct station *station,
-                         struct store_pg_problem *problem)
+                         struct error *error)
 {
     char name[STORE_PG_NAME_SIZE];
     driver_name(driver, actor, name);
@@ -82,7 +81,7 @@ static bool open_station(const struct driver *driver, unsigned actor, struct sta
                                        .name = name,
                                        .marks = driver->storms,
                                        .late_changes = driver->presets};
-    station->as[PRINCIPAL_NONE] = open_as_caller(driver, &options, problem);
+    station->as[PRINCIPAL_NONE] = open_as_caller(driver, &options, error);
     bool opened = station->as[PRINCIPAL_NONE] != NULL;
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         bool known =
@@ -90,7 +89,7 @@ static bool open_station(const struct driver *driver, unsigned actor, struct sta
         options.role = known ? driver->roles->names[p] : NULL;
         options.password = known ? driver->roles->password : NULL;
         options.lazily = true;
-        station->as[p] = known && opened ? store_pg_open(&options, problem) : NULL;
+        station->as[p] = known && opened ? store_pg_open(&options, error) : NULL;
         opened = opened && (!known || station->as[p] != NULL);
     }
     return opened;
@@ -103,9 +102,9 @@ static void close_station(struct station *station)
     }
 }
 
-static void failed(const struct station *station, struct store_pg_problem *problem)
+static void failed(const struct station *station, struct error *error)
 {
-    snprintf(problem->text, sizeof problem->text, "%s", store_pg_why_not(station->asked));
+    snprintf(error->text, sizeof error->text, "%s", store_pg_why_not(station->asked));
 }
 
 /* A connection of a principal lasts for one transaction. */
@@ -116,7 +115,7 @@ static void let_in_others(const struct station *station, struct shared_actor *sh
 }
 
 /* A claim, or a lease. */
-static bool holds(const struct performer *performer)
+static bool driver_holds(const struct performer *performer)
 {
     const struct role *role = performer->role;
     return role->is_done == NULL && !role->alone && !role->is_idle(&performer->actor);
@@ -131,7 +130,7 @@ static bool changes_answer(const struct driver *driver, unsigned number, struct 
     int64_t there = 0;
     const struct protocol *protocol = driver->rules->protocol;
     enum row_table table;
-    int64_t answer = driver->storms ? part_answer(protocol, bundle, &table) : 0;
+    int64_t answer = driver->storms ? real_part_answer(protocol, bundle, &table) : 0;
     if (answer == 0) {
         return false;
     }
@@ -215,8 +214,8 @@ static bool found_no_server(const struct outcome *outcome)
 }
 
 /* One transaction. False: the store failed. */
-static bool step(const struct driver *driver, unsigned number, struct station *station,
-                 struct performer *performer)
+static bool driver_step(const struct driver *driver, unsigned number, struct station *station,
+                        struct performer *performer)
 {
     struct bundle bundle;
     struct outcome outcome = {0};
@@ -231,7 +230,7 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
     }
     station->asked = station->as[bundle.principal];
     CHECK(station->asked != NULL);
-    shared->spared = part_spares(driver->rules, &performer->actor, &bundle);
+    shared->spared = real_part_spares(driver->rules, &performer->actor, &bundle);
     if (!shared_execute(driver->page, number, station->asked, &bundle,
                         driver_now() + driver->page->clock, &outcome)) {
         return false;
@@ -246,8 +245,8 @@ static bool step(const struct driver *driver, unsigned number, struct station *s
         shared->doubt = 0; /* what it sends again is the answer that it would have given */
         part_set_answer_changed(driver->rules->protocol, &performer->actor, false);
     }
-    shared->holds = holds(performer);
-    int spared = part_spares(driver->rules, &performer->actor, &bundle);
+    shared->holds = driver_holds(performer);
+    int spared = real_part_spares(driver->rules, &performer->actor, &bundle);
     shared->spared |= spared; /* both while the actor is stored */
     shared_actor_keep(shared, &performer->actor);
     shared->spared = spared;
@@ -272,7 +271,7 @@ static bool is_quiet(const struct driver *driver, struct station *station, bool 
         *quiet = false;
         return true;
     }
-    part_left_query(driver->rules->protocol, driver->schema, query, sizeof query);
+    real_part_left_query(driver->rules->protocol, driver->schema, query, sizeof query);
     station->asked = station->as[PRINCIPAL_NONE];
     bool asked = store_pg_ask(station->asked, query, &left);
     *quiet = asked && left == 0;
@@ -289,7 +288,7 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
             return DRIVER_QUIET;
         }
         bool was_idle = role->is_idle(&performer.actor), quiet = false;
-        if (!step(driver, number, station, &performer)) {
+        if (!driver_step(driver, number, station, &performer)) {
             return DRIVER_FAILED;
         }
         /* After a halt an actor finds work for ever, and every bundle is refused. */
@@ -308,17 +307,16 @@ static enum driver_end act(const struct driver *driver, unsigned number, struct 
     return DRIVER_LATE;
 }
 
-enum driver_end driver_act(const struct driver *driver, unsigned actor,
-                           struct store_pg_problem *problem)
+enum driver_end driver_act(const struct driver *driver, unsigned actor, struct error *error)
 {
     struct station station;
-    if (!open_station(driver, actor, &station, problem)) {
+    if (!open_station(driver, actor, &station, error)) {
         close_station(&station);
         return driver->storms ? DRIVER_LATE : DRIVER_FAILED;
     }
     enum driver_end end = act(driver, actor, &station);
     if (end == DRIVER_FAILED) {
-        failed(&station, problem);
+        failed(&station, error);
     }
     close_station(&station);
     return end;

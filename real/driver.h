@@ -10,6 +10,7 @@
 #ifndef REAL_DRIVER_H
 #define REAL_DRIVER_H
 
+#include "model/error.h"
 #include "real/shared.h"
 
 struct driver {
@@ -27,7 +28,7 @@ struct driver {
 enum driver_end {
     DRIVER_QUIET,  /* no work is left */
     DRIVER_LATE,   /* give_up_at came first */
-    DRIVER_FAILED, /* the store failed: *problem says why */
+    DRIVER_FAILED, /* the store failed: *error says why */
     DRIVER_END_COUNT
 };
 
@@ -37,7 +38,6 @@ int64_t driver_now(void);
 void driver_name(const struct driver *driver, unsigned actor, char name[STORE_PG_NAME_SIZE]);
 
 /* Runs one actor of the cast until it is done. An actor that serves is done when no work is left. */
-enum driver_end driver_act(const struct driver *driver, unsigned actor,
-                           struct store_pg_problem *problem);
+enum driver_end driver_act(const struct driver *driver, unsigned actor, struct error *error);
 
 #endif

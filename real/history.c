@@ -1,6 +1,7 @@
 #include "real/history.h"
 
 #include "model/check.h"
+#include "model/text.h"
 #include "real/schema.h"
 
 #include <stdarg.h>
@@ -8,67 +9,55 @@
 #include <string.h>
 
 struct page {
-    char *text;
-    size_t used;
+    struct text text;
     bool locks; /* isolation and advisory locks are recorded, too */
 };
-
-__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length =
-        vsnprintf(page->text + page->used, HISTORY_SCRIPT_SIZE - page->used, format, arguments);
-    va_end(arguments);
-    CHECK(length >= 0 && (size_t)length < HISTORY_SCRIPT_SIZE - page->used);
-    page->used += (size_t)length;
-}
 
 /* The isolation, and the lock of one of the row's ids. */
 static void put_locks(struct page *page, const char *schema, enum row_table table, const char *side)
 {
-    put(page, "%s.isolation(), %s.lock_of(ARRAY[%s.id", schema, schema, side);
+    text_put(&page->text, "%s.isolation(), %s.lock_of(ARRAY[%s.id", schema, schema, side);
     for (int c = 0; c < schema_columns(table); c++) {
-        put(page, ", %s.%s", side, schema_column(table, c));
+        text_put(&page->text, ", %s.%s", side, schema_column(table, c));
     }
-    put(page, "]), ");
+    text_put(&page->text, "]), ");
 }
 
 /* What the triggers ask of the server. A lock is taken of a hash of an id (E-CUT-17). */
 static void put_questions(struct page *page, const char *schema)
 {
-    put(page,
-        "CREATE FUNCTION %s.isolation() RETURNS bigint LANGUAGE sql STABLE AS "
-        "$$ SELECT CASE current_setting('transaction_isolation') WHEN 'serializable' THEN %d "
-        "WHEN 'repeatable read' THEN %d ELSE %d END::bigint $$;\n",
-        schema, OBSERVED_SERIALIZABLE, OBSERVED_REPEATABLE_READ, OBSERVED_READ_COMMITTED);
-    put(page,
-        "CREATE FUNCTION %s.lock_of(ids bigint[]) RETURNS bigint LANGUAGE sql VOLATILE AS "
-        "$$ SELECT coalesce(max(id), 0) FROM unnest(ids) AS id, pg_catalog.pg_locks "
-        "WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted AND objsubid = 2 "
-        "AND classid::bigint = hashtext('%s')::bigint & 4294967295 "
-        "AND objid::bigint = hashtext(id::text)::bigint & 4294967295 $$;\n",
-        schema, schema);
+    text_put(&page->text,
+             "CREATE FUNCTION %s.isolation() RETURNS bigint LANGUAGE sql STABLE AS "
+             "$$ SELECT CASE current_setting('transaction_isolation') WHEN 'serializable' THEN %d "
+             "WHEN 'repeatable read' THEN %d ELSE %d END::bigint $$;\n",
+             schema, OBSERVED_SERIALIZABLE, OBSERVED_REPEATABLE_READ, OBSERVED_READ_COMMITTED);
+    text_put(&page->text,
+             "CREATE FUNCTION %s.lock_of(ids bigint[]) RETURNS bigint LANGUAGE sql VOLATILE AS "
+             "$$ SELECT coalesce(max(id), 0) FROM unnest(ids) AS id, pg_catalog.pg_locks "
+             "WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted AND objsubid = 2 "
+             "AND classid::bigint = hashtext('%s')::bigint & 4294967295 "
+             "AND objid::bigint = hashtext(id::text)::bigint & 4294967295 $$;\n",
+             schema, schema);
 }
 
 /* INSERT INTO history of one side of a change: NEW or OLD. */
 static void put_record(struct page *page, const char *schema, enum row_table table,
                        const char *kind, const char *side)
 {
-    put(page, "INSERT INTO %s.history (xid, tab, kind%s, c0", schema,
-        page->locks ? ", isolation, locked" : "");
+    text_put(&page->text, "INSERT INTO %s.history (xid, tab, kind%s, c0", schema,
+             page->locks ? ", isolation, locked" : "");
     for (int c = 0; c < schema_columns(table); c++) {
-        put(page, ", c%d", c + 1);
+        text_put(&page->text, ", c%d", c + 1);
     }
-    put(page, ") VALUES (txid_current(), %d, %s, ", (int)table, kind);
+    text_put(&page->text, ") VALUES (txid_current(), %d, %s, ", (int)table, kind);
     if (page->locks) {
         put_locks(page, schema, table, side);
     }
-    put(page, "%s.id", side);
+    text_put(&page->text, "%s.id", side);
     for (int c = 0; c < schema_columns(table); c++) {
-        put(page, ", %s.%s", side, schema_column(table, c));
+        text_put(&page->text, ", %s.%s", side, schema_column(table, c));
     }
-    put(page, "); ");
+    text_put(&page->text, "); ");
 }
 
 static void put_trigger(struct page *page, const char *schema, enum row_table table)
@@ -78,44 +67,45 @@ static void put_trigger(struct page *page, const char *schema, enum row_table ta
     snprintf(gone, sizeof gone, "%d", ROW_DELETED);
     snprintf(kind, sizeof kind, "CASE TG_OP WHEN 'INSERT' THEN %d ELSE %d END", ROW_INSERTED,
              ROW_UPDATED);
-    put(page,
-        "CREATE FUNCTION %s.record_%s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
-        "$record$ "
-        "BEGIN "
-        "IF TG_OP = 'DELETE' THEN ",
-        schema, name);
+    text_put(&page->text,
+             "CREATE FUNCTION %s.record_%s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS "
+             "$record$ "
+             "BEGIN "
+             "IF TG_OP = 'DELETE' THEN ",
+             schema, name);
     put_record(page, schema, table, gone, "OLD");
-    put(page, "ELSE ");
+    text_put(&page->text, "ELSE ");
     put_record(page, schema, table, kind, "NEW");
-    put(page, "END IF; RETURN NULL; END $record$;\n");
-    put(page,
-        "CREATE TRIGGER record AFTER INSERT OR UPDATE OR DELETE ON %s.%s FOR EACH ROW EXECUTE "
-        "FUNCTION %s.record_%s();\n",
-        schema, name, schema, name);
+    text_put(&page->text, "END IF; RETURN NULL; END $record$;\n");
+    text_put(&page->text,
+             "CREATE TRIGGER record AFTER INSERT OR UPDATE OR DELETE ON %s.%s FOR EACH ROW EXECUTE "
+             "FUNCTION %s.record_%s();\n",
+             schema, name, schema, name);
 }
 
 void history_script(const char *schema, uint64_t tables, bool locks,
                     char script[HISTORY_SCRIPT_SIZE])
 {
-    struct page page = {.text = script, .locks = locks};
-    put(&page,
+    struct page page = {.text = text_begin(script, HISTORY_SCRIPT_SIZE), .locks = locks};
+    text_put(
+        &page.text,
         "CREATE TABLE %s.history (seq bigserial PRIMARY KEY, xid bigint NOT NULL, tab bigint NOT "
         "NULL, kind bigint NOT NULL, isolation bigint NOT NULL DEFAULT 0, locked bigint NOT NULL "
         "DEFAULT 0, backend bigint NOT NULL DEFAULT pg_backend_pid()",
         schema);
     for (int c = 0; c <= ROW_COLUMNS_MAX; c++) {
-        put(&page, ", c%d bigint NOT NULL DEFAULT 0", c);
+        text_put(&page.text, ", c%d bigint NOT NULL DEFAULT 0", c);
     }
-    put(&page, ");\n");
+    text_put(&page.text, ");\n");
     if (locks) {
         put_questions(&page, schema);
     }
-    put(&page,
-        "CREATE FUNCTION %s.mark_from() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
-        "$$ SELECT nextval('%s.history_seq_seq') $$;\n"
-        "CREATE FUNCTION %s.mark() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
-        "$$ SELECT currval('%s.history_seq_seq') $$;\n",
-        schema, schema, schema, schema);
+    text_put(&page.text,
+             "CREATE FUNCTION %s.mark_from() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
+             "$$ SELECT nextval('%s.history_seq_seq') $$;\n"
+             "CREATE FUNCTION %s.mark() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS "
+             "$$ SELECT currval('%s.history_seq_seq') $$;\n",
+             schema, schema, schema, schema);
     for (int table = 0; table < TABLE_COUNT; table++) {
         if (table_in(tables, (enum row_table)table)) {
             put_trigger(&page, schema, (enum row_table)table);

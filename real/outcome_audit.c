@@ -105,7 +105,7 @@ static bool is_done_by_another(const struct book *book, const struct shared_page
 /* A process died during the same work and may have done it: no mark tells. */
 static bool may_be_done(const struct shared_page *page, const struct shared_cut *cut)
 {
-    for (size_t s = 0; s < sizeof page->actors / sizeof *page->actors; s++) {
+    for (size_t s = 0; s < COUNT(page->actors); s++) {
         const struct shared_actor *shared = &page->actors[s];
         for (uint32_t i = 0; i < SHARED_DEATHS && i < shared->unheard_count; i++) {
             if (shared->unheard[i] == cut->work) {

@@ -1,7 +1,7 @@
 #include "real/own_schema.h"
 
+#include "model/text.h"
 #include "real/connection.h"
-#include "real/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,14 +104,14 @@ static bool make_on(PGconn *connection, const struct own_schema *own,
 }
 
 bool own_schema_make(struct own_schema *own, const struct own_schema_plan *plan,
-                     struct store_pg_problem *problem)
+                     struct error *error)
 {
     *own = (struct own_schema){.made = false};
     draw_name(plan->verb, own->name);
     PGconn *connection = connection_open(plan->dsn);
     own->made = PQstatus(connection) == CONNECTION_OK && make_on(connection, own, plan); /* OS2 */
     if (!own->made) {
-        connection_explain(problem, "no schema could be made", PQerrorMessage(connection));
+        connection_explain(error, "no schema could be made", PQerrorMessage(connection));
     }
     if (own->made && !plan->unmarked) {
         own->hold = connection;
@@ -130,7 +130,7 @@ void own_schema_leave(struct own_schema *own)
     own->made = false;
 }
 
-bool own_schema_drop(struct own_schema *own, const char *dsn, struct store_pg_problem *problem)
+bool own_schema_drop(struct own_schema *own, const char *dsn, struct error *error)
 {
     char script[SCHEMA_SCRIPT_SIZE];
     if (!own->made) {
@@ -142,7 +142,7 @@ bool own_schema_drop(struct own_schema *own, const char *dsn, struct store_pg_pr
                 connection_run(connection, "SET client_min_messages = warning") &&
                 connection_run(connection, script);
     if (!done) {
-        connection_explain(problem, "the schema could not be dropped", PQerrorMessage(connection));
+        connection_explain(error, "the schema could not be dropped", PQerrorMessage(connection));
     }
     PQfinish(connection);
     own_schema_leave(own);
@@ -185,8 +185,7 @@ static enum own_schema_state state_of(const PGresult *result, int row)
                                      : OWN_SCHEMA_UNSURE;
 }
 
-bool own_schema_look(const char *dsn, struct own_schema_list *list,
-                     struct store_pg_problem *problem)
+bool own_schema_look(const char *dsn, struct own_schema_list *list, struct error *error)
 {
     *list = (struct own_schema_list){0};
     PGconn *connection = connection_open(dsn);
@@ -197,7 +196,7 @@ bool own_schema_look(const char *dsn, struct own_schema_list *list,
         list->each[list->count++].state = state_of(result, r);
     }
     if (!told) {
-        connection_explain(problem, "the schemas of killed processes cannot be listed",
+        connection_explain(error, "the schemas of killed processes cannot be listed",
                            PQerrorMessage(connection));
     }
     PQclear(result);
@@ -243,8 +242,7 @@ static bool remove_locked(PGconn *connection, const char *name, bool *removed)
     return done;
 }
 
-bool own_schema_remove(const char *dsn, const char *name, bool *removed,
-                       struct store_pg_problem *problem)
+bool own_schema_remove(const char *dsn, const char *name, bool *removed, struct error *error)
 {
     int32_t key[2];
     char query[QUERY_SIZE], alone[8];
@@ -260,7 +258,7 @@ bool own_schema_remove(const char *dsn, const char *name, bool *removed,
     done = done && ask(connection, query, alone, sizeof alone) &&
            (alone[0] != 't' || remove_locked(connection, name, removed)); /* OS5 */
     if (!done) {
-        connection_explain(problem, name, PQerrorMessage(connection));
+        connection_explain(error, name, PQerrorMessage(connection));
     }
     PQfinish(connection);
     return done;

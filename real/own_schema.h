@@ -25,6 +25,7 @@
 #ifndef REAL_OWN_SCHEMA_H
 #define REAL_OWN_SCHEMA_H
 
+#include "model/error.h"
 #include "real/schema.h"
 #include "real/store.h"
 
@@ -44,11 +45,11 @@ struct own_schema_plan {
     bool unmarked;     /* it is kept, or the whole server is temporary: no mark, no lock */
 };
 
-/* False: nothing is to be dropped, and *problem says why. */
+/* False: nothing is to be dropped, and *error says why. */
 bool own_schema_make(struct own_schema *own, const struct own_schema_plan *plan,
-                     struct store_pg_problem *problem);
+                     struct error *error);
 /* True if there was nothing to drop, too. The server may have moved since. */
-bool own_schema_drop(struct own_schema *own, const char *dsn, struct store_pg_problem *problem);
+bool own_schema_drop(struct own_schema *own, const char *dsn, struct error *error);
 /* Leaves it on the server and releases its lock. */
 void own_schema_leave(struct own_schema *own);
 
@@ -75,12 +76,10 @@ struct own_schema_list {
 };
 
 /* Marked schemas of the DSN's database that its user may drop. */
-bool own_schema_look(const char *dsn, struct own_schema_list *list,
-                     struct store_pg_problem *problem);
+bool own_schema_look(const char *dsn, struct own_schema_list *list, struct error *error);
 
 /* Drops one whose maker is gone, with the roles that were made for it. *removed is false if it is
- * not such a one, or not any more. False: *problem says what went wrong. */
-bool own_schema_remove(const char *dsn, const char *name, bool *removed,
-                       struct store_pg_problem *problem);
+ * not such a one, or not any more. False: *error says what went wrong. */
+bool own_schema_remove(const char *dsn, const char *name, bool *removed, struct error *error);
 
 #endif

@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROTOCOL(name) extern const struct real_part real_part_##name;
+#define PROTOCOL(name, called) extern const struct real_part real_part_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct real_part *const parts[] = {
-#define PROTOCOL(name) &real_part_##name,
+#define PROTOCOL(name, called) &real_part_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-static const struct real_part *part_of(const struct protocol *protocol)
+static const struct real_part *real_part_of(const struct protocol *protocol)
 {
     return parts[protocol_place(protocol)];
 }
@@ -32,43 +32,44 @@ static void put_schema(const char *text, const char *schema, char *query, size_t
     }
 }
 
-int64_t part_answer(const struct protocol *protocol, const struct bundle *bundle,
-                    enum row_table *asked)
+int64_t real_part_answer(const struct protocol *protocol, const struct bundle *bundle,
+                         enum row_table *asked)
 {
-    const struct real_part *part = part_of(protocol);
+    const struct real_part *part = real_part_of(protocol);
     *asked = part->answered;
     return part->answer == NULL ? 0 : part->answer(bundle);
 }
 
 void part_set_answer_changed(const struct protocol *protocol, struct actor *actor, bool on)
 {
-    CHECK(part_of(protocol)->set_answer_changed != NULL);
-    part_of(protocol)->set_answer_changed(actor, on);
+    CHECK(real_part_of(protocol)->set_answer_changed != NULL);
+    real_part_of(protocol)->set_answer_changed(actor, on);
 }
 
-const struct part_preset *part_preset(const struct protocol *protocol)
+const struct real_part_preset *real_part_preset(const struct protocol *protocol)
 {
-    return part_of(protocol)->preset;
+    return real_part_of(protocol)->preset;
 }
 
 uint64_t part_must_resolve_unknown(const struct protocol *protocol)
 {
-    return part_of(protocol)->must_resolve_unknown;
+    return real_part_of(protocol)->must_resolve_unknown;
 }
 
 bool part_skip_is_ambiguous(const struct protocol *protocol)
 {
-    return part_of(protocol)->skip_is_ambiguous;
+    return real_part_of(protocol)->skip_is_ambiguous;
 }
 
 bool part_assumes_no_delay(const struct protocol *protocol)
 {
-    return part_of(protocol)->assumes_no_delay;
+    return real_part_of(protocol)->assumes_no_delay;
 }
 
-int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle)
+int real_part_spares(const struct rules *rules, const struct actor *actor,
+                     const struct bundle *bundle)
 {
-    const struct real_part *part = part_of(rules->protocol);
+    const struct real_part *part = real_part_of(rules->protocol);
     return part->spares == NULL ? 0 : part->spares(rules, actor, bundle);
 }
 
@@ -83,24 +84,25 @@ static bool put_query(const char *text, const char *schema, char *query, size_t 
 bool part_targets_query(const struct protocol *protocol, const char *schema, char *query,
                         size_t size)
 {
-    return put_query(part_of(protocol)->targets, schema, query, size);
+    return put_query(real_part_of(protocol)->targets, schema, query, size);
 }
 
 bool part_refused_query(const struct protocol *protocol, const char *schema, char *query,
                         size_t size)
 {
-    return put_query(part_of(protocol)->refused, schema, query, size);
+    return put_query(real_part_of(protocol)->refused, schema, query, size);
 }
 
 bool part_illegal_move(const struct protocol *protocol, struct actor *actor,
                        const struct part_target *targets, size_t count, uint32_t which)
 {
-    const struct real_part *part = part_of(protocol);
+    const struct real_part *part = real_part_of(protocol);
     return part->illegal_move != NULL && part->illegal_move(actor, targets, count, which);
 }
 
-void part_left_query(const struct protocol *protocol, const char *schema, char *query, size_t size)
+void real_part_left_query(const struct protocol *protocol, const char *schema, char *query,
+                          size_t size)
 {
-    put_schema(part_of(protocol)->left, schema, query, size,
+    put_schema(real_part_of(protocol)->left, schema, query, size,
                (size_t)snprintf(query, size, "SELECT count(*) FROM "));
 }

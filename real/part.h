@@ -13,7 +13,7 @@ struct part_target {
 #define PART_TARGETS_MAX 256
 
 /* Where the presets of a protocol's scenarios go (presets.h). */
-struct part_preset {
+struct real_part_preset {
     enum row_table inserted; /* a new row of this table brings a preset */
     int of;                  /* the column with the key of the preset row; -1: the row itself */
     enum row_table table;    /* the table of the ledger */
@@ -28,7 +28,7 @@ struct real_part {
     /* The protocol assumes that no actor is late. So a claim lasts until its holder is known to be
      * dead, and no commit arrives after its sender has gone on. */
     bool assumes_no_delay;
-    const struct part_preset *preset; /* NULL: its scenarios have none */
+    const struct real_part_preset *preset; /* NULL: its scenarios have none */
     /* Faults that a scenario excludes for an actor that is about to send the bundle: enum
      * shared_spared, as bits. NULL: none. */
     int (*spares)(const struct rules *rules, const struct actor *actor,
@@ -54,18 +54,19 @@ struct real_part {
 
 /* The key of the row in *asked that exists once the answer of this bundle was taken; 0: the bundle
  * is no such answer. */
-int64_t part_answer(const struct protocol *protocol, const struct bundle *bundle,
-                    enum row_table *asked);
+int64_t real_part_answer(const struct protocol *protocol, const struct bundle *bundle,
+                         enum row_table *asked);
 /* Makes the actor's next answer differ, or not any more. */
 void part_set_answer_changed(const struct protocol *protocol, struct actor *actor, bool on);
 
-const struct part_preset *part_preset(const struct protocol *protocol);
+const struct real_part_preset *real_part_preset(const struct protocol *protocol);
 
 uint64_t part_must_resolve_unknown(const struct protocol *protocol);
 bool part_skip_is_ambiguous(const struct protocol *protocol);
 
 bool part_assumes_no_delay(const struct protocol *protocol);
-int part_spares(const struct rules *rules, const struct actor *actor, const struct bundle *bundle);
+int real_part_spares(const struct rules *rules, const struct actor *actor,
+                     const struct bundle *bundle);
 
 /* The queries of a part as SQL; false: it has none. Then the move; false: there is none now. */
 bool part_targets_query(const struct protocol *protocol, const char *schema, char *query,
@@ -75,6 +76,7 @@ bool part_refused_query(const struct protocol *protocol, const char *schema, cha
 bool part_illegal_move(const struct protocol *protocol, struct actor *actor,
                        const struct part_target *targets, size_t count, uint32_t which);
 
-void part_left_query(const struct protocol *protocol, const char *schema, char *query, size_t size);
+void real_part_left_query(const struct protocol *protocol, const char *schema, char *query,
+                          size_t size);
 
 #endif

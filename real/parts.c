@@ -1,9 +1,9 @@
 /* The parts of all protocols (part.h), a section each. */
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/legacy.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline_trespass.h"
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "real/part.h"
 #include "real/shared.h"
 
@@ -20,7 +20,7 @@ static int64_t answer_of(const struct bundle *bundle)
 
 static void set_answer_changed(struct actor *actor, bool on)
 {
-    ACTOR_IS(actor, worker)->changed = on;
+    ACTOR_IS(actor, activity_worker)->changed = on;
 }
 
 /* The Leg2 counter leaps once Leg1 is complete; Leg1's is the engine's. */
@@ -29,12 +29,12 @@ static int64_t of_leg2(const struct graph_node *node)
     return node->preset_leg2;
 }
 
-static const struct part_preset preset_of_activity = {.inserted = TABLE_TASK,
-                                                      .of = TASK_ACTIVITY,
-                                                      .table = TABLE_ACTIVITY,
-                                                      .node = ACTIVITY_NODE,
-                                                      .ledger = ACTIVITY_LEDGER,
-                                                      .amount = of_leg2};
+static const struct real_part_preset preset_of_activity = {.inserted = TABLE_TASK,
+                                                           .of = TASK_ACTIVITY,
+                                                           .table = TABLE_ACTIVITY,
+                                                           .node = ACTIVITY_NODE,
+                                                           .ledger = ACTIVITY_LEDGER,
+                                                           .amount = of_leg2};
 
 /* ---- legacy ---------------------------------------------------------------------------------- */
 
@@ -58,12 +58,12 @@ static int64_t of_both(const struct graph_node *node)
     return node->preset_leg1 * legacy_summand(LEGACY_LEG1_BEGIN) + node->preset_leg2 * both;
 }
 
-static const struct part_preset preset_of_legacy = {.inserted = TABLE_EARLIER,
-                                                    .of = -1,
-                                                    .table = TABLE_EARLIER,
-                                                    .node = EARLIER_NODE,
-                                                    .ledger = EARLIER_LEDGER,
-                                                    .amount = of_both};
+static const struct real_part_preset preset_of_legacy = {.inserted = TABLE_LEGACY,
+                                                         .of = -1,
+                                                         .table = TABLE_LEGACY,
+                                                         .node = LEGACY_NODE,
+                                                         .ledger = LEGACY_LEDGER,
+                                                         .amount = of_both};
 
 /* ---- seq ------------------------------------------------------------------------------------- */
 
@@ -75,15 +75,15 @@ static bool err(struct actor *actor, const struct part_target *targets, size_t c
     for (size_t i = 0; i < count; i++) {
         there[targets[i].state % SEQ_STATES] = true;
     }
-    uint32_t ways = seq_durable_missteps(there, true, pairs);
+    uint32_t ways = seq_missteps(there, true, pairs);
     if (ways == 0 || ACTOR_IS(actor, seq_actor)->misstep.there) {
         return false;
     }
     const uint8_t *pair = pairs[which % ways];
     for (size_t i = 0; i < count; i++) {
         if (targets[i].state == pair[0]) {
-            seq_durable_err(actor, (uint32_t)targets[i].number, (enum seq_state)pair[0],
-                            (enum seq_state)pair[1]);
+            seq_err(actor, (uint32_t)targets[i].number, (enum seq_state)pair[0],
+                    (enum seq_state)pair[1]);
             return true;
         }
     }
@@ -123,7 +123,7 @@ const struct real_part real_part_legacy = {.left = "%s.message",
                                            .assumes_no_delay = true,
                                            .preset = &preset_of_legacy,
                                            .spares = spares_leg2};
-const struct real_part real_part_key = {.left = "%s.message"};
+const struct real_part real_part_flow = {.left = "%s.message"};
 const struct real_part real_part_pipeline = {.left = "%s.message",
                                              .must_resolve_unknown =
                                                  BIT(MARK) | BIT(REVIEW) | BIT(CUT) | BIT(VERIFY),

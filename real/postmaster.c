@@ -1,6 +1,6 @@
 #include "real/postmaster.h"
 
-#include "real/cluster_fault.h"
+#include "real/cluster_path.h"
 #include "real/process.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 #include "real/presets.h"
 
 #include "model/check.h"
+#include "model/text.h"
 #include "real/part.h"
 #include "real/schema.h"
 
@@ -8,45 +9,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const struct part_preset *part_of(const struct scenario *scenario)
+static const struct real_part_preset *preset_of(const struct scenario *scenario)
 {
-    return part_preset(scenario->protocol);
-}
-
-struct page {
-    char *text;
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length =
-        vsnprintf(page->text + page->used, PRESETS_SCRIPT_SIZE - page->used, format, arguments);
-    va_end(arguments);
-    CHECK(length >= 0 && (size_t)length < PRESETS_SCRIPT_SIZE - page->used);
-    page->used += (size_t)length;
+    return real_part_preset(scenario->protocol);
 }
 
 void presets_script(const struct scenario *scenario, const char *schema,
                     char script[PRESETS_SCRIPT_SIZE])
 {
-    const struct part_preset *part = part_of(scenario);
-    struct page page = {.text = script};
+    const struct real_part_preset *part = preset_of(scenario);
+    struct text page = text_begin(script, PRESETS_SCRIPT_SIZE);
     CHECK(part != NULL);
     const char *ledger = schema_column(part->table, part->ledger);
-    put(&page,
+    text_put(
+        &page,
         "CREATE FUNCTION %s.preset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "UPDATE %s.%s AS t SET %s = t.%s + preset.amount FROM (VALUES (NULL::bigint, 0::bigint)",
         schema, schema, schema_table(part->table), ledger, ledger);
     for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
         int64_t amount = part->amount(&scenario->graph.nodes[n]);
         if (amount != 0) {
-            put(&page, ", (%d, %" PRId64 ")", (int)n, amount);
+            text_put(&page, ", (%d, %" PRId64 ")", (int)n, amount);
         }
     }
-    put(&page,
+    text_put(
+        &page,
         ") AS preset (node, amount) WHERE t.id = NEW.%s AND t.%s = preset.node; RETURN NULL; END "
         "$$;\nCREATE CONSTRAINT TRIGGER preset AFTER INSERT ON %s.%s DEFERRABLE INITIALLY "
         "DEFERRED FOR EACH ROW EXECUTE FUNCTION %s.preset();\n",
@@ -57,7 +44,7 @@ void presets_script(const struct scenario *scenario, const char *schema,
 bool presets_due(const struct scenario *scenario, const struct history_change *change,
                  enum row_table *table, int64_t *key)
 {
-    const struct part_preset *part = part_of(scenario);
+    const struct real_part_preset *part = preset_of(scenario);
     if (part == NULL || change->table != part->inserted || change->kind != ROW_INSERTED) {
         return false;
     }
@@ -68,7 +55,7 @@ bool presets_due(const struct scenario *scenario, const struct history_change *c
 
 int64_t presets_of(const struct scenario *scenario, const int64_t *row, int *ledger)
 {
-    const struct part_preset *part = part_of(scenario);
+    const struct real_part_preset *part = preset_of(scenario);
     CHECK(part != NULL);
     int64_t node = row[1 + part->node];
     *ledger = part->ledger;

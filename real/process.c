@@ -30,14 +30,14 @@ static const char *const environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "
 
 /* ---- users ---------------------------------------------------------------------------------- */
 
-bool process_user_find(struct process_user *user, struct cluster_fault *why)
+bool process_user_find(struct process_user *user, struct error *error)
 {
     static const char *const unprivileged[] = {"postgres", "nobody"};
     *user = (struct process_user){.uid = geteuid(), .gid = getegid(), .name = "oneself"};
     if (user->uid != 0) {
         return true;
     }
-    for (size_t i = 0; i < sizeof unprivileged / sizeof unprivileged[0]; i++) {
+    for (size_t i = 0; i < COUNT(unprivileged); i++) {
         const struct passwd *entry = getpwnam(unprivileged[i]);
         if (entry != NULL && entry->pw_uid != 0) {
             user->uid = entry->pw_uid;
@@ -47,8 +47,8 @@ bool process_user_find(struct process_user *user, struct cluster_fault *why)
             return true;
         }
     }
-    return cluster_fault_set(why, "PostgreSQL does not run as root, and there is neither a user "
-                                  "postgres nor a user nobody to run it as: run as another user");
+    return error_set(error, "PostgreSQL does not run as root, and there is neither a user "
+                            "postgres nor a user nobody to run it as: run as another user");
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
@@ -96,9 +96,9 @@ static void fill_environment(const char **list, const struct process_plan *plan)
     list[count] = NULL;
 }
 
-static enum step become(const struct process_plan *plan, pid_t parent)
+static enum step process_become(const struct process_plan *plan, pid_t parent)
 {
-    const char *variables[sizeof environment / sizeof *environment + PROCESS_VARIABLES_MAX];
+    const char *variables[COUNT(environment) + PROCESS_VARIABLES_MAX];
     sigset_t none;
     fill_environment(variables, plan);
     (void)sigemptyset(&none);
@@ -122,32 +122,32 @@ static enum step become(const struct process_plan *plan, pid_t parent)
 static _Noreturn void child(const struct process_plan *plan, int pipe_end, pid_t parent)
 {
     int told = fcntl(pipe_end, F_DUPFD_CLOEXEC, 3); /* out of the way of the streams */
-    struct report report = {.step = become(plan, parent)};
+    struct report report = {.step = process_become(plan, parent)};
     report.error = errno;
     (void)!write(told, &report, sizeof report);
     _exit(127);
 }
 
-static bool tell(const struct process_plan *plan, const struct report *report,
-                 struct cluster_fault *why)
+static bool process_tell(const struct process_plan *plan, const struct report *report,
+                         struct error *error)
 {
     const char *reason = strerror(report->error);
     switch (report->step) {
     case STEP_OUTPUT:
-        return cluster_fault_set(why, "cannot write %s: %s", plan->output, reason);
+        return error_set(error, "cannot write %s: %s", plan->output, reason);
     case STEP_USER:
-        return cluster_fault_set(why,
-                                 "PostgreSQL does not run as root, and becoming the user %s does "
-                                 "not work: %s; run as another user",
-                                 plan->user->name, reason);
+        return error_set(error,
+                         "PostgreSQL does not run as root, and becoming the user %s does "
+                         "not work: %s; run as another user",
+                         plan->user->name, reason);
     case STEP_ORPHAN:
-        return cluster_fault_set(why, "%s was not started: the process that starts it ended",
-                                 plan->arguments[0]);
+        return error_set(error, "%s was not started: the process that starts it ended",
+                         plan->arguments[0]);
     case STEP_EXEC:
         break;
     }
-    return cluster_fault_set(why, "cannot run %s as the user %s: %s", plan->arguments[0],
-                             plan->user->name, reason);
+    return error_set(error, "cannot run %s as the user %s: %s", plan->arguments[0],
+                     plan->user->name, reason);
 }
 
 /* What the child had to report; nothing when it became the program, which closed the pipe. */
@@ -166,14 +166,13 @@ static void reap(pid_t pid)
     }
 }
 
-bool process_start(struct process *process, const struct process_plan *plan,
-                   struct cluster_fault *why)
+bool process_start(struct process *process, const struct process_plan *plan, struct error *why)
 {
     CHECK(plan->user->uid != 0); /* P3 */
     *process = (struct process){.fd = -1};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return cluster_fault_set(why, "cannot start %s: %s", plan->arguments[0], strerror(errno));
+        return error_set(why, "cannot start %s: %s", plan->arguments[0], strerror(errno));
     }
     pid_t parent = getpid();
     pid_t pid = fork();
@@ -186,25 +185,25 @@ bool process_start(struct process *process, const struct process_plan *plan,
     bool failed = pid > 0 && read_report(ends[0], &report);
     (void)close(ends[0]);
     if (pid < 0) {
-        return cluster_fault_set(why, "cannot start %s: %s", plan->arguments[0], strerror(error));
+        return error_set(why, "cannot start %s: %s", plan->arguments[0], strerror(error));
     }
     if (failed) {
         reap(pid);
-        return tell(plan, &report, why);
+        return process_tell(plan, &report, why);
     }
     if (!process_hold(process, pid)) {
         error = errno;
         (void)kill(pid, SIGKILL); /* our own child, not reaped yet: the pid is still its own */
         reap(pid);
-        return cluster_fault_set(why, "cannot hold %s: %s", plan->arguments[0], strerror(error));
+        return error_set(why, "cannot hold %s: %s", plan->arguments[0], strerror(error));
     }
     return true;
 }
 
-bool process_run(const struct process_plan *plan, int timeout_ms, struct cluster_fault *why)
+bool process_run(const struct process_plan *plan, int timeout_ms, struct error *error)
 {
     struct process process;
-    if (!process_start(&process, plan, why)) {
+    if (!process_start(&process, plan, error)) {
         return false;
     }
     bool in_time = process_ended(&process, timeout_ms);
@@ -217,11 +216,10 @@ bool process_run(const struct process_plan *plan, int timeout_ms, struct cluster
     process.pid = 0; /* reaped */
     process_release(&process);
     if (!in_time) {
-        return cluster_fault_set(why, "%s did not end in %d s", plan->arguments[0],
-                                 timeout_ms / 1000);
+        return error_set(error, "%s did not end in %d s", plan->arguments[0], timeout_ms / 1000);
     }
     if (status != 0) {
-        return cluster_fault_set(why, "%s failed", plan->arguments[0]);
+        return error_set(error, "%s failed", plan->arguments[0]);
     }
     return true;
 }

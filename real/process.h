@@ -14,7 +14,7 @@
 #ifndef REAL_PROCESS_H
 #define REAL_PROCESS_H
 
-#include "real/cluster_fault.h"
+#include "real/cluster_path.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,12 +51,11 @@ struct process_state {
 };
 
 /* The user of server programs: our own, or for root the user postgres, else the user nobody. */
-bool process_user_find(struct process_user *user, struct cluster_fault *why);
+bool process_user_find(struct process_user *user, struct error *error);
 
-bool process_start(struct process *process, const struct process_plan *plan,
-                   struct cluster_fault *why);
+bool process_start(struct process *process, const struct process_plan *plan, struct error *error);
 /* Starts it and waits for its end. True: it ended with status 0. */
-bool process_run(const struct process_plan *plan, int timeout_ms, struct cluster_fault *why);
+bool process_run(const struct process_plan *plan, int timeout_ms, struct error *error);
 
 /* Holds a process that runs already. False: there is none, or it cannot be held. */
 bool process_hold(struct process *process, pid_t pid);

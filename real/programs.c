@@ -62,39 +62,36 @@ static bool take_path(struct programs *programs)
     return false;
 }
 
-bool programs_find(struct programs *programs, const char *named, struct cluster_fault *why)
+bool programs_find(struct programs *programs, const char *named, struct error *error)
 {
     const char *folder = named != NULL ? named : getenv("ASSAY_POSTGRES");
     if (folder != NULL && folder[0] != '\0') {
         return take(programs, folder) ||
-               cluster_fault_set(why,
-                                 "PostgreSQL is not in %.300s: it has no initdb and postgres; they "
-                                 "are in the Debian package postgresql",
-                                 folder);
+               error_set(error,
+                         "PostgreSQL is not in %.300s: it has no initdb and postgres; they "
+                         "are in the Debian package postgresql",
+                         folder);
     }
     return take_debian(programs) || take_path(programs) ||
-           cluster_fault_set(why,
-                             "PostgreSQL is not installed: install the Debian package "
-                             "postgresql (neither " DEBIAN " nor PATH has initdb and postgres)");
+           error_set(error, "PostgreSQL is not installed: install the Debian package "
+                            "postgresql (neither " DEBIAN " nor PATH has initdb and postgres)");
 }
 
-bool programs_version(const char *printed, char *version, unsigned long size,
-                      struct cluster_fault *why)
+bool programs_version(const char *printed, char *version, unsigned long size, struct error *error)
 {
     const char *at = strstr(printed, "(PostgreSQL) ");
     if (at == NULL) {
-        return cluster_fault_set(why, "postgres --version printed no version, but: %.200s",
-                                 printed);
+        return error_set(error, "postgres --version printed no version, but: %.200s", printed);
     }
     at += strlen("(PostgreSQL) ");
     size_t length = strspn(at, "0123456789.abcdefghijklmnopqrstuvwxyz");
     long major = strtol(at, NULL, 10);
     if (major < PROGRAMS_VERSION_LEAST) {
-        return cluster_fault_set(why,
-                                 "PostgreSQL %.*s is too old, it must be %d or later: install the "
-                                 "Debian package postgresql",
-                                 (int)(length < 20 ? length : 20), at, PROGRAMS_VERSION_LEAST);
+        return error_set(error,
+                         "PostgreSQL %.*s is too old, it must be %d or later: install the "
+                         "Debian package postgresql",
+                         (int)(length < 20 ? length : 20), at, PROGRAMS_VERSION_LEAST);
     }
     return cluster_path(version, size, "%.*s", (int)length, at) ||
-           cluster_fault_set(why, "postgres --version printed too long a version");
+           error_set(error, "postgres --version printed too long a version");
 }

@@ -6,7 +6,7 @@
 #ifndef REAL_PROGRAMS_H
 #define REAL_PROGRAMS_H
 
-#include "real/cluster_fault.h"
+#include "real/cluster_path.h"
 
 #include <limits.h>
 
@@ -16,12 +16,11 @@ struct programs {
     char folder[PATH_MAX - 64]; /* absolute; holds initdb and postgres */
 };
 
-/* False: *why says which Debian package has them. */
-bool programs_find(struct programs *programs, const char *named, struct cluster_fault *why);
+/* False: *error says which Debian package has them. */
+bool programs_find(struct programs *programs, const char *named, struct error *error);
 
 /* Reads what `postgres --version` prints: "15.18" of "postgres (PostgreSQL) 15.18 (Debian ...)".
  * False: it is none, or one that is too old. */
-bool programs_version(const char *printed, char *version, unsigned long size,
-                      struct cluster_fault *why);
+bool programs_version(const char *printed, char *version, unsigned long size, struct error *error);
 
 #endif

@@ -18,7 +18,7 @@ static void pause_ms(long ms)
 
 static struct store_pg *connect_as(const struct rival *rival, const char *name)
 {
-    struct store_pg_problem ignored; /* a rival that does not come in does no harm */
+    struct error ignored; /* a rival that does not come in does no harm */
     return store_pg_open(&(struct store_pg_options){.dsn = rival->dsn,
                                                     .schema = rival->schema,
                                                     .primitives = primitive_table,

@@ -1,7 +1,7 @@
 #include "real/roles.h"
 
+#include "model/text.h"
 #include "real/schema.h"
-#include "real/text.h"
 
 #include <sys/random.h>
 
@@ -36,7 +36,7 @@ static void grant_columns(struct text *text, const struct rights *rights, const 
 {
     for (int c = 0; c < schema_columns(table); c++) {
         if (rights_to_write(rights, table, c)) {
-            text_add(text, "GRANT UPDATE (%s) ON %s.%s TO %s;\n", schema_column(table, c), schema,
+            text_put(text, "GRANT UPDATE (%s) ON %s.%s TO %s;\n", schema_column(table, c), schema,
                      schema_table(table), role);
         }
     }
@@ -48,7 +48,7 @@ static void grant_tables(struct text *text, const struct rights *rights, const c
     for (int t = 0; t < TABLE_COUNT; t++) {
         enum row_table table = (enum row_table)t;
         if (table_in(rights->reads, table)) {
-            text_add(text, "GRANT SELECT%s ON %s.%s TO %s;\n",
+            text_put(text, "GRANT SELECT%s ON %s.%s TO %s;\n",
                      table_in(rights->inserts, table) ? ", INSERT" : "", schema,
                      schema_table(table), role);
             grant_columns(text, rights, schema, table, role);
@@ -72,17 +72,17 @@ static bool is_spoken_for(const struct rights *rights, enum row_table table)
 static void add_policies(struct text *text, const struct rights *rights, const char *schema,
                          enum row_table table, const char *role)
 {
-    text_add(text, "CREATE POLICY %s_reads ON %s.%s FOR SELECT TO %s USING (true);\n", role, schema,
+    text_put(text, "CREATE POLICY %s_reads ON %s.%s FOR SELECT TO %s USING (true);\n", role, schema,
              schema_table(table), role);
-    text_add(text, "CREATE POLICY %s ON %s.%s FOR INSERT TO %s WITH CHECK (true", role, schema,
+    text_put(text, "CREATE POLICY %s ON %s.%s FOR INSERT TO %s WITH CHECK (true", role, schema,
              schema_table(table), role);
     for (uint8_t s = 0; s < rights->says_count; s++) {
         if (rights->says[s].table == table) {
-            text_add(text, " AND %s = %lld", schema_column(table, rights->says[s].column),
+            text_put(text, " AND %s = %lld", schema_column(table, rights->says[s].column),
                      (long long)rights->says[s].value);
         }
     }
-    text_add(text, ");\n");
+    text_put(text, ");\n");
 }
 
 /* Row security denies a role that no policy names, so every role with a right to the table needs a
@@ -98,7 +98,7 @@ static void secure_table(struct text *text, const struct roles *roles, const cha
     if (!secured) {
         return;
     }
-    text_add(text, "ALTER TABLE %s.%s ENABLE ROW LEVEL SECURITY;\n", schema, schema_table(table));
+    text_put(text, "ALTER TABLE %s.%s ENABLE ROW LEVEL SECURITY;\n", schema, schema_table(table));
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         if (principal_in(roles->principals, (enum principal)p)) {
             add_policies(text, rights_get((enum principal)p), schema, table, roles->names[p]);
@@ -112,26 +112,26 @@ static void secure_table(struct text *text, const struct roles *roles, const cha
 void roles_script(const struct roles *roles, const char *schema, char script[ROLES_SCRIPT_SIZE])
 {
     struct text text = text_begin(script, ROLES_SCRIPT_SIZE);
-    text_add(&text, "BEGIN;\n");
+    text_put(&text, "BEGIN;\n");
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         if (principal_in(roles->principals, (enum principal)p)) {
-            text_add(&text,
+            text_put(&text,
                      "CREATE ROLE %s LOGIN CONNECTION LIMIT %u PASSWORD '%s' ROLE CURRENT_USER;\n",
                      roles->names[p], roles->connections[p], roles->password);
-            text_add(&text, "ALTER ROLE %s SET lock_timeout = %d;\n", roles->names[p],
+            text_put(&text, "ALTER ROLE %s SET lock_timeout = %d;\n", roles->names[p],
                      ROLES_LOCK_TIMEOUT_MS);
-            text_add(&text, "ALTER ROLE %s SET idle_in_transaction_session_timeout = %d;\n",
+            text_put(&text, "ALTER ROLE %s SET idle_in_transaction_session_timeout = %d;\n",
                      roles->names[p], ROLES_IDLE_TIMEOUT_MS);
-            text_add(&text, "COMMENT ON ROLE %s IS '" ROLES_COMMENT "%s';\n", roles->names[p],
+            text_put(&text, "COMMENT ON ROLE %s IS '" ROLES_COMMENT "%s';\n", roles->names[p],
                      schema);
-            text_add(&text, "GRANT USAGE ON SCHEMA %s TO %s;\n", schema, roles->names[p]);
+            text_put(&text, "GRANT USAGE ON SCHEMA %s TO %s;\n", schema, roles->names[p]);
             grant_tables(&text, rights_get((enum principal)p), schema, roles->names[p]);
         }
     }
     for (int t = 0; t < TABLE_COUNT; t++) {
         secure_table(&text, roles, schema, (enum row_table)t);
     }
-    text_add(&text, "COMMIT;\n");
+    text_put(&text, "COMMIT;\n");
 }
 
 void roles_drop_script(const struct roles *roles, char script[ROLES_SCRIPT_SIZE])
@@ -139,7 +139,7 @@ void roles_drop_script(const struct roles *roles, char script[ROLES_SCRIPT_SIZE]
     struct text text = text_begin(script, ROLES_SCRIPT_SIZE);
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         if (principal_in(roles->principals, (enum principal)p)) {
-            text_add(&text, "DROP OWNED BY %s;\nDROP ROLE %s;\n", roles->names[p], roles->names[p]);
+            text_put(&text, "DROP OWNED BY %s;\nDROP ROLE %s;\n", roles->names[p], roles->names[p]);
         }
     }
 }

@@ -50,26 +50,26 @@ bool row_diff_is_same(struct row_diff *diff)
 void row_diff_insert(struct text *text, const char *schema, const struct rows *rows,
                      enum row_table table, uint32_t slot)
 {
-    text_add(text, "INSERT INTO %s.%s VALUES (%lld", schema, schema_table(table),
+    text_put(text, "INSERT INTO %s.%s VALUES (%lld", schema, schema_table(table),
              (long long)row_key(rows, table, slot));
     for (int c = 0; c < schema_columns(table); c++) {
-        text_add(text, ", %lld", (long long)row_get(rows, table, slot, c));
+        text_put(text, ", %lld", (long long)row_get(rows, table, slot, c));
     }
-    text_add(text, ")");
+    text_put(text, ")");
 }
 
 void row_diff_copy(struct text *text, const char *schema, const struct rows *rows,
                    enum row_table table, uint32_t slot)
 {
     if (!row_is_there(rows, table, slot)) {
-        text_add(text, "DELETE FROM %s.%s WHERE id = %lld", schema, schema_table(table),
+        text_put(text, "DELETE FROM %s.%s WHERE id = %lld", schema, schema_table(table),
                  (long long)row_key(rows, table, slot));
         return;
     }
     row_diff_insert(text, schema, rows, table, slot);
-    text_add(text, " ON CONFLICT (id) DO UPDATE SET ");
+    text_put(text, " ON CONFLICT (id) DO UPDATE SET ");
     for (int c = 0; c < schema_columns(table); c++) {
         const char *column = schema_column(table, c);
-        text_add(text, "%s%s = excluded.%s", c == 0 ? "" : ", ", column, column);
+        text_put(text, "%s%s = excluded.%s", c == 0 ? "" : ", ", column, column);
     }
 }

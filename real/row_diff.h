@@ -5,7 +5,7 @@
 #define REAL_ROW_DIFF_H
 
 #include "model/rows.h"
-#include "real/text.h"
+#include "model/text.h"
 
 #define ROW_DIFF_TEXT_SIZE 1024 /* of a statement about one row */
 

@@ -3,7 +3,7 @@
 #include "model/check.h"
 #include "model/primitive.h"
 #include "model/table.h"
-#include "real/text.h"
+#include "model/text.h"
 
 #include <string.h>
 
@@ -33,16 +33,16 @@ const char *schema_column(enum row_table table, int column)
 static void create_table(struct text *text, const char *schema, enum row_table table,
                          uint64_t tables)
 {
-    text_add(text, "CREATE TABLE %s.%s (id bigint PRIMARY KEY", schema, schema_table(table));
+    text_put(text, "CREATE TABLE %s.%s (id bigint PRIMARY KEY", schema, schema_table(table));
     for (int c = 0; c < schema_columns(table); c++) {
-        text_add(text, ", %s bigint NOT NULL", schema_column(table, c)); /* H2 */
+        text_put(text, ", %s bigint NOT NULL", schema_column(table, c)); /* H2 */
     }
     const struct foreign_key *key = &primitive_foreign_keys[table];
     if (key->there && table_in(tables, (enum row_table)key->parent)) { /* H5 */
-        text_add(text, ", FOREIGN KEY (%s) REFERENCES %s.%s", schema_column(table, key->column),
+        text_put(text, ", FOREIGN KEY (%s) REFERENCES %s.%s", schema_column(table, key->column),
                  schema, schema_table((enum row_table)key->parent));
     }
-    text_add(text, ");\n");
+    text_put(text, ");\n");
 }
 
 /* Parents come first: the order of enum row_table. */
@@ -50,16 +50,16 @@ void schema_create_script(const char *name, uint64_t tables, char script[SCHEMA_
 {
     CHECK(schema_name_is_sound(name));
     struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
-    text_add(&text, "CREATE SCHEMA %s;\n", name);
+    text_put(&text, "CREATE SCHEMA %s;\n", name);
     for (int t = 0; t < TABLE_COUNT; t++) {
         if (table_in(tables, (enum row_table)t)) {
             create_table(&text, name, (enum row_table)t, tables);
         }
     }
     if (table_in(tables, TABLE_MESSAGE)) { /* what a claim asks */
-        text_add(&text, "CREATE INDEX ON %s.message (visible_at, id);\n", name);
+        text_put(&text, "CREATE INDEX ON %s.message (visible_at, id);\n", name);
     }
-    text_add(&text,
+    text_put(&text,
              "CREATE FUNCTION %s." SCHEMA_REFUSE "(reason bigint) RETURNS bigint\n"
              "LANGUAGE plpgsql AS $$ BEGIN\n"
              "  RAISE EXCEPTION USING ERRCODE = '" SCHEMA_REFUSAL_CLASS
@@ -73,5 +73,5 @@ void schema_drop_script(const char *name, char script[SCHEMA_SCRIPT_SIZE])
 {
     CHECK(schema_name_is_sound(name));
     struct text text = text_begin(script, SCHEMA_SCRIPT_SIZE);
-    text_add(&text, "DROP SCHEMA IF EXISTS %s CASCADE;\n", name);
+    text_put(&text, "DROP SCHEMA IF EXISTS %s CASCADE;\n", name);
 }

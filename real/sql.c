@@ -1,8 +1,8 @@
 #include "real/sql.h"
 
 #include "model/check.h"
+#include "model/text.h"
 #include "real/schema.h"
-#include "real/text.h"
 
 #include <string.h>
 
@@ -278,7 +278,7 @@ static bool same_list(const struct primitive *left, const struct primitive *righ
 static const struct whole *whole_of(const struct primitive *primitive, enum call_mode mode,
                                     enum sql_form form)
 {
-    for (size_t i = 0; form == SQL_WHOLE && i < sizeof wholes / sizeof wholes[0]; i++) {
+    for (size_t i = 0; form == SQL_WHOLE && i < COUNT(wholes); i++) {
         if (same_list(primitive, wholes[i].list) && !(wholes[i].guarded && mode == CALL_PLAIN)) {
             return &wholes[i];
         }
@@ -304,24 +304,24 @@ static void add_operand(const struct filling *fill, uint8_t operand)
                                                              [OPERAND_NULL] = "NULL::bigint"};
     unsigned place = OPERAND_PLACE(operand);
     if (operand >= OPERAND_VALUE) {
-        text_add(fill->text, "current_setting('assay.v%u')::bigint", place);
+        text_put(fill->text, "current_setting('assay.v%u')::bigint", place);
     } else if (operand >= OPERAND_PARAM) {
-        text_add(fill->text, "$%u", place + 1);
+        text_put(fill->text, "$%u", place + 1);
     } else if (operand == OPERAND_NOW) {
-        text_add(fill->text, "$%d", fill->primitive->params + 1);
+        text_put(fill->text, "$%d", fill->primitive->params + 1);
     } else {
-        text_add(fill->text, "%s", constants[operand]);
+        text_put(fill->text, "%s", constants[operand]);
     }
 }
 
 static void add_column(const struct filling *fill)
 {
-    text_add(fill->text, "%s", schema_column((enum row_table)fill->op->table, fill->op->column));
+    text_put(fill->text, "%s", schema_column((enum row_table)fill->op->table, fill->op->column));
 }
 
 static void add_table(const struct filling *fill, enum row_table table)
 {
-    text_add(fill->text, "%s.%s", fill->schema, schema_table(table));
+    text_put(fill->text, "%s.%s", fill->schema, schema_table(table));
 }
 
 /* Text with operands in it: a, b, c and v are those of the operation, @ its cell. */
@@ -342,11 +342,11 @@ static void add_formula(const struct filling *fill, const char *formula)
             add_operand(fill, fill->op->value);
             break;
         case '@':
-            text_add(fill->text, "t.");
+            text_put(fill->text, "t.");
             add_column(fill);
             break;
         default:
-            text_add(fill->text, "%c", *at);
+            text_put(fill->text, "%c", *at);
         }
     }
 }
@@ -368,22 +368,22 @@ static void add_test(const struct filling *fill)
     };
     add_formula(fill, formulas[fill->op->test]);
     if (fill->op->test == TEST_RESUMABLE || fill->op->test == TEST_STUCK) {
-        text_add(fill->text,
+        text_put(fill->text,
                  "t.%s = ", schema_column((enum row_table)fill->op->table, fill->op->beside));
         add_operand(fill, fill->op->c);
-        text_add(fill->text, fill->op->test == TEST_STUCK ? "))" : ")");
+        text_put(fill->text, fill->op->test == TEST_STUCK ? "))" : ")");
     }
 }
 
 /* Whether the statement does anything: nothing before it was skipped, its own condition holds. */
 static void add_gate(const struct filling *fill)
 {
-    text_add(fill->text, "current_setting('assay.skip') = '0'");
+    text_put(fill->text, "current_setting('assay.skip') = '0'");
     if (fill->op != NULL && fill->op->when != 0) {
-        text_add(fill->text, " AND current_setting('assay.v%d') <> '0'", fill->op->when - 1);
+        text_put(fill->text, " AND current_setting('assay.v%d') <> '0'", fill->op->when - 1);
     }
     if (fill->op != NULL && fill->op->unless != 0) {
-        text_add(fill->text, " AND current_setting('assay.v%d') = '0'", fill->op->unless - 1);
+        text_put(fill->text, " AND current_setting('assay.v%d') = '0'", fill->op->unless - 1);
     }
 }
 
@@ -395,11 +395,11 @@ static bool refuses(const struct op *op, enum call_mode mode)
 static void add_miss(const struct filling *fill, const struct op *op, unsigned reason)
 {
     if (refuses(op, fill->mode)) {
-        text_add(fill->text, "%s." SCHEMA_REFUSE "(%u)", fill->schema, reason);
+        text_put(fill->text, "%s." SCHEMA_REFUSE "(%u)", fill->schema, reason);
     } else if (op->miss == MISS_BY_CALL && fill->mode == CALL_UNLESS_DONE) {
-        text_add(fill->text, "set_config('assay.skip', '1', true)::bigint");
+        text_put(fill->text, "set_config('assay.skip', '1', true)::bigint");
     } else {
-        text_add(fill->text, "0::bigint");
+        text_put(fill->text, "0::bigint");
     }
 }
 
@@ -408,7 +408,7 @@ static void add_absent(const struct filling *fill)
 {
     const struct op *op = fill->op;
     if (op->kind == OP_READ) {
-        text_add(fill->text, "0::bigint");
+        text_put(fill->text, "0::bigint");
     } else {
         add_miss(fill, op, op->reason == REFUSED_NOTHING ? REFUSED_NO_ROW : op->reason);
     }
@@ -417,9 +417,9 @@ static void add_absent(const struct filling *fill)
 static void add_columns(const struct filling *fill)
 {
     enum row_table table = (enum row_table)fill->op->table;
-    text_add(fill->text, "id");
+    text_put(fill->text, "id");
     for (int c = 0; c < schema_columns(table); c++) {
-        text_add(fill->text, ", %s", schema_column(table, c));
+        text_put(fill->text, ", %s", schema_column(table, c));
     }
 }
 
@@ -427,7 +427,7 @@ static void add_row(const struct filling *fill)
 {
     add_operand(fill, fill->op->key);
     for (int c = 0; c < schema_columns((enum row_table)fill->op->table); c++) {
-        text_add(fill->text, ", ");
+        text_put(fill->text, ", ");
         add_operand(fill, fill->op->columns[c]);
     }
 }
@@ -440,7 +440,7 @@ static void add_lock(const struct filling *fill)
                                                   [LOCK_NO_KEY_UPDATE] = " FOR NO KEY UPDATE",
                                                   [LOCK_UPDATE] = " FOR UPDATE"};
     enum op_lock lock = op_lock_of(fill->op);
-    text_add(fill->text, "%s%s", locks[lock],
+    text_put(fill->text, "%s%s", locks[lock],
              lock != LOCK_NONE && fill->op->skips ? " SKIP LOCKED" : "");
 }
 
@@ -450,7 +450,7 @@ static void add_result(const struct filling *fill)
     switch ((enum op_kind)fill->op->kind) {
     case OP_ADD:
     case OP_SET:
-        text_add(fill->text, "coalesce(written.now, cell.was, 0)");
+        text_put(fill->text, "coalesce(written.now, cell.was, 0)");
         break;
     case OP_LET_EQUAL:
         add_formula(fill, "(a = b)::int");
@@ -468,7 +468,7 @@ static void add_result(const struct filling *fill)
     case OP_RECORD:
     case OP_CLAIM:
     case OP_ADVISORY:
-        text_add(fill->text, "coalesce(cell.was, 0)");
+        text_put(fill->text, "coalesce(cell.was, 0)");
         break;
     }
 }
@@ -476,7 +476,7 @@ static void add_result(const struct filling *fill)
 static void add_expression(const struct filling *fill, bool found)
 {
     if (found) {
-        text_add(fill->text, "(cell.passed IS TRUE)::int::bigint");
+        text_put(fill->text, "(cell.passed IS TRUE)::int::bigint");
     } else {
         add_result(fill);
     }
@@ -486,15 +486,15 @@ static void add_expression(const struct filling *fill, bool found)
  * gate may have been shut meanwhile, by this statement's own miss: then it is still told. */
 static void add_value(const struct filling *fill, uint8_t to, bool found)
 {
-    text_add(fill->text, ",\n       ");
+    text_put(fill->text, ",\n       ");
     if (fill->primitive->op_count > 1) {
-        text_add(fill->text, "CASE WHEN ");
+        text_put(fill->text, "CASE WHEN ");
         add_gate(fill);
-        text_add(fill->text, " THEN set_config('assay.v%d', (", to - 1);
+        text_put(fill->text, " THEN set_config('assay.v%d', (", to - 1);
         add_expression(fill, found);
-        text_add(fill->text, ")::text, true)::bigint ELSE ");
+        text_put(fill->text, ")::text, true)::bigint ELSE ");
         add_expression(fill, found);
-        text_add(fill->text, " END");
+        text_put(fill->text, " END");
     } else {
         add_expression(fill, found);
     }
@@ -542,7 +542,7 @@ static void fill_key(const struct filling *fill)
 
 static void fill_class(const struct filling *fill)
 {
-    text_add(fill->text, "%s", fill->schema);
+    text_put(fill->text, "%s", fill->schema);
 }
 
 static void fill_value(const struct filling *fill)
@@ -558,7 +558,7 @@ static void fill_now(const struct filling *fill)
 static void fill_last(const struct filling *fill)
 {
     enum row_table table = (enum row_table)fill->op->table;
-    text_add(fill->text, "%s", schema_column(table, schema_columns(table) - 1));
+    text_put(fill->text, "%s", schema_column(table, schema_columns(table) - 1));
 }
 
 static void fill_failed(const struct filling *fill)
@@ -583,7 +583,7 @@ static void fill_word(const struct filling *fill, const char *word)
         return;
     }
     CHECK(fill->op != NULL);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < COUNT(words); i++) {
         if (strcmp(word, words[i].word) == 0) {
             words[i].add(fill);
             return;
@@ -596,7 +596,7 @@ static void fill_in(const struct filling *fill, const char *pattern)
 {
     while (*pattern != '\0') {
         size_t plain = strcspn(pattern, "{");
-        text_add(fill->text, "%.*s", (int)plain, pattern);
+        text_put(fill->text, "%.*s", (int)plain, pattern);
         pattern += plain;
         if (*pattern == '{') {
             char word[16] = "";
@@ -671,10 +671,10 @@ void sql_statement(const struct primitive *primitive, enum call_mode mode, enum 
 void sql_settings(char script[SQL_SETTINGS_SIZE])
 {
     struct text text = text_begin(script, SQL_SETTINGS_SIZE);
-    text_add(&text, "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
+    text_put(&text, "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
                     "SET default_transaction_isolation = 'read committed'; "
                     "SET jit = off; SET client_min_messages = warning; SET assay.skip = '0';");
     for (int v = 0; v < PRIMITIVE_VALUES_MAX; v++) {
-        text_add(&text, " SET assay.v%d = '0';", v);
+        text_put(&text, " SET assay.v%d = '0';", v);
     }
 }

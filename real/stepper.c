@@ -2,9 +2,9 @@
 #include "real/stepper.h"
 
 #include "model/check.h"
+#include "model/text.h"
 #include "real/connection.h"
 #include "real/schema.h"
-#include "real/text.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -45,7 +45,7 @@ struct stepper {
     struct roles roles;
     uint32_t
         waiting; /* sessions that were seen to wait, and that nothing can have released since */
-    struct store_pg_problem problem;
+    struct error error;
 };
 
 static struct session *session_of(const struct stepper *stepper, unsigned connection)
@@ -56,9 +56,9 @@ static struct session *session_of(const struct stepper *stepper, unsigned connec
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bool trouble(struct stepper *stepper, const char *what, const char *message)
+static bool stepper_fail(struct stepper *stepper, const char *what, const char *message)
 {
-    connection_explain(&stepper->problem, what, message);
+    connection_explain(&stepper->error, what, message);
     return false;
 }
 
@@ -81,7 +81,7 @@ static bool open_session(struct stepper *stepper, struct session *session)
         !connection_settle(session->connection, stepper->schema) ||
         !connection_run(session->connection, "SET lock_timeout = 0; SET statement_timeout = 0; "
                                              "SET idle_in_transaction_session_timeout = 0")) {
-        return trouble(stepper, "no connection", PQerrorMessage(session->connection));
+        return stepper_fail(stepper, "no connection", PQerrorMessage(session->connection));
     }
     connection_run(session->connection, "SET deadlock_timeout = '20ms'");
     session->backend = PQbackendPID(session->connection);
@@ -93,12 +93,12 @@ static bool open_watcher(struct stepper *stepper)
 {
     char look[LOOK_TEXT_SIZE];
     struct text text = text_begin(look, sizeof look);
-    text_add(&text, "SELECT pid::bigint FROM pg_catalog.pg_locks WHERE NOT granted AND "
+    text_put(&text, "SELECT pid::bigint FROM pg_catalog.pg_locks WHERE NOT granted AND "
                     "locktype IN ('transactionid', 'tuple', 'advisory', 'spectoken') AND pid IN (");
     for (unsigned i = 0; i < stepper->options.connections; i++) {
-        text_add(&text, "%s%d", i == 0 ? "" : ", ", stepper->sessions[i].backend);
+        text_put(&text, "%s%d", i == 0 ? "" : ", ", stepper->sessions[i].backend);
     }
-    text_add(&text, ")");
+    text_put(&text, ")");
     stepper->watcher = connection_open(stepper->dsn);
     if (PQstatus(stepper->watcher) == CONNECTION_OK &&
         connection_run(stepper->watcher, "SET client_min_messages = warning; SET jit = off; "
@@ -110,7 +110,7 @@ static bool open_watcher(struct stepper *stepper)
             return true;
         }
     }
-    return trouble(stepper, "no connection", PQerrorMessage(stepper->watcher));
+    return stepper_fail(stepper, "no connection", PQerrorMessage(stepper->watcher));
 }
 
 static bool make_roles(struct stepper *stepper)
@@ -122,8 +122,9 @@ static bool make_roles(struct stepper *stepper)
         return true;
     }
     stepper->roles.principals = 0; /* none to drop */
-    return trouble(stepper, "the roles of the principals cannot be made, which takes CREATEROLE",
-                   PQerrorMessage(stepper->watcher));
+    return stepper_fail(stepper,
+                        "the roles of the principals cannot be made, which takes CREATEROLE",
+                        PQerrorMessage(stepper->watcher));
 }
 
 static void drop_roles(struct stepper *stepper)
@@ -145,11 +146,10 @@ static bool open_all(struct stepper *stepper)
     return open_watcher(stepper) && make_roles(stepper);
 }
 
-struct stepper *stepper_open(const struct stepper_options *options,
-                             struct store_pg_problem *problem)
+struct stepper *stepper_open(const struct stepper_options *options, struct error *error)
 {
     CHECK(options->connections >= 1 && options->connections <= STEPPER_CONNECTIONS_MAX);
-    if (!connection_schema_is_sound(options->schema, problem)) {
+    if (!connection_schema_is_sound(options->schema, error)) {
         return NULL;
     }
     struct stepper *stepper = calloc(1, sizeof *stepper);
@@ -162,7 +162,7 @@ struct stepper *stepper_open(const struct stepper_options *options,
     stepper->options.schema = stepper->schema;
     make_programs(stepper);
     if (!open_all(stepper)) {
-        *problem = stepper->problem;
+        *error = stepper->error;
         stepper_close(stepper);
         return NULL;
     }
@@ -197,7 +197,7 @@ void stepper_primitives(struct stepper *stepper, const struct primitive *primiti
 
 const char *stepper_why_not(const struct stepper *stepper)
 {
-    return stepper->problem.text;
+    return stepper->error.text;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -222,8 +222,8 @@ static bool prepare_statement(struct stepper *stepper, struct session *session,
         PQprepare(session->connection, statement->name, sql.text, sql.params, connection_types);
     bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
-    return done || trouble(stepper, "a statement could not be prepared",
-                           PQerrorMessage(session->connection));
+    return done || stepper_fail(stepper, "a statement could not be prepared",
+                                PQerrorMessage(session->connection));
 }
 
 static int statement_count(const struct stepper *stepper, const struct call *call)
@@ -252,8 +252,8 @@ static bool prepare_call(struct stepper *stepper, struct session *session, const
 static bool prepare_all(struct stepper *stepper, struct session *session)
 {
     if (session->stale && !connection_run(session->connection, "DEALLOCATE ALL")) {
-        return trouble(stepper, "statements could not be forgotten",
-                       PQerrorMessage(session->connection));
+        return stepper_fail(stepper, "statements could not be forgotten",
+                            PQerrorMessage(session->connection));
     }
     session->stale = false;
     for (uint8_t i = 0; i < session->bundle.count; i++) {
@@ -264,7 +264,7 @@ static bool prepare_all(struct stepper *stepper, struct session *session)
     return true;
 }
 
-static bool become(struct stepper *stepper, struct session *session, uint8_t principal)
+static bool stepper_become(struct stepper *stepper, struct session *session, uint8_t principal)
 {
     char script[ROLES_NAME_SIZE + 16] = "RESET ROLE";
     if (session->principal == principal) {
@@ -276,8 +276,8 @@ static bool become(struct stepper *stepper, struct session *session, uint8_t pri
     }
     session->principal = principal;
     return connection_run(session->connection, script) ||
-           trouble(stepper, "a principal's role cannot be taken on",
-                   PQerrorMessage(session->connection));
+           stepper_fail(stepper, "a principal's role cannot be taken on",
+                        PQerrorMessage(session->connection));
 }
 
 bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bundle *bundle,
@@ -287,14 +287,15 @@ bool stepper_begin(struct stepper *stepper, unsigned connection, const struct bu
     CHECK(!session->open);
     session->bundle = *bundle;
     session->now = now;
-    if (!become(stepper, session, bundle->principal) || !prepare_all(stepper, session)) { /* S1 */
+    if (!stepper_become(stepper, session, bundle->principal) ||
+        !prepare_all(stepper, session)) { /* S1 */
         return false;
     }
     const char *begin = bundle->isolation == SERIALIZABLE ? "BEGIN ISOLATION LEVEL SERIALIZABLE"
                                                           : "BEGIN ISOLATION LEVEL READ COMMITTED";
     session->open = connection_run(session->connection, begin);
-    return session->open ||
-           trouble(stepper, "no transaction could be begun", PQerrorMessage(session->connection));
+    return session->open || stepper_fail(stepper, "no transaction could be begun",
+                                         PQerrorMessage(session->connection));
 }
 
 int stepper_statements(const struct stepper *stepper, unsigned connection, unsigned call)
@@ -310,8 +311,8 @@ static bool is_under_way(struct stepper *stepper, struct session *session,
     session->statement = statement;
     session->under_way = sent == 1;
     session->answer = (struct stepper_answer){.did_nothing = true};
-    return session->under_way ||
-           trouble(stepper, "a statement could not be sent", PQerrorMessage(session->connection));
+    return session->under_way || stepper_fail(stepper, "a statement could not be sent",
+                                              PQerrorMessage(session->connection));
 }
 
 bool stepper_send(struct stepper *stepper, unsigned connection, unsigned call, int index)
@@ -420,7 +421,7 @@ static bool take_answer(struct stepper *stepper, unsigned connection, uint32_t *
         }
     }
     return (heard && PQstatus(session->connection) == CONNECTION_OK) ||
-           trouble(stepper, "a connection was lost", PQerrorMessage(session->connection));
+           stepper_fail(stepper, "a connection was lost", PQerrorMessage(session->connection));
 }
 
 uint32_t stepper_blocked(const struct stepper *stepper)
@@ -487,7 +488,7 @@ static bool all_wait(const struct stepper *stepper)
 
 /* One look at the waits. It counts only if every session waited: one that works, or was just
  * released, may release others. */
-static bool look(struct stepper *stepper)
+static bool stepper_look(struct stepper *stepper)
 {
     PGresult *result = PQexecPrepared(stepper->watcher, LOOK, 0, NULL, NULL, NULL, 1);
     bool done = PQresultStatus(result) == PGRES_TUPLES_OK;
@@ -502,7 +503,8 @@ static bool look(struct stepper *stepper)
     }
     stepper->waiting = all_wait(stepper) ? stepper->waiting : 0;
     PQclear(result);
-    return done || trouble(stepper, "pg_locks could not be read", PQerrorMessage(stepper->watcher));
+    return done ||
+           stepper_fail(stepper, "pg_locks could not be read", PQerrorMessage(stepper->watcher));
 }
 
 /* A cycle is broken by an error in one of its transactions. A cycle of lock queues is also broken by a
@@ -539,7 +541,7 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
         }
         if (!heard && !known) {
             pause = pause * 2 < PAUSE_NS_MAX ? pause * 2 : PAUSE_NS_MAX;
-            if (!look(stepper)) {
+            if (!stepper_look(stepper)) {
                 return false;
             }
         }
@@ -550,8 +552,9 @@ bool stepper_settle(struct stepper *stepper, bool deadlock, uint32_t *answered)
             before_all_waited = *answered;
         }
         if (now_ns() - since > (deadlock ? DEADLOCK_NS : PATIENCE_NS)) {
-            return trouble(stepper, "timeout",
-                           deadlock ? "the server has found no deadlock"
+            return stepper_fail(stepper, "timeout",
+                                deadlock
+                                    ? "the server has found no deadlock"
                                     : "a statement is neither answered nor waiting for a lock");
         }
     }
@@ -580,7 +583,8 @@ static bool cancel(struct stepper *stepper, uint32_t which)
             return false;
         }
         if (now_ns() - since > PATIENCE_NS) {
-            return trouble(stepper, "a statement went on for 20 s", "although it was cancelled");
+            return stepper_fail(stepper, "a statement went on for 20 s",
+                                "although it was cancelled");
         }
     }
     return true;
@@ -599,8 +603,8 @@ bool stepper_reset(struct stepper *stepper)
     for (unsigned i = 0; i < stepper->options.connections; i++) {
         struct session *session = &stepper->sessions[i];
         if (session->open && !connection_run(session->connection, "ROLLBACK")) {
-            return trouble(stepper, "a transaction could not be ended",
-                           PQerrorMessage(session->connection));
+            return stepper_fail(stepper, "a transaction could not be ended",
+                                PQerrorMessage(session->connection));
         }
         session->open = false;
     }
@@ -612,7 +616,7 @@ bool stepper_reset(struct stepper *stepper)
 bool stepper_run(struct stepper *stepper, const char *script)
 {
     return connection_run(stepper->watcher, script) ||
-           trouble(stepper, "a query failed", PQerrorMessage(stepper->watcher));
+           stepper_fail(stepper, "a query failed", PQerrorMessage(stepper->watcher));
 }
 
 bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *each, void *context)
@@ -625,7 +629,7 @@ bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *e
         connection_each_row(result, each, context);
     }
     PQclear(result);
-    return done || trouble(stepper, "a query failed", PQerrorMessage(stepper->watcher));
+    return done || stepper_fail(stepper, "a query failed", PQerrorMessage(stepper->watcher));
 }
 
 /* ---- connections that are refused ------------------------------------------------------------ */
@@ -650,7 +654,7 @@ static void make_guest(struct guest *guest, const char *role)
 
 /* Fills the connections and tries one more. False: not even the first ones stand. */
 static bool fill_connections(const char *dsn, const struct guest *guest, unsigned limit,
-                             char sqlstate[6], struct store_pg_problem *problem)
+                             char sqlstate[6], struct error *error)
 {
     PGconn *connections[STEPPER_CONNECTIONS_MAX + 1];
     unsigned count = 0;
@@ -662,7 +666,7 @@ static bool fill_connections(const char *dsn, const struct guest *guest, unsigne
     if (!stands) {
         const char *message = PQerrorMessage(connections[count - 1]);
         connection_sqlstate(message, sqlstate);
-        connection_explain(problem, "no connection", message);
+        connection_explain(error, "no connection", message);
     }
     for (unsigned i = 0; i < count; i++) {
         PQfinish(connections[i]);
@@ -671,7 +675,7 @@ static bool fill_connections(const char *dsn, const struct guest *guest, unsigne
 }
 
 bool stepper_connection_refused(const char *dsn, const char *role, unsigned limit, char sqlstate[6],
-                                struct store_pg_problem *problem)
+                                struct error *error)
 {
     CHECK(limit <= STEPPER_CONNECTIONS_MAX);
     struct guest guest;
@@ -682,10 +686,10 @@ bool stepper_connection_refused(const char *dsn, const char *role, unsigned limi
     snprintf(script, sizeof script, "CREATE ROLE %s LOGIN CONNECTION LIMIT %u PASSWORD '%s'",
              guest.role, limit, guest.password);
     bool made = PQstatus(owner) == CONNECTION_OK && connection_run(owner, script);
-    bool filled = made && fill_connections(dsn, &guest, limit, sqlstate, problem);
+    bool filled = made && fill_connections(dsn, &guest, limit, sqlstate, error);
     snprintf(script, sizeof script, "DROP ROLE %s", guest.role);
     if (!made || !connection_run(owner, script)) {
-        connection_explain(problem, made ? "the role could not be dropped" : "no role was made",
+        connection_explain(error, made ? "the role could not be dropped" : "no role was made",
                            PQerrorMessage(owner));
         filled = false;
     }

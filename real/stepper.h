@@ -38,6 +38,7 @@
 #ifndef REAL_STEPPER_H
 #define REAL_STEPPER_H
 
+#include "model/error.h"
 #include "real/store.h"
 
 #define STEPPER_CONNECTIONS_MAX 10
@@ -55,9 +56,8 @@ struct stepper_options {
                              and dropped by stepper_close */
 };
 
-/* NULL: *problem says why. */
-struct stepper *stepper_open(const struct stepper_options *options,
-                             struct store_pg_problem *problem);
+/* NULL: *error says why. */
+struct stepper *stepper_open(const struct stepper_options *options, struct error *error);
 void stepper_close(struct stepper *stepper);
 
 /* Other primitives from now on: what was prepared is forgotten. No transaction is open. */
@@ -134,6 +134,6 @@ bool stepper_rows(struct stepper *stepper, enum row_table table, store_pg_row *e
  * chance. sqlstate: why the last one was refused (53300); empty: it was not.
  * False: the role could not be made, or may not connect at all. */
 bool stepper_connection_refused(const char *dsn, const char *role, unsigned limit, char sqlstate[6],
-                                struct store_pg_problem *problem);
+                                struct error *error);
 
 #endif

@@ -30,7 +30,7 @@ struct store_pg {
     PGconn *connection;             /* NULL: none */
     bool frames[BUNDLE_NAME_COUNT]; /* BEGIN, COMMIT and mark are prepared, with its comment */
     struct connection_program *programs[BUNDLE_NAME_COUNT]; /* by primitive and mode; NULL: none */
-    struct store_pg_problem problem;
+    struct error error;
 
     /* the flight: what was sent and not answered yet */
     struct bundle bundle;
@@ -54,8 +54,7 @@ bool store_pg_is_there(void)
     return true;
 }
 
-bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
-                      struct store_pg_problem *problem)
+bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE], struct error *error)
 {
     PGconn *connection = connection_open(dsn);
     bool stands = PQstatus(connection) == CONNECTION_OK;
@@ -63,7 +62,7 @@ bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
         snprintf(version, STORE_PG_VERSION_SIZE, "%s",
                  PQparameterStatus(connection, "server_version"));
     } else {
-        connection_explain(problem, "cannot connect", PQerrorMessage(connection));
+        connection_explain(error, "cannot connect", PQerrorMessage(connection));
     }
     PQfinish(connection);
     return stands;
@@ -71,43 +70,41 @@ bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-static bool run_alone(const char *dsn, const char *script, const char *what,
-                      struct store_pg_problem *problem)
+static bool run_alone(const char *dsn, const char *script, const char *what, struct error *error)
 {
     PGconn *connection = connection_open(dsn);
     bool done = PQstatus(connection) == CONNECTION_OK &&
                 connection_run(connection, "SET client_min_messages = warning") &&
                 connection_run(connection, script);
     if (!done) {
-        connection_explain(problem, what, PQerrorMessage(connection));
+        connection_explain(error, what, PQerrorMessage(connection));
     }
     PQfinish(connection);
     return done;
 }
 
-bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
-                          struct store_pg_problem *problem)
+bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables, struct error *error)
 {
     char script[SCHEMA_SCRIPT_SIZE];
-    if (!connection_schema_is_sound(schema, problem)) {
+    if (!connection_schema_is_sound(schema, error)) {
         return false;
     }
     schema_create_script(schema, tables, script);
-    return run_alone(dsn, script, "no schema could be made", problem);
+    return run_alone(dsn, script, "no schema could be made", error);
 }
 
-bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem)
+bool store_pg_drop_schema(const char *dsn, const char *schema, struct error *error)
 {
     char script[SCHEMA_SCRIPT_SIZE];
-    if (!connection_schema_is_sound(schema, problem)) {
+    if (!connection_schema_is_sound(schema, error)) {
         return false;
     }
     schema_drop_script(schema, script);
-    return run_alone(dsn, script, "the schema could not be dropped", problem);
+    return run_alone(dsn, script, "the schema could not be dropped", error);
 }
 
 /* One after the other: a limit may be as low as 1. */
-static bool can_log_in(const char *dsn, const struct roles *roles, struct store_pg_problem *problem)
+static bool can_log_in(const char *dsn, const struct roles *roles, struct error *error)
 {
     bool stands = true;
     for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT && stands; p++) {
@@ -115,7 +112,7 @@ static bool can_log_in(const char *dsn, const struct roles *roles, struct store_
             PGconn *connection = connection_open_as(dsn, roles->names[p], roles->password);
             stands = PQstatus(connection) == CONNECTION_OK;
             if (!stands) {
-                connection_explain(problem, "a principal's role cannot log in",
+                connection_explain(error, "a principal's role cannot log in",
                                    PQerrorMessage(connection));
             }
             PQfinish(connection);
@@ -125,32 +122,31 @@ static bool can_log_in(const char *dsn, const struct roles *roles, struct store_
 }
 
 bool store_pg_make_roles(const char *dsn, const char *schema, const struct roles *roles,
-                         struct store_pg_problem *problem)
+                         struct error *error)
 {
     char script[ROLES_SCRIPT_SIZE];
-    struct store_pg_problem ignored;
+    struct error ignored;
     if (roles->principals == 0) {
         return true;
     }
     roles_script(roles, schema, script);
     if (!run_alone(dsn, script,
-                   "the roles of the principals cannot be made, which takes CREATEROLE", problem)) {
+                   "the roles of the principals cannot be made, which takes CREATEROLE", error)) {
         return false;
     }
-    if (!can_log_in(dsn, roles, problem)) {
+    if (!can_log_in(dsn, roles, error)) {
         store_pg_drop_roles(dsn, roles, &ignored);
         return false;
     }
     return true;
 }
 
-bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
-                         struct store_pg_problem *problem)
+bool store_pg_drop_roles(const char *dsn, const struct roles *roles, struct error *error)
 {
     char script[ROLES_SCRIPT_SIZE];
     roles_drop_script(roles, script);
     return roles->principals == 0 ||
-           run_alone(dsn, script, "the roles could not be dropped", problem);
+           run_alone(dsn, script, "the roles could not be dropped", error);
 }
 
 /* Names the connection. */
@@ -191,7 +187,7 @@ static bool connect_store(struct store_pg *store)
         PQenterPipelineMode(store->connection)) {
         return true;
     }
-    connection_explain(&store->problem, "no connection", PQerrorMessage(store->connection));
+    connection_explain(&store->error, "no connection", PQerrorMessage(store->connection));
     return false;
 }
 
@@ -225,10 +221,9 @@ void store_pg_break(struct store_pg *store)
     }
 }
 
-struct store_pg *store_pg_open(const struct store_pg_options *options,
-                               struct store_pg_problem *problem)
+struct store_pg *store_pg_open(const struct store_pg_options *options, struct error *error)
 {
-    if (!connection_schema_is_sound(options->schema, problem)) {
+    if (!connection_schema_is_sound(options->schema, error)) {
         return NULL;
     }
     struct store_pg *store = calloc(1, sizeof *store);
@@ -245,7 +240,7 @@ struct store_pg *store_pg_open(const struct store_pg_options *options,
         store->options.name = store->name;
     }
     if (!options->lazily && !connect_store(store)) {
-        *problem = store->problem;
+        *error = store->error;
         store_pg_close(store);
         return NULL;
     }
@@ -263,7 +258,7 @@ void store_pg_close(struct store_pg *store)
 
 const char *store_pg_why_not(const struct store_pg *store)
 {
-    return store->problem.text;
+    return store->error.text;
 }
 
 int store_pg_backend(const struct store_pg *store)
@@ -487,7 +482,7 @@ static bool reconnect(struct store_pg *store)
     if (connect_store(store)) {
         return true;
     }
-    if (strstr(store->problem.text, " 53300: ") != NULL) {
+    if (strstr(store->error.text, " 53300: ") != NULL) {
         memcpy(store->answer.sqlstate, "53300", 6);
     }
     store_pg_cut(store);
@@ -498,7 +493,7 @@ static bool reconnect(struct store_pg *store)
 static bool is_nested(struct store_pg *store)
 {
     if (store->open) {
-        snprintf(store->problem.text, sizeof store->problem.text,
+        snprintf(store->error.text, sizeof store->error.text,
                  "a transaction is open on this connection; a second BEGIN is an error");
     }
     return store->open;
@@ -617,8 +612,7 @@ static void take_error(struct store_pg *store, size_t at, const PGresult *result
         memcpy(answer->sqlstate, sqlstate, 6);
     }
     store->error_at = at;
-    connection_explain(&store->problem, "the server refused a bundle",
-                       PQresultErrorMessage(result));
+    connection_explain(&store->error, "the server refused a bundle", PQresultErrorMessage(result));
 }
 
 static void take_result(struct store_pg *store, size_t at, const PGresult *result,
@@ -790,8 +784,7 @@ static PGresult *query(struct store_pg *store, const char *text, bool binary)
     PGconn *connection = store->connection;
     if (!PQexitPipelineMode(connection) || (PQtransactionStatus(connection) == PQTRANS_INERROR &&
                                             !connection_run(connection, "ROLLBACK"))) {
-        connection_explain(&store->problem, "the connection is not free",
-                           PQerrorMessage(connection));
+        connection_explain(&store->error, "the connection is not free", PQerrorMessage(connection));
         return NULL;
     }
     PGresult *result = binary ? PQexecParams(connection, text, 0, NULL, NULL, NULL, NULL, 1)
@@ -799,7 +792,7 @@ static PGresult *query(struct store_pg *store, const char *text, bool binary)
     ExecStatusType status = PQresultStatus(result);
     bool done = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!done) {
-        connection_explain(&store->problem, "a query failed", PQerrorMessage(connection));
+        connection_explain(&store->error, "a query failed", PQerrorMessage(connection));
         PQclear(result);
         result = NULL;
     }

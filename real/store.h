@@ -20,15 +20,11 @@
 #define REAL_STORE_H
 
 #include "model/bundle.h"
+#include "model/error.h"
 #include "real/roles.h"
 #include "real/sql.h"
 
 struct store_pg;
-
-/* A failure of the environment: one line that says what is wrong and what would be right. */
-struct store_pg_problem {
-    char text[512];
-};
 
 /* Alters a statement before it is prepared: a planted error in the SQL. */
 typedef void store_pg_editor(void *context, const struct primitive *primitive, enum call_mode mode,
@@ -59,24 +55,21 @@ bool store_pg_is_there(void);
 #define STORE_PG_VERSION_SIZE 64
 
 /* What the server says that it is: "15.18 (Debian 15.18-0+deb12u1)". */
-bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE],
-                      struct store_pg_problem *problem);
+bool store_pg_version(const char *dsn, char version[STORE_PG_VERSION_SIZE], struct error *error);
 
 /* The schema and its tables. Making one that is there already fails and leaves it alone. */
 bool store_pg_make_schema(const char *dsn, const char *schema, uint64_t tables,
-                          struct store_pg_problem *problem);
-bool store_pg_drop_schema(const char *dsn, const char *schema, struct store_pg_problem *problem);
+                          struct error *error);
+bool store_pg_drop_schema(const char *dsn, const char *schema, struct error *error);
 
 /* The roles with their rights in a schema that is made; each of them can log in, or none is left.
  * Without principals there is nothing to do. */
 bool store_pg_make_roles(const char *dsn, const char *schema, const struct roles *roles,
-                         struct store_pg_problem *problem);
-bool store_pg_drop_roles(const char *dsn, const struct roles *roles,
-                         struct store_pg_problem *problem);
+                         struct error *error);
+bool store_pg_drop_roles(const char *dsn, const struct roles *roles, struct error *error);
 
-/* NULL: *problem says why. */
-struct store_pg *store_pg_open(const struct store_pg_options *options,
-                               struct store_pg_problem *problem);
+/* NULL: *error says why. */
+struct store_pg *store_pg_open(const struct store_pg_options *options, struct error *error);
 void store_pg_close(struct store_pg *store);
 
 /* Executes it. False: no outcome describes what happened (store_pg_why_not), and the connection was

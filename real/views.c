@@ -5,8 +5,8 @@
 #include "model/ledger.h"
 #include "model/legacy.h"
 #include "model/table.h"
+#include "model/text.h"
 #include "real/schema.h"
-#include "real/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 static void add_column_name(struct text *text, const char *name)
 {
     for (; *name != '\0'; name++) {
-        text_add(text, "%c", isalnum((unsigned char)*name) ? tolower((unsigned char)*name) : '_');
+        text_put(text, "%c", isalnum((unsigned char)*name) ? tolower((unsigned char)*name) : '_');
     }
 }
 
 /* ", substr(digits, FIRST, COUNT)::bigint AS NAME" */
 static void add_field(struct text *text, const char *column, const char *name, int first, int count)
 {
-    text_add(text, ", substr(lpad(%s::text, 15, '0'), %d, %d)::bigint AS ", column, first, count);
+    text_put(text, ", substr(lpad(%s::text, 15, '0'), %d, %d)::bigint AS ", column, first, count);
     add_column_name(text, name);
 }
 
@@ -45,10 +45,10 @@ static void add_fields(struct text *text, const char *column, enum column_ledger
 static void add_ledgers(struct text *text, const char *schema, enum row_table table, int column)
 {
     const char *ledger = schema_column(table, column), *belongs = schema_column(table, 0);
-    text_add(text, "CREATE VIEW %s.%s_ledgers AS SELECT id, %s, lpad(%s::text, 15, '0') AS digits",
+    text_put(text, "CREATE VIEW %s.%s_ledgers AS SELECT id, %s, lpad(%s::text, 15, '0') AS digits",
              schema, schema_table(table), belongs, ledger);
     add_fields(text, ledger, (enum column_ledger)table_column(table, column)->of);
-    text_add(text, " FROM %s.%s ORDER BY %s, id;\n", schema, schema_table(table), belongs);
+    text_put(text, " FROM %s.%s ORDER BY %s, id;\n", schema, schema_table(table), belongs);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -57,14 +57,14 @@ static void add_ledgers(struct text *text, const char *schema, enum row_table ta
 static void add_names(struct text *text, const char *expression, const char *const *names,
                       uint32_t count)
 {
-    text_add(text, "CASE %s", expression);
+    text_put(text, "CASE %s", expression);
     for (uint32_t i = 0; i < count; i++) {
         if (names[i] != NULL) {
             CHECK(strchr(names[i], '\'') == NULL);
-            text_add(text, " WHEN %" PRIu32 " THEN '%s'", i, names[i]);
+            text_put(text, " WHEN %" PRIu32 " THEN '%s'", i, names[i]);
         }
     }
-    text_add(text, " END");
+    text_put(text, " END");
 }
 
 /* One row a digit of a key that is not 0. */
@@ -74,10 +74,10 @@ static void add_digits(struct text *text, const char *schema, enum row_table tab
     for (int digit = 0; digit <= KEY_PENDING; digit++) {
         names[digit] = key_digit_name((enum key_digit)digit);
     }
-    text_add(text, "CREATE VIEW %s.%s_digits AS SELECT id, position, digit, ", schema,
+    text_put(text, "CREATE VIEW %s.%s_digits AS SELECT id, position, digit, ", schema,
              schema_table(table));
     add_names(text, "digit", names, KEY_PENDING + 1);
-    text_add(text,
+    text_put(text,
              " AS is FROM %s.%s, generate_series(0, %d) AS position, LATERAL (SELECT "
              "substr(lpad(%s::text, 15, '0'), position + 1, 1)::int AS digit) AS one WHERE digit > "
              "0 ORDER BY id, position;\n",
@@ -87,15 +87,15 @@ static void add_digits(struct text *text, const char *schema, enum row_table tab
 /* The rows of a table, with its enums by name in front. */
 static void add_states(struct text *text, const char *schema, enum row_table table)
 {
-    text_add(text, "CREATE VIEW %s.%s_states AS SELECT ", schema, schema_table(table));
+    text_put(text, "CREATE VIEW %s.%s_states AS SELECT ", schema, schema_table(table));
     for (int c = 0; c < schema_columns(table); c++) {
         const struct column *column = table_column(table, c);
         if (column->kind == COLUMN_ENUM) {
             add_names(text, column->name, column->names, column->name_count);
-            text_add(text, " AS %s_is, ", column->name);
+            text_put(text, " AS %s_is, ", column->name);
         }
     }
-    text_add(text, "* FROM %s.%s ORDER BY id;\n", schema, schema_table(table));
+    text_put(text, "* FROM %s.%s ORDER BY id;\n", schema, schema_table(table));
 }
 
 static void add_table(struct text *text, const char *schema, enum row_table table)
@@ -121,27 +121,27 @@ static void add_changes(struct text *text, const char *schema, uint64_t tables)
 {
     static const char *const kinds[] = {
         [ROW_UPDATED] = "updated", [ROW_INSERTED] = "inserted", [ROW_DELETED] = "deleted"};
-    text_add(text, "CREATE VIEW %s.changes AS SELECT seq, xid, backend, ", schema);
-    add_names(text, "kind", kinds, sizeof kinds / sizeof *kinds);
-    text_add(text, " AS was, CASE tab");
+    text_put(text, "CREATE VIEW %s.changes AS SELECT seq, xid, backend, ", schema);
+    add_names(text, "kind", kinds, COUNT(kinds));
+    text_put(text, " AS was, CASE tab");
     for (int t = 0; t < TABLE_COUNT; t++) {
         if (table_in(tables, (enum row_table)t)) {
-            text_add(text, " WHEN %d THEN '%s'", t, schema_table((enum row_table)t));
+            text_put(text, " WHEN %d THEN '%s'", t, schema_table((enum row_table)t));
         }
     }
-    text_add(text, " END AS row_of, c0 AS id, CASE tab");
+    text_put(text, " END AS row_of, c0 AS id, CASE tab");
     for (int t = 0; t < TABLE_COUNT; t++) {
         enum row_table table = (enum row_table)t;
         if (!table_in(tables, table)) {
             continue;
         }
-        text_add(text, " WHEN %d THEN jsonb_build_object(", t);
+        text_put(text, " WHEN %d THEN jsonb_build_object(", t);
         for (int c = 0; c < schema_columns(table); c++) {
-            text_add(text, "%s'%s', c%d", c == 0 ? "" : ", ", schema_column(table, c), c + 1);
+            text_put(text, "%s'%s', c%d", c == 0 ? "" : ", ", schema_column(table, c), c + 1);
         }
-        text_add(text, ")");
+        text_put(text, ")");
     }
-    text_add(text, " END AS became FROM %s.history ORDER BY seq;\n", schema);
+    text_put(text, " END AS became FROM %s.history ORDER BY seq;\n", schema);
 }
 
 void views_script(const char *schema, uint64_t tables, char script[VIEWS_SCRIPT_SIZE])

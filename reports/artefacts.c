@@ -20,7 +20,7 @@ static double seconds_now(void)
 }
 
 /* The first problem is the one that is told. */
-static bool complain(struct artefacts *artefacts, const char *path, const char *what)
+static bool artefacts_complain(struct artefacts *artefacts, const char *path, const char *what)
 {
     if (artefacts->problem[0] == '\0') {
         snprintf(artefacts->problem, sizeof artefacts->problem, "%.200s %.80s", path, what);
@@ -52,11 +52,12 @@ bool artefacts_claim(struct artefacts *artefacts, const char *folder)
     if (errno != EEXIST) {
         char why[80];
         snprintf(why, sizeof why, "cannot be made: %.60s", strerror(errno));
-        return complain(artefacts, artefacts->folder, why);
+        return artefacts_complain(artefacts, artefacts->folder, why);
     }
     return is_empty(artefacts->folder) ||
-           complain(artefacts, artefacts->folder,
-                    "exists and is no empty folder; nothing is written over, choose another one");
+           artefacts_complain(
+               artefacts, artefacts->folder,
+               "exists and is no empty folder; nothing is written over, choose another one");
 }
 
 /* The folders between the folder and the file. */
@@ -94,7 +95,7 @@ static bool put(struct artefacts *artefacts, const char *name, const char *first
         char why[100];
         snprintf(why, sizeof why, "could not be written: %.60s", strerror(errno));
         remove(beside);
-        return complain(artefacts, path, why);
+        return artefacts_complain(artefacts, path, why);
     }
     return true;
 }
@@ -147,7 +148,7 @@ bool artefacts_place_finding(struct artefacts *artefacts, const char *finding)
         return true;
     }
     snprintf(why, sizeof why, "could not be written: %.50s", strerror(errno));
-    return complain(artefacts, path, why);
+    return artefacts_complain(artefacts, path, why);
 }
 
 char *artefacts_read(const char *path, size_t *length)
@@ -204,7 +205,7 @@ static void append(struct artefacts *artefacts, const char *text, size_t length)
         size_t capacity = 2 * (artefacts->length + length);
         char *lines = realloc(artefacts->lines, capacity);
         if (lines == NULL) {
-            complain(artefacts, artefacts->folder, "not enough memory for its lines");
+            artefacts_complain(artefacts, artefacts->folder, "not enough memory for its lines");
             return;
         }
         artefacts->lines = lines;
@@ -214,11 +215,11 @@ static void append(struct artefacts *artefacts, const char *text, size_t length)
     artefacts->length += length;
 }
 
-static void keep(struct artefacts *artefacts, const json_t *line, FILE *echo)
+static void artefacts_keep(struct artefacts *artefacts, const json_t *line, FILE *echo)
 {
     char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(9));
     if (text == NULL) {
-        complain(artefacts, "a line", "could not be made");
+        artefacts_complain(artefacts, "a line", "could not be made");
         return;
     }
     if (echo != NULL) {
@@ -236,13 +237,13 @@ static void keep(struct artefacts *artefacts, const json_t *line, FILE *echo)
 
 void artefacts_line(struct artefacts *artefacts, json_t *line)
 {
-    keep(artefacts, line, artefacts->echo);
+    artefacts_keep(artefacts, line, artefacts->echo);
     json_decref(line);
 }
 
 void artefacts_note(struct artefacts *artefacts, json_t *line)
 {
-    keep(artefacts, line, NULL);
+    artefacts_keep(artefacts, line, NULL);
     json_decref(line);
 }
 

@@ -53,7 +53,7 @@ static void note_status(struct evidence *evidence, int status)
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* A sum that would be too large stays as large as it can be. */
-static uint64_t sum_of(uint64_t one, json_int_t other)
+static uint64_t evidence_sum_of(uint64_t one, json_int_t other)
 {
     uint64_t more = other < 0 ? 0 : (uint64_t)other;
     return one > (uint64_t)INT64_MAX - more ? (uint64_t)INT64_MAX : one + more;
@@ -65,7 +65,7 @@ static void add_counts(json_t *sum, const json_t *more)
     json_t *value;
     json_object_foreach((json_t *)more, key, value)
     {
-        uint64_t all = sum_of(evidence_number(sum, key), json_integer_value(value));
+        uint64_t all = evidence_sum_of(evidence_number(sum, key), json_integer_value(value));
         json_object_set_new(sum, key, json_integer((json_int_t)all));
     }
 }
@@ -80,17 +80,17 @@ static void add_evaluated(struct evidence *evidence, enum evidence_world world,
         enum clause_id clause;
         if (clause_find(id, strlen(id), &clause)) {
             uint64_t *evaluated = &evidence->clauses[clause].evaluated[world];
-            *evaluated = sum_of(*evaluated, json_integer_value(count));
+            *evaluated = evidence_sum_of(*evaluated, json_integer_value(count));
         }
     }
 }
 
 static void add_seen(struct evidence *evidence, enum evidence_world world, const json_t *counts)
 {
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        const json_t *count =
-            json_object_get(counts, oracle_sighting_text((enum oracle_sighting)i));
-        evidence->seen[world][i] = sum_of(evidence->seen[world][i], json_integer_value(count));
+    for (int i = 0; i < COVER_COUNT; i++) {
+        const json_t *count = json_object_get(counts, oracle_cover_text((enum oracle_cover)i));
+        evidence->seen[world][i] =
+            evidence_sum_of(evidence->seen[world][i], json_integer_value(count));
     }
 }
 
@@ -138,7 +138,7 @@ static void add_points(struct evidence *evidence, enum evidence_world world, con
         struct evidence_point *point = point_of(evidence, line_get_protocol(line), phase);
         if (point != NULL) {
             uint64_t *crashes = &point->crashes[world][side][depth - 1];
-            *crashes = sum_of(*crashes, json_integer_value(json_array_get(cell, 3)));
+            *crashes = evidence_sum_of(*crashes, json_integer_value(json_array_get(cell, 3)));
         }
     }
 }
@@ -290,7 +290,7 @@ static void add_regressions(struct evidence *evidence, const json_t *line)
 static bool is_idle(const struct evidence *evidence, const json_t *line, int status)
 {
     static const char *const others[] = {"bench", "coverage", "merge"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         if (evidence_is(line, "verb", others[i])) {
             return false;
         }
@@ -355,7 +355,7 @@ static void add_line(struct evidence *evidence, json_t *line)
         evidence->ran = true;
         evidence->any_ran = true;
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         if (line_is(line, kinds[i].type) && (kinds[i].planted || !evidence_is_planted(line))) {
             kinds[i].add(evidence, line);
         }
@@ -392,7 +392,7 @@ static json_t *read_line(struct line_reader *reader, const char *text, size_t si
 }
 
 bool evidence_add(struct evidence *evidence, const char *text, size_t length, const char *origin,
-                  struct evidence_fault *fault)
+                  struct error *error)
 {
     struct line_reader reader = {.open = false};
     char verb[32] = "", why[180];
@@ -402,7 +402,7 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
         size_t size = (size_t)((stop == NULL ? end : stop) - at);
         json_t *line = read_line(&reader, at, size, why, sizeof why);
         if (line == NULL) {
-            snprintf(fault->text, sizeof fault->text, "%.200s, line %d: %s", origin, number, why);
+            snprintf(error->text, sizeof error->text, "%.200s, line %d: %s", origin, number, why);
             return false;
         }
         if (line_is(line, LINE_BEGIN)) {
@@ -414,21 +414,20 @@ bool evidence_add(struct evidence *evidence, const char *text, size_t length, co
         at += size + 1;
     }
     if (length == 0) {
-        snprintf(fault->text, sizeof fault->text,
+        snprintf(error->text, sizeof error->text,
                  "%.200s, line 1: it is empty; results start with a line of type \"begin\"",
                  origin);
     }
     return length > 0;
 }
 
-/* A path is put to the test by being taken; some are known by their sightings alone. */
+/* A path is put to the test by being taken; some are known by their cover points alone. */
 static void count_paths(struct evidence *evidence)
 {
     uint64_t seen[EVIDENCE_WORLDS][CLAUSE_COUNT] = {{0}};
-    for (int i = 0; i < SIGHT_COUNT; i++) {
+    for (int i = 0; i < COVER_COUNT; i++) {
         for (int world = 0; world < EVIDENCE_WORLDS; world++) {
-            seen[world][oracle_sighting_clause((enum oracle_sighting)i)] +=
-                evidence->seen[world][i];
+            seen[world][oracle_cover_clause((enum oracle_cover)i)] += evidence->seen[world][i];
         }
     }
     for (int c = 0; c < CLAUSE_COUNT; c++) {
@@ -476,7 +475,7 @@ bool evidence_is_of_one_build(const struct evidence *evidence)
 {
     static const enum line_key keys[] = {LINE_KEY_binary_hash, LINE_KEY_commit,
                                          LINE_KEY_clauses_hash, LINE_KEY_errata_hash};
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+    for (size_t k = 0; k < COUNT(keys); k++) {
         const char *first = "";
         size_t i;
         json_t *line;

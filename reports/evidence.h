@@ -24,6 +24,7 @@
 #define REPORTS_EVIDENCE_H
 
 #include "model/clause.h"
+#include "model/error.h"
 #include "model/oracle/oracle.h"
 #include "reports/line.h"
 
@@ -72,7 +73,7 @@ struct evidence {
     bool measured[EVIDENCE_WORLDS];
     json_t *protocols; /* whose runs were watched, in either world: the set of their names */
     struct evidence_clause clauses[CLAUSE_COUNT];
-    uint64_t seen[EVIDENCE_WORLDS][SIGHT_COUNT];
+    uint64_t seen[EVIDENCE_WORLDS][COVER_COUNT];
     json_t *fired[EVIDENCE_WORLDS]; /* by kind of fault */
     struct evidence_point points[EVIDENCE_POINTS_MAX];
     size_t point_count;
@@ -82,15 +83,10 @@ struct evidence {
     json_t *suites;    /* of unit tests, by name: whether they passed */
 };
 
-/* Why lines are no evidence, in one line. */
-struct evidence_fault {
-    char text[400];
-};
-
 /* Adds lines. `origin` names them in messages. */
 void evidence_begin(struct evidence *evidence);
 bool evidence_add(struct evidence *evidence, const char *text, size_t length, const char *origin,
-                  struct evidence_fault *fault);
+                  struct error *error);
 /* All are added: what depends on all of them. */
 void evidence_end(struct evidence *evidence);
 void evidence_free(struct evidence *evidence);

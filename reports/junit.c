@@ -333,7 +333,7 @@ static void add_session(struct cases *cases, const struct session *session)
     for (size_t i = session->first; i < session->end; i++) {
         const json_t *line = json_array_get(session->lines, i);
         ended = ended || line_is(line, LINE_END);
-        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        for (size_t k = 0; k < COUNT(kinds); k++) {
             if (line_is(line, kinds[k].type)) {
                 kinds[k].add(cases, session, line);
             }

@@ -23,7 +23,7 @@ static const struct {
     {3, "a run was not deterministic, so that nothing can be said"},
     {70, "a bug in Assay, so that nothing can be said"},
 };
-#define STATUS_COUNT ((int)(sizeof statuses / sizeof statuses[0]))
+#define STATUS_COUNT ((int)COUNT(statuses))
 
 int line_status_rank(json_int_t status)
 {
@@ -282,7 +282,7 @@ json_t *line_add_all(json_t *line, const struct line_member *members)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static bool refuse(char *why, size_t size, const char *text)
+static bool line_refuse(char *why, size_t size, const char *text)
 {
     snprintf(why, size, "%s", text);
     return false;
@@ -291,7 +291,8 @@ static bool refuse(char *why, size_t size, const char *text)
 static bool begin_is_sound(struct line_reader *reader, const json_t *line, char *why, size_t size)
 {
     reader->open = true;
-    return line_get_verb(line)[0] != '\0' || refuse(why, size, "\"begin\" does not name its verb");
+    return line_get_verb(line)[0] != '\0' ||
+           line_refuse(why, size, "\"begin\" does not name its verb");
 }
 
 static bool end_is_sound(struct line_reader *reader, const json_t *line, char *why, size_t size)
@@ -314,7 +315,7 @@ static bool finding_is_sound(struct line_reader *reader, const json_t *line, cha
     (void)reader;
     return line_text_is(kind, "new") || line_text_is(kind, "known") ||
            line_text_is(kind, "expected") ||
-           refuse(why, size, "a finding's \"kind\" is new, known or expected");
+           line_refuse(why, size, "a finding's \"kind\" is new, known or expected");
 }
 
 static const struct {
@@ -323,7 +324,7 @@ static const struct {
 } checks[] = {
     {LINE_BEGIN, begin_is_sound}, {LINE_END, end_is_sound}, {LINE_FINDING, finding_is_sound}};
 
-static bool is_known(const char *type)
+static bool line_is_known(const char *type)
 {
     int t = 0;
     while (t < LINE_TYPE_COUNT && strcmp(types[t].type, type) != 0) {
@@ -357,20 +358,21 @@ bool line_check(struct line_reader *reader, const json_t *line, char *why, size_
     const char *type = type_of(line), *name;
     json_t *value;
     if (type[0] == '\0') {
-        return refuse(why, size, "it has no \"type\", such as \"begin\""); /* LI1 */
+        return line_refuse(why, size, "it has no \"type\", such as \"begin\""); /* LI1 */
     }
     if (!reader->open && !line_is(line, LINE_BEGIN)) {
-        return refuse(why, size, /* LI2 */
-                      "no session is open; one starts with a line of type \"begin\"");
+        return line_refuse(why, size, /* LI2 */
+                           "no session is open; one starts with a line of type \"begin\"");
     }
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    for (size_t i = 0; i < COUNT(checks); i++) {
         if (line_is(line, checks[i].type) && !checks[i].is_sound(reader, line, why, size)) {
             return false;
         }
     }
     json_object_foreach((json_t *)line, name, value)
     {
-        if (is_known(type) && !json_is_null(value) && !is_sound(type, name, value, why, size)) {
+        if (line_is_known(type) && !json_is_null(value) &&
+            !is_sound(type, name, value, why, size)) {
             return false; /* LI4, LI6 */
         }
     }
@@ -396,7 +398,7 @@ static const struct {
 
 bool line_shows_a_run(const json_t *line)
 {
-    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
+    for (size_t i = 0; i < COUNT(shows); i++) {
         if (line_is(line, shows[i].type)) {
             return shows[i].count == LINE_KEY_COUNT || line_read_count(line, shows[i].count) > 0;
         }

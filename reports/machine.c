@@ -13,7 +13,7 @@ static const char *const kind_names[KINDS] = {"move", "refused", "same"};
 /* A cell that some run can show. */
 struct cell {
     int row, column;
-    enum oracle_sighting sight;
+    enum oracle_cover sight;
     enum kind kind;
 };
 
@@ -34,7 +34,7 @@ static const char *seq_state(int index)
 
 #define SEEN(from, to, which)                                                                      \
     {                                                                                              \
-        from, to, SIGHT_SEQ_MOVE_##which, KIND_MOVE                                                \
+        from, to, COVER_SEQ_MOVE_##which, KIND_MOVE                                                \
     }
 
 /* The moves of the contract, the pairs that halt Stage1, and the one that changes nothing. */
@@ -50,8 +50,8 @@ static const struct cell seq_cells[] = {SEEN(0, 1, 1),
                                         SEEN(5, 7, 10),
                                         SEEN(6, 7, 11),
                                         SEEN(5, 1, 12),
-                                        {7, 7, SIGHT_SEQ_COMMIT_AGAIN, KIND_SAME},
-#define PAIR(from, to) {from, to, SIGHT_SEQ_ILLEGAL_##from##to, KIND_REFUSED},
+                                        {7, 7, COVER_SEQ_COMMIT_AGAIN, KIND_SAME},
+#define PAIR(from, to) {from, to, COVER_SEQ_ILLEGAL_##from##to, KIND_REFUSED},
                                         ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
 #undef PAIR
 };
@@ -59,53 +59,53 @@ static const struct cell seq_cells[] = {SEEN(0, 1, 1),
 /* Where a message's leg stood, and what came of the message there. Which resume point of Leg2 a
  * message had that was claimed again after its end is not told apart: it is finished. */
 static const struct cell activity_cells[] = {
-    {0, 0, SIGHT_LEG1_ENTRY_APART, KIND_MOVE},
-    {1, 2, SIGHT_REPLAY_LEG1_BEFORE_ACK, KIND_MOVE},
-    {1, 3, SIGHT_REPLAY_LEG1_AFTER_ACK, KIND_MOVE},
-    {1, 4, SIGHT_LEG1_STALE, KIND_MOVE},
-    {2, 1, SIGHT_RESUME_NOTHING, KIND_MOVE},
-    {3, 1, SIGHT_RESUME_WORK, KIND_MOVE},
-    {4, 1, SIGHT_RESUME_SPAWNED, KIND_MOVE},
-    {5, 1, SIGHT_RESUME_CLOSED, KIND_MOVE},
-    {5, 5, SIGHT_STEP3_AFTER_RESUME, KIND_MOVE},
-    {6, 1, SIGHT_RESUME_DONE, KIND_MOVE},
-    {7, 2, SIGHT_REPLAY_LEG2_BEFORE_ACK, KIND_MOVE},
-    {7, 3, SIGHT_REPLAY_LEG2_AFTER_ACK, KIND_MOVE},
+    {0, 0, COVER_LEG1_ENTRY_APART, KIND_MOVE},
+    {1, 2, COVER_REPLAY_LEG1_BEFORE_ACK, KIND_MOVE},
+    {1, 3, COVER_REPLAY_LEG1_AFTER_ACK, KIND_MOVE},
+    {1, 4, COVER_LEG1_STALE, KIND_MOVE},
+    {2, 1, COVER_RESUME_NOTHING, KIND_MOVE},
+    {3, 1, COVER_RESUME_WORK, KIND_MOVE},
+    {4, 1, COVER_RESUME_SPAWNED, KIND_MOVE},
+    {5, 1, COVER_RESUME_CLOSED, KIND_MOVE},
+    {5, 5, COVER_STEP3_AFTER_RESUME, KIND_MOVE},
+    {6, 1, COVER_RESUME_DONE, KIND_MOVE},
+    {7, 2, COVER_REPLAY_LEG2_BEFORE_ACK, KIND_MOVE},
+    {7, 3, COVER_REPLAY_LEG2_AFTER_ACK, KIND_MOVE},
 };
 
 static const struct cell threshold_cells[] = {
-    {0, 0, SIGHT_THRESHOLD_0, KIND_MOVE},
-    {1, 0, SIGHT_THRESHOLD_1, KIND_MOVE},
-    {2, 0, SIGHT_THRESHOLD_12, KIND_MOVE},
+    {0, 0, COVER_THRESHOLD_0, KIND_MOVE},
+    {1, 0, COVER_THRESHOLD_1, KIND_MOVE},
+    {2, 0, COVER_THRESHOLD_12, KIND_MOVE},
 };
 
 static const struct cell legacy_cells[] = {
-    {0, 0, SIGHT_LEGACY_RAN_AGAIN, KIND_MOVE},
-    {1, 0, SIGHT_LEGACY_HAD_ENDED, KIND_MOVE},
-    {2, 1, SIGHT_LEGACY_PENDING, KIND_MOVE},
-    {3, 1, SIGHT_LEGACY_TURNED_AWAY, KIND_MOVE},
+    {0, 0, COVER_LEGACY_RAN_AGAIN, KIND_MOVE},
+    {1, 0, COVER_LEGACY_HAD_ENDED, KIND_MOVE},
+    {2, 1, COVER_LEGACY_PENDING, KIND_MOVE},
+    {3, 1, COVER_LEGACY_TURNED_AWAY, KIND_MOVE},
 };
 
 #define STATUS_TEXT(id, name) name,
 
 static const struct cell status_cells[] = {
-#define MOVE(from, to) {STATUS_##from, STATUS_##to, SIGHT_STATUS_##from##_##to, KIND_MOVE},
+#define MOVE(from, to) {STATUS_##from, STATUS_##to, COVER_STATUS_##from##_##to, KIND_MOVE},
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
 };
 
 /* From 9 down to 3, as the digits themselves. */
 static const struct cell key_cells[] = {
-    {0, 1, SIGHT_KEY_STARTED, KIND_MOVE},   {1, 2, SIGHT_KEY_ERRORED, KIND_MOVE},
-    {1, 3, SIGHT_KEY_COMPLETED, KIND_MOVE}, {3, 4, SIGHT_KEY_PAUSED, KIND_MOVE},
-    {1, 4, SIGHT_KEY_HELD, KIND_MOVE},      {4, 5, SIGHT_KEY_RELEASED, KIND_MOVE},
-    {0, 6, SIGHT_KEY_SKIPPED, KIND_MOVE},
+    {0, 1, COVER_KEY_STARTED, KIND_MOVE},   {1, 2, COVER_KEY_ERRORED, KIND_MOVE},
+    {1, 3, COVER_KEY_COMPLETED, KIND_MOVE}, {3, 4, COVER_KEY_PAUSED, KIND_MOVE},
+    {1, 4, COVER_KEY_HELD, KIND_MOVE},      {4, 5, COVER_KEY_RELEASED, KIND_MOVE},
+    {0, 6, COVER_KEY_SKIPPED, KIND_MOVE},
 };
 
 #define KEY_DIGITS                                                                                 \
     "9 pending", "8 started", "7 errored", "6 completed", "5 paused", "4 released", "3 skipped"
 
-#define CELLS(array) .cells = (array), .cell_count = sizeof(array) / sizeof(*(array))
+#define CELLS(array) .cells = (array), .cell_count = COUNT(array)
 
 static const struct machine machines[] = {
     {.name = "seq: from state (row) to state (column)",
@@ -240,7 +240,7 @@ static json_t *words(const struct machine *machine)
 json_t *machine_all(const struct evidence *evidence)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+    for (size_t i = 0; i < COUNT(machines); i++) {
         const struct machine *machine = &machines[i];
         json_array_append_new(
             list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name", machine->name, "corner",

@@ -1,4 +1,4 @@
-/* State machines as tables: which move leads from which state to which, and by which sighting of
+/* State machines as tables: which move leads from which state to which, and by which cover point of
  * the oracles it is known that it was taken. */
 #ifndef REPORTS_MACHINE_H
 #define REPORTS_MACHINE_H

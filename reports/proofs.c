@@ -13,7 +13,7 @@ static const struct proof proofs[] = {
 
 size_t proofs_count(void)
 {
-    return sizeof proofs / sizeof proofs[0];
+    return COUNT(proofs);
 }
 
 const struct proof *proofs_get(size_t index)

@@ -197,11 +197,11 @@ static void read_flow(struct reading *reading, const struct key_flow *flow)
 }
 
 static bool read_key(struct reading *reading, const char *text, size_t length,
-                     struct text_fault *fault)
+                     struct text_error *error)
 {
     struct key_flow flows[READING_FLOWS_MAX];
     int count = 0;
-    if (!key_text_parse(text, length, flows, READING_FLOWS_MAX, &count, fault)) {
+    if (!key_text_parse(text, length, flows, READING_FLOWS_MAX, &count, error)) {
         return false;
     }
     for (int i = 0; i < count; i++) {
@@ -211,15 +211,15 @@ static bool read_key(struct reading *reading, const char *text, size_t length,
 }
 
 bool reading_make(const char *text, size_t length, enum reading_kind kind, struct reading *reading,
-                  struct text_fault *fault)
+                  struct text_error *error)
 {
     int64_t value = 0;
     reading->kind = kind;
     reading->part_count = 0;
     if (kind == READING_KEY) {
-        return read_key(reading, text, length, fault);
+        return read_key(reading, text, length, error);
     }
-    if (!digits_parse(text, length, &value, fault)) {
+    if (!digits_parse(text, length, &value, error)) {
         return false;
     }
     if (kind == READING_LEGACY) {
@@ -309,7 +309,7 @@ static json_t *part_as_json(const struct reading_part *part)
     return object;
 }
 
-static void write_json(FILE *out, const char *text, const struct reading *reading)
+static void reading_write_json(FILE *out, const char *text, const struct reading *reading)
 {
     json_t *parts = json_array();
     for (int i = 0; i < reading->part_count; i++) {
@@ -324,7 +324,7 @@ void reading_write(FILE *out, enum format_kind format, const char *text,
                    const struct reading *reading)
 {
     if (format == FORMAT_JSON) {
-        write_json(out, text, reading);
+        reading_write_json(out, text, reading);
     } else {
         write_text(out, format, text, reading);
     }

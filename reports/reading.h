@@ -7,7 +7,7 @@
 #ifndef REPORTS_READING_H
 #define REPORTS_READING_H
 
-#include "model/text.h"
+#include "model/text_error.h"
 #include "reports/format.h"
 
 #include <stdbool.h>
@@ -47,10 +47,10 @@ struct reading {
 const char *reading_kind_name(enum reading_kind kind);
 const char *reading_kind_title(enum reading_kind kind);
 
-/* Reads a text of this kind. False if it is not even the text of one: *fault says why and where. A
+/* Reads a text of this kind. False if it is not even the text of one: *error says why and where. A
  * text of 15 digits that the protocol cannot have written is read, with its defect. */
 bool reading_make(const char *text, size_t length, enum reading_kind kind, struct reading *reading,
-                  struct text_fault *fault);
+                  struct text_error *error);
 
 /* The first defect of its parts, or NULL. */
 const char *reading_defect(const struct reading *reading);

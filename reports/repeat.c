@@ -44,7 +44,7 @@ static void add_line(json_t *command, const json_t *line)
     }
 }
 
-static json_t *begin(const json_t *line)
+static json_t *repeat_begin(const json_t *line)
 {
     return json_pack("{s:o, s:o, s:n, s:n, s:n, s:o, s:n}", "command",
                      line_copy(line, LINE_KEY_command), "base_seed",
@@ -60,7 +60,7 @@ json_t *repeat_commands(const struct evidence *evidence)
     json_array_foreach(evidence->lines, i, line)
     {
         if (line_is(line, LINE_BEGIN)) {
-            command = begin(line);
+            command = repeat_begin(line);
             json_array_append_new(list, command);
         } else if (command != NULL) {
             add_line(command, line);

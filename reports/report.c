@@ -37,7 +37,7 @@ static json_t *provenance(const struct evidence *evidence)
         LINE_KEY_system, LINE_KEY_command,      LINE_KEY_versions,    LINE_KEY_base_seed,
         LINE_KEY_jobs};
     json_t *object = json_object();
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < COUNT(keys); i++) {
         json_object_set_new(object, line_key_text(keys[i]), line_copy(evidence->begin, keys[i]));
     }
     json_object_set_new(object, "seeds", number(seeds_count(evidence->lines).all));
@@ -288,7 +288,7 @@ static json_t *points(const struct evidence *evidence)
 
 /* ---- what it is worth ------------------------------------------------------------------------ */
 
-static const char *fate_of(const json_t *line)
+static const char *report_fate_of(const json_t *line)
 {
     return line_text_is(line_get_fate(line), "found")        ? "found"
            : line_text_is(line_get_fate(line), "equivalent") ? "equivalent"
@@ -308,15 +308,15 @@ static json_t *kills(const struct evidence *evidence)
             json_t *why = line_read_json(line, LINE_KEY_why);
             json_array_append_new(
                 list,
-                json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
-                          line_get_name(line), "clause", line_copy(line, LINE_KEY_clause), "oracle",
-                          line_copy(line, LINE_KEY_oracle), "scenario",
-                          line_copy(line, LINE_KEY_scenario), "tries",
-                          line_copy(line, LINE_KEY_base_seeds), "found",
-                          line_copy(line, LINE_KEY_found), "median",
-                          line_copy(line, LINE_KEY_schedules_median), "most",
-                          line_copy(line, LINE_KEY_schedules_max), "status", fate_of(line), "why",
-                          why == NULL ? line_copy(line, LINE_KEY_equivalent) : json_incref(why)));
+                json_pack(
+                    "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "sabotage",
+                    line_get_name(line), "clause", line_copy(line, LINE_KEY_clause), "oracle",
+                    line_copy(line, LINE_KEY_oracle), "scenario",
+                    line_copy(line, LINE_KEY_scenario), "tries",
+                    line_copy(line, LINE_KEY_base_seeds), "found", line_copy(line, LINE_KEY_found),
+                    "median", line_copy(line, LINE_KEY_schedules_median), "most",
+                    line_copy(line, LINE_KEY_schedules_max), "status", report_fate_of(line), "why",
+                    why == NULL ? line_copy(line, LINE_KEY_equivalent) : json_incref(why)));
         }
     }
     return list;
@@ -421,7 +421,7 @@ static json_t *throughput(const struct evidence *evidence)
     json_array_foreach(evidence->lines, i, line)
     {
         bool counts = line_is(line, LINE_SUMMARY) || line_is(line, LINE_EXPLORE);
-        for (size_t r = 0; counts && r < sizeof rates / sizeof rates[0]; r++) {
+        for (size_t r = 0; counts && r < COUNT(rates); r++) {
             add_rate(list, line, rates[r].key, rates[r].unit);
         }
         if (line_is(line, LINE_BAR) || line_is(line, LINE_FIGURE)) {
@@ -584,15 +584,15 @@ bool report_put(struct artefacts *artefacts, const struct evidence *evidence, js
 bool report_derive(struct artefacts *artefacts)
 {
     struct evidence evidence;
-    struct evidence_fault fault = {""};
+    struct error error = {""};
     json_t *report = NULL;
     evidence_begin(&evidence);
     bool made =
-        evidence_add(&evidence, artefacts->lines, artefacts->length, "results.jsonl", &fault);
+        evidence_add(&evidence, artefacts->lines, artefacts->length, "results.jsonl", &error);
     evidence_end(&evidence);
     made = made && report_put(artefacts, &evidence, &report);
     if (!made && artefacts->problem[0] == '\0') {
-        snprintf(artefacts->problem, sizeof artefacts->problem, "%s", fault.text);
+        snprintf(artefacts->problem, sizeof artefacts->problem, "%.399s", error.text);
     }
     json_decref(report);
     evidence_free(&evidence);

@@ -13,7 +13,7 @@ struct kind {
 static const struct kind shrunk = {"shrunk", "shrunk.json"}, full = {"full", "schedule.json"},
                          passing = {"passing", "finding.json"};
 
-static json_t *load(const char *folder, const char *name)
+static json_t *schedules_load(const char *folder, const char *name)
 {
     char path[ARTEFACTS_PATH_SIZE];
     size_t length = 0;
@@ -40,13 +40,13 @@ static void name_files(json_t *left_out, const char *name)
 }
 
 /* The finding without any schedule yet, and what is known of those that were never drawn. */
-static void begin(json_t *finding, const json_t *drawn)
+static void schedules_begin(json_t *finding, const json_t *drawn)
 {
     static const char *const keys[] = {"sentence", "parts_at", "left_out"};
     if (drawn == NULL) {
         return;
     }
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < COUNT(keys); i++) {
         json_t *value = json_object_get(drawn, keys[i]);
         if (value != NULL) {
             json_object_set(finding, keys[i], value);
@@ -65,7 +65,7 @@ static size_t size_of(const json_t *schedule)
     return json_dumpb(schedule, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) + 32;
 }
 
-static void leave_out(json_t *finding, const struct kind *kind, const json_t *schedule)
+static void schedules_leave_out(json_t *finding, const struct kind *kind, const json_t *schedule)
 {
     json_t *steps = json_object_get(schedule, "steps");
     json_t *entry = json_pack(
@@ -87,7 +87,7 @@ static void add(json_t *finding, const json_t *drawn, const struct kind *kind, s
     }
     size_t size = size_of(schedule);
     if (size > *room) {
-        leave_out(finding, kind, schedule);
+        schedules_leave_out(finding, kind, schedule);
         return;
     }
     *room -= size;
@@ -107,8 +107,8 @@ void schedules_add(json_t *findings, const char *folder, size_t room)
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *finding = json_array_get(findings, i);
-        json_t *drawn = load(folder, evidence_text(finding, "name"));
-        begin(finding, drawn);
+        json_t *drawn = schedules_load(folder, evidence_text(finding, "name"));
+        schedules_begin(finding, drawn);
         json_array_append_new(all, drawn == NULL ? json_null() : drawn);
         add(finding, drawn, first_of(drawn), &room);
     }

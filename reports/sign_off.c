@@ -73,20 +73,20 @@ static const struct proof *count_tests(struct sign_off_row *row, const struct ev
     return failed;
 }
 
-/* A path by which the clause is known and that no run took; SIGHT_COUNT: none. *any: it has some.
+/* A path by which the clause is known and that no run took; COVER_COUNT: none. *any: it has some.
  */
 static int unseen(const struct evidence *evidence, enum clause_id clause, bool *any)
 {
     *any = false;
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        if (oracle_sighting_clause((enum oracle_sighting)i) == clause) {
+    for (int i = 0; i < COVER_COUNT; i++) {
+        if (oracle_cover_clause((enum oracle_cover)i) == clause) {
             *any = true;
             if (evidence->seen[EVIDENCE_SIM][i] + evidence->seen[EVIDENCE_REAL][i] == 0) {
                 return i;
             }
         }
     }
-    return SIGHT_COUNT;
+    return COVER_COUNT;
 }
 
 static uint64_t evaluated(const struct evidence_clause *of)
@@ -115,9 +115,9 @@ static void judge_path(struct sign_off_row *row, const struct evidence *evidence
     if (of->weakness) {
         set_row(row, of->expected > 0 ? SIGN_OFF_PASS : SIGN_OFF_NOT_SHOWN, "%s",
                 of->expected > 0 ? "found where it is to be found" : "no run found it");
-    } else if (missing < SIGHT_COUNT) {
+    } else if (missing < COVER_COUNT) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "not seen: %s",
-                oracle_sighting_text((enum oracle_sighting)missing));
+                oracle_cover_text((enum oracle_cover)missing));
     } else if (!any && evaluated(of) == 0) {
         set_row(row, SIGN_OFF_NOT_SHOWN, "no run took it");
     } else {
@@ -304,7 +304,7 @@ void sign_off_make(struct sign_off *page, const struct evidence *evidence)
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* The cells of a Markdown table may not hold a bar. */
-static void write_cell(FILE *out, const char *text)
+static void sign_off_write_cell(FILE *out, const char *text)
 {
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '|') {
@@ -359,7 +359,7 @@ static void write_clause_row(FILE *out, const struct sign_off *page, enum clause
     const struct evidence_clause *of = &page->evidence->clauses[id];
     const struct sign_off_row *row = &page->clauses[id];
     fprintf(out, "| %s | %s | ", clause->id, clause->section);
-    write_cell(out, clause->promise);
+    sign_off_write_cell(out, clause->promise);
     fputs(" | ", out);
     write_tests(out, row);
     fprintf(out, " | %" PRIu64 " | %" PRIu64 " | %s%s | ", of->evaluated[EVIDENCE_SIM],
@@ -394,11 +394,11 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
         const struct erratum *erratum = clause_erratum(i);
         const struct sign_off_row *row = &page->errata[i];
         fprintf(out, "| %s | ", erratum->id);
-        write_cell(out, erratum->text);
+        sign_off_write_cell(out, erratum->text);
         fputs(" | ", out);
-        write_cell(out, literally(erratum));
+        sign_off_write_cell(out, literally(erratum));
         fputs(" | ", out);
-        write_cell(out, erratum->decided);
+        sign_off_write_cell(out, erratum->decided);
         fputs(" | ", out);
         write_tests(out, row);
         fprintf(out, " | **%s** %s | |\n", verdict_names[row->verdict], row->why);
@@ -462,7 +462,7 @@ static void write_text_erratum(FILE *out, enum format_kind format, const struct 
     fprintf(out, "%-8s ", erratum->id);
     write_verdict(out, format, &page->errata[index]);
     fprintf(out, " %5zu tests; %s\n", page->errata[index].tests, page->errata[index].why);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < COUNT(parts); i++) {
         fprintf(out, "%*s", TEXT_INDENT, "");
         write_part(out, parts[i].what, parts[i].text);
     }
@@ -555,7 +555,7 @@ static json_t *erratum_json(const struct sign_off *page, size_t index)
                      line_verdict(verdict_names[row->verdict]), line_why(row->why));
 }
 
-static void write_json(FILE *out, const struct sign_off *page)
+static void sign_off_write_json(FILE *out, const struct sign_off *page)
 {
     for (size_t i = 0; i < STEPS_COUNT; i++) {
         json_line_write(out, step_json(page, i));
@@ -579,7 +579,7 @@ void sign_off_write(FILE *out, enum format_kind format, const struct sign_off *p
     if (format == FORMAT_MARKDOWN) {
         write_markdown(out, page);
     } else if (format == FORMAT_JSON) {
-        write_json(out, page);
+        sign_off_write_json(out, page);
     } else {
         write_text(out, format, page);
     }

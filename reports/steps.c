@@ -12,7 +12,7 @@
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The first line that is as it should be; NULL: there is none. */
-static const json_t *find(const struct evidence *evidence, bool (*fits)(const json_t *line))
+static const json_t *steps_find(const struct evidence *evidence, bool (*fits)(const json_t *line))
 {
     size_t i;
     json_t *line;
@@ -98,7 +98,7 @@ static bool is_every_proof(const json_t *line)
 
 static bool judge_proofs(const struct evidence *evidence, char *why, size_t size)
 {
-    const json_t *all = find(evidence, is_every_proof);
+    const json_t *all = steps_find(evidence, is_every_proof);
     if (all == NULL) {
         snprintf(why, size, "no run had every mutant, and each noticed by its tests");
         return false;
@@ -118,7 +118,7 @@ static bool is_whole_campaign(const json_t *line)
 
 static bool judge_campaign(const struct evidence *evidence, char *why, size_t size)
 {
-    bool there = find(evidence, is_whole_campaign) != NULL;
+    bool there = steps_find(evidence, is_whole_campaign) != NULL;
     snprintf(why, size, "%s",
              there ? "every built-in scenario"
                    : "no campaign had every built-in scenario and all of its gates met");
@@ -171,7 +171,7 @@ static bool is_whole_hunt(const json_t *line)
 
 static bool judge_sabotage(const struct evidence *evidence, char *why, size_t size)
 {
-    const json_t *hunt = find(evidence, is_whole_hunt);
+    const json_t *hunt = steps_find(evidence, is_whole_hunt);
     if (hunt == NULL) {
         snprintf(why, size, "no hunt had every planted bug and every promise on");
         return false;
@@ -196,8 +196,8 @@ static bool are_errors(const json_t *line)
 
 static bool judge_conform(const struct evidence *evidence, char *why, size_t size)
 {
-    const json_t *compared = find(evidence, is_comparison);
-    bool errors = find(evidence, are_errors) != NULL;
+    const json_t *compared = steps_find(evidence, is_comparison);
+    bool errors = steps_find(evidence, are_errors) != NULL;
     if (compared == NULL || !errors) {
         snprintf(why, size, "%s",
                  compared == NULL ? "no scripts were compared" : "no planted error was looked for");
@@ -224,7 +224,8 @@ static bool says_its_build(const json_t *line)
 
 static bool judge_build(const struct evidence *evidence, char *why, size_t size)
 {
-    bool told = find(evidence, says_its_build) != NULL, one = evidence_is_of_one_build(evidence);
+    bool told = steps_find(evidence, says_its_build) != NULL,
+         one = evidence_is_of_one_build(evidence);
     snprintf(why, size, "%s",
              !told ? "nothing says which build it was"
              : one ? "one"

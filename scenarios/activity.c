@@ -1,5 +1,5 @@
 /* The keys of a scenario of the activity protocol: a graph, thresholds, presets. */
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "scenarios/part.h"
 #include "scenarios/shape_text.h"
 
@@ -69,8 +69,12 @@ static bool read_cycles(struct reader *reader, void *context)
 }
 
 static const struct reader_field fields[] = {
-    {"threshold", read_threshold},  {"hop", read_hop},       {"graph", part_read_graph},
-    {"pending", part_read_pending}, {"cycles", read_cycles}, {"preset", part_read_preset},
+    {"threshold", read_threshold},
+    {"hop", read_hop},
+    {"graph", scenario_part_read_graph},
+    {"pending", scenario_part_read_pending},
+    {"cycles", read_cycles},
+    {"preset", scenario_part_read_preset},
     {"commits", read_commits},
 };
 
@@ -78,13 +82,13 @@ static const struct reader_field fields[] = {
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
 {
-    struct engine_rules *own = RULES_OF(rules, engine_rules);
-    *own = (struct engine_rules){.graph = &scenario->graph,
-                                 .timeout = rules->timeout,
-                                 .put_back = rules->put_back,
-                                 .threshold_count = (uint32_t)scenario->threshold_count,
-                                 .direct = scenario->direct,
-                                 .merged = !scenario->literal};
+    struct activity_rules *own = RULES_OF(rules, activity_rules);
+    *own = (struct activity_rules){.graph = &scenario->graph,
+                                   .timeout = rules->timeout,
+                                   .put_back = rules->put_back,
+                                   .threshold_count = (uint32_t)scenario->threshold_count,
+                                   .direct = scenario->direct,
+                                   .merged = !scenario->literal};
     memcpy(own->thresholds, scenario->thresholds, sizeof own->thresholds);
 }
 
@@ -119,25 +123,25 @@ static bool is_there(const bool *gone, uint16_t node)
     return gone == NULL || !gone[node];
 }
 
-static void put_edge(struct page *page, const struct graph *graph, const struct graph_edge *edge,
+static void put_edge(struct text *page, const struct graph *graph, const struct graph_edge *edge,
                      bool first)
 {
     const char *name = graph->nodes[edge->to].name;
-    page_put(page, first ? "" : ", ");
+    text_add(page, first ? "" : ", ");
     if (edge->condition == GRAPH_ALWAYS) {
-        page_put(page, "%s", name);
+        text_add(page, "%s", name);
     } else {
-        page_put(page, "{to: %s, when: %s}", name,
+        text_add(page, "{to: %s, when: %s}", name,
                  edge->condition == GRAPH_IF_EVEN ? "even" : "odd");
     }
 }
 
 /* The children that one answer of a node spawns, as a list. */
-static void put_children(struct page *page, const struct graph *graph, const bool *gone,
+static void put_children(struct text *page, const struct graph *graph, const bool *gone,
                          const struct graph_node *node, int answer)
 {
     bool first = true;
-    page_put(page, "[");
+    text_add(page, "[");
     for (uint16_t i = 0; i < node->edge_count; i++) {
         const struct graph_edge *edge = &graph->edges[node->first_edge + i];
         if (edge->answer == answer && edge->rounds == 0 && is_there(gone, edge->to)) {
@@ -145,22 +149,22 @@ static void put_children(struct page *page, const struct graph *graph, const boo
             first = false;
         }
     }
-    page_put(page, "]");
+    text_add(page, "]");
 }
 
-static void put_graph(struct page *page, const struct graph *graph, const bool *gone)
+static void put_graph(struct text *page, const struct graph *graph, const bool *gone)
 {
-    page_put(page, "graph:\n");
+    text_add(page, "graph:\n");
     for (uint16_t n = 0; n < graph->node_count; n++) {
         if (is_there(gone, n)) {
-            page_put(page, "  %s: ", graph->nodes[n].name);
+            text_add(page, "  %s: ", graph->nodes[n].name);
             put_children(page, graph, gone, &graph->nodes[n], 0);
-            page_put(page, "\n");
+            text_add(page, "\n");
         }
     }
 }
 
-static void put_pending(struct page *page, const struct graph *graph, const bool *gone)
+static void put_pending(struct text *page, const struct graph *graph, const bool *gone)
 {
     bool headed = false;
     for (uint16_t n = 0; n < graph->node_count; n++) {
@@ -168,30 +172,30 @@ static void put_pending(struct page *page, const struct graph *graph, const bool
         if (!is_there(gone, n) || node->pendings == 0) {
             continue;
         }
-        page_put(page, "%s  %s: [", headed ? "" : "pending:\n", node->name);
+        text_add(page, "%s  %s: [", headed ? "" : "pending:\n", node->name);
         for (int k = 1; k <= node->pendings; k++) {
-            page_put(page, k == 1 ? "" : ", ");
+            text_add(page, k == 1 ? "" : ", ");
             put_children(page, graph, gone, node, k);
         }
-        page_put(page, "]\n");
+        text_add(page, "]\n");
         headed = true;
     }
 }
 
-static void put_cycles(struct page *page, const struct graph *graph, const bool *gone)
+static void put_cycles(struct text *page, const struct graph *graph, const bool *gone)
 {
     bool headed = false;
     for (uint16_t e = 0; e < graph->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
         if (edge->rounds != 0 && is_there(gone, edge->from)) {
-            page_put(page, "%s  %s: {to: %s, rounds: %d}\n", headed ? "" : "cycles:\n",
+            text_add(page, "%s  %s: {to: %s, rounds: %d}\n", headed ? "" : "cycles:\n",
                      graph->nodes[edge->from].name, graph->nodes[edge->to].name, edge->rounds);
             headed = true;
         }
     }
 }
 
-static void put_presets(struct page *page, const struct graph *graph, const bool *gone)
+static void put_presets(struct text *page, const struct graph *graph, const bool *gone)
 {
     bool headed = false;
     for (uint16_t n = 0; n < graph->node_count; n++) {
@@ -199,29 +203,29 @@ static void put_presets(struct page *page, const struct graph *graph, const bool
         if (!is_there(gone, n) || (node->preset_leg1 == 0 && node->preset_leg2 == 0)) {
             continue;
         }
-        page_put(page, "%s  %s: {", headed ? "" : "preset:\n", node->name);
+        text_add(page, "%s  %s: {", headed ? "" : "preset:\n", node->name);
         headed = true;
         if (node->preset_leg1 != 0) {
-            page_put(page, "leg1: %" PRId32 "%s", node->preset_leg1,
+            text_add(page, "leg1: %" PRId32 "%s", node->preset_leg1,
                      node->preset_leg2 != 0 ? ", " : "");
         }
         if (node->preset_leg2 != 0) {
-            page_put(page, "leg2: %" PRId32, node->preset_leg2);
+            text_add(page, "leg2: %" PRId32, node->preset_leg2);
         }
-        page_put(page, "}\n");
+        text_add(page, "}\n");
     }
 }
 
-static void put_thresholds(struct page *page, const struct scenario *scenario)
+static void put_thresholds(struct text *page, const struct scenario *scenario)
 {
-    page_put(page, "threshold: [");
+    text_add(page, "threshold: [");
     for (size_t i = 0; i < scenario->threshold_count; i++) {
-        page_put(page, "%s%" PRId64, i == 0 ? "" : ", ", scenario->thresholds[i]);
+        text_add(page, "%s%" PRId64, i == 0 ? "" : ", ", scenario->thresholds[i]);
     }
-    page_put(page, "]\n");
+    text_add(page, "]\n");
 }
 
-void part_put_graph(struct page *page, const struct graph *graph, const bool *gone)
+void scenario_part_put_graph(struct text *page, const struct graph *graph, const bool *gone)
 {
     put_graph(page, graph, gone);
     put_pending(page, graph, gone);
@@ -229,15 +233,15 @@ void part_put_graph(struct page *page, const struct graph *graph, const bool *go
     put_presets(page, graph, gone);
 }
 
-static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
-    page_put(page, "hop: %s\n", scenario->direct ? "none" : "task");
-    page_put(page, "commits: %s\n", scenario->literal ? "literal" : "merged");
+    text_add(page, "hop: %s\n", scenario->direct ? "none" : "task");
+    text_add(page, "commits: %s\n", scenario->literal ? "literal" : "merged");
     put_thresholds(page, scenario);
-    part_put_graph(page, &scenario->graph, gone);
+    scenario_part_put_graph(page, &scenario->graph, gone);
 }
 
 const struct scenario_part scenario_part_activity = {
-    PART_FIELDS(fields), .needs = "graph",  .check = part_check_graph,
-    .rules = make_rules, .room = make_room, .write = write_keys,
+    SCENARIO_PART_FIELDS(fields), .needs = "graph",  .check = scenario_part_check_graph,
+    .rules = make_rules,          .room = make_room, .write = write_keys,
 };

@@ -70,19 +70,19 @@ static bool find_splice(const struct scenario *scenario, const char *key, uint32
 }
 
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,
-                     struct scenario_fault *fault)
+                     struct error *error)
 {
     struct splice splice;
     struct scenario *changed = malloc(sizeof *changed);
     char *text = malloc(SCENARIO_TEXT_SIZE_MAX + sizeof splice.text);
     bool sound = false;
-    snprintf(fault->text, sizeof fault->text, "%s: not enough memory", scenario->name);
+    snprintf(error->text, sizeof error->text, "%s: not enough memory", scenario->name);
     if (changed != NULL && text != NULL && find_splice(scenario, key, number, &splice)) {
         size_t length = strlen(splice.text), after = scenario->text_size - splice.to;
         memcpy(text, scenario->text, splice.from);
         memcpy(text + splice.from, splice.text, length);
         memcpy(text + splice.from + length, scenario->text + splice.to, after);
-        sound = scenario_parse(text, splice.from + length + after, scenario->name, changed, fault);
+        sound = scenario_parse(text, splice.from + length + after, scenario->name, changed, error);
         if (sound) {
             memcpy(scenario, changed, sizeof *scenario);
         }

@@ -273,7 +273,7 @@ static void say_place(struct drawing *d, uint32_t place, uint32_t places, uint32
     }
 }
 
-static void draw_key(struct drawing *d)
+static void draw_flow(struct drawing *d)
 {
     uint32_t flows = between(d, 1, 3), cases = between(d, 1, 4);
     say(d, "jobs: %" PRIu32 "\nworkers: %" PRIu32 "\ncases: %" PRIu32 "\nflows:\n",
@@ -363,7 +363,7 @@ static void draw_inbox(struct drawing *d)
 /* ---- one of them ----------------------------------------------------------------------------- */
 
 static void (*const draws[])(struct drawing *d) = {
-#define PROTOCOL(name) draw_##name,
+#define PROTOCOL(name, called) draw_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
@@ -372,7 +372,7 @@ static void draw(const struct protocol *protocol, uint64_t number, const char *n
                  struct scenario *scenario)
 {
     static const char nothing[] = "faults: {}\n";
-    struct scenario_fault fault;
+    struct error error;
     struct drawing d = {.pcg = pcg_stream(number, PCG_WORKLOAD),
                         .later = pcg_stream(number, PCG_LATER)};
     bool loaded = false;
@@ -388,7 +388,7 @@ static void draw(const struct protocol *protocol, uint64_t number, const char *n
             d.size = (size_t)(strstr(d.text, "faults: ") - d.text);
             say(&d, "%s", nothing);
         }
-        loaded = scenario_parse(d.text, d.size, name, scenario, &fault);
+        loaded = scenario_parse(d.text, d.size, name, scenario, &error);
     }
     CHECK(loaded); /* DR2 */
 }
@@ -410,7 +410,7 @@ void drawn_family(const struct protocol *protocol, struct scenario *scenario)
 const char *drawn_family_name(const struct protocol *protocol)
 {
     static const char *const names[] = {
-#define PROTOCOL(name) "drawn-" #name,
+#define PROTOCOL(name, called) "drawn-" called,
 #include "model/protocols.def"
 #undef PROTOCOL
     };

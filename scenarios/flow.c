@@ -78,70 +78,70 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
 
 /* ---- as YAML again --------------------------------------------------------------------------- */
 
-static void put_cases(struct page *page, uint8_t cases)
+static void put_cases(struct text *page, uint8_t cases)
 {
     const char *separator = "";
-    page_put(page, "[");
+    text_add(page, "[");
     for (int i = 0; i < FLOW_CASES_MAX; i++) {
         if ((cases >> i & 1) != 0) {
-            page_put(page, "%s%d", separator, i + 1);
+            text_add(page, "%s%d", separator, i + 1);
             separator = ", ";
         }
     }
-    page_put(page, "]");
+    text_add(page, "]");
 }
 
-static void put_next(struct page *page, const struct flow_shape *shape, int position, uint8_t all)
+static void put_next(struct text *page, const struct flow_shape *shape, int position, uint8_t all)
 {
     const char *separator = "";
-    page_put(page, "{next: [");
+    text_add(page, "{next: [");
     for (int child = 0; child < shape->graph.count; child++) {
         uint8_t when = shape->at[position].when[child];
         if ((shape->graph.next[position] >> child & 1) == 0) {
             continue;
         }
         if (when == all) {
-            page_put(page, "%s%s", separator, shape->at[child].name);
+            text_add(page, "%s%s", separator, shape->at[child].name);
         } else {
-            page_put(page, "%s{to: %s, when: ", separator, shape->at[child].name);
+            text_add(page, "%s{to: %s, when: ", separator, shape->at[child].name);
             put_cases(page, when);
-            page_put(page, "}");
+            text_add(page, "}");
         }
         separator = ", ";
     }
-    page_put(page, "]");
+    text_add(page, "]");
 }
 
-static void put_some(struct page *page, const char *what, uint8_t cases)
+static void put_some(struct text *page, const char *what, uint8_t cases)
 {
     if (cases != 0) {
-        page_put(page, ", %s: ", what);
+        text_add(page, ", %s: ", what);
         put_cases(page, cases);
     }
 }
 
-static void put_activity(struct page *page, const struct flow_book *book,
+static void put_activity(struct text *page, const struct flow_book *book,
                          const struct flow_shape *shape, int position)
 {
     const struct flow_activity *activity = &shape->at[position];
-    page_put(page, "    %s: ", activity->name);
+    text_add(page, "    %s: ", activity->name);
     put_next(page, shape, position, (uint8_t)((1U << book->cases) - 1));
     put_some(page, "errors", activity->errors);
     put_some(page, "holds", activity->holds);
     put_some(page, "pauses", activity->pauses);
     if (activity->awaits != 0) {
-        page_put(page, ", awaits: %s", book->shape[activity->awaits - 1].name);
+        text_add(page, ", awaits: %s", book->shape[activity->awaits - 1].name);
     }
-    page_put(page, "}\n");
+    text_add(page, "}\n");
 }
 
-static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
     const struct flow_book *book = &scenario->flows;
     (void)gone;
-    page_put(page, "cases: %d\nflows:\n", book->cases);
+    text_add(page, "cases: %d\nflows:\n", book->cases);
     for (int i = 0; i < book->shapes; i++) {
-        page_put(page, "  %s:\n", book->shape[i].name);
+        text_add(page, "  %s:\n", book->shape[i].name);
         for (int at = 0; at < book->shape[i].graph.count; at++) {
             put_activity(page, book, &book->shape[i], at);
         }
@@ -231,6 +231,7 @@ static bool make_smaller(struct scenario *scenario, unsigned way)
     return false;
 }
 
-const struct scenario_part scenario_part_key = {
-    PART_FIELDS(fields), .needs = "flows",    .check = check,         .rules = make_rules,
-    .room = make_room,   .write = write_keys, .smaller = make_smaller};
+const struct scenario_part scenario_part_flow = {
+    SCENARIO_PART_FIELDS(fields), .needs = "flows",  .check = check,
+    .rules = make_rules,          .room = make_room, .write = write_keys,
+    .smaller = make_smaller};

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define ALWAYS       ((1U << FLOW_CASES_MAX) - 1)
+#define ALWAYS ((1U << FLOW_CASES_MAX) - 1)
 
 /* What is being read. */
 struct reading {

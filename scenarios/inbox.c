@@ -2,7 +2,8 @@
 #include "model/inbox.h"
 #include "scenarios/part.h"
 
-static const struct part_number numbers[] = {
-    PART_OWN_NUMBER("accounts", inbox_rules, accounts, 100)};
+static const struct scenario_part_number numbers[] = {
+    SCENARIO_PART_OWN_NUMBER("accounts", inbox_rules, accounts, 100)};
 
-const struct scenario_part scenario_part_inbox = {PART_NUMBERS(numbers), .needs = "accounts"};
+const struct scenario_part scenario_part_inbox = {SCENARIO_PART_NUMBERS(numbers),
+                                                  .needs = "accounts"};

@@ -41,8 +41,11 @@ static bool read_spared(struct reader *reader, void *context)
 }
 
 static const struct reader_field fields[] = {
-    {"graph", part_read_graph},   {"pending", part_read_pending},  {"again", read_again},
-    {"preset", part_read_preset}, {"leg2-is-spared", read_spared},
+    {"graph", scenario_part_read_graph},
+    {"pending", scenario_part_read_pending},
+    {"again", read_again},
+    {"preset", scenario_part_read_preset},
+    {"leg2-is-spared", read_spared},
 };
 
 /* The earlier ledger has fewer digits than the later one. */
@@ -60,7 +63,8 @@ static bool check_presets(struct reader *reader, const struct graph *graph)
 
 static bool check(struct reader *reader, struct loading *loading)
 {
-    return part_check_graph(reader, loading) && check_presets(reader, &loading->scenario->graph);
+    return scenario_part_check_graph(reader, loading) &&
+           check_presets(reader, &loading->scenario->graph);
 }
 
 static void make_rules(const struct scenario *scenario, struct rules *rules)
@@ -82,38 +86,38 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
         answers = own > answers ? own : answers;
     }
     uint32_t integers = REPLAYS * activities + 32;
-    rows[TABLE_EARLIER] = integers;
+    rows[TABLE_LEGACY] = integers;
     rows[TABLE_SAVED] = integers * (answers + 2);
     rows[TABLE_ESCALATION] = integers;
     rows[TABLE_MESSAGE] = integers * (answers + 2) + 64;
 }
 
-static void put_again(struct page *page, const struct graph *graph, const bool *gone)
+static void put_again(struct text *page, const struct graph *graph, const bool *gone)
 {
     bool headed = false;
     for (uint16_t n = 0; n < graph->node_count; n++) {
         if ((gone == NULL || !gone[n]) && graph->nodes[n].again != 0) {
-            page_put(page, "%s%s: %d", headed ? ", " : "again: {", graph->nodes[n].name,
+            text_add(page, "%s%s: %d", headed ? ", " : "again: {", graph->nodes[n].name,
                      graph->nodes[n].again);
             headed = true;
         }
     }
-    page_put(page, headed ? "}\n" : "");
+    text_add(page, headed ? "}\n" : "");
 }
 
-static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
     const struct legacy_rules *rules = RULES_OF(scenario, legacy_rules);
-    part_put_graph(page, &scenario->graph, gone);
+    scenario_part_put_graph(page, &scenario->graph, gone);
     put_again(page, &scenario->graph, gone);
     if (rules->spares_crash || rules->spares_unknown) {
-        page_put(page, "leg2-is-spared: [%s%s%s]\n", rules->spares_crash ? "crash" : "",
+        text_add(page, "leg2-is-spared: [%s%s%s]\n", rules->spares_crash ? "crash" : "",
                  rules->spares_crash && rules->spares_unknown ? ", " : "",
                  rules->spares_unknown ? "unknown" : "");
     }
 }
 
 const struct scenario_part scenario_part_legacy = {
-    PART_FIELDS(fields), .needs = "graph",  .check = check,
-    .rules = make_rules, .room = make_room, .write = write_keys,
+    SCENARIO_PART_FIELDS(fields), .needs = "graph",  .check = check,
+    .rules = make_rules,          .room = make_room, .write = write_keys,
 };

@@ -8,45 +8,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROTOCOL(name) extern const struct scenario_part scenario_part_##name;
+#define PROTOCOL(name, called) extern const struct scenario_part scenario_part_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct scenario_part *const parts[] = {
-#define PROTOCOL(name) &scenario_part_##name,
+#define PROTOCOL(name, called) &scenario_part_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-const struct scenario_part *part_get(const struct protocol *protocol)
+const struct scenario_part *scenario_part_get(const struct protocol *protocol)
 {
     return parts[protocol_place(protocol)];
 }
 
-void page_put(struct page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(page->text + page->used, page->size - page->used, format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length >= page->size - page->used) {
-        page->full = true;
-    } else {
-        page->used += (size_t)length;
-    }
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-const struct part_number part_numbers[] = {
-    PART_NUMBER("jobs", jobs, SCENARIO_JOBS_MAX),
-    PART_NUMBER("workers", workers, SCENARIO_WORKERS_MAX),
-    PART_NUMBER("connections", connections, SCENARIO_WORKERS_MAX),
+const struct scenario_part_number scenario_part_numbers[] = {
+    SCENARIO_PART_NUMBER("jobs", jobs, SCENARIO_JOBS_MAX),
+    SCENARIO_PART_NUMBER("workers", workers, SCENARIO_WORKERS_MAX),
+    SCENARIO_PART_NUMBER("connections", connections, SCENARIO_WORKERS_MAX),
 };
-const size_t part_number_count = sizeof part_numbers / sizeof *part_numbers;
+const size_t scenario_part_number_count = COUNT(scenario_part_numbers);
 
-static const struct part_number *find_number(const struct part_number *numbers, size_t count,
-                                             const char *name)
+static const struct scenario_part_number *find_number(const struct scenario_part_number *numbers,
+                                                      size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(numbers[i].name, name) == 0) {
@@ -56,11 +43,12 @@ static const struct part_number *find_number(const struct part_number *numbers, 
     return NULL;
 }
 
-bool part_read_number(struct reader *reader, void *context)
+bool scenario_part_read_number(struct reader *reader, void *context)
 {
     struct scenario *scenario = ((struct loading *)context)->scenario;
-    const struct scenario_part *part = part_get(scenario->protocol);
-    const struct part_number *of = find_number(part_numbers, part_number_count, reader->key);
+    const struct scenario_part *part = scenario_part_get(scenario->protocol);
+    const struct scenario_part_number *of =
+        find_number(scenario_part_numbers, scenario_part_number_count, reader->key);
     of = of == NULL ? find_number(part->numbers, part->number_count, reader->key) : of;
     CHECK(of != NULL);
     int64_t number = 0;
@@ -71,19 +59,19 @@ bool part_read_number(struct reader *reader, void *context)
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-bool part_read_graph(struct reader *reader, void *context)
+bool scenario_part_read_graph(struct reader *reader, void *context)
 {
     struct loading *loading = context;
     loading->graph_line = reader_line(reader);
     return shape_text_graph(reader, &loading->shape);
 }
 
-bool part_read_pending(struct reader *reader, void *context)
+bool scenario_part_read_pending(struct reader *reader, void *context)
 {
     return shape_text_pending(reader, &((struct loading *)context)->shape);
 }
 
-bool part_read_preset(struct reader *reader, void *context)
+bool scenario_part_read_preset(struct reader *reader, void *context)
 {
     return shape_text_preset(reader, &((struct loading *)context)->shape);
 }
@@ -104,12 +92,12 @@ static bool check_activities(struct reader *reader, const struct loading *loadin
                        each > most ? "at least " : "", each, most);
 }
 
-bool part_check_graph(struct reader *reader, struct loading *loading)
+bool scenario_part_check_graph(struct reader *reader, struct loading *loading)
 {
-    struct shape_fault fault;
-    if (!shape_build(&loading->shape, &loading->scenario->graph, &fault)) {
-        reader_enter(reader, fault.where);
-        return reader_fail(reader, fault.line, "%s", fault.text);
+    struct shape_error error;
+    if (!shape_build(&loading->shape, &loading->scenario->graph, &error)) {
+        reader_enter(reader, error.where);
+        return reader_fail(reader, error.line, "%s", error.text);
     }
     return check_activities(reader, loading);
 }
@@ -119,7 +107,7 @@ bool part_check_graph(struct reader *reader, struct loading *loading)
 void scenario_rules(const struct scenario *scenario, int64_t timeout, int64_t put_back,
                     struct rules *rules)
 {
-    const struct scenario_part *part = part_get(scenario->protocol);
+    const struct scenario_part *part = scenario_part_get(scenario->protocol);
     *rules = (struct rules){.protocol = scenario->protocol,
                             .actors = (uint8_t)(1 + scenario->workers),
                             .jobs = scenario->jobs,
@@ -145,7 +133,7 @@ uint32_t scenario_connections(const struct scenario *scenario, enum principal pr
 
 void scenario_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT])
 {
-    const struct scenario_part *part = part_get(scenario->protocol);
+    const struct scenario_part *part = scenario_part_get(scenario->protocol);
     uint64_t used = part->room == NULL ? scenario->protocol->tables : 0;
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows[t] = table_in(used, (enum row_table)t) ? 4 * scenario->jobs + 64 : 0;

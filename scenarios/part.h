@@ -4,6 +4,7 @@
 #ifndef SCENARIOS_PART_H
 #define SCENARIOS_PART_H
 
+#include "model/text.h"
 #include "scenarios/flow_text.h"
 #include "scenarios/reader.h"
 #include "scenarios/shape.h"
@@ -16,17 +17,8 @@ struct loading {
     struct flow_draft flows; /* key: the flows as written */
 };
 
-/* A bounded text builder. */
-struct page {
-    char *text;
-    size_t size, used;
-    bool full;
-};
-
-void page_put(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* A key whose value is a number from 1 to `most`; needs no reader or writer of its own. */
-struct part_number {
+struct scenario_part_number {
     const char *name;
     size_t at; /* offset of a uint32_t in struct scenario; it is 0 if the key is missing */
     uint32_t most;
@@ -34,7 +26,7 @@ struct part_number {
 
 struct scenario_part {
     /* Its keys, in addition to those of all protocols. */
-    const struct part_number *numbers;
+    const struct scenario_part_number *numbers;
     size_t number_count;
     const struct reader_field *fields;
     size_t field_count;
@@ -47,40 +39,40 @@ struct scenario_part {
     /* The most rows that each table of the protocol needs. NULL: four a job, plus some. */
     void (*room)(const struct scenario *scenario, uint32_t rows[TABLE_COUNT]);
     /* Writes its fields as YAML, without the nodes marked in `gone`. NULL: it has numbers only. */
-    void (*write)(struct page *page, const struct scenario *scenario, const bool *gone);
+    void (*write)(struct text *page, const struct scenario *scenario, const bool *gone);
     /* Makes the workload smaller in one of the protocol's own ways, counted from 0; false: there is
      * no such way. NULL: there is none. */
     bool (*smaller)(struct scenario *scenario, unsigned way);
 };
 
-const struct scenario_part *part_get(const struct protocol *protocol);
+const struct scenario_part *scenario_part_get(const struct protocol *protocol);
 
 /* The numbers that all protocols have. */
-extern const struct part_number part_numbers[];
-extern const size_t part_number_count;
+extern const struct scenario_part_number scenario_part_numbers[];
+extern const size_t scenario_part_number_count;
 
-#define PART_FIELDS(keys)  .fields = (keys), .field_count = sizeof(keys) / sizeof *(keys)
-#define PART_NUMBERS(keys) .numbers = (keys), .number_count = sizeof(keys) / sizeof *(keys)
+#define SCENARIO_PART_FIELDS(keys)  .fields = (keys), .field_count = COUNT(keys)
+#define SCENARIO_PART_NUMBERS(keys) .numbers = (keys), .number_count = COUNT(keys)
 /* ... in the scenario itself, or in the protocol's own rules, `struct type`. */
-#define PART_NUMBER(key, member, most)                                                             \
+#define SCENARIO_PART_NUMBER(key, member, most)                                                    \
     {                                                                                              \
         key, offsetof(struct scenario, member), most                                               \
     }
 
-#define PART_OWN_NUMBER(key, type, member, most)                                                   \
+#define SCENARIO_PART_OWN_NUMBER(key, type, member, most)                                          \
     {                                                                                              \
         key, offsetof(struct scenario, of) + offsetof(struct type, member), most                   \
     }
 
-/* Readers that several protocols use; part_read_number is that of every part_number. */
-bool part_read_number(struct reader *reader, void *context);
-bool part_read_graph(struct reader *reader, void *context);
-bool part_read_pending(struct reader *reader, void *context);
-bool part_read_preset(struct reader *reader, void *context);
+/* Readers that several protocols use; scenario_part_read_number is that of every scenario_part_number. */
+bool scenario_part_read_number(struct reader *reader, void *context);
+bool scenario_part_read_graph(struct reader *reader, void *context);
+bool scenario_part_read_pending(struct reader *reader, void *context);
+bool scenario_part_read_preset(struct reader *reader, void *context);
 
 /* For protocols whose jobs have a graph: builds it, and checks the total number of activities of
  * all jobs; writes the graph, its pending answers, cycles and presets as YAML. */
-bool part_check_graph(struct reader *reader, struct loading *loading);
-void part_put_graph(struct page *page, const struct graph *graph, const bool *gone);
+bool scenario_part_check_graph(struct reader *reader, struct loading *loading);
+void scenario_part_put_graph(struct text *page, const struct graph *graph, const bool *gone);
 
 #endif

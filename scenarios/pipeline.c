@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const char *const flaws[FLAW_COUNT] = {[FLAW_NONE] = "none",
                                               [FLAW_NO_PAYLOAD] = "no-payload",
                                               [FLAW_NO_BLOCKER] = "no-blocker",
@@ -223,35 +221,35 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
 
 /* ---- as YAML again --------------------------------------------------------------------------- */
 
-static void put_list(struct page *page, const char *key, const char *const *words,
+static void put_list(struct text *page, const char *key, const char *const *words,
                      const uint8_t *list, uint8_t count)
 {
-    page_put(page, "%s: [", key);
+    text_add(page, "%s: [", key);
     for (uint8_t i = 0; i < count; i++) {
-        page_put(page, "%s%s", i == 0 ? "" : ", ", words[list[i]]);
+        text_add(page, "%s%s", i == 0 ? "" : ", ", words[list[i]]);
     }
-    page_put(page, "]");
+    text_add(page, "]");
 }
 
-static void put_entry(struct page *page, const struct pipeline_rules *rules,
+static void put_entry(struct text *page, const struct pipeline_rules *rules,
                       const struct pipeline_entry *entry)
 {
-    page_put(page, "  %s: {", entry->name);
+    text_add(page, "  %s: {", entry->name);
     if (entry->blocker_count > 0) {
-        page_put(page, "needs: [");
+        text_add(page, "needs: [");
         for (uint8_t b = 0; b < entry->blocker_count; b++) {
-            page_put(page, "%s%s", b == 0 ? "" : ", ", rules->entries[entry->blockers[b]].name);
+            text_add(page, "%s%s", b == 0 ? "" : ", ", rules->entries[entry->blockers[b]].name);
         }
-        page_put(page, "], ");
+        text_add(page, "], ");
     }
     put_list(page, "reviews", decisions, entry->decisions, entry->reviews);
     put_list(page, ", verify", outcomes, entry->outcomes, entry->verifies);
-    page_put(page, ", flaw: %s}\n", flaws[entry->flaw]);
+    text_add(page, ", flaw: %s}\n", flaws[entry->flaw]);
 }
 
-static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
-    page_put(page, "entries:\n");
+    text_add(page, "entries:\n");
     for (uint32_t i = 0; i < RULES_OF(scenario, pipeline_rules)->entry_count; i++) {
         if (gone == NULL || !gone[i]) {
             put_entry(page, RULES_OF(scenario, pipeline_rules),
@@ -260,6 +258,6 @@ static void write_keys(struct page *page, const struct scenario *scenario, const
     }
 }
 
-const struct scenario_part scenario_part_pipeline = {PART_FIELDS(fields), .needs = "entries",
-                                                     .check = check, .room = make_room,
-                                                     .write = write_keys};
+const struct scenario_part scenario_part_pipeline = {SCENARIO_PART_FIELDS(fields),
+                                                     .needs = "entries", .check = check,
+                                                     .room = make_room, .write = write_keys};

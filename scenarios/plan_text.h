@@ -8,6 +8,7 @@
 #ifndef SCENARIOS_PLAN_TEXT_H
 #define SCENARIOS_PLAN_TEXT_H
 
+#include "model/text.h"
 #include "scenarios/reader.h"
 
 #define PLAN_RATE_MAX  1000000 /* of numerator and denominator */

@@ -29,7 +29,7 @@ static void show_origin(const char *origin, char shown[ORIGIN_MAX + 1])
 
 bool reader_fail(struct reader *reader, size_t line, const char *format, ...)
 {
-    char origin[ORIGIN_MAX + 1], at[24] = "", message[sizeof reader->fault->text];
+    char origin[ORIGIN_MAX + 1], at[24] = "", message[sizeof reader->error->text];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
@@ -39,7 +39,7 @@ bool reader_fail(struct reader *reader, size_t line, const char *format, ...)
         snprintf(at, sizeof at, ":%zu", line);
     }
     const char *colon = reader->where[0] == '\0' ? "" : ": ";
-    int written = snprintf(reader->fault->text, sizeof reader->fault->text, "%s%s: %s%s%s", origin,
+    int written = snprintf(reader->error->text, sizeof reader->error->text, "%s%s: %s%s%s", origin,
                            at, reader->where, colon, message);
     CHECK(written > 0); /* a message that is clipped at its end is still a message */
     return false;
@@ -131,13 +131,13 @@ static bool advance(struct reader *reader)
 }
 
 bool reader_open(struct reader *reader, const char *text, size_t size, const char *origin,
-                 struct scenario_fault *fault)
+                 struct error *error)
 {
     memset(reader, 0, sizeof *reader);
     reader->text = text;
     reader->size = size;
     reader->origin = origin;
-    reader->fault = fault;
+    reader->error = error;
     if (size > SCENARIO_TEXT_SIZE_MAX) {
         return reader_fail(reader, 1, "more than %d bytes, the most that a scenario may have",
                            SCENARIO_TEXT_SIZE_MAX);

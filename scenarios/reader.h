@@ -11,6 +11,7 @@
 #ifndef SCENARIOS_READER_H
 #define SCENARIOS_READER_H
 
+#include "model/error.h"
 #include "scenarios/scenario.h"
 
 #include <yaml.h>
@@ -25,7 +26,7 @@ struct reader {
     const char *text;              /* all of it */
     size_t size;                   /* of the text */
     const char *origin;            /* of the text, for messages */
-    struct scenario_fault *fault;  /* where messages go */
+    struct error *error;           /* where messages go */
     char where[READER_WHERE_SIZE]; /* keys from the root to here: "preset: left" */
     const char *key;               /* of a known field: the key whose value begins here */
 };
@@ -53,7 +54,7 @@ struct reader_field {
 
 /* Begins at the root of the text's only document. Close the reader in any case. */
 bool reader_open(struct reader *reader, const char *text, size_t size, const char *origin,
-                 struct scenario_fault *fault);
+                 struct error *error);
 /* Checks that nothing follows the root. */
 bool reader_finish(struct reader *reader);
 void reader_close(struct reader *reader);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FIELDS_MAX   64 /* of all protocols together */
-#define TIMEOUT_MAX  1000000
+#define FIELDS_MAX  64 /* of all protocols together */
+#define TIMEOUT_MAX 1000000
 
 /* ---- what it is ---------------------------------------------------------------------------- */
 
@@ -92,7 +91,7 @@ static bool glance_at(struct reader *reader, const struct reader_text *key, void
 static void find_protocol(const char *text, size_t size, const char *origin,
                           struct scenario *scenario)
 {
-    struct scenario_fault unheard;
+    struct error unheard;
     struct reader reader;
     if (reader_open(&reader, text, size, origin, &unheard)) {
         reader_map(&reader, "", glance_at, scenario);
@@ -289,18 +288,18 @@ static void add_keys(struct keys *keys, const struct reader_field *fields, size_
     }
 }
 
-static void add_numbers(struct keys *keys, const struct part_number *numbers, size_t count,
+static void add_numbers(struct keys *keys, const struct scenario_part_number *numbers, size_t count,
                         bool own)
 {
     for (size_t i = 0; i < count; i++) {
-        struct reader_field field = {.name = numbers[i].name, .read = part_read_number};
+        struct reader_field field = {.name = numbers[i].name, .read = scenario_part_read_number};
         add_keys(keys, &field, 1, own);
     }
 }
 
 static void add_part(struct keys *keys, const struct protocol *protocol, bool own)
 {
-    const struct scenario_part *part = part_get(protocol);
+    const struct scenario_part *part = scenario_part_get(protocol);
     add_numbers(keys, part->numbers, part->number_count, own);
     add_keys(keys, part->fields, part->field_count, own);
 }
@@ -309,7 +308,7 @@ static struct keys keys_of(const struct protocol *protocol)
 {
     struct keys keys = {.count = 0};
     add_keys(&keys, first_fields, COUNT(first_fields), true);
-    add_numbers(&keys, part_numbers, part_number_count, true);
+    add_numbers(&keys, scenario_part_numbers, scenario_part_number_count, true);
     add_part(&keys, protocol, true);
     add_keys(&keys, last_fields, COUNT(last_fields), true);
     for (size_t p = 0; p < protocol_count(); p++) {
@@ -324,7 +323,7 @@ static struct keys keys_of(const struct protocol *protocol)
 static bool check(struct reader *reader, struct loading *loading, const struct keys *keys,
                   uint64_t seen)
 {
-    const struct scenario_part *part = part_get(loading->scenario->protocol);
+    const struct scenario_part *part = scenario_part_get(loading->scenario->protocol);
     for (size_t i = 0; i < keys->count; i++) {
         const char *key = keys->fields[i].name;
         bool needed = strcmp(key, "name") == 0 || strcmp(key, part->needs) == 0;
@@ -378,14 +377,14 @@ void scenario_check(const struct scenario *scenario)
 }
 
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
-                    struct scenario_fault *fault)
+                    struct error *error)
 {
     struct loading loading = {.scenario = scenario};
     struct reader reader;
     set_usual(scenario);
     find_protocol(text, size, origin, scenario);
     bool parsed =
-        reader_open(&reader, text, size, origin, fault) && read_scenario(&reader, &loading);
+        reader_open(&reader, text, size, origin, error) && read_scenario(&reader, &loading);
     reader_close(&reader);
     if (parsed) {
         memcpy(scenario->text, text, size);
@@ -408,7 +407,7 @@ const char *scenario_name(size_t index)
     return builtin_scenarios[index].name;
 }
 
-static bool fail_no_such(const char *name, struct scenario_fault *fault)
+static bool fail_no_such(const char *name, struct error *error)
 {
     struct reader_text text = {.length = strnlen(name, READER_TEXT_SIZE - 1)};
     char known[200] = "", quoted[READER_QUOTED_SIZE];
@@ -416,7 +415,7 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
     size_t at = 0;
     memcpy(text.text, name, text.length);
     if (drawn_is_family(name, &protocol)) {
-        snprintf(fault->text, sizeof fault->text,
+        snprintf(error->text, sizeof error->text,
                  "%s is many scenarios, and only a campaign runs them; name one: %s-1", name, name);
         return false;
     }
@@ -424,13 +423,13 @@ static bool fail_no_such(const char *name, struct scenario_fault *fault)
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i == 0 ? "" : ", ",
                                builtin_scenarios[i].name);
     }
-    snprintf(fault->text, sizeof fault->text,
+    snprintf(error->text, sizeof error->text,
              "there is no scenario %s; known: %s%s; or give the path of a .yaml file",
              reader_quote(&text, quoted), known, at < sizeof known ? "" : "...");
     return false;
 }
 
-static bool load_builtin(const char *name, struct scenario *scenario, struct scenario_fault *fault)
+static bool load_builtin(const char *name, struct scenario *scenario, struct error *error)
 {
     for (size_t i = 0; i < builtin_scenarios_count; i++) {
         const struct builtin *builtin = &builtin_scenarios[i];
@@ -438,16 +437,16 @@ static bool load_builtin(const char *name, struct scenario *scenario, struct sce
             char origin[SCENARIO_NAME_SIZE + sizeof ".yaml"];
             snprintf(origin, sizeof origin, "%s.yaml", name);
             return scenario_parse((const char *)builtin->text, builtin->size, origin, scenario,
-                                  fault);
+                                  error);
         }
     }
-    return fail_no_such(name, fault);
+    return fail_no_such(name, error);
 }
 
 /* Reads one byte more than a scenario may have, so that a file which is too long shows. */
-static bool load_file(const char *path, struct scenario *scenario, struct scenario_fault *fault)
+static bool load_file(const char *path, struct scenario *scenario, struct error *error)
 {
-    struct reader nowhere = {.origin = path, .fault = fault};
+    struct reader nowhere = {.origin = path, .error = error};
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         return reader_fail(&nowhere, 0, "%s", strerror(errno));
@@ -456,7 +455,7 @@ static bool load_file(const char *path, struct scenario *scenario, struct scenar
     size_t size = text == NULL ? 0 : fread(text, 1, SCENARIO_TEXT_SIZE_MAX + 1, file);
     bool loaded = text == NULL || ferror(file) != 0
                       ? reader_fail(&nowhere, 0, "%s", strerror(errno))
-                      : scenario_parse(text, size, path, scenario, fault);
+                      : scenario_parse(text, size, path, scenario, error);
     free(text);
     fclose(file);
     return loaded;
@@ -469,7 +468,7 @@ static bool is_path(const char *name)
            (length > ending && strcmp(name + length - ending, ".yaml") == 0);
 }
 
-bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault)
+bool scenario_load(const char *name, struct scenario *scenario, struct error *error)
 {
     const struct protocol *protocol;
     uint64_t number;
@@ -477,5 +476,5 @@ bool scenario_load(const char *name, struct scenario *scenario, struct scenario_
         drawn_make(protocol, number, scenario);
         return true;
     }
-    return is_path(name) ? load_file(name, scenario, fault) : load_builtin(name, scenario, fault);
+    return is_path(name) ? load_file(name, scenario, error) : load_builtin(name, scenario, error);
 }

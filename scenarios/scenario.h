@@ -27,6 +27,7 @@
 
 #include "faults/catalogue.h"
 #include "model/clause.h"
+#include "model/error.h"
 #include "model/flow.h"
 #include "model/graph.h"
 #include "model/protocol.h"
@@ -58,7 +59,7 @@ struct scenario {
     /* activity */
     int64_t thresholds[SCENARIO_THRESHOLDS_MAX]; /* jobs take them in turn */
     size_t threshold_count;
-    bool literal;             /* commits: literal, not merged (model/engine.h) */
+    bool literal;             /* commits: literal, not merged (model/activity_engine.h) */
     bool direct;              /* Leg1's work publishes the answer itself: no task hop (peer-*) */
     struct graph graph;       /* of every job */
     struct flow_book flows;   /* key */
@@ -76,26 +77,21 @@ struct scenario {
     size_t text_size;
 };
 
-/* Why a text is no scenario, in one line: what was wrong, where, and what would be right. */
-struct scenario_fault {
-    char text[320];
-};
-
-/* Reads YAML. `origin` names the text in messages, such as a path. False: *fault says why and
+/* Reads YAML. `origin` names the text in messages, such as a path. False: *error says why and
  * *scenario is not to be used. */
 bool scenario_parse(const char *text, size_t size, const char *origin, struct scenario *scenario,
-                    struct scenario_fault *fault);
+                    struct error *error);
 
 /* Asserts (SN1) and (SN2) as far as one scenario shows them. */
 void scenario_check(const struct scenario *scenario);
 
-/* Changes a key whose value is a number, in the text too (SN2). False: *fault says why; the
+/* Changes a key whose value is a number, in the text too (SN2). False: *error says why; the
  * scenario is unchanged. */
 bool scenario_change(struct scenario *scenario, const char *key, uint32_t number,
-                     struct scenario_fault *fault);
+                     struct error *error);
 
 /* Loads a built-in scenario by name, or a file by path (anything with a '/' or ending in .yaml). */
-bool scenario_load(const char *name, struct scenario *scenario, struct scenario_fault *fault);
+bool scenario_load(const char *name, struct scenario *scenario, struct error *error);
 
 /* The rules that the engines of a run share. The caller defines the unit of ticks: steps of a
  * simulation, milliseconds. */

@@ -1,5 +1,5 @@
 /* The keys of a scenario of the seq ledger: the fates of its seqs and a budget of retries. */
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "scenarios/part.h"
 
 #include <string.h>
@@ -58,8 +58,8 @@ static bool read_drill(struct reader *reader, void *context)
            reader_fail(reader, text.line, "%s; %s", reader_quote(&text, quoted), right);
 }
 
-static const struct part_number numbers[] = {
-    PART_OWN_NUMBER("budget", seq_plan, budget, BUDGET_MAX)};
+static const struct scenario_part_number numbers[] = {
+    SCENARIO_PART_OWN_NUMBER("budget", seq_plan, budget, BUDGET_MAX)};
 static const struct reader_field fields[] = {{"drill", read_drill}, {"fates", read_fates}};
 
 /* A dispatcher, the workers, and one of each other role. */
@@ -80,20 +80,23 @@ static void make_room(const struct scenario *scenario, uint32_t rows[TABLE_COUNT
     rows[TABLE_SEQ_TALLY] = PROTOCOL_ACTORS_MAX;
 }
 
-static void write_keys(struct page *page, const struct scenario *scenario, const bool *gone)
+static void write_keys(struct text *page, const struct scenario *scenario, const bool *gone)
 {
     (void)gone;
     if (RULES_OF(scenario, seq_plan)->drill) {
-        page_put(page, "drill: on\n");
+        text_add(page, "drill: on\n");
     }
-    page_put(page, "fates: [");
+    text_add(page, "fates: [");
     for (uint32_t i = 0; i < RULES_OF(scenario, seq_plan)->fate_count; i++) {
-        page_put(page, "%s%s", i == 0 ? "" : ", ",
+        text_add(page, "%s%s", i == 0 ? "" : ", ",
                  fate_names[RULES_OF(scenario, seq_plan)->fates[i]]);
     }
-    page_put(page, "]\n");
+    text_add(page, "]\n");
 }
 
-const struct scenario_part scenario_part_seq = {PART_NUMBERS(numbers), PART_FIELDS(fields),
-                                                .needs = "fates",      .rules = make_rules,
-                                                .room = make_room,     .write = write_keys};
+const struct scenario_part scenario_part_seq = {SCENARIO_PART_NUMBERS(numbers),
+                                                SCENARIO_PART_FIELDS(fields),
+                                                .needs = "fates",
+                                                .rules = make_rules,
+                                                .room = make_room,
+                                                .write = write_keys};

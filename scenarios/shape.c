@@ -104,7 +104,7 @@ bool shape_fan(struct shape *shape, int64_t children, size_t line)
 
 struct building {
     const struct shape *shape;
-    struct shape_fault *fault;
+    struct shape_error *error;
     struct shape_edge edges[GRAPH_EDGES_MAX]; /* sorted by node and answer, cycles after children */
     uint16_t first[GRAPH_NODES_MAX + 1];      /* of each node: where its edges begin */
     uint16_t parent[GRAPH_NODES_MAX];         /* of each node, NONE if it has none */
@@ -119,10 +119,10 @@ __attribute__((format(printf, 4, 5))) static bool fail(const struct building *b,
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(b->fault->text, sizeof b->fault->text, format, arguments);
+    vsnprintf(b->error->text, sizeof b->error->text, format, arguments);
     va_end(arguments);
-    b->fault->line = line;
-    b->fault->where = where;
+    b->error->line = line;
+    b->error->where = where;
     return false;
 }
 
@@ -416,9 +416,9 @@ static void put_node(const struct building *b, uint16_t node, struct graph *grap
     to->edge_count = (uint16_t)(graph->edge_count - to->first_edge);
 }
 
-bool shape_build(const struct shape *shape, struct graph *graph, struct shape_fault *fault)
+bool shape_build(const struct shape *shape, struct graph *graph, struct shape_error *error)
 {
-    struct building building = {.shape = shape, .fault = fault};
+    struct building building = {.shape = shape, .error = error};
     struct building *b = &building;
     sort_edges(b);
     if (!check_mentions(b) || !check_children(b) || !find_parents(b)) {

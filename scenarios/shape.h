@@ -51,7 +51,7 @@ struct shape {
 };
 
 /* Why a shape is no graph. */
-struct shape_fault {
+struct shape_error {
     size_t line;
     const char *where; /* the key of the scenario concerned */
     char text[240];
@@ -69,6 +69,6 @@ bool shape_binary(struct shape *shape, int64_t levels, size_t line);
 bool shape_chain(struct shape *shape, int64_t nodes, size_t line);
 bool shape_fan(struct shape *shape, int64_t children, size_t line);
 
-bool shape_build(const struct shape *shape, struct graph *graph, struct shape_fault *fault);
+bool shape_build(const struct shape *shape, struct graph *graph, struct shape_error *error);
 
 #endif

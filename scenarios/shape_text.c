@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* What is being read, and the edge that is being put together. */
 struct shape_reading {
     struct shape *shape;

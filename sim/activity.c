@@ -1,8 +1,8 @@
 /* The activity protocol in the simulation: which faults apply to which bundle, presets, the hunting
  * scenarios of planted bugs. Its words for traces and stories are in activity_words.c. */
 #include "model/oracle/activity.h"
-#include "model/engine.h"
-#include "sim/activity_sameness.h"
+#include "model/activity_engine.h"
+#include "sim/activity_fingerprint.h"
 #include "sim/activity_words.h"
 #include "sim/part.h"
 
@@ -31,7 +31,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     case FAULT_CRASH_BEFORE_ACK:
         return bundle_has((enum bundle_name)run->bundle.name, TRAIT_ACKS);
     case FAULT_PAUSE:
-        return run->actors[actor].performer.actor.role != ENGINE_CLIENT;
+        return run->actors[actor].performer.actor.role != ACTIVITY_CLIENT;
     case FAULT_REORDER:
         return bundle_claims(&run->bundle);
     case FAULT_DELAY:
@@ -48,7 +48,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
 static void twist(struct actor *actor, enum fault_kind kind, bool on)
 {
     (void)kind;
-    ACTOR_IS(actor, worker)->changed = on;
+    ACTOR_IS(actor, activity_worker)->changed = on;
 }
 
 static bool has_presets(const struct scenario *scenario)
@@ -74,7 +74,7 @@ static void apply_preset(struct run *run, size_t mark)
         int64_t key = row_get(&world->rows, TABLE_TASK, change.slot, TASK_ACTIVITY);
         uint32_t activity = row_find(&world->rows, TABLE_ACTIVITY, key);
         int64_t node = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_NODE);
-        int64_t preset = RULES_OF(&run->rules, engine_rules)->graph->nodes[node].preset_leg2;
+        int64_t preset = RULES_OF(&run->rules, activity_rules)->graph->nodes[node].preset_leg2;
         if (preset != 0) {
             int64_t ledger = row_get(&world->rows, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER);
             world_set(world, TABLE_ACTIVITY, activity, ACTIVITY_LEDGER, ledger + preset);
@@ -93,17 +93,17 @@ static bool has_threshold(const struct scenario *scenario, int64_t threshold)
     return false;
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
     switch ((int)sight) {
-    case SIGHT_THRESHOLD_0:
+    case COVER_THRESHOLD_0:
         return has_threshold(scenario, 0);
-    case SIGHT_THRESHOLD_1:
+    case COVER_THRESHOLD_1:
         return has_threshold(scenario, 1);
-    case SIGHT_THRESHOLD_12:
+    case COVER_THRESHOLD_12:
         return has_threshold(scenario, 12);
-    case SIGHT_REPLAY_LEG1_BEFORE_ACK: /* with merged commits it is finished and acked at once */
-    case SIGHT_REPLAY_LEG2_BEFORE_ACK:
+    case COVER_REPLAY_LEG1_BEFORE_ACK: /* with merged commits it is finished and acked at once */
+    case COVER_REPLAY_LEG2_BEFORE_ACK:
         return scenario->literal;
     default:
         return true;
@@ -156,7 +156,7 @@ const struct sim_part sim_part_activity = {
     .has_presets = has_presets,
     .preset = apply_preset,
     .can_see = can_see,
-    .sameness = &activity_sameness,
+    .fingerprint = &activity_fingerprint,
     .grounds = grounds,
     .only_grounds = only_grounds,
     .thing = activity_thing_name,

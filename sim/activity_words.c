@@ -277,7 +277,7 @@ void activity_tell_sent(const struct trace_effect *effect)
 {
     const struct names *names = &effect->names;
     const struct run_event *event = effect->event;
-    struct trace_list *list = effect->list;
+    struct text *list = effect->list;
     const struct bundle *bundle = event->bundle;
     const char *name = bundle_name_text((enum bundle_name)bundle->name);
     bool about = trace_is_about_message(event);

@@ -38,7 +38,7 @@ void campaign_tally_add(struct campaign_tally *sum, const struct campaign_tally 
     sum->checked += more->checked;
     add_counts(sum->fired, more->fired, FAULT_KIND_COUNT);
     add_counts(sum->evaluated, more->evaluated, CLAUSE_COUNT);
-    add_counts(sum->seen, more->seen, SIGHT_COUNT);
+    add_counts(sum->seen, more->seen, COVER_COUNT);
 }
 
 void campaign_result_begin(struct campaign_result *result)
@@ -211,8 +211,8 @@ static void free_run(struct campaign_runner *runner)
     memset(runner->chains, 0, sizeof runner->chains);
 }
 
-static bool make_run(struct campaign_runner *runner, const struct scenario *scenario,
-                     const struct sabotage *sabotage)
+static bool campaign_make_run(struct campaign_runner *runner, const struct scenario *scenario,
+                              const struct sabotage *sabotage)
 {
     memset(runner->chains, 0, sizeof runner->chains);
     if (!run_make(&runner->run, scenario, sabotage)) {
@@ -235,7 +235,7 @@ bool campaign_runner_make(struct campaign_runner *runner, const struct scenario 
 {
     const struct protocol *protocol;
     runner->drawn = NULL;
-    if (!make_run(runner, scenario, sabotage)) {
+    if (!campaign_make_run(runner, scenario, sabotage)) {
         return false;
     }
     if (drawn_is_family(scenario->name, &protocol)) {
@@ -269,7 +269,7 @@ static bool draw_scenario(struct campaign_runner *runner, uint64_t seed)
     struct oracle before = runner->run.oracle;
     free_run(runner);
     drawn_make(protocol, seed / DRAWN_SEEDS, runner->drawn);
-    if (!make_run(runner, runner->drawn, sabotage)) {
+    if (!campaign_make_run(runner, runner->drawn, sabotage)) {
         return false;
     }
     struct oracle *oracle = &runner->run.oracle;
@@ -337,7 +337,7 @@ static void count_run(struct campaign_result *sum, uint64_t seed, const struct r
 static void check_again(struct campaign_runner *runner, uint64_t seed, struct campaign_result *sum)
 {
     struct oracle *oracle = &runner->run.oracle;
-    uint64_t evaluated[CLAUSE_COUNT], seen[SIGHT_COUNT];
+    uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
     campaign_record(runner, seed, 1);
@@ -382,7 +382,7 @@ bool campaign_block(struct campaign_runner *runner, uint64_t first, uint64_t cou
         run_seed(runner, first + i, check_every != 0 && i % check_every == 0, result);
     }
     add_counts(result->tally.evaluated, oracle->evaluated, CLAUSE_COUNT);
-    add_counts(result->tally.seen, oracle->seen, SIGHT_COUNT);
+    add_counts(result->tally.seen, oracle->seen, COVER_COUNT);
     return true;
 }
 
@@ -398,9 +398,9 @@ static void miss(struct missed *missed, struct campaign_gate gate)
     missed->gates[missed->count++] = gate;
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool campaign_can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
-    const struct sim_part *part = part_of(scenario->protocol);
+    const struct sim_part *part = sim_part_of(scenario->protocol);
     return part->can_see == NULL || part->can_see(scenario, sight);
 }
 
@@ -410,13 +410,13 @@ static void gate_reached(const struct scenario *scenario, const struct campaign_
                          enum clause_id clause, struct missed *missed)
 {
     bool path = false;
-    for (int i = 0; i < SIGHT_COUNT; i++) {
-        enum oracle_sighting sight = (enum oracle_sighting)i;
-        if (oracle_sighting_clause(sight) != clause) {
+    for (int i = 0; i < COVER_COUNT; i++) {
+        enum oracle_cover sight = (enum oracle_cover)i;
+        if (oracle_cover_clause(sight) != clause) {
             continue;
         }
         path = true;
-        if (can_see(scenario, sight) && tally->seen[sight] == 0) {
+        if (campaign_can_see(scenario, sight) && tally->seen[sight] == 0) {
             miss(missed, (struct campaign_gate){.kind = CAMPAIGN_GATE_SIGHT,
                                                 .scenario = scenario,
                                                 .sight = sight,
@@ -495,7 +495,7 @@ void campaign_gate_text(const struct campaign_gate *gate, char *text, size_t siz
         break;
     case CAMPAIGN_GATE_SIGHT:
         snprintf(text, size, "%s: %s is to be reached, and never was: %s", name, clause,
-                 oracle_sighting_text(gate->sight));
+                 oracle_cover_text(gate->sight));
         break;
     case CAMPAIGN_GATE_REACH:
         snprintf(text, size, "%s: %s is to be reached and was never put to the test", name, clause);

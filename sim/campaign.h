@@ -36,7 +36,7 @@ struct campaign_tally {
     uint64_t checked;  /* runs that were repeated */
     uint64_t fired[FAULT_KIND_COUNT];
     uint64_t evaluated[CLAUSE_COUNT];
-    uint64_t seen[SIGHT_COUNT];
+    uint64_t seen[COVER_COUNT];
 };
 
 struct campaign_bucket {
@@ -161,13 +161,13 @@ struct campaign_gate {
     const struct scenario *scenario; /* NULL: all of them together */
     enum campaign_gate_kind kind;
     enum fault_kind fault;
-    enum oracle_sighting sight;
+    enum oracle_cover sight;
     enum clause_id clause;
     const char *lost;      /* LOST: the path, in words */
     uint32_t taken, seeds; /* LOST: by the sound engine, in `taken` of `seeds` seeds */
 };
 
-#define CAMPAIGN_GATES_MAX (FAULT_KIND_COUNT + SIGHT_COUNT + SCENARIO_REACHES_MAX + 2)
+#define CAMPAIGN_GATES_MAX (FAULT_KIND_COUNT + COVER_COUNT + SCENARIO_REACHES_MAX + 2)
 
 /* The gates of a scenario that were not met; returns their number. Of the cover points of ACL-23
  * only those count whose threshold the scenario has. `off` are the clauses that are switched off:

@@ -147,7 +147,7 @@ struct choice_source choice_swept(uint64_t seed, const struct choice_list *list)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right)
+static int choice_compare(const void *left, const void *right)
 {
     const struct choice *a = left, *b = right;
     if (a->why != b->why) {
@@ -160,12 +160,13 @@ static int compare(const void *left, const void *right)
 }
 
 /* Where an item belongs among the first `count`, which are sorted: after those equal to it. */
-static size_t place_of(const struct choice_list *list, size_t count, const struct choice *item)
+static size_t choice_place_of(const struct choice_list *list, size_t count,
+                              const struct choice *item)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(&list->items[middle], item) <= 0) {
+        if (choice_compare(&list->items[middle], item) <= 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -181,8 +182,8 @@ void choice_list_sort(struct choice_list *list)
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         struct choice item = list->items[i];
-        size_t at = place_of(list, kept, &item);
-        if (at > 0 && compare(&list->items[at - 1], &item) == 0) {
+        size_t at = choice_place_of(list, kept, &item);
+        if (at > 0 && choice_compare(&list->items[at - 1], &item) == 0) {
             continue; /* the first stays */
         }
         memmove(&list->items[at + 1], &list->items[at], (kept - at) * sizeof item);
@@ -200,7 +201,7 @@ static uint32_t look_up(const struct choice_list *list, enum choice_why why, uns
     }
     struct choice wanted = {.why = (uint8_t)why, .actor = (uint8_t)actor, .ordinal = ordinal};
     const struct choice *found =
-        bsearch(&wanted, list->items, list->count, sizeof *list->items, compare);
+        bsearch(&wanted, list->items, list->count, sizeof *list->items, choice_compare);
     return found == NULL ? usual : found->value;
 }
 
@@ -374,7 +375,7 @@ uint32_t choice_stop(struct choice_source *source, unsigned actor, uint32_t ordi
 static void check_list(const struct choice_list *list)
 {
     for (size_t i = 1; i < list->count; i++) {
-        CHECK(compare(&list->items[i - 1], &list->items[i]) < 0); /* CO2 */
+        CHECK(choice_compare(&list->items[i - 1], &list->items[i]) < 0); /* CO2 */
     }
 }
 

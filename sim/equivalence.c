@@ -43,14 +43,14 @@ static uint64_t *list_ends(const struct explore *explore, size_t *count)
 
 bool equivalence_ground_make(struct equivalence_ground *ground, const struct scope *scope)
 {
-    struct scenario_fault fault;
+    struct error error;
     *ground = (struct equivalence_ground){.scope = scope,
                                           .scenario = calloc(1, sizeof *ground->scenario)};
     if (ground->scenario == NULL) {
         return false;
     }
     bool read =
-        scenario_parse(scope->yaml, strlen(scope->yaml), scope->name, ground->scenario, &fault);
+        scenario_parse(scope->yaml, strlen(scope->yaml), scope->name, ground->scenario, &error);
     CHECK(read);
     struct explore *explore = search(scope, ground->scenario, NULL);
     if (explore == NULL) {
@@ -65,7 +65,7 @@ bool equivalence_ground_make(struct equivalence_ground *ground, const struct sco
         ground->verdict = EXPLORE_BOUNDED;
         ground->why = "there are too many ends";
     }
-    for (int s = 0; s < SIGHT_COUNT; s++) {
+    for (int s = 0; s < COVER_COUNT; s++) {
         ground->seen[s] = report->seen[s] > 0;
     }
     memcpy(ground->sent, report->sent, sizeof ground->sent);
@@ -110,9 +110,9 @@ static void compare_ends(struct equivalence_trial *trial, const uint64_t *ends, 
 /* True: the same cover points are hit. */
 static bool compare_paths(struct equivalence_trial *trial, const struct explore_report *report)
 {
-    for (int s = 0; s < SIGHT_COUNT; s++) {
+    for (int s = 0; s < COVER_COUNT; s++) {
         if ((report->seen[s] > 0) != trial->ground->seen[s]) {
-            trial->path = (enum oracle_sighting)s;
+            trial->path = (enum oracle_cover)s;
             trial->path_is_new = report->seen[s] > 0;
             return false;
         }
@@ -242,7 +242,7 @@ void equivalence_text(const struct equivalence *judged, char *text, size_t size)
         break;
     case EQUIVALENCE_PATHS:
         snprintf(text, size, "%s: a path is %s: %s", scope, trial->path_is_new ? "new" : "gone",
-                 oracle_sighting_text(trial->path));
+                 oracle_cover_text(trial->path));
         break;
     case EQUIVALENCE_BROKEN:
         snprintf(text, size, "%s: breaks %s, %s", scope, clause_get(trial->clause)->id, trial->why);

@@ -7,7 +7,7 @@
  * - both searches are complete, no promise breaks, and quiescence is reached from every state;
  * - the terminal states are the same: the sets of rows of quiescent states, every cell of them,
  *   counters included, up to an exchange of symmetric siblings;
- * - the same cover points are hit (oracle_sighting).
+ * - the same cover points are hit (oracle_cover).
  *
  * The numbers of states and of hits are not compared: a bundle that is sent twice has more states.
  *
@@ -34,7 +34,7 @@ struct equivalence_ground {
     uint64_t states;
     uint64_t *ends; /* terminal states, in ascending order */
     size_t end_count;
-    bool seen[SIGHT_COUNT];
+    bool seen[COVER_COUNT];
     bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT];
 };
 
@@ -55,7 +55,7 @@ struct equivalence_trial {
     const struct equivalence_ground *ground;
     uint64_t states, spoiled;     /* of the sabotaged engine; transactions that the bug changed */
     size_t more_ends, fewer_ends; /* ENDS: that only the sabotaged engine has; only the sound one */
-    enum oracle_sighting path;    /* PATHS: the first cover point that differs */
+    enum oracle_cover path;       /* PATHS: the first cover point that differs */
     bool path_is_new;             /* PATHS: only the sabotaged engine hits it */
     enum clause_id clause;        /* BROKEN */
     const char *why;              /* BROKEN, UNDECIDED */

@@ -34,42 +34,42 @@ void explore_finish_as(struct explore *explore, enum explore_verdict verdict, co
 }
 
 /* Copies the walk's path into the report. */
-static void keep_path(struct explorer *one)
+static void keep_path(struct explorer *explorer)
 {
-    struct explore_report *report = &one->explore->report;
-    size_t length = one->walk.depth;
+    struct explore_report *report = &explorer->explore->report;
+    size_t length = explorer->walk.depth;
     free(report->path);
     report->path = malloc((length + 1) * sizeof *report->path);
     CHECK(report->path != NULL);
     for (size_t d = 0; d < length; d++) {
-        report->path[d] = one->walk.frames[d].move;
+        report->path[d] = explorer->walk.records[d].move;
     }
     report->path_length = length;
 }
 
 /* The last move breaks a promise. */
-void explore_found(struct explorer *one)
+void explore_found(struct explorer *explorer)
 {
-    struct explore *explore = one->explore;
-    if (one->walk.run.result.verdict == RUN_STORE_FULL) {
+    struct explore *explore = explorer->explore;
+    if (explorer->walk.run.result.verdict == RUN_STORE_FULL) {
         explore_finish_as(explore, EXPLORE_BOUNDED, "the simulated store was full");
         return;
     }
     lock(explore);
     if (explore->report.verdict == EXPLORE_HELD) {
         explore->report.verdict = EXPLORE_BROKEN;
-        explore->report.result = one->walk.run.result;
-        explore->report.result.steps = one->walk.depth;
-        keep_path(one);
+        explore->report.result = explorer->walk.run.result;
+        explore->report.result.steps = explorer->walk.depth;
+        keep_path(explorer);
     }
     unlock(explore);
     atomic_store(&explore->stop, true);
 }
 
-void explore_reached(struct explorer *one)
+void explore_reached(struct explorer *explorer)
 {
-    explore_finish_as(one->explore, EXPLORE_STUCK, NULL);
-    keep_path(one);
+    explore_finish_as(explorer->explore, EXPLORE_STUCK, NULL);
+    keep_path(explorer);
 }
 
 bool explore_stopped(const struct explore *explore)
@@ -77,9 +77,9 @@ bool explore_stopped(const struct explore *explore)
     return atomic_load_explicit(&explore->stop, memory_order_relaxed);
 }
 
-static bool has_bug(const struct explorer *one, enum explore_bug bug)
+static bool has_bug(const struct explorer *explorer, enum explore_bug bug)
 {
-    return one->explore->plan.bug == bug;
+    return explorer->explore->plan.bug == bug;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -132,11 +132,11 @@ size_t explore_ends_list(const struct explore *explore, unsigned reductions, uin
     return count;
 }
 
-static void note_end(struct explorer *one)
+static void note_end(struct explorer *explorer)
 {
-    struct explore *explore = one->explore;
+    struct explore *explore = explorer->explore;
     for (unsigned set = 0; set < EXPLORE_ENDS_SETS; set++) {
-        uint64_t end = sameness_rows(&one->ends[set]);
+        uint64_t end = fingerprint_rows(&explorer->ends[set]);
         lock(explore);
         note_end_in(&explore->ends[set], end);
         unlock(explore);
@@ -163,13 +163,13 @@ static bool grow(struct words *words, struct explore_budget *budget)
     return true;
 }
 
-static void note_unrested(struct explorer *one, uint64_t state, const uint64_t *successors,
+static void note_unrested(struct explorer *explorer, uint64_t state, const uint64_t *successors,
                           size_t count)
 {
-    struct words *notes = &one->notes;
+    struct words *notes = &explorer->notes;
     while (notes->count + 2 + count > notes->capacity) {
-        if (!grow(notes, &one->explore->budget)) {
-            explore_finish_as(one->explore, EXPLORE_BOUNDED, NO_MEMORY);
+        if (!grow(notes, &explorer->explore->budget)) {
+            explore_finish_as(explorer->explore, EXPLORE_BOUNDED, NO_MEMORY);
             return;
         }
     }
@@ -212,13 +212,13 @@ static bool give(struct level *level, struct walk_move next, struct work_item *i
         level->end--;
         item->kind = level->kind.open ? ITEM_MISHAP : ITEM_MOVE;
         item->move = level->moves[level->end];
-        item->trouble = level->kind;
+        item->fault_successors = level->kind;
         item->sound = level->end < level->sound;
         item->state = level->state;
-    } else if (level->trouble.open) {
+    } else if (level->fault_successors.open) {
         item->kind = ITEM_TROUBLE;
-        item->trouble = level->trouble;
-        level->trouble.open = false;
+        item->fault_successors = level->fault_successors;
+        level->fault_successors.open = false;
     } else if (level->has_variants) {
         item->kind = ITEM_VARIANTS;
         item->move = next;
@@ -230,108 +230,113 @@ static bool give(struct level *level, struct walk_move next, struct work_item *i
 }
 
 /* Gives away the untried branch nearest to the root: it has the largest subtree. */
-static void give_away(struct explorer *one, struct work_item *item)
+static void give_away(struct explorer *explorer, struct work_item *item)
 {
-    const struct walk_frame *frames = one->walk.frames;
-    for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
+    const struct walk_record *records = explorer->walk.records;
+    for (unsigned depth = 0; depth <= explorer->walk.depth; depth++) {
         struct walk_move next =
-            depth < one->walk.depth ? frames[depth].move : (struct walk_move){0};
-        if (give(&one->levels[depth], next, item)) {
+            depth < explorer->walk.depth ? records[depth].move : (struct walk_move){0};
+        if (give(&explorer->levels[depth], next, item)) {
             item->length = depth;
             for (unsigned d = 0; d < depth; d++) {
-                item->way[d] = frames[d].move;
+                item->way[d] = records[d].move;
             }
-            atomic_fetch_sub(&one->explore->wanted, 1);
-            atomic_fetch_add(&one->explore->busy, 1);
-            one->explore->item_count++;
+            atomic_fetch_sub(&explorer->explore->wanted, 1);
+            atomic_fetch_add(&explorer->explore->busy, 1);
+            explorer->explore->item_count++;
             return;
         }
     }
 }
 
 /* If another thread is idle, gives it a work item. */
-static void share(struct explorer *one)
+static void share(struct explorer *explorer)
 {
-    struct explore *explore = one->explore;
+    struct explore *explore = explorer->explore;
     if (atomic_load_explicit(&explore->wanted, memory_order_relaxed) > 0) {
         lock(explore);
         if (atomic_load(&explore->wanted) > 0) {
-            give_away(one, &explore->items[explore->item_count]);
+            give_away(explorer, &explore->items[explore->item_count]);
         }
         unlock(explore);
     }
 }
 
-/* ---- trouble --------------------------------------------------------------------------------- */
+/* ---- fault_successors --------------------------------------------------------------------------------- */
 
-static bool visit(struct explorer *one);
-static bool follow(struct explorer *one, struct walk_move move);
+static bool visit(struct explorer *explorer);
+static bool explore_follow(struct explorer *explorer, struct walk_move move);
 
-static void add_move(struct explorer *one, struct level *level, struct walk_move move)
+static void add_move(struct explorer *explorer, struct level *level, struct walk_move move)
 {
     if (level->end == WALK_MOVES_MAX) {
-        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+        explore_finish_as(explorer->explore, EXPLORE_BOUNDED, TOO_MUCH);
     } else {
         level->moves[level->end++] = move;
     }
 }
 
-static bool dies_of(const struct walk *walk, const struct trouble *trouble, unsigned actor)
+static bool dies_of(const struct walk *walk, const struct fault_successors *fault_successors,
+                    unsigned actor)
 {
-    bool mover = walk->depth > 0 && walk->frames[walk->depth - 1].move.actor == actor;
+    bool mover = walk->depth > 0 && walk->records[walk->depth - 1].move.actor == actor;
     return walk->left.crashes > 0 &&
-           (trouble->dies == ANYBODY_DIES || (trouble->dies == MOVER_DIES && mover)) &&
-           actor >= trouble->from && walk_can_crash(walk, actor);
+           (fault_successors->dies == ANYBODY_DIES ||
+            (fault_successors->dies == MOVER_DIES && mover)) &&
+           actor >= fault_successors->from && walk_can_crash(walk, actor);
 }
 
 /* The fault successors, open if there are any. */
-static struct trouble trouble_of(const struct walk *walk, struct trouble trouble)
+static struct fault_successors successors_of(const struct walk *walk,
+                                             struct fault_successors fault_successors)
 {
-    trouble.open = walk->left.duplicates > 0 && trouble.first < trouble.last;
-    for (unsigned a = 0; a < walk->run.actor_count && !trouble.open; a++) {
-        trouble.open = dies_of(walk, &trouble, a);
+    fault_successors.open =
+        walk->left.duplicates > 0 && fault_successors.first < fault_successors.last;
+    for (unsigned a = 0; a < walk->run.actor_count && !fault_successors.open; a++) {
+        fault_successors.open = dies_of(walk, &fault_successors, a);
     }
-    return trouble;
+    return fault_successors;
 }
 
 /* Visits the state that a move led to, and its fault successors. True: it can reach quiescence. */
-static bool arrive(struct explorer *one, struct trouble trouble);
+static bool arrive(struct explorer *explorer, struct fault_successors fault_successors);
 
 /* One fault, and further ones after it: crashes first, then duplicates. Of each kind only those
  * listed later follow, because faults of one kind commute. */
-static void have_mishap(struct explorer *one, struct walk_move move, struct trouble trouble)
+static void have_successor(struct explorer *explorer, struct walk_move move,
+                           struct fault_successors fault_successors)
 {
-    struct trouble after = trouble;
+    struct fault_successors after = fault_successors;
     if (move.kind == WALK_CRASH) {
-        after.dies = trouble.dies == ANYBODY_DIES ? ANYBODY_DIES : NOBODY_DIES;
+        after.dies = fault_successors.dies == ANYBODY_DIES ? ANYBODY_DIES : NOBODY_DIES;
         after.from = move.actor + 1U;
     } else {
         after.first = move.slot;
         after.dies = NOBODY_DIES;
     }
-    one->transitions++;
-    if (walk_do(&one->walk, move)) {
-        arrive(one, trouble_of(&one->walk, after));
+    explorer->transitions++;
+    if (walk_do(&explorer->walk, move)) {
+        arrive(explorer, successors_of(&explorer->walk, after));
     } else {
-        explore_found(one);
+        explore_found(explorer);
     }
-    walk_undo(&one->walk);
+    walk_undo(&explorer->walk);
 }
 
 /* Tries the moves of the level. True: one leads to a state that can reach quiescence. */
-static bool try_all(struct explorer *one, struct level *level, size_t *known)
+static bool try_all(struct explorer *explorer, struct level *level, size_t *known)
 {
     bool rests = false;
     *known = 0;
-    while (level->next < level->end && !explore_stopped(one->explore)) {
+    while (level->next < level->end && !explore_stopped(explorer->explore)) {
         size_t at = level->next++;
         if (level->kind.open) {
-            have_mishap(one, level->moves[at], level->kind);
+            have_successor(explorer, level->moves[at], level->kind);
         } else {
-            bool rested = follow(one, level->moves[at]);
+            bool rested = explore_follow(explorer, level->moves[at]);
             if (at < level->sound) {
                 rests = rests || rested;
-                level->successors[(*known)++] = one->state;
+                level->successors[(*known)++] = explorer->state;
             }
         }
     }
@@ -339,78 +344,80 @@ static bool try_all(struct explorer *one, struct level *level, size_t *known)
     return rests;
 }
 
-static void have_trouble(struct explorer *one, struct trouble trouble)
+static void have_successors(struct explorer *explorer, struct fault_successors fault_successors)
 {
-    struct walk *walk = &one->walk;
-    struct level *level = &one->levels[walk->depth];
+    struct walk *walk = &explorer->walk;
+    struct level *level = &explorer->levels[walk->depth];
     size_t known;
     level->next = level->end = level->sound = 0;
-    level->kind = trouble;
-    for (uint32_t slot = trouble.first; slot < trouble.last && walk->left.duplicates > 0; slot++) {
-        add_move(one, level, (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot});
+    level->kind = fault_successors;
+    for (uint32_t slot = fault_successors.first;
+         slot < fault_successors.last && walk->left.duplicates > 0; slot++) {
+        add_move(explorer, level,
+                 (struct walk_move){.kind = WALK_DUPLICATE, .slot = (uint16_t)slot});
     }
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
-        if (dies_of(walk, &trouble, a)) {
+        if (dies_of(walk, &fault_successors, a)) {
             add_move(
-                one, level,
+                explorer, level,
                 (struct walk_move){.kind = WALK_CRASH, .actor = (uint8_t)a, .slot = WALK_NO_SLOT});
         }
     }
-    try_all(one, level, &known);
+    try_all(explorer, level, &known);
 }
 
 /* The fault successors of the last move, in one go with it. A claim that is lost at once is no
  * claim, and costs a crash. When time has moved on, any worker may crash and any message may be
  * duplicated: before that, time stood still because some worker had something to do. */
-static struct trouble trouble_after(const struct explorer *one)
+static struct fault_successors successors_after(const struct explorer *explorer)
 {
-    const struct walk *walk = &one->walk;
-    const struct walk_frame *frame = &walk->frames[walk->depth - 1];
-    struct walk_move move = frame->move;
-    bool claims = walk->run.part->sameness != NULL && move.slot != WALK_NO_SLOT &&
-                  !walk_rides(move, &frame->performer);
+    const struct walk *walk = &explorer->walk;
+    const struct walk_record *record = &walk->records[walk->depth - 1];
+    struct walk_move move = record->move;
+    bool claims = walk->run.part->fingerprint != NULL && move.slot != WALK_NO_SLOT &&
+                  !walk_rides(move, &record->performer);
     bool later = move.slot == WALK_NO_SLOT && (move.kind == WALK_WAIT || move.kind == WALK_LAPSE);
     uint32_t last = walk->run.world.rows.table[TABLE_MESSAGE].used;
     if ((walk->plan.reductions & REDUCE_ORDER) == 0) {
-        return (struct trouble){0};
+        return (struct fault_successors){0};
     }
     if (later) {
-        return trouble_of(walk, (struct trouble){.last = last, .dies = ANYBODY_DIES});
+        return successors_of(walk, (struct fault_successors){.last = last, .dies = ANYBODY_DIES});
     }
-    return trouble_of(
-        walk,
-        (struct trouble){.first = has_bug(one, BUG_COPIES) ? last : frame->messages,
-                         .last = last,
-                         .dies = claims || has_bug(one, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES});
+    return successors_of(
+        walk, (struct fault_successors){
+                  .first = has_bug(explorer, BUG_COPIES) ? last : record->messages,
+                  .last = last,
+                  .dies = claims || has_bug(explorer, BUG_DEATH) ? NOBODY_DIES : MOVER_DIES});
 }
 
 /* Explores the fault successors that are still open. */
-static void finish_trouble(struct explorer *one)
+static void finish_successors(struct explorer *explorer)
 {
-    struct level *level = &one->levels[one->walk.depth];
-    if (level->trouble.open && !explore_stopped(one->explore)) {
-        struct trouble trouble = level->trouble;
-        level->trouble.open = false;
-        have_trouble(one, trouble);
+    struct level *level = &explorer->levels[explorer->walk.depth];
+    if (level->fault_successors.open && !explore_stopped(explorer->explore)) {
+        struct fault_successors fault_successors = level->fault_successors;
+        level->fault_successors.open = false;
+        have_successors(explorer, fault_successors);
     }
 }
 
-static bool arrive(struct explorer *one, struct trouble trouble)
+static bool arrive(struct explorer *explorer, struct fault_successors fault_successors)
 {
-    one->levels[one->walk.depth].trouble = trouble;
-    bool rests = visit(one);
-    uint64_t state = one->state;
-    finish_trouble(one);
-    one->state = state;
+    explorer->levels[explorer->walk.depth].fault_successors = fault_successors;
+    bool rests = visit(explorer);
+    uint64_t state = explorer->state;
+    finish_successors(explorer);
+    explorer->state = state;
     return rests;
 }
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
 /* Whether REDUCE_ORDER is on and the protocol defines components. */
-static bool is_ordered(const struct explorer *one)
+static bool is_ordered(const struct explorer *explorer)
 {
-    const struct walk *walk = &one->walk;
+    const struct walk *walk = &explorer->walk;
     return (walk->plan.reductions & REDUCE_ORDER) != 0 && walk->same.place_count > 1;
 }
 
@@ -421,48 +428,48 @@ struct look {
     uint32_t rows, messages;
 };
 
-static struct look look_before(struct explorer *one, struct walk_move move)
+static struct look look_before(struct explorer *explorer, struct walk_move move)
 {
-    struct walk *walk = &one->walk;
+    struct walk *walk = &explorer->walk;
     const struct row_area *tables = walk->run.world.rows.table;
     bool rides = walk_rides(move, &walk->run.actors[move.actor].performer);
-    if (!is_ordered(one) || (move.slot != WALK_NO_SLOT && !rides) || move.kind == WALK_CRASH) {
+    if (!is_ordered(explorer) || (move.slot != WALK_NO_SLOT && !rides) || move.kind == WALK_CRASH) {
         return (struct look){0};
     }
-    return (struct look){.place = sameness_actor(&walk->same, move.actor).place,
-                         .rows = tables[walk->run.part->sameness->places_in].used,
+    return (struct look){.place = fingerprint_actor(&walk->same, move.actor).place,
+                         .rows = tables[walk->run.part->fingerprint->places_in].used,
                          .messages = tables[TABLE_MESSAGE].used};
 }
 
-static bool look_after(struct explorer *one, struct look look)
+static bool look_after(struct explorer *explorer, struct look look)
 {
-    const struct walk *walk = &one->walk;
+    const struct walk *walk = &explorer->walk;
     if (look.place != 0 &&
-        walk->run.part->sameness->reaches_out(&walk->same, &walk->run.bundle, look.place, look.rows,
-                                              look.messages)) {
-        explore_finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
+        walk->run.part->fingerprint->reaches_out(&walk->same, &walk->run.bundle, look.place,
+                                                 look.rows, look.messages)) {
+        explore_finish_as(explorer->explore, EXPLORE_BOUNDED, EXPLORE_REACHES_OUT);
         return false;
     }
     return true;
 }
 
 /* Does a move; false: the search is over. */
-static bool make_move(struct explorer *one, struct walk_move move)
+static bool make_move(struct explorer *explorer, struct walk_move move)
 {
-    struct look look = look_before(one, move);
-    one->transitions++;
-    if (!walk_do(&one->walk, move)) {
-        explore_found(one);
+    struct look look = look_before(explorer, move);
+    explorer->transitions++;
+    if (!walk_do(&explorer->walk, move)) {
+        explore_found(explorer);
         return false;
     }
-    return look_after(one, look);
+    return look_after(explorer, look);
 }
 
 /* Does a move and explores its subtree. True: the state that it leads to can reach quiescence. */
-static bool follow(struct explorer *one, struct walk_move move)
+static bool explore_follow(struct explorer *explorer, struct walk_move move)
 {
-    bool rests = make_move(one, move) && arrive(one, trouble_after(one));
-    walk_undo(&one->walk);
+    bool rests = make_move(explorer, move) && arrive(explorer, successors_after(explorer));
+    walk_undo(&explorer->walk);
     return rests;
 }
 
@@ -470,24 +477,25 @@ static bool follow(struct explorer *one, struct walk_move move)
 
 /* A message other than the one in slot `own`, or a worker other than `actor`, concerns the
  * component. */
-static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint32_t place)
+static bool has_company(struct explorer *explorer, unsigned actor, uint32_t own, uint32_t place)
 {
-    const struct run *run = &one->walk.run;
-    uint64_t near = one->walk.same.places[place].near | 1; /* a message without a component may
+    const struct run *run = &explorer->walk.run;
+    uint64_t near = explorer->walk.same.places[place].near | 1; /* a message without a component may
                                                               concern any */
-    if (has_bug(one, BUG_COMPANY)) {
+    if (has_bug(explorer, BUG_COMPANY)) {
         return false;
     }
     for (uint32_t q = 0; q < run->world.queue_count; q++) {
         uint32_t slot = run->world.queue[q];
-        if (slot != own && (near >> one->walk.same.shares[TABLE_MESSAGE][slot].place & 1) != 0) {
+        if (slot != own &&
+            (near >> explorer->walk.same.shares[TABLE_MESSAGE][slot].place & 1) != 0) {
             return true;
         }
     }
     for (unsigned a = 0; a < run->actor_count; a++) {
         const struct performer *other = &run->actors[a].performer;
         if (a != actor && other->role->message != NULL && !other->role->is_idle(&other->actor) &&
-            (near >> sameness_actor(&one->walk.same, a).place & 1) != 0) {
+            (near >> fingerprint_actor(&explorer->walk.same, a).place & 1) != 0) {
             return true;
         }
     }
@@ -498,32 +506,32 @@ static bool has_company(struct explorer *one, unsigned actor, uint32_t own, uint
  * so that any worker may take it. */
 static uint32_t own_slot(const struct run *run, unsigned actor)
 {
-    const struct performer *one = &run->actors[actor].performer;
+    const struct performer *performer = &run->actors[actor].performer;
     const struct rows *rows = &run->world.rows;
-    uint32_t slot = row_find(rows, TABLE_MESSAGE, one->role->message(&one->actor)[0]);
+    uint32_t slot = row_find(rows, TABLE_MESSAGE, performer->role->message(&performer->actor)[0]);
     bool hidden =
         slot != ROW_NONE && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT) > run->world.now;
     return hidden ? slot : ROW_NONE;
 }
 
 /* The component of the worker's next step if that may be local; 0: it is not. */
-static uint32_t local_place(struct explorer *one, unsigned actor)
+static uint32_t local_place(struct explorer *explorer, unsigned actor)
 {
-    struct run *run = &one->walk.run;
+    struct run *run = &explorer->walk.run;
     struct performer peek = run->actors[actor].performer;
-    uint32_t place = sameness_actor(&one->walk.same, actor).place;
+    uint32_t place = fingerprint_actor(&explorer->walk.same, actor).place;
     if (place == 0) {
         return 0;
     }
     performer_next(&peek, &run->rules, run->sabotage, &run->bundle);
-    if (one->walk.left.unknowns > 0 && bundle_claims(&run->bundle)) {
+    if (explorer->walk.left.unknowns > 0 && bundle_claims(&run->bundle)) {
         return 0; /* if its answer is lost, a claimed message of any component is lost, too */
     }
-    switch (run->part->sameness->locality(&one->walk.same, &run->bundle)) {
+    switch (run->part->fingerprint->locality(&explorer->walk.same, &run->bundle)) {
     case LOCAL_ANYWAY:
         return place;
     case LOCAL_ALONE:
-        return has_company(one, actor, own_slot(run, actor), place) ? 0 : place;
+        return has_company(explorer, actor, own_slot(run, actor), place) ? 0 : place;
     case LOCAL_NOT:
         break;
     }
@@ -531,11 +539,11 @@ static uint32_t local_place(struct explorer *one, unsigned actor)
 }
 
 /* Does the step and returns true if it is local; else leaves everything as before. */
-static bool step_locally(struct explorer *one, struct walk_move move)
+static bool step_locally(struct explorer *explorer, struct walk_move move)
 {
-    struct walk *walk = &one->walk;
-    const struct sameness_hooks *hooks = walk->run.part->sameness;
-    uint32_t place = local_place(one, move.actor);
+    struct walk *walk = &explorer->walk;
+    const struct fingerprint_hooks *hooks = walk->run.part->fingerprint;
+    uint32_t place = local_place(explorer, move.actor);
     struct look look = {.place = place,
                         .rows = walk->run.world.rows.table[hooks->places_in].used,
                         .messages = walk->run.world.rows.table[TABLE_MESSAGE].used};
@@ -545,40 +553,40 @@ static bool step_locally(struct explorer *one, struct walk_move move)
     }
     if (walk_do(walk, move) &&
         hooks->stayed(&walk->same, &walk->run.bundle, place, logged, look.rows) &&
-        look_after(one, look)) {
-        one->levels[walk->depth].trouble = trouble_after(one);
+        look_after(explorer, look)) {
+        explorer->levels[walk->depth].fault_successors = successors_after(explorer);
         return true;
     }
     walk_undo(walk);
     return false;
 }
 
-static bool is_step_of_worker(const struct explorer *one, struct walk_move move)
+static bool is_step_of_worker(const struct explorer *explorer, struct walk_move move)
 {
     return move.kind == WALK_STEP && move.slot == WALK_NO_SLOT &&
-           one->walk.run.actors[move.actor].performer.role->message != NULL;
+           explorer->walk.run.actors[move.actor].performer.role->message != NULL;
 }
 
 /* Does the claim and the steps after it until the worker is idle, and returns true if all of them
  * are local; else leaves everything as before. */
-static bool claim_locally(struct explorer *one, struct walk_move claim)
+static bool claim_locally(struct explorer *explorer, struct walk_move claim)
 {
-    struct walk *walk = &one->walk;
+    struct walk *walk = &explorer->walk;
     const struct performer *worker = &walk->run.actors[claim.actor].performer;
     const struct walk_move step = {.kind = WALK_STEP, .actor = claim.actor, .slot = WALK_NO_SLOT};
     unsigned depth = walk->depth;
     uint32_t place = walk->same.shares[TABLE_MESSAGE][claim.slot].place;
     bool local = place != 0 && !walk_is_deep(walk) &&
-                 walk->run.part->sameness->promises_locality(&walk->same, claim.slot) &&
-                 !has_company(one, claim.actor, claim.slot, place) && walk_do(walk, claim);
+                 walk->run.part->fingerprint->promises_locality(&walk->same, claim.slot) &&
+                 !has_company(explorer, claim.actor, claim.slot, place) && walk_do(walk, claim);
     if (local) {
-        one->levels[walk->depth].trouble = trouble_after(one);
+        explorer->levels[walk->depth].fault_successors = successors_after(explorer);
     }
     while (local && !worker->role->is_idle(&worker->actor)) {
-        local = step_locally(one, step);
+        local = step_locally(explorer, step);
     }
     while (!local && walk->depth > depth) {
-        one->levels[walk->depth].trouble.open = false;
+        explorer->levels[walk->depth].fault_successors.open = false;
         walk_undo(walk);
     }
     return local;
@@ -591,19 +599,19 @@ struct candidate {
 };
 
 /* Workers' steps, then claims, each in the order of their ranks. */
-static size_t candidates(struct explorer *one, const struct walk_move *moves, size_t sound,
+static size_t candidates(struct explorer *explorer, const struct walk_move *moves, size_t sound,
                          struct candidate list[WALK_MOVES_MAX])
 {
-    struct sameness *same = &one->walk.same;
+    struct fingerprint *same = &explorer->walk.same;
     size_t count = 0;
     for (size_t m = 0; m < sound; m++) {
         bool claim = moves[m].kind == WALK_STEP && moves[m].slot != WALK_NO_SLOT;
-        if (!claim && !is_step_of_worker(one, moves[m])) {
+        if (!claim && !is_step_of_worker(explorer, moves[m])) {
             continue;
         }
-        struct sameness_share share = claim ? same->shares[TABLE_MESSAGE][moves[m].slot]
-                                            : sameness_actor(same, moves[m].actor);
-        uint64_t rank = sameness_rank(same, share) >> 1 | (uint64_t)claim << 63;
+        struct fingerprint_share share = claim ? same->shares[TABLE_MESSAGE][moves[m].slot]
+                                               : fingerprint_actor(same, moves[m].actor);
+        uint64_t rank = fingerprint_rank(same, share) >> 1 | (uint64_t)claim << 63;
         size_t at = count++;
         for (; at > 0 && list[at - 1].rank > rank; at--) {
             list[at] = list[at - 1];
@@ -613,11 +621,11 @@ static size_t candidates(struct explorer *one, const struct walk_move *moves, si
     return count;
 }
 
-size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound)
+size_t explore_moves(struct explorer *explorer, struct walk_move *moves, size_t *sound)
 {
-    size_t count = walk_moves(&one->walk, moves, sound);
-    if (one->walk.crowded) {
-        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_MUCH);
+    size_t count = walk_moves(&explorer->walk, moves, sound);
+    if (explorer->walk.crowded) {
+        explore_finish_as(explorer->explore, EXPLORE_BOUNDED, TOO_MUCH);
     }
     return count;
 }
@@ -625,16 +633,16 @@ size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *soun
 /* Takes the first candidate that is an ample set: a worker's local step, else a claim with local
  * steps up to its end. False: there is none. Not inlined: its lists would lie on the stack once for
  * each level of the path. */
-static __attribute__((noinline)) bool go_first(struct explorer *one)
+static __attribute__((noinline)) bool go_first(struct explorer *explorer)
 {
     struct candidate list[WALK_MOVES_MAX];
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
-    explore_moves(one, moves, &sound);
-    size_t count = candidates(one, moves, sound, list);
+    explore_moves(explorer, moves, &sound);
+    size_t count = candidates(explorer, moves, sound, list);
     for (size_t i = 0; i < count; i++) {
-        if (list[i].move.slot != WALK_NO_SLOT ? claim_locally(one, list[i].move)
-                                              : step_locally(one, list[i].move)) {
+        if (list[i].move.slot != WALK_NO_SLOT ? claim_locally(explorer, list[i].move)
+                                              : step_locally(explorer, list[i].move)) {
             return true;
         }
     }
@@ -642,80 +650,81 @@ static __attribute__((noinline)) bool go_first(struct explorer *one)
 }
 
 /* The undone step again, in its variants with a fault. */
-static void try_variants(struct explorer *one, struct walk_move step)
+static void try_variants(struct explorer *explorer, struct walk_move step)
 {
-    struct level *level = &one->levels[one->walk.depth];
-    size_t sound, known, count = explore_moves(one, level->moves, &sound);
+    struct level *level = &explorer->levels[explorer->walk.depth];
+    size_t sound, known, count = explore_moves(explorer, level->moves, &sound);
     level->kind.open = false;
     level->next = level->end = level->sound = 0;
     for (size_t m = sound; m < count; m++) {
         if (level->moves[m].actor == step.actor && level->moves[m].slot == step.slot) {
-            add_move(one, level, level->moves[m]);
+            add_move(explorer, level, level->moves[m]);
         }
     }
-    try_all(one, level, &known);
+    try_all(explorer, level, &known);
 }
 
 /* Takes an ample set, if there is one, instead of all moves. States within a claim and its local
  * steps are not stored: each has one fault-free successor, besides its fault successors. */
-static bool follow_first(struct explorer *one, bool *rests)
+static bool follow_first(struct explorer *explorer, bool *rests)
 {
-    struct walk *walk = &one->walk;
+    struct walk *walk = &explorer->walk;
     unsigned depth = walk->depth;
-    if (!is_ordered(one) || walk->left.lapses + walk->left.drags > 0 || !go_first(one)) {
+    if (!is_ordered(explorer) || walk->left.lapses + walk->left.drags > 0 || !go_first(explorer)) {
         return false;
     }
     for (unsigned d = depth; d < walk->depth; d++) {
-        one->levels[d].has_variants = walk_has_variants(walk);
-        one->levels[d].state = d == depth ? one->levels[d].state : 0;
+        explorer->levels[d].has_variants = walk_has_variants(walk);
+        explorer->levels[d].state = d == depth ? explorer->levels[d].state : 0;
     }
-    *rests = visit(one);
-    uint64_t state = one->state;
+    *rests = visit(explorer);
+    uint64_t state = explorer->state;
     while (walk->depth > depth) {
-        struct walk_move move = walk->frames[walk->depth - 1].move;
-        one->transitions++;
-        finish_trouble(one);
+        struct walk_move move = walk->records[walk->depth - 1].move;
+        explorer->transitions++;
+        finish_successors(explorer);
         walk_undo(walk);
-        if (one->levels[walk->depth].has_variants) {
-            one->levels[walk->depth].has_variants = false;
-            try_variants(one, move);
+        if (explorer->levels[walk->depth].has_variants) {
+            explorer->levels[walk->depth].has_variants = false;
+            try_variants(explorer, move);
         }
     }
-    one->state = state;
+    explorer->state = state;
     return true;
 }
 
 /* ---- a state --------------------------------------------------------------------------------- */
 
-bool explore_goes_on(struct explorer *one)
+bool explore_goes_on(struct explorer *explorer)
 {
-    one->deepest = one->walk.depth > one->deepest ? one->walk.depth : one->deepest;
-    if (walk_is_deep(&one->walk)) {
-        explore_finish_as(one->explore, EXPLORE_BOUNDED, TOO_LONG);
+    explorer->deepest =
+        explorer->walk.depth > explorer->deepest ? explorer->walk.depth : explorer->deepest;
+    if (walk_is_deep(&explorer->walk)) {
+        explore_finish_as(explorer->explore, EXPLORE_BOUNDED, TOO_LONG);
     }
-    if (one->walk.same.saturated) {
-        explore_finish_as(one->explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
+    if (explorer->walk.same.saturated) {
+        explore_finish_as(explorer->explore, EXPLORE_BOUNDED, EXPLORE_NEAR_CEILING);
     }
-    return !explore_stopped(one->explore);
+    return !explore_stopped(explorer->explore);
 }
 
-bool explore_judge_rest(struct explorer *one)
+bool explore_judge_rest(struct explorer *explorer)
 {
-    one->rests++;
-    note_end(one);
-    if (!walk_settled(&one->walk)) {
-        explore_found(one);
-        one->walk.run.result.verdict = RUN_HELD;
+    explorer->rests++;
+    note_end(explorer);
+    if (!walk_settled(&explorer->walk)) {
+        explore_found(explorer);
+        explorer->walk.run.result.verdict = RUN_HELD;
         return false;
     }
     return true;
 }
 
 /* The state is on the current path. */
-static bool is_on_way(const struct explorer *one, uint64_t state)
+static bool is_on_way(const struct explorer *explorer, uint64_t state)
 {
-    for (unsigned depth = 0; depth <= one->walk.depth; depth++) {
-        if (one->levels[depth].state == state) {
+    for (unsigned depth = 0; depth <= explorer->walk.depth; depth++) {
+        if (explorer->levels[depth].state == state) {
             return true;
         }
     }
@@ -724,57 +733,57 @@ static bool is_on_way(const struct explorer *one, uint64_t state)
 
 /* The cycle proviso: an ample set replaces all other moves, unless it leads back to a state on the
  * current path. There it could postpone the other moves for ever. */
-static bool expand(struct explorer *one, uint64_t state)
+static bool expand(struct explorer *explorer, uint64_t state)
 {
-    struct level *level = &one->levels[one->walk.depth];
+    struct level *level = &explorer->levels[explorer->walk.depth];
     size_t known = 1;
     bool rests = false;
     level->state = state;
-    if (follow_first(one, &rests) &&
-        (rests || explore_stopped(one->explore) || !is_on_way(one, one->state))) {
-        level->successors[0] = one->state;
+    if (follow_first(explorer, &rests) &&
+        (rests || explore_stopped(explorer->explore) || !is_on_way(explorer, explorer->state))) {
+        level->successors[0] = explorer->state;
     } else {
         level->next = 0;
-        level->end = explore_moves(one, level->moves, &level->sound);
+        level->end = explore_moves(explorer, level->moves, &level->sound);
         level->kind.open = false;
-        rests = level->sound == 0 && explore_judge_rest(one);
-        rests = try_all(one, level, &known) || rests;
+        rests = level->sound == 0 && explore_judge_rest(explorer);
+        rests = try_all(explorer, level, &known) || rests;
     }
-    if (rests || has_bug(one, BUG_REST)) {
-        visited_set_rests(&one->explore->visited, state);
-    } else if (!explore_stopped(one->explore)) {
-        note_unrested(one, state, level->successors, known);
+    if (rests || has_bug(explorer, BUG_REST)) {
+        visited_set_rests(&explorer->explore->visited, state);
+    } else if (!explore_stopped(explorer->explore)) {
+        note_unrested(explorer, state, level->successors, known);
     }
     return rests;
 }
 
 /* Explores the walk's state, if it is new. True: it can reach quiescence. */
-static bool visit(struct explorer *one)
+static bool visit(struct explorer *explorer)
 {
-    struct explore *explore = one->explore;
+    struct explore *explore = explorer->explore;
     bool rests = false;
-    uint64_t state = walk_state(&one->walk);
+    uint64_t state = walk_state(&explorer->walk);
     enum visited_answer answer = visited_add(&explore->visited, state, &rests);
-    one->state = state;
-    one->levels[one->walk.depth].state = state;
+    explorer->state = state;
+    explorer->levels[explorer->walk.depth].state = state;
     if (answer != VISITED_NEW) {
         if (answer == VISITED_FULL) {
             explore_finish_as(explore, EXPLORE_BOUNDED, NO_MEMORY);
         }
         return rests;
     }
-    atomic_store_explicit(&one->states,
-                          atomic_load_explicit(&one->states, memory_order_relaxed) + 1,
+    atomic_store_explicit(&explorer->states,
+                          atomic_load_explicit(&explorer->states, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     if (state == explore->plan.target) {
-        explore_reached(one);
+        explore_reached(explorer);
     }
-    if (!explore_goes_on(one)) {
+    if (!explore_goes_on(explorer)) {
         return false;
     }
-    share(one);
-    rests = expand(one, state);
-    one->state = state;
+    share(explorer);
+    rests = expand(explorer, state);
+    explorer->state = state;
     return rests;
 }
 
@@ -782,56 +791,56 @@ static bool visit(struct explorer *one)
 
 /* Replays the path of the work item. Its evaluations were counted when the path was first
  * explored. */
-static void go_to_item(struct explorer *one)
+static void go_to_item(struct explorer *explorer)
 {
-    struct oracle *oracle = &one->walk.run.oracle;
-    uint64_t evaluated[CLAUSE_COUNT], seen[SIGHT_COUNT];
+    struct oracle *oracle = &explorer->walk.run.oracle;
+    uint64_t evaluated[CLAUSE_COUNT], seen[COVER_COUNT];
     memcpy(evaluated, oracle->evaluated, sizeof evaluated);
     memcpy(seen, oracle->seen, sizeof seen);
-    walk_go(&one->walk, one->item.way, one->item.length);
-    for (unsigned depth = 0; depth <= one->item.length; depth++) {
-        one->levels[depth].state = 0; /* that part of the path belongs to the other thread */
+    walk_go(&explorer->walk, explorer->item.way, explorer->item.length);
+    for (unsigned depth = 0; depth <= explorer->item.length; depth++) {
+        explorer->levels[depth].state = 0; /* that part of the path belongs to the other thread */
     }
     memcpy(oracle->evaluated, evaluated, sizeof evaluated);
     memcpy(oracle->seen, seen, sizeof seen);
 }
 
-static bool take_item(struct explorer *one)
+static bool take_item(struct explorer *explorer)
 {
-    struct explore *explore = one->explore;
+    struct explore *explore = explorer->explore;
     lock(explore);
     bool there = explore->item_count > 0;
     if (there) {
         const struct work_item *item = &explore->items[--explore->item_count];
-        memcpy(&one->item, item, offsetof(struct work_item, way));
-        memcpy(one->item.way, item->way, item->length * sizeof *item->way);
+        memcpy(&explorer->item, item, offsetof(struct work_item, way));
+        memcpy(explorer->item.way, item->way, item->length * sizeof *item->way);
     }
     unlock(explore);
     return there;
 }
 
-static void run_item(struct explorer *one)
+static void run_item(struct explorer *explorer)
 {
-    const struct work_item *item = &one->item;
-    go_to_item(one);
+    const struct work_item *item = &explorer->item;
+    go_to_item(explorer);
     switch (item->kind) {
     case ITEM_MOVE: {
-        bool rests = follow(one, item->move);
+        bool rests = explore_follow(explorer, item->move);
         if (item->sound && rests) {
-            visited_set_rests(&one->explore->visited, item->state);
+            visited_set_rests(&explorer->explore->visited, item->state);
         } else if (item->sound) {
-            note_unrested(one, item->state, &one->state, 1);
+            note_unrested(explorer, item->state, &explorer->state, 1);
         }
         break;
     }
     case ITEM_MISHAP:
-        have_mishap(one, item->move, item->trouble);
+        have_successor(explorer, item->move, item->fault_successors);
         break;
     case ITEM_TROUBLE:
-        have_trouble(one, item->trouble);
+        have_successors(explorer, item->fault_successors);
         break;
     case ITEM_VARIANTS:
-        try_variants(one, item->move);
+        try_variants(explorer, item->move);
         break;
     }
 }
@@ -839,9 +848,9 @@ static void run_item(struct explorer *one)
 /* The first thread begins at the root, which was added when the search was made. */
 void explore_join(struct explore *explore, unsigned job)
 {
-    struct explorer *one = &explore->explorers[job];
+    struct explorer *explorer = &explore->explorers[job];
     if (job == 0 && !explore_stopped(explore)) {
-        expand(one, walk_state(&one->walk));
+        expand(explorer, walk_state(&explorer->walk));
     }
     bool working = job == 0;
     do {
@@ -849,9 +858,9 @@ void explore_join(struct explore *explore, unsigned job)
             atomic_fetch_add(&explore->wanted, 1);
             atomic_fetch_sub(&explore->busy, 1);
         }
-        working = take_item(one);
-        if (working && !has_bug(one, BUG_ITEM)) {
-            run_item(one);
+        working = take_item(explorer);
+        if (working && !has_bug(explorer, BUG_ITEM)) {
+            run_item(explorer);
         } else {
             thrd_sleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         }
@@ -874,13 +883,13 @@ void explore_stop(struct explore *explore)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static bool make_explorer(struct explore *explore, struct explorer *one)
+static bool make_explorer(struct explore *explore, struct explorer *explorer)
 {
-    one->explore = explore;
-    one->levels = calloc(WALK_DEPTH_MAX + 1, sizeof *one->levels);
-    bool made = one->levels != NULL && walk_make(&one->walk, &explore->plan.walk);
+    explorer->explore = explore;
+    explorer->levels = calloc(WALK_DEPTH_MAX + 1, sizeof *explorer->levels);
+    bool made = explorer->levels != NULL && walk_make(&explorer->walk, &explore->plan.walk);
     for (unsigned set = 0; made && set < EXPLORE_ENDS_SETS; set++) {
-        made = sameness_make(&one->ends[set], &one->walk.run, set * REDUCE_SIBLINGS);
+        made = fingerprint_make(&explorer->ends[set], &explorer->walk.run, set * REDUCE_SIBLINGS);
     }
     return made;
 }
@@ -970,13 +979,13 @@ struct explore *explore_make(const struct explore_plan *plan)
 void explore_free(struct explore *explore)
 {
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
-        struct explorer *one = &explore->explorers[j];
-        walk_free(&one->walk);
+        struct explorer *explorer = &explore->explorers[j];
+        walk_free(&explorer->walk);
         for (unsigned set = 0; set < EXPLORE_ENDS_SETS; set++) {
-            sameness_free(&one->ends[set]);
+            fingerprint_free(&explorer->ends[set]);
         }
-        free(one->levels);
-        free(one->notes.items);
+        free(explorer->levels);
+        free(explorer->notes.items);
     }
     free(explore->items);
     free(explore->ends);
@@ -987,7 +996,7 @@ void explore_free(struct explore *explore)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void add_up(struct explore *explore)
+static void explore_add_up(struct explore *explore)
 {
     struct explore_report *report = &explore->report;
     report->states = visited_count(&explore->visited);
@@ -996,21 +1005,21 @@ static void add_up(struct explore *explore)
         report->ends[set] = explore->ends[set].told;
     }
     for (unsigned j = 0; j < explore->plan.jobs; j++) {
-        const struct explorer *one = &explore->explorers[j];
-        report->transitions += one->transitions;
-        report->bytes += one->notes.capacity * sizeof *one->notes.items;
+        const struct explorer *explorer = &explore->explorers[j];
+        report->transitions += explorer->transitions;
+        report->bytes += explorer->notes.capacity * sizeof *explorer->notes.items;
         for (int c = 0; c < CLAUSE_COUNT; c++) {
-            report->evaluated[c] += one->walk.run.oracle.evaluated[c];
+            report->evaluated[c] += explorer->walk.run.oracle.evaluated[c];
         }
-        for (int s = 0; s < SIGHT_COUNT; s++) {
-            report->seen[s] += one->walk.run.oracle.seen[s];
+        for (int s = 0; s < COVER_COUNT; s++) {
+            report->seen[s] += explorer->walk.run.oracle.seen[s];
         }
-        report->rests += one->rests;
-        report->spoiled += one->walk.spoiled;
+        report->rests += explorer->rests;
+        report->spoiled += explorer->walk.spoiled;
         for (size_t i = 0; i < sizeof report->sent; i++) {
-            (&report->sent[0][0])[i] |= (&one->walk.sent[0][0])[i];
+            (&report->sent[0][0])[i] |= (&explorer->walk.sent[0][0])[i];
         }
-        report->deepest = one->deepest > report->deepest ? one->deepest : report->deepest;
+        report->deepest = explorer->deepest > report->deepest ? explorer->deepest : report->deepest;
     }
 }
 
@@ -1039,7 +1048,7 @@ void explore_check(const struct explore *explore)
 
 const struct explore_report *explore_finish(struct explore *explore)
 {
-    add_up(explore);
+    explore_add_up(explore);
     visited_check(&explore->visited);
     explore_check(explore);
     if (explore->report.verdict == EXPLORE_HELD && some_cannot_rest(explore)) {

@@ -8,7 +8,7 @@
  * Reductions, all on unless the plan says otherwise. None of them changes a verdict or the set of
  * terminal states. A reduction that a planted bug or interleaved operations would make unsound is
  * switched off (report.reductions). Three of the four decide which states are the same
- * (sameness.h). The fourth, REDUCE_ORDER, is a partial-order reduction: of several orders of moves
+ * (fingerprint.h). The fourth, REDUCE_ORDER, is a partial-order reduction: of several orders of moves
  * that lead to the same state it explores one.
  *
  * - Crashes. A crash of a worker commutes with the transactions of others, so the search tries it
@@ -21,7 +21,7 @@
  *   number of messages may be duplicated, in one order.
  *
  * - Local steps. The next transaction of a worker is local if it reads and writes rows of its own
- *   component only (sameness.h) and no other message of that component exists. A local step
+ *   component only (fingerprint.h) and no other message of that component exists. A local step
  *   commutes with every other move, now and later, so it is an ample set by itself: in such a state
  *   the search takes no other move. That no transaction names existing rows of another component is
  *   checked, not assumed: one that does ends the search. A claim is taken first only together with
@@ -123,7 +123,7 @@ struct explore_report {
     size_t path_length;
     uint64_t stuck;                                /* STUCK: one of the states */
     uint64_t evaluated[CLAUSE_COUNT];              /* how often each clause's antecedent held */
-    uint64_t seen[SIGHT_COUNT];                    /* how often each cover point was hit */
+    uint64_t seen[COVER_COUNT];                    /* how often each cover point was hit */
     bool sent[BUNDLE_NAME_COUNT][PRIMITIVE_COUNT]; /* by the engine, before a planted bug changes
                                                       it */
     uint64_t spoiled;                              /* transactions that the planted bug changed */

@@ -13,7 +13,7 @@ struct node {
 };
 
 struct breadth {
-    struct explorer *one;
+    struct explorer *explorer;
     struct node *nodes;
     size_t count, capacity;
     size_t level_end; /* nodes below this index are at the current depth or above */
@@ -21,7 +21,7 @@ struct breadth {
 
 static bool grow(struct breadth *breadth)
 {
-    struct explore *explore = breadth->one->explore;
+    struct explore *explore = breadth->explorer->explore;
     size_t more = breadth->capacity == 0 ? 4096 : 2 * breadth->capacity;
     size_t bytes = (more - breadth->capacity) * sizeof *breadth->nodes;
     if (more > UINT32_MAX || !explore_budget_take(&explore->budget, bytes)) {
@@ -41,7 +41,7 @@ static bool grow(struct breadth *breadth)
 static void add_node(struct breadth *breadth, uint32_t parent, struct walk_move move)
 {
     if (breadth->count == breadth->capacity && !grow(breadth)) {
-        explore_finish_as(breadth->one->explore, EXPLORE_BOUNDED, NO_MEMORY);
+        explore_finish_as(breadth->explorer->explore, EXPLORE_BOUNDED, NO_MEMORY);
         return;
     }
     breadth->nodes[breadth->count++] = (struct node){.parent = parent, .move = move};
@@ -51,7 +51,7 @@ static void add_node(struct breadth *breadth, uint32_t parent, struct walk_move 
  * Siblings of a node come just before it, so this is mostly one move. */
 static void go_to(struct breadth *breadth, size_t node)
 {
-    struct walk *walk = &breadth->one->walk;
+    struct walk *walk = &breadth->explorer->walk;
     struct walk_move way[WALK_DEPTH_MAX];
     unsigned length = 0;
     for (size_t n = node; n != 0; n = breadth->nodes[n].parent) {
@@ -63,14 +63,14 @@ static void go_to(struct breadth *breadth, size_t node)
 /* Visits the state that the move led to. */
 static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
 {
-    struct explore *explore = breadth->one->explore;
-    uint64_t state = walk_state(&breadth->one->walk);
+    struct explore *explore = breadth->explorer->explore;
+    uint64_t state = walk_state(&breadth->explorer->walk);
     bool known;
     switch (visited_add(&explore->visited, state, &known)) {
     case VISITED_NEW:
         add_node(breadth, node, move);
         if (state == explore->plan.target) {
-            explore_reached(breadth->one);
+            explore_reached(breadth->explorer);
         }
         break;
     case VISITED_FULL:
@@ -83,25 +83,25 @@ static void meet(struct breadth *breadth, uint32_t node, struct walk_move move)
 
 static void look_around(struct breadth *breadth, uint32_t node)
 {
-    struct explorer *one = breadth->one;
+    struct explorer *explorer = breadth->explorer;
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
     go_to(breadth, node);
-    if (!explore_goes_on(one)) {
+    if (!explore_goes_on(explorer)) {
         return;
     }
-    size_t count = explore_moves(one, moves, &sound);
-    if (sound == 0 && !explore_stopped(one->explore)) {
-        explore_judge_rest(one);
+    size_t count = explore_moves(explorer, moves, &sound);
+    if (sound == 0 && !explore_stopped(explorer->explore)) {
+        explore_judge_rest(explorer);
     }
-    for (size_t m = 0; m < count && !explore_stopped(one->explore); m++) {
-        one->transitions++;
-        if (!walk_do(&one->walk, moves[m])) {
-            explore_found(one);
+    for (size_t m = 0; m < count && !explore_stopped(explorer->explore); m++) {
+        explorer->transitions++;
+        if (!walk_do(&explorer->walk, moves[m])) {
+            explore_found(explorer);
         } else {
             meet(breadth, node, moves[m]);
         }
-        walk_undo(&one->walk);
+        walk_undo(&explorer->walk);
     }
 }
 
@@ -109,16 +109,16 @@ static void look_around(struct breadth *breadth, uint32_t node)
  * quiescent and break a live promise: that path is one move shorter. */
 static void prefer_rests(struct breadth *breadth, size_t node)
 {
-    struct explorer *one = breadth->one;
-    struct explore_report *report = &one->explore->report;
+    struct explorer *explorer = breadth->explorer;
+    struct explore_report *report = &explorer->explore->report;
     struct walk_move moves[WALK_MOVES_MAX];
     size_t sound;
     for (; node < breadth->level_end && !report->result.settled; node++) {
         go_to(breadth, node);
-        walk_moves(&one->walk, moves, &sound);
+        walk_moves(&explorer->walk, moves, &sound);
         if (sound == 0) {
             report->verdict = EXPLORE_HELD;
-            if (explore_judge_rest(one)) {
+            if (explore_judge_rest(explorer)) {
                 report->verdict = EXPLORE_BROKEN;
             }
         }
@@ -127,16 +127,16 @@ static void prefer_rests(struct breadth *breadth, size_t node)
 
 void explore_shortest(struct explore *explore)
 {
-    struct breadth breadth = {.one = &explore->explorers[0], .level_end = 1};
+    struct breadth breadth = {.explorer = &explore->explorers[0], .level_end = 1};
     size_t node = 0;
-    CHECK((breadth.one->walk.plan.reductions & REDUCE_ORDER) == 0);
+    CHECK((breadth.explorer->walk.plan.reductions & REDUCE_ORDER) == 0);
     add_node(&breadth, 0, (struct walk_move){0});
     while (node < breadth.count && !explore_stopped(explore)) {
         if (node == breadth.level_end) {
             breadth.level_end = breadth.count;
         }
         look_around(&breadth, (uint32_t)node++);
-        atomic_store_explicit(&breadth.one->states, breadth.count, memory_order_relaxed);
+        atomic_store_explicit(&breadth.explorer->states, breadth.count, memory_order_relaxed);
     }
     if (explore->report.verdict == EXPLORE_BROKEN) {
         prefer_rests(&breadth, node);
@@ -182,7 +182,7 @@ bool explore_nearest(struct walk *walk, const struct walk_move *path, size_t len
                 rests_from_here(walk)) {
                 *passing_length = walk->depth;
                 for (unsigned d = 0; d < walk->depth; d++) {
-                    passing[d] = walk->frames[d].move;
+                    passing[d] = walk->records[d].move;
                 }
                 return true;
             }

@@ -23,7 +23,7 @@ struct words {
 enum dying { NOBODY_DIES, MOVER_DIES, ANYBODY_DIES };
 
 /* Fault successors of a state, right after a move: duplicates of messages, crashes of workers. */
-struct trouble {
+struct fault_successors {
     bool open;            /* not explored yet */
     uint32_t first, last; /* slots of the messages that may be duplicated */
     enum dying dies;
@@ -35,11 +35,11 @@ struct trouble {
 struct level {
     struct walk_move moves[WALK_MOVES_MAX];
     uint64_t successors[WALK_MOVES_MAX];
-    size_t next, end;    /* moves that no thread has taken */
-    size_t sound;        /* the first so many are free of faults */
-    uint64_t state;      /* the state that they start from; 0: one that is not stored */
-    struct trouble kind; /* open: the moves are these fault successors, one by one */
-    struct trouble trouble;
+    size_t next, end;             /* moves that no thread has taken */
+    size_t sound;                 /* the first so many are free of faults */
+    uint64_t state;               /* the state that they start from; 0: one that is not stored */
+    struct fault_successors kind; /* open: the moves are these fault successors, one by one */
+    struct fault_successors fault_successors;
     bool has_variants; /* the next move on the path has variants with a fault */
 };
 
@@ -49,7 +49,7 @@ enum item_kind { ITEM_MOVE, ITEM_MISHAP, ITEM_TROUBLE, ITEM_VARIANTS };
 struct work_item {
     enum item_kind kind;
     struct walk_move move;
-    struct trouble trouble;
+    struct fault_successors fault_successors;
     bool sound;     /* MOVE: it is free of faults, */
     uint64_t state; /* and its result counts for the liveness of this state */
     unsigned length;
@@ -60,9 +60,9 @@ struct work_item {
 struct explorer {
     _Alignas(CACHE_LINE) struct explore *explore;
     struct walk walk;
-    struct level *levels;                    /* by depth */
-    struct sameness ends[EXPLORE_ENDS_SETS]; /* fingerprints of rows alone, one for each set */
-    atomic_uint_fast64_t states;             /* that it visited first; other threads read it */
+    struct level *levels;                       /* by depth */
+    struct fingerprint ends[EXPLORE_ENDS_SETS]; /* fingerprints of rows alone, one for each set */
+    atomic_uint_fast64_t states;                /* that it visited first; other threads read it */
     uint64_t transitions, rests;
     unsigned deepest;
     struct words notes;    /* of states not known to reach quiescence: count of successors, state,
@@ -99,21 +99,21 @@ bool explore_stopped(const struct explore *explore);
 
 /* Reports a breach: the last move, or the quiescent state where the walk stands, breaks a
  * promise. */
-void explore_found(struct explorer *one);
+void explore_found(struct explorer *explorer);
 
 /* Reports the target state, which is where the walk stands. */
-void explore_reached(struct explorer *one);
+void explore_reached(struct explorer *explorer);
 
 /* The walk stands at a quiescent state. False: a live promise is broken. */
-bool explore_judge_rest(struct explorer *one);
+bool explore_judge_rest(struct explorer *explorer);
 
 /* False: no room for another move, or a reduction is not sound here; the search has ended. */
-bool explore_goes_on(struct explorer *one);
+bool explore_goes_on(struct explorer *explorer);
 
 /* Asserts (XP1) of a search that has ended: no work item is left where every promise held. */
 void explore_check(const struct explore *explore);
 
 /* The moves of the current state; if they are too many, the search ends. */
-size_t explore_moves(struct explorer *one, struct walk_move *moves, size_t *sound);
+size_t explore_moves(struct explorer *explorer, struct walk_move *moves, size_t *sound);
 
 #endif

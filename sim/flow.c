@@ -64,24 +64,24 @@ static struct fate fate_of(const struct flow_book *book, int shape_number, int n
 
 /* Whether an edge hits the cover point in this case: the skip of its child, or of its source. */
 static bool edge_shows(const struct flow_shape *shape, const struct fate *fate, int from, int to,
-                       enum oracle_sighting sight)
+                       enum oracle_cover sight)
 {
     uint16_t parents = flow_parents(shape, to);
     bool only = (parents & (parents - 1)) == 0;
     switch ((int)sight) {
-    case SIGHT_SKIP_CHAIN:
+    case COVER_SKIP_CHAIN:
         return fate->skipped[from] && only;
-    case SIGHT_SKIP_SPARES: /* it waits for all of its parents, so it is still pending */
+    case COVER_SKIP_SPARES: /* it waits for all of its parents, so it is still pending */
         return fate->skipped[from] && !fate->skipped[to];
-    case SIGHT_SKIP_JOIN:
+    case COVER_SKIP_JOIN:
         return fate->skipped[to] && !only;
-    default: /* SIGHT_SKIP_ERROR */
+    default: /* COVER_SKIP_ERROR */
         return fate->errors[from] && only;
     }
 }
 
 static bool shape_shows(const struct flow_shape *shape, const struct fate *fate,
-                        enum oracle_sighting sight)
+                        enum oracle_cover sight)
 {
     for (int from = 0; from < shape->graph.count; from++) {
         for (int to = 0; to < shape->graph.count; to++) {
@@ -95,33 +95,33 @@ static bool shape_shows(const struct flow_shape *shape, const struct fate *fate,
 
 /* Whether a digit can make this move (KEY-3). */
 static bool makes_move(const struct flow_activity *activity, bool errors, bool skipped, int number,
-                       enum oracle_sighting sight)
+                       enum oracle_cover sight)
 {
     bool ends = !errors && !skipped;
     bool holds = ends && (activity->holds >> number & 1) != 0;
     bool pauses = ends && !holds && (activity->pauses >> number & 1) != 0;
     switch ((int)sight) {
-    case SIGHT_KEY_STARTED:
+    case COVER_KEY_STARTED:
         return !skipped;
-    case SIGHT_KEY_ERRORED:
+    case COVER_KEY_ERRORED:
         return errors;
-    case SIGHT_KEY_COMPLETED:
+    case COVER_KEY_COMPLETED:
         return ends && !holds;
-    case SIGHT_KEY_PAUSED:
+    case COVER_KEY_PAUSED:
         return pauses;
-    case SIGHT_KEY_HELD:
+    case COVER_KEY_HELD:
         return holds;
-    case SIGHT_KEY_RELEASED:
+    case COVER_KEY_RELEASED:
         return holds || pauses;
-    case SIGHT_KEY_SKIPPED:
+    case COVER_KEY_SKIPPED:
         return skipped;
-    default: /* SIGHT_KEY_LET_GO: any move may fail */
+    default: /* COVER_KEY_LET_GO: any move may fail */
         return true;
     }
 }
 
 static bool shape_moves(const struct flow_shape *shape, const struct fate *fate, int number,
-                        enum oracle_sighting sight)
+                        enum oracle_cover sight)
 {
     for (int i = 0; i < shape->graph.count; i++) {
         if (makes_move(&shape->at[i], fate->errors[i], fate->skipped[i], number, sight)) {
@@ -131,10 +131,10 @@ static bool shape_moves(const struct flow_shape *shape, const struct fate *fate,
     return false;
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
     const struct flow_book *book = &scenario->flows;
-    bool moves = sight >= SIGHT_KEY_STARTED && sight <= SIGHT_KEY_SKIPPED;
+    bool moves = sight >= COVER_KEY_STARTED && sight <= COVER_KEY_SKIPPED;
     for (int shape = 0; shape < book->shapes; shape++) {
         for (int number = 0; number < book->cases && number < (int)scenario->jobs; number++) {
             struct fate fate = fate_of(book, shape, number);
@@ -159,15 +159,15 @@ static const char *const *only_grounds(enum bundle_name bundle, enum primitive_i
     return bundle == BUNDLE_PAUSE_KEY ? pauses : NULL;
 }
 
-static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struct actor *actor)
 {
     const struct flow_worker *one = ACTOR_IS(actor, flow_worker);
-    hash = sameness_mix(hash, (uint64_t)(one->step << 16 | one->tries << 8 | one->change));
-    return sameness_mix_message(same, sameness_mix_words(hash, one->flow, FLOW_COLUMNS),
-                                one->message);
+    hash = fingerprint_mix(hash, (uint64_t)(one->step << 16 | one->tries << 8 | one->change));
+    return fingerprint_mix_message(same, fingerprint_mix_words(hash, one->flow, FLOW_COLUMNS),
+                                   one->message);
 }
 
-const struct sim_part sim_part_key = {
+const struct sim_part sim_part_flow = {
     .knows = knows,
     .can_see = can_see,
     .grounds = grounds,

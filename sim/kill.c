@@ -14,7 +14,7 @@ size_t kill_scenarios(const struct sabotage *sabotage, const char *names[KILL_SC
         names[0] = sabotage->scenario;
         return 1;
     }
-    const struct sim_part *part = part_of(sabotage->protocol);
+    const struct sim_part *part = sim_part_of(sabotage->protocol);
     const char *const *grounds = NULL;
     if (part->only_grounds != NULL) {
         grounds = part->only_grounds((enum bundle_name)sabotage->bundle,
@@ -42,7 +42,7 @@ static void count_new(uint32_t *runs, const uint64_t *now, uint64_t *before, siz
 void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
                     struct kill_counted *before)
 {
-    count_new(paths->seen, oracle->seen, before->seen, SIGHT_COUNT);
+    count_new(paths->seen, oracle->seen, before->seen, COVER_COUNT);
     count_new(paths->evaluated, oracle->evaluated, before->evaluated, CLAUSE_COUNT);
 }
 
@@ -50,33 +50,33 @@ void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
 static unsigned paths_of(enum clause_id clause)
 {
     unsigned count = 0;
-    for (int s = 0; s < SIGHT_COUNT; s++) {
-        count += oracle_sighting_clause((enum oracle_sighting)s) == clause;
+    for (int s = 0; s < COVER_COUNT; s++) {
+        count += oracle_cover_clause((enum oracle_cover)s) == clause;
     }
     return count;
 }
 
 /* Of several, the one whose clause has the fewest cover points: that clause says most. */
-static void lose_path(struct kill *kill, enum oracle_sighting path, uint32_t taken)
+static void lose_path(struct kill *kill, enum oracle_cover path, uint32_t taken)
 {
-    enum clause_id clause = oracle_sighting_clause(path);
+    enum clause_id clause = oracle_cover_clause(path);
     if (kill->taken > 0 && paths_of(kill->breach.clause) <= paths_of(clause)) {
         return;
     }
     kill->way = KILL_PATH;
     kill->path = path;
     kill->taken = taken;
-    kill->breach = (struct oracle_verdict){
-        .broken = true, .clause = clause, .why = oracle_sighting_text(path)};
+    kill->breach =
+        (struct oracle_verdict){.broken = true, .clause = clause, .why = oracle_cover_text(path)};
 }
 
 bool kill_paths_differ(const struct kill_paths *sound, const struct kill_paths *spoiled,
                        const bool *without, struct kill *kill)
 {
     kill->taken = 0;
-    for (int s = 0; s < SIGHT_COUNT; s++) {
-        enum oracle_sighting path = (enum oracle_sighting)s;
-        bool off = without != NULL && without[oracle_sighting_clause(path)];
+    for (int s = 0; s < COVER_COUNT; s++) {
+        enum oracle_cover path = (enum oracle_cover)s;
+        bool off = without != NULL && without[oracle_cover_clause(path)];
         if (!off && sound->seen[s] >= KILL_PATH_TAKEN && spoiled->seen[s] == 0) {
             lose_path(kill, path, sound->seen[s]);
         }
@@ -125,11 +125,11 @@ static struct ground *make_ground(const char *name, const struct sabotage *sabot
                                   const struct kill_hunting *hunting)
 {
     struct ground *ground = calloc(1, sizeof *ground);
-    struct scenario_fault fault;
+    struct error error;
     if (ground == NULL) {
         return NULL;
     }
-    bool loaded = scenario_load(name, &ground->scenario, &fault);
+    bool loaded = scenario_load(name, &ground->scenario, &error);
     CHECK(loaded); /* a built-in one */
     if (!make_run(&ground->run, &ground->scenario, sabotage, hunting)) {
         free(ground);

@@ -47,7 +47,7 @@ struct kill {
     struct oracle_verdict breach; /* the clause that finds it, and its message */
     enum oracle_name oracle;      /* BREACH */
     uint32_t steps, shrunk_steps; /* BREACH: of the run that found it; of the shrunk schedule */
-    enum oracle_sighting path;    /* PATH */
+    enum oracle_cover path;       /* PATH */
     uint32_t taken;               /* PATH, CLAUSE: in how many seeds by the sound engine */
     uint32_t disputes;
     struct kill_dispute dispute; /* the first */
@@ -75,13 +75,13 @@ bool kill_by_itself(enum clause_id clause, const struct sabotage *first,
 
 /* In how many seeds each cover point was hit and each clause evaluated: what (KI2) compares. */
 struct kill_paths {
-    uint32_t seen[SIGHT_COUNT], evaluated[CLAUSE_COUNT];
+    uint32_t seen[COVER_COUNT], evaluated[CLAUSE_COUNT];
 };
 
 /* Adds one run: what the oracle has counted since `before`, which is all zero at first and is then
  * brought up to date. */
 struct kill_counted {
-    uint64_t seen[SIGHT_COUNT], evaluated[CLAUSE_COUNT];
+    uint64_t seen[COVER_COUNT], evaluated[CLAUSE_COUNT];
 };
 void kill_paths_add(struct kill_paths *paths, const struct oracle *oracle,
                     struct kill_counted *before);

@@ -33,7 +33,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     if (kind == FAULT_PAUSE && run->actors[actor].performer.actor.role == LEGACY_CLIENT) {
         return false;
     }
-    return part_applies(run, kind, actor) && !is_spared(run, kind, actor);
+    return sim_part_applies(run, kind, actor) && !is_spared(run, kind, actor);
 }
 
 static bool has_presets(const struct scenario *scenario)
@@ -55,25 +55,25 @@ static void apply_preset(struct run *run, size_t mark)
     size_t count = world->change_count;
     for (size_t i = mark; i < count; i++) {
         struct row_change change = world->changes[i];
-        if (change.table != TABLE_EARLIER || change.kind != ROW_INSERTED) {
+        if (change.table != TABLE_LEGACY || change.kind != ROW_INSERTED) {
             continue;
         }
-        int64_t node = row_get(&world->rows, TABLE_EARLIER, change.slot, EARLIER_NODE);
+        int64_t node = row_get(&world->rows, TABLE_LEGACY, change.slot, LEGACY_NODE);
         const struct graph_node *of = &run->scenario->graph.nodes[node];
         int64_t both = legacy_summand(LEGACY_LEG2_BEGIN) + legacy_summand(LEGACY_LEG2_PENDING);
-        int64_t ledger = row_get(&world->rows, TABLE_EARLIER, change.slot, EARLIER_LEDGER);
+        int64_t ledger = row_get(&world->rows, TABLE_LEGACY, change.slot, LEGACY_LEDGER);
         ledger += of->preset_leg1 * legacy_summand(LEGACY_LEG1_BEGIN) + of->preset_leg2 * both;
-        world_set(world, TABLE_EARLIER, change.slot, EARLIER_LEDGER, ledger);
+        world_set(world, TABLE_LEGACY, change.slot, LEGACY_LEDGER, ledger);
     }
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
     bool pending = false;
     for (uint16_t n = 0; n < scenario->graph.node_count; n++) {
         pending = pending || scenario->graph.nodes[n].pendings > 0;
     }
-    return sight != SIGHT_LEGACY_PENDING || pending;
+    return sight != COVER_LEGACY_PENDING || pending;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -83,11 +83,11 @@ static int job_number(const struct names *names, int64_t job)
 {
     const struct rows *rows = names->rows;
     int number = 1;
-    for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
-        if (row_get(rows, TABLE_EARLIER, slot, EARLIER_JOB) == job) {
+    for (uint32_t slot = 0; slot < rows->table[TABLE_LEGACY].used; slot++) {
+        if (row_get(rows, TABLE_LEGACY, slot, LEGACY_JOB) == job) {
             break;
         }
-        number += row_get(rows, TABLE_EARLIER, slot, EARLIER_PARENT) == 0;
+        number += row_get(rows, TABLE_LEGACY, slot, LEGACY_PARENT) == 0;
     }
     return number;
 }
@@ -97,16 +97,16 @@ static struct name activity_name(const struct names *names, int64_t activity)
 {
     const struct rows *rows = names->rows;
     struct name name = {""};
-    uint32_t slot = row_find(rows, TABLE_EARLIER, activity);
+    uint32_t slot = row_find(rows, TABLE_LEGACY, activity);
     if (slot == ROW_NONE) {
         return names_unknown("an activity");
     }
-    int64_t job = row_get(rows, TABLE_EARLIER, slot, EARLIER_JOB);
-    int64_t node = row_get(rows, TABLE_EARLIER, slot, EARLIER_NODE);
+    int64_t job = row_get(rows, TABLE_LEGACY, slot, LEGACY_JOB);
+    int64_t node = row_get(rows, TABLE_LEGACY, slot, LEGACY_NODE);
     int number = 1;
     for (uint32_t other = 0; other < slot; other++) {
-        number += row_get(rows, TABLE_EARLIER, other, EARLIER_JOB) == job &&
-                  row_get(rows, TABLE_EARLIER, other, EARLIER_NODE) == node;
+        number += row_get(rows, TABLE_LEGACY, other, LEGACY_JOB) == job &&
+                  row_get(rows, TABLE_LEGACY, other, LEGACY_NODE) == node;
     }
     if (names->scenario->jobs > 1) {
         names_append(&name, "job %d: ", job_number(names, job));
@@ -263,35 +263,34 @@ static void tell_ledgers(const struct story_telling *telling)
     if (slot == ROW_NONE || slot >= rows->table[telling->result.breach_table].used) {
         return;
     }
-    int64_t activity = telling->result.breach_table == TABLE_EARLIER
-                           ? row_key(rows, TABLE_EARLIER, slot)
+    int64_t activity = telling->result.breach_table == TABLE_LEGACY
+                           ? row_key(rows, TABLE_LEGACY, slot)
                        : telling->result.breach_table == TABLE_SAVED
                            ? row_get(rows, TABLE_SAVED, slot, SAVED_ACTIVITY)
                        : telling->result.breach_table == TABLE_MESSAGE
                            ? row_get(rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY)
                            : 0;
-    uint32_t own = row_find(rows, TABLE_EARLIER, activity);
+    uint32_t own = row_find(rows, TABLE_LEGACY, activity);
     if (own == ROW_NONE) {
         return;
     }
-    uint32_t parent =
-        row_find(rows, TABLE_EARLIER, row_get(rows, TABLE_EARLIER, own, EARLIER_PARENT));
+    uint32_t parent = row_find(rows, TABLE_LEGACY, row_get(rows, TABLE_LEGACY, own, LEGACY_PARENT));
     ledger_words_head(telling, "the integers");
     if (parent != ROW_NONE) {
-        ledger_words_show(telling, TABLE_EARLIER, parent);
+        ledger_words_show(telling, TABLE_LEGACY, parent);
     }
-    ledger_words_show(telling, TABLE_EARLIER, own);
+    ledger_words_show(telling, TABLE_LEGACY, own);
 }
 
 /* All hold without a planted bug. */
 static const char *const grounds[] = {"legacy", "legacy-ceilings", "legacy-one-death", NULL};
 
-static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struct actor *actor)
 {
     const struct legacy_worker *one = ACTOR_IS(actor, legacy_worker);
-    hash = sameness_mix(hash, (uint64_t)(one->state << 8 | one->unsure));
-    hash = sameness_mix(hash, (uint64_t)one->ledger);
-    return sameness_mix_message(same, hash, one->message);
+    hash = fingerprint_mix(hash, (uint64_t)(one->state << 8 | one->unsure));
+    hash = fingerprint_mix(hash, (uint64_t)one->ledger);
+    return fingerprint_mix_message(same, hash, one->message);
 }
 
 const struct sim_part sim_part_legacy = {

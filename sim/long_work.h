@@ -19,6 +19,6 @@ bool long_work_leave(struct run *run, unsigned actor);
 
 /* It rests until the work is done, or its engine has something to send. Who has let go of its claim
  * does not go on. */
-void long_work_rest(struct run *run, struct run_actor *one);
+void long_work_rest(struct run *run, struct run_actor *run_actor);
 
 #endif

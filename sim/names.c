@@ -11,10 +11,10 @@
 /* What does not fit is cut. */
 void names_append(struct name *name, const char *format, ...)
 {
-    size_t length = strlen(name->text);
+    struct text text = {.text = name->text, .size = sizeof name->text, .used = strlen(name->text)};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(name->text + length, sizeof name->text - length, format, arguments);
+    text_vadd(&text, format, arguments);
     va_end(arguments);
 }
 
@@ -60,7 +60,7 @@ struct name names_actor(const struct scenario *scenario, unsigned actor)
 
 struct name names_message(const struct names *names, const int64_t *message)
 {
-    const struct sim_part *part = part_of(names->scenario->protocol);
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
     struct name name = {"message"};
     if (part->message != NULL) {
         return part->message(names, message);
@@ -71,13 +71,13 @@ struct name names_message(const struct names *names, const int64_t *message)
 
 struct name names_subject(const struct names *names, const int64_t *message)
 {
-    const struct sim_part *part = part_of(names->scenario->protocol);
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
     return part->subject != NULL ? part->subject(names, message) : names_message(names, message);
 }
 
 static struct name own_name(const struct names *names, enum row_table table, int64_t key)
 {
-    const struct sim_part *part = part_of(names->scenario->protocol);
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
     CHECK(part->thing != NULL);
     return part->thing(names, table, key);
 }
@@ -100,7 +100,7 @@ int64_t names_owner(const struct rows *rows, enum row_table *table, uint32_t slo
 
 struct name names_row(const struct names *names, enum row_table table, uint32_t slot)
 {
-    const struct sim_part *part = part_of(names->scenario->protocol);
+    const struct sim_part *part = sim_part_of(names->scenario->protocol);
     const struct row_area *area = &names->rows->table[table];
     const char *called = table_words(table)->called;
     struct name name = {""};

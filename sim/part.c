@@ -1,31 +1,31 @@
 #include "sim/part.h"
 
-#define PROTOCOL(name) extern const struct sim_part sim_part_##name;
+#define PROTOCOL(name, called) extern const struct sim_part sim_part_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct sim_part *const parts[] = {
-#define PROTOCOL(name) &sim_part_##name,
+#define PROTOCOL(name, called) &sim_part_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-#define PROTOCOL(name) extern const struct monitors monitors_##name;
+#define PROTOCOL(name, called) extern const struct monitors monitors_##name;
 #include "model/protocols.def"
 #undef PROTOCOL
 
 static const struct monitors *const monitors[] = {
-#define PROTOCOL(name) &monitors_##name,
+#define PROTOCOL(name, called) &monitors_##name,
 #include "model/protocols.def"
 #undef PROTOCOL
 };
 
-const struct sim_part *part_of(const struct protocol *protocol)
+const struct sim_part *sim_part_of(const struct protocol *protocol)
 {
     return parts[protocol_place(protocol)];
 }
 
-const struct monitors *part_monitors(const struct protocol *protocol)
+const struct monitors *sim_part_monitors(const struct protocol *protocol)
 {
     return monitors[protocol_place(protocol)];
 }
@@ -46,7 +46,7 @@ static bool publishes(const struct bundle *bundle)
     return false;
 }
 
-bool part_applies(const struct run *run, enum fault_kind kind, unsigned actor)
+bool sim_part_applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     (void)actor;
     switch ((int)kind) {

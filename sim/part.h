@@ -5,14 +5,14 @@
 #ifndef SIM_PART_H
 #define SIM_PART_H
 
-#include "sim/sameness.h"
+#include "sim/fingerprint.h"
 #include "sim/story.h"
 
 struct sim_part {
     /* ---- running ---- */
 
     /* Whether a fault can hit run->bundle, which the actor is about to send; asked only of faults
-     * that the scenario allows. NULL: part_applies. */
+     * that the scenario allows. NULL: sim_part_applies. */
     bool (*applies)(const struct run *run, enum fault_kind kind, unsigned actor);
     /* A fault of the engine itself (group answer) begins or ends. NULL: the protocol has none, and
      * `applies` allows none. */
@@ -28,16 +28,16 @@ struct sim_part {
     bool (*has_presets)(const struct scenario *scenario);
     void (*preset)(struct run *run, size_t mark);
     /* Whether runs of the scenario can hit the cover point at all. NULL: they can hit every one. */
-    bool (*can_see)(const struct scenario *scenario, enum oracle_sighting sight);
+    bool (*can_see)(const struct scenario *scenario, enum oracle_cover sight);
 
     /* ---- searching ---- */
 
-    /* The components and the fingerprint of states. NULL: every row by its values (sameness.h). */
-    const struct sameness_hooks *sameness;
+    /* The components and the fingerprint of states. NULL: every row by its values (fingerprint.h). */
+    const struct fingerprint_hooks *fingerprint;
     /* Adds the memory of an actor other than a client to a hash: field by field, because padding
-     * between fields is undefined. NULL: the actor is a consumer (protocol.h), or `sameness` does
+     * between fields is undefined. NULL: the actor is a consumer (protocol.h), or `fingerprint` does
      * it. */
-    uint64_t (*knows)(const struct sameness *same, uint64_t hash, const struct actor *actor);
+    uint64_t (*knows)(const struct fingerprint *same, uint64_t hash, const struct actor *actor);
 
     /* ---- hunting ---- */
 
@@ -88,11 +88,11 @@ struct sim_part {
     bool (*halted)(const struct rows *rows, char *out, size_t size);
 };
 
-const struct sim_part *part_of(const struct protocol *protocol);
-const struct monitors *part_monitors(const struct protocol *protocol);
+const struct sim_part *sim_part_of(const struct protocol *protocol);
+const struct monitors *sim_part_monitors(const struct protocol *protocol);
 
 /* The default of `applies`: crash-before-ack hits acks, reorder hits claims of the queue, delay
  * hits bundles that publish, group answer hits nothing, every other fault hits every bundle. */
-bool part_applies(const struct run *run, enum fault_kind kind, unsigned actor);
+bool sim_part_applies(const struct run *run, enum fault_kind kind, unsigned actor);
 
 #endif

@@ -21,7 +21,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     if (kind == FAULT_ANSWER_CHANGED) { /* a bundle that a planted bug repeats was judged before */
         return run->bundle.name == BUNDLE_VERIFY && run->actors[actor].performer.memory.stage == 0;
     }
-    return part_applies(run, kind, actor);
+    return sim_part_applies(run, kind, actor);
 }
 
 /* A verifier gives the other verdict, until it is done with the request. */
@@ -126,7 +126,7 @@ static bool makes_move(const struct scenario *scenario, int64_t from, int64_t to
     return false;
 }
 
-static bool can_move(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_move(const struct scenario *scenario, enum oracle_cover sight)
 {
     static const struct {
         uint8_t from, to;
@@ -135,24 +135,24 @@ static bool can_move(const struct scenario *scenario, enum oracle_sighting sight
         ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
     };
-    const size_t at = (size_t)(sight - SIGHT_STATUS_NONE_MARKED);
+    const size_t at = (size_t)(sight - COVER_STATUS_NONE_MARKED);
     return makes_move(scenario, moves[at].from, moves[at].to);
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
-    if (sight >= SIGHT_STATUS_NONE_MARKED && sight <= SIGHT_STATUS_COMPLETE_ESCALATED) {
+    if (sight >= COVER_STATUS_NONE_MARKED && sight <= COVER_STATUS_COMPLETE_ESCALATED) {
         return can_move(scenario, sight);
     }
     switch ((int)sight) {
-    case SIGHT_HUMAN_PARENT:
+    case COVER_HUMAN_PARENT:
         return has_flaw(scenario, FLAW_NO_BLOCKER);
-    case SIGHT_HUMAN_NULL:
+    case COVER_HUMAN_NULL:
         return has_flaw(scenario, FLAW_NO_PAYLOAD);
-    case SIGHT_REVERIFY_FAILED:
+    case COVER_REVERIFY_FAILED:
         return has_reverify(scenario);
-    case SIGHT_HAND_ON_LET_GO:
-    case SIGHT_EXHAUSTED: /* more errors than a run has by chance */
+    case COVER_HAND_ON_LET_GO:
+    case COVER_EXHAUSTED: /* more errors than a run has by chance */
         return scenario->faults.budget[FAULT_GROUP_ABORT] > 2 * PIPELINE_TRIES_MAX;
     default:
         return true;
@@ -408,14 +408,14 @@ static void tell_history(const struct story_telling *telling)
     }
 }
 
-static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struct actor *actor)
 {
     const struct pipeline_worker *one = ACTOR_IS(actor, pipeline_worker);
-    hash = sameness_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
-                                  (uint64_t)one->refusal << 8 | one->why);
-    hash = sameness_mix(hash, (uint64_t)one->trespassed << 8 | (uint64_t)one->trespass << 2 |
-                                  (uint64_t)one->follows << 1 | one->flipped);
-    return sameness_mix_message(same, sameness_mix(hash, (uint64_t)one->found), one->message);
+    hash = fingerprint_mix(hash, (uint64_t)one->state << 24 | (uint64_t)one->tries << 16 |
+                                     (uint64_t)one->refusal << 8 | one->why);
+    hash = fingerprint_mix(hash, (uint64_t)one->trespassed << 8 | (uint64_t)one->trespass << 2 |
+                                     (uint64_t)one->follows << 1 | one->flipped);
+    return fingerprint_mix_message(same, fingerprint_mix(hash, (uint64_t)one->found), one->message);
 }
 
 const struct sim_part sim_part_pipeline = {.knows = knows,

@@ -212,16 +212,17 @@ struct glance run_glance(const struct run *run)
 /* The time from which on the actor can run. */
 int64_t run_able_from(const struct run *run, unsigned actor, const struct glance *glance)
 {
-    const struct run_actor *one = &run->actors[actor];
+    const struct run_actor *run_actor = &run->actors[actor];
     enum session_state state = (enum session_state)run->sessions->each[actor].state;
     if (state != SESSION_CLOSED) {
         return state == SESSION_WAITS ? PROTOCOL_NEVER : glance->now;
     }
-    if (one->queues_for != PRINCIPAL_NONE && run_is_full(run, (enum principal)one->queues_for)) {
+    if (run_actor->queues_for != PRINCIPAL_NONE &&
+        run_is_full(run, (enum principal)run_actor->queues_for)) {
         return PROTOCOL_NEVER; /* a second refusal would change nothing (E-CUT-15) */
     }
-    int64_t due = one->performer.role->due(&one->performer.actor, &run->rules, glance);
-    return due < one->paused_until ? one->paused_until : due;
+    int64_t due = run_actor->performer.role->due(&run_actor->performer.actor, &run->rules, glance);
+    return due < run_actor->paused_until ? run_actor->paused_until : due;
 }
 
 static uint32_t able(const struct run *run)
@@ -305,9 +306,9 @@ void run_check(const struct run *run)
         CHECK(run->budget[g] <= run->scenario->faults.budget[g]); /* U4 */
     }
     for (unsigned a = 0; a < run->actor_count; a++) {
-        const struct run_actor *one = &run->actors[a];
-        protocol_check(&one->performer.actor, &run->rules, a);
-        CHECK(one->works_until == 0 || one->works_on.what != 0); /* LW1 */
+        const struct run_actor *run_actor = &run->actors[a];
+        protocol_check(&run_actor->performer.actor, &run->rules, a);
+        CHECK(run_actor->works_until == 0 || run_actor->works_on.what != 0); /* LW1 */
     }
     check_late(run);
     if (run->former.there) {
@@ -344,7 +345,7 @@ static bool take_turns(struct run *run, uint32_t steps_max)
     return false;
 }
 
-static bool go_on(struct run *run, uint32_t steps_max)
+static bool run_go_on(struct run *run, uint32_t steps_max)
 {
     sign(run);
     bool quiet = take_turns(run, steps_max);
@@ -389,7 +390,7 @@ static void clear_ghosts(struct run *run, size_t cells)
 
 void run_begin_oracle(struct run *run)
 {
-    const struct monitors *monitors = part_monitors(run->scenario->protocol);
+    const struct monitors *monitors = sim_part_monitors(run->scenario->protocol);
     clear_ghosts(run, oracle_cells(monitors, &run->world.rows));
     oracle_begin(&run->oracle, monitors, &run->world.rows, run->ghosts);
     run->oracle.ghosts.marks = run->ghost_marks;
@@ -448,10 +449,10 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
 {
     run_begin(run, source);
     uint32_t bound = 8 * run->crash_free_steps + STEPS_SPARE;
-    go_on(run, weather_steps(run, bound));
+    run_go_on(run, weather_steps(run, bound));
     if (!over(run)) {
         settle(run);
-        bool quiet = go_on(run, bound);
+        bool quiet = run_go_on(run, bound);
         if (!over(run)) {
             struct oracle_verdict verdict =
                 run->oracle.monitors->settled(&run->oracle, &run->world.rows, quiet);
@@ -479,7 +480,7 @@ static void run_crash_free(struct run *run)
     for (int t = 0; t < TABLE_COUNT; t++) {
         rows += run->world.rows.table[t].capacity;
     }
-    go_on(run, CALM_STEPS_SPARE + CALM_STEPS_EACH * rows);
+    run_go_on(run, CALM_STEPS_SPARE + CALM_STEPS_EACH * rows);
     run->crash_free_steps = run->result.steps;
     run->crash_free_transactions = run->result.transactions;
     run->calm = false;
@@ -493,7 +494,7 @@ static void run_crash_free(struct run *run)
 /* The oracles read the scenario's text independently. False: no memory. */
 static bool make_expectation(struct run *run)
 {
-    const struct monitors *monitors = part_monitors(run->scenario->protocol);
+    const struct monitors *monitors = sim_part_monitors(run->scenario->protocol);
     struct document document;
     if (monitors->expect == NULL) {
         return true;
@@ -522,7 +523,7 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
     run->scenario = scenario;
     run->sabotage = sabotage;
     run->keeps_log = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
-    run->part = part_of(scenario->protocol);
+    run->part = sim_part_of(scenario->protocol);
     run->interleaves = !scenario->whole_transactions;
     run->has_presets = run->part->has_presets != NULL && run->part->has_presets(scenario);
     scenario_rules(scenario, scenario->timeout, PUT_BACK_TICKS, &run->rules);
@@ -535,7 +536,7 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
         run_free(run);
         return false;
     }
-    size_t cells = oracle_cells(part_monitors(scenario->protocol), &run->world.rows);
+    size_t cells = oracle_cells(sim_part_monitors(scenario->protocol), &run->world.rows);
     run->ghosts = calloc(cells, sizeof *run->ghosts);
     run->ghost_marks = calloc(GHOST_MARKS(cells), 1);
     if (run->ghosts == NULL || run->ghost_marks == NULL || !make_expectation(run)) {

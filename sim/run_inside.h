@@ -38,7 +38,7 @@ void run_fit_sessions(struct run *run);
 void run_build_bundle(struct run *run, unsigned actor);
 
 /* The message that the actor holds, key first; NULL: its role holds none. */
-const int64_t *run_message_of(const struct run_actor *one);
+const int64_t *run_message_of(const struct run_actor *run_actor);
 
 /* No connection of the principal is free: 53300. */
 bool run_is_full(const struct run *run, enum principal principal);

@@ -41,7 +41,7 @@ void schedule_free(struct schedule *schedule)
 
 /* FNV-1a over the compact, key-sorted text without the sum itself: guards against accidents, not
  * against an adversary. */
-static uint64_t sum_of(const json_t *root)
+static uint64_t schedule_sum_of(const json_t *root)
 {
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     uint64_t sum = UINT64_C(0xCBF29CE484222325);
@@ -126,7 +126,7 @@ char *schedule_text(const struct schedule *schedule)
     }
     json_object_set_new(root, "choices", choices);
     char sum[17];
-    snprintf(sum, sizeof sum, "%016llx", (unsigned long long)sum_of(root));
+    snprintf(sum, sizeof sum, "%016llx", (unsigned long long)schedule_sum_of(root));
     json_object_set_new(root, "sum", json_string(sum));
     char *text = lay_out(root);
     json_decref(root);
@@ -136,17 +136,17 @@ char *schedule_text(const struct schedule *schedule)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* One line that a terminal can show, whatever bytes of the file it quotes. */
-__attribute__((format(printf, 3, 4))) static bool
-refuse(struct schedule_fault *fault, const char *origin, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool refuse(struct error *error, const char *origin,
+                                                         const char *format, ...)
 {
-    int length = snprintf(fault->text, sizeof fault->text, "%s: ", origin);
+    int length = snprintf(error->text, sizeof error->text, "%s: ", origin);
     va_list arguments;
     va_start(arguments, format);
-    if (length >= 0 && (size_t)length < sizeof fault->text) {
-        vsnprintf(fault->text + length, sizeof fault->text - (size_t)length, format, arguments);
+    if (length >= 0 && (size_t)length < sizeof error->text) {
+        vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, arguments);
     }
     va_end(arguments);
-    for (char *c = fault->text; *c != '\0'; c++) {
+    for (char *c = error->text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 127) {
             *c = '?';
         }
@@ -197,17 +197,17 @@ static bool read_choice(json_t *item, struct choice *choice)
 }
 
 static bool read_choices(json_t *root, const char *origin, struct schedule *schedule,
-                         struct schedule_fault *fault)
+                         struct error *error)
 {
     json_t *choices = json_object_get(root, "choices");
     if (!json_is_array(choices) || json_array_size(choices) > SCHEDULE_CHOICES_MAX) {
-        return refuse(fault, origin, "\"choices\" must be a list of at most %d entries",
+        return refuse(error, origin, "\"choices\" must be a list of at most %d entries",
                       SCHEDULE_CHOICES_MAX);
     }
     schedule->choices.count = 0;
     for (size_t i = 0; i < json_array_size(choices); i++) {
         if (!read_choice(json_array_get(choices, i), &schedule->choices.items[i])) {
-            return refuse(fault, origin,
+            return refuse(error, origin,
                           "choice %zu is none; right is [\"who\", TURN, ACTOR], [\"fault\", ACTOR, "
                           "TRANSACTION, NAME] or [\"amount\", ACTOR, TRANSACTION, NUMBER]",
                           i + 1);
@@ -219,24 +219,24 @@ static bool read_choices(json_t *root, const char *origin, struct schedule *sche
 }
 
 static bool read_names(json_t *root, const char *origin, struct schedule *schedule,
-                       struct schedule_fault *fault)
+                       struct error *error)
 {
     json_t *sabotage = json_object_get(root, "sabotage");
     json_t *breaks = json_object_get(root, "breaks");
     schedule->sabotaged = sabotage != NULL;
     if (sabotage != NULL && (!json_is_string(sabotage) ||
                              !sabotage_find(json_string_value(sabotage), &schedule->sabotage))) {
-        return refuse(fault, origin, "\"sabotage\" names none; `assay list sabotages` has them");
+        return refuse(error, origin, "\"sabotage\" names none; `assay list sabotages` has them");
     }
     schedule->breaks = breaks != NULL;
     if (breaks != NULL &&
         (!json_is_string(breaks) ||
          !clause_find(json_string_value(breaks), json_string_length(breaks), &schedule->broken))) {
-        return refuse(fault, origin, "\"breaks\" names no clause; `assay list clauses` has them");
+        return refuse(error, origin, "\"breaks\" names no clause; `assay list clauses` has them");
     }
     json_t *seed = json_object_get(root, "seed");
     if (!json_is_integer(seed)) {
-        return refuse(fault, origin, "\"seed\" must be a whole number");
+        return refuse(error, origin, "\"seed\" must be a whole number");
     }
     schedule->seed = (uint64_t)json_integer_value(seed);
     json_t *strategy = json_object_get(root, "strategy");
@@ -244,54 +244,54 @@ static bool read_names(json_t *root, const char *origin, struct schedule *schedu
     return strategy == NULL ||
            (json_is_string(strategy) &&
             choice_strategy_read(json_string_value(strategy), &schedule->strategy)) ||
-           refuse(fault, origin, "\"strategy\" is random, or pct");
+           refuse(error, origin, "\"strategy\" is random, or pct");
 }
 
 static bool read_scenario(json_t *root, const char *origin, struct schedule *schedule,
-                          struct schedule_fault *fault)
+                          struct error *error)
 {
     json_t *text = json_object_get(root, "scenario");
-    struct scenario_fault why;
+    struct error why;
     if (!json_is_string(text)) {
-        return refuse(fault, origin, "\"scenario\" must hold the text of a scenario");
+        return refuse(error, origin, "\"scenario\" must hold the text of a scenario");
     }
     if (!scenario_parse(json_string_value(text), json_string_length(text), "scenario",
                         schedule->scenario, &why)) {
-        return refuse(fault, origin, "%s", why.text);
+        return refuse(error, origin, "%s", why.text);
     }
     return true;
 }
 
-static bool check_versions(json_t *root, const char *origin, struct schedule_fault *fault)
+static bool check_versions(json_t *root, const char *origin, struct error *error)
 {
     json_t *version = json_object_get(root, "assay-schedule");
     if (!json_is_integer(version)) {
-        return refuse(fault, origin, "no schedule of assay's: \"assay-schedule\" is missing");
+        return refuse(error, origin, "no schedule of assay's: \"assay-schedule\" is missing");
     }
     json_t *ours = versions();
     bool same = json_integer_value(version) == SCHEDULE_VERSION &&
                 json_equal(ours, json_object_get(root, "versions"));
     json_decref(ours);
-    return same || refuse(fault, origin,
+    return same || refuse(error, origin,
                           "written by another version of assay, whose choices mean something else; "
                           "record it again with this one (assay run ... --schedule FILE)");
 }
 
-static bool check_sum(json_t *root, const char *origin, bool edited, struct schedule_fault *fault)
+static bool check_sum(json_t *root, const char *origin, bool edited, struct error *error)
 {
     json_t *sum = json_incref(json_object_get(root, "sum"));
     json_object_del(root, "sum");
     char right[17];
-    snprintf(right, sizeof right, "%016llx", (unsigned long long)sum_of(root));
+    snprintf(right, sizeof right, "%016llx", (unsigned long long)schedule_sum_of(root));
     bool fits = json_is_string(sum) && strcmp(json_string_value(sum), right) == 0;
     json_decref(sum);
     return fits || edited ||
-           refuse(fault, origin,
+           refuse(error, origin,
                   "changed since it was written; if that was meant, run it with --edited");
 }
 
 bool schedule_parse(const char *text, size_t size, const char *origin, bool edited,
-                    struct schedule *schedule, struct schedule_fault *fault)
+                    struct schedule *schedule, struct error *fault)
 {
     json_error_t error;
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
@@ -308,19 +308,18 @@ bool schedule_parse(const char *text, size_t size, const char *origin, bool edit
     return read;
 }
 
-bool schedule_load(const char *path, bool edited, struct schedule *schedule,
-                   struct schedule_fault *fault)
+bool schedule_load(const char *path, bool edited, struct schedule *schedule, struct error *error)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        return refuse(fault, path, "cannot be opened; give the path of a schedule file");
+        return refuse(error, path, "cannot be opened; give the path of a schedule file");
     }
     char *text = malloc(FILE_SIZE_MAX);
     size_t size = text == NULL ? 0 : fread(text, 1, FILE_SIZE_MAX, file);
     bool read = size < FILE_SIZE_MAX && ferror(file) == 0;
     fclose(file);
-    read = read ? schedule_parse(text, size, path, edited, schedule, fault)
-                : refuse(fault, path, "cannot be read, or is larger than any schedule");
+    read = read ? schedule_parse(text, size, path, edited, schedule, error)
+                : refuse(error, path, "cannot be read, or is larger than any schedule");
     free(text);
     return read;
 }

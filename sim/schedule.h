@@ -38,11 +38,6 @@ struct schedule {
     struct choice_list choices;
 };
 
-/* Why a text is no schedule, in one line. */
-struct schedule_fault {
-    char text[400];
-};
-
 /* An empty one with room for a scenario and SCHEDULE_CHOICES_MAX choices. False: no memory. */
 bool schedule_make(struct schedule *schedule);
 void schedule_free(struct schedule *schedule);
@@ -53,9 +48,8 @@ char *schedule_text(const struct schedule *schedule);
 /* Reads the text of a file into a schedule that schedule_make made. `edited`: a sum that does not
  * match is accepted. `origin` names the text in messages. */
 bool schedule_parse(const char *text, size_t size, const char *origin, bool edited,
-                    struct schedule *schedule, struct schedule_fault *fault);
+                    struct schedule *schedule, struct error *error);
 
-bool schedule_load(const char *path, bool edited, struct schedule *schedule,
-                   struct schedule_fault *fault);
+bool schedule_load(const char *path, bool edited, struct schedule *schedule, struct error *error);
 
 #endif

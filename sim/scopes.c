@@ -75,7 +75,7 @@ static const struct scope inbox[] = {
 };
 
 #define FLOW(text) YAML("key", "flows:\n  story:\n" text)
-static const struct scope key[] = {
+static const struct scope flow[] = {
     {"two", FLOW("    first: [second]\n"), {.crashes = 1, .duplicates = 1, .lapses = 1}, false},
     {"two-losses",
      FLOW("    first: [second]\n"),
@@ -163,13 +163,13 @@ static const struct scope seq[] = {
 
 #define LIST(name)                                                                                 \
     {                                                                                              \
-        name, sizeof(name) / sizeof *(name)                                                        \
+        name, COUNT(name)                                                                          \
     }
 static const struct {
     const struct scope *scopes;
     size_t count;
 } lists[] = {
-#define PROTOCOL(name) LIST(name),
+#define PROTOCOL(name, called) LIST(name),
 #include "model/protocols.def"
 #undef PROTOCOL
 };

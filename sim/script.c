@@ -376,9 +376,9 @@ static void draw_call(struct drawing *draw)
     } else if (draw->style == STYLE_FAMILY) {
         static void (*const often[])(struct drawing *) = {draw_again, draw_again, draw_look,
                                                           draw_look, draw_parent};
-        often[below(draw, sizeof often / sizeof often[0])](draw);
+        often[below(draw, COUNT(often))](draw);
     } else {
-        kinds[below(draw, sizeof kinds / sizeof kinds[0])](draw);
+        kinds[below(draw, COUNT(kinds))](draw);
     }
 }
 

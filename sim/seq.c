@@ -1,6 +1,6 @@
 /* The durable seq ledger in the simulation: attempts of illegal moves, the hunting scenarios of its
  * planted bugs, and its words. */
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "sim/part.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static uint32_t pairs_of(const struct rows *rows, bool drawn, uint8_t pairs[SEQ_
     for (int state = 0; state < SEQ_STATES; state++) {
         there[state] = seq_in(rows, state) != ROW_NONE;
     }
-    return seq_durable_missteps(there, drawn, pairs);
+    return seq_missteps(there, drawn, pairs);
 }
 
 /* One attempt at a time. */
@@ -46,15 +46,15 @@ static void misstep(struct run *run, unsigned actor, uint32_t which, bool drawn)
     uint32_t count = pairs_of(rows, drawn, pairs);
     CHECK(which < count);
     int64_t number = row_get(rows, TABLE_SEQ, seq_in(rows, pairs[which][0]), SEQ_NUMBER);
-    seq_durable_err(&run->actors[actor].performer.actor, (uint32_t)number,
-                    (enum seq_state)pairs[which][0], (enum seq_state)pairs[which][1]);
+    seq_err(&run->actors[actor].performer.actor, (uint32_t)number, (enum seq_state)pairs[which][0],
+            (enum seq_state)pairs[which][1]);
     run->amount = number;
 }
 
-static bool can_see(const struct scenario *scenario, enum oracle_sighting sight)
+static bool can_see(const struct scenario *scenario, enum oracle_cover sight)
 {
-    bool illegal = (sight >= SIGHT_SEQ_ILLEGAL_00 && sight < SIGHT_SEQ_COMMIT_AGAIN) ||
-                   sight == SIGHT_SEQ_COMMIT_EARLY || sight == SIGHT_SEQ_FINAL;
+    bool illegal = (sight >= COVER_SEQ_ILLEGAL_00 && sight < COVER_SEQ_COMMIT_AGAIN) ||
+                   sight == COVER_SEQ_COMMIT_EARLY || sight == COVER_SEQ_FINAL;
     return !illegal || scenario->faults.rate[FAULT_ILLEGAL_MOVE].times > 0;
 }
 
@@ -277,7 +277,7 @@ static const char *skip_reason(enum bundle_name bundle)
                                                                         : "overtaken";
 }
 
-static uint64_t knows(const struct sameness *same, uint64_t hash, const struct actor *actor)
+static uint64_t knows(const struct fingerprint *same, uint64_t hash, const struct actor *actor)
 {
     const struct seq_actor *one = ACTOR_IS(actor, seq_actor);
     const struct seq_misstep *misstep = &one->misstep;
@@ -286,7 +286,7 @@ static uint64_t knows(const struct sameness *same, uint64_t hash, const struct a
         one->number,   one->sends,  one->sent,       one->beats, one->incarnation,
         one->at,       one->target, one->attempt,    since,      misstep->there,
         misstep->from, misstep->to, misstep->number, one->worked};
-    return sameness_mix_words(hash, words, sizeof words / sizeof *words);
+    return fingerprint_mix_words(hash, words, COUNT(words));
 }
 
 const struct sim_part sim_part_seq = {

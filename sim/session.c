@@ -8,200 +8,204 @@ _Static_assert(SESSION_ADVISORY_MAX == OBSERVED_LOCKS_MAX, "both levels tell of 
 
 /* ---- the course of a transaction ------------------------------------------------------------- */
 
-static void let_go(struct session *one)
+static void session_let_go(struct session *session)
 {
-    one->snapshot = SESSION_NO_SNAPSHOT;
-    one->looks_from = SESSION_NO_SNAPSHOT;
-    one->lock_count = 0;
-    one->write_count = 0;
-    one->insert_count = 0;
-    one->advisory_count = 0;
-    one->read_count = 0;
-    one->in_statement = false;
-    one->written = false;
+    session->snapshot = SESSION_NO_SNAPSHOT;
+    session->looks_from = SESSION_NO_SNAPSHOT;
+    session->lock_count = 0;
+    session->write_count = 0;
+    session->insert_count = 0;
+    session->advisory_count = 0;
+    session->read_count = 0;
+    session->in_statement = false;
+    session->written = false;
 }
 
-void sessions_begin(struct sessions *all, struct world *world, const struct primitive *primitives,
-                    const struct session_rules *rules, uint32_t count)
+void sessions_begin(struct sessions *sessions, struct world *world,
+                    const struct primitive *primitives, const struct session_claims *rules,
+                    uint32_t count)
 {
-    all->world = world;
-    all->primitives = primitives;
-    all->rules = rules;
-    all->count = 0;
-    all->waits = 0;
-    all->commits = 0;
-    all->version_count = 0;
-    all->history_count = 0;
-    sessions_resize(all, count);
+    sessions->world = world;
+    sessions->primitives = primitives;
+    sessions->rules = rules;
+    sessions->count = 0;
+    sessions->waits = 0;
+    sessions->commits = 0;
+    sessions->version_count = 0;
+    sessions->history_count = 0;
+    sessions_resize(sessions, count);
 }
 
-void sessions_resize(struct sessions *all, uint32_t count)
+void sessions_resize(struct sessions *sessions, uint32_t count)
 {
     CHECK(count <= SESSIONS_MAX);
-    for (uint32_t s = all->count; s < count; s++) {
-        all->each[s].state = SESSION_CLOSED;
-        let_go(&all->each[s]);
+    for (uint32_t s = sessions->count; s < count; s++) {
+        sessions->each[s].state = SESSION_CLOSED;
+        session_let_go(&sessions->each[s]);
     }
-    all->count = count;
+    sessions->count = count;
 }
 
 /* Advances to the next call, if the last operation of a call is done. */
-static void find_next(const struct sessions *all, struct session *one)
+static void find_next(const struct sessions *sessions, struct session *session)
 {
-    while (one->call < one->bundle.count &&
-           one->op == all->primitives[one->bundle.calls[one->call].primitive].op_count) {
-        one->call++;
-        one->op = 0;
+    while (session->call < session->bundle.count &&
+           session->op ==
+               sessions->primitives[session->bundle.calls[session->call].primitive].op_count) {
+        session->call++;
+        session->op = 0;
     }
-    one->state = one->call == one->bundle.count ? SESSION_DONE : SESSION_OPEN;
+    session->state = session->call == session->bundle.count ? SESSION_DONE : SESSION_OPEN;
 }
 
-void session_begin(struct sessions *all, unsigned who, const struct bundle *bundle, uint32_t picked)
+void session_begin(struct sessions *sessions, unsigned who, const struct bundle *bundle,
+                   uint32_t picked)
 {
-    struct session *one = &all->each[who];
-    CHECK(who < all->count && one->state == SESSION_CLOSED);
-    let_go(one);
-    one->call = 0;
-    one->op = 0;
-    one->statement = 0;
-    one->operations = 0;
-    one->picked = picked;
-    one->now = all->world->now;
-    bundle_copy(&one->bundle, bundle);
-    one->outcome.kind = OUTCOME_COMMITTED;
-    one->outcome.refusal = REFUSED_NOTHING;
-    one->outcome.aborted = ABORT_NONE;
-    one->outcome.skipped = 0;
-    one->outcome.now = one->now;
-    one->outcome.message[0] = 0;
-    memset(one->outcome.values, 0, sizeof one->outcome.values);
-    find_next(all, one);
+    struct session *session = &sessions->each[who];
+    CHECK(who < sessions->count && session->state == SESSION_CLOSED);
+    session_let_go(session);
+    session->call = 0;
+    session->op = 0;
+    session->statement = 0;
+    session->operations = 0;
+    session->picked = picked;
+    session->now = sessions->world->now;
+    bundle_copy(&session->bundle, bundle);
+    session->outcome.kind = OUTCOME_COMMITTED;
+    session->outcome.refusal = REFUSED_NOTHING;
+    session->outcome.aborted = ABORT_NONE;
+    session->outcome.skipped = 0;
+    session->outcome.now = session->now;
+    session->outcome.message[0] = 0;
+    memset(session->outcome.values, 0, sizeof session->outcome.values);
+    find_next(sessions, session);
 }
 
-uint32_t session_length(const struct sessions *all, const struct bundle *bundle)
+uint32_t session_length(const struct sessions *sessions, const struct bundle *bundle)
 {
     uint32_t length = 0;
     for (uint8_t c = 0; c < bundle->count; c++) {
-        length += all->primitives[bundle->calls[c].primitive].op_count;
+        length += sessions->primitives[bundle->calls[c].primitive].op_count;
     }
     return length;
 }
 
-static void begin_statement(struct sessions *all, struct session *one)
+static void begin_statement(struct sessions *sessions, struct session *session)
 {
-    if (!one->in_statement) {
-        one->statement++;
-        bool keeps =
-            one->snapshot != SESSION_NO_SNAPSHOT &&
-            (one->bundle.isolation == SERIALIZABLE || !all->rules->snapshot_each_statement);
-        one->snapshot = keeps ? one->snapshot : all->version_count;
-        one->start = keeps ? one->start : all->commits;
-        one->in_statement = true;
-    } else if (!all->rules->snapshot_outlasts_waits || one->snapshot == SESSION_NO_SNAPSHOT) {
-        one->snapshot = all->version_count; /* a planted error */
-        one->start = all->commits;
+    if (!session->in_statement) {
+        session->statement++;
+        bool keeps = session->snapshot != SESSION_NO_SNAPSHOT &&
+                     (session->bundle.isolation == SERIALIZABLE ||
+                      !sessions->rules->snapshot_each_statement);
+        session->snapshot = keeps ? session->snapshot : sessions->version_count;
+        session->start = keeps ? session->start : sessions->commits;
+        session->in_statement = true;
+    } else if (!sessions->rules->snapshot_outlasts_waits ||
+               session->snapshot == SESSION_NO_SNAPSHOT) {
+        session->snapshot = sessions->version_count; /* a planted error */
+        session->start = sessions->commits;
     }
 }
 
 /* A planted error: locks that end with their statement. */
-static void drop_locks(struct session *one, const struct session_rules *rules)
+static void drop_locks(struct session *session, const struct session_claims *rules)
 {
     if (!rules->locks_last) {
-        one->lock_count = 0;
+        session->lock_count = 0;
     }
     if (!rules->advisory_lasts) {
-        one->advisory_count = 0;
+        session->advisory_count = 0;
     }
 }
 
 /* READ COMMITTED: versions older than the next statement's snapshot are not needed. */
-static void end_statement(const struct sessions *all, struct session *one)
+static void end_statement(const struct sessions *sessions, struct session *session)
 {
-    one->in_statement = false;
-    if (one->bundle.isolation == READ_COMMITTED && all->rules->snapshot_each_statement) {
-        one->snapshot = SESSION_NO_SNAPSHOT;
+    session->in_statement = false;
+    if (session->bundle.isolation == READ_COMMITTED && sessions->rules->snapshot_each_statement) {
+        session->snapshot = SESSION_NO_SNAPSHOT;
     }
-    drop_locks(one, all->rules);
+    drop_locks(session, sessions->rules);
 }
 
-static void fail(struct session *one, enum outcome_kind kind, enum refusal refusal,
-                 enum abort_class aborted)
+static void session_fail(struct session *session, enum outcome_kind kind, enum refusal refusal,
+                         enum abort_class aborted)
 {
-    one->outcome.kind = (uint8_t)kind;
-    one->outcome.refusal = (uint8_t)refusal;
-    one->outcome.aborted = (uint8_t)aborted;
-    one->outcome.skipped = kind == OUTCOME_REFUSED ? (uint8_t)(one->call + 1) : 0;
-    one->state = SESSION_FAILED;
-    let_go(one);
+    session->outcome.kind = (uint8_t)kind;
+    session->outcome.refusal = (uint8_t)refusal;
+    session->outcome.aborted = (uint8_t)aborted;
+    session->outcome.skipped = kind == OUTCOME_REFUSED ? (uint8_t)(session->call + 1) : 0;
+    session->state = SESSION_FAILED;
+    session_let_go(session);
 }
 
-void session_abort(struct sessions *all, unsigned who, enum abort_class aborted)
+void session_abort(struct sessions *sessions, unsigned who, enum abort_class aborted)
 {
-    fail(&all->each[who], OUTCOME_ABORTED, REFUSED_NOTHING, aborted);
+    session_fail(&sessions->each[who], OUTCOME_ABORTED, REFUSED_NOTHING, aborted);
 }
 
-static void skip_rest(const struct sessions *all, struct session *one)
+static void skip_rest(const struct sessions *sessions, struct session *session)
 {
-    end_statement(all, one);
-    one->outcome.skipped = (uint8_t)(one->call + 1);
-    one->state = SESSION_DONE;
+    end_statement(sessions, session);
+    session->outcome.skipped = (uint8_t)(session->call + 1);
+    session->state = SESSION_DONE;
 }
 
-static void go_on(const struct sessions *all, struct session *one,
-                  const struct primitive *primitive)
+static void session_go_on(const struct sessions *sessions, struct session *session,
+                          const struct primitive *primitive)
 {
-    one->operations++;
-    one->op++;
-    one->looks_from = SESSION_NO_SNAPSHOT;
-    if (!primitive->one_statement || one->op == primitive->op_count) {
-        end_statement(all, one);
+    session->operations++;
+    session->op++;
+    session->looks_from = SESSION_NO_SNAPSHOT;
+    if (!primitive->one_statement || session->op == primitive->op_count) {
+        end_statement(sessions, session);
     }
-    find_next(all, one);
+    find_next(sessions, session);
 }
 
-enum session_state session_operation(struct sessions *all, unsigned who)
+enum session_state session_operation(struct sessions *sessions, unsigned who)
 {
-    struct session *one = &all->each[who];
-    CHECK(one->state == SESSION_OPEN || one->state == SESSION_WAITS);
-    const struct call *call = &one->bundle.calls[one->call];
-    const struct primitive *primitive = &all->primitives[call->primitive];
-    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(one->now);
-    int64_t *values = &one->outcome.values[call->values];
+    struct session *session = &sessions->each[who];
+    CHECK(session->state == SESSION_OPEN || session->state == SESSION_WAITS);
+    const struct call *call = &session->bundle.calls[session->call];
+    const struct primitive *primitive = &sessions->primitives[call->primitive];
+    const int64_t constants[OPERAND_CONSTANTS] = MEANING_CONSTANTS(session->now);
+    int64_t *values = &session->outcome.values[call->values];
     struct doing doing = {
-        .all = all,
-        .one = one,
+        .sessions = sessions,
+        .session = session,
         .who = who,
         .primitive = primitive,
-        .op = &primitive->ops[one->op],
-        .frame = {{constants, &one->bundle.params[call->params], values}, values},
+        .op = &primitive->ops[session->op],
+        .frame = {{constants, &session->bundle.params[call->params], values}, values},
         .reason = REFUSED_NOTHING,
     };
-    begin_statement(all, one);
+    begin_statement(sessions, session);
     enum effect effect =
         meaning_left_out(&doing.frame, doing.op) ? EFFECT_DONE : session_perform(&doing);
     enum call_result result =
         effect == EFFECT_MISSED ? meaning_missed(doing.op, call) : CALL_GOES_ON;
     if (effect == EFFECT_WAITS) {
-        one->state = SESSION_WAITS;
+        session->state = SESSION_WAITS;
     } else if (effect == EFFECT_ABORTED) {
-        fail(one, OUTCOME_ABORTED, REFUSED_NOTHING, ABORT_SERIALIZATION);
+        session_fail(session, OUTCOME_ABORTED, REFUSED_NOTHING, ABORT_SERIALIZATION);
     } else if (effect == EFFECT_IMPOSSIBLE || result == CALL_REFUSED) {
-        fail(one, OUTCOME_REFUSED, doing.reason, ABORT_NONE);
+        session_fail(session, OUTCOME_REFUSED, doing.reason, ABORT_NONE);
     } else if (result == CALL_SKIPS_REST) {
-        skip_rest(all, one);
+        skip_rest(sessions, session);
     } else {
-        go_on(all, one, primitive);
+        session_go_on(sessions, session, primitive);
     }
-    return (enum session_state)one->state;
+    return (enum session_state)session->state;
 }
 
-enum session_state session_statement(struct sessions *all, unsigned who)
+enum session_state session_statement(struct sessions *sessions, unsigned who)
 {
-    struct session *one = &all->each[who];
+    struct session *session = &sessions->each[who];
     enum session_state state = SESSION_OPEN;
     do {
-        state = session_operation(all, who);
-    } while (state == SESSION_OPEN && one->in_statement);
+        state = session_operation(sessions, who);
+    } while (state == SESSION_OPEN && session->in_statement);
     return state;
 }
 
@@ -214,25 +218,25 @@ static bool is_gone(const struct world *world, const struct session_write *write
            row_find(&world->rows, (enum row_table)write->table, write->key) != write->slot;
 }
 
-bool session_apply(struct sessions *all, unsigned who)
+bool session_apply(struct sessions *sessions, unsigned who)
 {
-    struct session *one = &all->each[who];
-    struct world *world = all->world;
-    CHECK(one->state == SESSION_DONE);
-    if (one->bundle.isolation == SERIALIZABLE && one->snapshot != SESSION_NO_SNAPSHOT &&
-        !session_finds_order(all, one)) {
-        fail(one, OUTCOME_ABORTED, REFUSED_NOTHING, ABORT_SERIALIZATION);
+    struct session *session = &sessions->each[who];
+    struct world *world = sessions->world;
+    CHECK(session->state == SESSION_DONE);
+    if (session->bundle.isolation == SERIALIZABLE && session->snapshot != SESSION_NO_SNAPSHOT &&
+        !session_finds_order(sessions, session)) {
+        session_fail(session, OUTCOME_ABORTED, REFUSED_NOTHING, ABORT_SERIALIZATION);
         return false;
     }
     uint32_t slots[SESSION_INSERTS_MAX];
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         enum row_table table = (enum row_table)write->table;
         uint32_t slot = write->insert >= 0 ? slots[write->insert] : write->slot;
         if (write->kind == SESSION_INSERTS) {
-            slot = world_insert(world, table, write->key, one->inserts[write->insert]);
+            slot = world_insert(world, table, write->key, session->inserts[write->insert]);
             if (slot == ROW_NONE) {
-                fail(one, OUTCOME_REFUSED, REFUSED_STORE_FULL, ABORT_NONE);
+                session_fail(session, OUTCOME_REFUSED, REFUSED_STORE_FULL, ABORT_NONE);
                 return false;
             }
             slots[write->insert] = slot;
@@ -248,90 +252,90 @@ bool session_apply(struct sessions *all, unsigned who)
 }
 
 /* An update that leaves a cell unchanged is an update all the same: it makes a version. */
-static void note_touches(struct sessions *all, const struct session *one, uint32_t from)
+static void note_touches(struct sessions *sessions, const struct session *session, uint32_t from)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         if (write->kind == SESSION_SETS && write->insert < 0 &&
-            session_changed_since(all, from, write->table, write->slot) == SINCE_NOTHING) {
+            session_changed_since(sessions, from, write->table, write->slot) == SINCE_NOTHING) {
             struct row_change same = {.slot = write->slot,
                                       .table = write->table,
                                       .kind = ROW_UPDATED,
                                       .column = write->column,
-                                      .before =
-                                          row_get(&all->world->rows, (enum row_table)write->table,
-                                                  write->slot, write->column)};
-            session_note_version(all, same, write->replaces);
+                                      .before = row_get(&sessions->world->rows,
+                                                        (enum row_table)write->table, write->slot,
+                                                        write->column)};
+            session_note_version(sessions, same, write->replaces);
         }
     }
 }
 
-void session_end(struct sessions *all, unsigned who, size_t mark)
+void session_end(struct sessions *sessions, unsigned who, size_t mark)
 {
-    struct session *one = &all->each[who];
-    bool committed = one->state == SESSION_DONE;
-    one->snapshot = SESSION_NO_SNAPSHOT;
-    one->state = SESSION_CLOSED;
-    if (committed && sessions_are_looked_behind(all)) {
-        uint32_t from = all->version_count;
-        session_note_changes(all, mark, one);
-        note_touches(all, one, from);
+    struct session *session = &sessions->each[who];
+    bool committed = session->state == SESSION_DONE;
+    session->snapshot = SESSION_NO_SNAPSHOT;
+    session->state = SESSION_CLOSED;
+    if (committed && sessions_are_looked_behind(sessions)) {
+        uint32_t from = sessions->version_count;
+        session_note_changes(sessions, mark, session);
+        note_touches(sessions, session, from);
     }
-    let_go(one);
-    CHECK_ALL(sessions_check(all));
+    session_let_go(session);
+    CHECK_ALL(sessions_check(sessions));
 }
 
-void session_seen(const struct sessions *all, unsigned who, struct observed *seen)
+void session_seen(const struct sessions *sessions, unsigned who, struct observed *seen)
 {
-    const struct session *one = &all->each[who];
-    int calls = one->outcome.skipped == 0 ? one->bundle.count : one->outcome.skipped;
-    store_seen_begin(&one->bundle, one->now, seen);
-    seen->lock_count = one->advisory_count;
-    seen->locked = one->advisory_count == 0          ? OBSERVED_LOCK_NONE
-                   : one->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST
-                                                     : OBSERVED_LOCK_LATE;
-    memcpy(seen->locks, one->advisory, one->advisory_count * sizeof *seen->locks);
-    seen->only_read =
-        one->write_count == 0 && store_only_reads(all->primitives, &one->bundle, calls);
+    const struct session *session = &sessions->each[who];
+    int calls = session->outcome.skipped == 0 ? session->bundle.count : session->outcome.skipped;
+    store_seen_begin(&session->bundle, session->now, seen);
+    seen->lock_count = session->advisory_count;
+    seen->locked = session->advisory_count == 0          ? OBSERVED_LOCK_NONE
+                   : session->advisory_statement[0] == 1 ? OBSERVED_LOCK_FIRST
+                                                         : OBSERVED_LOCK_LATE;
+    memcpy(seen->locks, session->advisory, session->advisory_count * sizeof *seen->locks);
+    seen->only_read = session->write_count == 0 &&
+                      store_only_reads(sessions->primitives, &session->bundle, calls);
 }
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-static void check_snapshot(const struct sessions *all, const struct session *one)
+static void check_snapshot(const struct sessions *sessions, const struct session *session)
 {
-    bool has = one->snapshot != SESSION_NO_SNAPSHOT;
-    CHECK(!has || one->snapshot <= all->version_count); /* SS2 */
-    if (one->bundle.isolation == SERIALIZABLE) {
-        CHECK(one->statement == 0 || has); /* SS3 */
+    bool has = session->snapshot != SESSION_NO_SNAPSHOT;
+    CHECK(!has || session->snapshot <= sessions->version_count); /* SS2 */
+    if (session->bundle.isolation == SERIALIZABLE) {
+        CHECK(session->statement == 0 || has); /* SS3 */
     } else {
-        CHECK(one->in_statement == has); /* SS2 */
+        CHECK(session->in_statement == has); /* SS2 */
     }
 }
 
 /* Two locks of which one excludes the other are never on one row. */
-static void check_locks(const struct sessions *all, uint32_t who)
+static void check_locks(const struct sessions *sessions, uint32_t who)
 {
-    const struct session *one = &all->each[who];
-    for (uint16_t l = 0; l < one->lock_count; l++) {
-        const struct session_lock *lock = &one->locks[l];
-        CHECK(sessions_holders(all, who, lock->table, lock->slot, lock->mode) == 0); /* SS1 */
+    const struct session *session = &sessions->each[who];
+    for (uint16_t l = 0; l < session->lock_count; l++) {
+        const struct session_lock *lock = &session->locks[l];
+        CHECK(sessions_holders(sessions, who, lock->table, lock->slot, lock->mode) == 0); /* SS1 */
     }
 }
 
-void sessions_check(const struct sessions *all)
+void sessions_check(const struct sessions *sessions)
 {
-    CHECK(all->count <= SESSIONS_MAX && all->version_count <= SESSION_VERSIONS_MAX);
-    for (uint32_t s = 0; s < all->count; s++) {
-        const struct session *one = &all->each[s];
-        if (one->state == SESSION_CLOSED || one->state == SESSION_FAILED) {
-            CHECK(one->lock_count == 0 && one->advisory_count == 0); /* SS1 */
-            CHECK(one->write_count == 0 && one->insert_count == 0);  /* SS1 */
-            CHECK(one->snapshot == SESSION_NO_SNAPSHOT);             /* SS2 */
+    CHECK(sessions->count <= SESSIONS_MAX && sessions->version_count <= SESSION_VERSIONS_MAX);
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        const struct session *session = &sessions->each[s];
+        if (session->state == SESSION_CLOSED || session->state == SESSION_FAILED) {
+            CHECK(session->lock_count == 0 && session->advisory_count == 0); /* SS1 */
+            CHECK(session->write_count == 0 && session->insert_count == 0);  /* SS1 */
+            CHECK(session->snapshot == SESSION_NO_SNAPSHOT);                 /* SS2 */
             continue;
         }
-        if (all->rules == &session_postgresql) { /* a planted error breaks these on purpose */
-            check_snapshot(all, one);
-            check_locks(all, s);
+        if (sessions->rules == &session_postgresql) { /* a planted error breaks these on purpose */
+            check_snapshot(sessions, session);
+            check_locks(sessions, s);
         }
     }
 }

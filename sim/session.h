@@ -15,7 +15,7 @@
  * are the committed ones. A snapshot is a position in a log of what commits changed since; an older
  * version of a row is found by walking that log backwards.
  *
- * What is claimed of PostgreSQL is data: struct session_rules. session_postgresql is the claim.
+ * What is claimed of PostgreSQL is data: struct session_claims. session_postgresql is the claim.
  * Each deviation that session_error names is a deliberate error, and `assay conform` must find
  * every one.
  *
@@ -60,7 +60,7 @@ enum session_state {
 
 /* ---- what is claimed of PostgreSQL ----------------------------------------------------------- */
 
-struct session_rules {
+struct session_claims {
     bool conflicts[LOCK_COUNT][LOCK_COUNT]; /* two lock modes exclude each other */
     uint8_t locks[OP_LET_MODULO + 1];       /* by kind: enum op_lock that LOCK_USUAL stands for */
     uint8_t parent_lock;                    /* what an insert takes on the row that it refers to */
@@ -94,13 +94,13 @@ struct session_rules {
     bool cycles_only;             /* SERIALIZABLE: a commit must fail only if it closes a cycle */
 };
 
-extern const struct session_rules session_postgresql;
+extern const struct session_claims session_postgresql;
 
 /* The deliberate errors, one deviation each: their number, the name of each, and the rules with
  * it. */
 #define SESSION_ERROR_NAME_SIZE 48
 size_t session_error_count(void);
-void session_error(size_t index, struct session_rules *rules, char name[SESSION_ERROR_NAME_SIZE]);
+void session_error(size_t index, struct session_claims *rules, char name[SESSION_ERROR_NAME_SIZE]);
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
@@ -172,7 +172,7 @@ struct session_record {
 struct sessions {
     struct world *world;
     const struct primitive *primitives;
-    const struct session_rules *rules;
+    const struct session_claims *rules;
     uint32_t count;   /* sessions below this number are in use */
     uint32_t waits;   /* how often one began to wait */
     uint64_t commits; /* all commits, serializable or not */
@@ -187,74 +187,75 @@ struct sessions {
 };
 
 /* Resets: no session is open. `count` sessions may be used. */
-void sessions_begin(struct sessions *all, struct world *world, const struct primitive *primitives,
-                    const struct session_rules *rules, uint32_t count);
+void sessions_begin(struct sessions *sessions, struct world *world,
+                    const struct primitive *primitives, const struct session_claims *rules,
+                    uint32_t count);
 
 /* Changes the number of sessions: new ones are closed, and those left out must be. */
-void sessions_resize(struct sessions *all, uint32_t count);
+void sessions_resize(struct sessions *sessions, uint32_t count);
 
 /* Opens a transaction; `picked` as for store_execute, or SESSION_PICKS_ITSELF. */
-void session_begin(struct sessions *all, unsigned who, const struct bundle *bundle,
+void session_begin(struct sessions *sessions, unsigned who, const struct bundle *bundle,
                    uint32_t picked);
 
 /* Does the next operation, or retries the one that waits. Operations that are left out count. */
-enum session_state session_operation(struct sessions *all, unsigned who);
+enum session_state session_operation(struct sessions *sessions, unsigned who);
 
 /* Goes on to the end of the statement. */
-enum session_state session_statement(struct sessions *all, unsigned who);
+enum session_state session_statement(struct sessions *sessions, unsigned who);
 
 /* Called in state DONE, when COMMIT is next. False: the commit fails with 40001, and the session
  * has FAILED. True: its writes are in the rows and in the world's log. */
-bool session_apply(struct sessions *all, unsigned who);
+bool session_apply(struct sessions *sessions, unsigned who);
 
 /* Ends the transaction and releases everything. `mark` is where the world's log stood before
  * session_apply; the changes since then enter the log of versions. */
-void session_end(struct sessions *all, unsigned who, size_t mark);
+void session_end(struct sessions *sessions, unsigned who, size_t mark);
 
 /* What the store saw of a transaction that got to its end, while it still holds its locks: as
  * store_execute_seen tells it. */
-void session_seen(const struct sessions *all, unsigned who, struct observed *seen);
+void session_seen(const struct sessions *sessions, unsigned who, struct observed *seen);
 
 /* Rows changed outside any session: the world's log from `mark` on. */
-void sessions_note(struct sessions *all, size_t mark);
+void sessions_note(struct sessions *sessions, size_t mark);
 
 /* The transaction aborts: deadlock, 40001, a lost connection. */
-void session_abort(struct sessions *all, unsigned who, enum abort_class aborted);
+void session_abort(struct sessions *sessions, unsigned who, enum abort_class aborted);
 
 /* Asserts (SS1), (SS2) and (SS3) as far as states show them: who holds what, and who has a
  * snapshot. Wrong rules (session_error) are not held to what they do away with. */
-void sessions_check(const struct sessions *all);
+void sessions_check(const struct sessions *sessions);
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Sessions with an open transaction, DONE and FAILED ones included; those that wait. */
-uint32_t sessions_open(const struct sessions *all);
-uint32_t sessions_waiting(const struct sessions *all);
+uint32_t sessions_open(const struct sessions *sessions);
+uint32_t sessions_waiting(const struct sessions *sessions);
 
 /* Those of a principal, or of the caller: its connections in use. */
-uint32_t sessions_connected(const struct sessions *all, enum principal principal);
+uint32_t sessions_connected(const struct sessions *sessions, enum principal principal);
 
 /* The sessions that this one waits for; 0: none any more, it can go on. */
-uint32_t session_waits_for(const struct sessions *all, unsigned who);
+uint32_t session_waits_for(const struct sessions *sessions, unsigned who);
 
 /* If this session is part of a cycle of waits: the sessions that wait for it, directly or not,
  * itself included. A server may abort any of them. 0: it is in no cycle. */
-uint32_t session_deadlock(const struct sessions *all, unsigned who);
+uint32_t session_deadlock(const struct sessions *sessions, unsigned who);
 
 /* The deadlocked sessions: each waits only for others of them. 0: none. A server aborts one of
  * them; while a session in a cycle also waits for one that can go on, it may not notice yet. */
-uint32_t sessions_stuck(const struct sessions *all);
+uint32_t sessions_stuck(const struct sessions *sessions);
 
 /* The session can go on, but on a server it queues behind another that waits for the same row. */
-bool session_queues(const struct sessions *all, unsigned who);
+bool session_queues(const struct sessions *sessions, unsigned who);
 
 /* Some session has a lock on the row. */
-bool sessions_locked(const struct sessions *all, enum row_table table, uint32_t slot);
+bool sessions_locked(const struct sessions *sessions, enum row_table table, uint32_t slot);
 
 /* SERIALIZABLE, and another serializable transaction overlaps with it: 40001 may come. */
-bool session_may_abort(const struct sessions *all, unsigned who);
+bool session_may_abort(const struct sessions *sessions, unsigned who);
 
 /* How many operations a bundle has. */
-uint32_t session_length(const struct sessions *all, const struct bundle *bundle);
+uint32_t session_length(const struct sessions *sessions, const struct bundle *bundle);
 
 #endif

@@ -24,8 +24,8 @@ struct seen {
 
 /* The operation that is being executed. */
 struct doing {
-    struct sessions *all;
-    struct session *one;
+    struct sessions *sessions;
+    struct session *session;
     unsigned who;
     const struct primitive *primitive;
     const struct op *op;
@@ -40,57 +40,58 @@ enum since { SINCE_NOTHING, SINCE_UPDATED, SINCE_REPLACED, SINCE_DELETED };
 /* ---- session_waits.c ---- */
 
 /* Other sessions whose locks on the row exclude this mode. */
-uint32_t sessions_holders(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot,
-                          uint8_t mode);
+uint32_t sessions_holders(const struct sessions *sessions, unsigned who, uint8_t table,
+                          uint32_t slot, uint8_t mode);
 
 /* Other sessions that have an uncommitted write of a row with this key. */
-uint32_t sessions_writers(const struct sessions *all, unsigned who, uint8_t table, int64_t key);
+uint32_t sessions_writers(const struct sessions *sessions, unsigned who, uint8_t table,
+                          int64_t key);
 
-uint32_t sessions_advisory_holders(const struct sessions *all, unsigned who, int64_t key);
+uint32_t sessions_advisory_holders(const struct sessions *sessions, unsigned who, int64_t key);
 
 /* ---- session_rows.c ---- */
 
 /* The strongest change that commits made to the row since the snapshot. */
-enum since session_changed_since(const struct sessions *all, uint32_t snapshot, uint8_t table,
+enum since session_changed_since(const struct sessions *sessions, uint32_t snapshot, uint8_t table,
                                  uint32_t slot);
 
 /* Adds a change to the log of versions; session_note_changes adds all of a commit's, from `mark`
  * on. */
-void session_note_version(struct sessions *all, struct row_change change, bool replaced);
+void session_note_version(struct sessions *sessions, struct row_change change, bool replaced);
 
 /* The session itself holds a lock on the row that is at least as strong. */
-bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode);
+bool session_has_lock(const struct session *session, uint8_t table, uint32_t slot, uint8_t mode);
 
 /* It has updated the row and did not have it FOR UPDATE then: the version that others see is one
  * that FOR KEY SHARE goes beside. */
-bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot);
+bool session_goes_beside(const struct session *session, uint8_t table, uint32_t slot);
 
-void session_note_changes(struct sessions *all, size_t mark, const struct session *one);
+void session_note_changes(struct sessions *sessions, size_t mark, const struct session *session);
 
 /* True if an open snapshot may still read row versions from before this commit. */
-bool sessions_are_looked_behind(struct sessions *all);
+bool sessions_are_looked_behind(struct sessions *sessions);
 
 /* The committed row with this key, as of the snapshot. */
-void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
+void session_committed_row(const struct sessions *sessions, uint32_t snapshot, enum row_table table,
                            int64_t key, struct seen *row);
 
 /* Applies the session's own writes on top, except those of the statement `but`, which are not
  * visible yet. */
-void session_add_own_writes(const struct sessions *all, const struct session *one,
+void session_add_own_writes(const struct sessions *sessions, const struct session *session,
                             enum row_table table, int64_t key, int but, struct seen *row);
 
 /* A planted error: applies uncommitted writes of other sessions (a dirty read). */
-void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
+void session_add_dirty_writes(const struct sessions *sessions, unsigned who, enum row_table table,
                               int64_t key, struct seen *row);
 
 /* Records a write of the session, with its statement. */
-void session_write_to(struct session *one, struct session_write write);
+void session_write_to(struct session *session, struct session_write write);
 
 /* The row was written by the current statement, an insert not counted; by the transaction
  * before. */
-bool session_written_by_statement(const struct session *one, enum row_table table,
+bool session_written_by_statement(const struct session *session, enum row_table table,
                                   const struct seen *row);
-bool session_written_before(const struct session *one, enum row_table table,
+bool session_written_before(const struct session *session, enum row_table table,
                             const struct seen *row);
 
 /* ---- session_operations.c ---- */
@@ -103,6 +104,6 @@ enum effect session_perform(struct doing *doing);
 /* A serializable transaction is about to commit. False: no serial order exists, because the
  * transaction would have to come both before and after itself. True: it is recorded for later
  * checks. */
-bool session_finds_order(struct sessions *all, const struct session *one);
+bool session_finds_order(struct sessions *sessions, const struct session *session);
 
 #endif

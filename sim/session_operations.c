@@ -8,16 +8,16 @@
 
 /* ---- seeing and locking ---------------------------------------------------------------------- */
 
-static void note_read(struct session *one, uint8_t table, int64_t key)
+static void note_read(struct session *session, uint8_t table, int64_t key)
 {
-    for (uint16_t r = 0; r < one->read_count; r++) {
-        if (one->reads[r].table == table && one->reads[r].key == key) {
+    for (uint16_t r = 0; r < session->read_count; r++) {
+        if (session->reads[r].table == table && session->reads[r].key == key) {
             return;
         }
     }
-    if (one->bundle.isolation == SERIALIZABLE) {
-        CHECK(one->read_count < SESSION_READS_MAX);
-        one->reads[one->read_count++] = (struct session_item){table, key};
+    if (session->bundle.isolation == SERIALIZABLE) {
+        CHECK(session->read_count < SESSION_READS_MAX);
+        session->reads[session->read_count++] = (struct session_item){table, key};
     }
 }
 
@@ -25,61 +25,63 @@ static void note_read(struct session *one, uint8_t table, int64_t key)
 static void see(const struct doing *doing, enum row_table table, int64_t key, bool latest,
                 struct seen *row)
 {
-    const struct sessions *all = doing->all;
-    struct session *one = doing->one;
-    session_committed_row(all, latest ? all->version_count : one->snapshot, table, key, row);
-    if (!all->rules->sees_committed_only) {
-        session_add_dirty_writes(all, doing->who, table, key, row);
+    const struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
+    session_committed_row(sessions, latest ? sessions->version_count : session->snapshot, table,
+                          key, row);
+    if (!sessions->rules->sees_committed_only) {
+        session_add_dirty_writes(sessions, doing->who, table, key, row);
     }
-    if (all->rules->sees_own_writes) {
+    if (sessions->rules->sees_own_writes) {
         bool looks_only =
             doing->primitive->one_statement && !doing->op->fresh && doing->op->kind == OP_READ;
-        session_add_own_writes(all, one, table, key, looks_only ? one->statement : -1, row);
+        session_add_own_writes(sessions, session, table, key, looks_only ? session->statement : -1,
+                               row);
     }
 }
 
 static enum effect wait(struct doing *doing, enum session_wait_kind kind, uint8_t table,
                         uint32_t slot, int64_t key, uint8_t mode)
 {
-    struct session *one = doing->one;
-    if (one->state != SESSION_WAITS || one->wait_kind != kind || one->wait_table != table ||
-        one->wait_slot != slot || one->wait_key != key) {
-        one->wait_since = doing->all->waits++;
+    struct session *session = doing->session;
+    if (session->state != SESSION_WAITS || session->wait_kind != kind ||
+        session->wait_table != table || session->wait_slot != slot || session->wait_key != key) {
+        session->wait_since = doing->sessions->waits++;
     }
-    one->wait_kind = (uint8_t)kind;
-    one->wait_table = table;
-    one->wait_slot = slot;
-    one->wait_key = key;
-    one->wait_mode = mode;
+    session->wait_kind = (uint8_t)kind;
+    session->wait_table = table;
+    session->wait_slot = slot;
+    session->wait_key = key;
+    session->wait_mode = mode;
     return EFFECT_WAITS;
 }
 
-static void take_lock(struct session *one, uint8_t table, uint32_t slot, uint8_t mode,
+static void take_lock(struct session *session, uint8_t table, uint32_t slot, uint8_t mode,
                       uint32_t since)
 {
-    for (uint16_t l = 0; l < one->lock_count; l++) {
-        struct session_lock *lock = &one->locks[l];
+    for (uint16_t l = 0; l < session->lock_count; l++) {
+        struct session_lock *lock = &session->locks[l];
         if (lock->table == table && lock->slot == slot) {
             lock->mode = lock->mode > mode ? lock->mode : mode;
             return;
         }
     }
-    CHECK(one->lock_count < SESSION_LOCKS_MAX);
-    one->locks[one->lock_count++] = (struct session_lock){table, mode, slot, since};
+    CHECK(session->lock_count < SESSION_LOCKS_MAX);
+    session->locks[session->lock_count++] = (struct session_lock){table, mode, slot, since};
 }
 
 /* The version of the row in the snapshot has been replaced, and another session that locked the row
  * before that is still open. A server then finds that version still in use, and waits for the
  * current holder of the row before it notices. */
-static bool shared_with(const struct sessions *all, unsigned who, uint8_t table, uint32_t slot)
+static bool shared_with(const struct sessions *sessions, unsigned who, uint8_t table, uint32_t slot)
 {
-    uint32_t first = all->each[who].snapshot;
-    while (first < all->version_count &&
-           (all->versions[first].table != table || all->versions[first].slot != slot)) {
+    uint32_t first = sessions->each[who].snapshot;
+    while (first < sessions->version_count &&
+           (sessions->versions[first].table != table || sessions->versions[first].slot != slot)) {
         first++;
     }
-    for (uint32_t s = 0; s < all->count; s++) {
-        const struct session *other = &all->each[s];
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        const struct session *other = &sessions->each[s];
         for (uint16_t l = 0; s != who && l < other->lock_count; l++) {
             const struct session_lock *lock = &other->locks[l];
             if (lock->table == table && lock->slot == slot && lock->since <= first) {
@@ -92,15 +94,15 @@ static bool shared_with(const struct sessions *all, unsigned who, uint8_t table,
 
 /* FOR KEY SHARE goes beside an update, so the version that is seen is no reason to skip; a server
  * then locks the versions after it, too, and waits there whatever it was asked to skip. */
-static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t table, uint32_t slot,
-                         bool looks_back)
+static bool waits_behind(const struct sessions *sessions, uint32_t has_it, uint8_t table,
+                         uint32_t slot, bool looks_back)
 {
     bool behind = looks_back;
-    for (uint32_t s = 0; s < all->count; s++) {
-        behind =
-            behind || ((has_it >> s & 1) != 0 && session_goes_beside(&all->each[s], table, slot));
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        behind = behind ||
+                 ((has_it >> s & 1) != 0 && session_goes_beside(&sessions->each[s], table, slot));
     }
-    return behind && all->rules->skip_stops_at_first;
+    return behind && sessions->rules->skip_stops_at_first;
 }
 
 /* A session that follows a row to its latest version waits for the transaction that is about to
@@ -108,45 +110,46 @@ static bool waits_behind(const struct sessions *all, uint32_t has_it, uint8_t ta
  * version that it sees. */
 static bool is_under_way(const struct doing *doing, uint8_t table, int64_t key)
 {
-    return sessions_writers(doing->all, doing->who, table, key) != 0;
+    return sessions_writers(doing->sessions, doing->who, table, key) != 0;
 }
 
 /* Locks a committed row that the session sees, and brings its copy up to date. */
 static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t mode, bool skips,
                             struct seen *row)
 {
-    struct sessions *all = doing->all;
-    struct session *one = doing->one;
-    enum since since = session_changed_since(all, one->snapshot, (uint8_t)table, row->slot);
+    struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
+    enum since since =
+        session_changed_since(sessions, session->snapshot, (uint8_t)table, row->slot);
     bool looks_back =
-        mode == LOCK_KEY_SHARE && since == SINCE_UPDATED && all->rules->key_share_looks_back;
-    uint32_t has_it = sessions_holders(all, doing->who, (uint8_t)table, row->slot, mode);
-    if (since != SINCE_NOTHING && !looks_back && one->bundle.isolation == SERIALIZABLE &&
-        all->rules->first_updater_wins &&
-        (has_it == 0 || !shared_with(all, doing->who, (uint8_t)table, row->slot))) {
+        mode == LOCK_KEY_SHARE && since == SINCE_UPDATED && sessions->rules->key_share_looks_back;
+    uint32_t has_it = sessions_holders(sessions, doing->who, (uint8_t)table, row->slot, mode);
+    if (since != SINCE_NOTHING && !looks_back && session->bundle.isolation == SERIALIZABLE &&
+        sessions->rules->first_updater_wins &&
+        (has_it == 0 || !shared_with(sessions, doing->who, (uint8_t)table, row->slot))) {
         return EFFECT_ABORTED; /* without waiting for the current holder */
     }
     if (has_it != 0) {
         bool behind = mode == LOCK_KEY_SHARE &&
-                      waits_behind(all, has_it, (uint8_t)table, row->slot, looks_back);
-        if (skips && all->rules->skip_locked && !behind) {
+                      waits_behind(sessions, has_it, (uint8_t)table, row->slot, looks_back);
+        if (skips && sessions->rules->skip_locked && !behind) {
             row->there = false;
             return EFFECT_DONE;
         }
         return wait(doing, WAIT_ROW, (uint8_t)table, row->slot, row->cells[0], mode);
     }
-    if (since == SINCE_DELETED && all->rules->gone_is_gone) {
+    if (since == SINCE_DELETED && sessions->rules->gone_is_gone) {
         row->there = false;
         return EFFECT_DONE;
     }
     if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)table, row->cells[0])) {
         return wait(doing, WAIT_KEY, (uint8_t)table, ROW_NONE, row->cells[0], mode);
     }
-    take_lock(one, (uint8_t)table, row->slot, mode, all->version_count);
+    take_lock(session, (uint8_t)table, row->slot, mode, sessions->version_count);
     if (since != SINCE_NOTHING && !looks_back) {
         int64_t key = row->cells[0];
-        session_committed_row(all, all->version_count, table, key, row);
-        session_add_own_writes(all, one, table, key, -1, row);
+        session_committed_row(sessions, sessions->version_count, table, key, row);
+        session_add_own_writes(sessions, session, table, key, -1, row);
     }
     return EFFECT_DONE;
 }
@@ -155,13 +158,13 @@ static enum effect lock_row(struct doing *doing, enum row_table table, uint8_t m
 
 static enum principal principal_of(const struct doing *doing)
 {
-    return (enum principal)doing->one->bundle.principal;
+    return (enum principal)doing->session->bundle.principal;
 }
 
 static uint8_t lock_for(const struct doing *doing)
 {
     return doing->op->lock != LOCK_USUAL ? doing->op->lock
-                                         : doing->all->rules->locks[doing->op->kind];
+                                         : doing->sessions->rules->locks[doing->op->kind];
 }
 
 static enum effect absent(struct doing *doing)
@@ -178,43 +181,44 @@ static enum effect absent(struct doing *doing)
 static enum effect look_at_child(struct doing *doing, enum row_table table, uint32_t slot,
                                  int64_t key)
 {
-    struct sessions *all = doing->all;
-    struct session *one = doing->one;
+    struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
     struct seen child;
-    int64_t child_key = row_key(&all->world->rows, table, slot);
-    session_committed_row(all, one->looks_from, table, child_key, &child);
+    int64_t child_key = row_key(&sessions->world->rows, table, slot);
+    session_committed_row(sessions, session->looks_from, table, child_key, &child);
     if (!child.there || child.slot != slot) {
         return EFFECT_DONE;
     }
-    session_add_own_writes(all, one, table, child_key, -1, &child);
+    session_add_own_writes(sessions, session, table, child_key, -1, &child);
     if (!child.there || child.insert >= 0 ||
         child.cells[1 + primitive_foreign_keys[table].column] != key) {
         return EFFECT_DONE;
     }
-    enum since since = session_changed_since(all, one->looks_from, (uint8_t)table, slot);
-    if (since >= SINCE_REPLACED && one->bundle.isolation == SERIALIZABLE &&
-        all->rules->first_updater_wins) {
+    enum since since = session_changed_since(sessions, session->looks_from, (uint8_t)table, slot);
+    if (since >= SINCE_REPLACED && session->bundle.isolation == SERIALIZABLE &&
+        sessions->rules->first_updater_wins) {
         return EFFECT_ABORTED;
     }
     if (since == SINCE_DELETED) {
         return EFFECT_DONE;
     }
-    if (sessions_holders(all, doing->who, (uint8_t)table, slot, all->rules->parent_lock) != 0) {
-        return wait(doing, WAIT_ROW, (uint8_t)table, slot, child_key, all->rules->parent_lock);
+    if (sessions_holders(sessions, doing->who, (uint8_t)table, slot,
+                         sessions->rules->parent_lock) != 0) {
+        return wait(doing, WAIT_ROW, (uint8_t)table, slot, child_key, sessions->rules->parent_lock);
     }
     return EFFECT_IMPOSSIBLE;
 }
 
 static bool has_own_child(const struct doing *doing, enum row_table table, int64_t key)
 {
-    const struct session *one = doing->one;
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    const struct session *session = doing->session;
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         struct seen child = {.insert = -1, .slot = ROW_NONE};
         if (write->kind != SESSION_INSERTS || write->table != table) {
             continue;
         }
-        session_add_own_writes(doing->all, one, table, write->key, -1, &child);
+        session_add_own_writes(doing->sessions, session, table, write->key, -1, &child);
         if (child.there && child.cells[1 + primitive_foreign_keys[table].column] == key) {
             return true;
         }
@@ -226,17 +230,17 @@ static bool has_own_child(const struct doing *doing, enum row_table table, int64
  * foreign keys were made. */
 static enum effect look_for_children(struct doing *doing, enum row_table parent, int64_t key)
 {
-    struct sessions *all = doing->all;
-    if (doing->one->looks_from == SESSION_NO_SNAPSHOT) {
-        doing->one->looks_from = all->version_count;
+    struct sessions *sessions = doing->sessions;
+    if (doing->session->looks_from == SESSION_NO_SNAPSHOT) {
+        doing->session->looks_from = sessions->version_count;
     }
     doing->reason = REFUSED_NO_PARENT;
-    for (int t = 0; t < TABLE_COUNT && all->rules->children; t++) {
+    for (int t = 0; t < TABLE_COUNT && sessions->rules->children; t++) {
         const struct foreign_key *refers = &primitive_foreign_keys[t];
         if (!refers->there || refers->parent != parent) {
             continue;
         }
-        const struct row_area *area = &all->world->rows.table[t];
+        const struct row_area *area = &sessions->world->rows.table[t];
         for (uint32_t slot = 0; slot < area->used; slot++) {
             enum effect effect = look_at_child(doing, (enum row_table)t, slot, key);
             if (effect != EFFECT_DONE) {
@@ -253,47 +257,50 @@ static enum effect look_for_children(struct doing *doing, enum row_table parent,
 /* The parent of a new row must exist, and stay until the transaction ends. */
 static enum effect lock_parent(struct doing *doing, enum row_table table, const int64_t *columns)
 {
-    struct sessions *all = doing->all;
-    struct session *one = doing->one;
+    struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
     const struct foreign_key *key = &primitive_foreign_keys[table];
-    if (!key->there || all->world->rows.table[key->parent].capacity == 0 || !all->rules->parents) {
+    if (!key->there || sessions->world->rows.table[key->parent].capacity == 0 ||
+        !sessions->rules->parents) {
         return EFFECT_DONE;
     }
     enum row_table parent = (enum row_table)key->parent;
-    bool serializable = one->bundle.isolation == SERIALIZABLE;
-    if (one->looks_from == SESSION_NO_SNAPSHOT) {
-        one->looks_from = serializable ? one->snapshot : all->version_count;
+    bool serializable = session->bundle.isolation == SERIALIZABLE;
+    if (session->looks_from == SESSION_NO_SNAPSHOT) {
+        session->looks_from = serializable ? session->snapshot : sessions->version_count;
     }
     struct seen row;
-    session_committed_row(all, one->looks_from, parent, columns[key->column], &row);
-    session_add_own_writes(all, one, parent, columns[key->column], -1, &row);
+    session_committed_row(sessions, session->looks_from, parent, columns[key->column], &row);
+    session_add_own_writes(sessions, session, parent, columns[key->column], -1, &row);
     if (row.insert < 0) { /* its own new row is no read of what others did */
-        note_read(one, (uint8_t)parent, columns[key->column]);
+        note_read(session, (uint8_t)parent, columns[key->column]);
     }
     doing->reason = REFUSED_NO_PARENT;
     if (!row.there) {
         return EFFECT_IMPOSSIBLE;
     }
-    if (row.insert >= 0 || all->rules->parent_lock == LOCK_NONE) {
+    if (row.insert >= 0 || sessions->rules->parent_lock == LOCK_NONE) {
         return EFFECT_DONE;
     }
-    enum since since = session_changed_since(all, one->looks_from, (uint8_t)parent, row.slot);
-    if (serializable && all->rules->first_updater_wins && since >= SINCE_REPLACED) {
+    enum since since =
+        session_changed_since(sessions, session->looks_from, (uint8_t)parent, row.slot);
+    if (serializable && sessions->rules->first_updater_wins && since >= SINCE_REPLACED) {
         return EFFECT_ABORTED;
     }
-    if (sessions_holders(all, doing->who, (uint8_t)parent, row.slot, all->rules->parent_lock) !=
-        0) {
+    if (sessions_holders(sessions, doing->who, (uint8_t)parent, row.slot,
+                         sessions->rules->parent_lock) != 0) {
         return wait(doing, WAIT_ROW, (uint8_t)parent, row.slot, row.cells[0],
-                    all->rules->parent_lock);
+                    sessions->rules->parent_lock);
     }
     if (since == SINCE_DELETED) {
         return EFFECT_IMPOSSIBLE;
     }
     if (since == SINCE_REPLACED && is_under_way(doing, (uint8_t)parent, row.cells[0])) {
         return wait(doing, WAIT_KEY, (uint8_t)parent, ROW_NONE, row.cells[0],
-                    all->rules->parent_lock);
+                    sessions->rules->parent_lock);
     }
-    take_lock(one, (uint8_t)parent, row.slot, all->rules->parent_lock, all->version_count);
+    take_lock(session, (uint8_t)parent, row.slot, sessions->rules->parent_lock,
+              sessions->version_count);
     return EFFECT_DONE;
 }
 
@@ -301,12 +308,12 @@ static enum effect lock_parent(struct doing *doing, enum row_table table, const 
  * after a wait for that one. */
 static enum effect check_parent(struct doing *doing, enum row_table table, int64_t key)
 {
-    struct sessions *all = doing->all;
+    struct sessions *sessions = doing->sessions;
     struct seen row;
-    session_committed_row(all, all->version_count, table, key, &row);
-    session_add_own_writes(all, doing->one, table, key, -1, &row);
+    session_committed_row(sessions, sessions->version_count, table, key, &row);
+    session_add_own_writes(sessions, doing->session, table, key, -1, &row);
     enum effect effect = row.there ? lock_parent(doing, table, &row.cells[1]) : EFFECT_DONE;
-    doing->one->written = effect == EFFECT_WAITS;
+    doing->session->written = effect == EFFECT_WAITS;
     return effect;
 }
 
@@ -315,9 +322,9 @@ static enum effect check_parent(struct doing *doing, enum row_table table, int64
 static enum effect update(struct doing *doing, struct session_write write, const struct seen *row)
 {
     enum row_table table = (enum row_table)write.table;
-    bool again = doing->all->rules->checks_anew && !doing->op->joins &&
-                 session_written_before(doing->one, table, row);
-    session_write_to(doing->one, write);
+    bool again = doing->sessions->rules->checks_anew && !doing->op->joins &&
+                 session_written_before(doing->session, table, row);
+    session_write_to(doing->session, write);
     return again ? check_parent(doing, table, write.key) : EFFECT_DONE;
 }
 
@@ -326,8 +333,8 @@ static enum effect update(struct doing *doing, struct session_write write, const
 static bool is_lost(const struct doing *doing, enum row_table table, const struct seen *row)
 {
     return doing->primitive->one_statement && !doing->op->joins &&
-           doing->all->rules->one_update_a_statement &&
-           session_written_by_statement(doing->one, table, row);
+           doing->sessions->rules->one_update_a_statement &&
+           session_written_by_statement(doing->session, table, row);
 }
 
 /* The row that is tested and written: `row` is its latest version, `tested` the version that is
@@ -336,7 +343,7 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
                              struct seen *row, struct seen *tested, int64_t *before)
 {
     see(doing, table, key, doing->op->fresh, row);
-    note_read(doing->one, doing->op->table, key);
+    note_read(doing->session, doing->op->table, key);
     *tested = *row;
     *before = row->cells[1 + doing->op->column];
     uint8_t lock = lock_for(doing);
@@ -344,7 +351,7 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
         return EFFECT_DONE;
     }
     enum effect effect = lock_row(doing, table, lock, doing->op->skips, row);
-    if (effect == EFFECT_DONE && doing->all->rules->tests_anew) {
+    if (effect == EFFECT_DONE && doing->sessions->rules->tests_anew) {
         *tested = *row;
     }
     return effect;
@@ -354,20 +361,20 @@ static enum effect reach_row(struct doing *doing, enum row_table table, int64_t 
 static enum effect check_children(struct doing *doing, enum row_table table, int64_t key)
 {
     enum effect effect = look_for_children(doing, table, key);
-    doing->one->written = effect == EFFECT_WAITS;
+    doing->session->written = effect == EFFECT_WAITS;
     return effect;
 }
 
 /* The row goes before its children are looked for: who inserts its key meanwhile has to wait. */
 static enum effect delete_row(struct doing *doing, enum row_table table, struct session_write write)
 {
-    if (doing->all->rules->deletes_first) {
-        session_write_to(doing->one, write);
+    if (doing->sessions->rules->deletes_first) {
+        session_write_to(doing->session, write);
         return check_children(doing, table, write.key);
     }
     enum effect effect = look_for_children(doing, table, write.key);
     if (effect == EFFECT_DONE) {
-        session_write_to(doing->one, write);
+        session_write_to(doing->session, write);
     }
     return effect;
 }
@@ -389,8 +396,8 @@ static enum effect write_row(struct doing *doing, enum row_table table, const st
     if (op->kind == OP_DELETE) {
         return delete_row(doing, table, write);
     }
-    write.value =
-        meaning_written(&doing->frame, op, doing->all->rules->writes_on_latest ? *cell : before);
+    write.value = meaning_written(&doing->frame, op,
+                                  doing->sessions->rules->writes_on_latest ? *cell : before);
     *cell = write.value;
     return update(doing, write, row);
 }
@@ -402,7 +409,7 @@ static enum effect on_cell(struct doing *doing)
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
     struct seen row, tested;
-    if (doing->one->written) { /* and waited for the parent, or for children */
+    if (doing->session->written) { /* and waited for the parent, or for children */
         return op->kind == OP_DELETE ? check_children(doing, table, key)
                                      : check_parent(doing, table, key);
     }
@@ -417,7 +424,7 @@ static enum effect on_cell(struct doing *doing)
         effect = write_row(doing, table, &row, before, &cell);
     }
     if (effect == EFFECT_IMPOSSIBLE || effect == EFFECT_ABORTED ||
-        (effect == EFFECT_WAITS && !doing->one->written)) {
+        (effect == EFFECT_WAITS && !doing->session->written)) {
         return effect;
     }
     meaning_give(&doing->frame, op->returns, cell);
@@ -429,35 +436,38 @@ static enum effect on_cell(struct doing *doing)
 /* A row with the new key exists: RECORD counts in it, INSERT misses. */
 static enum effect conflict(struct doing *doing, enum row_table table, struct seen *row)
 {
-    struct session *one = doing->one;
-    const struct session_rules *rules = doing->all->rules;
+    struct session *session = doing->session;
+    const struct session_claims *rules = doing->sessions->rules;
     const struct op *op = doing->op;
-    bool serializable = one->bundle.isolation == SERIALIZABLE;
-    int last = (int)doing->all->world->rows.table[table].stride - 1;
+    bool serializable = session->bundle.isolation == SERIALIZABLE;
+    int last = (int)doing->sessions->world->rows.table[table].stride - 1;
     doing->reason = REFUSED_EXISTS;
     if (op->kind != OP_RECORD) {
-        bool fails = meaning_missed(op, &one->bundle.calls[one->call]) == CALL_REFUSED;
+        bool fails = meaning_missed(op, &session->bundle.calls[session->call]) == CALL_REFUSED;
         struct seen visible;
         see(doing, table, row->cells[0], false, &visible);
-        bool unseen = !visible.there || (row->insert < 0 &&
-                                         session_changed_since(doing->all, one->snapshot, op->table,
-                                                               row->slot) != SINCE_NOTHING);
+        bool unseen =
+            !visible.there ||
+            (row->insert < 0 && session_changed_since(doing->sessions, session->snapshot, op->table,
+                                                      row->slot) != SINCE_NOTHING);
         return serializable && !fails && unseen && rules->conflict_unseen_fails ? EFFECT_ABORTED
                                                                                 : EFFECT_MISSED;
     }
     if (row->insert < 0) {
         struct seen visible;
         see(doing, table, row->cells[0], false, &visible);
-        if (sessions_holders(doing->all, doing->who, op->table, row->slot, LOCK_NO_KEY_UPDATE) !=
-            0) {
+        if (sessions_holders(doing->sessions, doing->who, op->table, row->slot,
+                             LOCK_NO_KEY_UPDATE) != 0) {
             return wait(doing, WAIT_ROW, op->table, row->slot, row->cells[0], LOCK_NO_KEY_UPDATE);
         }
-        bool unseen = !visible.there || session_changed_since(doing->all, one->snapshot, op->table,
-                                                              row->slot) != SINCE_NOTHING;
+        bool unseen =
+            !visible.there || session_changed_since(doing->sessions, session->snapshot, op->table,
+                                                    row->slot) != SINCE_NOTHING;
         if (serializable && unseen && rules->first_updater_wins) {
             return EFFECT_ABORTED;
         }
-        take_lock(one, op->table, row->slot, LOCK_NO_KEY_UPDATE, doing->all->version_count);
+        take_lock(session, op->table, row->slot, LOCK_NO_KEY_UPDATE,
+                  doing->sessions->version_count);
     }
     struct session_write write = {.kind = SESSION_SETS,
                                   .table = op->table,
@@ -471,39 +481,40 @@ static enum effect conflict(struct doing *doing, enum row_table table, struct se
 
 static enum effect insert(struct doing *doing)
 {
-    struct sessions *all = doing->all;
-    struct session *one = doing->one;
+    struct sessions *sessions = doing->sessions;
+    struct session *session = doing->session;
     const struct op *op = doing->op;
     enum row_table table = (enum row_table)op->table;
     int64_t key = meaning_operand(&doing->frame, op->key);
     int64_t columns[ROW_COLUMNS_MAX] = {0}; /* all of it is kept, and may be hashed */
     bool whole =
-        meaning_columns(&doing->frame, op, all->world->rows.table[table].stride - 1, columns);
-    if (all->rules->policies && !rights_allow_row(principal_of(doing), table, columns)) {
+        meaning_columns(&doing->frame, op, sessions->world->rows.table[table].stride - 1, columns);
+    if (sessions->rules->policies && !rights_allow_row(principal_of(doing), table, columns)) {
         doing->reason = REFUSED_FORBIDDEN;
         return EFFECT_IMPOSSIBLE;
     }
-    if (!whole && all->rules->not_null) {
+    if (!whole && sessions->rules->not_null) {
         doing->reason = REFUSED_NULL;
         return EFFECT_IMPOSSIBLE;
     }
-    if (!one->written) {
+    if (!session->written) {
         struct seen row;
-        if (all->rules->unique_waits && sessions_writers(all, doing->who, op->table, key) != 0) {
+        if (sessions->rules->unique_waits &&
+            sessions_writers(sessions, doing->who, op->table, key) != 0) {
             return wait(doing, WAIT_KEY, op->table, ROW_NONE, key, LOCK_UPDATE);
         }
         see(doing, table, key, true, &row); /* as the unique index sees it; not a read of the
                                                transaction */
-        if (row.there && (all->rules->unique || op->kind == OP_RECORD)) {
+        if (row.there && (sessions->rules->unique || op->kind == OP_RECORD)) {
             return conflict(doing, table, &row);
         }
-        CHECK(one->insert_count < SESSION_INSERTS_MAX);
-        memcpy(one->inserts[one->insert_count], columns, sizeof columns);
-        session_write_to(one, (struct session_write){.kind = SESSION_INSERTS,
-                                                     .table = op->table,
-                                                     .insert = (int8_t)one->insert_count++,
-                                                     .slot = ROW_NONE,
-                                                     .key = key});
+        CHECK(session->insert_count < SESSION_INSERTS_MAX);
+        memcpy(session->inserts[session->insert_count], columns, sizeof columns);
+        session_write_to(session, (struct session_write){.kind = SESSION_INSERTS,
+                                                         .table = op->table,
+                                                         .insert = (int8_t)session->insert_count++,
+                                                         .slot = ROW_NONE,
+                                                         .key = key});
     }
     return check_parent(doing, table, key);
 }
@@ -520,22 +531,24 @@ static bool is_due_before(const struct seen *left, const struct seen *right)
  * included. */
 static void pick_message(struct doing *doing, struct seen *best)
 {
-    struct sessions *all = doing->all;
-    const struct session *one = doing->one;
-    uint32_t committed = all->world->rows.table[TABLE_MESSAGE].used;
-    for (uint32_t i = 0; i < committed + one->write_count; i++) {
+    struct sessions *sessions = doing->sessions;
+    const struct session *session = doing->session;
+    uint32_t committed = sessions->world->rows.table[TABLE_MESSAGE].used;
+    for (uint32_t i = 0; i < committed + session->write_count; i++) {
         struct seen row;
         bool own = i >= committed;
-        const struct session_write *write = own ? &one->writes[i - committed] : NULL;
+        const struct session_write *write = own ? &session->writes[i - committed] : NULL;
         if (own && (write->kind != SESSION_INSERTS || write->table != TABLE_MESSAGE)) {
             continue;
         }
-        see(doing, TABLE_MESSAGE, own ? write->key : row_key(&all->world->rows, TABLE_MESSAGE, i),
-            false, &row);
-        bool locked = !own && sessions_holders(all, doing->who, TABLE_MESSAGE, i, LOCK_UPDATE) != 0;
+        see(doing, TABLE_MESSAGE,
+            own ? write->key : row_key(&sessions->world->rows, TABLE_MESSAGE, i), false, &row);
+        bool locked =
+            !own && sessions_holders(sessions, doing->who, TABLE_MESSAGE, i, LOCK_UPDATE) != 0;
         bool is_this = own ? row.insert == write->insert : row.insert < 0 && row.slot == i;
-        if (row.there && is_this && row.cells[1 + MESSAGE_VISIBLE_AT] <= one->now &&
-            !(locked && all->rules->skip_locked) && (!best->there || is_due_before(&row, best))) {
+        if (row.there && is_this && row.cells[1 + MESSAGE_VISIBLE_AT] <= session->now &&
+            !(locked && sessions->rules->skip_locked) &&
+            (!best->there || is_due_before(&row, best))) {
             *best = row;
         }
     }
@@ -544,8 +557,8 @@ static void pick_message(struct doing *doing, struct seen *best)
 /* The message in a slot, or, of those not in use yet, one of the session's own new ones. */
 static void look_up(struct doing *doing, uint32_t slot, struct seen *row)
 {
-    const struct world *world = doing->all->world;
-    const struct session *one = doing->one;
+    const struct world *world = doing->sessions->world;
+    const struct session *session = doing->session;
     uint32_t used = world->rows.table[TABLE_MESSAGE].used;
     if (slot < used) {
         if (world->place[slot] != 0) {
@@ -554,8 +567,8 @@ static void look_up(struct doing *doing, uint32_t slot, struct seen *row)
         return;
     }
     uint32_t before = slot - used;
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         if (write->kind == SESSION_INSERTS && write->table == TABLE_MESSAGE && before-- == 0) {
             see(doing, TABLE_MESSAGE, write->key, false, row);
             return;
@@ -565,16 +578,16 @@ static void look_up(struct doing *doing, uint32_t slot, struct seen *row)
 
 static enum effect claim(struct doing *doing)
 {
-    struct session *one = doing->one;
+    struct session *session = doing->session;
     struct seen row = {.there = false};
-    if (one->written) { /* and waited for the parent */
-        return check_parent(doing, TABLE_MESSAGE, one->outcome.message[0]);
+    if (session->written) { /* and waited for the parent */
+        return check_parent(doing, TABLE_MESSAGE, session->outcome.message[0]);
     }
     doing->reason = REFUSED_NO_MESSAGE;
-    if (one->picked == SESSION_PICKS_ITSELF) {
+    if (session->picked == SESSION_PICKS_ITSELF) {
         pick_message(doing, &row);
-    } else if (one->picked != ROW_NONE) {
-        look_up(doing, one->picked, &row);
+    } else if (session->picked != ROW_NONE) {
+        look_up(doing, session->picked, &row);
     }
     if (!row.there) {
         return EFFECT_MISSED; /* none, or acked by an earlier call */
@@ -585,41 +598,43 @@ static enum effect claim(struct doing *doing)
             return locked == EFFECT_DONE ? EFFECT_MISSED : locked;
         }
     }
-    note_read(one, TABLE_MESSAGE, row.cells[0]);
+    note_read(session, TABLE_MESSAGE, row.cells[0]);
     struct session_write write = {
         .table = TABLE_MESSAGE, .insert = row.insert, .slot = row.slot, .key = row.cells[0]};
     row.cells[1 + MESSAGE_EPOCH]++;
-    row.cells[1 + MESSAGE_VISIBLE_AT] = one->now + meaning_operand(&doing->frame, doing->op->value);
+    row.cells[1 + MESSAGE_VISIBLE_AT] =
+        session->now + meaning_operand(&doing->frame, doing->op->value);
     write.column = MESSAGE_EPOCH;
     write.value = row.cells[1 + MESSAGE_EPOCH];
     enum effect effect = update(doing, write, &row);
     write.column = MESSAGE_VISIBLE_AT;
     write.value = row.cells[1 + MESSAGE_VISIBLE_AT];
-    session_write_to(one, write);
-    memcpy(one->outcome.message, row.cells, sizeof one->outcome.message);
+    session_write_to(session, write);
+    memcpy(session->outcome.message, row.cells, sizeof session->outcome.message);
     return effect;
 }
 
 static enum effect take_advisory(struct doing *doing)
 {
-    struct session *one = doing->one;
+    struct session *session = doing->session;
     int64_t key = meaning_operand(&doing->frame, doing->op->key);
-    if (sessions_advisory_holders(doing->all, doing->who, key) != 0 &&
-        doing->all->rules->advisory_waits) {
-        if (!doing->all->rules->snapshot_before_wait && one->statement == 1) {
-            one->snapshot = SESSION_NO_SNAPSHOT; /* a planted error: taken when the wait is over */
+    if (sessions_advisory_holders(doing->sessions, doing->who, key) != 0 &&
+        doing->sessions->rules->advisory_waits) {
+        if (!doing->sessions->rules->snapshot_before_wait && session->statement == 1) {
+            session->snapshot =
+                SESSION_NO_SNAPSHOT; /* a planted error: taken when the wait is over */
         }
         return wait(doing, WAIT_ADVISORY, 0, ROW_NONE, key, LOCK_UPDATE);
     }
-    CHECK(one->advisory_count < SESSION_ADVISORY_MAX);
-    one->advisory_statement[one->advisory_count] = one->statement;
-    one->advisory[one->advisory_count++] = key;
+    CHECK(session->advisory_count < SESSION_ADVISORY_MAX);
+    session->advisory_statement[session->advisory_count] = session->statement;
+    session->advisory[session->advisory_count++] = key;
     return EFFECT_DONE;
 }
 
 enum effect session_perform(struct doing *doing)
 {
-    if (doing->all->rules->grants && !rights_allow(principal_of(doing), doing->op)) {
+    if (doing->sessions->rules->grants && !rights_allow(principal_of(doing), doing->op)) {
         doing->reason = REFUSED_FORBIDDEN;
         return EFFECT_IMPOSSIBLE;
     }

@@ -28,62 +28,65 @@ static bool precedes(const struct session_record *before, const struct session_r
     return (touches && before->commit <= after->start) || (missed && after->commit > before->start);
 }
 
-static void make_record(const struct session *one, uint64_t commit, struct session_record *record)
+static void make_record(const struct session *session, uint64_t commit,
+                        struct session_record *record)
 {
-    record->start = one->start;
+    record->start = session->start;
     record->commit = commit;
-    record->read_count = one->read_count;
-    memcpy(record->reads, one->reads, one->read_count * sizeof *one->reads);
-    record->write_count = one->write_count;
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        record->writes[w] = (struct session_item){one->writes[w].table, one->writes[w].key};
+    record->read_count = session->read_count;
+    memcpy(record->reads, session->reads, session->read_count * sizeof *session->reads);
+    record->write_count = session->write_count;
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        record->writes[w] = (struct session_item){session->writes[w].table, session->writes[w].key};
     }
 }
 
 /* Whether this transaction, committed now, would close a cycle: it would have to come both before
  * and after itself. */
-static bool closes_cycle(const struct sessions *all, const struct session_record *last)
+static bool closes_cycle(const struct sessions *sessions, const struct session_record *last)
 {
-    uint32_t count = all->history_count, after = 0, old = 0;
+    uint32_t count = sessions->history_count, after = 0, old = 0;
     for (uint32_t h = 0; h < count; h++) {
-        after |= (uint32_t)precedes(last, &all->history[h]) << h;
+        after |= (uint32_t)precedes(last, &sessions->history[h]) << h;
     }
-    if (!all->rules->cycles_only) {
+    if (!sessions->rules->cycles_only) {
         return after != 0; /* a planted error */
     }
     while (after != old) { /* all that must come after it, directly or not */
         old = after;
         for (uint32_t h = 0; h < count; h++) {
             for (uint32_t g = 0; g < count && (old >> h & 1) != 0; g++) {
-                after |= (uint32_t)(g != h && precedes(&all->history[h], &all->history[g])) << g;
+                after |=
+                    (uint32_t)(g != h && precedes(&sessions->history[h], &sessions->history[g]))
+                    << g;
             }
         }
     }
     for (uint32_t h = 0; h < count; h++) {
-        if ((after >> h & 1) != 0 && precedes(&all->history[h], last)) {
+        if ((after >> h & 1) != 0 && precedes(&sessions->history[h], last)) {
             return true;
         }
     }
     return false;
 }
 
-static void remember(struct sessions *all, const struct session_record *record)
+static void remember(struct sessions *sessions, const struct session_record *record)
 {
-    if (all->history_count == SESSION_HISTORY_MAX) {
-        memmove(&all->history[0], &all->history[1],
-                (SESSION_HISTORY_MAX - 1) * sizeof *all->history);
-        all->history_count--;
+    if (sessions->history_count == SESSION_HISTORY_MAX) {
+        memmove(&sessions->history[0], &sessions->history[1],
+                (SESSION_HISTORY_MAX - 1) * sizeof *sessions->history);
+        sessions->history_count--;
     }
-    all->history[all->history_count++] = *record;
+    sessions->history[sessions->history_count++] = *record;
 }
 
-bool session_finds_order(struct sessions *all, const struct session *one)
+bool session_finds_order(struct sessions *sessions, const struct session *session)
 {
     struct session_record record;
-    make_record(one, all->commits + 1, &record);
-    if (closes_cycle(all, &record)) {
+    make_record(session, sessions->commits + 1, &record);
+    if (closes_cycle(sessions, &record)) {
         return false;
     }
-    remember(all, &record);
+    remember(sessions, &record);
     return true;
 }

@@ -7,51 +7,51 @@
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
-static bool anybody_looks_back(const struct sessions *all)
+static bool anybody_looks_back(const struct sessions *sessions)
 {
-    for (uint32_t s = 0; s < all->count; s++) {
-        if (all->each[s].snapshot != SESSION_NO_SNAPSHOT) {
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        if (sessions->each[s].snapshot != SESSION_NO_SNAPSHOT) {
             return true;
         }
     }
     return false;
 }
 
-static void forget_versions(struct sessions *all)
+static void forget_versions(struct sessions *sessions)
 {
-    all->version_count = 0;
-    for (uint32_t s = 0; s < all->count; s++) {
-        for (uint16_t l = 0; l < all->each[s].lock_count; l++) {
-            all->each[s].locks[l].since = 0;
+    sessions->version_count = 0;
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        for (uint16_t l = 0; l < sessions->each[s].lock_count; l++) {
+            sessions->each[s].locks[l].since = 0;
         }
     }
 }
 
 /* The log is full: every session that could need its beginning loses its connection. */
-static void cut_off(struct sessions *all)
+static void cut_off(struct sessions *sessions)
 {
-    for (uint32_t s = 0; s < all->count; s++) {
-        if (all->each[s].snapshot != SESSION_NO_SNAPSHOT) {
-            session_abort(all, s, ABORT_CONNECTION);
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        if (sessions->each[s].snapshot != SESSION_NO_SNAPSHOT) {
+            session_abort(sessions, s, ABORT_CONNECTION);
         }
     }
-    forget_versions(all);
+    forget_versions(sessions);
 }
 
-void session_note_version(struct sessions *all, struct row_change change, bool replaced)
+void session_note_version(struct sessions *sessions, struct row_change change, bool replaced)
 {
-    if (all->version_count == SESSION_VERSIONS_MAX) {
-        cut_off(all);
+    if (sessions->version_count == SESSION_VERSIONS_MAX) {
+        cut_off(sessions);
     }
-    all->replaced[all->version_count] = replaced;
-    all->versions[all->version_count++] = change;
+    sessions->replaced[sessions->version_count] = replaced;
+    sessions->versions[sessions->version_count++] = change;
 }
 
 /* The session itself holds a lock on the row that is at least as strong. */
-bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, uint8_t mode)
+bool session_has_lock(const struct session *session, uint8_t table, uint32_t slot, uint8_t mode)
 {
-    for (uint16_t l = 0; l < one->lock_count; l++) {
-        const struct session_lock *lock = &one->locks[l];
+    for (uint16_t l = 0; l < session->lock_count; l++) {
+        const struct session_lock *lock = &session->locks[l];
         if (lock->table == table && lock->slot == slot) {
             return lock->mode >= mode;
         }
@@ -61,21 +61,21 @@ bool session_has_lock(const struct session *one, uint8_t table, uint32_t slot, u
 
 /* One of its updates of the row was made FOR UPDATE: who has an older version must look at the
  * latest. */
-static bool replaces(const struct session *one, uint8_t table, uint32_t slot)
+static bool replaces(const struct session *session, uint8_t table, uint32_t slot)
 {
     bool replaced = false;
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         replaced = replaced || (write->replaces && write->table == table && write->insert < 0 &&
                                 write->slot == slot);
     }
     return replaced;
 }
 
-bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot)
+bool session_goes_beside(const struct session *session, uint8_t table, uint32_t slot)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         if (write->table == table && write->insert < 0 && write->slot == slot) {
             /* the first change decides: it ended the version in the snapshot */
             return !write->replaces;
@@ -84,43 +84,43 @@ bool session_goes_beside(const struct session *one, uint8_t table, uint32_t slot
     return false;
 }
 
-void session_note_changes(struct sessions *all, size_t mark, const struct session *one)
+void session_note_changes(struct sessions *sessions, size_t mark, const struct session *session)
 {
-    for (size_t i = mark; i < all->world->change_count; i++) {
-        struct row_change change = all->world->changes[i];
-        bool replaced = one != NULL && replaces(one, change.table, change.slot);
-        session_note_version(all, change, replaced);
+    for (size_t i = mark; i < sessions->world->change_count; i++) {
+        struct row_change change = sessions->world->changes[i];
+        bool replaced = session != NULL && replaces(session, change.table, change.slot);
+        session_note_version(sessions, change, replaced);
     }
 }
 
 /* True if an open snapshot may still read row versions from before this commit. */
-bool sessions_are_looked_behind(struct sessions *all)
+bool sessions_are_looked_behind(struct sessions *sessions)
 {
-    all->commits++;
-    if (!anybody_looks_back(all)) {
-        forget_versions(all);
-        all->history_count = 0;
+    sessions->commits++;
+    if (!anybody_looks_back(sessions)) {
+        forget_versions(sessions);
+        sessions->history_count = 0;
         return false;
     }
     return true;
 }
 
-void sessions_note(struct sessions *all, size_t mark)
+void sessions_note(struct sessions *sessions, size_t mark)
 {
-    if (sessions_are_looked_behind(all)) {
-        session_note_changes(all, mark, NULL);
+    if (sessions_are_looked_behind(sessions)) {
+        session_note_changes(sessions, mark, NULL);
     }
 }
 
-enum since session_changed_since(const struct sessions *all, uint32_t snapshot, uint8_t table,
+enum since session_changed_since(const struct sessions *sessions, uint32_t snapshot, uint8_t table,
                                  uint32_t slot)
 {
     enum since since = SINCE_NOTHING;
-    for (uint32_t v = snapshot; v < all->version_count; v++) {
-        const struct row_change *change = &all->versions[v];
+    for (uint32_t v = snapshot; v < sessions->version_count; v++) {
+        const struct row_change *change = &sessions->versions[v];
         if (change->table == table && change->slot == slot) {
             enum since now = change->kind == ROW_DELETED ? SINCE_DELETED
-                             : all->replaced[v]          ? SINCE_REPLACED
+                             : sessions->replaced[v]     ? SINCE_REPLACED
                                                          : SINCE_UPDATED;
             since = now > since ? now : since;
         }
@@ -128,34 +128,34 @@ enum since session_changed_since(const struct sessions *all, uint32_t snapshot, 
     return since;
 }
 
-static void copy_row(const struct sessions *all, enum row_table table, uint32_t slot,
+static void copy_row(const struct sessions *sessions, enum row_table table, uint32_t slot,
                      struct seen *row)
 {
-    const struct row_area *area = &all->world->rows.table[table];
+    const struct row_area *area = &sessions->world->rows.table[table];
     row->there = true;
     row->slot = slot;
     memcpy(row->cells, &area->cells[(size_t)slot * area->stride], area->stride * sizeof(int64_t));
 }
 
 /* The committed row with this key, as of the snapshot. */
-void session_committed_row(const struct sessions *all, uint32_t snapshot, enum row_table table,
+void session_committed_row(const struct sessions *sessions, uint32_t snapshot, enum row_table table,
                            int64_t key, struct seen *row)
 {
-    uint32_t slot = row_find(&all->world->rows, table, key);
+    uint32_t slot = row_find(&sessions->world->rows, table, key);
     row->there = false; /* and its cells mean nothing */
     row->insert = -1;
     row->slot = ROW_NONE;
     if (slot != ROW_NONE) {
-        copy_row(all, table, slot, row);
+        copy_row(sessions, table, slot, row);
     }
-    for (uint32_t v = all->version_count; v > snapshot; v--) {
-        const struct row_change *change = &all->versions[v - 1];
+    for (uint32_t v = sessions->version_count; v > snapshot; v--) {
+        const struct row_change *change = &sessions->versions[v - 1];
         if (change->table != table) {
             continue;
         }
         if (change->kind == ROW_DELETED && !row->there &&
-            row_key(&all->world->rows, table, change->slot) == key) {
-            copy_row(all, table, change->slot, row); /* it can still be read where it was */
+            row_key(&sessions->world->rows, table, change->slot) == key) {
+            copy_row(sessions, table, change->slot, row); /* it can still be read where it was */
         } else if (row->there && change->slot == row->slot && change->kind == ROW_UPDATED) {
             row->cells[1 + change->column] = change->before;
         } else if (row->there && change->slot == row->slot && change->kind == ROW_INSERTED) {
@@ -174,21 +174,21 @@ static bool is_of(const struct session_write *write, const struct seen *row)
 
 /* Applies the session's own writes on top, except those of the statement `but`, which are not
  * visible yet. */
-void session_add_own_writes(const struct sessions *all, const struct session *one,
+void session_add_own_writes(const struct sessions *sessions, const struct session *session,
                             enum row_table table, int64_t key, int but, struct seen *row)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         if (write->table != table || write->key != key || write->statement == but) {
             continue;
         }
         if (write->kind == SESSION_INSERTS) {
-            uint32_t count = all->world->rows.table[table].stride - 1;
+            uint32_t count = sessions->world->rows.table[table].stride - 1;
             row->there = true;
             row->insert = write->insert;
             row->slot = ROW_NONE;
             row->cells[0] = key;
-            memcpy(&row->cells[1], one->inserts[write->insert], count * sizeof(int64_t));
+            memcpy(&row->cells[1], session->inserts[write->insert], count * sizeof(int64_t));
         } else if (row->there && is_of(write, row) && write->kind == SESSION_DELETES) {
             row->there = false;
         } else if (row->there && is_of(write, row)) {
@@ -198,31 +198,31 @@ void session_add_own_writes(const struct sessions *all, const struct session *on
 }
 
 /* A planted error: applies uncommitted writes of other sessions (a dirty read). */
-void session_add_dirty_writes(const struct sessions *all, unsigned who, enum row_table table,
+void session_add_dirty_writes(const struct sessions *sessions, unsigned who, enum row_table table,
                               int64_t key, struct seen *row)
 {
-    for (uint32_t s = 0; s < all->count; s++) {
+    for (uint32_t s = 0; s < sessions->count; s++) {
         if (s != who) {
-            session_add_own_writes(all, &all->each[s], table, key, -1, row);
+            session_add_own_writes(sessions, &sessions->each[s], table, key, -1, row);
         }
     }
 }
 
-void session_write_to(struct session *one, struct session_write write)
+void session_write_to(struct session *session, struct session_write write)
 {
-    CHECK(one->write_count < SESSION_WRITES_MAX);
-    write.statement = one->statement;
+    CHECK(session->write_count < SESSION_WRITES_MAX);
+    write.statement = session->statement;
     write.replaces =
-        write.insert < 0 && session_has_lock(one, write.table, write.slot, LOCK_UPDATE);
-    one->writes[one->write_count++] = write;
+        write.insert < 0 && session_has_lock(session, write.table, write.slot, LOCK_UPDATE);
+    session->writes[session->write_count++] = write;
 }
 
-bool session_written_by_statement(const struct session *one, enum row_table table,
+bool session_written_by_statement(const struct session *session, enum row_table table,
                                   const struct seen *row)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
-        if (write->table == table && write->statement == one->statement &&
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
+        if (write->table == table && write->statement == session->statement &&
             write->kind != SESSION_INSERTS && is_of(write, row)) {
             return true;
         }
@@ -230,10 +230,11 @@ bool session_written_by_statement(const struct session *one, enum row_table tabl
     return false;
 }
 
-bool session_written_before(const struct session *one, enum row_table table, const struct seen *row)
+bool session_written_before(const struct session *session, enum row_table table,
+                            const struct seen *row)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         if (write->table == table && is_of(write, row)) {
             return true;
         }

@@ -31,7 +31,7 @@ struct shrinking {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool make_run(const struct shrinking *work, struct attempt *attempt)
+static bool shrink_make_run(const struct shrinking *work, struct attempt *attempt)
 {
     const struct schedule *schedule = work->schedule;
     attempt->made = run_make(&attempt->run, &attempt->scenario,
@@ -145,15 +145,15 @@ static void search_seeds(struct shrinking *work, struct attempt *attempt, uint32
 static bool load_other(struct shrinking *work, const char *text, size_t size)
 {
     struct attempt *other = work->other;
-    struct scenario_fault fault;
+    struct error error;
     unmake_run(other);
-    if (size == 0 || !scenario_parse(text, size, "shrunk", &other->scenario, &fault)) {
+    if (size == 0 || !scenario_parse(text, size, "shrunk", &other->scenario, &error)) {
         return false;
     }
     other->scenario.faults = work->best->scenario.faults;
     other->cost = UINT32_MAX;
     other->list.count = 0;
-    return make_run(work, other);
+    return shrink_make_run(work, other);
 }
 
 /* Keeps a smaller scenario if the clause can be broken in it, by the current list or by a new
@@ -210,7 +210,7 @@ static bool drop_some_jobs(struct shrinking *work)
 {
     uint32_t jobs = work->best->scenario.jobs;
     const uint32_t fewer[] = {1, jobs / 2, jobs - 1};
-    for (size_t i = 0; i < sizeof fewer / sizeof *fewer; i++) {
+    for (size_t i = 0; i < COUNT(fewer); i++) {
         if (fewer[i] >= 1 && fewer[i] < jobs) {
             struct scenario *smaller = &work->other->scenario;
             unmake_run(work->other);
@@ -264,8 +264,8 @@ static void shrink_scenario(struct shrinking *work)
 
 /* ---- shorter lists --------------------------------------------------------------------------- */
 
-static void leave_out(const struct choice_list *list, size_t first, size_t count,
-                      struct choice_list *out)
+static void shrink_leave_out(const struct choice_list *list, size_t first, size_t count,
+                             struct choice_list *out)
 {
     memcpy(out->items, list->items, first * sizeof *list->items);
     memcpy(out->items + first, list->items + first + count,
@@ -294,7 +294,7 @@ static void shrink_list(struct shrinking *work)
         spared = false;
         for (size_t chunk = list->count == 0 ? 0 : list->count; chunk > 0; chunk /= 2) {
             for (size_t at = 0; at + chunk <= list->count;) {
-                leave_out(list, at, chunk, &work->scratch);
+                shrink_leave_out(list, at, chunk, &work->scratch);
                 if (keep_if_no_worse(work)) {
                     spared = true;
                 } else {
@@ -312,7 +312,7 @@ static bool drop_turn(struct shrinking *work, size_t which)
     const struct choice_list *list = &work->best->list;
     for (size_t i = 0; i < list->count && list->items[i].why == CHOICE_WHO; i++) {
         uint32_t from = list->items[i].ordinal;
-        leave_out(list, which, 1, &work->scratch);
+        shrink_leave_out(list, which, 1, &work->scratch);
         for (size_t j = 0; j < work->scratch.count; j++) {
             struct choice *item = &work->scratch.items[j];
             item->ordinal -= item->why == CHOICE_WHO && item->ordinal >= from && from > 0;
@@ -362,7 +362,7 @@ static bool find_passing(struct shrinking *work, struct choice_list *passing)
             if ((best->list.items[i].why == CHOICE_FAULT) != (pass == 0)) {
                 continue;
             }
-            leave_out(&best->list, i, 1, &work->scratch);
+            shrink_leave_out(&best->list, i, 1, &work->scratch);
             struct choice_source source = choice_listed(&work->scratch);
             work->tried++;
             if (run_once(&best->run, &source)->verdict == RUN_HELD) {
@@ -394,12 +394,12 @@ static void free_attempt(struct attempt *attempt)
     }
 }
 
-static bool begin(struct shrinking *work, struct shrink_report *report)
+static bool shrink_begin(struct shrinking *work, struct shrink_report *report)
 {
     struct attempt *best = work->best;
     best->scenario = *work->schedule->scenario;
     copy_list(&best->list, &work->schedule->choices);
-    if (!make_run(work, best)) {
+    if (!shrink_make_run(work, best)) {
         return false;
     }
     best->cost = cost_of_list(work, best, &best->list);
@@ -408,8 +408,8 @@ static bool begin(struct shrinking *work, struct shrink_report *report)
     return best->cost != UINT32_MAX;
 }
 
-static void finish(struct shrinking *work, struct schedule *schedule, struct choice_list *passing,
-                   struct shrink_report *report)
+static void shrink_finish(struct shrinking *work, struct schedule *schedule,
+                          struct choice_list *passing, struct shrink_report *report)
 {
     *schedule->scenario = work->best->scenario;
     copy_list(&schedule->choices, &work->best->list);
@@ -432,7 +432,7 @@ bool shrink(struct schedule *schedule, const bool *without, struct choice_list *
             (struct shrinking){.schedule = schedule, .without = without, .best = one, .other = two};
         work->scratch =
             (struct choice_list){.items = work->items, .capacity = SCHEDULE_CHOICES_MAX};
-        shrunk = begin(work, report);
+        shrunk = shrink_begin(work, report);
     }
     if (shrunk) {
         shrink_scenario(work);
@@ -441,7 +441,7 @@ bool shrink(struct schedule *schedule, const bool *without, struct choice_list *
         shrink_turns(work);
         shrink_list(work);
         shrink_amounts(work);
-        finish(work, schedule, passing, report);
+        shrink_finish(work, schedule, passing, report);
     }
     free_attempt(one);
     free_attempt(two);

@@ -222,8 +222,8 @@ static size_t fitting(const char *text, size_t width)
 }
 
 /* Writes a cell in its column, in as many lines as it needs; a wide one may cross other columns. */
-static void write_cell(const struct story_telling *telling, const struct chart *table,
-                       unsigned column, const char *text, bool alarming, bool wide)
+static void story_write_cell(const struct story_telling *telling, const struct chart *table,
+                             unsigned column, const char *text, bool alarming, bool wide)
 {
     int indent = column_start(table, column);
     int next = column_start(table, column + 1) - 2;
@@ -306,12 +306,12 @@ static void summarise(const struct trace *trace, const struct row *row, char *ou
         append(out, size, same ? "" : line->subject);
         append(out, size, same ? "" : "'s ");
         subject = line->subject;
-        i = append_leg(part_of(trace->scenario->protocol), trace, i, row->last, out, size);
+        i = append_leg(sim_part_of(trace->scenario->protocol), trace, i, row->last, out, size);
     }
 }
 
-static void write_row(const struct story_telling *telling, const struct chart *table,
-                      const struct row *row)
+static void story_write_row(const struct story_telling *telling, const struct chart *table,
+                            const struct row *row)
 {
     const struct trace_line *line = &telling->trace.records[row->first].line;
     bool breaks = row->last + 1 == telling->trace.count && !telling->result.settled;
@@ -320,7 +320,7 @@ static void write_row(const struct story_telling *telling, const struct chart *t
     fprintf(telling->out, "%*" PRIu32 "  ", STEP_WIDTH - 2, line->step);
     if (row->first < row->last) {
         summarise(&telling->trace, row, text, sizeof text);
-        write_cell(telling, table, row->mixed ? 1 : column, text, false, row->mixed);
+        story_write_cell(telling, table, row->mixed ? 1 : column, text, false, row->mixed);
         return;
     }
     bool quiet = line->usual || line->outcome[0] == '\0';
@@ -331,7 +331,7 @@ static void write_row(const struct story_telling *telling, const struct chart *t
         append(text, sizeof text, clause_get(telling->result.breach.clause)->id);
         append(text, sizeof text, " breaks");
     }
-    write_cell(telling, table, column, text, !line->usual || breaks, false);
+    story_write_cell(telling, table, column, text, !line->usual || breaks, false);
 }
 
 static bool tell_schedule(const struct story_telling *telling, const char *about)
@@ -350,7 +350,7 @@ static bool tell_schedule(const struct story_telling *telling, const char *about
             about == NULL ? "" : ", ", about == NULL ? "" : about);
     write_head(telling, &table);
     for (size_t i = 0; i < table.count; i++) {
-        write_row(telling, &table, &table.rows[i]);
+        story_write_row(telling, &table, &table.rows[i]);
     }
     free(table.rows);
     return true;
@@ -365,7 +365,7 @@ static const struct run_result *run_list(struct run *run, const struct choice_li
 }
 
 /* A copy of the list without one entry. */
-static void leave_out(const struct choice_list *list, size_t index, struct choice_list *out)
+static void story_leave_out(const struct choice_list *list, size_t index, struct choice_list *out)
 {
     out->count = list->count - 1;
     memcpy(out->items, list->items, index * sizeof *out->items);
@@ -379,7 +379,7 @@ static bool find_passing(struct run *run, const struct choice_list *list, struct
 {
     run->observer = NULL;
     for (size_t i = list->count; i > 0 && list->count - i < NEIGHBOURS_MAX; i--) {
-        leave_out(list, i - 1, out);
+        story_leave_out(list, i - 1, out);
         if (run_list(run, out)->verdict == RUN_HELD) {
             return true;
         }

@@ -63,7 +63,7 @@ static void count_crash(struct course *course, const struct run_event *event)
     }
 }
 
-static void watch(void *context, const struct run_event *event)
+static void sweep_watch(void *context, const struct run_event *event)
 {
     struct course *course = context;
     if (event->turn != RUN_TRANSACTION && event->turn != RUN_CRASH) {
@@ -93,7 +93,7 @@ static bool run_with(struct sweeping *work, unsigned count)
     choice_list_sort(&list);
     struct choice_source source = choice_swept(work->seed, &list);
     start(course, report);
-    work->run->observer = watch;
+    work->run->observer = sweep_watch;
     work->run->observer_context = course;
     const struct run_result *result = run_once(work->run, &source);
     work->run->observer = NULL;

@@ -45,7 +45,7 @@ static struct name labelled(const struct names *names, enum row_table table, int
 /* The columns of a set, separated by commas; `new`: without an enum that has its first value, which
  * every new row has. */
 static void list_columns(const struct names *names, enum row_table table, uint32_t slot,
-                         uint32_t columns, bool new, struct trace_list *list)
+                         uint32_t columns, bool new, struct text *list)
 {
     for (int c = 0; c < (int)table_get(table)->columns; c++) {
         int64_t value = row_get(names->rows, table, slot, c);
@@ -108,7 +108,7 @@ static void tell_new(const struct trace_effect *effect, enum row_table table, ui
     const struct table_words *words = table_words(table);
     const char *came = words->came == NULL ? "added" : words->came;
     char text[160] = "";
-    struct trace_list values = {.text = text, .size = sizeof text};
+    struct text values = {.text = text, .size = sizeof text};
     list_columns(&effect->names, table, slot, words->told, true, &values);
     if (words->event == NULL) {
         trace_add(effect->list, "; ", "%s%s%s%s%s%s", teller_brief(effect, table, slot).text,
@@ -149,7 +149,7 @@ static void tell_cell(const struct trace_effect *effect, const struct row_change
 
 static void tell_change(const struct trace_effect *effect, const struct row_change *change)
 {
-    const struct sim_part *part = part_of(effect->names.scenario->protocol);
+    const struct sim_part *part = sim_part_of(effect->names.scenario->protocol);
     enum row_table table = (enum row_table)change->table;
     if (table == TABLE_MESSAGE) {
         trace_tell_message(effect, change);
@@ -179,7 +179,7 @@ static void tell_table(const struct trace_effect *effect, enum row_table table)
 /* A read changes nothing; its result is the description. */
 void teller_changes(const struct trace_effect *effect)
 {
-    const struct sim_part *part = part_of(effect->names.scenario->protocol);
+    const struct sim_part *part = sim_part_of(effect->names.scenario->protocol);
     const struct run_event *event = effect->event;
     bool reads =
         part->reads_ledger != NULL && part->reads_ledger((enum bundle_name)event->bundle->name);
@@ -199,7 +199,7 @@ void teller_changes(const struct trace_effect *effect)
 /* ---- dumps ----------------------------------------------------------------------------------- */
 
 static void add_state(const struct names *names, enum row_table table, uint32_t slot,
-                      struct trace_list *list)
+                      struct text *list)
 {
     int column = teller_quoted(table);
     if (column >= 0 && table_column(table, column)->kind == COLUMN_LEDGER) {
@@ -216,7 +216,7 @@ void teller_dump(FILE *out, const struct names *names)
         uint32_t rows = table_words(table)->shown == 0 ? 0 : names->rows->table[t].used;
         for (uint32_t slot = 0; slot < rows; slot++) {
             char text[160] = "";
-            struct trace_list values = {.text = text, .size = sizeof text};
+            struct text values = {.text = text, .size = sizeof text};
             if (row_is_there(names->rows, table, slot)) {
                 list_columns(names, table, slot, table_words(table)->shown, false, &values);
                 add_state(names, table, slot, &values);

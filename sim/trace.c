@@ -12,19 +12,14 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-void trace_add(struct trace_list *list, const char *separator, const char *format, ...)
+void trace_add(struct text *list, const char *separator, const char *format, ...)
 {
     char piece[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(piece, sizeof piece, format, arguments);
     va_end(arguments);
-    int length = snprintf(list->text + list->used, list->size - list->used, "%s%s",
-                          list->used == 0 ? "" : separator, piece);
-    list->used += (size_t)length;
-    if (list->used >= list->size) {
-        list->used = list->size - 1;
-    }
+    text_add(list, "%s%s", list->used == 0 ? "" : separator, piece);
 }
 
 struct trace_digits trace_ledger(int64_t value)
@@ -65,7 +60,7 @@ bool trace_is_repeated(const struct run_event *event, size_t index)
     return false;
 }
 
-static bool is_held(const struct run_event *event)
+static bool trace_is_held(const struct run_event *event)
 {
     return event->turn == RUN_TRANSACTION &&
            (event->bundle->name == BUNDLE_CLAIM || event->bundle->name == BUNDLE_EXTEND);
@@ -87,7 +82,7 @@ void trace_tell_message(const struct trace_effect *effect, const struct row_chan
                   trace_now(effect, change));
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_VISIBLE_AT) {
         trace_add(effect->list, "; ",
-                  is_held(event) ? "held until t=%" PRId64 : "visible from t=%" PRId64,
+                  trace_is_held(event) ? "held until t=%" PRId64 : "visible from t=%" PRId64,
                   trace_now(effect, change));
     } else if (change->kind == ROW_UPDATED && change->column == MESSAGE_EPOCH &&
                trace_now(effect, change) > 1) {
@@ -139,10 +134,10 @@ bool trace_is_about_message(const struct run_event *event)
     return event->message != NULL && event->message[1 + MESSAGE_KIND] != 0 && !failed;
 }
 
-static void tell_sent(const struct trace_effect *effect)
+static void trace_tell_sent(const struct trace_effect *effect)
 {
     const struct run_event *event = effect->event;
-    const struct sim_part *part = part_of(effect->names.scenario->protocol);
+    const struct sim_part *part = sim_part_of(effect->names.scenario->protocol);
     if (part->sent != NULL) {
         part->sent(effect);
         return;
@@ -172,7 +167,7 @@ static struct name disturbed(const struct names *names, const struct run_event *
 static void tell_world(const struct names *names, const struct run_event *event,
                        struct trace_words *words)
 {
-    struct trace_list what = {.text = words->what, .size = sizeof words->what};
+    struct text what = {.text = words->what, .size = sizeof words->what};
     switch ((int)event->fault) {
     case FAULT_DUPLICATE:
         trace_add(&what, "", "%s: delivered twice", disturbed(names, event).text);
@@ -214,7 +209,7 @@ static void tell_world(const struct names *names, const struct run_event *event,
 /* ---- outcomes -------------------------------------------------------------------------------- */
 
 static void tell_committed(const struct sim_part *part, const struct run_event *event,
-                           struct trace_list *list)
+                           struct text *list)
 {
     enum bundle_name name = (enum bundle_name)event->bundle->name;
     const char *remark = part->remark == NULL ? NULL : part->remark(event);
@@ -235,7 +230,7 @@ static void tell_committed(const struct sim_part *part, const struct run_event *
     }
 }
 
-static void tell_aborted(enum abort_class aborted, struct trace_list *list)
+static void tell_aborted(enum abort_class aborted, struct text *list)
 {
     if (aborted == ABORT_CONNECTION) {
         trace_add(list, "", "aborted: connection lost (08006)");
@@ -245,7 +240,7 @@ static void tell_aborted(enum abort_class aborted, struct trace_list *list)
 }
 
 static void tell_answer(const struct sim_part *part, const struct run_event *event,
-                        struct trace_list *list)
+                        struct text *list)
 {
     switch ((enum outcome_kind)event->outcome->kind) {
     case OUTCOME_COMMITTED:
@@ -272,7 +267,7 @@ static void tell_answer(const struct sim_part *part, const struct run_event *eve
 /* A crash hides the answer, so the store's outcome is told only where the fault's name does not
  * imply it. */
 static void tell_death(const struct sim_part *part, const struct run_event *event,
-                       struct trace_list *list)
+                       struct text *list)
 {
     bool executed = event->outcome->kind == OUTCOME_COMMITTED;
     if (event->fault == FAULT_CRASH_COMMIT_LATE) {
@@ -288,7 +283,7 @@ static void tell_death(const struct sim_part *part, const struct run_event *even
 }
 
 static void tell_wait(const struct scenario *scenario, const struct run_event *event,
-                      struct trace_list *list)
+                      struct text *list)
 {
     const char *before = "waits for ";
     for (unsigned a = 0; a < SESSIONS_MAX; a++) {
@@ -302,9 +297,9 @@ static void tell_wait(const struct scenario *scenario, const struct run_event *e
 }
 
 static void tell_outcome(const struct scenario *scenario, const struct run_event *event,
-                         struct trace_list *list)
+                         struct text *list)
 {
-    const struct sim_part *part = part_of(scenario->protocol);
+    const struct sim_part *part = sim_part_of(scenario->protocol);
     switch (event->turn) {
     case RUN_TRANSACTION:
         if (event->crashed) {
@@ -355,13 +350,13 @@ static bool is_usual(const struct run_event *event)
 static void tell_what(const struct names *names, const struct run_event *event,
                       struct trace_words *words)
 {
-    struct trace_list what = {.text = words->what, .size = sizeof words->what};
+    struct text what = {.text = words->what, .size = sizeof words->what};
     if (event->turn == RUN_ENVIRONMENT) {
         tell_world(names, event, words);
     } else if (event->turn == RUN_SETTLE) {
         trace_add(&what, "", "faults stop; every worker starts anew");
     } else {
-        tell_sent(&(struct trace_effect){.names = *names, .event = event, .list = &what});
+        trace_tell_sent(&(struct trace_effect){.names = *names, .event = event, .list = &what});
     }
 }
 
@@ -369,8 +364,8 @@ struct trace_line trace_describe(const struct scenario *scenario, const struct r
                                  struct trace_words *words)
 {
     struct names names = {.scenario = scenario, .rows = event->rows};
-    struct trace_list outcome = {.text = words->outcome, .size = sizeof words->outcome};
-    struct trace_list effect = {.text = words->effect, .size = sizeof words->effect};
+    struct text outcome = {.text = words->outcome, .size = sizeof words->outcome};
+    struct text effect = {.text = words->effect, .size = sizeof words->effect};
     bool sent = event->turn != RUN_ENVIRONMENT && event->turn != RUN_SETTLE;
     bool about = sent && trace_is_about_message(event);
     unsigned actor = sent ? event->actor : CHOICE_NOBODY;
@@ -420,7 +415,7 @@ struct trace trace_begin(const struct scenario *scenario)
     return (struct trace){.scenario = scenario};
 }
 
-static bool make_room(struct trace *trace)
+static bool trace_make_room(struct trace *trace)
 {
     if (trace->count < trace->capacity) {
         return true;
@@ -435,7 +430,7 @@ static bool make_room(struct trace *trace)
     return true;
 }
 
-static const char *keep(char **at, const char *text)
+static const char *trace_keep(char **at, const char *text)
 {
     size_t size = strlen(text) + 1;
     char *kept = memcpy(*at, text, size);
@@ -477,7 +472,7 @@ void trace_observe(void *context, const struct run_event *event)
     struct trace_words words;
     struct trace_line line = trace_describe(trace->scenario, event, &words);
     size_t changes_size = event->change_count * sizeof(struct trace_change);
-    char *memory = make_room(trace) ? malloc(changes_size + text_size(&line)) : NULL;
+    char *memory = trace_make_room(trace) ? malloc(changes_size + text_size(&line)) : NULL;
     if (memory == NULL) {
         trace->failed = true;
         return;
@@ -487,11 +482,11 @@ void trace_observe(void *context, const struct run_event *event)
         .line = line, .changes = (struct trace_change *)(void *)memory, .memory = memory};
     record->change_count = keep_changes(event, record->changes);
     char *at = memory + changes_size;
-    record->line.who = keep(&at, line.who);
-    record->line.subject = keep(&at, line.subject);
-    record->line.what = keep(&at, line.what);
-    record->line.outcome = keep(&at, line.outcome);
-    record->line.effect = keep(&at, line.effect);
+    record->line.who = trace_keep(&at, line.who);
+    record->line.subject = trace_keep(&at, line.subject);
+    record->line.what = trace_keep(&at, line.what);
+    record->line.outcome = trace_keep(&at, line.outcome);
+    record->line.effect = trace_keep(&at, line.effect);
 }
 
 void trace_free(struct trace *trace)
@@ -506,6 +501,6 @@ void trace_free(struct trace *trace)
 bool trace_halted(const struct scenario *scenario, const struct rows *rows,
                   char why[TRACE_HALT_SIZE])
 {
-    const struct sim_part *part = part_of(scenario->protocol);
+    const struct sim_part *part = sim_part_of(scenario->protocol);
     return part->halted != NULL && part->halted(rows, why, TRACE_HALT_SIZE);
 }

@@ -11,6 +11,7 @@
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
 
+#include "model/text.h"
 #include "sim/names.h"
 #include "sim/run.h"
 
@@ -67,20 +68,15 @@ struct trace_digits trace_ledger(int64_t value);
 
 /* ---- for the words of a protocol (part.h) ---------------------------------------------------- */
 
-/* A list of phrases in a buffer of fixed size; what does not fit is cut. */
-struct trace_list {
-    char *text;
-    size_t size, used;
-};
-
-void trace_add(struct trace_list *list, const char *separator, const char *format, ...)
+/* Adds a phrase to a list; what does not fit is cut. */
+void trace_add(struct text *list, const char *separator, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* An event, and the list that describes it. */
 struct trace_effect {
     struct names names;
     const struct run_event *event;
-    struct trace_list *list;
+    struct text *list;
 };
 
 /* Whether the event was about a message. A claim that failed was about none. */

@@ -35,20 +35,20 @@ void run_fit_sessions(struct run *run)
 
 void run_start_anew(struct run *run, unsigned actor)
 {
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     if (actor == run_former(run)) {
         former_end(run);
         return;
     }
-    performer_restart(&one->performer, &run->rules, actor);
-    one->paused_until = 0;
-    one->works_until = 0;
-    one->worked = 0;
-    one->stretch = 0;
-    one->cut = false;
-    one->is_new = true;
-    one->queues_for = PRINCIPAL_NONE;
-    one->stop = 0;
+    performer_restart(&run_actor->performer, &run->rules, actor);
+    run_actor->paused_until = 0;
+    run_actor->works_until = 0;
+    run_actor->worked = 0;
+    run_actor->stretch = 0;
+    run_actor->cut = false;
+    run_actor->is_new = true;
+    run_actor->queues_for = PRINCIPAL_NONE;
+    run_actor->stop = 0;
 }
 
 void run_build_bundle(struct run *run, unsigned actor)
@@ -59,11 +59,11 @@ void run_build_bundle(struct run *run, unsigned actor)
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
 }
 
-const int64_t *run_message_of(const struct run_actor *one)
+const int64_t *run_message_of(const struct run_actor *run_actor)
 {
-    return one->performer.role->message == NULL
+    return run_actor->performer.role->message == NULL
                ? NULL
-               : one->performer.role->message(&one->performer.actor);
+               : run_actor->performer.role->message(&run_actor->performer.actor);
 }
 
 /* The message that a claim takes: the one due first, or one of the next; never a locked one. */
@@ -151,15 +151,15 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
         run_judge_seen(run, committed, mark);
         return;
     }
-    struct run_actor *one = &run->actors[actor];
-    run->seen.client = one->client;
-    run->seen.is_new = one->is_new;
-    run->seen.worked = one->worked;
-    run->seen.stretch = one->stretch;
-    one->worked = 0;
-    one->stretch = 0;
+    struct run_actor *run_actor = &run->actors[actor];
+    run->seen.client = run_actor->client;
+    run->seen.is_new = run_actor->is_new;
+    run->seen.worked = run_actor->worked;
+    run->seen.stretch = run_actor->stretch;
+    run_actor->worked = 0;
+    run_actor->stretch = 0;
     run->seen.answered = !fault_get(fault)->dies && run->outcome.kind != OUTCOME_UNKNOWN;
-    one->is_new = false;
+    run_actor->is_new = false;
     run_judge_seen(run, committed, mark);
 }
 
@@ -185,10 +185,10 @@ static bool settle_fate(struct run *run, unsigned actor, enum fault_kind fault, 
 
 /* Reports the step and gives the actor its outcome, unless it crashed. The outcome is run->outcome;
  * `mark` is where the log of changes stood before. */
-static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
-                   size_t mark)
+static void transact_finish(struct run *run, unsigned actor, enum fault_kind fault, bool committed,
+                            size_t mark)
 {
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     const int64_t *claimed = committed ? run->outcome.message : NULL;
     struct run_event event = {
         .turn = RUN_TRANSACTION,
@@ -198,26 +198,26 @@ static void finish(struct run *run, unsigned actor, enum fault_kind fault, bool 
         .committed = committed,
         .bundle = &run->bundle,
         .outcome = &run->outcome,
-        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : run_message_of(one),
+        .message = run->bundle.name == BUNDLE_CLAIM ? claimed : run_message_of(run_actor),
         .changes = &run->world.changes[mark],
         .change_count = run->world.change_count - mark,
     };
     run->result.transactions++;
     run_stepped(run, &event);
     run_keep(run, mark);
-    one->transactions++;
+    run_actor->transactions++;
     if (fault_get(fault)->dies) {
         run_start_anew(run, actor);
     } else {
-        performer_take(&one->performer, &run->rules, run->sabotage, &run->bundle, &run->outcome,
-                       &run->world.rows);
+        performer_take(&run_actor->performer, &run->rules, run->sabotage, &run->bundle,
+                       &run->outcome, &run->world.rows);
     }
-    if (one->twisted) { /* the fault concerned this one transaction */
-        run->part->twist(&one->performer.actor, fault, false);
-        one->twisted = false;
+    if (run_actor->twisted) { /* the fault concerned this one transaction */
+        run->part->twist(&run_actor->performer.actor, fault, false);
+        run_actor->twisted = false;
     }
-    if (one->works_until != 0) {
-        long_work_rest(run, one);
+    if (run_actor->works_until != 0) {
+        long_work_rest(run, run_actor);
     }
     if (actor >= run->actor_count) {
         former_mind(run);
@@ -247,7 +247,7 @@ static void transact_whole(struct run *run, unsigned actor, enum fault_kind faul
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
-    finish(run, actor, fault, committed, mark);
+    transact_finish(run, actor, fault, committed, mark);
 }
 
 /* ---- operation by operation ------------------------------------------------------------------ */
@@ -265,25 +265,27 @@ static void session_step(struct run *run, unsigned actor)
 
 /* The sessions that waited for the released locks do their statement, the longest waiting first. A
  * mirror has done so already. */
-static void wake(struct run *run)
+static void transact_wake(struct run *run)
 {
-    struct sessions *all = run->sessions;
-    uint32_t waiting = run->mirror == NULL ? sessions_waiting(all) : 0;
+    struct sessions *sessions = run->sessions;
+    uint32_t waiting = run->mirror == NULL ? sessions_waiting(sessions) : 0;
     while (waiting != 0) {
         unsigned first = SESSIONS_MAX;
-        for (unsigned s = 0; s < all->count; s++) {
-            if ((waiting >> s & 1) != 0 && session_waits_for(all, s) == 0 &&
-                (first == SESSIONS_MAX || all->each[s].wait_since < all->each[first].wait_since)) {
+        for (unsigned s = 0; s < sessions->count; s++) {
+            if ((waiting >> s & 1) != 0 && session_waits_for(sessions, s) == 0 &&
+                (first == SESSIONS_MAX ||
+                 sessions->each[s].wait_since < sessions->each[first].wait_since)) {
                 first = s;
             }
         }
         if (first == SESSIONS_MAX) {
             return;
         }
-        if (session_statement(all, first) == SESSION_WAITS && session_deadlock(all, first) != 0) {
-            session_abort(all, first, ABORT_DEADLOCK);
+        if (session_statement(sessions, first) == SESSION_WAITS &&
+            session_deadlock(sessions, first) != 0) {
+            session_abort(sessions, first, ABORT_DEADLOCK);
         }
-        waiting = sessions_waiting(all);
+        waiting = sessions_waiting(sessions);
     }
 }
 
@@ -304,16 +306,16 @@ static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
 
 static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
 {
-    struct sessions *all = run->sessions;
-    bool done = all->each[who].state == SESSION_DONE, applied = false;
+    struct sessions *sessions = run->sessions;
+    bool done = sessions->each[who].state == SESSION_DONE, applied = false;
     if (run->mirror != NULL) {
         applied =
             run->mirror->end(run->mirror_context, who, done && !fault_get(fault)->rolls_back, mark);
         run->noted_from = world_mark(&run->world);
     } else if (done) {
-        applied = session_apply(all, who);
+        applied = session_apply(sessions, who);
     }
-    run->outcome = all->each[who].outcome;
+    run->outcome = sessions->each[who].outcome;
     bool rolled_back = done && run->mirror != NULL && fault_get(fault)->rolls_back;
     return (applied || run->outcome.kind == OUTCOME_REFUSED || rolled_back) &&
            settle_fate(run, who, fault, mark);
@@ -323,11 +325,11 @@ static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t
  * them; returns whether it committed. */
 static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
 {
-    struct sessions *all = run->sessions;
-    struct session *session = &all->each[who];
+    struct sessions *sessions = run->sessions;
+    struct session *session = &sessions->each[who];
     bool aborted = session->outcome.kind == OUTCOME_ABORTED;
     bundle_copy(&run->bundle, &session->bundle);
-    session_seen(all, who, &run->seen); /* before it releases its locks */
+    session_seen(sessions, who, &run->seen); /* before it releases its locks */
     bool committed = commits(run, who, fault, mark);
     aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
     if (!aborted) {
@@ -339,14 +341,14 @@ static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_
     }
     if (run->mirror == NULL) {
         if (!committed && session->state == SESSION_DONE) {
-            session_abort(all, who, ABORT_NONE); /* what a torn store left is recorded, too */
-            sessions_note(all, mark);
+            session_abort(sessions, who, ABORT_NONE); /* what a torn store left is recorded, too */
+            sessions_note(sessions, mark);
         }
-        session_end(all, who, mark);
+        session_end(sessions, who, mark);
     } else {
         run->mirror->note(run->mirror_context, run->noted_from); /* the presets that follow it */
     }
-    wake(run);
+    transact_wake(run);
     return committed;
 }
 
@@ -355,26 +357,26 @@ static void end_session(struct run *run, unsigned actor)
     size_t mark = world_mark(&run->world);
     enum fault_kind fault = (enum fault_kind)run->actors[actor].fault;
     bool committed = conclude(run, actor, fault, mark);
-    finish(run, actor, fault, committed, mark);
+    transact_finish(run, actor, fault, committed, mark);
 }
 
 /* Executes operation by operation: to the end, past `stop` of them (0: no stop), or to a lock that
  * another session holds. */
-static void advance(struct run *run, unsigned who, uint32_t stop)
+static void transact_advance(struct run *run, unsigned who, uint32_t stop)
 {
-    struct sessions *all = run->sessions;
-    struct session *session = &all->each[who];
+    struct sessions *sessions = run->sessions;
+    struct session *session = &sessions->each[who];
     while (session->state == SESSION_OPEN && (stop == 0 || session->operations < stop)) {
         session_step(run, who);
         if (run->result.verdict == RUN_GIVEN_UP) {
             return;
         }
         if (session->state == SESSION_WAITS && run->mirror == NULL &&
-            session_deadlock(all, who) != 0) {
-            session_abort(all, who, ABORT_DEADLOCK);
+            session_deadlock(sessions, who) != 0) {
+            session_abort(sessions, who, ABORT_DEADLOCK);
         }
         if (session->state == SESSION_FAILED) {
-            wake(run);
+            transact_wake(run);
         }
     }
 }
@@ -383,17 +385,17 @@ static void advance(struct run *run, unsigned who, uint32_t stop)
 static void progress(struct run *run, unsigned actor)
 {
     struct session *session = &run->sessions->each[actor];
-    struct run_actor *one = &run->actors[actor];
-    advance(run, actor, one->stop);
+    struct run_actor *run_actor = &run->actors[actor];
+    transact_advance(run, actor, run_actor->stop);
     if (run->result.verdict == RUN_GIVEN_UP) {
         return;
     }
     if (session->state == SESSION_WAITS) {
         stays_open(run, actor, RUN_WAITS);
-    } else if (session->state != SESSION_FAILED && one->stop != 0 &&
-               session->operations >= one->stop) {
-        one->stop = 0;
-        one->stopped = true;
+    } else if (session->state != SESSION_FAILED && run_actor->stop != 0 &&
+               session->operations >= run_actor->stop) {
+        run_actor->stop = 0;
+        run_actor->stopped = true;
         stays_open(run, actor, RUN_STOPS);
     } else {
         end_session(run, actor);
@@ -423,10 +425,10 @@ static void transact_by_statement(struct run *run, unsigned actor, uint32_t pick
  * stopped crashes here, between two statements. */
 static void resume(struct run *run, unsigned actor)
 {
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     struct session *session = &run->sessions->each[actor];
-    const struct fault *fault = fault_get((enum fault_kind)one->fault);
-    if (one->stopped && fault->dies && fault->rolls_back &&
+    const struct fault *fault = fault_get((enum fault_kind)run_actor->fault);
+    if (run_actor->stopped && fault->dies && fault->rolls_back &&
         (session->state == SESSION_OPEN || session->state == SESSION_DONE)) {
         session->state = SESSION_DONE; /* it got only so far: nothing of it is committed */
     }
@@ -460,11 +462,11 @@ static bool begin_late(struct run *run, unsigned l)
  * to its COMMIT. */
 static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
 {
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     unsigned l = run->late[0].there ? 1 : 0;
-    uint32_t amount = choice_amount(run->source, actor, one->transactions, 2 * LATE_STEPS);
+    uint32_t amount = choice_amount(run->source, actor, run_actor->transactions, 2 * LATE_STEPS);
     struct run_late *late = &run->late[l];
-    const int64_t *message = run_message_of(one);
+    const int64_t *message = run_message_of(run_actor);
     *late = (struct run_late){.there = true,
                               .fault = (uint8_t)fault,
                               .actor = (uint8_t)actor,
@@ -478,7 +480,7 @@ static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
     if (amount % 2 != 0) {
         bundle_copy(&run->late_bundles[l], &run->bundle);
     } else if (begin_late(run, l)) {
-        advance(run, run->actor_count + l, 0);
+        transact_advance(run, run->actor_count + l, 0);
     }
     memset(&run->outcome, 0, sizeof run->outcome);
     run->outcome.kind = OUTCOME_UNKNOWN;
@@ -487,7 +489,7 @@ static void send_late(struct run *run, unsigned actor, enum fault_kind fault)
         size_t mark = world_mark(&run->world);
         store_seen_begin(&run->bundle, run->world.now, &run->seen);
         tell_seen(run, actor, fault, false, mark);
-        finish(run, actor, fault, false, mark);
+        transact_finish(run, actor, fault, false, mark);
     }
 }
 
@@ -509,7 +511,7 @@ static void land(struct run *run, unsigned l)
             return;
         }
     }
-    advance(run, who, 0);
+    transact_advance(run, who, 0);
     if (run->result.verdict == RUN_GIVEN_UP || run->sessions->each[who].state == SESSION_WAITS) {
         return;
     }
@@ -543,7 +545,8 @@ void run_mind_late(struct run *run)
         if (run->result.steps >= late->due && can_land(run, l)) {
             land(run, l);
         } else if (late->begun) {
-            advance(run, run->actor_count + l, 0); /* the lock that it waited for may have been
+            transact_advance(run, run->actor_count + l,
+                             0); /* the lock that it waited for may have been
                                                       released */
         }
     }
@@ -623,26 +626,26 @@ bool run_is_full(const struct run *run, enum principal principal)
 
 static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 {
-    struct run_actor *one = &run->actors[actor];
-    enum abort_class aborted = one->cut ? ABORT_CONNECTION : fault_aborts(fault);
+    struct run_actor *run_actor = &run->actors[actor];
+    enum abort_class aborted = run_actor->cut ? ABORT_CONNECTION : fault_aborts(fault);
     enum principal principal = (enum principal)run->bundle.principal;
-    one->queues_for = PRINCIPAL_NONE;
+    run_actor->queues_for = PRINCIPAL_NONE;
     if (aborted == ABORT_NONE && run_is_full(run, principal)) {
         aborted = ABORT_CONNECTIONS;
-        one->queues_for = (uint8_t)principal;
+        run_actor->queues_for = (uint8_t)principal;
     }
-    one->fault = (uint8_t)fault;
-    one->stopped = false;
+    run_actor->fault = (uint8_t)fault;
+    run_actor->stopped = false;
     if (aborted != ABORT_NONE) {
         size_t mark = world_mark(&run->world);
         answer_aborted(run, aborted);
         store_seen_begin(&run->bundle, run->world.now, &run->seen);
         tell_seen(run, actor, fault, false, mark);
-        one->cut = false;
+        run_actor->cut = false;
         if (run->has_presets) {
             run->part->preset(run, mark);
         }
-        finish(run, actor, fault, false, mark);
+        transact_finish(run, actor, fault, false, mark);
         return;
     }
     if (run_is_late(fault)) {
@@ -651,9 +654,10 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
     }
     bool interleaves = run->interleaves && !run->calm && !run->settling && !run_mirror_lags(run);
     uint32_t length = interleaves ? session_length(run->sessions, &run->bundle) : 0;
-    one->stop = length > 0 ? choice_stop(run->source, actor, one->transactions, length) : 0;
+    run_actor->stop =
+        length > 0 ? choice_stop(run->source, actor, run_actor->transactions, length) : 0;
     uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
-    if (run->mirror == NULL && one->stop == 0 && sessions_open(run->sessions) == 0) {
+    if (run->mirror == NULL && run_actor->stop == 0 && sessions_open(run->sessions) == 0) {
         transact_whole(run, actor, fault, picked);
     } else {
         transact_by_statement(run, actor, picked);
@@ -663,22 +667,22 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
 /* The actor crashes, or pauses, before it sends anything. */
 static void do_nothing(struct run *run, unsigned actor, enum fault_kind fault)
 {
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     bool dies = fault_get(fault)->dies;
     struct run_event event = {.turn = dies ? RUN_CRASH : RUN_PAUSE,
                               .actor = actor,
                               .fault = fault,
                               .crashed = dies,
                               .bundle = &run->bundle,
-                              .message = run_message_of(one),
+                              .message = run_message_of(run_actor),
                               .changes = run->world.changes};
     if (!dies) {
-        event.amount = 1 + choice_amount(run->source, actor, one->transactions,
+        event.amount = 1 + choice_amount(run->source, actor, run_actor->transactions,
                                          (uint32_t)(PAUSE_TIMEOUTS * run->rules.timeout));
-        one->paused_until = run->world.now + event.amount;
+        run_actor->paused_until = run->world.now + event.amount;
     }
     run_stepped(run, &event);
-    one->transactions++;
+    run_actor->transactions++;
     if (dies) {
         run_start_anew(run, actor);
     }

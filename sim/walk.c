@@ -27,9 +27,9 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
         memcpy(walk->run.oracle.off, plan->without, sizeof walk->run.oracle.off);
     }
     walk->ghosts = malloc(GHOSTS_MAX * sizeof *walk->ghosts);
-    walk->frames = calloc(WALK_DEPTH_MAX, sizeof *walk->frames);
-    if (walk->ghosts == NULL || walk->frames == NULL ||
-        !sameness_make(&walk->same, &walk->run, plan->reductions)) {
+    walk->records = calloc(WALK_DEPTH_MAX, sizeof *walk->records);
+    if (walk->ghosts == NULL || walk->records == NULL ||
+        !fingerprint_make(&walk->same, &walk->run, plan->reductions)) {
         walk_free(walk);
         return false;
     }
@@ -43,14 +43,14 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
 
 void walk_free(struct walk *walk)
 {
-    for (unsigned d = 0; walk->frames != NULL && d < WALK_DEPTH_MAX; d++) {
-        free(walk->frames[d].sessions);
+    for (unsigned d = 0; walk->records != NULL && d < WALK_DEPTH_MAX; d++) {
+        free(walk->records[d].sessions);
     }
-    sameness_free(&walk->same);
-    free(walk->frames);
+    fingerprint_free(&walk->same);
+    free(walk->records);
     free(walk->ghosts);
     run_free(&walk->run);
-    walk->frames = NULL;
+    walk->records = NULL;
     walk->ghosts = NULL;
 }
 
@@ -67,7 +67,7 @@ void walk_begin(struct walk *walk)
     if (walk->plan.alter != NULL) {
         walk->plan.alter(walk);
     }
-    sameness_begin(&walk->same);
+    fingerprint_begin(&walk->same);
 }
 
 bool walk_is_deep(const struct walk *walk)
@@ -88,20 +88,20 @@ static const struct performer *performer_of(const struct walk *walk, unsigned ac
 /* A worker that claims messages and holds none. */
 static bool is_idle_worker(const struct walk *walk, unsigned actor)
 {
-    const struct performer *one = performer_of(walk, actor);
-    return one->role->message != NULL && one->role->is_idle(&one->actor);
+    const struct performer *performer = performer_of(walk, actor);
+    return performer->role->message != NULL && performer->role->is_idle(&performer->actor);
 }
 
 /* The slot of the message that the actor holds, which no other worker has claimed since; ROW_NONE:
  * none. */
 static uint32_t held_slot(const struct walk *walk, unsigned actor)
 {
-    const struct performer *one = performer_of(walk, actor);
+    const struct performer *performer = performer_of(walk, actor);
     const struct rows *rows = &walk->run.world.rows;
-    if (one->role->message == NULL || one->role->is_idle(&one->actor)) {
+    if (performer->role->message == NULL || performer->role->is_idle(&performer->actor)) {
         return ROW_NONE;
     }
-    const int64_t *message = one->role->message(&one->actor);
+    const int64_t *message = performer->role->message(&performer->actor);
     uint32_t slot = row_find(rows, TABLE_MESSAGE, message[0]);
     bool stands = slot != ROW_NONE &&
                   row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) == message[1 + MESSAGE_EPOCH];
@@ -110,11 +110,11 @@ static uint32_t held_slot(const struct walk *walk, unsigned actor)
 
 bool walk_can_crash(const struct walk *walk, unsigned actor)
 {
-    const struct performer *one = performer_of(walk, actor);
+    const struct performer *performer = performer_of(walk, actor);
     if (walk_has_open(walk, actor)) {
         return true;
     }
-    return one->role->is_done == NULL && !one->role->is_idle(&one->actor);
+    return performer->role->is_done == NULL && !performer->role->is_idle(&performer->actor);
 }
 
 /* Equal except for key and claims. */
@@ -127,7 +127,7 @@ static bool same_content(const struct rows *rows, uint32_t one, uint32_t other)
 }
 
 /* Some worker holds the message. Its claim may have expired, but no other worker has it. */
-static bool is_held(const struct walk *walk, uint32_t slot)
+static bool walk_is_held(const struct walk *walk, uint32_t slot)
 {
     for (unsigned a = 0; a < walk->run.actor_count; a++) {
         if (held_slot(walk, a) == slot) {
@@ -140,9 +140,9 @@ static bool is_held(const struct walk *walk, uint32_t slot)
 /* The two messages are interchangeable for a claim. */
 static bool are_alike(const struct walk *walk, uint32_t one, uint32_t other)
 {
-    const struct sameness_share *shares = walk->same.shares[TABLE_MESSAGE];
+    const struct fingerprint_share *shares = walk->same.shares[TABLE_MESSAGE];
     return shares[one].hash == shares[other].hash && shares[one].place == shares[other].place &&
-           !is_held(walk, one) && !is_held(walk, other);
+           !walk_is_held(walk, one) && !walk_is_held(walk, other);
 }
 
 /* ---- what can happen ------------------------------------------------------------------------- */
@@ -208,8 +208,8 @@ bool walk_claims_ride(const struct scenario *scenario)
 static const struct bundle *peek(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
-    struct performer one = *performer_of(walk, actor);
-    performer_next(&one, &run->rules, run->sabotage, &run->bundle);
+    struct performer performer = *performer_of(walk, actor);
+    performer_next(&performer, &run->rules, run->sabotage, &run->bundle);
     return &run->bundle;
 }
 
@@ -245,8 +245,8 @@ static void add_operation(const struct walk *walk, struct list *list, unsigned a
 /* The first of several interchangeable idle workers, or one that equals no other. */
 static bool is_first_idle(const struct walk *walk, unsigned actor)
 {
-    for (unsigned a = 0; a < actor && sameness_keeps_nothing(performer_of(walk, actor)); a++) {
-        if (is_idle_worker(walk, a) && sameness_keeps_nothing(performer_of(walk, a)) &&
+    for (unsigned a = 0; a < actor && fingerprint_keeps_nothing(performer_of(walk, actor)); a++) {
+        if (is_idle_worker(walk, a) && fingerprint_keeps_nothing(performer_of(walk, a)) &&
             walk->run.rules.cast[a] == walk->run.rules.cast[actor] && !walk_has_open(walk, a)) {
             return false;
         }
@@ -456,11 +456,11 @@ size_t walk_moves(struct walk *walk, struct walk_move moves[WALK_MOVES_MAX], siz
 /* ---- doing it -------------------------------------------------------------------------------- */
 
 /* Updates the fingerprint with the changes since the undo record was begun. */
-static void note(struct walk *walk, const struct walk_frame *frame)
+static void walk_note(struct walk *walk, const struct walk_record *record)
 {
     const struct ghosts *ghosts = &walk->run.oracle.ghosts;
-    sameness_note(&walk->same, frame->changes, &walk->ghosts[frame->ghosts],
-                  ghosts->logged - frame->ghosts);
+    fingerprint_note(&walk->same, record->changes, &walk->ghosts[record->ghosts],
+                     ghosts->logged - record->ghosts);
 }
 
 void walk_tell(struct walk *walk, unsigned actor)
@@ -492,12 +492,12 @@ void walk_judge(struct walk *walk, size_t mark, bool commits)
 
 /* Whether the planted bug changed what the engine was about to send, which is now in run->bundle. A
  * bug that repeats a bundle, or the work that it rests on, changes neither. */
-static bool is_spoiled(const struct run *run, const struct performer *one)
+static bool is_spoiled(const struct run *run, const struct performer *performer)
 {
-    struct actor actor = one->actor;
+    struct actor actor = performer->actor;
     struct bundle plain;
     const struct bundle *sent = &run->bundle;
-    one->role->next(&actor, &run->rules, &plain);
+    performer->role->next(&actor, &run->rules, &plain);
     if (run->sabotage->kind == SABOTAGE_REPEAT) {
         return plain.name == run->sabotage->bundle;
     }
@@ -517,7 +517,7 @@ void walk_send(struct walk *walk, unsigned actor)
     const struct bundle *sent = &run->bundle;
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
     if (run->sabotage != NULL) { /* the undo record of this move has the previous value */
-        walk->spoiled += is_spoiled(run, &walk->frames[walk->depth - 1].performer);
+        walk->spoiled += is_spoiled(run, &walk->records[walk->depth - 1].performer);
         return;
     }
     for (uint8_t i = 0; i < sent->count; i++) {
@@ -537,7 +537,7 @@ void walk_work(struct walk *walk, unsigned actor)
 static void step(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
-    struct performer *one = &run->actors[move.actor].performer;
+    struct performer *performer = &run->actors[move.actor].performer;
     size_t mark = world_mark(&run->world);
     walk_send(walk, move.actor);
     walk_work(walk, move.actor);
@@ -554,7 +554,7 @@ static void step(struct walk *walk, struct walk_move move)
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
     if (move.kind == WALK_TEAR) {
-        performer_restart(one, &run->rules, move.actor);
+        performer_restart(performer, &run->rules, move.actor);
     } else if (run->result.verdict == RUN_HELD) {
         walk_tell(walk, move.actor);
     }
@@ -592,13 +592,13 @@ static void move_on(struct walk *walk)
     int64_t next = next_moment(walk);
     CHECK(next != PROTOCOL_NEVER);
     walk->run.world.now = next;
-    sameness_note_time(&walk->same);
+    fingerprint_note_time(&walk->same);
 }
 
 static void drag(struct walk *walk)
 {
     walk->run.world.now += walk->run.rules.timeout / 2 + 1;
-    sameness_note_time(&walk->same);
+    fingerprint_note_time(&walk->same);
 }
 
 static void lapse(struct walk *walk, uint32_t slot)
@@ -672,23 +672,23 @@ bool walk_do(struct walk *walk, struct walk_move move)
 {
     struct run *run = &walk->run;
     CHECK(!walk_is_deep(walk));
-    struct walk_frame *frame = &walk->frames[walk->depth++];
-    frame->move = move;
-    frame->left = walk->left;
-    frame->watched = walk->watched;
-    frame->copies = run->copies;
-    frame->messages = run->world.rows.table[TABLE_MESSAGE].used;
-    frame->now = run->world.now;
-    frame->changes = world_mark(&run->world);
-    frame->ghosts = run->oracle.ghosts.logged;
-    frame->shares = walk->same.logged;
-    frame->performer = run->actors[move.actor].performer;
+    struct walk_record *record = &walk->records[walk->depth++];
+    record->move = move;
+    record->left = walk->left;
+    record->watched = walk->watched;
+    record->copies = run->copies;
+    record->messages = run->world.rows.table[TABLE_MESSAGE].used;
+    record->now = run->world.now;
+    record->changes = world_mark(&run->world);
+    record->ghosts = run->oracle.ghosts.logged;
+    record->shares = walk->same.logged;
+    record->performer = run->actors[move.actor].performer;
     run->effect.what = 0;
-    walk_keep_sessions(walk, frame);
+    walk_keep_sessions(walk, record);
     pay(&walk->left, (enum walk_kind)move.kind);
     act(walk, move);
-    note(walk, frame);
-    if (walk->plan.watch != NULL && !walk->plan.watch(walk, frame)) {
+    walk_note(walk, record);
+    if (walk->plan.watch != NULL && !walk->plan.watch(walk, record)) {
         run->result.verdict = RUN_BROKEN;
     }
     CHECK_ALL(walk_check(walk));
@@ -707,17 +707,17 @@ void walk_undo(struct walk *walk)
 {
     struct run *run = &walk->run;
     CHECK(walk->depth > 0);
-    const struct walk_frame *frame = &walk->frames[--walk->depth];
-    sameness_undo(&walk->same, frame->shares);
-    world_undo(&run->world, frame->changes);
-    undo_ghosts(&run->oracle.ghosts, frame->ghosts);
-    run->actors[frame->move.actor].performer = frame->performer;
-    run->world.now = frame->now;
-    run->copies = frame->copies;
-    walk->left = frame->left;
-    walk->watched = frame->watched;
+    const struct walk_record *record = &walk->records[--walk->depth];
+    fingerprint_undo(&walk->same, record->shares);
+    world_undo(&run->world, record->changes);
+    undo_ghosts(&run->oracle.ghosts, record->ghosts);
+    run->actors[record->move.actor].performer = record->performer;
+    run->world.now = record->now;
+    run->copies = record->copies;
+    walk->left = record->left;
+    walk->watched = record->watched;
     run->result.verdict = RUN_HELD;
-    walk_bring_sessions_back(walk, frame);
+    walk_bring_sessions_back(walk, record);
     CHECK_ALL(walk_check(walk));
 }
 
@@ -730,7 +730,7 @@ static uint32_t budget_of(const struct walk_bounds *left)
 void walk_check(struct walk *walk)
 {
     const struct run *run = &walk->run;
-    const struct walk_frame *top = &walk->frames[walk->depth - 1];
+    const struct walk_record *top = &walk->records[walk->depth - 1];
     uint32_t most = budget_of(walk->depth == 0 ? &walk->plan.bounds : &top->left);
     CHECK(budget_of(&walk->left) <= most); /* WA3 */
     if (walk->depth > 0) {
@@ -739,7 +739,7 @@ void walk_check(struct walk *walk)
         CHECK(top->shares <= walk->same.logged);         /* WA1 */
     }
     if (walk->depth % CHECK_EVERY == 0) {
-        sameness_check(&walk->same);
+        fingerprint_check(&walk->same);
     }
 }
 
@@ -754,7 +754,7 @@ void walk_go(struct walk *walk, const struct walk_move *way, unsigned length)
 {
     unsigned common = 0;
     while (common < length && common < walk->depth &&
-           memcmp(&way[common], &walk->frames[common].move, sizeof *way) == 0) {
+           memcmp(&way[common], &walk->records[common].move, sizeof *way) == 0) {
         common++;
     }
     walk_back_to(walk, common);
@@ -772,7 +772,7 @@ uint64_t walk_state(struct walk *walk)
     uint64_t budgets = (uint64_t)left->drags << 48 | (uint64_t)left->missteps << 40 |
                        (uint64_t)left->crashes << 32 | (uint64_t)left->duplicates << 24 |
                        (uint64_t)left->lapses << 16 | (uint64_t)left->unknowns << 8 | left->aborts;
-    uint64_t state = sameness_state(&walk->same, sameness_mix(walk->watched, budgets));
+    uint64_t state = fingerprint_state(&walk->same, fingerprint_mix(walk->watched, budgets));
     return walk->plan.by_statement ? walk_mix_sessions(walk, state) : state;
 }
 

@@ -15,7 +15,7 @@
 #ifndef SIM_WALK_H
 #define SIM_WALK_H
 
-#include "sim/sameness.h"
+#include "sim/fingerprint.h"
 
 #define WALK_DEPTH_MAX 4000
 #define WALK_MOVES_MAX 192
@@ -56,13 +56,13 @@ struct walk_move {
 };
 
 struct walk;
-struct walk_frame;
+struct walk_record;
 
 /* A judge instead of the oracles: looks at the last move, or, with NULL, at a quiescent state. It
  * keeps its memory in walk->watched, which is part of the state. False: a promise is broken. */
-typedef bool walk_watch(struct walk *walk, const struct walk_frame *frame);
+typedef bool walk_watch(struct walk *walk, const struct walk_record *record);
 
-struct walk_frame {
+struct walk_record {
     struct walk_move move;
     uint64_t watched;
     struct walk_bounds left;
@@ -79,7 +79,7 @@ struct walk_plan {
     const struct sabotage *sabotage; /* NULL: none */
     const bool *without;             /* clauses that are not judged; NULL: all are */
     struct walk_bounds bounds;
-    unsigned reductions; /* a set of enum sameness_reduction */
+    unsigned reductions; /* a set of enum fingerprint_reduction */
     bool by_statement;   /* operations of different transactions interleave */
     bool keeps_paths;    /* what an oracle remembers for cover points is part of the state */
     walk_watch *watch;   /* NULL: the oracles judge */
@@ -91,11 +91,11 @@ struct walk_plan {
 struct walk {
     struct walk_plan plan;
     struct run run;
-    struct sameness same;
+    struct fingerprint same;
     struct walk_bounds left;
     uint64_t watched;           /* what plan.watch remembers */
     struct ghost_write *ghosts; /* an undo log */
-    struct walk_frame *frames;
+    struct walk_record *records;
     unsigned depth;
     bool crowded; /* walk_moves had no room for all moves */
     /* what was sent, by bundle and primitive: as the engine says it, before a planted bug changes

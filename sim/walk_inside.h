@@ -31,8 +31,8 @@ void walk_drop(struct walk *walk, unsigned actor);
 /* Rows changed since `mark` outside any session. */
 void walk_note_sessions(struct walk *walk, size_t mark);
 
-void walk_keep_sessions(struct walk *walk, struct walk_frame *frame);
-void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame);
+void walk_keep_sessions(struct walk *walk, struct walk_record *record);
+void walk_bring_sessions_back(struct walk *walk, const struct walk_record *record);
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state);
 
 /* Of walk.c: builds what the actor sends next, into run->bundle; counts it if the planted bug

@@ -41,9 +41,9 @@ static enum run_turn turn_of(const struct walk *walk, struct walk_move move)
 }
 
 /* The message that a step is about, before it is done; NULL: its role has none. */
-static const int64_t *message_before(const struct performer *one)
+static const int64_t *message_before(const struct performer *performer)
 {
-    return one->role->message == NULL ? NULL : one->role->message(&one->actor);
+    return performer->role->message == NULL ? NULL : performer->role->message(&performer->actor);
 }
 
 bool walk_show(struct walk *walk, struct walk_move move)

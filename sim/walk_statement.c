@@ -18,8 +18,8 @@ bool walk_has_open(const struct walk *walk, unsigned actor)
 
 bool walk_can_operate(const struct walk *walk, unsigned actor)
 {
-    const struct session *one = &sessions_of(walk)->each[actor];
-    return one->state != SESSION_WAITS || session_waits_for(sessions_of(walk), actor) == 0;
+    const struct session *session = &sessions_of(walk)->each[actor];
+    return session->state != SESSION_WAITS || session_waits_for(sessions_of(walk), actor) == 0;
 }
 
 static bool is_claim(const struct walk *walk, const struct bundle *bundle, uint8_t call, uint8_t op)
@@ -30,8 +30,9 @@ static bool is_claim(const struct walk *walk, const struct bundle *bundle, uint8
 
 bool walk_comes_to_claim(const struct walk *walk, unsigned actor)
 {
-    const struct session *one = &sessions_of(walk)->each[actor];
-    return one->state == SESSION_OPEN && is_claim(walk, &one->bundle, one->call, one->op);
+    const struct session *session = &sessions_of(walk)->each[actor];
+    return session->state == SESSION_OPEN &&
+           is_claim(walk, &session->bundle, session->call, session->op);
 }
 
 bool walk_begins_with_claim(const struct walk *walk, const struct bundle *bundle)
@@ -50,31 +51,31 @@ bool walk_is_done(const struct walk *walk, unsigned actor)
  * rolled back: a torn store leaves half of it. */
 static void settle_session(struct walk *walk, unsigned actor, size_t mark, bool commits)
 {
-    struct sessions *all = sessions_of(walk);
-    struct session *one = &all->each[actor];
-    bool applied = one->state == SESSION_DONE && session_apply(all, actor);
-    walk->run.outcome = one->outcome;
-    session_seen(all, actor, &walk->run.seen);
-    if (applied || one->outcome.kind == OUTCOME_REFUSED) {
+    struct sessions *sessions = sessions_of(walk);
+    struct session *session = &sessions->each[actor];
+    bool applied = session->state == SESSION_DONE && session_apply(sessions, actor);
+    walk->run.outcome = session->outcome;
+    session_seen(sessions, actor, &walk->run.seen);
+    if (applied || session->outcome.kind == OUTCOME_REFUSED) {
         walk_judge(walk, mark, commits);
     }
     if (applied && !commits) {
-        session_abort(all, actor, ABORT_NONE);
-        sessions_note(all, mark);
+        session_abort(sessions, actor, ABORT_NONE);
+        sessions_note(sessions, mark);
     }
 }
 
 void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
 {
-    struct sessions *all = sessions_of(walk);
+    struct sessions *sessions = sessions_of(walk);
     struct run *run = &walk->run;
     size_t mark = world_mark(&run->world);
-    bundle_copy(&run->bundle, &all->each[actor].bundle);
+    bundle_copy(&run->bundle, &sessions->each[actor].bundle);
     if (kind == WALK_ABORT || (kind == WALK_LOST && !walk_is_done(walk, actor))) {
-        session_abort(all, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
+        session_abort(sessions, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
     }
     settle_session(walk, actor, mark, kind == WALK_OPERATE || kind == WALK_UNSURE);
-    session_end(all, actor, mark);
+    session_end(sessions, actor, mark);
     if (kind == WALK_LOST || (kind == WALK_UNSURE && run->outcome.kind != OUTCOME_ABORTED)) {
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
@@ -86,31 +87,31 @@ void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
 }
 
 /* An operation that computes with its own values only. */
-static bool reckons(const struct walk *walk, const struct session *one)
+static bool reckons(const struct walk *walk, const struct session *session)
 {
     const struct primitive *primitive =
-        &walk->run.primitives[one->bundle.calls[one->call].primitive];
-    return primitive->ops[one->op].kind >= OP_LET_EQUAL;
+        &walk->run.primitives[session->bundle.calls[session->call].primitive];
+    return primitive->ops[session->op].kind >= OP_LET_EQUAL;
 }
 
 /* The next operation, with those behind it that no other session can notice. A failure reaches the
  * actor at once: the session holds nothing any more. */
 void walk_operate(struct walk *walk, struct walk_move move)
 {
-    struct sessions *all = sessions_of(walk);
+    struct sessions *sessions = sessions_of(walk);
     unsigned actor = move.actor;
-    struct session *one = &all->each[actor];
-    one->picked = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
-    if (one->state == SESSION_DONE) {
+    struct session *session = &sessions->each[actor];
+    session->picked = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
+    if (session->state == SESSION_DONE) {
         walk_end(walk, actor, WALK_OPERATE);
         return;
     }
     enum session_state state = SESSION_OPEN;
     do {
-        state = session_operation(all, actor);
-    } while (state == SESSION_OPEN && reckons(walk, one));
-    if (state == SESSION_WAITS && session_deadlock(all, actor) != 0) {
-        session_abort(all, actor, ABORT_DEADLOCK);
+        state = session_operation(sessions, actor);
+    } while (state == SESSION_OPEN && reckons(walk, session));
+    if (state == SESSION_WAITS && session_deadlock(sessions, actor) != 0) {
+        session_abort(sessions, actor, ABORT_DEADLOCK);
         state = SESSION_FAILED;
     }
     if (state == SESSION_FAILED) {
@@ -163,23 +164,23 @@ static void copy_part(struct copying *copying, void *part, size_t size)
     copying->used += size;
 }
 
-static void copy_session(struct copying *copying, struct session *one)
+static void copy_session(struct copying *copying, struct session *session)
 {
-    copy_part(copying, one, offsetof(struct session, bundle));
-    if (one->state == SESSION_CLOSED) {
+    copy_part(copying, session, offsetof(struct session, bundle));
+    if (session->state == SESSION_CLOSED) {
         return;
     }
-    struct bundle *bundle = &one->bundle;
+    struct bundle *bundle = &session->bundle;
     copy_part(copying, bundle, offsetof(struct bundle, calls));
     copy_part(copying, bundle->calls, bundle->count * sizeof *bundle->calls);
     copy_part(copying, bundle->params, bundle->param_count * sizeof *bundle->params);
-    copy_part(copying, &one->outcome, sizeof one->outcome);
-    copy_part(copying, one->writes, one->write_count * sizeof *one->writes);
-    copy_part(copying, one->inserts, one->insert_count * sizeof *one->inserts);
-    copy_part(copying, one->locks, one->lock_count * sizeof *one->locks);
-    copy_part(copying, one->advisory, sizeof one->advisory);
-    copy_part(copying, one->advisory_statement, sizeof one->advisory_statement);
-    copy_part(copying, one->reads, one->read_count * sizeof *one->reads);
+    copy_part(copying, &session->outcome, sizeof session->outcome);
+    copy_part(copying, session->writes, session->write_count * sizeof *session->writes);
+    copy_part(copying, session->inserts, session->insert_count * sizeof *session->inserts);
+    copy_part(copying, session->locks, session->lock_count * sizeof *session->locks);
+    copy_part(copying, session->advisory, sizeof session->advisory);
+    copy_part(copying, session->advisory_statement, sizeof session->advisory_statement);
+    copy_part(copying, session->reads, session->read_count * sizeof *session->reads);
 }
 
 static void copy_record(struct copying *copying, struct session_record *record)
@@ -189,38 +190,38 @@ static void copy_record(struct copying *copying, struct session_record *record)
     copy_part(copying, record->writes, record->write_count * sizeof *record->writes);
 }
 
-static size_t copy_sessions(struct sessions *all, unsigned char *at, bool back)
+static size_t copy_sessions(struct sessions *sessions, unsigned char *at, bool back)
 {
     struct copying copying = {.at = at, .back = back};
-    copy_part(&copying, &all->count,
+    copy_part(&copying, &sessions->count,
               offsetof(struct sessions, versions) - offsetof(struct sessions, count));
-    copy_part(&copying, all->versions, all->version_count * sizeof *all->versions);
-    copy_part(&copying, all->replaced, all->version_count * sizeof *all->replaced);
-    for (uint32_t h = 0; h < all->history_count; h++) {
-        copy_record(&copying, &all->history[h]);
+    copy_part(&copying, sessions->versions, sessions->version_count * sizeof *sessions->versions);
+    copy_part(&copying, sessions->replaced, sessions->version_count * sizeof *sessions->replaced);
+    for (uint32_t h = 0; h < sessions->history_count; h++) {
+        copy_record(&copying, &sessions->history[h]);
     }
-    for (uint32_t s = 0; s < all->count; s++) {
-        copy_session(&copying, &all->each[s]);
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        copy_session(&copying, &sessions->each[s]);
     }
     return copying.used;
 }
 
-void walk_keep_sessions(struct walk *walk, struct walk_frame *frame)
+void walk_keep_sessions(struct walk *walk, struct walk_record *record)
 {
     if (!walk->plan.by_statement) {
         return;
     }
     size_t size = copy_sessions(sessions_of(walk), NULL, false);
-    free(frame->sessions); /* of an earlier move at this depth */
-    frame->sessions = malloc(size);
-    CHECK(frame->sessions != NULL);
-    copy_sessions(sessions_of(walk), frame->sessions, false);
+    free(record->sessions); /* of an earlier move at this depth */
+    record->sessions = malloc(size);
+    CHECK(record->sessions != NULL);
+    copy_sessions(sessions_of(walk), record->sessions, false);
 }
 
-void walk_bring_sessions_back(struct walk *walk, const struct walk_frame *frame)
+void walk_bring_sessions_back(struct walk *walk, const struct walk_record *record)
 {
     if (walk->plan.by_statement) {
-        copy_sessions(sessions_of(walk), frame->sessions, true);
+        copy_sessions(sessions_of(walk), record->sessions, true);
     }
 }
 
@@ -234,93 +235,95 @@ static uint64_t mix_row(const struct walk *walk, uint64_t hash, uint8_t table, u
                       ? -1
                       : row_key(rows, (enum row_table)table, slot);
     bool there = key != -1 && row_find(rows, (enum row_table)table, key) == slot;
-    hash = sameness_mix(hash, (uint64_t)table << 1 | there);
-    return sameness_mix(hash, (uint64_t)key);
+    hash = fingerprint_mix(hash, (uint64_t)table << 1 | there);
+    return fingerprint_mix(hash, (uint64_t)key);
 }
 
 static uint64_t mix_items(uint64_t hash, const struct session_item *items, uint16_t count)
 {
     for (uint16_t i = 0; i < count; i++) {
-        hash = sameness_mix(sameness_mix(hash, items[i].table), (uint64_t)items[i].key);
+        hash = fingerprint_mix(fingerprint_mix(hash, items[i].table), (uint64_t)items[i].key);
     }
     return hash;
 }
 
-static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct session *one)
+static uint64_t mix_writes(const struct walk *walk, uint64_t hash, const struct session *session)
 {
-    for (uint16_t w = 0; w < one->write_count; w++) {
-        const struct session_write *write = &one->writes[w];
+    for (uint16_t w = 0; w < session->write_count; w++) {
+        const struct session_write *write = &session->writes[w];
         const int64_t words[] = {write->kind,      write->column, write->insert, write->replaces,
                                  write->statement, write->key,    write->value};
-        hash = mix_row(walk, sameness_mix_words(hash, words, sizeof words / sizeof *words),
-                       write->table, write->slot);
+        hash = mix_row(walk, fingerprint_mix_words(hash, words, COUNT(words)), write->table,
+                       write->slot);
     }
-    for (uint8_t i = 0; i < one->insert_count; i++) {
-        hash = sameness_mix_words(hash, one->inserts[i], ROW_COLUMNS_MAX);
+    for (uint8_t i = 0; i < session->insert_count; i++) {
+        hash = fingerprint_mix_words(hash, session->inserts[i], ROW_COLUMNS_MAX);
     }
     return hash;
 }
 
-static uint64_t mix_locks(const struct walk *walk, uint64_t hash, const struct session *one)
+static uint64_t mix_locks(const struct walk *walk, uint64_t hash, const struct session *session)
 {
-    for (uint16_t l = 0; l < one->lock_count; l++) {
-        hash = sameness_mix(hash, (uint64_t)one->locks[l].mode << 32 | one->locks[l].since);
-        hash = mix_row(walk, hash, one->locks[l].table, one->locks[l].slot);
+    for (uint16_t l = 0; l < session->lock_count; l++) {
+        hash =
+            fingerprint_mix(hash, (uint64_t)session->locks[l].mode << 32 | session->locks[l].since);
+        hash = mix_row(walk, hash, session->locks[l].table, session->locks[l].slot);
     }
-    return sameness_mix_words(hash, one->advisory, one->advisory_count);
+    return fingerprint_mix_words(hash, session->advisory, session->advisory_count);
 }
 
-static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct session *one)
+static uint64_t mix_session(const struct walk *walk, uint64_t hash, const struct session *session)
 {
-    const struct sessions *all = sessions_of(walk);
-    const int64_t words[] = {one->state,
-                             one->call,
-                             one->op,
-                             one->in_statement,
-                             one->written,
-                             one->statement,
-                             one->snapshot,
-                             one->looks_from,
-                             one->bundle.name,
-                             one->bundle.count,
-                             one->outcome.skipped,
-                             (int64_t)(all->commits - one->start)};
-    hash = sameness_mix(hash, one->state);
-    if (one->state == SESSION_CLOSED) {
+    const struct sessions *sessions = sessions_of(walk);
+    const int64_t words[] = {session->state,
+                             session->call,
+                             session->op,
+                             session->in_statement,
+                             session->written,
+                             session->statement,
+                             session->snapshot,
+                             session->looks_from,
+                             session->bundle.name,
+                             session->bundle.count,
+                             session->outcome.skipped,
+                             (int64_t)(sessions->commits - session->start)};
+    hash = fingerprint_mix(hash, session->state);
+    if (session->state == SESSION_CLOSED) {
         return hash;
     }
-    hash = sameness_mix_words(hash, words, sizeof words / sizeof *words);
-    if (one->state == SESSION_WAITS) {
-        hash = sameness_mix(hash, (uint64_t)one->wait_kind << 8 | one->wait_mode);
-        hash = sameness_mix(mix_row(walk, hash, one->wait_table, one->wait_slot),
-                            (uint64_t)one->wait_key);
+    hash = fingerprint_mix_words(hash, words, COUNT(words));
+    if (session->state == SESSION_WAITS) {
+        hash = fingerprint_mix(hash, (uint64_t)session->wait_kind << 8 | session->wait_mode);
+        hash = fingerprint_mix(mix_row(walk, hash, session->wait_table, session->wait_slot),
+                               (uint64_t)session->wait_key);
     }
-    hash = mix_row(walk, hash, TABLE_MESSAGE, one->picked);
-    hash = sameness_mix_words(hash, one->bundle.params, one->bundle.param_count);
-    hash = sameness_mix_words(hash, one->outcome.values, BUNDLE_VALUES_MAX);
-    hash = mix_locks(walk, mix_writes(walk, hash, one), one);
-    return mix_items(hash, one->reads, one->read_count);
+    hash = mix_row(walk, hash, TABLE_MESSAGE, session->picked);
+    hash = fingerprint_mix_words(hash, session->bundle.params, session->bundle.param_count);
+    hash = fingerprint_mix_words(hash, session->outcome.values, BUNDLE_VALUES_MAX);
+    hash = mix_locks(walk, mix_writes(walk, hash, session), session);
+    return mix_items(hash, session->reads, session->read_count);
 }
 
 uint64_t walk_mix_sessions(const struct walk *walk, uint64_t state)
 {
-    const struct sessions *all = sessions_of(walk);
-    for (uint32_t s = 0; s < all->count; s++) {
-        state = mix_session(walk, state, &all->each[s]);
+    const struct sessions *sessions = sessions_of(walk);
+    for (uint32_t s = 0; s < sessions->count; s++) {
+        state = mix_session(walk, state, &sessions->each[s]);
     }
-    for (uint32_t v = 0; v < all->version_count; v++) {
-        const struct row_change *change = &all->versions[v];
+    for (uint32_t v = 0; v < sessions->version_count; v++) {
+        const struct row_change *change = &sessions->versions[v];
         int64_t before = change->kind == ROW_UPDATED ? change->before : 0;
-        state = sameness_mix(state, (uint64_t)change->kind << 16 | (uint64_t)change->column << 8 |
-                                        all->replaced[v]);
-        state = sameness_mix(mix_row(walk, state, change->table, change->slot), (uint64_t)before);
+        state = fingerprint_mix(state, (uint64_t)change->kind << 16 |
+                                           (uint64_t)change->column << 8 | sessions->replaced[v]);
+        state =
+            fingerprint_mix(mix_row(walk, state, change->table, change->slot), (uint64_t)before);
     }
-    for (uint32_t h = 0; h < all->history_count; h++) {
-        const struct session_record *record = &all->history[h];
-        state = sameness_mix(state, all->commits - record->start);
-        state = sameness_mix(state, all->commits - record->commit);
+    for (uint32_t h = 0; h < sessions->history_count; h++) {
+        const struct session_record *record = &sessions->history[h];
+        state = fingerprint_mix(state, sessions->commits - record->start);
+        state = fingerprint_mix(state, sessions->commits - record->commit);
         state = mix_items(state, record->reads, record->read_count);
         state = mix_items(state, record->writes, record->write_count);
     }
-    return sameness_finish(state);
+    return fingerprint_finish(state);
 }

@@ -134,13 +134,13 @@ static bool skew_clock(struct run *run, enum fault_kind kind, unsigned actor, ui
 {
     (void)kind;
     static const uint8_t rates[] = {2, 3, 5, 6, 8};
-    struct run_actor *one = &run->actors[actor];
+    struct run_actor *run_actor = &run->actors[actor];
     uint32_t span = (uint32_t)(SKEW_TIMEOUTS * run->rules.timeout);
     uint32_t amount = choice_amount(run->source, actor, ordinal, 5 * (2 * span + 1));
-    one->rate = rates[amount % 5];
-    one->skew = (int64_t)(amount / 5) - (int64_t)span;
-    one->skew_counts = false;
-    run->amount = one->skew;
+    run_actor->rate = rates[amount % 5];
+    run_actor->skew = (int64_t)(amount / 5) - (int64_t)span;
+    run_actor->skew_counts = false;
+    run->amount = run_actor->skew;
     return true;
 }
 
@@ -219,13 +219,13 @@ static bool can_be_late(const struct run *run)
  * connections for actors only. */
 static bool can_succeed(const struct run *run, unsigned actor)
 {
-    const struct performer *one = &run->actors[actor].performer;
-    return !run->former.there && actor < run->actor_count && one->role->is_done == NULL &&
-           !one->role->is_idle(&one->actor) && run->mirror == NULL;
+    const struct performer *performer = &run->actors[actor].performer;
+    return !run->former.there && actor < run->actor_count && performer->role->is_done == NULL &&
+           !performer->role->is_idle(&performer->actor) && run->mirror == NULL;
 }
 
 /* Whether a fault can hit this transaction. */
-static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
+static bool weather_applies(const struct run *run, enum fault_kind kind, unsigned actor)
 {
     if ((run_is_late(kind) && !can_be_late(run)) ||
         (kind == FAULT_SUCCESSOR && !can_succeed(run, actor)) ||
@@ -238,7 +238,7 @@ static bool applies(const struct run *run, enum fault_kind kind, unsigned actor)
     if (run->actors[actor].cut && moment != FAULT_AROUND && moment != FAULT_BEFORE_BEGIN) {
         return false; /* nothing of it reaches the server */
     }
-    return run->part->applies == NULL ? part_applies(run, kind, actor)
+    return run->part->applies == NULL ? sim_part_applies(run, kind, actor)
                                       : run->part->applies(run, kind, actor);
 }
 
@@ -277,7 +277,7 @@ enum fault_kind weather_fault(struct run *run, unsigned actor)
     }
     uint32_t ordinal = run->actors[actor].transactions;
     enum fault_kind kind = choice_fault(run->source, actor, ordinal);
-    if (kind == FAULT_NONE || !affordable(run, kind) || !applies(run, kind, actor)) {
+    if (kind == FAULT_NONE || !affordable(run, kind) || !weather_applies(run, kind, actor)) {
         return FAULT_NONE;
     }
     if (!fault_is_around(kind)) {

@@ -102,7 +102,7 @@ static bool comes_first(const struct world *world, uint32_t a, uint32_t b)
                : row_key(&world->rows, TABLE_MESSAGE, a) < row_key(&world->rows, TABLE_MESSAGE, b);
 }
 
-static void put(struct world *world, uint32_t at, uint32_t slot)
+static void world_put(struct world *world, uint32_t at, uint32_t slot)
 {
     world->queue[at] = slot;
     world->place[slot] = at + 1;
@@ -112,10 +112,10 @@ static void sift_up(struct world *world, uint32_t at)
 {
     uint32_t slot = world->queue[at];
     while (at > 0 && comes_first(world, slot, world->queue[(at - 1) / 2])) {
-        put(world, at, world->queue[(at - 1) / 2]);
+        world_put(world, at, world->queue[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(world, at, slot);
+    world_put(world, at, slot);
 }
 
 static void sift_down(struct world *world, uint32_t at)
@@ -133,15 +133,15 @@ static void sift_down(struct world *world, uint32_t at)
         if (!comes_first(world, world->queue[child], slot)) {
             break;
         }
-        put(world, at, world->queue[child]);
+        world_put(world, at, world->queue[child]);
         at = child;
     }
-    put(world, at, slot);
+    world_put(world, at, slot);
 }
 
 static void enqueue(struct world *world, uint32_t slot)
 {
-    put(world, world->queue_count++, slot);
+    world_put(world, world->queue_count++, slot);
     sift_up(world, world->queue_count - 1);
 }
 
@@ -151,7 +151,7 @@ static void dequeue(struct world *world, uint32_t slot)
     uint32_t last = world->queue[--world->queue_count];
     world->place[slot] = 0;
     if (last != slot) {
-        put(world, at, last);
+        world_put(world, at, last);
         sift_up(world, at);
         sift_down(world, world->place[last] - 1);
     }
@@ -202,7 +202,7 @@ uint32_t world_visible(const struct world *world, uint32_t limit, uint32_t *slot
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void note(struct world *world, struct row_change change)
+static void world_note(struct world *world, struct row_change change)
 {
     CHECK(world->change_count < world->change_capacity);
     world->changes[world->change_count++] = change;
@@ -232,14 +232,16 @@ uint32_t world_insert(struct world *world, enum row_table table, int64_t key,
         row[1 + c] = columns[c];
     }
     *index_entry(area, key, 0) = slot + 1;
-    note(world, (struct row_change){.slot = slot, .table = (uint8_t)table, .kind = ROW_INSERTED});
+    world_note(world,
+               (struct row_change){.slot = slot, .table = (uint8_t)table, .kind = ROW_INSERTED});
     if (table == TABLE_MESSAGE) {
         enqueue(world, slot);
     }
     return slot;
 }
 
-static void write_cell(struct world *world, int table, uint32_t slot, int column, int64_t value)
+static void world_write_cell(struct world *world, int table, uint32_t slot, int column,
+                             int64_t value)
 {
     struct row_area *area = &world->rows.table[table];
     int64_t *row = &area->cells[(size_t)slot * area->stride];
@@ -255,22 +257,22 @@ void world_set(struct world *world, enum row_table table, uint32_t slot, int col
     if (before == value) {
         return;
     }
-    note(world, (struct row_change){.slot = slot,
-                                    .table = (uint8_t)table,
-                                    .kind = ROW_UPDATED,
-                                    .column = (uint8_t)column,
-                                    .before = before});
-    write_cell(world, (int)table, slot, column, value);
+    world_note(world, (struct row_change){.slot = slot,
+                                          .table = (uint8_t)table,
+                                          .kind = ROW_UPDATED,
+                                          .column = (uint8_t)column,
+                                          .before = before});
+    world_write_cell(world, (int)table, slot, column, value);
 }
 
 void world_delete(struct world *world, enum row_table table, uint32_t slot)
 {
     struct row_area *area = &world->rows.table[table];
     uint32_t *entry = index_entry(area, row_key(&world->rows, table, slot), slot + 1);
-    note(world, (struct row_change){.slot = slot,
-                                    .table = (uint8_t)table,
-                                    .kind = ROW_DELETED,
-                                    .before = entry - area->index});
+    world_note(world, (struct row_change){.slot = slot,
+                                          .table = (uint8_t)table,
+                                          .kind = ROW_DELETED,
+                                          .before = entry - area->index});
     *entry = ROW_GONE;
     if (table == TABLE_MESSAGE) {
         dequeue(world, slot);
@@ -312,7 +314,7 @@ void world_undo(struct world *world, size_t mark)
             undo_delete(world, change);
             break;
         case ROW_UPDATED:
-            write_cell(world, change->table, change->slot, change->column, change->before);
+            world_write_cell(world, change->table, change->slot, change->column, change->before);
             break;
         }
     }

@@ -48,8 +48,8 @@ static double now_seconds(void)
 
 /* ---- what a finding is ----------------------------------------------------------------------- */
 
-static bool is_known(const struct campaign_plan *plan, const char *scenario,
-                     const struct campaign_bucket *bucket)
+static bool campaign_work_is_known(const struct campaign_plan *plan, const char *scenario,
+                                   const struct campaign_bucket *bucket)
 {
     for (size_t i = 0; i < plan->known_count; i++) {
         const struct campaign_known *known = &plan->known[i];
@@ -68,7 +68,7 @@ enum campaign_finding campaign_finding_kind(const struct campaign_plan *plan, si
     if (scenario_breaks(of, bucket->clause)) {
         return CAMPAIGN_EXPECTED;
     }
-    return is_known(plan, of->name, bucket) ? CAMPAIGN_KNOWN : CAMPAIGN_NEW;
+    return campaign_work_is_known(plan, of->name, bucket) ? CAMPAIGN_KNOWN : CAMPAIGN_NEW;
 }
 
 const char *campaign_finding_text(enum campaign_finding kind)
@@ -143,7 +143,7 @@ static bool is_enough(const struct pool *pool, const struct campaign_result *las
 
 /* Adds what is done and next in order. After the last finding that is wanted nothing is added, so
  * that the results do not depend on who was how far ahead (CW1). */
-static void add_up(struct pool *pool)
+static void campaign_work_add_up(struct pool *pool)
 {
     struct slot *slot = &pool->slots[pool->added % pool->slot_count];
     while (slot->done) {
@@ -186,7 +186,7 @@ static void hand_in(struct pool *pool, struct slot *slot)
 {
     pthread_mutex_lock(&pool->lock);
     slot->done = true;
-    add_up(pool);
+    campaign_work_add_up(pool);
     pthread_cond_broadcast(&pool->moved);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -265,7 +265,7 @@ static double share_done(const struct pool *pool, const struct live *live)
                                      : 0;
 }
 
-static void show_progress(const struct pool *pool, struct live *live)
+static void campaign_work_show_progress(const struct pool *pool, struct live *live)
 {
     if (live_is_due(live)) {
         live_say(live,
@@ -297,13 +297,13 @@ static void wait_a_little(struct pool *pool)
     pthread_cond_timedwait(&pool->moved, &pool->lock, &until);
 }
 
-static void watch(struct pool *pool)
+static void campaign_work_watch(struct pool *pool)
 {
     struct live live = live_begin();
     pthread_mutex_lock(&pool->lock);
     while (pool->working > 0) {
         wait_a_little(pool);
-        show_progress(pool, &live);
+        campaign_work_show_progress(pool, &live);
         peek(pool, &live);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -324,7 +324,7 @@ static bool run_threads(struct pool *pool)
     }
     pool->working = started;
     pthread_mutex_unlock(&pool->lock);
-    watch(pool);
+    campaign_work_watch(pool);
     for (unsigned i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
     }

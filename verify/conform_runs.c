@@ -25,15 +25,15 @@ struct pair {
 
 /* ---- what was compared ----------------------------------------------------------------------- */
 
-static void add(struct sum *sum, const struct lockstep *both)
+static void conform_runs_add(struct sum *sum, const struct lockstep *lockstep)
 {
-    sum->of.statements += both->statements;
-    sum->of.waits += both->waits;
-    sum->of.deadlocks += both->deadlocks;
-    sum->of.commits += both->commits;
-    sum->of.rows += both->rows;
+    sum->of.statements += lockstep->statements;
+    sum->of.waits += lockstep->waits;
+    sum->of.deadlocks += lockstep->deadlocks;
+    sum->of.commits += lockstep->commits;
+    sum->of.rows += lockstep->rows;
     for (int i = 0; i < PRIMITIVE_COUNT; i++) {
-        sum->of.followed[i] += both->followed[i];
+        sum->of.followed[i] += lockstep->followed[i];
     }
 }
 
@@ -88,7 +88,7 @@ static void tell_primitives(const struct conform_runs *runs, const struct sum *s
 static int open_pair(const struct conform_runs *runs, const struct scenario *scenario,
                      struct pair *pair)
 {
-    struct store_pg_problem problem;
+    struct error error;
     *pair = (struct pair){.run = calloc(1, sizeof *pair->run), .faults = scenario->faults};
     pair->faults.rate[FAULT_REORDER].times = 0; /* PostgreSQL claims what is due first */
     if (pair->run == NULL || !run_make(pair->run, scenario, NULL)) {
@@ -96,8 +96,8 @@ static int open_pair(const struct conform_runs *runs, const struct scenario *sce
         free(pair->run);
         return CLI_UNAVAILABLE;
     }
-    if (!mirror_open(&pair->mirror, runs->dsn, pair->run, &problem)) {
-        fprintf(stderr, "assay conform: %s\n", problem.text);
+    if (!mirror_open(&pair->mirror, runs->dsn, pair->run, &error)) {
+        fprintf(stderr, "assay conform: %s\n", error.text);
         run_free(pair->run);
         free(pair->run);
         return CLI_UNAVAILABLE;
@@ -107,7 +107,7 @@ static int open_pair(const struct conform_runs *runs, const struct scenario *sce
 
 static void close_pair(const struct conform_runs *runs, struct pair *pair, struct sum *sum)
 {
-    add(sum, &pair->mirror.both);
+    conform_runs_add(sum, &pair->mirror.lockstep);
     mirror_close(&pair->mirror, runs->dsn);
     run_free(pair->run);
     free(pair->run);
@@ -119,11 +119,11 @@ static int follow_seed(const struct conform_runs *runs, struct pair *pair, uint6
     struct choice_source source = choice_random(seed, &pair->faults);
     mirror_run(&pair->mirror, &source);
     sum->runs++;
-    if (!lockstep_differs(&pair->mirror.both)) {
+    if (!lockstep_differs(&pair->mirror.lockstep)) {
         return CLI_OK;
     }
-    tell_difference(runs, pair->run->scenario, seed, pair->mirror.both.difference);
-    return pair->mirror.both.failed ? CLI_UNAVAILABLE : CLI_BROKEN;
+    tell_difference(runs, pair->run->scenario, seed, pair->mirror.lockstep.difference);
+    return pair->mirror.lockstep.failed ? CLI_UNAVAILABLE : CLI_BROKEN;
 }
 
 static int follow_scenario(const struct conform_runs *runs, const struct scenario *scenario,
@@ -195,14 +195,14 @@ static int follow_missing(const struct conform_runs *runs, const struct scenario
         if (*runs->interrupted || !asks_for_more(&pair, seed, sum)) {
             continue;
         }
-        memset(pair.mirror.both.followed, 0, sizeof pair.mirror.both.followed);
+        memset(pair.mirror.lockstep.followed, 0, sizeof pair.mirror.lockstep.followed);
         status = follow_seed(runs, &pair, seed, sum);
         for (int i = 0; i < PRIMITIVE_COUNT; i++) {
-            sum->of.followed[i] += pair.mirror.both.followed[i];
+            sum->of.followed[i] += pair.mirror.lockstep.followed[i];
         }
         count_missing(sum);
     }
-    memset(pair.mirror.both.followed, 0, sizeof pair.mirror.both.followed);
+    memset(pair.mirror.lockstep.followed, 0, sizeof pair.mirror.lockstep.followed);
     close_pair(runs, &pair, sum);
     return status;
 }
@@ -210,11 +210,11 @@ static int follow_missing(const struct conform_runs *runs, const struct scenario
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* False: *refusal says why it cannot be followed. */
-static bool load(const char *name, struct scenario *scenario, struct conform_refusal *refusal)
+static bool conform_runs_load(const char *name, struct scenario *scenario, struct error *refusal)
 {
-    struct scenario_fault fault;
-    if (!scenario_load(name, scenario, &fault)) {
-        snprintf(refusal->text, sizeof refusal->text, "%s", fault.text);
+    struct error error;
+    if (!scenario_load(name, scenario, &error)) {
+        snprintf(refusal->text, sizeof refusal->text, "%s", error.text);
         return false;
     }
     const char *why = mirror_refuses(scenario);
@@ -225,13 +225,13 @@ static bool load(const char *name, struct scenario *scenario, struct conform_ref
 }
 
 int conform_follow_named(const struct conform_runs *runs, const char *const *names, int count,
-                         struct conform_refusal *refusal)
+                         struct error *refusal)
 {
     struct sum sum = {0};
     int status = CLI_OK;
     for (int i = 0; i < count && status == CLI_OK; i++) {
         static struct scenario scenario;
-        if (!load(names[i], &scenario, refusal)) {
+        if (!conform_runs_load(names[i], &scenario, refusal)) {
             return CLI_USAGE;
         }
         status = follow_scenario(runs, &scenario, runs->seeds, &sum);
@@ -244,8 +244,8 @@ int conform_follow_named(const struct conform_runs *runs, const char *const *nam
 static const struct scenario *followed(size_t number)
 {
     static struct scenario scenario;
-    struct scenario_fault fault;
-    return scenario_load(scenario_name(number), &scenario, &fault) &&
+    struct error error;
+    return scenario_load(scenario_name(number), &scenario, &error) &&
                    mirror_refuses(&scenario) == NULL
                ? &scenario
                : NULL;

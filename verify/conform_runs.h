@@ -6,6 +6,7 @@
 #ifndef VERIFY_CONFORM_RUNS_H
 #define VERIFY_CONFORM_RUNS_H
 
+#include "model/error.h"
 #include "reports/artefacts.h"
 #include "verify/status.h"
 
@@ -21,14 +22,9 @@ struct conform_runs {
     const volatile sig_atomic_t *interrupted;
 };
 
-/* Why a scenario that was named cannot be followed. */
-struct conform_refusal {
-    char text[400];
-};
-
 /* Both return an exit status: CLI_BROKEN if the stores differ. CLI_USAGE: *refusal says why. */
 int conform_follow_named(const struct conform_runs *runs, const char *const *names, int count,
-                         struct conform_refusal *refusal);
+                         struct error *refusal);
 
 /* Also CLI_INCOMPLETE, if a primitive was never compared. */
 int conform_follow_all(const struct conform_runs *runs);

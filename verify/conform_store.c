@@ -6,27 +6,28 @@
 
 /* ---- what differs ---------------------------------------------------------------------------- */
 
-static void fail(struct conform_store *of, const char *why)
+static void conform_store_fail(struct conform_store *of, const char *why)
 {
-    if (!lockstep_differs(of->both)) {
-        of->both->failed = true;
-        snprintf(of->both->difference, sizeof of->both->difference, "%s", why);
+    if (!lockstep_differs(of->lockstep)) {
+        of->lockstep->failed = true;
+        snprintf(of->lockstep->difference, sizeof of->lockstep->difference, "%s", why);
     }
 }
 
 static void differ(struct conform_store *of, unsigned who, const char *what, int64_t simulated,
                    int64_t real)
 {
-    if (!lockstep_differs(of->both)) {
-        snprintf(of->both->difference, sizeof of->both->difference,
+    if (!lockstep_differs(of->lockstep)) {
+        snprintf(of->lockstep->difference, sizeof of->lockstep->difference,
                  "%c, by the store of assay real: %s: simulated: %lld; PostgreSQL: %lld",
                  'A' + (int)who, what, (long long)simulated, (long long)real);
     }
 }
 
-static void compare(struct conform_store *of, unsigned who, const struct outcome *real)
+static void conform_store_compare(struct conform_store *of, unsigned who,
+                                  const struct outcome *real)
 {
-    const struct outcome *simulated = &of->both->all->each[who].outcome;
+    const struct outcome *simulated = &of->lockstep->sessions->each[who].outcome;
     of->bundles++;
     of->commits += real->kind == OUTCOME_COMMITTED;
     if (simulated->kind != real->kind) {
@@ -58,14 +59,14 @@ static void compare(struct conform_store *of, unsigned who, const struct outcome
 /* ---- one transaction ------------------------------------------------------------------------- */
 
 /* Its statements, as far as they go; true: 40001 could have come. */
-static bool simulate(struct sessions *all, unsigned who, const struct bundle *bundle)
+static bool simulate(struct sessions *sessions, unsigned who, const struct bundle *bundle)
 {
     bool may = false;
-    session_begin(all, who, bundle, SESSION_PICKS_ITSELF);
+    session_begin(sessions, who, bundle, SESSION_PICKS_ITSELF);
     do {
-        may = session_may_abort(all, who) || may;
-    } while (session_statement(all, who) == SESSION_OPEN);
-    return session_may_abort(all, who) || may;
+        may = session_may_abort(sessions, who) || may;
+    } while (session_statement(sessions, who) == SESSION_OPEN);
+    return session_may_abort(sessions, who) || may;
 }
 
 static bool receive(struct conform_store *of, unsigned who, struct outcome *real)
@@ -73,15 +74,15 @@ static bool receive(struct conform_store *of, unsigned who, struct outcome *real
     store_pg_send_commit(of->stores[who]);
     bool told = store_pg_receive(of->stores[who], real);
     if (!told) {
-        fail(of, store_pg_why_not(of->stores[who]));
+        conform_store_fail(of, store_pg_why_not(of->stores[who]));
     }
     return told;
 }
 
 /* The bundle begins with looking for a row by its key. */
-static bool begins_with_a_look(const struct sessions *all, const struct bundle *bundle)
+static bool begins_with_a_look(const struct sessions *sessions, const struct bundle *bundle)
 {
-    switch ((enum op_kind)all->primitives[bundle->calls[0].primitive].ops[0].kind) {
+    switch ((enum op_kind)sessions->primitives[bundle->calls[0].primitive].ops[0].kind) {
     case OP_READ:
     case OP_TEST:
     case OP_ADD:
@@ -104,17 +105,18 @@ static bool begins_with_a_look(const struct sessions *all, const struct bundle *
  * the server itself says at which level the store let it run. */
 static void compare_level(struct conform_store *of, unsigned who)
 {
-    const struct session *one = &of->both->all->each[who];
-    bool serializable = one->bundle.isolation == SERIALIZABLE;
+    const struct session *session = &of->lockstep->sessions->each[who];
+    bool serializable = session->bundle.isolation == SERIALIZABLE;
     char query[120];
     int64_t notes;
     snprintf(query, sizeof query,
              "SELECT count(*) FROM pg_locks WHERE mode = 'SIReadLock' AND pid = %d",
              store_pg_backend(of->stores[who]));
     if (!store_pg_ask(of->watcher, query, &notes)) {
-        fail(of, store_pg_why_not(of->watcher));
-    } else if (serializable ? begins_with_a_look(of->both->all, &one->bundle) && notes == 0
-                            : notes > 0) {
+        conform_store_fail(of, store_pg_why_not(of->watcher));
+    } else if (serializable
+                   ? begins_with_a_look(of->lockstep->sessions, &session->bundle) && notes == 0
+                   : notes > 0) {
         differ(of, who, "notes of what a serializable transaction read", serializable, notes);
     }
 }
@@ -123,14 +125,14 @@ static void compare_level(struct conform_store *of, unsigned who)
  * True: so it is. */
 static bool taken_over(struct conform_store *of, unsigned who, bool may, const struct outcome *real)
 {
-    struct sessions *all = of->both->all;
-    bool skipped = all->each[who].outcome.skipped != 0;
+    struct sessions *sessions = of->lockstep->sessions;
+    bool skipped = sessions->each[who].outcome.skipped != 0;
     bool chosen = may && real->kind == OUTCOME_ABORTED && real->aborted == ABORT_SERIALIZATION;
     bool asked_in_vain =
         skipped && real->kind == OUTCOME_REFUSED && real->refusal == REFUSED_FORBIDDEN;
     if (chosen || asked_in_vain) {
         of->aborts += chosen;
-        session_abort(all, who, ABORT_SERIALIZATION);
+        session_abort(sessions, who, ABORT_SERIALIZATION);
     }
     return chosen || asked_in_vain;
 }
@@ -138,44 +140,44 @@ static bool taken_over(struct conform_store *of, unsigned who, bool may, const s
 /* All but COMMIT. True: it is open on both sides; false: it has ended. */
 static bool open_both(struct conform_store *of, unsigned who, const struct bundle *bundle)
 {
-    struct sessions *all = of->both->all;
-    struct session *one = &all->each[who];
+    struct sessions *sessions = of->lockstep->sessions;
+    struct session *session = &sessions->each[who];
     struct outcome real;
-    bool may = simulate(all, who, bundle);
-    bool open = store_pg_send_open(of->stores[who], bundle, one->now);
-    if (open && one->state == SESSION_DONE) {
+    bool may = simulate(sessions, who, bundle);
+    bool open = store_pg_send_open(of->stores[who], bundle, session->now);
+    if (open && session->state == SESSION_DONE) {
         compare_level(of, who);
         return true;
     }
     if (!receive(of, who, &real)) {
         return false;
     }
-    if (one->state == SESSION_WAITS) {
+    if (session->state == SESSION_WAITS) {
         of->waits++;
-        session_abort(all, who, ABORT_TIMEOUT);
-        compare(of, who, &real);
+        session_abort(sessions, who, ABORT_TIMEOUT);
+        conform_store_compare(of, who, &real);
     } else if (!taken_over(of, who, may, &real)) {
-        compare(of, who, &real);
+        conform_store_compare(of, who, &real);
     }
-    session_end(all, who, world_mark(all->world));
+    session_end(sessions, who, world_mark(sessions->world));
     return false;
 }
 
 static void commit_both(struct conform_store *of, unsigned who)
 {
-    struct sessions *all = of->both->all;
-    size_t mark = world_mark(all->world);
-    bool may = session_may_abort(all, who);
+    struct sessions *sessions = of->lockstep->sessions;
+    size_t mark = world_mark(sessions->world);
+    bool may = session_may_abort(sessions, who);
     struct outcome real;
     if (!receive(of, who, &real)) {
         return;
     }
     if (!taken_over(of, who, may, &real)) {
-        session_apply(all, who);
-        compare(of, who, &real);
+        session_apply(sessions, who);
+        conform_store_compare(of, who, &real);
     }
-    session_end(all, who, mark);
-    world_keep(all->world);
+    session_end(sessions, who, mark);
+    world_keep(sessions->world);
 }
 
 /* ---- a script -------------------------------------------------------------------------------- */
@@ -183,7 +185,7 @@ static void commit_both(struct conform_store *of, unsigned who)
 static struct store_pg *connect_as(struct conform_store *of, const struct script *script,
                                    enum principal principal)
 {
-    struct store_pg_problem problem;
+    struct error error;
     bool bound = principal != PRINCIPAL_NONE;
     struct store_pg_options options = {.dsn = of->dsn,
                                        .role = bound ? of->roles.names[principal] : NULL,
@@ -192,11 +194,11 @@ static struct store_pg *connect_as(struct conform_store *of, const struct script
                                        .primitives = script->primitives,
                                        .primitive_count = script->primitive_count,
                                        .form = SQL_WHOLE};
-    struct store_pg *store = store_pg_open(&options, &problem);
+    struct store_pg *store = store_pg_open(&options, &error);
     if (store == NULL) {
-        fail(of, problem.text);
+        conform_store_fail(of, error.text);
     } else if (!store_pg_run(store, LOCK_TIMEOUT)) {
-        fail(of, store_pg_why_not(store));
+        conform_store_fail(of, store_pg_why_not(store));
     }
     return store;
 }
@@ -216,23 +218,24 @@ static void take_turn(struct conform_store *of, const struct script *script, uns
 
 void conform_store_script(struct conform_store *of, const struct script *script)
 {
-    struct lockstep *both = of->both;
+    struct lockstep *lockstep = of->lockstep;
     enum stage stages[SCRIPT_SESSIONS_MAX] = {STAGE_TO_COME};
-    both->difference[0] = '\0';
-    script_fill(script, both->all->world);
-    sessions_begin(both->all, both->all->world, script->primitives, of->rules, SCRIPT_SESSIONS_MAX);
-    lockstep_fill(both);
-    for (unsigned s = 0; s < script->sessions && !lockstep_differs(both); s++) {
+    lockstep->difference[0] = '\0';
+    script_fill(script, lockstep->sessions->world);
+    sessions_begin(lockstep->sessions, lockstep->sessions->world, script->primitives, of->rules,
+                   SCRIPT_SESSIONS_MAX);
+    lockstep_fill(lockstep);
+    for (unsigned s = 0; s < script->sessions && !lockstep_differs(lockstep); s++) {
         of->stores[s] = connect_as(of, script, (enum principal)script->bundles[s].principal);
     }
-    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(both); t++) {
+    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(lockstep); t++) {
         take_turn(of, script, script->turns[t], &stages[script->turns[t]]);
     }
-    for (unsigned s = 0; s < 2 * script->sessions && !lockstep_differs(both); s++) {
+    for (unsigned s = 0; s < 2 * script->sessions && !lockstep_differs(lockstep); s++) {
         take_turn(of, script, s / 2, &stages[s / 2]); /* what is left: open, then COMMIT */
     }
-    if (!lockstep_differs(both)) {
-        lockstep_rows(both);
+    if (!lockstep_differs(lockstep)) {
+        lockstep_rows(lockstep);
     }
     for (unsigned s = 0; s < script->sessions; s++) {
         store_pg_close(of->stores[s]);
@@ -242,7 +245,7 @@ void conform_store_script(struct conform_store *of, const struct script *script)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-bool conform_store_open(struct conform_store *of, struct store_pg_problem *problem)
+bool conform_store_open(struct conform_store *of, struct error *error)
 {
     struct store_pg_options watches = {.dsn = of->dsn,
                                        .schema = of->schema,
@@ -253,10 +256,10 @@ bool conform_store_open(struct conform_store *of, struct store_pg_problem *probl
     for (int p = 0; p < PRINCIPAL_COUNT; p++) {
         of->roles.connections[p] = SCRIPT_SESSIONS_MAX;
     }
-    if (!store_pg_make_roles(of->dsn, of->schema, &of->roles, problem)) {
+    if (!store_pg_make_roles(of->dsn, of->schema, &of->roles, error)) {
         return false;
     }
-    of->watcher = store_pg_open(&watches, problem);
+    of->watcher = store_pg_open(&watches, error);
     if (of->watcher == NULL) {
         conform_store_close(of);
     }
@@ -265,7 +268,7 @@ bool conform_store_open(struct conform_store *of, struct store_pg_problem *probl
 
 void conform_store_close(struct conform_store *of)
 {
-    struct store_pg_problem ignored;
+    struct error ignored;
     store_pg_close(of->watcher);
     store_pg_drop_roles(of->dsn, &of->roles, &ignored);
 }

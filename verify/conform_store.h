@@ -23,8 +23,9 @@
 
 struct conform_store {
     const char *dsn, *schema;
-    struct lockstep *both; /* the rows of both sides; its stepper's transactions are all ended */
-    const struct session_rules *rules;
+    struct lockstep
+        *lockstep; /* the rows of both sides; its stepper's transactions are all ended */
+    const struct session_claims *rules;
     struct roles roles; /* of principals, with as many connections as a script has sessions */
     struct store_pg *stores[SCRIPT_SESSIONS_MAX];
     struct store_pg *watcher; /* reads the locks of the others */
@@ -32,8 +33,8 @@ struct conform_store {
     uint64_t bundles, commits, waits, aborts;
 };
 
-/* Makes the roles. False: *problem says why. */
-bool conform_store_open(struct conform_store *of, struct store_pg_problem *problem);
+/* Makes the roles. False: *error says why. */
+bool conform_store_open(struct conform_store *of, struct error *error);
 void conform_store_close(struct conform_store *of);
 
 /* Runs the script. A difference is in both->difference; both->failed: the server failed. */

@@ -21,12 +21,12 @@ json_t *counts_evaluated(const uint64_t evaluated[CLAUSE_COUNT])
     return object;
 }
 
-json_t *counts_seen(const uint64_t seen[SIGHT_COUNT])
+json_t *counts_seen(const uint64_t seen[COVER_COUNT])
 {
     json_t *object = json_object();
-    for (int i = 0; i < SIGHT_COUNT; i++) {
+    for (int i = 0; i < COVER_COUNT; i++) {
         if (seen[i] > 0) {
-            json_object_set_new(object, oracle_sighting_text((enum oracle_sighting)i),
+            json_object_set_new(object, oracle_cover_text((enum oracle_cover)i),
                                 json_integer((json_int_t)seen[i]));
         }
     }

@@ -13,6 +13,6 @@ void counts_form(json_t *line, const struct scenario *scenario);
 /* For lines about runs: how often each clause was evaluated, and each path seen; those that were
  * not at all are left out. */
 json_t *counts_evaluated(const uint64_t evaluated[CLAUSE_COUNT]);
-json_t *counts_seen(const uint64_t seen[SIGHT_COUNT]);
+json_t *counts_seen(const uint64_t seen[COVER_COUNT]);
 
 #endif

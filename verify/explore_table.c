@@ -23,14 +23,14 @@
 static const struct {
     const char *name;
     struct walk_bounds bounds;
-} troubles[] = {{"nothing", {0}},
-                {"a duplicate", {.duplicates = 1}},
-                {"a crash", {.crashes = 1}},
-                {"a lapse", {.lapses = 1}},
-                {"a lost answer", {.unknowns = 1}},
-                {"an abort", {.aborts = 1}},
-                {"a crash and a duplicate", {.crashes = 1, .duplicates = 1}}};
-#define TROUBLES (sizeof troubles / sizeof *troubles)
+} bounds_of[] = {{"nothing", {0}},
+                 {"a duplicate", {.duplicates = 1}},
+                 {"a crash", {.crashes = 1}},
+                 {"a lapse", {.lapses = 1}},
+                 {"a lost answer", {.unknowns = 1}},
+                 {"an abort", {.aborts = 1}},
+                 {"a crash and a duplicate", {.crashes = 1, .duplicates = 1}}};
+#define BOUNDS COUNT(bounds_of)
 
 /* The shortest schedule in a scenario that breaks a promise. */
 struct shortest {
@@ -93,9 +93,9 @@ static bool seek_shortest(const struct contest *contest, const struct scenario *
                                 .jobs = 1};
     bool made = true;
     *shortest = (struct shortest){.complete = true};
-    for (size_t t = 0; made && t < TROUBLES && !interrupt_seen(); t++) {
-        plan.walk.bounds = troubles[t].bounds;
-        made = seek_with(&plan, troubles[t].name, shortest);
+    for (size_t t = 0; made && t < BOUNDS && !interrupt_seen(); t++) {
+        plan.walk.bounds = bounds_of[t].bounds;
+        made = seek_with(&plan, bounds_of[t].name, shortest);
     }
     return made;
 }
@@ -222,7 +222,7 @@ static int by_size(const void *one, const void *other)
 }
 
 /* False: no memory. */
-static bool add_up(const struct contest *contest, struct totals *totals)
+static bool explore_table_add_up(const struct contest *contest, struct totals *totals)
 {
     double *ratios = calloc(contest->count + 1, sizeof *ratios);
     *totals = (struct totals){0};
@@ -282,7 +282,7 @@ static bool write_table(const struct contest *contest, bool json)
             write_trial(trial);
         }
     }
-    bool made = add_up(contest, &totals);
+    bool made = explore_table_add_up(contest, &totals);
     if (made) {
         write_totals(contest, &totals, json);
     }

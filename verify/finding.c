@@ -134,9 +134,9 @@ static json_t *field_of(json_t *fields, const struct reading *reading, int place
 static void note_meanings(struct drawing *drawing, enum reading_kind kind, const char *digits)
 {
     static struct reading reading;
-    struct text_fault fault;
+    struct text_error error;
     json_t *fields = json_object_get(drawing->ledgers, reading_kind_name(kind));
-    if (!reading_make(digits, strlen(digits), kind, &reading, &fault) || reading.part_count != 1) {
+    if (!reading_make(digits, strlen(digits), kind, &reading, &error) || reading.part_count != 1) {
         return; /* a number that is no ledger has no fields */
     }
     if (fields == NULL) {

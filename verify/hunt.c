@@ -164,7 +164,7 @@ static bool hunt_one(const struct hunt *hunt, struct trial *trial)
            equivalence_judge(grounds->list, grounds->count, &trial->sabotage, &trial->equivalence);
 }
 
-static void show_progress(struct hunt *hunt)
+static void hunt_show_progress(struct hunt *hunt)
 {
     if (live_is_due(&hunt->live)) {
         live_say(&hunt->live, "%zu of %zu planted bugs, %zu not found%s", hunt->done, hunt->count,
@@ -205,7 +205,7 @@ static void *hunt_some(void *context)
         hunt->trials[i].done = true;
         hunt->done++;
         hunt->unfound += hunt->trials[i].found == 0 && hunt->trials[i].sabotage.equivalent == NULL;
-        show_progress(hunt);
+        hunt_show_progress(hunt);
         save_so_far(hunt);
         pthread_mutex_unlock(&hunt->lock);
     }

@@ -6,7 +6,7 @@
 
 static atomic_bool seen; /* lock-free, so a handler may set it */
 
-static void note(int signal_number)
+static void interrupt_note(int signal_number)
 {
     (void)signal_number;
     atomic_store(&seen, true);
@@ -14,7 +14,7 @@ static void note(int signal_number)
 
 void interrupt_watch(void)
 {
-    struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = interrupt_note, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }

@@ -19,10 +19,10 @@
 struct lockstep {
     struct stepper *stepper;
     const char *schema;
-    struct sessions *all;
+    struct sessions *sessions;
     struct sessions *copy; /* to try orders of waiters */
     FILE *tell;            /* NULL, or where each step is told, both sides of it */
-    void (*name)(const struct lockstep *both, unsigned who, char *text, size_t size);
+    void (*name)(const struct lockstep *lockstep, unsigned who, char *text, size_t size);
     void *context;                 /* for `name` */
     bool thrown_out[SESSIONS_MAX]; /* rolled back on the server, not ended yet */
     uint8_t at[SESSIONS_MAX];      /* the call that each session's statement belongs to */
@@ -34,31 +34,31 @@ struct lockstep {
     uint64_t followed[PRIMITIVE_COUNT]; /* statements of each primitive, by its id */
 };
 
-static inline bool lockstep_differs(const struct lockstep *both)
+static inline bool lockstep_differs(const struct lockstep *lockstep)
 {
-    return both->difference[0] != '\0';
+    return lockstep->difference[0] != '\0';
 }
 
 /* Opens the transaction on both sides. `picked` as for session_begin. */
-void lockstep_begin(struct lockstep *both, unsigned who, const struct bundle *bundle,
+void lockstep_begin(struct lockstep *lockstep, unsigned who, const struct bundle *bundle,
                     uint32_t picked);
 
 /* The next statement of a session that is OPEN. */
-void lockstep_statement(struct lockstep *both, unsigned who);
+void lockstep_statement(struct lockstep *lockstep, unsigned who);
 
 /* Ends it: commits if it is DONE and `commit`, else rolls back. True: it committed. The changes are
  * in the world's log from `mark` on, to be kept or looked at by the caller. */
-bool lockstep_end(struct lockstep *both, unsigned who, bool commit, size_t mark);
+bool lockstep_end(struct lockstep *lockstep, unsigned who, bool commit, size_t mark);
 
 /* Aborts it in the middle, on both sides; lockstep_end must follow. */
-void lockstep_abort(struct lockstep *both, unsigned who);
+void lockstep_abort(struct lockstep *lockstep, unsigned who);
 
 /* Compares all rows of both sides; no transaction is open. */
-void lockstep_rows(struct lockstep *both);
+void lockstep_rows(struct lockstep *lockstep);
 
 /* Gives PostgreSQL the rows of the simulation: all of them, or one that changed outside of any
  * session. */
-void lockstep_fill(struct lockstep *both);
-void lockstep_copy_row(struct lockstep *both, enum row_table table, uint32_t slot);
+void lockstep_fill(struct lockstep *lockstep);
+void lockstep_copy_row(struct lockstep *lockstep, enum row_table table, uint32_t slot);
 
 #endif

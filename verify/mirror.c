@@ -21,53 +21,52 @@ const char *mirror_refuses(const struct scenario *scenario)
 
 /* ---- what a run asks of it ------------------------------------------------------------------- */
 
-static bool begin(void *context, unsigned who, const struct bundle *bundle, uint32_t picked)
+static bool mirror_begin(void *context, unsigned who, const struct bundle *bundle, uint32_t picked)
 {
-    struct lockstep *both = &((struct mirror *)context)->both;
-    lockstep_begin(both, who, bundle, picked);
-    return !lockstep_differs(both);
+    struct lockstep *lockstep = &((struct mirror *)context)->lockstep;
+    lockstep_begin(lockstep, who, bundle, picked);
+    return !lockstep_differs(lockstep);
 }
 
 static bool statement(void *context, unsigned who)
 {
-    struct lockstep *both = &((struct mirror *)context)->both;
-    lockstep_statement(both, who);
-    return !lockstep_differs(both);
+    struct lockstep *lockstep = &((struct mirror *)context)->lockstep;
+    lockstep_statement(lockstep, who);
+    return !lockstep_differs(lockstep);
 }
 
 static bool end(void *context, unsigned who, bool commit, size_t mark)
 {
-    return lockstep_end(&((struct mirror *)context)->both, who, commit, mark);
+    return lockstep_end(&((struct mirror *)context)->lockstep, who, commit, mark);
 }
 
 static void abort_one(void *context, unsigned who)
 {
-    lockstep_abort(&((struct mirror *)context)->both, who);
+    lockstep_abort(&((struct mirror *)context)->lockstep, who);
 }
 
-static void note(void *context, size_t mark)
+static void mirror_note(void *context, size_t mark)
 {
     struct mirror *mirror = context;
     const struct world *world = &mirror->run->world;
     for (size_t i = mark; i < world->change_count; i++) {
-        lockstep_copy_row(&mirror->both, (enum row_table)world->changes[i].table,
+        lockstep_copy_row(&mirror->lockstep, (enum row_table)world->changes[i].table,
                           world->changes[i].slot);
     }
 }
 
-static const struct run_mirror follow = {begin, statement, end, abort_one, note};
+static const struct run_mirror follow = {mirror_begin, statement, end, abort_one, mirror_note};
 
 /* ---- opening and running --------------------------------------------------------------------- */
 
-bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
-                 struct store_pg_problem *problem)
+bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run, struct error *error)
 {
     char about[SCENARIO_NAME_SIZE + 40];
     *mirror = (struct mirror){.run = run};
     snprintf(about, sizeof about, "assay follows %s", run->scenario->name);
     struct own_schema_plan plan = {
         .dsn = dsn, .verb = "mirror", .about = about, .tables = run->scenario->protocol->tables};
-    if (!own_schema_make(&mirror->own, &plan, problem)) {
+    if (!own_schema_make(&mirror->own, &plan, error)) {
         return false;
     }
     struct stepper_options options = {.dsn = dsn,
@@ -77,11 +76,11 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
                                       .form = SQL_WHOLE,
                                       .connections = run->actor_count + RUN_LATE_MAX,
                                       .principals = run->scenario->protocol->principals};
-    mirror->both = (struct lockstep){.stepper = stepper_open(&options, problem),
-                                     .schema = mirror->own.name,
-                                     .all = run->sessions,
-                                     .copy = malloc(sizeof *run->sessions)};
-    if (mirror->both.stepper == NULL || mirror->both.copy == NULL) {
+    mirror->lockstep = (struct lockstep){.stepper = stepper_open(&options, error),
+                                         .schema = mirror->own.name,
+                                         .sessions = run->sessions,
+                                         .copy = malloc(sizeof *run->sessions)};
+    if (mirror->lockstep.stepper == NULL || mirror->lockstep.copy == NULL) {
         mirror_close(mirror, dsn);
         return false;
     }
@@ -90,12 +89,12 @@ bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
 
 void mirror_close(struct mirror *mirror, const char *dsn)
 {
-    struct store_pg_problem problem;
-    if (mirror->both.stepper != NULL) {
-        stepper_close(mirror->both.stepper);
+    struct error error;
+    if (mirror->lockstep.stepper != NULL) {
+        stepper_close(mirror->lockstep.stepper);
     }
-    free(mirror->both.copy);
-    (void)own_schema_drop(&mirror->own, dsn, &problem);
+    free(mirror->lockstep.copy);
+    (void)own_schema_drop(&mirror->own, dsn, &error);
     mirror->run->mirror = NULL;
 }
 
@@ -104,36 +103,36 @@ static void end_all(struct mirror *mirror)
 {
     for (unsigned a = 0; a < mirror->run->sessions->count; a++) {
         if (mirror->run->sessions->each[a].state != SESSION_CLOSED) {
-            lockstep_abort(&mirror->both, a);
+            lockstep_abort(&mirror->lockstep, a);
         }
     }
     for (unsigned a = 0; a < mirror->run->sessions->count; a++) {
         if (mirror->run->sessions->each[a].state != SESSION_CLOSED) {
-            lockstep_end(&mirror->both, a, false, world_mark(&mirror->run->world));
+            lockstep_end(&mirror->lockstep, a, false, world_mark(&mirror->run->world));
         }
     }
 }
 
 const struct run_result *mirror_run(struct mirror *mirror, struct choice_source *source)
 {
-    struct lockstep *both = &mirror->both;
+    struct lockstep *lockstep = &mirror->lockstep;
     struct run *run = mirror->run;
-    both->difference[0] = '\0';
+    lockstep->difference[0] = '\0';
     world_reset(&run->world);
     sessions_begin(run->sessions, &run->world, run->primitives, &session_postgresql,
                    run->actor_count);
-    lockstep_fill(both);
+    lockstep_fill(lockstep);
     run->mirror = &follow;
     run->mirror_context = mirror;
     const struct run_result *result = run_once(run, source);
     run->mirror = NULL;
     mirror->runs++;
     end_all(mirror);
-    if (!lockstep_differs(both)) {
-        lockstep_rows(both);
+    if (!lockstep_differs(lockstep)) {
+        lockstep_rows(lockstep);
     }
-    if (lockstep_differs(both) && !stepper_reset(both->stepper)) {
-        both->failed = true;
+    if (lockstep_differs(lockstep) && !stepper_reset(lockstep->stepper)) {
+        lockstep->failed = true;
     }
     return result;
 }

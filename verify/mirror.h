@@ -11,7 +11,7 @@
 #include "verify/lockstep.h"
 
 struct mirror {
-    struct lockstep both;
+    struct lockstep lockstep;
     struct run *run;
     struct own_schema own;
     uint64_t runs;
@@ -20,12 +20,11 @@ struct mirror {
 /* Why PostgreSQL cannot follow runs of this scenario; NULL: it can. */
 const char *mirror_refuses(const struct scenario *scenario);
 
-/* The run is followed from now on. False: *problem says why not. */
-bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run,
-                 struct store_pg_problem *problem);
+/* The run is followed from now on. False: *error says why not. */
+bool mirror_open(struct mirror *mirror, const char *dsn, struct run *run, struct error *error);
 void mirror_close(struct mirror *mirror, const char *dsn);
 
-/* One run, both sides starting empty. mirror->both.difference says what differed. */
+/* One run, both sides starting empty. mirror->lockstep.difference says what differed. */
 const struct run_result *mirror_run(struct mirror *mirror, struct choice_source *source);
 
 #endif

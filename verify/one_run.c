@@ -53,7 +53,7 @@ static void write_ledgers(const struct one_run *one, const struct run_event *eve
     putchar('\n');
 }
 
-static void watch(void *context, const struct run_event *event)
+static void one_run_watch(void *context, const struct run_event *event)
 {
     const struct watcher *watcher = context;
     const struct one_run *one = watcher->one;
@@ -104,7 +104,7 @@ static void write_faults(const struct run_result *result)
 }
 
 /* "tree-3, seed 7: every promise held (47 steps, 3 faults: ...; 19 clauses put to the test)" */
-static void write_summary(const struct one_run *one, const struct run *run)
+static void one_run_write_summary(const struct one_run *one, const struct run *run)
 {
     const struct run_result *result = &one->result;
     static const char *const verdicts[RUN_VERDICT_COUNT] = {
@@ -210,7 +210,7 @@ static void write_scenario(FILE *out, const struct scenario *scenario)
 }
 
 /* Everything that a run of the schedule needs; NULL: no memory. */
-static struct run *make_run(const struct one_run *one, const struct schedule *schedule)
+static struct run *one_run_make_run(const struct one_run *one, const struct schedule *schedule)
 {
     struct run *run = calloc(1, sizeof *run);
     if (run == NULL ||
@@ -225,16 +225,16 @@ static struct run *make_run(const struct one_run *one, const struct schedule *sc
 }
 
 /* Tells the story of a schedule as it stands. */
-static bool tell(FILE *out, const struct one_run *one, enum format_kind format,
-                 const struct schedule *schedule, const struct choice_list *passing,
-                 const char *about)
+static bool one_run_tell(FILE *out, const struct one_run *one, enum format_kind format,
+                         const struct schedule *schedule, const struct choice_list *passing,
+                         const char *about)
 {
     struct story_style style = one_run_style(format);
     struct story story = {.choices = &schedule->choices,
                           .passing = passing,
                           .reproduce = one->reproduce,
                           .about = about};
-    struct run *run = make_run(one, schedule);
+    struct run *run = one_run_make_run(one, schedule);
     bool told = run != NULL && story_tell(out, &style, run, &story);
     if (run != NULL) {
         run_free(run);
@@ -305,7 +305,7 @@ static bool tell_smaller(FILE *out, const struct one_run *one, enum format_kind 
              "shrunk from %" PRIu32 " steps and %zu choices to %" PRIu32 " and %zu%s",
              report->steps_before, report->choices_before, report->steps_after,
              report->choices_after, smaller ? ", on the smaller scenario below" : "");
-    bool told = tell(out, one, format, &small->schedule, passing_of(small), about);
+    bool told = one_run_tell(out, one, format, &small->schedule, passing_of(small), about);
     if (told && smaller) {
         write_scenario(out, small->schedule.scenario);
     }
@@ -316,7 +316,7 @@ static void tell_story(FILE *out, const struct one_run *one, enum format_kind fo
                        const struct smaller *small)
 {
     if (!small->found || !tell_smaller(out, one, format, small)) {
-        tell(out, one, format, one->schedule, NULL, NULL);
+        one_run_tell(out, one, format, one->schedule, NULL, NULL);
     }
 }
 
@@ -417,14 +417,14 @@ bool one_run(struct one_run *one, int *status)
     }
     enum format_kind format = one->json ? FORMAT_JSON : terminal_format();
     struct watcher watcher = {.one = one, .format = format};
-    struct run *run = make_run(one, schedule);
+    struct run *run = one_run_make_run(one, schedule);
     if (run == NULL) {
         fprintf(stderr, "assay %s: not enough memory for %s\n", one->verb,
                 schedule->scenario->name);
         *status = CLI_UNAVAILABLE;
         return false;
     }
-    run->observer = one->trace || one->until != 0 ? watch : NULL;
+    run->observer = one->trace || one->until != 0 ? one_run_watch : NULL;
     run->observer_context = &watcher;
     bool ran = run_it(one, run, status);
     if (ran && one->result.verdict == RUN_BROKEN) {
@@ -435,7 +435,7 @@ bool one_run(struct one_run *one, int *status)
             write_run_line(one, run);
         }
         if (!one->json) {
-            write_summary(one, run);
+            one_run_write_summary(one, run);
         }
     }
     run_free(run);

@@ -35,8 +35,8 @@ static struct charge charge_of(const struct real_finding *finding)
     return charge;
 }
 
-static void put(struct artefacts *results, const struct charge *charge, const char *file,
-                FILE *stream, char **text, size_t *size)
+static void real_finding_put(struct artefacts *results, const struct charge *charge,
+                             const char *file, FILE *stream, char **text, size_t *size)
 {
     if (fclose(stream) == 0) { /* results->problem says why it could not be written */
         (void)artefacts_put_finding(results, charge->name, file, *text, *size);
@@ -111,17 +111,17 @@ static void keep_files(struct artefacts *results, const struct real_finding *fin
     FILE *stream = open_memstream(&text, &size);
     if (stream != NULL) {
         write_words(stream, finding, charge);
-        put(results, charge, "words.txt", stream, &text, &size);
+        real_finding_put(results, charge, "words.txt", stream, &text, &size);
     }
     stream = open_memstream(&text, &size);
     if (stream != NULL) {
         write_plan(stream, finding->plan);
-        put(results, charge, "plan.jsonl", stream, &text, &size);
+        real_finding_put(results, charge, "plan.jsonl", stream, &text, &size);
     }
     stream = open_memstream(&text, &size);
     if (stream != NULL) {
         (void)history_read(store, schema, write_change, stream); /* it was read a moment ago */
-        put(results, charge, "history.jsonl", stream, &text, &size);
+        real_finding_put(results, charge, "history.jsonl", stream, &text, &size);
     }
     (void)artefacts_place_finding(results, charge->name);
 }

@@ -6,8 +6,8 @@
 
 #define WAITING_MAX ((size_t)2 * PROTOCOL_ACTORS_MAX) /* nobody has more than one claim */
 
-#define EARLIER_MAX 64
-#define PRESETS_MAX 32
+#define LEGACY_ROWS_MAX 64
+#define PRESETS_MAX     32
 
 /* What a transaction brings about by itself at its COMMIT: no commit of the protocol. */
 struct preset {
@@ -29,7 +29,8 @@ struct telling {
     size_t waiting[WAITING_MAX]; /* entries whose claims have not been given out */
     size_t waiting_count;
     struct observed seen; /* what the server saw of the transaction under way */
-    struct history_change earlier[EARLIER_MAX]; /* ... and the rows that it wrote without a lock */
+    struct history_change
+        earlier[LEGACY_ROWS_MAX]; /* ... and the rows that it wrote without a lock */
     size_t earlier_count;
 };
 
@@ -119,7 +120,7 @@ static void observe(struct telling *telling, const struct history_change *change
     struct observed *seen = &telling->seen;
     bool late = false;
     seen->isolation = (uint8_t)change->isolation;
-    if (change->locked == 0 && telling->earlier_count < EARLIER_MAX) {
+    if (change->locked == 0 && telling->earlier_count < LEGACY_ROWS_MAX) {
         telling->earlier[telling->earlier_count++] = *change;
     }
     if (change->locked == 0 || observed_has_lock(seen, change->locked) ||
@@ -244,7 +245,7 @@ static void end_commit(struct telling *telling)
     }
 }
 
-static void tell(void *context, const struct history_change *change)
+static void real_judge_tell(void *context, const struct history_change *change)
 {
     struct telling *telling = context;
     if (change->transaction != telling->transaction) {
@@ -291,7 +292,7 @@ bool real_judge(struct run *run, struct store_pg *store, const char *schema,
     run_begin_oracle(run);
     run->oracle.answers_changed = (uint32_t)page->answered;
     struct telling telling = {.run = run, .verdict = verdict, .page = page};
-    if (!history_read(store, schema, tell, &telling)) {
+    if (!history_read(store, schema, real_judge_tell, &telling)) {
         return false;
     }
     end_commit(&telling);

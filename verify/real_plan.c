@@ -98,7 +98,7 @@ static bool allows(const struct drawing *drawing, enum chaos_kind kind)
 }
 
 /* One more, within the limits; NULL: there is no room, neither there nor in memory. */
-static struct chaos_fault *add(struct drawing *drawing, enum chaos_kind kind)
+static struct chaos_fault *real_plan_add(struct drawing *drawing, enum chaos_kind kind)
 {
     struct chaos_plan *plan = &drawing->plan->plan;
     uint32_t *left = &drawing->left[fault_get(fault_of_twin(kind))->group];
@@ -189,13 +189,13 @@ static void aim_cut(struct drawing *drawing, struct chaos_fault *fault)
 /* A task that is run again gives another answer: an actor must answer and die before the ack. */
 static void add_answer(struct drawing *drawing)
 {
-    struct chaos_fault *death = add(drawing, CHAOS_KILL_AT_POINT);
+    struct chaos_fault *death = real_plan_add(drawing, CHAOS_KILL_AT_POINT);
     if (death != NULL) {
         death->bundle = (uint8_t)sent_with(drawing, TRAIT_ANSWERS);
         death->moment = SHARED_AFTER_COMMIT;
         death->from = early(drawing);
         uint32_t from = death->from; /* the list may move */
-        struct chaos_fault *answer = add(drawing, CHAOS_ANSWER);
+        struct chaos_fault *answer = real_plan_add(drawing, CHAOS_ANSWER);
         if (answer != NULL) {
             answer->from = from;
         }
@@ -211,21 +211,21 @@ static void bring_about(struct drawing *drawing, enum bundle_name bundle)
     const struct real_profile *profile = drawing->request->profile;
     if (profile->last[bundle] == 0 && profile->after[bundle] != 0 &&
         allows(drawing, CHAOS_CUT_LATE)) {
-        struct chaos_fault *cut = add(drawing, CHAOS_CUT_LATE);
+        struct chaos_fault *cut = real_plan_add(drawing, CHAOS_CUT_LATE);
         if (cut != NULL) {
             cut->bundle = (uint8_t)(profile->after[bundle] - 1);
             cut->from = early(drawing);
         }
     }
     if (bundle == BUNDLE_EXTEND && allows(drawing, CHAOS_STOP)) {
-        struct chaos_fault *stop = add(drawing, CHAOS_SHORT_STOP);
+        struct chaos_fault *stop = real_plan_add(drawing, CHAOS_SHORT_STOP);
         if (stop != NULL) {
             stop->from = early(drawing);
             stop->amount = (uint32_t)drawing->request->claim_ms * 2 / 3;
         }
     }
     if (bundle_has(bundle, TRAIT_AFTER_MISSTEP) && allows(drawing, CHAOS_ILLEGAL_MOVE)) {
-        struct chaos_fault *move = add(drawing, CHAOS_ILLEGAL_MOVE);
+        struct chaos_fault *move = real_plan_add(drawing, CHAOS_ILLEGAL_MOVE);
         if (move != NULL) {
             move->from = early(drawing);
             move->amount = pcg_next(&drawing->pcg);
@@ -326,7 +326,7 @@ static void add_one_of(struct drawing *drawing, const enum chaos_kind *kinds, si
     }
     size_t place = drawing->plan->plan.count;
     if (allowed_count == 0 ||
-        add(drawing, allowed[pcg_below(&drawing->pcg, allowed_count)]) == NULL) {
+        real_plan_add(drawing, allowed[pcg_below(&drawing->pcg, allowed_count)]) == NULL) {
         return;
     }
     struct chaos_fault fault = drawing->plan->faults[place]; /* the list may move */
@@ -378,7 +378,7 @@ static void draw_once(struct drawing *drawing)
     for (int g = 0; g < FAULT_GROUP_COUNT; g++) {
         drawing->left[g] = limits[g];
     }
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+    for (size_t g = 0; g < COUNT(groups); g++) {
         uint32_t limit = limits[groups[g].group];
         uint32_t least = groups[g].least < limit ? groups[g].least : limit;
         uint32_t count = least + pcg_below(&drawing->pcg, limit - least + 1);
@@ -396,7 +396,7 @@ static void draw_once(struct drawing *drawing)
     }
 }
 
-static int compare(const void *one, const void *other)
+static int real_plan_compare(const void *one, const void *other)
 {
     const struct chaos_fault *a = one, *b = other;
     int later = (a->from > b->from) - (a->from < b->from);
@@ -434,7 +434,7 @@ bool real_plan_draw(struct real_plan *plan, const struct real_plan_request *requ
         real_plan_free(plan);
         return false;
     }
-    qsort(plan->faults, plan->plan.count, sizeof *plan->faults, compare);
+    qsort(plan->faults, plan->plan.count, sizeof *plan->faults, real_plan_compare);
     return true;
 }
 

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-static void tell(const char *verb, const struct builtin *file, struct schedule *schedule,
-                 struct artefacts *results)
+static void regressions_tell(const char *verb, const struct builtin *file,
+                             struct schedule *schedule, struct artefacts *results)
 {
     char title[200], again[200], name[FINDING_NAME_SIZE];
     int status = CLI_OK;
@@ -25,13 +25,13 @@ static void tell(const char *verb, const struct builtin *file, struct schedule *
 }
 
 /* True: it holds. What breaks is told. */
-static bool holds(const char *verb, const struct builtin *file, struct schedule *schedule,
-                  struct artefacts *results)
+static bool regressions_holds(const char *verb, const struct builtin *file,
+                              struct schedule *schedule, struct artefacts *results)
 {
-    struct schedule_fault fault;
+    struct error error;
     if (!schedule_parse((const char *)file->text, file->size, file->name, false, schedule,
-                        &fault)) {
-        fprintf(stderr, "assay %s: regression %s\n", verb, fault.text);
+                        &error)) {
+        fprintf(stderr, "assay %s: regression %s\n", verb, error.text);
         return false;
     }
     struct run *run = calloc(1, sizeof *run);
@@ -43,7 +43,7 @@ static bool holds(const char *verb, const struct builtin *file, struct schedule 
     }
     free(run);
     if (!held) {
-        tell(verb, file, schedule, results);
+        regressions_tell(verb, file, schedule, results);
     }
     return held;
 }
@@ -58,7 +58,7 @@ int regressions_replay(const char *verb, const struct builtin *files, size_t cou
         return CLI_UNAVAILABLE;
     }
     for (size_t i = 0; i < count; i++) {
-        broken += !holds(verb, &files[i], &schedule, results);
+        broken += !regressions_holds(verb, &files[i], &schedule, results);
     }
     schedule_free(&schedule);
     if (broken > 0) { /* a campaign's summary says how many there were */

@@ -31,7 +31,7 @@ static void *help(void *context)
 }
 
 /* Waits for every thread, reports progress, and stops the search on an interrupt. */
-static void watch(struct helper *helpers, unsigned count, struct live *live, bool tells)
+static void search_watch(struct helper *helpers, unsigned count, struct live *live, bool tells)
 {
     struct explore *explore = helpers[0].explore;
     const struct timespec moment = {.tv_nsec = 2000000};
@@ -71,8 +71,8 @@ static bool take_report(struct explore *explore, struct search_result *result)
     return path != NULL;
 }
 
-static bool run(const struct explore_plan *plan, bool alone, bool tells,
-                struct search_result *result)
+static bool search_run(const struct explore_plan *plan, bool alone, bool tells,
+                       struct search_result *result)
 {
     struct helper helpers[EXPLORE_JOBS_MAX];
     struct explore *explore = explore_make(plan);
@@ -89,7 +89,7 @@ static bool run(const struct explore_plan *plan, bool alone, bool tells,
         }
     }
     if (count > 0) {
-        watch(helpers, count, &live, tells);
+        search_watch(helpers, count, &live, tells);
     }
     for (unsigned h = 0; h < count; h++) {
         pthread_join(helpers[h].thread, NULL);
@@ -103,7 +103,7 @@ static bool run(const struct explore_plan *plan, bool alone, bool tells,
 
 bool search(const struct explore_plan *plan, bool tells, struct search_result *result)
 {
-    return run(plan, false, tells, result);
+    return search_run(plan, false, tells, result);
 }
 
 bool search_way(const struct explore_plan *plan, struct search_result *result)
@@ -111,7 +111,7 @@ bool search_way(const struct explore_plan *plan, struct search_result *result)
     struct explore_plan alone = *plan;
     alone.jobs = 1;
     alone.walk.reductions &= ~(unsigned)REDUCE_ORDER;
-    return run(&alone, true, false, result);
+    return search_run(&alone, true, false, result);
 }
 
 bool search_shortest(const struct explore_plan *plan, struct search_result *result)

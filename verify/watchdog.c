@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- what is said: by a signal handler, so without stdio ----------------------------------------- */
 
-static size_t put(char *line, size_t used, size_t size, const char *text)
+static size_t watchdog_put(char *line, size_t used, size_t size, const char *text)
 {
     while (*text != '\0' && used < size) {
         line[used++] = *text++;
@@ -42,41 +42,41 @@ static size_t put_number(char *line, size_t used, size_t size, uint64_t number)
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    return put(line, used, size, &digits[at]);
+    return watchdog_put(line, used, size, &digits[at]);
 }
 
-static void tell(const struct run *run)
+static void watchdog_tell(const struct run *run)
 {
     char line[400];
     size_t size = sizeof line, used = 0;
     bool drawn = run->source != NULL && run->source->random_faults;
-    used = put(line, used, size, "assay: ");
-    used = put(line, used, size, run->scenario->name);
+    used = watchdog_put(line, used, size, "assay: ");
+    used = watchdog_put(line, used, size, run->scenario->name);
     if (drawn) {
-        used = put(line, used, size, ", seed ");
+        used = watchdog_put(line, used, size, ", seed ");
         used = put_number(line, used, size, run->source->seed);
     }
-    used = put(line, used, size, ": an engine hangs: its turn took ");
+    used = watchdog_put(line, used, size, ": an engine hangs: its turn took ");
     used = put_number(line, used, size, watchdog_seconds);
-    used = put(line, used, size, " s of processor time after ");
+    used = watchdog_put(line, used, size, " s of processor time after ");
     used = put_number(line, used, size, run->result.steps);
-    used = put(line, used, size, " steps");
+    used = watchdog_put(line, used, size, " steps");
     if (drawn) {
-        used = put(line, used, size, "; repeat it with: assay run ");
-        used = put(line, used, size, run->scenario->name);
-        used = put(line, used, size, " --seed ");
+        used = watchdog_put(line, used, size, "; repeat it with: assay run ");
+        used = watchdog_put(line, used, size, run->scenario->name);
+        used = watchdog_put(line, used, size, " --seed ");
         used = put_number(line, used, size, run->source->seed);
-        used = put(line, used, size, run->sabotage != NULL ? " --sabotage " : "");
-        used = put(line, used, size, run->sabotage != NULL ? run->sabotage->name : "");
+        used = watchdog_put(line, used, size, run->sabotage != NULL ? " --sabotage " : "");
+        used = watchdog_put(line, used, size, run->sabotage != NULL ? run->sabotage->name : "");
     }
-    used = put(line, used, size, "\n");
+    used = watchdog_put(line, used, size, "\n");
     ssize_t ignored = write(STDERR_FILENO, line, used);
     (void)ignored;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static void look(int signal_number)
+static void watchdog_look(int signal_number)
 {
     (void)signal_number;
     for (unsigned i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ static void look(int signal_number)
         post->last = run;
         post->turns = run == NULL ? 0 : run->turns;
         if (post->looks >= watchdog_seconds) {
-            tell(run);
+            watchdog_tell(run);
             _exit(CLI_NO_PROGRESS);
         }
     }
@@ -96,7 +96,7 @@ static void look(int signal_number)
 /* A look for each second of one thread's processor time. */
 static void set_timer(unsigned threads)
 {
-    struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = watchdog_look, .sa_flags = SA_RESTART};
     struct timeval every = {.tv_sec = threads};
     struct itimerval timer = {.it_interval = every, .it_value = every};
     sigaction(SIGPROF, &action, NULL);

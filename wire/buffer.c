@@ -92,7 +92,7 @@ void buffer_remove(struct buffer *buffer, size_t from, size_t to)
     CHECK(buffer->sent <= from && from <= to && to <= buffer->end);
     memmove(buffer->bytes + from, buffer->bytes + to, buffer->end - to);
     size_t *const marks[] = {&buffer->ready, &buffer->parsed, &buffer->end};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    for (size_t i = 0; i < COUNT(marks); i++) {
         *marks[i] = *marks[i] >= to ? *marks[i] - (to - from) : *marks[i] > from ? from : *marks[i];
     }
     check(buffer);

@@ -13,7 +13,7 @@
 
 #define NS_PER_SEC INT64_C(1000000000)
 
-bool clock_open(struct clock *clock, const char *path, struct cluster_fault *why)
+bool clock_open(struct clock *clock, const char *path, struct error *why)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     void *mapped = MAP_FAILED;
@@ -25,8 +25,7 @@ bool clock_open(struct clock *clock, const char *path, struct cluster_fault *why
         (void)close(fd);
     }
     clock->page = mapped == MAP_FAILED ? NULL : mapped;
-    return clock->page != NULL ||
-           cluster_fault_set(why, "cannot make %s: %s", path, strerror(error));
+    return clock->page != NULL || error_set(why, "cannot make %s: %s", path, strerror(error));
 }
 
 void clock_close(struct clock *clock)

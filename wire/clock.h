@@ -6,7 +6,7 @@
 #ifndef WIRE_CLOCK_H
 #define WIRE_CLOCK_H
 
-#include "real/cluster_fault.h"
+#include "real/cluster_path.h"
 #include "wire/page.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct clock {
 };
 
 /* Makes the page, which every user may write: the folder around it is what keeps others out. */
-bool clock_open(struct clock *clock, const char *path, struct cluster_fault *why);
+bool clock_open(struct clock *clock, const char *path, struct error *error);
 void clock_close(struct clock *clock);
 
 /* Seconds that the clock is ahead of real time. */

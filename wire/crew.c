@@ -18,7 +18,7 @@
 struct opening {
     bool ok;
     bool setup_failed;
-    struct cluster_fault why;
+    struct error why;
 };
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -115,13 +115,12 @@ static _Noreturn void be_lane(const struct lane_options *options, int fd, pid_t 
 
 /* ---- for the caller -------------------------------------------------------------------------- */
 
-static bool start_lane(struct crew *crew, const struct lane_options *options,
-                       struct cluster_fault *why)
+static bool start_lane(struct crew *crew, const struct lane_options *options, struct error *error)
 {
     int ends[2];
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        return cluster_fault_set(why, "cannot start a lane: %s", strerror(errno));
+        return error_set(error, "cannot start a lane: %s", strerror(errno));
     }
     pid_t pid = fork();
     if (pid == 0) {
@@ -134,31 +133,31 @@ static bool start_lane(struct crew *crew, const struct lane_options *options,
     (void)close(ends[1]);
     if (pid < 0) {
         (void)close(ends[0]);
-        return cluster_fault_set(why, "cannot start a lane: %s", strerror(errno));
+        return error_set(error, "cannot start a lane: %s", strerror(errno));
     }
     crew->lanes[crew->count++] = (struct crew_lane){.pid = pid, .fd = ends[0]};
     return true;
 }
 
 bool crew_open(struct crew *crew, const struct lane_options *options, unsigned lanes,
-               struct cluster_fault *why)
+               struct error *error)
 {
     bool ok = true;
     bool setup_failed = false;
     CHECK(lanes >= 1 && lanes <= CREW_LANES_MAX);
     *crew = (struct crew){0};
     for (unsigned i = 0; ok && i < lanes; i++) {
-        ok = start_lane(crew, options, why);
+        ok = start_lane(crew, options, error);
     }
     for (unsigned i = 0; ok && i < lanes; i++) {
         struct opening opening;
         ok = read_all(crew->lanes[i].fd, &opening, sizeof opening);
         if (!ok) {
-            (void)cluster_fault_set(why, "a lane ended while it was starting");
+            (void)error_set(error, "a lane ended while it was starting");
         } else if (!opening.ok) {
             ok = false;
             setup_failed = opening.setup_failed;
-            *why = opening.why;
+            *error = opening.why;
         }
     }
     if (!ok) {

@@ -25,9 +25,9 @@ struct crew {
     bool setup_failed; /* why it did not open: the subject's setup, and nothing of ours */
 };
 
-/* Starts the lanes, each of which runs the subject's setup. False: *why says what was wrong. */
+/* Starts the lanes, each of which runs the subject's setup. False: *error says what was wrong. */
 bool crew_open(struct crew *crew, const struct lane_options *options, unsigned lanes,
-               struct cluster_fault *why);
+               struct error *error);
 void crew_close(struct crew *crew);
 
 /* Fills the next order. False: there is none for now. */

@@ -183,7 +183,7 @@ static _Noreturn void keep(const struct keeper_plan *plan, pid_t parent)
 
 /* ---- for the conductor ----------------------------------------------------------------------- */
 
-bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct cluster_fault *why)
+bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct error *error)
 {
     CHECK(plan->user->uid != 0); /* KP1 */
     pid_t parent = getpid();
@@ -193,7 +193,7 @@ bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct 
         keep(plan, parent);
     }
     if (pid < 0 || !process_hold(&keeper->process, pid)) {
-        return cluster_fault_set(why, "cannot start a process: %s", strerror(errno));
+        return error_set(error, "cannot start a process: %s", strerror(errno));
     }
     return true;
 }

@@ -27,7 +27,7 @@ struct keeper_plan {
     char *const *environment; /* ends with NULL */
 };
 
-bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct cluster_fault *why);
+bool keeper_start(struct keeper *keeper, const struct keeper_plan *plan, struct error *error);
 
 /* Whether the program has ended; what it left running is killed, and *status is its wait status. */
 bool keeper_ended(struct keeper *keeper, int *status);

@@ -47,39 +47,39 @@ static bool write_file(const char *path, const char *bytes, size_t size)
     return ok;
 }
 
-static bool fail(struct cluster_fault *why, const char *what)
+static bool fail(struct error *error, const char *what)
 {
-    return cluster_fault_set(why, "%s: %s", what, strerror(errno));
+    return error_set(error, "%s: %s", what, strerror(errno));
 }
 
 /* The server's user must pass through, and so must that of foreign code. */
-static bool make_folder(struct lane *lane, struct cluster_fault *why)
+static bool make_folder(struct lane *lane, struct error *error)
 {
     char base[PATH_MAX];
     char home[PATH_MAX];
     const struct cluster_options place = {0};
     (void)cluster_sweep(&place);
-    if (!cluster_place_temporary(&place, &lane->user, base, sizeof base, why)) {
+    if (!cluster_place_temporary(&place, &lane->user, base, sizeof base, error)) {
         return false;
     }
     if (!cluster_path(lane->folder, sizeof lane->folder, "%s/" CLUSTER_PREFIX "wire-XXXXXX",
                       base) ||
         mkdtemp(lane->folder) == NULL) {
         lane->folder[0] = '\0';
-        return fail(why, base);
+        return fail(error, base);
     }
     lane->lock = owner_take(lane->folder);
     bool ok = lane->lock >= 0 && chmod(lane->folder, 0711) == 0 &&
               cluster_path(lane->log, sizeof lane->log, "%s/log", lane->folder) &&
               cluster_path(home, sizeof home, "%s/home", lane->folder) && mkdir(home, 0700) == 0 &&
               chown(home, lane->user.uid, lane->user.gid) == 0;
-    return ok || fail(why, lane->folder);
+    return ok || fail(error, lane->folder);
 }
 
 /* Foreign code is not the server: it must not reach the server's files. */
-static bool find_user(struct process_user *user, struct cluster_fault *why)
+static bool find_user(struct process_user *user, struct error *error)
 {
-    if (!process_user_find(user, why)) {
+    if (!process_user_find(user, error)) {
         return false;
     }
     const struct passwd *nobody = user->drop ? getpwnam("nobody") : NULL;
@@ -93,7 +93,7 @@ static bool find_user(struct process_user *user, struct cluster_fault *why)
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-bool lane_listen(struct lane *lane, struct cluster_fault *why)
+bool lane_listen(struct lane *lane, struct error *error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     lane->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -102,7 +102,7 @@ bool lane_listen(struct lane *lane, struct cluster_fault *why)
         cluster_path(address.sun_path, sizeof address.sun_path, "%s/conductor", lane->folder) &&
         bind(lane->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
         chmod(address.sun_path, 0666) == 0 && listen(lane->listener, BACKLOG) == 0;
-    return ok || fail(why, "the conductor's socket");
+    return ok || fail(error, "the conductor's socket");
 }
 
 void lane_stop_listening(struct lane *lane)
@@ -117,7 +117,7 @@ void lane_stop_listening(struct lane *lane)
 }
 
 /* The library and its page; the server reads the clock and waits as it always does. */
-static bool make_clock(struct lane *lane, struct cluster_fault *why)
+static bool make_clock(struct lane *lane, struct error *error)
 {
     char path[PATH_MAX];
     struct embedded bytes = embedded_shim();
@@ -126,7 +126,7 @@ static bool make_clock(struct lane *lane, struct cluster_fault *why)
     }
     (void)cluster_path(path, sizeof path, "%s/assay_clock.so", lane->folder);
     if (!write_file(path, bytes.bytes, bytes.size)) {
-        return fail(why, path);
+        return fail(error, path);
     }
     (void)cluster_path(lane->preload[0], sizeof lane->preload[0], "LD_PRELOAD=%s", path);
     (void)cluster_path(lane->preload[1], sizeof lane->preload[1], PAGE_VARIABLE "=%s/clock",
@@ -135,22 +135,21 @@ static bool make_clock(struct lane *lane, struct cluster_fault *why)
     lane->server_environment[1] = lane->preload[1];
     lane->server_environment[2] = PAGE_VARIABLE "_READS=1";
     (void)cluster_path(path, sizeof path, "%s/clock", lane->folder);
-    return clock_open(&lane->clock, path, why);
+    return clock_open(&lane->clock, path, error);
 }
 
-static bool start_server(struct lane *lane, struct cluster_fault *why)
+static bool start_server(struct lane *lane, struct error *error)
 {
     char settings[2 * PATH_MAX];
     char module[PATH_MAX];
     struct embedded bytes = embedded_module();
     if (bytes.size == 0) {
-        return cluster_fault_set(why,
-                                 "built without the headers of PostgreSQL's server: install "
-                                 "the Debian package postgresql-server-dev-15 and build again");
+        return error_set(error, "built without the headers of PostgreSQL's server: install "
+                                "the Debian package postgresql-server-dev-15 and build again");
     }
     (void)cluster_path(module, sizeof module, "%s/assay_wire.so", lane->folder);
     if (!write_file(module, bytes.bytes, bytes.size)) {
-        return fail(why, module);
+        return fail(error, module);
     }
     (void)cluster_path(settings, sizeof settings,
                        "shared_preload_libraries = '%s'\n"
@@ -167,10 +166,10 @@ static bool start_server(struct lane *lane, struct cluster_fault *why)
                                                    .settings = settings,
                                                    .environment = lane->server_environment,
                                                    .max_connections = 300},
-                         why);
+                         error);
 }
 
-PGconn *lane_connect(const struct lane *lane, const char *database, struct cluster_fault *why)
+PGconn *lane_connect(const struct lane *lane, const char *database, struct error *error)
 {
     char dsn[512];
     (void)cluster_path(
@@ -182,29 +181,29 @@ PGconn *lane_connect(const struct lane *lane, const char *database, struct clust
     PGconn *connection = PQconnectdb(dsn);
     CHECK(connection != NULL);
     if (PQstatus(connection) != CONNECTION_OK) {
-        (void)cluster_fault_set(why, "%s", PQerrorMessage(connection));
+        (void)error_set(error, "%s", PQerrorMessage(connection));
         PQfinish(connection);
         return NULL;
     }
     return connection;
 }
 
-static bool control(struct lane *lane, const char *statement, struct cluster_fault *why)
+static bool control(struct lane *lane, const char *statement, struct error *error)
 {
     PGresult *result = PQexec(lane->control, statement);
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (!ok) {
-        (void)cluster_fault_set(why, "%s", PQresultErrorMessage(result));
+        (void)error_set(error, "%s", PQresultErrorMessage(result));
     }
     PQclear(result);
     return ok;
 }
 
-static bool draw_password(struct lane *lane, struct cluster_fault *why)
+static bool draw_password(struct lane *lane, struct error *error)
 {
     unsigned char bytes[16];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
-        return fail(why, "a password");
+        return fail(error, "a password");
     }
     for (size_t i = 0; i < sizeof bytes; i++) {
         (void)snprintf(lane->password + 2 * i, 3, "%02x", bytes[i]);
@@ -214,7 +213,7 @@ static bool draw_password(struct lane *lane, struct cluster_fault *why)
 
 /* From now on everyone is asked for the password. md5, since each run connects anew and the other
  * way is meant to be slow. */
-static bool lock_server(struct lane *lane, struct cluster_fault *why)
+static bool lock_server(struct lane *lane, struct error *error)
 {
     static const char rules[] = "local all all md5\nlocal replication all md5\n";
     char path[PATH_MAX];
@@ -222,7 +221,8 @@ static bool lock_server(struct lane *lane, struct cluster_fault *why)
     (void)snprintf(statement, sizeof statement, "ALTER ROLE " CLUSTER_ROLE " PASSWORD '%s'",
                    lane->password);
     (void)cluster_path(path, sizeof path, "%s/pg_hba.conf", lane->cluster.data);
-    if (!control(lane, "SET password_encryption = md5", why) || !control(lane, statement, why)) {
+    if (!control(lane, "SET password_encryption = md5", error) ||
+        !control(lane, statement, error)) {
         return false;
     }
     int fd = open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
@@ -233,28 +233,28 @@ static bool lock_server(struct lane *lane, struct cluster_fault *why)
     PGresult *result = ok ? PQexec(lane->control, "SELECT pg_reload_conf()") : NULL;
     ok = ok && PQresultStatus(result) == PGRES_TUPLES_OK;
     PQclear(result);
-    return ok || fail(why, path);
+    return ok || fail(error, path);
 }
 
-bool lane_crash(struct lane *lane, struct cluster_fault *why)
+bool lane_crash(struct lane *lane, struct error *error)
 {
     PQfinish(lane->control);
     cluster_stop(&lane->cluster, CLUSTER_CRASH);
     lane->control =
-        cluster_restart(&lane->cluster, why) ? lane_connect(lane, "postgres", why) : NULL;
+        cluster_restart(&lane->cluster, error) ? lane_connect(lane, "postgres", error) : NULL;
     return lane->control != NULL;
 }
 
 static bool copy_database(struct lane *lane, const char *name, const char *from,
-                          struct cluster_fault *why)
+                          struct error *error)
 {
     char statement[200];
     (void)snprintf(statement, sizeof statement, "CREATE DATABASE %s TEMPLATE %s", name, from);
     for (int i = 0; i < TEMPLATE_ATTEMPTS; i++) {
-        if (control(lane, statement, why)) {
+        if (control(lane, statement, error)) {
             return true;
         }
-        if (strstr(why->text, "being accessed") == NULL) {
+        if (strstr(error->text, "being accessed") == NULL) {
             break;
         }
         (void)proxy_turn(lane->proxy, 10);
@@ -262,15 +262,15 @@ static bool copy_database(struct lane *lane, const char *name, const char *from,
     return false;
 }
 
-bool lane_copy_database(struct lane *lane, const char *name, struct cluster_fault *why)
+bool lane_copy_database(struct lane *lane, const char *name, struct error *error)
 {
-    return copy_database(lane, name, TEMPLATE, why);
+    return copy_database(lane, name, TEMPLATE, error);
 }
 
 void lane_drop_database(struct lane *lane, const char *name)
 {
     char statement[200];
-    struct cluster_fault ignored; /* it goes with the server */
+    struct error ignored; /* it goes with the server */
     (void)snprintf(statement, sizeof statement, "DROP DATABASE IF EXISTS %s WITH (FORCE)", name);
     (void)control(lane, statement, &ignored);
 }
@@ -296,7 +296,7 @@ static bool listen_for_hand(struct lane *lane, unsigned hand, struct proxy_fault
            proxy_listen_tcp(lane->proxy, hand, &lane->ports[hand], fault);
 }
 
-static bool open_proxy(struct lane *lane, struct cluster_fault *why)
+static bool open_proxy(struct lane *lane, struct error *error)
 {
     char upstream[PROXY_PATH_SIZE];
     struct proxy_fault fault;
@@ -307,7 +307,7 @@ static bool open_proxy(struct lane *lane, struct cluster_fault *why)
     for (unsigned hand = 0; ok && hand < LANE_HANDS; hand++) {
         ok = listen_for_hand(lane, hand, &fault);
     }
-    return ok || cluster_fault_set(why, "%s", fault.text);
+    return ok || error_set(error, "%s", fault.text);
 }
 
 /* ---- foreign processes ----------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static void fill_variables(const struct lane *lane, unsigned hand, const char *d
     const size_t size = sizeof *own;
     for (char **at = environ; *at != NULL && count < 1000; at++) {
         bool keep = true;
-        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
+        for (size_t i = 0; i < COUNT(dropped); i++) {
             keep = keep && strncmp(*at, dropped[i], strlen(dropped[i])) != 0;
         }
         if (keep) {
@@ -356,7 +356,7 @@ static void fill_variables(const struct lane *lane, unsigned hand, const char *d
 }
 
 bool lane_start(const struct lane *lane, unsigned hand, const char *command, const char *database,
-                struct keeper *keeper, struct cluster_fault *why)
+                struct keeper *keeper, struct error *error)
 {
     struct variables variables;
     fill_variables(lane, hand, database, &variables);
@@ -366,7 +366,7 @@ bool lane_start(const struct lane *lane, unsigned hand, const char *command, con
                                               .output = lane->log,
                                               .user = &lane->user,
                                               .environment = variables.list},
-                        why);
+                        error);
 }
 
 void lane_tail(const struct lane *lane, char text[LANE_TAIL])
@@ -385,7 +385,7 @@ void lane_tail(const struct lane *lane, char text[LANE_TAIL])
 }
 
 /* Serves the proxy until the setup has ended. */
-static bool await_setup(struct lane *lane, struct keeper *keeper, struct cluster_fault *why)
+static bool await_setup(struct lane *lane, struct keeper *keeper, struct error *error)
 {
     char tail[LANE_TAIL];
     int status = 0;
@@ -398,31 +398,30 @@ static bool await_setup(struct lane *lane, struct keeper *keeper, struct cluster
             return true;
         }
         lane_tail(lane, tail);
-        return cluster_fault_set(why,
-                                 "setup ended with status %d and should end with 0; it printed: %s",
-                                 WEXITSTATUS(status), tail[0] == '\0' ? "(nothing)" : tail);
+        return error_set(error, "setup ended with status %d and should end with 0; it printed: %s",
+                         WEXITSTATUS(status), tail[0] == '\0' ? "(nothing)" : tail);
     }
     keeper_kill(keeper);
-    return cluster_fault_set(why, "setup did not end in %d s", SETUP_SEC);
+    return error_set(error, "setup did not end in %d s", SETUP_SEC);
 }
 
-static bool run_setup(struct lane *lane, struct cluster_fault *why)
+static bool run_setup(struct lane *lane, struct error *error)
 {
     struct keeper keeper;
-    return copy_database(lane, TEMPLATE, "postgres", why) &&
-           lane_start(lane, LANE_SETUP, lane->options.subject->setup, TEMPLATE, &keeper, why) &&
-           (await_setup(lane, &keeper, why) || !(lane->setup_failed = true));
+    return copy_database(lane, TEMPLATE, "postgres", error) &&
+           lane_start(lane, LANE_SETUP, lane->options.subject->setup, TEMPLATE, &keeper, error) &&
+           (await_setup(lane, &keeper, error) || !(lane->setup_failed = true));
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-bool lane_open(struct lane *lane, const struct lane_options *options, struct cluster_fault *why)
+bool lane_open(struct lane *lane, const struct lane_options *options, struct error *error)
 {
     *lane = (struct lane){.options = *options, .lock = -1, .listener = -1};
-    if (find_user(&lane->user, why) && draw_password(lane, why) && make_folder(lane, why) &&
-        make_clock(lane, why) && start_server(lane, why) && open_proxy(lane, why) &&
-        (lane->control = lane_connect(lane, "postgres", why)) != NULL && lock_server(lane, why) &&
-        run_setup(lane, why)) {
+    if (find_user(&lane->user, error) && draw_password(lane, error) && make_folder(lane, error) &&
+        make_clock(lane, error) && start_server(lane, error) && open_proxy(lane, error) &&
+        (lane->control = lane_connect(lane, "postgres", error)) != NULL &&
+        lock_server(lane, error) && run_setup(lane, error)) {
         return true;
     }
     bool setup_failed = lane->setup_failed;
@@ -433,7 +432,7 @@ bool lane_open(struct lane *lane, const struct lane_options *options, struct clu
 
 void lane_close(struct lane *lane)
 {
-    struct cluster_fault ignored; /* the next sweep takes it up */
+    struct error ignored; /* the next sweep takes it up */
     if (lane->control != NULL) {
         PQfinish(lane->control);
     }

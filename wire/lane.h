@@ -64,27 +64,27 @@ struct lane {
 /* Set by a signal: whatever the lane does, it ends soon. */
 extern volatile sig_atomic_t lane_interrupted;
 
-/* Starts the server and runs the subject's setup. False: *why says what was wrong. */
-bool lane_open(struct lane *lane, const struct lane_options *options, struct cluster_fault *why);
+/* Starts the server and runs the subject's setup. False: *error says what was wrong. */
+bool lane_open(struct lane *lane, const struct lane_options *options, struct error *error);
 void lane_close(struct lane *lane);
 
 /* A fresh copy of the template, by this name. */
-bool lane_copy_database(struct lane *lane, const char *name, struct cluster_fault *why);
+bool lane_copy_database(struct lane *lane, const char *name, struct error *error);
 void lane_drop_database(struct lane *lane, const char *name);
 
-/* A connection of Assay's own, which the module does not follow. NULL: *why. */
-PGconn *lane_connect(const struct lane *lane, const char *database, struct cluster_fault *why);
+/* A connection of Assay's own, which the module does not follow. NULL: *error. */
+PGconn *lane_connect(const struct lane *lane, const char *database, struct error *error);
 
 /* From now on backends tell of commits and wait for the answer; until nobody listens any more. */
-bool lane_listen(struct lane *lane, struct cluster_fault *why);
+bool lane_listen(struct lane *lane, struct error *error);
 void lane_stop_listening(struct lane *lane);
 
 /* The server crashes and serves again; the control connection is a new one. */
-bool lane_crash(struct lane *lane, struct cluster_fault *why);
+bool lane_crash(struct lane *lane, struct error *error);
 
 /* Starts a command as a hand, which gets DATABASE_URL and PG* that lead to the proxy. */
 bool lane_start(const struct lane *lane, unsigned hand, const char *command, const char *database,
-                struct keeper *keeper, struct cluster_fault *why);
+                struct keeper *keeper, struct error *error);
 
 /* 'a' is worker 0, 'x' client 0. */
 char lane_letter(unsigned hand);

@@ -1,5 +1,7 @@
 #include "wire/point.h"
 
+#include "model/check.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,7 @@ const struct point_fault point_faults[] = {
     {"restart-after", POINT_RESTART, true, NULL, "sees the server crash after the commit"},
     {"restart-before", POINT_RESTART, false, NULL, "sees the server crash before the commit"},
 };
-const size_t point_fault_count = sizeof point_faults / sizeof *point_faults;
+const size_t point_fault_count = COUNT(point_faults);
 
 const struct point_fault point_control_before = {"held-before", POINT_NOTHING, false, NULL,
                                                  "is held before the commit, and goes on"};

@@ -210,7 +210,7 @@ static struct probe_finding *find_finding(struct probe *probe, const struct job 
 
 static void keep_after(struct probe_finding *finding, const struct trial_result *result)
 {
-    const size_t room = sizeof finding->after / sizeof *finding->after;
+    const size_t room = COUNT(finding->after);
     for (size_t i = result->hit_at; i < result->commit_count && finding->after_count < room; i++) {
         finding->after[finding->after_count++] = result->commits[i];
     }

@@ -225,9 +225,9 @@ static bool read_promise(struct reader *reader, struct subject_promise *list, si
     }
     struct subject_promise *promise = &list[(*count)++];
     promise->line = reader_line(reader);
-    return reader_fields(
-               reader, "it is a map: { is: exactly-once, of: \"effects(job)\", says: ... }",
-               promise_fields, sizeof promise_fields / sizeof *promise_fields, promise, &seen) &&
+    return reader_fields(reader,
+                         "it is a map: { is: exactly-once, of: \"effects(job)\", says: ... }",
+                         promise_fields, COUNT(promise_fields), promise, &seen) &&
            check_promise(reader, promise, seen) && name_promise(reader, list, *count - 1);
 }
 
@@ -464,16 +464,16 @@ static bool check_known(struct reader *reader, const struct subject *subject)
 }
 
 bool subject_parse(struct subject *subject, const char *text, size_t size, const char *origin,
-                   struct scenario_fault *fault)
+                   struct error *error)
 {
     struct reader reader;
     uint64_t seen;
     *subject = (struct subject){0};
-    bool ok =
-        reader_open(&reader, text, size, origin, fault) &&
-        reader_fields(&reader, "a subject is a map with setup, workers and done", subject_fields,
-                      sizeof subject_fields / sizeof *subject_fields, subject, &seen) &&
-        check_needed(&reader, seen) && check_known(&reader, subject) && reader_finish(&reader);
+    bool ok = reader_open(&reader, text, size, origin, error) &&
+              reader_fields(&reader, "a subject is a map with setup, workers and done",
+                            subject_fields, COUNT(subject_fields), subject, &seen) &&
+              check_needed(&reader, seen) && check_known(&reader, subject) &&
+              reader_finish(&reader);
     reader_close(&reader);
     if (subject->patience == 0) {
         subject->patience =

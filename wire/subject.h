@@ -103,10 +103,10 @@ struct subject {
     int64_t patience; /* seconds, of the clock if there is one */
 };
 
-/* Reads YAML; `origin` names it in messages. False: *fault says where, what is wrong and what would
+/* Reads YAML; `origin` names it in messages. False: *error says where, what is wrong and what would
  * be right. Free the subject in any case. */
 bool subject_parse(struct subject *subject, const char *text, size_t size, const char *origin,
-                   struct scenario_fault *fault);
+                   struct error *error);
 void subject_free(struct subject *subject);
 
 const char *subject_preset_name(enum subject_preset preset);

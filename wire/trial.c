@@ -62,16 +62,16 @@ static bool is_client(const struct trial_hand *hand)
 
 bool trial_start_hand(struct trial *trial, struct trial_hand *hand)
 {
-    struct cluster_fault why;
+    struct error error;
     const char *command =
         is_client(hand) ? trial->subject->clients.run : trial->subject->workers.run;
     hand->start_at = 0;
     hand->connected = false;
     hand->life++;
     hand->runs =
-        lane_start(trial->lane, hand->index, command, trial->database, &hand->keeper, &why);
+        lane_start(trial->lane, hand->index, command, trial->database, &hand->keeper, &error);
     if (!hand->runs) {
-        trial_end(trial, TRIAL_FAILED, "", "%s", why.text);
+        trial_end(trial, TRIAL_FAILED, "", "%s", error.text);
     }
     return hand->runs;
 }
@@ -431,7 +431,7 @@ static void conduct(struct trial *trial)
 
 static bool begin(struct trial *trial)
 {
-    struct cluster_fault why;
+    struct error error;
     (void)snprintf(trial->database, sizeof trial->database, "run%u", ++trial->lane->runs);
     for (unsigned i = 0; i < LANE_SETUP; i++) {
         trial->hands[i].index = i;
@@ -440,10 +440,10 @@ static bool begin(struct trial *trial)
     for (size_t i = 0; i < TRIAL_SEATS; i++) {
         trial->seats[i].fd = -1;
     }
-    if (!lane_copy_database(trial->lane, trial->database, &why) ||
-        !lane_listen(trial->lane, &why) ||
-        (trial->judge = lane_connect(trial->lane, trial->database, &why)) == NULL) {
-        trial_end(trial, TRIAL_FAILED, "", "%s", why.text);
+    if (!lane_copy_database(trial->lane, trial->database, &error) ||
+        !lane_listen(trial->lane, &error) ||
+        (trial->judge = lane_connect(trial->lane, trial->database, &error)) == NULL) {
+        trial_end(trial, TRIAL_FAILED, "", "%s", error.text);
         return false;
     }
     trial_rows_begin(trial);

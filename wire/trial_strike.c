@@ -74,15 +74,15 @@ static void hold(struct trial_seat *seat, enum trial_hold how, double seconds)
 /* All backends end with the server, and so do their seats. */
 static void crash_server(struct trial *trial)
 {
-    struct cluster_fault why;
+    struct error error;
     for (size_t i = 0; i < TRIAL_SEATS; i++) {
         trial_close_seat(&trial->seats[i]);
     }
     PQfinish(trial->judge);
     trial->judge = NULL;
-    if (!lane_crash(trial->lane, &why) ||
-        (trial->judge = lane_connect(trial->lane, trial->database, &why)) == NULL) {
-        trial_end(trial, TRIAL_FAILED, "", "the server did not come back: %s", why.text);
+    if (!lane_crash(trial->lane, &error) ||
+        (trial->judge = lane_connect(trial->lane, trial->database, &error)) == NULL) {
+        trial_end(trial, TRIAL_FAILED, "", "the server did not come back: %s", error.text);
     }
 }
 

@@ -72,10 +72,10 @@ static int64_t semaphore(const struct run *run)
     return row_get(&run->world.rows, TABLE_JOB, 0, JOB_SEMAPHORE);
 }
 
-static bool step_holds(struct walk *walk, const struct walk_frame *frame, uint64_t bit)
+static bool step_holds(struct walk *walk, const struct walk_record *record, uint64_t bit)
 {
     const struct run *run = &walk->run;
-    const int64_t *message = frame->performer.role->message(&frame->performer.actor);
+    const int64_t *message = record->performer.role->message(&record->performer.actor);
     uint32_t slot = row_find(&run->crash_free.rows, TABLE_ACTIVITY, message[1 + MESSAGE_ACTIVITY]);
     if (slot >= ACTIVITIES) {
         return true;
@@ -103,15 +103,15 @@ static bool rest_holds(const struct walk *walk)
     return done && closers == 1 && semaphore(run) == 0;
 }
 
-bool peer_watch(struct walk *walk, const struct walk_frame *frame)
+bool peer_watch(struct walk *walk, const struct walk_record *record)
 {
-    if (frame == NULL) {
+    if (record == NULL) {
         return rest_holds(walk);
     }
-    if (frame->move.kind != WALK_STEP || frame->move.actor == 0) {
+    if (record->move.kind != WALK_STEP || record->move.actor == 0) {
         return true;
     }
     uint64_t bit = bit_of(&walk->run);
-    return rows_hold(&walk->run, frame->changes) &&
-           (bit == 0 || !was_executed(&walk->run.outcome) || step_holds(walk, frame, bit));
+    return rows_hold(&walk->run, record->changes) &&
+           (bit == 0 || !was_executed(&walk->run.outcome) || step_holds(walk, record, bit));
 }

@@ -6,7 +6,7 @@
 #include "bench/minimal.h"
 #include "bench/peers.h"
 #include "bench/pgbench.h"
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "real/driver.h"
 #include "real/tests/server.h"
 #include "scenarios/scenario.h"
@@ -24,7 +24,7 @@
 
 static struct scenario scenario;
 static struct rules rules;
-static struct store_pg_problem problem;
+static struct error error;
 static char script[LEG2_SCRIPT_SIZE];
 
 static void make(void)
@@ -32,13 +32,13 @@ static void make(void)
     if (server_dsn() == NULL) {
         cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
     }
-    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &error), "%s", error.text);
 }
 
 static void unmake(void)
 {
     if (server_dsn() != NULL) {
-        cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+        cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &error), "%s", error.text);
     }
 }
 
@@ -47,7 +47,7 @@ TestSuite(bench_real, .init = make, .fini = unmake, .timeout = 120);
 static void use(const char *graph, const char *commits)
 {
     char text[200];
-    struct scenario_fault fault;
+    struct error fault;
     snprintf(text, sizeof text, "name: s\njobs: %d\ncommits: %s\ngraph: {%s}\n", JOBS, commits,
              graph);
     cr_assert(scenario_parse(text, strlen(text), "s", &scenario, &fault), "%s", fault.text);
@@ -57,7 +57,7 @@ static void use(const char *graph, const char *commits)
 static int64_t left(void)
 {
     int64_t count = -1;
-    cr_assert(leg2_left(server_dsn(), SCHEMA, &count, &problem), "%s", problem.text);
+    cr_assert(leg2_left(server_dsn(), SCHEMA, &count, &error), "%s", error.text);
     return count;
 }
 
@@ -80,10 +80,10 @@ Test(bench_real, workers_take_every_message_of_the_queue_through)
         uint64_t more;    /* claims of idle workers */
         int64_t left_max; /* by workers that were told */
     } cases[] = {{"literal", 6, 0, WORKERS}, {"merged", 3, WORKERS + MESSAGES, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct load_figures figures;
         use("trigger: []", cases[i].commits); /* no children: their messages would be taken, too */
-        cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &problem), "%s", problem.text);
+        cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &error), "%s", error.text);
         cr_expect_eq(left(), MESSAGES);
         const struct load load = {.dsn = server_dsn(),
                                   .schema = SCHEMA,
@@ -91,7 +91,7 @@ Test(bench_real, workers_take_every_message_of_the_queue_through)
                                   .workers = WORKERS,
                                   .jobs = MESSAGES,
                                   .ms = 60000};
-        cr_assert(load_run(&load, &figures, &problem), "%s", problem.text);
+        cr_assert(load_run(&load, &figures, &error), "%s", error.text);
         cr_expect_eq(figures.ended, MESSAGES, "%s", cases[i].commits);
         cr_expect_leq(left(), cases[i].left_max, "%s", cases[i].commits);
         cr_expect_geq(figures.commits, MESSAGES * cases[i].each - WORKERS);
@@ -105,7 +105,7 @@ static const struct load *endless(void)
 {
     static struct load load;
     use("trigger: []", "merged");
-    cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &problem), "%s", problem.text);
+    cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &error), "%s", error.text);
     load = (struct load){
         .dsn = server_dsn(), .schema = SCHEMA, .rules = &rules, .workers = WORKERS, .ms = 60000};
     return &load;
@@ -138,8 +138,8 @@ Test(bench_real, a_worker_that_dies_is_not_measured)
     struct load_figures figures;
     struct load load = *endless();
     load.interrupted = kills_a_child;
-    cr_expect_not(load_run(&load, &figures, &problem));
-    cr_expect_not_null(strstr(problem.text, "died by signal 9"), "%s", problem.text);
+    cr_expect_not(load_run(&load, &figures, &error));
+    cr_expect_not_null(strstr(error.text, "died by signal 9"), "%s", error.text);
 }
 
 Test(bench_real, a_load_that_is_interrupted_ends_at_once)
@@ -147,8 +147,8 @@ Test(bench_real, a_load_that_is_interrupted_ends_at_once)
     struct load_figures figures;
     struct load load = *endless();
     load.interrupted = interrupts;
-    cr_expect_not(load_run(&load, &figures, &problem));
-    cr_expect_not_null(strstr(problem.text, "interrupted"), "%s", problem.text);
+    cr_expect_not(load_run(&load, &figures, &error));
+    cr_expect_not_null(strstr(error.text, "interrupted"), "%s", error.text);
 }
 
 Test(bench_real, the_script_has_the_transactions_of_the_engines)
@@ -157,10 +157,10 @@ Test(bench_real, the_script_has_the_transactions_of_the_engines)
         const char *commits;
         int pipelines, statements; /* of entries, steps and ack, BEGIN and COMMIT apart */
     } cases[] = {{"literal", 4, 2 + 3 + 7 + 1}, {"merged", 2, 2 + 1 + 3 + 7 + 2 + 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         use("trigger: [left, right]", cases[i].commits);
-        cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &problem), "%s", problem.text);
-        cr_assert(leg2_record(server_dsn(), SCHEMA, &rules, script, &problem), "%s", problem.text);
+        cr_assert(leg2_prepare(server_dsn(), SCHEMA, MESSAGES, &error), "%s", error.text);
+        cr_assert(leg2_record(server_dsn(), SCHEMA, &rules, script, &error), "%s", error.text);
         cr_expect_eq(left(), MESSAGES - 1, "one message was taken through");
         cr_expect_eq(times(script, "\\startpipeline"), cases[i].pipelines, "%s", script);
         cr_expect_eq(times(script, "COMMIT;\n\\endpipeline"), cases[i].pipelines);
@@ -176,15 +176,15 @@ Test(bench_real, pgbench_takes_messages_through_with_the_script)
 {
     double rate = 0;
     use("trigger: [left, right]", "merged");
-    cr_assert(leg2_prepare(server_dsn(), SCHEMA, 5000, &problem), "%s", problem.text);
-    cr_assert(leg2_record(server_dsn(), SCHEMA, &rules, script, &problem), "%s", problem.text);
+    cr_assert(leg2_prepare(server_dsn(), SCHEMA, 5000, &error), "%s", error.text);
+    cr_assert(leg2_record(server_dsn(), SCHEMA, &rules, script, &error), "%s", error.text);
     const struct pgbench pgbench = {.dsn = server_dsn(),
                                     .script = script,
                                     .clients = 1,
                                     .seconds = 1,
                                     .now = driver_now(),
                                     .settings = true};
-    cr_assert(pgbench_run(&pgbench, &rate, problem.text, sizeof problem.text), "%s", problem.text);
+    cr_assert(pgbench_run(&pgbench, &rate, error.text, sizeof error.text), "%s", error.text);
     cr_expect_gt(rate, 0);
     cr_expect_lt(left(), 5000 - 1);
 }
@@ -201,7 +201,7 @@ Test(bench_real, a_queue_that_runs_dry_is_told)
         bool dry = false;
         const struct minimal_load load = {
             .dsn = server_dsn(), .clients = 1, .seconds = 1, .messages = messages};
-        cr_assert(minimal_run(whole, &load, &rate, &dry, &problem), "%s", problem.text);
+        cr_assert(minimal_run(whole, &load, &rate, &dry, &error), "%s", error.text);
         cr_expect_eq(dry, messages == 1);
         cr_expect(dry || rate > 0);
     }
@@ -214,11 +214,11 @@ Test(bench_real, jobs_end_and_cost_what_is_said)
         const char *commits;
         uint64_t least, most; /* commits of a job; idle workers claim by themselves */
     } cases[] = {{"literal", 38, 38}, {"merged", 12, 14}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct load_figures figures;
         use("trigger: [second], second: [third]", cases[i].commits);
-        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, protocol_activity.tables, &problem),
-                  "%s", problem.text);
+        cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, protocol_activity.tables, &error),
+                  "%s", error.text);
         const struct load load = {.dsn = server_dsn(),
                                   .schema = SCHEMA,
                                   .rules = &rules,
@@ -227,7 +227,7 @@ Test(bench_real, jobs_end_and_cost_what_is_said)
                                   .warm = WARM,
                                   .jobs = JOBS - WARM,
                                   .ms = 60000};
-        cr_assert(load_run(&load, &figures, &problem), "%s", problem.text);
+        cr_assert(load_run(&load, &figures, &error), "%s", error.text);
         uint64_t jobs = JOBS - WARM;
         cr_expect_eq(figures.ended, jobs);
         cr_expect_eq(figures.tasks, 3 * jobs, "each in a process of its own");

@@ -84,13 +84,13 @@ static bool steps_agree(const char *name, int bug, bool unguarded)
 
 int main(void)
 {
-    struct scenario_fault fault;
+    struct error error;
     if (!spin_is_there()) {
         puts("SKIPPED: SPIN is not compared with: it needs the Debian packages spin and gcc");
         return SKIPPED;
     }
-    if (!scenario_load("peer-3", &scenario, &fault)) {
-        printf("FAILED: %s\n", fault.text);
+    if (!scenario_load("peer-3", &scenario, &error)) {
+        printf("FAILED: %s\n", error.text);
         return 1;
     }
     bool agree = true;

@@ -16,7 +16,7 @@ import sys
 
 LAYERS = "model faults scenarios sim real reports verify bench cli".split()
 # By a file's name: of one protocol, or of what some share, which is no generic code either.
-OWN = re.compile(r"^(seen_|expected_)?(activity|inbox|legacy|key|flow|pipeline|seq|engine|ledger|"
+OWN = re.compile(r"^(seen_|expected_)?(activity|inbox|legacy|key|flow|pipeline|seq|ledger|"
                  r"semaphore)([_.]|$)")
 REGISTRIES = {
     "model/rows.h": "every table and its columns",
@@ -31,8 +31,8 @@ QUEUE = {
     "TABLE": ["MESSAGE"],
     "PRIMITIVE": "CLAIM CLAIM_NEXT EXTEND ACK PUT_BACK PUBLISH".split(),
 }
-HEADERS = re.compile(r'#include "model/(?:engine|inbox|flow|key|key_text|legacy|legacy_engine|'
-                     r'pipeline|pipeline_trespass|seq|seq_durable|seq_rules|ledger|semaphore)\.h"')
+HEADERS = re.compile(r'#include "model/(?:activity_engine|inbox|flow|key|key_text|legacy|legacy_engine|'
+                     r'pipeline|pipeline_trespass|seq|seq_rules|ledger|semaphore)\.h"')
 
 
 def code(text):
@@ -57,7 +57,7 @@ def names(source):
     for column, body in re.findall(r"enum (\w+)_column \{(.*?)\}", rows, re.S):
         if column != "message":
             words |= set(re.findall(r"\b([A-Z][A-Z0-9_]+)\b", body))
-    for protocol in re.findall(r"^PROTOCOL\((\w+)\)", (model / "protocols.def").read_text(), re.M):
+    for protocol in re.findall(r"^PROTOCOL\((\w+)", (model / "protocols.def").read_text(), re.M):
         words |= {f"protocol_{protocol}", f"PROTOCOL_{protocol.upper()}"}
     sets = {f"TABLE_SET({table})" for table in tables if table not in QUEUE["TABLE"] + ["COUNT"]}
     return words, sets

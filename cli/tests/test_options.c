@@ -1,5 +1,6 @@
 /* Reading options and arguments, in any order, on a table of its own. */
 #include "cli/options.h"
+#include "model/check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -33,7 +34,7 @@ static const struct option options[] = {
 };
 static const struct cli_verb verb = {.name = "test",
                                      .options = options,
-                                     .option_count = sizeof options / sizeof *options,
+                                     .option_count = COUNT(options),
                                      .request_size = sizeof(struct asked)};
 static struct asked asked;
 

@@ -41,9 +41,9 @@ ORACLES = {  # the suites that tell oracles what a store would tell them, and as
     "key": "oracle_flow oracle_journal oracle oracle_judges_model expected",
     "legacy": "oracle_legacy oracle_journal oracle expected",
     "pipeline": "oracle_pipeline oracle_journal oracle_seen expected_pipeline",
-    "seq": "seq_durable oracle oracle_journal oracle_seen oracle_judges_seq expected",
+    "seq": "seq oracle oracle_journal oracle_seen oracle_judges_seq expected",
     "inbox": "entries expected",
-    "all": "oracle oracle_activity oracle_flow oracle_legacy oracle_pipeline seq_durable oracle_journal "
+    "all": "oracle oracle_activity oracle_flow oracle_legacy oracle_pipeline seq oracle_journal "
            "oracle_seen entries",
 }
 OWNERS = {  # whose a file is, where its name does not say so
@@ -194,7 +194,7 @@ class Store(OnServer):
     columns = ["suites", "conform", "errors", "abort", "hang", "refused", "survived"]
     counts = ("suites", "conform", "errors")
     files = dict.fromkeys("sim/store.c sim/meaning.h sim/session.c sim/session_operations.c sim/session_order.c "
-                          "sim/session_rows.c sim/session_rules.c sim/session_waits.c".split(),
+                          "sim/session_rows.c sim/session_claims.c sim/session_waits.c".split(),
                           "store session levels")
 
     def listed(self):

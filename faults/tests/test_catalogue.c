@@ -3,8 +3,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* (F1): a schedule names faults by these names and numbers. */
 Test(catalogue, names_and_order_are_those_of_version_1)
 {

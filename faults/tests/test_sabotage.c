@@ -1,7 +1,7 @@
 /* Planted bugs: that each is what its name says. Whether a promise sees it is shown by
  * sim/tests/test_kill.c. */
 #include "faults/sabotage.h"
-#include "model/engine.h"
+#include "model/activity_engine.h"
 
 #include "model/identity.h"
 #include "model/ledger.h"
@@ -11,13 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define COPY         PRIMITIVE_COUNT
-#define ACTIVITY     INT64_C(701)
-#define GUID         INT64_C(702)
-#define JOB          INT64_C(703)
-#define SOURCE       INT64_C(704)
-#define MESSAGE      INT64_C(705)
+#define COPY     PRIMITIVE_COUNT
+#define ACTIVITY INT64_C(701)
+#define GUID     INT64_C(702)
+#define JOB      INT64_C(703)
+#define SOURCE   INT64_C(704)
+#define MESSAGE  INT64_C(705)
 
 /* ---- bundles as engines send them --------------------------------------------------------------
  */
@@ -30,20 +29,21 @@ static struct graph graph = {
               {.name = "right", .first_edge = 2}},
     .edges = {{.to = 1}, {.to = 2}},
 };
-static const struct engine_rules rules = {
+static const struct activity_rules rules = {
     .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1};
-static const struct engine_rules merged_rules = {
+static const struct activity_rules merged_rules = {
     .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1, .merged = true};
-static const struct engine_rules direct_rules = {.graph = &graph,
-                                                 .timeout = 60,
-                                                 .put_back = 7,
-                                                 .threshold_count = 1,
-                                                 .merged = true,
-                                                 .direct = true};
+static const struct activity_rules direct_rules = {.graph = &graph,
+                                                   .timeout = 60,
+                                                   .put_back = 7,
+                                                   .threshold_count = 1,
+                                                   .merged = true,
+                                                   .direct = true};
 
-static struct worker worker_at(enum worker_state state, enum message_kind kind)
+static struct activity_worker worker_at(enum activity_worker_state state, enum message_kind kind)
 {
-    struct worker worker = {.state = (uint8_t)state, .held_until = 60, .input = 5, .dimension = 2};
+    struct activity_worker worker = {
+        .state = (uint8_t)state, .held_until = 60, .input = 5, .dimension = 2};
     worker.message[0] = MESSAGE;
     worker.message[1 + MESSAGE_KIND] = kind;
     worker.message[1 + MESSAGE_JOB] = JOB;
@@ -56,23 +56,23 @@ static struct worker worker_at(enum worker_state state, enum message_kind kind)
 
 /* One of every bundle there is, and of some two: every primitive that an engine puts in it. */
 static struct sending {
-    struct worker worker;
+    struct activity_worker worker;
     struct bundle bundle;
-    const struct engine_rules *rules;
+    const struct activity_rules *rules;
     bool by_client;
 } sendings[32];
 static size_t sending_count;
 
-static struct worker *add(enum worker_state state, enum message_kind kind)
+static struct activity_worker *add(enum activity_worker_state state, enum message_kind kind)
 {
     sendings[sending_count].worker = worker_at(state, kind);
     sendings[sending_count].rules = &rules;
     return &sendings[sending_count++].worker;
 }
 
-static struct worker *add_merged(enum worker_state state, enum message_kind kind)
+static struct activity_worker *add_merged(enum activity_worker_state state, enum message_kind kind)
 {
-    struct worker *worker = add(state, kind);
+    struct activity_worker *worker = add(state, kind);
     sendings[sending_count - 1].rules = &merged_rules;
     return worker;
 }
@@ -82,42 +82,43 @@ static void make_sendings(void)
     sending_count = 0;
     memset(sendings, 0, sizeof sendings);
     sendings[sending_count++].by_client = true;
-    *add(WORKER_IDLE, MESSAGE_LEG1) = worker_begin();
-    add(WORKER_LEG1, MESSAGE_LEG1)->now = 59; /* time to extend */
-    add(WORKER_ENTER_LEG1, MESSAGE_LEG1);
-    add(WORKER_ENTER_LEG1, MESSAGE_LEG1)->message[1 + MESSAGE_SOURCE] = SOURCE;
-    add(WORKER_LEG1, MESSAGE_LEG1);
-    add(WORKER_READ_LEG1, MESSAGE_LEG1);
-    add(WORKER_ANSWER, MESSAGE_TASK);
-    add(WORKER_ENTER_LEG2, MESSAGE_LEG2)->message[1 + MESSAGE_PENDINGS] = 2;
-    struct worker *cycling = add(WORKER_ENTER_LEG2, MESSAGE_LEG2);
+    *add(ACTIVITY_WORKER_IDLE, MESSAGE_LEG1) = activity_worker_begin();
+    add(ACTIVITY_WORKER_LEG1, MESSAGE_LEG1)->now = 59; /* time to extend */
+    add(ACTIVITY_WORKER_ENTER_LEG1, MESSAGE_LEG1);
+    add(ACTIVITY_WORKER_ENTER_LEG1, MESSAGE_LEG1)->message[1 + MESSAGE_SOURCE] = SOURCE;
+    add(ACTIVITY_WORKER_LEG1, MESSAGE_LEG1);
+    add(ACTIVITY_WORKER_READ_LEG1, MESSAGE_LEG1);
+    add(ACTIVITY_WORKER_ANSWER, MESSAGE_TASK);
+    add(ACTIVITY_WORKER_ENTER_LEG2, MESSAGE_LEG2)->message[1 + MESSAGE_PENDINGS] = 2;
+    struct activity_worker *cycling = add(ACTIVITY_WORKER_ENTER_LEG2, MESSAGE_LEG2);
     cycling->message[1 + MESSAGE_ANSWER] = ANSWER_CYCLES;
     cycling->message[1 + MESSAGE_SOURCE] = SOURCE;
-    add(WORKER_STEP1, MESSAGE_LEG2);
-    add(WORKER_STEP2, MESSAGE_LEG2);
-    add(WORKER_STEP3, MESSAGE_LEG2);
-    add(WORKER_READ_LEG2, MESSAGE_LEG2);
-    add(WORKER_ACK, MESSAGE_LEG2);
-    add(WORKER_ESCALATE, MESSAGE_LEG1)->reason = ESCALATED_LEG1_CEILING;
-    add(WORKER_ESCALATE, MESSAGE_LEG2)->reason = ESCALATED_ATTEMPTS_CEILING;
-    add(WORKER_PUT_BACK, MESSAGE_LEG2);
-    add_merged(WORKER_LEG1, MESSAGE_LEG1);
-    add_merged(WORKER_LEG1, MESSAGE_LEG1);
+    add(ACTIVITY_WORKER_STEP1, MESSAGE_LEG2);
+    add(ACTIVITY_WORKER_STEP2, MESSAGE_LEG2);
+    add(ACTIVITY_WORKER_STEP3, MESSAGE_LEG2);
+    add(ACTIVITY_WORKER_READ_LEG2, MESSAGE_LEG2);
+    add(ACTIVITY_WORKER_ACK, MESSAGE_LEG2);
+    add(ACTIVITY_WORKER_ESCALATE, MESSAGE_LEG1)->reason = ESCALATED_LEG1_CEILING;
+    add(ACTIVITY_WORKER_ESCALATE, MESSAGE_LEG2)->reason = ESCALATED_ATTEMPTS_CEILING;
+    add(ACTIVITY_WORKER_PUT_BACK, MESSAGE_LEG2);
+    add_merged(ACTIVITY_WORKER_LEG1, MESSAGE_LEG1);
+    add_merged(ACTIVITY_WORKER_LEG1, MESSAGE_LEG1);
     sendings[sending_count - 1].rules = &direct_rules;
-    add_merged(WORKER_ANSWER, MESSAGE_TASK);
-    add_merged(WORKER_ANSWER, MESSAGE_TASK)->apart = 1;
-    add_merged(WORKER_STEP1, MESSAGE_LEG2);
-    add_merged(WORKER_STEP1, MESSAGE_LEG2)->message[1 + MESSAGE_NODE] = 1; /* without children */
-    add_merged(WORKER_STEP3, MESSAGE_LEG2);
-    add_merged(WORKER_ACK, MESSAGE_LEG2);
+    add_merged(ACTIVITY_WORKER_ANSWER, MESSAGE_TASK);
+    add_merged(ACTIVITY_WORKER_ANSWER, MESSAGE_TASK)->apart = 1;
+    add_merged(ACTIVITY_WORKER_STEP1, MESSAGE_LEG2);
+    add_merged(ACTIVITY_WORKER_STEP1, MESSAGE_LEG2)->message[1 + MESSAGE_NODE] =
+        1; /* without children */
+    add_merged(ACTIVITY_WORKER_STEP3, MESSAGE_LEG2);
+    add_merged(ACTIVITY_WORKER_ACK, MESSAGE_LEG2);
     cr_assert_leq(sending_count, COUNT(sendings));
     const struct client client = {.count = 1};
     for (size_t i = 0; i < sending_count; i++) {
         struct sending *sending = &sendings[i];
         if (sending->by_client) {
-            client_next(&client, &rules, &sending->bundle);
+            activity_client_next(&client, &rules, &sending->bundle);
         } else {
-            worker_next(&sending->worker, sending->rules, &sending->bundle);
+            activity_worker_next(&sending->worker, sending->rules, &sending->bundle);
         }
     }
 }
@@ -140,9 +141,9 @@ static const struct actor *actor_of(const struct sending *sending)
 {
     static struct actor actor;
     memset(&actor, 0, sizeof actor);
-    actor.role = sending->by_client ? ENGINE_CLIENT : ENGINE_WORKER;
+    actor.role = sending->by_client ? ACTIVITY_CLIENT : ACTIVITY_WORKER;
     if (!sending->by_client) {
-        *ACTOR_IS(&actor, worker) = sending->worker;
+        *ACTOR_IS(&actor, activity_worker) = sending->worker;
     }
     return &actor;
 }

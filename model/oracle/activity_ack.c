@@ -90,7 +90,7 @@ static void remember_ack(struct commit *commit, uint32_t slot)
         int64_t id = row_get(judge->rows, TABLE_MESSAGE, slot, MESSAGE_ACTIVITY);
         int64_t past = memory_get(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS);
         if ((past & PAST_STALE_ENTERED) != 0) {
-            judge_see(judge, SIGHT_LEG1_STALE);
+            judge_see(judge, COVER_LEG1_STALE);
         }
         past = (past | PAST_LEG1_ACKED) & ~PAST_STALE_ENTERED;
         memory_set(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS, past);

@@ -268,14 +268,14 @@ static void see_claim(struct commit *commit, uint32_t slot)
         int64_t past = memory_get(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS);
         bool acked = (past & PAST_LEG1_ACKED) != 0 || acks_here(commit, kind, MESSAGE_ACTIVITY, id);
         if (cut_of(judge_column(judge->rows, TABLE_ACTIVITY, id, ACTIVITY_LEDGER)).mark > 0) {
-            judge_see(judge, acked ? SIGHT_REPLAY_LEG1_AFTER_ACK : SIGHT_REPLAY_LEG1_BEFORE_ACK);
+            judge_see(judge, acked ? COVER_REPLAY_LEG1_AFTER_ACK : COVER_REPLAY_LEG1_BEFORE_ACK);
         }
     } else if (kind == MESSAGE_LEG2) {
         int64_t id = row_get(judge->rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
         int64_t past = memory_get(judge, MEMORY_GUID, id, MEMO_FLAGS);
         bool acked = (past & PAST_ACKED) != 0 || acks_here(commit, kind, MESSAGE_GUID, id);
         if (cut_finished(cut_of(judge_column(judge->rows, TABLE_GUID, id, GUID_LEDGER)))) {
-            judge_see(judge, acked ? SIGHT_REPLAY_LEG2_AFTER_ACK : SIGHT_REPLAY_LEG2_BEFORE_ACK);
+            judge_see(judge, acked ? COVER_REPLAY_LEG2_AFTER_ACK : COVER_REPLAY_LEG2_BEFORE_ACK);
         }
     }
 }
@@ -333,13 +333,13 @@ static void cut(struct commit_ledger *ledger)
 static void see_resume(struct commit *commit, const struct commit_guid *guid)
 {
     struct cut was = guid->ledger.was;
-    enum oracle_sighting at = was.tasks > 0      ? SIGHT_RESUME_DONE
-                              : was.mark > 0     ? SIGHT_RESUME_CLOSED
-                              : was.children > 0 ? SIGHT_RESUME_SPAWNED
-                              : was.work > 0     ? SIGHT_RESUME_WORK
-                                                 : SIGHT_RESUME_NOTHING;
+    enum oracle_cover at = was.tasks > 0      ? COVER_RESUME_DONE
+                           : was.mark > 0     ? COVER_RESUME_CLOSED
+                           : was.children > 0 ? COVER_RESUME_SPAWNED
+                           : was.work > 0     ? COVER_RESUME_WORK
+                                              : COVER_RESUME_NOTHING;
     judge_see(&commit->judge, at);
-    if (at == SIGHT_RESUME_CLOSED) {
+    if (at == COVER_RESUME_CLOSED) {
         memory_flag(&commit->judge, MEMORY_GUID, guid->id, PAST_RESUMED_CLOSED);
     }
 }
@@ -348,11 +348,11 @@ static void see_resume(struct commit *commit, const struct commit_guid *guid)
 static void see_landing(struct commit *commit, const struct commit_job *job)
 {
     if (job->threshold == 0) {
-        judge_see(&commit->judge, SIGHT_THRESHOLD_0);
+        judge_see(&commit->judge, COVER_THRESHOLD_0);
     } else if (job->threshold == 1) {
-        judge_see(&commit->judge, SIGHT_THRESHOLD_1);
+        judge_see(&commit->judge, COVER_THRESHOLD_1);
     } else if (job->threshold == 12) {
-        judge_see(&commit->judge, SIGHT_THRESHOLD_12);
+        judge_see(&commit->judge, COVER_THRESHOLD_12);
     }
 }
 
@@ -416,7 +416,7 @@ static void resolve_guid(struct commit *commit, struct commit_guid *guid)
     }
     int64_t past = memory_get(&commit->judge, MEMORY_GUID, guid->id, MEMO_FLAGS);
     if (guid->step3 && (past & PAST_RESUMED_CLOSED) != 0) {
-        judge_see(&commit->judge, SIGHT_STEP3_AFTER_RESUME);
+        judge_see(&commit->judge, COVER_STEP3_AFTER_RESUME);
     }
 }
 
@@ -443,7 +443,7 @@ static void resolve_activity(struct commit *commit, struct commit_activity *acti
         return;
     }
     if (is.mark == was.mark) {
-        judge_see(&commit->judge, SIGHT_LEG1_ENTRY_APART); /* ACL-9 */
+        judge_see(&commit->judge, COVER_LEG1_ENTRY_APART); /* ACL-9 */
     }
     if (was.mark > 0) {
         memory_flag(&commit->judge, MEMORY_ACTIVITY, activity->id, PAST_STALE_ENTERED);

@@ -2,7 +2,7 @@
  * step, what came and went, and the jobs it is about.
  *
  * Private to model/oracle/activity*.c. Gathering also brings the memory (activity_judge.h) up to
- * date and counts sightings; it judges nothing but rows that vanish or change what they may not. */
+ * date and counts cover points; it judges nothing but rows that vanish or change what they may not. */
 #ifndef MODEL_ORACLE_ACTIVITY_COMMIT_H
 #define MODEL_ORACLE_ACTIVITY_COMMIT_H
 

@@ -13,7 +13,7 @@
 #define MODEL_ORACLE_EXPECTATION_H
 
 #include "model/oracle/expected_activity.h"
-#include "model/oracle/expected_key.h"
+#include "model/oracle/expected_flow.h"
 #include "model/oracle/expected_legacy.h"
 #include "model/oracle/expected_pipeline.h"
 #include "model/oracle/expected_seq.h"
@@ -24,7 +24,7 @@ struct expectation {
         struct {
             int64_t messages, accounts; /* message j is for account j mod accounts */
         } inbox;
-        struct expected_key key;
+        struct expected_flows flow;
         struct expected_legacy legacy;
         struct expected_seq seq;
         struct expected_pipeline pipeline;

@@ -210,7 +210,7 @@ static void judge_work(struct judge *judge, const struct told *told)
 {
     static const enum flow_event results[] = {FLOW_ERRORED, FLOW_COMPLETED, FLOW_HELD};
     for (int i = 0; i < told->places; i++) {
-        for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+        for (size_t r = 0; r < COUNT(results); r++) {
             bool failed_below = results[r] == FLOW_ERRORED && told->awaits[i];
             if (happened(told, i, results[r]) && told->ends[i] != results[r] && !failed_below) {
                 breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, told,
@@ -441,7 +441,7 @@ static void judge_state(struct judge *judge, const struct told *told)
 
 static void expect(const struct document *scenario, struct expectation *expected)
 {
-    expected_key_read(scenario, &expected->of.key);
+    expected_flow_read(scenario, &expected->of.flow);
 }
 
 /* The flow of the scenario that it is a run of, and in which case; NULL: none, or not asked. */
@@ -452,7 +452,7 @@ static const struct expected_flow *asked_flow(const struct judge *judge, uint32_
     if (judge->oracle->expected == NULL) {
         return NULL;
     }
-    const struct expected_key *expected = &judge->oracle->expected->of.key;
+    const struct expected_flows *expected = &judge->oracle->expected->of.flow;
     bool is_there =
         shape >= 0 && shape < expected->flows && number >= 0 && number < expected->cases;
     *at = is_there ? (int)number : 0;
@@ -494,7 +494,7 @@ static void judge_asked(struct judge *judge, const struct told *told)
                        : (place->holds >> at & 1) != 0 ? FLOW_HELD
                                                        : FLOW_COMPLETED;
         same = told->next[i] == place->next && told->awaits[i] == (place->awaits >= 0);
-        if (same && (told->ends[i] != ends || told->leaves[i] != expected_key_leaves(place, at))) {
+        if (same && (told->ends[i] != ends || told->leaves[i] != expected_flow_leaves(place, at))) {
             breach(judge, ORACLE_FLOW, CLAUSE_KEY_1, told,
                    "an activity is to end, or to branch, otherwise than its case says");
         }
@@ -598,13 +598,13 @@ static void see_skip(struct judge *judge, const struct told *told, int position)
         error = error || told->fresh[from][FLOW_ERRORED];
     }
     if (with_parent) {
-        judge_see(judge, SIGHT_SKIP_CHAIN);
+        judge_see(judge, COVER_SKIP_CHAIN);
     }
     if (ways_to(told, position).all > 1) {
-        judge_see(judge, SIGHT_SKIP_JOIN);
+        judge_see(judge, COVER_SKIP_JOIN);
     }
     if (error) {
-        judge_see(judge, SIGHT_SKIP_ERROR);
+        judge_see(judge, COVER_SKIP_ERROR);
     }
 }
 
@@ -617,7 +617,7 @@ static void see_skips(struct judge *judge, const struct told *told)
         see_skip(judge, told, from);
         for (int to = 0; to < told->places; to++) {
             if (member(told->next[from], to) && digit_of(told->key, to) == 9) {
-                judge_see(judge, SIGHT_SKIP_SPARES);
+                judge_see(judge, COVER_SKIP_SPARES);
             }
         }
     }
@@ -628,7 +628,7 @@ static void see_moves(struct judge *judge, const struct told *told)
     for (int at = 0; at < told->places; at++) {
         for (int change = FLOW_STARTED; change <= EVENT_LAST; change++) {
             if (told->fresh[at][change]) {
-                judge_see(judge, (enum oracle_sighting)(SIGHT_KEY_STARTED + change - FLOW_STARTED));
+                judge_see(judge, (enum oracle_cover)(COVER_KEY_STARTED + change - FLOW_STARTED));
             }
         }
     }
@@ -717,7 +717,7 @@ static void judge_run(struct judge *judge, uint32_t slot)
     int64_t key = row_get(judge->rows, TABLE_FLOW, slot, FLOW_KEY);
     bool right = true;
     for (int i = 0; flow != NULL && i < flow->places; i++) {
-        right = right && expected_key_ends(&flow->place[i], at, digit_of(key, i));
+        right = right && expected_flow_ends(&flow->place[i], at, digit_of(key, i));
     }
     judge_held(judge, CLAUSE_KEY_10);
     if (!has_end(judge->rows, row_key(judge->rows, TABLE_FLOW, slot), &end)) {
@@ -730,7 +730,7 @@ static void judge_run(struct judge *judge, uint32_t slot)
 }
 
 /* Each job's flow began, in the case that is its turn, and no other did by itself. */
-static void judge_jobs(struct judge *judge, const struct expected_key *expected)
+static void judge_jobs(struct judge *judge, const struct expected_flows *expected)
 {
     const struct rows *rows = judge->rows;
     int64_t begun = 0;
@@ -738,7 +738,7 @@ static void judge_jobs(struct judge *judge, const struct expected_key *expected)
         begun += row_get(rows, TABLE_FLOW, slot, FLOW_PARENT) == 0;
     }
     for (int64_t job = 0; job < expected->jobs; job++) {
-        uint32_t slot = row_find(rows, TABLE_FLOW, expected_key_id(job));
+        uint32_t slot = row_find(rows, TABLE_FLOW, expected_flow_id(job));
         judge_held(judge, CLAUSE_KEY_10);
         if (slot == ROW_NONE || begun != expected->jobs) {
             judge_breach(judge, ORACLE_FLOW, CLAUSE_KEY_10, TABLE_COUNT, ROW_NONE,
@@ -761,7 +761,7 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
         judge_run(&judge, slot);
     }
     if (oracle->expected != NULL) {
-        judge_jobs(&judge, &oracle->expected->of.key);
+        judge_jobs(&judge, &oracle->expected->of.flow);
     }
     return judge.verdict;
 }
@@ -778,15 +778,15 @@ static struct oracle_verdict recheck(struct oracle *oracle, const struct rows *r
     return judge.verdict;
 }
 
-const struct monitors monitors_key = {.expect = expect,
-                                      .cells = cells,
-                                      .memories = {[MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
-                                      .memory_of = memory_of,
-                                      .commit = commit,
-                                      .effect = effect,
-                                      .granted = judge_granted,
-                                      .transaction = seen_key,
-                                      .whole = CLAUSE_KEY_8,
-                                      .whole_by = ORACLE_KEY,
-                                      .settled = settled,
-                                      .recheck = recheck};
+const struct monitors monitors_flow = {.expect = expect,
+                                       .cells = cells,
+                                       .memories = {[MEMORY_CLAIM] = JUDGE_CLAIMS_MEMORY},
+                                       .memory_of = memory_of,
+                                       .commit = commit,
+                                       .effect = effect,
+                                       .granted = judge_granted,
+                                       .transaction = seen_key,
+                                       .whole = CLAUSE_KEY_8,
+                                       .whole_by = ORACLE_KEY,
+                                       .settled = settled,
+                                       .recheck = recheck};

@@ -20,11 +20,11 @@ enum ghost_kind {
     GHOST_VALUE,   /* counts as it is */
     GHOST_DATUM,   /* an id, or data of the workload: the same wherever nothing went wrong */
     GHOST_COUNTER, /* follows how often something was tried */
-    GHOST_MOMENT   /* a time, and only sightings ask for it: how long ago it was */
+    GHOST_MOMENT   /* a time, and only cover points ask for it: how long ago it was */
 };
 
 struct ghost_memory {
-    int64_t sights;             /* flags that only sightings ask for: no verdict depends on them */
+    int64_t sights; /* flags that only cover points ask for: no verdict depends on them */
     uint8_t kinds[GHOST_CELLS]; /* enum ghost_kind */
 };
 

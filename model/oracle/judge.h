@@ -61,9 +61,9 @@ static inline void judge_quiet(struct judge *judge, bool quiet, enum oracle_name
     }
 }
 
-static inline void judge_see(struct judge *judge, enum oracle_sighting sighting)
+static inline void judge_see(struct judge *judge, enum oracle_cover point)
 {
-    judge->oracle->seen[sighting]++;
+    judge->oracle->seen[point]++;
 }
 
 /* A column of the row with this key; 0 if there is no such row. */
@@ -149,7 +149,7 @@ static inline bool memory_flag(struct judge *judge, int memory, int64_t id, int6
 #define JUDGE_CLAIMS_MAX 62 /* of one message, whose work is told apart */
 
 /* A memory of which claims of a message have been worked for, a bit each; by 1 + its slot, since
- * one that is published again after its ack is claimed from 1 on. To a search they are sightings:
+ * one that is published again after its ack is claimed from 1 on. To a search they are cover points:
  * what can still be done under a claim is told by who holds it. */
 #define JUDGE_CLAIMS_MEMORY                                                                        \
     {                                                                                              \

@@ -35,11 +35,11 @@ static void that(const struct held *held, bool holds, enum clause_id clause, enu
 /* False: it has no row, or its node is not in the graph, which is told where it is born. */
 static bool find_activity(const struct held *held, int64_t id, struct activity *found)
 {
-    uint32_t slot = row_find(held->rows, TABLE_EARLIER, id);
+    uint32_t slot = row_find(held->rows, TABLE_LEGACY, id);
     if (slot == ROW_NONE) {
         return false;
     }
-    int64_t number = row_get(held->rows, TABLE_EARLIER, slot, EARLIER_NODE);
+    int64_t number = row_get(held->rows, TABLE_LEGACY, slot, LEGACY_NODE);
     if (!expected_activity_has(&held->asked->graph, number)) {
         return false;
     }
@@ -47,9 +47,9 @@ static bool find_activity(const struct held *held, int64_t id, struct activity *
         .id = id,
         .number = number,
         .node = &held->asked->graph.node[number],
-        .job = row_get(held->rows, TABLE_EARLIER, slot, EARLIER_JOB),
-        .parent = row_get(held->rows, TABLE_EARLIER, slot, EARLIER_PARENT),
-        .dimension = row_get(held->rows, TABLE_EARLIER, slot, EARLIER_DIMENSION),
+        .job = row_get(held->rows, TABLE_LEGACY, slot, LEGACY_JOB),
+        .parent = row_get(held->rows, TABLE_LEGACY, slot, LEGACY_PARENT),
+        .dimension = row_get(held->rows, TABLE_LEGACY, slot, LEGACY_DIMENSION),
         .slot = slot,
     };
     return true;
@@ -92,15 +92,15 @@ static bool is_saved_here(const struct held *held, int64_t activity, int64_t dim
 static void born(const struct held *held, uint32_t slot)
 {
     struct activity child, parent;
-    bool known = find_activity(held, row_key(held->rows, TABLE_EARLIER, slot), &child);
+    bool known = find_activity(held, row_key(held->rows, TABLE_LEGACY, slot), &child);
     bool asked =
         known &&
         (child.parent == 0 ? child.number == 0 && child.dimension == 0
                            : child.number != 0 && find_activity(held, child.parent, &parent) &&
                                  parent.number == child.node->parent && parent.job == child.job);
-    that(held, asked, CLAUSE_LEG_12, TABLE_EARLIER, slot, "an activity that nobody asked for");
+    that(held, asked, CLAUSE_LEG_12, TABLE_LEGACY, slot, "an activity that nobody asked for");
     if (asked && child.parent != 0) {
-        that(held, is_saved_here(held, child.parent, child.dimension), CLAUSE_LEG_9, TABLE_EARLIER,
+        that(held, is_saved_here(held, child.parent, child.dimension), CLAUSE_LEG_9, TABLE_LEGACY,
              slot, "a child's integer was not saved along with its parent's state");
     }
 }
@@ -111,11 +111,11 @@ static void entered_leg1(const struct held *held, const struct activity *activit
     int64_t claims =
         judge_column(held->rows, TABLE_MESSAGE, expected_legacy_leg1(activity->id), MESSAGE_EPOCH);
     int64_t entries = 9 - activity->node->leg1 - entry;
-    that(held, entries >= 1, CLAUSE_LEG_1, TABLE_EARLIER, activity->slot,
+    that(held, entries >= 1, CLAUSE_LEG_1, TABLE_LEGACY, activity->slot,
          "an integer does not count the Leg1 entries that it starts with");
     int64_t past = memory_get(held->judge, MEMORY_ACTIVITY, activity->id, MEMO_FLAGS);
     if (claims > 0 && (past & PAST_COPIED) == 0) {
-        that(held, entries <= claims, CLAUSE_LEG_1, TABLE_EARLIER, activity->slot,
+        that(held, entries <= claims, CLAUSE_LEG_1, TABLE_LEGACY, activity->slot,
              "Leg1 was entered more often than its message was dequeued");
     }
 }
@@ -123,9 +123,9 @@ static void entered_leg1(const struct held *held, const struct activity *activit
 static void moved(const struct held *held, uint32_t slot, int64_t before)
 {
     struct legacy_cut old = legacy_cut_of(before);
-    struct legacy_cut new = legacy_cut_of(row_get(held->rows, TABLE_EARLIER, slot, EARLIER_LEDGER));
+    struct legacy_cut new = legacy_cut_of(row_get(held->rows, TABLE_LEGACY, slot, LEGACY_LEDGER));
     struct activity activity;
-    if (!find_activity(held, row_key(held->rows, TABLE_EARLIER, slot), &activity)) {
+    if (!find_activity(held, row_key(held->rows, TABLE_LEGACY, slot), &activity)) {
         return;
     }
     int64_t past = memory_get(held->judge, MEMORY_ACTIVITY, activity.id, MEMO_FLAGS);
@@ -133,13 +133,13 @@ static void moved(const struct held *held, uint32_t slot, int64_t before)
     if (new.leg1_entry < old.leg1_entry) {
         entered_leg1(held, &activity, new.leg1_entry);
     } else if (new.leg1_exit < old.leg1_exit && old.leg1_exit == 9) {
-        that(held, new.entries == leg2 &&new.exits == leg2, CLAUSE_LEG_1, TABLE_EARLIER, slot,
+        that(held, new.entries == leg2 &&new.exits == leg2, CLAUSE_LEG_1, TABLE_LEGACY, slot,
              "an integer does not count the Leg2 entries that it starts with");
     } else if (new.leg2_exit < old.leg2_exit) {
-        that(held, (past & PAST_SUCCESS_SAVED) != 0, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+        that(held, (past & PAST_SUCCESS_SAVED) != 0, CLAUSE_LEG_4, TABLE_LEGACY, slot,
              "Leg2 was closed and no success had saved its data");
     } else if (new.exits > old.exits) {
-        that(held, (past & PAST_PENDING_SAVED) != 0, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+        that(held, (past & PAST_PENDING_SAVED) != 0, CLAUSE_LEG_4, TABLE_LEGACY, slot,
              "a pending reply left Leg2 and none had saved its data");
     }
 }
@@ -152,12 +152,12 @@ static struct expected_spawn spawned(const struct held *held, int64_t activity, 
     struct expected_spawn spawn = {0};
     for (size_t i = 0; i < held->count; i++) {
         const struct row_change *change = &held->changes[i];
-        if (change->table == TABLE_EARLIER && change->kind == ROW_INSERTED &&
-            row_get(held->rows, TABLE_EARLIER, change->slot, EARLIER_PARENT) == activity &&
-            row_get(held->rows, TABLE_EARLIER, change->slot, EARLIER_DIMENSION) == dimension) {
+        if (change->table == TABLE_LEGACY && change->kind == ROW_INSERTED &&
+            row_get(held->rows, TABLE_LEGACY, change->slot, LEGACY_PARENT) == activity &&
+            row_get(held->rows, TABLE_LEGACY, change->slot, LEGACY_DIMENSION) == dimension) {
             spawn.children++;
             spawn.which += expected_activity_mark(
-                row_get(held->rows, TABLE_EARLIER, change->slot, EARLIER_NODE));
+                row_get(held->rows, TABLE_LEGACY, change->slot, LEGACY_NODE));
         }
     }
     return spawn;
@@ -330,9 +330,9 @@ void legacy_expected_escalation(struct judge *judge, uint32_t escalation, uint32
 static void changed(const struct held *held, const struct row_change *change)
 {
     bool inserted = change->kind == ROW_INSERTED, updated = change->kind == ROW_UPDATED;
-    if (change->table == TABLE_EARLIER && inserted) {
+    if (change->table == TABLE_LEGACY && inserted) {
         born(held, change->slot);
-    } else if (change->table == TABLE_EARLIER && updated && change->column == EARLIER_LEDGER) {
+    } else if (change->table == TABLE_LEGACY && updated && change->column == LEGACY_LEDGER) {
         moved(held, change->slot, change->before);
     } else if (change->table == TABLE_SAVED &&
                (inserted || (updated && change->column == SAVED_VALUE))) {
@@ -365,7 +365,7 @@ static void settled_activity(const struct held *held, const struct activity *act
     uint32_t state = row_find(held->rows, TABLE_SAVED, expected_legacy_state(activity->id, 0));
     bool out = state != ROW_NONE && is_answered(held, activity) &&
                row_get(held->rows, TABLE_SAVED, state, SAVED_PUBLISHED) == 1;
-    that(held, out, CLAUSE_LEG_3, TABLE_EARLIER, activity->slot,
+    that(held, out, CLAUSE_LEG_3, TABLE_LEGACY, activity->slot,
          "Leg1's data are missing, or an answer that follows from them");
 }
 
@@ -380,8 +380,8 @@ void legacy_expected_settled(struct judge *judge)
         that(&held, find_activity(&held, expected_legacy_trigger(j), &activity), CLAUSE_LEG_12,
              TABLE_COUNT, ROW_NONE, "a job was asked for and has no trigger");
     }
-    for (uint32_t slot = 0; slot < held.rows->table[TABLE_EARLIER].used; slot++) {
-        int64_t id = row_key(held.rows, TABLE_EARLIER, slot);
+    for (uint32_t slot = 0; slot < held.rows->table[TABLE_LEGACY].used; slot++) {
+        int64_t id = row_key(held.rows, TABLE_LEGACY, slot);
         int64_t past = memory_get(judge, MEMORY_ACTIVITY, id, MEMO_FLAGS);
         if ((past & PAST_GIVEN_UP) == 0 && find_activity(&held, id, &activity)) {
             settled_activity(&held, &activity);

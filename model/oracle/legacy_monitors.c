@@ -38,7 +38,7 @@ static struct judge begin(struct oracle *oracle, const struct rows *rows)
     struct judge judge;
     judge_begin(&judge, oracle, rows);
     size_t messages = rows->table[TABLE_MESSAGE].index_mask;
-    size_t integers = rows->table[TABLE_EARLIER].index_mask;
+    size_t integers = rows->table[TABLE_LEGACY].index_mask;
     size_t mask = messages > integers ? messages : integers;
     size_t base = judge_remember(&judge, MEMORY_ACTIVITY, 0, 2 * mask + 1);
     judge_remember(&judge, MEMORY_CLAIM, base, messages);
@@ -62,20 +62,20 @@ static int memory_of(const struct rows *rows, size_t cell)
 static void moved_leg1(struct judge *judge, uint32_t slot, struct legacy_cut old,
                        struct legacy_cut new)
 {
-    int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
+    int64_t activity = row_key(judge->rows, TABLE_LEGACY, slot);
     if (new.leg1_exit < old.leg1_exit) {
         judge_held(judge, CLAUSE_LEG_3);
     }
     if (new.leg1_exit < new.leg1_entry) {
-        legacy_breach(judge, CLAUSE_LEG_3, TABLE_EARLIER, slot,
+        legacy_breach(judge, CLAUSE_LEG_3, TABLE_LEGACY, slot,
                       "Leg1 ended more often than it began");
     }
     if (new.leg1_entry < old.leg1_entry &&new.leg1_exit < 9) {
-        judge_see(judge, SIGHT_LEGACY_HAD_ENDED);
+        judge_see(judge, COVER_LEGACY_HAD_ENDED);
         memory_flag(judge, MEMORY_ACTIVITY, activity, PAST_ENDED_BEFORE);
     }
     if (new.leg1_exit < old.leg1_exit && old.leg1_exit == 9 && new.leg1_entry < 8) {
-        judge_see(judge, SIGHT_LEGACY_RAN_AGAIN);
+        judge_see(judge, COVER_LEGACY_RAN_AGAIN);
     }
 }
 
@@ -83,12 +83,12 @@ static void moved_leg1(struct judge *judge, uint32_t slot, struct legacy_cut old
 static void moved_entries(struct judge *judge, uint32_t slot, struct legacy_cut old,
                           struct legacy_cut new)
 {
-    int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
+    int64_t activity = row_key(judge->rows, TABLE_LEGACY, slot);
     int64_t late = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_LATE);
     if (new.entries > old.entries && is_open(old)) {
         judge_held(judge, CLAUSE_LEG_10);
         if (new.entries <= memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_NUMBER)) {
-            legacy_breach(judge, CLAUSE_LEG_10, TABLE_EARLIER, slot,
+            legacy_breach(judge, CLAUSE_LEG_10, TABLE_LEGACY, slot,
                           "a number of a Leg2 entry was given a second time");
         }
         memory_set(judge, MEMORY_ACTIVITY, activity, MEMO_NUMBER, new.entries);
@@ -97,10 +97,10 @@ static void moved_entries(struct judge *judge, uint32_t slot, struct legacy_cut 
         judge_held(judge, CLAUSE_LEG_7);
         memory_set(judge, MEMORY_ACTIVITY, activity, MEMO_LATE, late + 1);
     } else if (new.entries < old.entries) {
-        judge_see(judge, SIGHT_LEGACY_TURNED_AWAY);
+        judge_see(judge, COVER_LEGACY_TURNED_AWAY);
         memory_set(judge, MEMORY_ACTIVITY, activity, MEMO_LATE, late - 1);
         if (late <= 0) {
-            legacy_breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+            legacy_breach(judge, CLAUSE_LEG_4, TABLE_LEGACY, slot,
                           "an entry was undone that no call after success had made");
         }
     }
@@ -114,17 +114,17 @@ static void moved_exits(struct judge *judge, uint32_t slot, struct legacy_cut ol
     }
     judge_held(judge, CLAUSE_LEG_4);
     if (new.leg2_exit == old.leg2_exit && is_open(new)) {
-        judge_see(judge, SIGHT_LEGACY_PENDING);
+        judge_see(judge, COVER_LEGACY_PENDING);
     }
     if (new.exits > new.entries) {
-        legacy_breach(judge, CLAUSE_LEG_4, TABLE_EARLIER, slot,
+        legacy_breach(judge, CLAUSE_LEG_4, TABLE_LEGACY, slot,
                       "Leg2 was left more often than entered");
     }
 }
 
 static void moved(struct judge *judge, uint32_t slot, int64_t before)
 {
-    int64_t after = row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_LEDGER);
+    int64_t after = row_get(judge->rows, TABLE_LEGACY, slot, LEGACY_LEDGER);
     struct legacy_cut old = legacy_cut_of(before), new = legacy_cut_of(after);
     struct oracle_verdict verdict = oracle_legacy_move(before, after);
     judge_held(judge, CLAUSE_LEG_1);
@@ -133,11 +133,11 @@ static void moved(struct judge *judge, uint32_t slot, int64_t before)
         judge_held(judge, CLAUSE_LEG_5);
     }
     if (after == LEGACY_START && before != LEGACY_START) {
-        legacy_breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, slot,
+        legacy_breach(judge, CLAUSE_LEG_9, TABLE_LEGACY, slot,
                       "an integer that was there was set back to its start");
     }
     if (verdict.broken) {
-        legacy_breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
+        legacy_breach(judge, verdict.clause, TABLE_LEGACY, slot, verdict.why);
     }
     moved_leg1(judge, slot, old, new);
     moved_entries(judge, slot, old, new);
@@ -147,7 +147,7 @@ static void moved(struct judge *judge, uint32_t slot, int64_t before)
 static void judge_integer(struct judge *judge, const struct row_change *change)
 {
     if (change->kind == ROW_UPDATED) {
-        if (change->column == EARLIER_LEDGER) {
+        if (change->column == LEGACY_LEDGER) {
             moved(judge, change->slot, change->before);
         }
         return;
@@ -155,10 +155,9 @@ static void judge_integer(struct judge *judge, const struct row_change *change)
     judge_held(judge, CLAUSE_LEG_9);
     judge_held(judge, CLAUSE_LEG_1);
     if (change->kind == ROW_DELETED) {
-        legacy_breach(judge, CLAUSE_LEG_9, TABLE_EARLIER, change->slot,
-                      "an integer was taken away");
-    } else if (row_get(judge->rows, TABLE_EARLIER, change->slot, EARLIER_LEDGER) != LEGACY_START) {
-        legacy_breach(judge, CLAUSE_LEG_1, TABLE_EARLIER, change->slot,
+        legacy_breach(judge, CLAUSE_LEG_9, TABLE_LEGACY, change->slot, "an integer was taken away");
+    } else if (row_get(judge->rows, TABLE_LEGACY, change->slot, LEGACY_LEDGER) != LEGACY_START) {
+        legacy_breach(judge, CLAUSE_LEG_1, TABLE_LEGACY, change->slot,
                       "an integer did not start at 999000000000000");
     }
 }
@@ -167,9 +166,9 @@ static void judge_integer(struct judge *judge, const struct row_change *change)
 
 static bool has_child(const struct rows *rows, int64_t parent, int64_t dimension)
 {
-    for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
-        if (row_get(rows, TABLE_EARLIER, slot, EARLIER_PARENT) == parent &&
-            row_get(rows, TABLE_EARLIER, slot, EARLIER_DIMENSION) == dimension) {
+    for (uint32_t slot = 0; slot < rows->table[TABLE_LEGACY].used; slot++) {
+        if (row_get(rows, TABLE_LEGACY, slot, LEGACY_PARENT) == parent &&
+            row_get(rows, TABLE_LEGACY, slot, LEGACY_DIMENSION) == dimension) {
             return true;
         }
     }
@@ -189,7 +188,7 @@ static void judge_leg1_state(struct judge *judge, const struct row_change *chang
         return;
     }
     if (change->column == SAVED_PUBLISHED && now == 1 && (past & PAST_ENDED_BEFORE) != 0) {
-        judge_see(judge, SIGHT_LEGACY_PUBLISHED_MISSING);
+        judge_see(judge, COVER_LEGACY_PUBLISHED_MISSING);
     }
     if (change->column == SAVED_BY && now != change->before) {
         legacy_breach(judge, CLAUSE_LEG_3, TABLE_SAVED, change->slot,
@@ -212,7 +211,7 @@ static void judge_leg2_state(struct judge *judge, const struct row_change *chang
     }
     if (updated && change->column == SAVED_RUNS && now > 1 &&
         has_child(rows, activity, dimension)) {
-        judge_see(judge, SIGHT_LEGACY_SAVED_AGAIN);
+        judge_see(judge, COVER_LEGACY_SAVED_AGAIN);
     }
 }
 
@@ -238,13 +237,13 @@ static void judge_state(struct judge *judge, const struct row_change *change)
 static bool has_twin(const struct judge *judge, uint32_t slot)
 {
     const struct rows *rows = judge->rows;
-    int64_t parent = row_get(rows, TABLE_EARLIER, slot, EARLIER_PARENT);
-    int64_t node = row_get(rows, TABLE_EARLIER, slot, EARLIER_NODE);
-    for (uint32_t other = 0; other < rows->table[TABLE_EARLIER].used; other++) {
+    int64_t parent = row_get(rows, TABLE_LEGACY, slot, LEGACY_PARENT);
+    int64_t node = row_get(rows, TABLE_LEGACY, slot, LEGACY_NODE);
+    for (uint32_t other = 0; other < rows->table[TABLE_LEGACY].used; other++) {
         int64_t past =
-            memory_get(judge, MEMORY_ACTIVITY, row_key(rows, TABLE_EARLIER, other), MEMO_FLAGS);
-        if (other != slot && row_get(rows, TABLE_EARLIER, other, EARLIER_PARENT) == parent &&
-            row_get(rows, TABLE_EARLIER, other, EARLIER_NODE) == node &&
+            memory_get(judge, MEMORY_ACTIVITY, row_key(rows, TABLE_LEGACY, other), MEMO_FLAGS);
+        if (other != slot && row_get(rows, TABLE_LEGACY, other, LEGACY_PARENT) == parent &&
+            row_get(rows, TABLE_LEGACY, other, LEGACY_NODE) == node &&
             (past & PAST_PUBLISHED) != 0) {
             return true;
         }
@@ -254,17 +253,17 @@ static bool has_twin(const struct judge *judge, uint32_t slot)
 
 static void published_leg1(struct judge *judge, uint32_t message, int64_t activity)
 {
-    uint32_t slot = row_find(judge->rows, TABLE_EARLIER, activity);
+    uint32_t slot = row_find(judge->rows, TABLE_LEGACY, activity);
     judge_held(judge, CLAUSE_LEG_9);
     if (slot == ROW_NONE) {
         legacy_breach(judge, CLAUSE_LEG_9, TABLE_MESSAGE, message,
                       "a child's message was published before its integer was saved");
         return;
     }
-    if (row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_PARENT) != 0) {
+    if (row_get(judge->rows, TABLE_LEGACY, slot, LEGACY_PARENT) != 0) {
         judge_held(judge, CLAUSE_LEG_6);
         if (has_twin(judge, slot)) {
-            legacy_breach(judge, CLAUSE_LEG_6, TABLE_EARLIER, slot,
+            legacy_breach(judge, CLAUSE_LEG_6, TABLE_LEGACY, slot,
                           "a Leg2 message was not recognised when it came again, and its child was "
                           "spawned a second time");
         }
@@ -314,8 +313,7 @@ static void judge_escalation(struct judge *judge, uint32_t escalation,
         return;
     }
     int64_t activity = row_get(rows, TABLE_MESSAGE, message, MESSAGE_ACTIVITY);
-    struct legacy_cut of =
-        legacy_cut_of(judge_column(rows, TABLE_EARLIER, activity, EARLIER_LEDGER));
+    struct legacy_cut of = legacy_cut_of(judge_column(rows, TABLE_LEGACY, activity, LEGACY_LEDGER));
     bool leg1 = row_get(rows, TABLE_MESSAGE, message, MESSAGE_KIND) == MESSAGE_LEG1;
     if (leg1 ? of.leg1_entry != 0 : of.entries != 999999) {
         legacy_breach(judge, CLAUSE_LEG_5, TABLE_MESSAGE, message,
@@ -333,7 +331,7 @@ static struct oracle_verdict commit(struct oracle *oracle, const struct rows *ro
     struct judge judge = begin(oracle, rows);
     for (size_t i = 0; i < count; i++) {
         switch (changes[i].table) {
-        case TABLE_EARLIER:
+        case TABLE_LEGACY:
             judge_integer(&judge, &changes[i]);
             break;
         case TABLE_SAVED:
@@ -372,9 +370,9 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
 
 static void settled_activity(struct judge *judge, uint32_t slot)
 {
-    int64_t activity = row_key(judge->rows, TABLE_EARLIER, slot);
+    int64_t activity = row_key(judge->rows, TABLE_LEGACY, slot);
     int64_t past = memory_get(judge, MEMORY_ACTIVITY, activity, MEMO_FLAGS);
-    struct legacy_cut of = legacy_cut_of(row_get(judge->rows, TABLE_EARLIER, slot, EARLIER_LEDGER));
+    struct legacy_cut of = legacy_cut_of(row_get(judge->rows, TABLE_LEGACY, slot, LEGACY_LEDGER));
     bool published = (past & PAST_PUBLISHED) != 0;
     bool expected = published && (past & PAST_GIVEN_UP) == 0;
     bool ended = of.leg1_exit < 9, answered = (past & PAST_ANSWERED) != 0;
@@ -393,7 +391,7 @@ static void settled_activity(struct judge *judge, uint32_t slot)
     judge_held(judge, CLAUSE_LEG_3);
     judge_held(judge, CLAUSE_LEG_4);
     if (verdict.broken) {
-        legacy_breach(judge, verdict.clause, TABLE_EARLIER, slot, verdict.why);
+        legacy_breach(judge, verdict.clause, TABLE_LEGACY, slot, verdict.why);
     }
 }
 
@@ -401,7 +399,7 @@ static struct oracle_verdict settled(struct oracle *oracle, const struct rows *r
 {
     struct judge judge = begin(oracle, rows);
     judge_quiet(&judge, quiet, ORACLE_LEGACY, CLAUSE_LEG_3);
-    for (uint32_t slot = 0; slot < rows->table[TABLE_EARLIER].used; slot++) {
+    for (uint32_t slot = 0; slot < rows->table[TABLE_LEGACY].used; slot++) {
         settled_activity(&judge, slot);
     }
     legacy_expected_settled(&judge);

@@ -8,7 +8,7 @@
  * remember of the past it keeps in ghost cells beside the rows (ghosts.h), so that a search can
  * take a commit back.
  *
- * Names and sightings are catalogues of all protocols: each appends a section and changes no other.
+ * Names and cover points are catalogues of all protocols: each appends a section and changes no other.
  *
  * (OR1) A clause that is switched off is neither reported nor counted, and all others are judged as
  *      if it were on.
@@ -57,99 +57,99 @@ const char *oracle_name_text(enum oracle_name name);
 /* clang-format on */
 
 /* A path that must be seen taken, and how it is recognised in rows alone. */
-enum oracle_sighting {
+enum oracle_cover {
     /* activity */
-    SIGHT_LEG1_ENTRY_APART,   /* ACL-9: +1T committed without the work */
-    SIGHT_LEG1_STALE,         /* ACL-10: a Leg1 entry found 100B set, and its message was acked */
-    SIGHT_THRESHOLD_0,        /* ACL-23: a Step 2 landed on threshold 0 */
-    SIGHT_THRESHOLD_1,        /* ACL-23: on threshold 1 */
-    SIGHT_THRESHOLD_12,       /* ACL-23: on threshold 12 */
-    SIGHT_RESUME_NOTHING,     /* ACL-24: a known GUID was entered again at 0000 */
-    SIGHT_RESUME_WORK,        /* ACL-24: at 0100 */
-    SIGHT_RESUME_SPAWNED,     /* ACL-24: at 0110 */
-    SIGHT_RESUME_CLOSED,      /* ACL-24: at 1110 */
-    SIGHT_RESUME_DONE,        /* ACL-24: at 1111 */
-    SIGHT_STEP3_AFTER_RESUME, /* ACL-25: Step 3 after the GUID was entered again at 1110 */
-    SIGHT_REPLAY_LEG1_BEFORE_ACK, /* ACL-34: a finished Leg1 message claimed again before its ack */
-    SIGHT_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
-    SIGHT_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
-    SIGHT_REPLAY_LEG2_AFTER_ACK,
-    SIGHT_CLAIM_EXTENDED, /* ACL-47: a claim that was half over was extended */
-    SIGHT_TRIED_AGAIN,    /* ACL-48: a step was made after it had failed */
-    SIGHT_CLAIM_LET_GO,   /* ACL-48: a claim was let go after so many failures */
+    COVER_LEG1_ENTRY_APART,   /* ACL-9: +1T committed without the work */
+    COVER_LEG1_STALE,         /* ACL-10: a Leg1 entry found 100B set, and its message was acked */
+    COVER_THRESHOLD_0,        /* ACL-23: a Step 2 landed on threshold 0 */
+    COVER_THRESHOLD_1,        /* ACL-23: on threshold 1 */
+    COVER_THRESHOLD_12,       /* ACL-23: on threshold 12 */
+    COVER_RESUME_NOTHING,     /* ACL-24: a known GUID was entered again at 0000 */
+    COVER_RESUME_WORK,        /* ACL-24: at 0100 */
+    COVER_RESUME_SPAWNED,     /* ACL-24: at 0110 */
+    COVER_RESUME_CLOSED,      /* ACL-24: at 1110 */
+    COVER_RESUME_DONE,        /* ACL-24: at 1111 */
+    COVER_STEP3_AFTER_RESUME, /* ACL-25: Step 3 after the GUID was entered again at 1110 */
+    COVER_REPLAY_LEG1_BEFORE_ACK, /* ACL-34: a finished Leg1 message claimed again before its ack */
+    COVER_REPLAY_LEG1_AFTER_ACK,  /* ACL-34: another copy claimed after a first one was acked */
+    COVER_REPLAY_LEG2_BEFORE_ACK, /* ACL-34: likewise for Leg2 */
+    COVER_REPLAY_LEG2_AFTER_ACK,
+    COVER_CLAIM_EXTENDED, /* ACL-47: a claim that was half over was extended */
+    COVER_TRIED_AGAIN,    /* ACL-48: a step was made after it had failed */
+    COVER_CLAIM_LET_GO,   /* ACL-48: a claim was let go after so many failures */
     /* legacy */
-    SIGHT_LEGACY_RAN_AGAIN, /* LEG-3: a Leg1 that had not ended was entered again (799) and ended */
-    SIGHT_LEGACY_HAD_ENDED, /* LEG-3: one that had ended was entered again (789) */
-    SIGHT_LEGACY_PUBLISHED_MISSING, /* LEG-3: ... and published what was missing */
-    SIGHT_LEGACY_PENDING,           /* LEG-4: a pending reply ended and Leg2 stayed open */
-    SIGHT_LEGACY_TURNED_AWAY,       /* LEG-4: a call after success took its entry back */
-    SIGHT_LEGACY_SAVED_AGAIN, /* LEG-9: a parent saved again and left its child's integer alone */
+    COVER_LEGACY_RAN_AGAIN, /* LEG-3: a Leg1 that had not ended was entered again (799) and ended */
+    COVER_LEGACY_HAD_ENDED, /* LEG-3: one that had ended was entered again (789) */
+    COVER_LEGACY_PUBLISHED_MISSING, /* LEG-3: ... and published what was missing */
+    COVER_LEGACY_PENDING,           /* LEG-4: a pending reply ended and Leg2 stayed open */
+    COVER_LEGACY_TURNED_AWAY,       /* LEG-4: a call after success took its entry back */
+    COVER_LEGACY_SAVED_AGAIN, /* LEG-9: a parent saved again and left its child's integer alone */
     /* key */
-    SIGHT_SKIP_CHAIN,  /* KEY-5: activities were skipped along with one above them */
-    SIGHT_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
-    SIGHT_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
-    SIGHT_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
-    SIGHT_KEY_STARTED, /* KEY-3: the moves of a digit, in the order of enum flow_event */
-    SIGHT_KEY_ERRORED,
-    SIGHT_KEY_COMPLETED,
-    SIGHT_KEY_PAUSED,
-    SIGHT_KEY_HELD,
-    SIGHT_KEY_RELEASED,
-    SIGHT_KEY_SKIPPED,
-    SIGHT_KEY_LET_GO, /* KEY-12: a claim was let go after so many failures */
+    COVER_SKIP_CHAIN,  /* KEY-5: activities were skipped along with one above them */
+    COVER_SKIP_SPARES, /* KEY-5: a skip left a descendant alone that another could still reach */
+    COVER_SKIP_JOIN,   /* KEY-5: a join was skipped with the last of several ways to it */
+    COVER_SKIP_ERROR,  /* KEY-5: an error skipped what only it could reach (E-KEY-5) */
+    COVER_KEY_STARTED, /* KEY-3: the moves of a digit, in the order of enum flow_event */
+    COVER_KEY_ERRORED,
+    COVER_KEY_COMPLETED,
+    COVER_KEY_PAUSED,
+    COVER_KEY_HELD,
+    COVER_KEY_RELEASED,
+    COVER_KEY_SKIPPED,
+    COVER_KEY_LET_GO, /* KEY-12: a claim was let go after so many failures */
     /* inbox */
-    SIGHT_INBOX_LET_GO, /* BOX-3: likewise */
+    COVER_INBOX_LET_GO, /* BOX-3: likewise */
     /* pipeline */
-    SIGHT_RETRIED,         /* CUT-12: a phase committed after transient errors */
-    SIGHT_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
-    SIGHT_HAND_ON_LET_GO,  /* CUT-12: a claim was let go after so many failures to hand on */
-    SIGHT_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
-    SIGHT_CUT_AGAIN,       /* CUT-13: likewise of a change set */
-    SIGHT_VERIFY_AGAIN,    /* CUT-13: likewise of a verify result */
-    SIGHT_HUMAN_PARENT,    /* CUT-14: 23503 was handed to people */
-    SIGHT_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
-    SIGHT_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
-    SIGHT_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
-#define MOVE(from, to) SIGHT_STATUS_##from##_##to, /* CUT-25: told by a row of history */
+    COVER_RETRIED,         /* CUT-12: a phase committed after transient errors */
+    COVER_EXHAUSTED,       /* CUT-12: one was given up after too many, and logged */
+    COVER_HAND_ON_LET_GO,  /* CUT-12: a claim was let go after so many failures to hand on */
+    COVER_MARK_AGAIN,      /* CUT-13: another request of an entry that is there was acked */
+    COVER_CUT_AGAIN,       /* CUT-13: likewise of a change set */
+    COVER_VERIFY_AGAIN,    /* CUT-13: likewise of a verify result */
+    COVER_HUMAN_PARENT,    /* CUT-14: 23503 was handed to people */
+    COVER_HUMAN_NULL,      /* CUT-14: 23502 was handed to people */
+    COVER_COMPENSATED,     /* CUT-20: a verify failed and took the compensating path */
+    COVER_REVERIFY_FAILED, /* CUT-20: likewise a re-verify, out of verified_complete */
+#define MOVE(from, to) COVER_STATUS_##from##_##to, /* CUT-25: told by a row of history */
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
     /* seq */
-    SIGHT_SEQ_MOVE_1,  /* SEQ-2: the moves of the contract as it numbers them; 0>1 */
-    SIGHT_SEQ_MOVE_2,  /* 1>2 */
-    SIGHT_SEQ_MOVE_3,  /* 2>3 */
-    SIGHT_SEQ_MOVE_4,  /* 2>4 */
-    SIGHT_SEQ_MOVE_5,  /* 2>5 */
-    SIGHT_SEQ_MOVE_6,  /* 1>6 */
-    SIGHT_SEQ_MOVE_7,  /* 2>6 */
-    SIGHT_SEQ_MOVE_8,  /* 3>7 */
-    SIGHT_SEQ_MOVE_9,  /* 4>7 */
-    SIGHT_SEQ_MOVE_10, /* 5>7 */
-    SIGHT_SEQ_MOVE_11, /* 6>7 */
-    SIGHT_SEQ_MOVE_12, /* 5>1 */
-#define PAIR(from, to) SIGHT_SEQ_ILLEGAL_##from##to, /* SEQ-3: told by the latch */
+    COVER_SEQ_MOVE_1,  /* SEQ-2: the moves of the contract as it numbers them; 0>1 */
+    COVER_SEQ_MOVE_2,  /* 1>2 */
+    COVER_SEQ_MOVE_3,  /* 2>3 */
+    COVER_SEQ_MOVE_4,  /* 2>4 */
+    COVER_SEQ_MOVE_5,  /* 2>5 */
+    COVER_SEQ_MOVE_6,  /* 1>6 */
+    COVER_SEQ_MOVE_7,  /* 2>6 */
+    COVER_SEQ_MOVE_8,  /* 3>7 */
+    COVER_SEQ_MOVE_9,  /* 4>7 */
+    COVER_SEQ_MOVE_10, /* 5>7 */
+    COVER_SEQ_MOVE_11, /* 6>7 */
+    COVER_SEQ_MOVE_12, /* 5>1 */
+#define PAIR(from, to) COVER_SEQ_ILLEGAL_##from##to, /* SEQ-3: told by the latch */
     ORACLE_SEQ_ILLEGAL_PAIRS(PAIR)
 #undef PAIR
-        SIGHT_SEQ_COMMIT_AGAIN, /* SEQ-7: a COMMITTED seq was marked again: counted, no change */
-    SIGHT_SEQ_COMMIT_EARLY,     /* SEQ-7: a commit before the end: told by the latch */
-    SIGHT_SEQ_HEARTBEAT,        /* SEQ-9: a heartbeat moved */
-    SIGHT_SEQ_KEPT,             /* SEQ-9: a run outlived its first lease */
-    SIGHT_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED */
-    SIGHT_SEQ_RECLAIM_FAIL,     /* SEQ-10: to TERMINAL_FAIL */
-    SIGHT_SEQ_LATE,             /* SEQ-12: whose token no longer stood was refused and counted */
-    SIGHT_SEQ_EXHAUSTED,        /* SEQ-14: a retryable failure beyond the budget */
-    SIGHT_SEQ_CANCEL_EARLY,     /* SEQ-15: before work began */
-    SIGHT_SEQ_CANCEL_FORCED,    /* SEQ-15: after the grace period */
-    SIGHT_SEQ_FINAL,       /* SEQ-3: 5>1 of a failure that rests: told by the latch (E-SEQ-2) */
-    SIGHT_SEQ_LATE_RESULT, /* SEQ-12: what was late was the result of a run */
-    SIGHT_SEQ_RECLAIM_WON, /* SEQ-12: ... of one that had been reclaimed */
-    SIGHT_SEQ_LATE_BEAT,   /* SEQ-19: it was a heartbeat */
-    SIGHT_SEQ_LEASE_READ,  /* SEQ-8: a run went on whose worker was not told of its lease */
-    SIGHT_SEQ_CANCEL_LATE, /* SEQ-5: a forced cancel that its run's end had overtaken was counted */
-    SIGHT_COUNT
+        COVER_SEQ_COMMIT_AGAIN, /* SEQ-7: a COMMITTED seq was marked again: counted, no change */
+    COVER_SEQ_COMMIT_EARLY,     /* SEQ-7: a commit before the end: told by the latch */
+    COVER_SEQ_HEARTBEAT,        /* SEQ-9: a heartbeat moved */
+    COVER_SEQ_KEPT,             /* SEQ-9: a run outlived its first lease */
+    COVER_SEQ_RECLAIM_RETRY,    /* SEQ-10: an expired lease led to DISPATCHED */
+    COVER_SEQ_RECLAIM_FAIL,     /* SEQ-10: to TERMINAL_FAIL */
+    COVER_SEQ_LATE,             /* SEQ-12: whose token no longer stood was refused and counted */
+    COVER_SEQ_EXHAUSTED,        /* SEQ-14: a retryable failure beyond the budget */
+    COVER_SEQ_CANCEL_EARLY,     /* SEQ-15: before work began */
+    COVER_SEQ_CANCEL_FORCED,    /* SEQ-15: after the grace period */
+    COVER_SEQ_FINAL,       /* SEQ-3: 5>1 of a failure that rests: told by the latch (E-SEQ-2) */
+    COVER_SEQ_LATE_RESULT, /* SEQ-12: what was late was the result of a run */
+    COVER_SEQ_RECLAIM_WON, /* SEQ-12: ... of one that had been reclaimed */
+    COVER_SEQ_LATE_BEAT,   /* SEQ-19: it was a heartbeat */
+    COVER_SEQ_LEASE_READ,  /* SEQ-8: a run went on whose worker was not told of its lease */
+    COVER_SEQ_CANCEL_LATE, /* SEQ-5: a forced cancel that its run's end had overtaken was counted */
+    COVER_COUNT
 };
 
-enum clause_id oracle_sighting_clause(enum oracle_sighting sighting);
-const char *oracle_sighting_text(enum oracle_sighting sighting);
+enum clause_id oracle_cover_clause(enum oracle_cover point);
+const char *oracle_cover_text(enum oracle_cover point);
 
 struct oracle;
 
@@ -203,7 +203,7 @@ struct oracle {
     bool off[CLAUSE_COUNT];             /* switched off: --without */
     bool silent[ORACLE_NAME_COUNT];     /* an oracle that may report nothing: --without */
     uint64_t evaluated[CLAUSE_COUNT];   /* how often each clause's antecedent held */
-    uint64_t seen[SIGHT_COUNT];         /* how often each path was seen */
+    uint64_t seen[COVER_COUNT];         /* how often each path was seen */
     /* the most connections that each principal has had at a time in this run, as the store says;
      * 0: it does not say */
     uint32_t connected[PRINCIPAL_COUNT];

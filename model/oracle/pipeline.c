@@ -28,8 +28,8 @@ static bool may_follow(int64_t from, int64_t to)
            (follows[from] & TO(to)) != 0;
 }
 
-static const enum oracle_sighting move_sights[STATUS_COUNT][STATUS_COUNT] = {
-#define MOVE(from, to) [STATUS_##from][STATUS_##to] = SIGHT_STATUS_##from##_##to,
+static const enum oracle_cover move_sights[STATUS_COUNT][STATUS_COUNT] = {
+#define MOVE(from, to) [STATUS_##from][STATUS_##to] = COVER_STATUS_##from##_##to,
     ORACLE_STATUS_MOVES(MOVE)
 #undef MOVE
 };
@@ -141,7 +141,7 @@ static void judge_status(struct commit *commit, const struct subject *row)
           "a status moved without exactly one row of history");
     if (to == STATUS_ESCALATED) {
         judge_see(&commit->judge,
-                  from == STATUS_COMPLETE ? SIGHT_REVERIFY_FAILED : SIGHT_COMPENSATED);
+                  from == STATUS_COMPLETE ? COVER_REVERIFY_FAILED : COVER_COMPENSATED);
     }
 }
 
@@ -160,7 +160,7 @@ static void judge_past(struct commit *commit, const struct subject *row)
     held(commit, CLAUSE_CUT_12);
     TRAIL(retries <= TRIES_MAX, 12, "a phase was retried without bound");
     if (retries > 0) {
-        judge_see(&commit->judge, SIGHT_RETRIED);
+        judge_see(&commit->judge, COVER_RETRIED);
     }
 }
 
@@ -249,9 +249,9 @@ static void judge_sweep(struct commit *commit, const struct subject *row)
               23, "an entry has more than one sweep row");
     }
     if (why == SWEEP_NO_PARENT || why == SWEEP_NULL) {
-        judge_see(&commit->judge, why == SWEEP_NULL ? SIGHT_HUMAN_NULL : SIGHT_HUMAN_PARENT);
+        judge_see(&commit->judge, why == SWEEP_NULL ? COVER_HUMAN_NULL : COVER_HUMAN_PARENT);
     } else if (why == SWEEP_EXHAUSTED) {
-        judge_see(&commit->judge, SIGHT_EXHAUSTED);
+        judge_see(&commit->judge, COVER_EXHAUSTED);
     }
     PHASE(why != SWEEP_FORBIDDEN, 11, "a phase was sent by a principal that may not do it (42501)");
     if (why != SWEEP_MARKED && why != SWEEP_EXHAUSTED) {

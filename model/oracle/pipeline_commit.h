@@ -13,12 +13,12 @@ enum { OF_MARK, OF_CUT, OF_VERIFY, OF_CLAIM };
 enum { MEMO_NODE = 2, MEMO_MADE }; /* its node, plus 1; decisions, and results in the next digit */
 #define MADE_DIGIT 16
 
-/* Flags of an entry; the lowest is of its sightings. */
+/* Flags of an entry; the lowest is of its cover points. */
 #define MEMO_TOLD(why) (INT64_C(2) << (why)) /* people were told of a stop for this reason */
 #define MEMO_HANDED_ON(n)                                                                          \
     (INT64_C(1) << (16 + (n))) /* the n-th decision's follow-up was asked for */
 
-/* A flag of a verify result, beside that of its sighting. */
+/* A flag of a verify result, beside that of its cover point. */
 #define MEMO_EXAMINED INT64_C(2) /* its change set was, outside rows */
 
 struct commit {

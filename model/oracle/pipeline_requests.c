@@ -400,11 +400,11 @@ void pipeline_judge_ack(struct commit *commit, uint32_t slot)
     static const struct {
         enum row_table table;
         int memory; /* -1: nothing is to be seen */
-        enum oracle_sighting sighting;
-    } seen[PHASE_END] = {[PHASE_MARK] = {TABLE_ENTRY, OF_MARK, SIGHT_MARK_AGAIN},
-                         [PHASE_REVIEW] = {TABLE_REVIEW, -1, SIGHT_COUNT},
-                         [PHASE_CUT] = {TABLE_CHANGE_SET, OF_CUT, SIGHT_CUT_AGAIN},
-                         [PHASE_VERIFY] = {TABLE_VERIFY, OF_VERIFY, SIGHT_VERIFY_AGAIN}};
+        enum oracle_cover point;
+    } seen[PHASE_END] = {[PHASE_MARK] = {TABLE_ENTRY, OF_MARK, COVER_MARK_AGAIN},
+                         [PHASE_REVIEW] = {TABLE_REVIEW, -1, COVER_COUNT},
+                         [PHASE_CUT] = {TABLE_CHANGE_SET, OF_CUT, COVER_CUT_AGAIN},
+                         [PHASE_VERIFY] = {TABLE_VERIFY, OF_VERIFY, COVER_VERIFY_AGAIN}};
     int64_t phase = asked_for(commit, slot, MESSAGE_KIND);
     int64_t id = asked_for(commit, slot, MESSAGE_GUID);
     if (phase < PHASE_MARK || phase > PHASE_VERIFY) {
@@ -414,6 +414,6 @@ void pipeline_judge_ack(struct commit *commit, uint32_t slot)
     judge_answer(commit, slot, done);
     expect_answer(commit, slot, done);
     if (done && seen[phase].memory >= 0 && memory_flag(&commit->judge, seen[phase].memory, id, 1)) {
-        judge_see(&commit->judge, seen[phase].sighting);
+        judge_see(&commit->judge, seen[phase].point);
     }
 }

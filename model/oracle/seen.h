@@ -27,10 +27,10 @@ seen_monitor seen_inbox;
 /* How often what fails is tried again under one claim of the queue, and by whose promise. */
 struct seen_tries {
     enum clause_id clause;
-    enum oracle_sighting let_go; /* the claim was let go after so many failures */
-    int most;                    /* tries after the first */
-    int cell;                    /* where its SEEN_TRIES_CELLS begin in a client's memory */
-    bool turned_away;            /* no connection to be had is a try, too */
+    enum oracle_cover let_go; /* the claim was let go after so many failures */
+    int most;                 /* tries after the first */
+    int cell;                 /* where its SEEN_TRIES_CELLS begin in a client's memory */
+    bool turned_away;         /* no connection to be had is a try, too */
 };
 
 #define SEEN_TRIES_CELLS 4
@@ -40,7 +40,7 @@ void seen_tries(struct judge *judge, const struct observed *seen, const struct r
                 size_t count, const struct seen_tries *rule, int64_t *cells);
 
 /* Part of seen_seq: whether the journal has the work of this run (SEQ-22). */
-bool seq_rows_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run);
+bool seq_monitors_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run);
 
 /* The client's memory; of nobody none. One that was started anew remembers nothing. */
 static inline int64_t *seen_client(struct oracle *oracle, const struct observed *seen)

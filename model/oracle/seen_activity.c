@@ -98,7 +98,7 @@ static void judge_holder(struct judge *judge, const struct doing *doing, int64_t
              "a claim was let go before what failed was tried as often as allowed");
     }
     if (lets_go && failures > TRIES_MAX) {
-        judge_see(judge, SIGHT_CLAIM_LET_GO);
+        judge_see(judge, COVER_CLAIM_LET_GO);
     }
 }
 
@@ -154,7 +154,7 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
         cells[CELL_WORKED] = 0;
     }
     if (extends && !doing->nothing) {
-        judge_see(judge, SIGHT_CLAIM_EXTENDED);
+        judge_see(judge, COVER_CLAIM_EXTENDED);
     }
 }
 
@@ -180,7 +180,7 @@ static void remember_end(struct judge *judge, const struct doing *doing,
     if (seen->ended == OBSERVED_REFUSED || (!seen->only_read && doing->keeps == ROW_NONE)) {
         if (cells[CELL_FAILURES] > 0 && seen->ended == OBSERVED_COMMITTED &&
             doing->takes == ROW_NONE) {
-            judge_see(judge, SIGHT_TRIED_AGAIN);
+            judge_see(judge, COVER_TRIED_AGAIN);
         }
         cells[CELL_FAILURES] = 0;
         cells[CELL_DOUBT] = doing->nothing;

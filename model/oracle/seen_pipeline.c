@@ -14,7 +14,7 @@ _Static_assert(CELL_HANDS_ON + SEEN_TRIES_CELLS <= SEEN_CELLS, "a client has roo
 
 /* What follows a phase is asked for as nobody's principal. */
 static const struct seen_tries hands_on = {.clause = CLAUSE_CUT_12,
-                                           .let_go = SIGHT_HAND_ON_LET_GO,
+                                           .let_go = COVER_HAND_ON_LET_GO,
                                            .most = TRIES_MAX,
                                            .cell = CELL_HANDS_ON};
 

@@ -1,6 +1,6 @@
 #include "model/oracle/seen.h"
 
-/* The states and cells of a run, as seq_rows.c reads them. */
+/* The states and cells of a run, as seq_monitors.c reads them. */
 #define IN_FLIGHT 2
 #define CANCELLED 6
 
@@ -151,9 +151,9 @@ static void judge_result(struct judge *judge, const struct row_change *changes, 
     if (stripe == ROW_NONE) {
         return;
     }
-    bool worked =
-        seq_rows_worked(judge->oracle, rows, row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_OF),
-                        row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS));
+    bool worked = seq_monitors_worked(judge->oracle, rows,
+                                      row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_OF),
+                                      row_get(rows, TABLE_SEQ_TALLY, stripe, SEQ_TALLY_AS));
     judge_that(judge, result || !worked, ORACLE_STORE, CLAUSE_SEQ_12, TABLE_SEQ_TALLY, stripe,
                "a late result was refused, and counted as if it were a heartbeat");
 }
@@ -319,7 +319,7 @@ static void judge_seq(struct judge *judge, const struct observed *seen, const st
     } else if (of->beat && key == cells[CELL_RUN]) {
         doing->beats = true;
         if (cells[CELL_UNTOLD] != 0) {
-            judge_see(judge, SIGHT_SEQ_LEASE_READ);
+            judge_see(judge, COVER_SEQ_LEASE_READ);
         }
     }
 }

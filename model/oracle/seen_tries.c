@@ -129,7 +129,7 @@ struct oracle_verdict seen_key(struct oracle *oracle, const struct rows *rows,
                                size_t count)
 {
     static const struct seen_tries rule = {.clause = CLAUSE_KEY_12,
-                                           .let_go = SIGHT_KEY_LET_GO,
+                                           .let_go = COVER_KEY_LET_GO,
                                            .most = TRIES_MAX,
                                            .turned_away = true};
     return of_claims(oracle, rows, seen, changes, count, &rule);
@@ -140,7 +140,7 @@ struct oracle_verdict seen_inbox(struct oracle *oracle, const struct rows *rows,
                                  size_t count)
 {
     static const struct seen_tries rule = {.clause = CLAUSE_BOX_3,
-                                           .let_go = SIGHT_INBOX_LET_GO,
+                                           .let_go = COVER_INBOX_LET_GO,
                                            .most = TRIES_MAX,
                                            .turned_away = true};
     return of_claims(oracle, rows, seen, changes, count, &rule);

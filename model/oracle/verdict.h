@@ -10,12 +10,13 @@
 #ifndef MODEL_ORACLE_VERDICT_H
 #define MODEL_ORACLE_VERDICT_H
 
+#include "model/check.h"
 #include "model/clause.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ORACLE_COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define ORACLE_COUNT(array) COUNT(array)
 
 struct oracle_verdict {
     bool broken;

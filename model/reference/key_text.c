@@ -274,7 +274,7 @@ void key_text_check(const struct key_flow *flows, int count)
 }
 
 bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int capacity,
-                    int *count, struct text_fault *fault)
+                    int *count, struct text_error *error)
 {
     CHECK(capacity >= 1);
     struct parser parser = {.flows = flows, .capacity = capacity};
@@ -283,7 +283,7 @@ bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int
         enum token token = read_token(text, length, at);
         const struct refusal *refusal = refuse(&parser, token);
         if (refusal != NULL) {
-            *fault = (struct text_fault){refusal->wrong, refusal->right, at};
+            *error = (struct text_error){refusal->wrong, refusal->right, at};
             return false;
         }
         if (token == END) {

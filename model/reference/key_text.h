@@ -23,7 +23,7 @@
 #define MODEL_REFERENCE_KEY_TEXT_H
 
 #include "model/key.h"
-#include "model/text.h"
+#include "model/text_error.h"
 
 struct key_flow {
     int64_t key;  /* the state of its own activities, model/key.h */
@@ -53,8 +53,8 @@ enum key_text_outcome key_text_compose(const struct key_flow *flows, int count, 
 void key_text_check(const struct key_flow *flows, int count);
 
 /* Reads a text into at most `capacity` flows, in the order of their left parentheses. On refusal
- * *count is untouched and *fault says why. */
+ * *count is untouched and *error says why. */
 bool key_text_parse(const char *text, size_t length, struct key_flow *flows, int capacity,
-                    int *count, struct text_fault *fault);
+                    int *count, struct text_error *error);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef MODEL_TESTS_FIRES_H
 #define MODEL_TESTS_FIRES_H
 
+#include "model/check.h"
+
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,6 +57,6 @@ static inline void expect_fires(fires_call *call, const char *const *claims, siz
     }
 }
 
-#define EXPECT_FIRES(call, claims) expect_fires(call, claims, sizeof(claims) / sizeof *(claims))
+#define EXPECT_FIRES(call, claims) expect_fires(call, claims, COUNT(claims))
 
 #endif

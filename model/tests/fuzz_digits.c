@@ -24,24 +24,24 @@ static void check_taken(const char *text, size_t length, int64_t value)
 {
     char printed[DIGITS_TEXT_SIZE];
     int64_t again = UNTOUCHED;
-    struct text_fault fault;
+    struct text_error error;
     CHECK(length >= 1 && length <= DIGITS && all_digits(text, length));
     CHECK(digits_in_range(value) && value < digits_power((int)length));
     digits_format(value, printed);
     CHECK(strlen(printed) == DIGITS && all_digits(printed, DIGITS));
     CHECK(memcmp(printed + DIGITS - length, text, length) == 0);
-    CHECK(digits_parse(printed, DIGITS, &again, &fault));
+    CHECK(digits_parse(printed, DIGITS, &again, &error));
     CHECK(again == value);
 }
 
-static void check_refused(const char *text, size_t length, const struct text_fault *fault)
+static void check_refused(const char *text, size_t length, const struct text_error *error)
 {
-    CHECK(fault->wrong != NULL && fault->wrong[0] != '\0');
-    CHECK(fault->right != NULL && fault->right[0] != '\0');
-    CHECK(fault->at <= length && fault->at <= DIGITS);
-    CHECK(all_digits(text, fault->at));
-    if (fault->at < length) {
-        CHECK(fault->at == DIGITS || !all_digits(text + fault->at, 1));
+    CHECK(error->wrong != NULL && error->wrong[0] != '\0');
+    CHECK(error->right != NULL && error->right[0] != '\0');
+    CHECK(error->at <= length && error->at <= DIGITS);
+    CHECK(all_digits(text, error->at));
+    if (error->at < length) {
+        CHECK(error->at == DIGITS || !all_digits(text + error->at, 1));
     } else {
         CHECK(length == 0);
     }
@@ -51,12 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     int64_t value = UNTOUCHED;
-    struct text_fault fault = {0};
-    if (digits_parse(text, size, &value, &fault)) {
+    struct text_error error = {0};
+    if (digits_parse(text, size, &value, &error)) {
         check_taken(text, size, value);
     } else {
         CHECK(value == UNTOUCHED);
-        check_refused(text, size, &fault);
+        check_refused(text, size, &error);
     }
     return 0;
 }

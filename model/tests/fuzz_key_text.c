@@ -9,10 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_fault(const struct text_fault *fault, size_t length)
+static void check_fault(const struct text_error *error, size_t length)
 {
-    CHECK(fault->wrong != NULL && fault->right != NULL);
-    CHECK(fault->at <= length);
+    CHECK(error->wrong != NULL && error->right != NULL);
+    CHECK(error->at <= length);
 }
 
 /* A good text has zeros nowhere but at the ends of flows. */
@@ -31,9 +31,9 @@ static void check_same_less_zeros(const char *text, size_t length, const char *c
 static void check_read_again(const char *composed, const struct key_flow *flows, int count)
 {
     struct key_flow again[FLOWS_MAX];
-    struct text_fault fault;
+    struct text_error error;
     int count_again = 0;
-    CHECK(key_text_parse(composed, strlen(composed), again, count, &count_again, &fault));
+    CHECK(key_text_parse(composed, strlen(composed), again, count, &count_again, &error));
     CHECK(count_again == count);
     for (int i = 0; i < count; i++) {
         CHECK(again[i].key == flows[i].key);
@@ -46,11 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
     struct key_flow flows[FLOWS_MAX];
-    struct text_fault fault = {NULL, NULL, 0};
+    struct text_error error = {NULL, NULL, 0};
     char composed[KEY_TEXT_SIZE(FLOWS_MAX)];
     int count = 0;
-    if (!key_text_parse(text, size, flows, FLOWS_MAX, &count, &fault)) {
-        check_fault(&fault, size);
+    if (!key_text_parse(text, size, flows, FLOWS_MAX, &count, &error)) {
+        check_fault(&error, size);
         return 0;
     }
     size_t room = KEY_TEXT_SIZE(count);

@@ -8,8 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define STEPS        300000
+#define STEPS 300000
 
 /* A walk ends at the first breach. Every plant has a name, and a clause that must catch it. */
 struct plant {

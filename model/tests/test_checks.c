@@ -1,6 +1,6 @@
 /* The checks of model/: each fires on what it must not let pass, and on nothing that is sound. */
+#include "model/activity_engine.h"
 #include "model/bundle.h"
-#include "model/engine.h"
 #include "model/flow.h"
 #include "model/graph.h"
 #include "model/inbox.h"
@@ -257,23 +257,23 @@ Test(checks, of_bundles_and_outcomes_fire)
 /* ---- actors: (N1), (N3), (FL1), (FL2), (PI2), (PI3), (PR2), (TP2) ---------------------------- */
 
 static const char *const worker_claims[] = {
-    "worker->state < WORKER_STATE_COUNT",
+    "worker->state < ACTIVITY_WORKER_STATE_COUNT",
     "!idle || (worker->message[0] == 0 && worker->ledger == 0 && worker->held_until == 0 && "
     "worker->answered == 0 && worker->tries == 0 && worker->extending == 0)",
-    "worker->tries <= ENGINE_TRIES_MAX",
+    "worker->tries <= ACTIVITY_TRIES_MAX",
 };
 
 static void check_worker(int which)
 {
-    struct worker worker = worker_begin();
-    worker.state = WORKER_STEP1;
+    struct activity_worker worker = activity_worker_begin();
+    worker.state = ACTIVITY_WORKER_STEP1;
     worker.message[0] = 1;
     switch (which) {
-    case 0: worker.state = WORKER_STATE_COUNT; break;
-    case 1: worker.state = WORKER_IDLE; break;
-    case 2: worker.tries = ENGINE_TRIES_MAX + 1; break;
+    case 0: worker.state = ACTIVITY_WORKER_STATE_COUNT; break;
+    case 1: worker.state = ACTIVITY_WORKER_IDLE; break;
+    case 2: worker.tries = ACTIVITY_TRIES_MAX + 1; break;
     }
-    worker_check(&worker);
+    activity_worker_check(&worker);
 }
 
 static const char *const actor_claims[] = {

@@ -1,4 +1,5 @@
 /* The tables of clauses and errata, and that tests name what they must (proves.h). */
+#include "model/check.h"
 #include "model/clause.h"
 #include "model/tests/proves.h"
 
@@ -27,7 +28,7 @@ Test(clauses, an_id_that_does_not_exist_is_not_found)
 {
     static const char *const wrong[] = {"",       "ACL",   "ACL-",   "ACL-0",
                                         "ACL-99", "acl-1", "ACL-1 ", "XYZ-1"};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         enum clause_id found = CLAUSE_COUNT;
         cr_expect_not(clause_find(wrong[i], strlen(wrong[i]), &found), "'%s'", wrong[i]);
         cr_expect_eq(found, CLAUSE_COUNT);
@@ -198,7 +199,7 @@ Test(clauses, every_erratum_that_the_model_decides_is_settled_by_a_test)
         "LEG_3",  "CUT_2",  "CUT_3",  "CUT_4",  "CUT_5",  "CUT_6",  "CUT_8",  "CUT_9",
         "CUT_11", "CUT_12", "CUT_13", "CUT_15", "CUT_16", "CUT_17", "CUT_19", "CUT_20"};
     char *sources = read_test_sources();
-    for (size_t i = 0; i < sizeof decided / sizeof decided[0]; i++) {
+    for (size_t i = 0; i < COUNT(decided); i++) {
         char constant[64];
         constant_of("ERRATUM_", decided[i], constant);
         cr_expect(names(sources, "SETTLES(", constant), "no test settles E-%s", decided[i]);

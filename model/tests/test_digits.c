@@ -1,4 +1,5 @@
 /* The 15-digit integer: its places, its text, and every text that is not one. */
+#include "model/check.h"
 #include "model/digits.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
@@ -26,10 +27,10 @@ static char *exact_copy(const char *text, size_t length)
     return copy;
 }
 
-static bool parse(const char *text, size_t length, int64_t *value, struct text_fault *fault)
+static bool parse(const char *text, size_t length, int64_t *value, struct text_error *error)
 {
     char *copy = exact_copy(text, length);
-    bool parsed = digits_parse(copy, length, value, fault);
+    bool parsed = digits_parse(copy, length, value, error);
     free(copy);
     return parsed;
 }
@@ -38,19 +39,19 @@ static bool parse(const char *text, size_t length, int64_t *value, struct text_f
 static void expect_refusal(const char *text, size_t length, size_t at)
 {
     int64_t value = UNTOUCHED;
-    struct text_fault fault = {0};
-    HOLDS(!parse(text, length, &value, &fault), "\"%.*s\" is taken", (int)length, text);
+    struct text_error error = {0};
+    HOLDS(!parse(text, length, &value, &error), "\"%.*s\" is taken", (int)length, text);
     HOLDS(value == UNTOUCHED, "\"%.*s\": the value is touched", (int)length, text);
-    HOLDS(fault.at == at, "\"%.*s\": at %zu, not %zu", (int)length, text, fault.at, at);
-    HOLDS(fault.wrong != NULL && fault.wrong[0] != '\0', "says not what is wrong");
-    HOLDS(fault.right != NULL && fault.right[0] != '\0', "says not what would be right");
+    HOLDS(error.at == at, "\"%.*s\": at %zu, not %zu", (int)length, text, error.at, at);
+    HOLDS(error.wrong != NULL && error.wrong[0] != '\0', "says not what is wrong");
+    HOLDS(error.right != NULL && error.right[0] != '\0', "says not what would be right");
 }
 
 static void expect_value(const char *text, size_t length, int64_t expected)
 {
     int64_t value = UNTOUCHED;
-    struct text_fault fault = {0};
-    HOLDS(parse(text, length, &value, &fault), "\"%.*s\" is refused", (int)length, text);
+    struct text_error error = {0};
+    HOLDS(parse(text, length, &value, &error), "\"%.*s\" is refused", (int)length, text);
     HOLDS(value == expected, "\"%.*s\" reads %" PRId64, (int)length, text, value);
 }
 
@@ -74,7 +75,7 @@ Test(digits, a_ledger_is_0_to_fifteen_nines)
         {-999999999999999, false},
         {INT64_MIN, false},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(digits_in_range(cases[i].value), cases[i].in_range, "case %zu", i);
     }
     cr_expect_eq(DIGITS_MAX, INT64_C(999999999999999));
@@ -102,7 +103,7 @@ Test(digits, every_group_of_digits_is_the_number_that_its_text_spells)
     static const int64_t numbers[] = {
         0, 1, 123456789012345, 999999999999999, 987654321098765, 100000000000000, 1100000000001,
     };
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         for (int first = 1; first <= DIGITS; first++) {
             for (int count = 1; first + count - 1 <= DIGITS; count++) {
                 HOLDS(digits_get(numbers[i], first, count) == trace_field(numbers[i], first, count),
@@ -158,7 +159,7 @@ Test(digits, a_ledger_prints_zero_padded_to_15_digits)
         {999000000000000, "999000000000000"},
         {999999999999999, "999999999999999"},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char text[DIGITS_TEXT_SIZE];
         memset(text, '?', sizeof text);
         digits_format(cases[i].value, text);
@@ -201,7 +202,7 @@ Test(digits, one_to_fifteen_digits_parse)
         {"000000000000000", 0},
         {"999999999999999", 999999999999999},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_value(cases[i].text, strlen(cases[i].text), cases[i].value);
     }
 }
@@ -218,7 +219,7 @@ Test(digits, nothing_behind_the_length_is_read)
         {"421", 2, 42},
         {"9999999999999999", 15, 999999999999999},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_value(cases[i].text, cases[i].length, cases[i].value);
     }
 }
@@ -292,7 +293,7 @@ Test(digits, text_that_is_no_ledger_is_refused_where_it_goes_wrong)
         {TEXT("18446744073709551616"), 15},
         {TEXT(HUNDRED_DIGITS), 15},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_refusal(cases[i].text, cases[i].length, cases[i].at);
     }
 }
@@ -307,16 +308,16 @@ Test(digits, faults_of_different_kinds_have_different_words)
         {"x", "+1", "1-2", "\xb2"},
         {"0000000000000000", "9999999999999999", "12345678901234567", HUNDRED_DIGITS},
     };
-    const char *words[COUNT_OF(kinds)] = {0};
-    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-        for (size_t i = 0; i < COUNT_OF(kinds[k]); i++) {
+    const char *words[COUNT(kinds)] = {0};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        for (size_t i = 0; i < COUNT(kinds[k]); i++) {
             int64_t value = UNTOUCHED;
-            struct text_fault fault = {0};
-            cr_assert_not(parse(kinds[k][i], strlen(kinds[k][i]), &value, &fault));
+            struct text_error error = {0};
+            cr_assert_not(parse(kinds[k][i], strlen(kinds[k][i]), &value, &error));
             if (i == 0) {
-                words[k] = fault.wrong;
+                words[k] = error.wrong;
             }
-            cr_expect_str_eq(fault.wrong, words[k], "\"%s\"", kinds[k][i]);
+            cr_expect_str_eq(error.wrong, words[k], "\"%s\"", kinds[k][i]);
         }
         for (size_t other = 0; other < k; other++) {
             cr_expect_str_neq(words[k], words[other]);

@@ -8,8 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
-#define ALWAYS   3 /* both cases */
+#define ALWAYS 3 /* both cases */
 
 /* 0 before 1, 2 and 5; 1 and 2 lead to the join 3, but 1 in case 0 only, and then to 4; 5 awaits
  * the second flow, of one activity. */
@@ -34,7 +33,7 @@ static void make(void)
     edge(2, 3, ALWAYS);
     edge(1, 4, 2);
     book.shape[0].at[5].awaits = 2;
-    rules = (struct rules){.protocol = &protocol_key,
+    rules = (struct rules){.protocol = &protocol_flow,
                            .actors = 2,
                            .cast = {FLOW_CLIENT, FLOW_WORKER},
                            .jobs = 3,

@@ -1,11 +1,10 @@
+#include "model/check.h"
 #include "model/graph.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- what a node makes of its input -------------------------------------------------------- */
 

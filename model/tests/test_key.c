@@ -1,3 +1,4 @@
+#include "model/check.h"
 #include "model/key.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
@@ -5,8 +6,6 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* "968969" is the key 968969000000000. */
 static int64_t key_of(const char *digits)

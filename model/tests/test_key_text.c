@@ -1,3 +1,4 @@
+#include "model/check.h"
 #include "model/reference/key_text.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
@@ -6,16 +7,15 @@
 #include <signal.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FLOWS_MAX    64
-#define TEXT_SIZE    KEY_TEXT_SIZE(FLOWS_MAX)
+#define FLOWS_MAX 64
+#define TEXT_SIZE KEY_TEXT_SIZE(FLOWS_MAX)
 
 static const char golden[] = "99996146636629";
 
 static bool parse(const char *text, struct key_flow flows[FLOWS_MAX], int *count,
-                  struct text_fault *fault)
+                  struct text_error *error)
 {
-    return key_text_parse(text, strlen(text), flows, FLOWS_MAX, count, fault);
+    return key_text_parse(text, strlen(text), flows, FLOWS_MAX, count, error);
 }
 
 static bool same_flows(const struct key_flow *a, const struct key_flow *b, int count)
@@ -34,9 +34,9 @@ Test(key_text, the_text_of_the_example_is_two_flows)
 {
     PROVES(CLAUSE_KEY_6);
     struct key_flow flows[FLOWS_MAX];
-    struct text_fault fault;
+    struct text_error error;
     int count = 0;
-    cr_assert(parse(golden, flows, &count, &fault));
+    cr_assert(parse(golden, flows, &count, &error));
     cr_assert_eq(count, 2);
     static const struct key_flow expected[] = {{999969000000000, -1, 0}, {466366000000000, 0, 4}};
     cr_assert(same_flows(flows, expected, 2));
@@ -46,9 +46,9 @@ Test(key_text, in_the_example_flow_b_is_complete_and_flow_a_is_not)
 {
     SETTLES(ERRATUM_KEY_1);
     struct key_flow flows[FLOWS_MAX];
-    struct text_fault fault;
+    struct text_error error;
     int count = 0;
-    cr_assert(parse(golden, flows, &count, &fault));
+    cr_assert(parse(golden, flows, &count, &error));
     cr_assert_not(key_complete(flows[0].key), "A has pending activities, whatever the text says");
     cr_assert(key_complete(flows[1].key));
 }
@@ -59,9 +59,9 @@ Test(key_text, a_composed_state_is_text_and_no_number)
     cr_assert_not(key_valid(99996146636629), "read as a number, position 0 would be 0");
     const char *two_full_flows = "88888888888888819999999999999992";
     struct key_flow flows[FLOWS_MAX];
-    struct text_fault fault;
+    struct text_error error;
     int count = 0;
-    cr_assert(parse(two_full_flows, flows, &count, &fault));
+    cr_assert(parse(two_full_flows, flows, &count, &error));
     cr_assert_eq(count, 2);
     cr_assert_eq(flows[1].position, 14);
 }
@@ -99,11 +99,11 @@ Test(key_text, what_is_read_is_written_again_less_trailing_zeros)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct key_flow flows[FLOWS_MAX];
-        struct text_fault fault;
+        struct text_error error;
         char out[TEXT_SIZE];
         int count = 0;
         const char *composed = cases[i].composed != NULL ? cases[i].composed : cases[i].text;
-        cr_assert(parse(cases[i].text, flows, &count, &fault), "%s", cases[i].text);
+        cr_assert(parse(cases[i].text, flows, &count, &error), "%s", cases[i].text);
         cr_assert_eq(count, cases[i].count, "%s", cases[i].text);
         cr_assert_eq(key_text_compose(flows, count, out, sizeof out), KEY_TEXT_COMPOSED);
         cr_assert_str_eq(out, composed);
@@ -165,12 +165,12 @@ Test(key_text, a_text_that_is_none_is_refused_with_the_place_and_the_rule)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct key_flow flows[FLOWS_MAX];
-        struct text_fault fault;
+        struct text_error error;
         int count = -7;
-        cr_assert_not(parse(cases[i].text, flows, &count, &fault), "%s", cases[i].text);
-        cr_assert_eq(fault.at, cases[i].at, "%s: at %zu", cases[i].text, fault.at);
-        cr_assert_str_eq(fault.wrong, cases[i].wrong, "%s: %s", cases[i].text, fault.wrong);
-        cr_assert_str_eq(fault.right, cases[i].right, "%s: %s", cases[i].text, fault.right);
+        cr_assert_not(parse(cases[i].text, flows, &count, &error), "%s", cases[i].text);
+        cr_assert_eq(error.at, cases[i].at, "%s: at %zu", cases[i].text, error.at);
+        cr_assert_str_eq(error.wrong, cases[i].wrong, "%s: %s", cases[i].text, error.wrong);
+        cr_assert_str_eq(error.right, cases[i].right, "%s: %s", cases[i].text, error.right);
         cr_assert_eq(count, -7, "untouched");
     }
 }
@@ -180,12 +180,12 @@ Test(key_text, a_prefix_of_a_good_text_is_good_only_outside_its_group)
     PROVES(CLAUSE_KEY_6);
     for (size_t length = 0; length < strlen(golden); length++) {
         struct key_flow flows[FLOWS_MAX];
-        struct text_fault fault;
+        struct text_error error;
         int count = 0;
         bool inside = length >= 6 && length <= 12;
-        bool good = key_text_parse(golden, length, flows, FLOWS_MAX, &count, &fault);
+        bool good = key_text_parse(golden, length, flows, FLOWS_MAX, &count, &error);
         cr_assert_eq(good, length > 0 && !inside, "%zu", length);
-        cr_assert(good || fault.at == length);
+        cr_assert(good || error.at == length);
     }
 }
 
@@ -195,15 +195,15 @@ Test(key_text, the_array_of_the_caller_is_the_only_limit)
     static const char text[] = "81819228192";
     for (int capacity = 1; capacity <= 5; capacity++) {
         struct key_flow flows[5];
-        struct text_fault fault;
+        struct text_error error;
         int count = 0;
-        bool good = key_text_parse(text, strlen(text), flows, capacity, &count, &fault);
+        bool good = key_text_parse(text, strlen(text), flows, capacity, &count, &error);
         cr_assert_eq(good, capacity >= 4);
         if (!good) {
             static const size_t left_parentheses[] = {1, 3, 8};
-            cr_assert_eq(fault.at, left_parentheses[capacity - 1]);
-            cr_assert_str_eq(fault.wrong, "a group for which there is no room");
-            cr_assert_str_eq(fault.right, "the text holds no more flows than the reader can take");
+            cr_assert_eq(error.at, left_parentheses[capacity - 1]);
+            cr_assert_str_eq(error.wrong, "a group for which there is no room");
+            cr_assert_str_eq(error.right, "the text holds no more flows than the reader can take");
         }
     }
 }
@@ -224,9 +224,9 @@ Test(key_text, any_depth_is_read_and_written, .timeout = 60)
     }
     *end++ = '9';
     memset(end, '2', DEPTH);
-    struct text_fault fault;
+    struct text_error error;
     int count = 0;
-    cr_assert(key_text_parse(text, strlen(text), flows, DEPTH + 1, &count, &fault));
+    cr_assert(key_text_parse(text, strlen(text), flows, DEPTH + 1, &count, &error));
     cr_assert_eq(count, DEPTH + 1);
     cr_assert_eq(flows[DEPTH].parent, DEPTH - 1);
     cr_assert_eq(key_text_compose(flows, count, out, sizeof out), KEY_TEXT_COMPOSED);
@@ -244,16 +244,16 @@ Test(key_text, a_good_text_with_one_character_changed_is_refused_or_round_trips)
         text[i / 256] = (char)(i % 256);
         struct key_flow flows[FLOWS_MAX];
         struct key_flow again[FLOWS_MAX];
-        struct text_fault fault;
+        struct text_error error;
         char out[TEXT_SIZE];
         int count = 0;
         int count_again = 0;
-        if (key_text_parse(text, strlen(good), flows, FLOWS_MAX, &count, &fault)) {
+        if (key_text_parse(text, strlen(good), flows, FLOWS_MAX, &count, &error)) {
             cr_assert_eq(key_text_compose(flows, count, out, sizeof out), KEY_TEXT_COMPOSED);
-            cr_assert(parse(out, again, &count_again, &fault));
+            cr_assert(parse(out, again, &count_again, &error));
             cr_assert(count == count_again && same_flows(flows, again, count), "%s", text);
         } else {
-            cr_assert(fault.at <= strlen(good) && fault.wrong != NULL && fault.right != NULL);
+            cr_assert(error.at <= strlen(good) && error.wrong != NULL && error.right != NULL);
         }
     }
 }
@@ -418,20 +418,20 @@ Test(key_text, composed_flows_are_read_back_whatever_their_order_was)
         struct key_flow flows[FLOWS_MAX];
         struct key_flow ordered[FLOWS_MAX];
         struct key_flow again[FLOWS_MAX];
-        struct text_fault fault;
+        struct text_error error;
         char text[TEXT_SIZE];
         char same[TEXT_SIZE];
         int count = random_flows(&state, flows);
         int found = 0;
         cr_assert_eq(key_text_compose(flows, count, text, sizeof text), KEY_TEXT_COMPOSED);
-        cr_assert(parse(text, ordered, &found, &fault), "%s", text);
+        cr_assert(parse(text, ordered, &found, &error), "%s", text);
         cr_assert_eq(found, count);
         cr_assert_eq(sum_of_keys(flows, count), sum_of_keys(ordered, count));
         reordered += !same_flows(flows, ordered, count);
 
         cr_assert_eq(key_text_compose(ordered, count, same, sizeof same), KEY_TEXT_COMPOSED);
         cr_assert_str_eq(same, text);
-        cr_assert(parse(same, again, &found, &fault));
+        cr_assert(parse(same, again, &found, &error));
         cr_assert(same_flows(ordered, again, count), "in order, it is read as it was");
     }
     cr_assert_gt(reordered, 1000);
@@ -440,7 +440,7 @@ Test(key_text, composed_flows_are_read_back_whatever_their_order_was)
 Test(key_text, no_room_for_even_one_flow_is_a_bug, .signal = SIGABRT)
 {
     struct key_flow flows[1];
-    struct text_fault fault;
+    struct text_error error;
     int count = 0;
-    key_text_parse("9", 1, flows, 0, &count, &fault);
+    key_text_parse("9", 1, flows, 0, &count, &error);
 }

@@ -1,6 +1,7 @@
 /* The activity ledger and the GUID ledger: the examples of the specification digit by digit, every
  * increment of every field, every decision of an entry, and what the other reading of each erratum
  * would have done. */
+#include "model/check.h"
 #include "model/reference/ledger.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
@@ -117,7 +118,7 @@ Test(ledger, every_field_reads_as_its_own_digits)
     static const int64_t ledgers[] = {
         0, 1100000000001, 123456789012345, 999111199999999, 111199999999, 999999999999999,
     };
-    for (size_t i = 0; i < COUNT_OF(ledgers); i++) {
+    for (size_t i = 0; i < COUNT(ledgers); i++) {
         for (int field = 0; field < LEDGER_FIELD_COUNT; field++) {
             cr_expect_eq(
                 ledger_get(ledgers[i], (enum ledger_field)field),
@@ -130,7 +131,7 @@ Test(ledger, every_field_reads_as_its_own_digits)
 Test(ledger, a_number_that_is_no_ledger_reads_as_0_and_takes_no_increment)
 {
     PROVES(CLAUSE_ACL_3, CLAUSE_ACL_8);
-    for (size_t i = 0; i < COUNT_OF(no_ledgers); i++) {
+    for (size_t i = 0; i < COUNT(no_ledgers); i++) {
         for (int field = 0; field < LEDGER_FIELD_COUNT; field++) {
             cr_expect_eq(ledger_get(no_ledgers[i], (enum ledger_field)field), 0);
             expect_add(no_ledgers[i], (enum ledger_field)field, LEDGER_NOT_A_LEDGER, no_ledgers[i]);
@@ -243,7 +244,7 @@ static const char *const surroundings[] = {
 
 static size_t value_count(const struct ledger_layout *field)
 {
-    return field->digit_count == 8 ? COUNT_OF(eight_digits) : field->digit_count == 3 ? 1000 : 10;
+    return field->digit_count == 8 ? COUNT(eight_digits) : field->digit_count == 3 ? 1000 : 10;
 }
 
 static enum ledger_outcome expected_outcome(const struct ledger_layout *field, int64_t value)
@@ -289,7 +290,7 @@ Test(ledger, an_increment_moves_its_own_field_by_one_and_no_other_digit)
     PROVES(CLAUSE_ACL_4, CLAUSE_ACL_5, CLAUSE_ACL_6, CLAUSE_ACL_7, CLAUSE_ACL_8, CLAUSE_ACL_12,
            CLAUSE_ACL_15);
     SETTLES(ERRATUM_ACL_1, ERRATUM_ACL_2, ERRATUM_ACL_18);
-    for (size_t s = 0; s < COUNT_OF(surroundings); s++) {
+    for (size_t s = 0; s < COUNT(surroundings); s++) {
         for (int field = 0; field < LEDGER_FIELD_COUNT; field++) {
             const struct ledger_layout *map = &digit_map[field];
             for (size_t i = 0; i < value_count(map); i++) {
@@ -313,7 +314,7 @@ Test(ledger, a_full_activity_stays_within_15_digits_whatever_is_added)
         [ACTIVITY_JOB_TASKS_DONE] = LEDGER_ALREADY_MARKED,
         [ACTIVITY_LEG2_ENTRIES] = LEDGER_AT_CEILING,
     };
-    for (size_t field = 0; field < COUNT_OF(outcomes); field++) {
+    for (size_t field = 0; field < COUNT(outcomes); field++) {
         expect_add(999111199999999, (enum ledger_field)field, outcomes[field], 999111199999999);
     }
 }
@@ -336,7 +337,7 @@ Test(ledger, leg1_entry_is_decided_by_its_counter_and_its_marker_alone)
 {
     PROVES(CLAUSE_ACL_6, CLAUSE_ACL_10);
     SETTLES(ERRATUM_ACL_16);
-    for (size_t s = 0; s < COUNT_OF(surroundings); s++) {
+    for (size_t s = 0; s < COUNT(surroundings); s++) {
         for (int64_t count = 0; count <= LEG1_MAX; count++) {
             for (int complete = 0; complete <= 1; complete++) {
                 int64_t activity = trace_number(surroundings[s], 1, 4, count * 10 + complete);
@@ -388,7 +389,7 @@ Test(ledger, one_digit_cannot_count_the_leg1_entries)
         {10, 10000000000000, 0},
         {999, 999000000000000, 9},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         int64_t activity = 0;
         for (int entry = 0; entry < cases[i].entries; entry++) {
             activity = plus(activity, ACTIVITY_LEG1_ENTRIES);
@@ -408,7 +409,7 @@ static const int64_t leg1_incomplete[] = {
 Test(ledger, leg2_is_not_entered_before_leg1_is_complete)
 {
     PROVES(CLAUSE_ACL_45);
-    for (size_t i = 0; i < COUNT_OF(leg1_incomplete); i++) {
+    for (size_t i = 0; i < COUNT(leg1_incomplete); i++) {
         int64_t activity = leg1_incomplete[i];
         expect_leg2(ledger_enter_leg2_first(activity), LEDGER_TOO_EARLY, activity, 0);
     }
@@ -420,8 +421,8 @@ Test(ledger, leg2_is_not_entered_again_before_leg1_is_complete)
 {
     PROVES(CLAUSE_ACL_45);
     static const int64_t guids[] = {1, 10000000001, 11000000001, 111000000001, 111199999999};
-    for (size_t i = 0; i < COUNT_OF(leg1_incomplete); i++) {
-        for (size_t g = 0; g < COUNT_OF(guids); g++) {
+    for (size_t i = 0; i < COUNT(leg1_incomplete); i++) {
+        for (size_t g = 0; g < COUNT(guids); g++) {
             int64_t activity = leg1_incomplete[i];
             expect_leg2(ledger_enter_leg2_again(activity, guids[g], 0), LEDGER_TOO_EARLY, activity,
                         guids[g]);
@@ -437,7 +438,7 @@ Test(ledger, a_new_guid_begins_with_the_low_8_digits_alone)
         if (high / 1000 % 10 != 1) {
             continue;
         }
-        int64_t count = eight_digits[high % (int64_t)COUNT_OF(eight_digits)];
+        int64_t count = eight_digits[high % (int64_t)COUNT(eight_digits)];
         if (count == LEG2_MAX) {
             continue;
         }
@@ -494,7 +495,7 @@ Test(ledger, leg2_entry_99999999_is_served_and_the_next_guid_escalates)
 Test(ledger, an_entry_on_a_number_that_is_no_ledger_is_not_counted)
 {
     PROVES(CLAUSE_ACL_8);
-    for (size_t i = 0; i < COUNT_OF(no_ledgers); i++) {
+    for (size_t i = 0; i < COUNT(no_ledgers); i++) {
         expect_leg1(no_ledgers[i], LEDGER_CORRUPT, no_ledgers[i]);
         expect_leg2(ledger_enter_leg2_first(no_ledgers[i]), LEDGER_CORRUPT, no_ledgers[i], 0);
         expect_leg2(ledger_enter_leg2_again(no_ledgers[i], 1, 0), LEDGER_CORRUPT, no_ledgers[i], 1);
@@ -520,7 +521,7 @@ static const struct resume_point {
 
 static enum ledger_resume expected_resume(int digits)
 {
-    for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
+    for (size_t i = 0; i < COUNT(resume_points); i++) {
         if (resume_points[i].digits == digits) {
             return resume_points[i].resume;
         }
@@ -550,7 +551,7 @@ Test(ledger, of_ten_thousand_markings_five_are_resume_points)
                                     : resume == LEDGER_RESUME_CORRUPT ? LEDGER_STEPS_OUT_OF_ORDER
                                                                       : LEDGER_SOUND;
         sound += defect == LEDGER_SOUND;
-        for (size_t i = 0; i < COUNT_OF(attempts); i++) {
+        for (size_t i = 0; i < COUNT(attempts); i++) {
             int64_t guid = digits * MARKERS + attempts[i];
             HOLDS(ledger_resume(guid) == resume, TRACE_LEDGER " resumes at %s", guid,
                   resume_names[ledger_resume(guid)]);
@@ -564,7 +565,7 @@ Test(ledger, of_ten_thousand_markings_five_are_resume_points)
 Test(ledger, only_steps_1_2_and_3_are_owed)
 {
     PROVES(CLAUSE_ACL_24);
-    for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
+    for (size_t i = 0; i < COUNT(resume_points); i++) {
         cr_expect_eq(ledger_owes_step(resume_points[i].resume), resume_points[i].owes, "%s",
                      resume_names[resume_points[i].resume]);
     }
@@ -573,7 +574,7 @@ Test(ledger, only_steps_1_2_and_3_are_owed)
 
 Test(ledger, a_number_that_is_no_ledger_is_no_resume_point)
 {
-    for (size_t i = 0; i < COUNT_OF(no_ledgers); i++) {
+    for (size_t i = 0; i < COUNT(no_ledgers); i++) {
         cr_expect_eq(ledger_resume(no_ledgers[i]), LEDGER_RESUME_CORRUPT);
     }
 }
@@ -591,7 +592,7 @@ Test(ledger, each_step_moves_a_guid_rightward_through_its_resume_points)
         {11000000001, GUID_JOB_CLOSED, 111000000001}, /* the same commit as the line before */
         {111000000001, GUID_JOB_TASKS_DONE, 111100000001},
     };
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+    for (size_t i = 0; i < COUNT(steps); i++) {
         expect_add(steps[i].before, steps[i].step, LEDGER_INCREMENTED, steps[i].after);
         expect_add(steps[i].after, steps[i].step, LEDGER_ALREADY_MARKED, steps[i].after);
         cr_expect_eq((int)ledger_resume(steps[i].after), (int)ledger_resume(steps[i].before) + 1);
@@ -624,7 +625,7 @@ Test(ledger, the_activitys_step_markers_decide_nothing)
     SETTLES(ERRATUM_ACL_2);
     for (int markers = 0; markers <= 999; markers++) {
         int64_t activity = 1100000000007 + markers * MARKERS;
-        for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
+        for (size_t i = 0; i < COUNT(resume_points); i++) {
             int64_t guid = resume_points[i].digits * MARKERS + 7;
             expect_leg2(ledger_enter_leg2_again(activity, guid, 0),
                         resume_points[i].owes ? LEDGER_PROCEED : LEDGER_STALE, activity + 1,
@@ -658,8 +659,8 @@ Test(ledger, a_known_guid_resumes_with_saturated_counters)
         {99999999, 99999999, 99999997, "EESES", 99999999, 99999999}, /* hardly any, */
         {99999999, 99999999, 99999998, "PPSPS", 99999999, 99999999}, /* none: born full */
     };
-    for (size_t c = 0; c < COUNT_OF(cases); c++) {
-        for (size_t i = 0; i < COUNT_OF(resume_points); i++) {
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        for (size_t i = 0; i < COUNT(resume_points); i++) {
             int64_t activity = 1100000000000 + cases[c].activity;
             int64_t guid = resume_points[i].digits * MARKERS;
             struct ledger_leg2_entry entry =
@@ -725,7 +726,7 @@ Test(ledger, each_marker_added_literally_carries_at_its_tenth_addition)
         {ACTIVITY_CHILDREN_SPAWNED, 1109000000009, 1110000000009},
         {ACTIVITY_JOB_TASKS_DONE, 1100900000009, 1101000000009},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(cases[i].nine + digit_map[cases[i].marker].weight, cases[i].ten);
         expect_add(cases[i].nine, cases[i].marker, LEDGER_ALREADY_MARKED, cases[i].nine);
     }
@@ -781,7 +782,7 @@ Test(ledger, dimension_is_the_entry_count_less_1)
         {1100000000001, 0},          {1100000000002, 1},        {1111100000010, 9},
         {999111112345678, 12345677}, {1100099999999, 99999998},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(ledger_dimension(cases[i].activity), cases[i].dimension);
     }
 }
@@ -809,7 +810,7 @@ Test(ledger, attempts_are_the_low_8_digits_less_the_dimension)
 {
     SETTLES(ERRATUM_ACL_4);
     static const int64_t entries_before[] = {0, 1, 41, 99999989};
-    for (size_t i = 0; i < COUNT_OF(entries_before); i++) {
+    for (size_t i = 0; i < COUNT(entries_before); i++) {
         struct ledger_leg2_entry entry = ledger_enter_leg2_first(1100000000000 + entries_before[i]);
         int64_t dimension = ledger_dimension(entry.activity);
         cr_expect_eq(dimension, entries_before[i]);
@@ -849,7 +850,7 @@ Test(ledger, sound_ledgers_are_those_that_the_protocol_writes)
         {LEDGER_GUID, 111100000002},
         {LEDGER_GUID, 111199999999},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(ledger_inspect(cases[i].kind, cases[i].ledger), LEDGER_SOUND, TRACE_LEDGER,
                      cases[i].ledger);
     }
@@ -899,7 +900,7 @@ Test(ledger, a_sound_ledger_becomes_broken_in_one_way_at_a_time)
         {LEDGER_GUID, LEDGER_STEPS_OUT_OF_ORDER, 110000000001},
         {LEDGER_GUID, LEDGER_STEPS_OUT_OF_ORDER, 11100000001},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(ledger_inspect(cases[i].kind, cases[i].ledger), cases[i].defect,
                      "%s " TRACE_LEDGER ": %s", cases[i].kind == LEDGER_GUID ? "GUID" : "activity",
                      cases[i].ledger,
@@ -937,8 +938,8 @@ Test(ledger, of_all_activity_markings_the_reported_defect_is_one_that_it_has)
     static const int64_t entries[] = {0, 1, 10, 999};
     static const int64_t leg2[] = {0, 1, 99999999};
     for (int digits = 0; digits <= 9999; digits++) {
-        for (size_t e = 0; e < COUNT_OF(entries); e++) {
-            for (size_t l = 0; l < COUNT_OF(leg2); l++) {
+        for (size_t e = 0; e < COUNT(entries); e++) {
+            for (size_t l = 0; l < COUNT(leg2); l++) {
                 int64_t activity = entries[e] * T + digits * MARKERS + leg2[l];
                 unsigned defects = activity_defects(entries[e], digits, leg2[l]);
                 enum ledger_defect defect = ledger_inspect(LEDGER_ACTIVITY, activity);

@@ -1,5 +1,6 @@
 /* The earlier ledger: its lifecycle digit by digit, its limits, and what each wrong reading of the
  * text would have done. */
+#include "model/check.h"
 #include "model/reference/legacy.h"
 #include "model/tests/proves.h"
 #include "model/tests/trace.h"
@@ -100,7 +101,7 @@ Test(legacy, every_field_reads_as_its_own_digits)
         {0, {0, 0, 0, 0, 0}},
         {999999999999999, {9, 9, 9, 999999, 999999}},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         for (int field = 0; field < LEGACY_FIELD_COUNT; field++) {
             cr_expect_eq(legacy_get(cases[i].ledger, (enum legacy_field)field),
                          cases[i].value[field], "case %zu, field %d", i, field);
@@ -127,7 +128,7 @@ Test(legacy, lifecycle_of_the_seed_digit_by_digit)
         LEGACY_LEG1_BEGIN, LEGACY_LEG1_END,     LEGACY_LEG2_BEGIN, LEGACY_LEG2_PENDING,
         LEGACY_LEG2_BEGIN, LEGACY_LEG2_SUCCESS, LEGACY_LEG2_BEGIN, LEGACY_LEG2_UNDO,
     };
-    expect_lifecycle(LEGACY_START, events, COUNT_OF(events),
+    expect_lifecycle(LEGACY_START, events, COUNT(events),
                      "999000000000000 start\n"
                      "899000000000000 Leg1 begins\n"
                      "889000000000000 Leg1 ends\n"
@@ -144,7 +145,7 @@ Test(legacy, two_lives_of_one_message_show_in_the_status_digits)
     SETTLES(ERRATUM_LEG_3);
     static const enum legacy_event two_leg1_runs[] = {LEGACY_LEG1_BEGIN, LEGACY_LEG1_BEGIN,
                                                       LEGACY_LEG1_END, LEGACY_LEG1_END};
-    expect_lifecycle(LEGACY_START, two_leg1_runs, COUNT_OF(two_leg1_runs),
+    expect_lifecycle(LEGACY_START, two_leg1_runs, COUNT(two_leg1_runs),
                      "999000000000000 start\n"
                      "899000000000000 Leg1 begins\n"
                      "799000000000000 Leg1 begins\n"
@@ -152,7 +153,7 @@ Test(legacy, two_lives_of_one_message_show_in_the_status_digits)
                      "779000000000000 Leg1 ends\n");
     static const enum legacy_event two_successes[] = {LEGACY_LEG2_BEGIN, LEGACY_LEG2_BEGIN,
                                                       LEGACY_LEG2_SUCCESS, LEGACY_LEG2_SUCCESS};
-    expect_lifecycle(889000000000000, two_successes, COUNT_OF(two_successes),
+    expect_lifecycle(889000000000000, two_successes, COUNT(two_successes),
                      "889000000000000 start\n"
                      "889000001000000 Leg2 begins\n"
                      "889000002000000 Leg2 begins\n"
@@ -177,7 +178,7 @@ Test(legacy, leg1_entry_is_told_by_the_first_two_digits)
         {789000002000001, LEGACY_LEG1_COMPLETED}, /* whatever Leg2 has counted */
         {788000002000002, LEGACY_LEG1_COMPLETED},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(legacy_leg1_decision(cases[i].after_begin), cases[i].decision, TRACE_LEDGER,
                      cases[i].after_begin);
     }
@@ -232,7 +233,7 @@ Test(legacy, closed_is_a_third_digit_below_9_whatever_the_others_are)
     SETTLES(ERRATUM_LEG_3);
     static const char *const neighbours[] = {"000000000000000", "999999999999999",
                                              "889000002000001"};
-    for (size_t i = 0; i < COUNT_OF(neighbours); i++) {
+    for (size_t i = 0; i < COUNT(neighbours); i++) {
         for (int digit = 0; digit <= 9; digit++) {
             int64_t ledger = trace_number(neighbours[i], 3, 1, digit);
             cr_expect_eq(legacy_closed(ledger), digit < 9, TRACE_LEDGER, ledger);
@@ -277,7 +278,7 @@ Test(legacy, nine_leg1_entries_are_served_and_the_tenth_is_refused)
         LEGACY_LEG1_BEGIN, LEGACY_LEG1_BEGIN, LEGACY_LEG1_BEGIN,
         LEGACY_LEG1_BEGIN, LEGACY_LEG1_BEGIN, LEGACY_LEG1_BEGIN,
     };
-    expect_lifecycle(LEGACY_START, nine, COUNT_OF(nine),
+    expect_lifecycle(LEGACY_START, nine, COUNT(nine),
                      "999000000000000 start\n"
                      "899000000000000 Leg1 begins\n"
                      "799000000000000 Leg1 begins\n"
@@ -325,7 +326,7 @@ Test(legacy, an_addition_that_would_reach_a_neighbour_is_refused)
         {LEGACY_LEG2_SUCCESS, 881000009000008, 880000009000008, 879000009000009},
         {LEGACY_LEG2_SUCCESS, 889000001999998, 889000001999999, 888000002000000},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         after(cases[i].last, cases[i].event);
         expect_refused(cases[i].full, cases[i].event, LEGACY_AT_LIMIT);
         cr_expect_eq(cases[i].full + lifecycle[cases[i].event].summand, cases[i].unchecked,
@@ -336,7 +337,7 @@ Test(legacy, an_addition_that_would_reach_a_neighbour_is_refused)
 Test(legacy, a_number_that_is_no_ledger_takes_no_event)
 {
     PROVES(CLAUSE_LEG_5);
-    for (size_t i = 0; i < COUNT_OF(no_ledgers); i++) {
+    for (size_t i = 0; i < COUNT(no_ledgers); i++) {
         for (int event = 0; event < LEGACY_EVENT_COUNT; event++) {
             expect_refused(no_ledgers[i], (enum legacy_event)event, LEGACY_NOT_A_LEDGER);
         }
@@ -360,7 +361,7 @@ static const char *const surroundings[] = {
 
 static size_t value_count(enum legacy_field field)
 {
-    return digit_details[field].digit_count == 1 ? 10 : COUNT_OF(six_digits);
+    return digit_details[field].digit_count == 1 ? 10 : COUNT(six_digits);
 }
 
 static int64_t value_at(enum legacy_field field, size_t i)
@@ -407,7 +408,7 @@ static void expect_as_by_fields(int64_t ledger, enum legacy_event event)
 Test(legacy, every_event_moves_its_own_digits_and_no_other)
 {
     PROVES(CLAUSE_LEG_1, CLAUSE_LEG_5, CLAUSE_LEG_8);
-    for (size_t s = 0; s < COUNT_OF(surroundings); s++) {
+    for (size_t s = 0; s < COUNT(surroundings); s++) {
         int64_t base = strtoll(surroundings[s], NULL, 10);
         for (int event = 0; event < LEGACY_EVENT_COUNT; event++) {
             for (int field = 0; field < LEGACY_FIELD_COUNT; field++) {
@@ -426,7 +427,7 @@ Test(legacy, success_moves_both_its_fields_or_neither)
     PROVES(CLAUSE_LEG_5);
     SETTLES(ERRATUM_LEG_1);
     for (int status = 0; status <= 9; status++) {
-        for (size_t i = 0; i < COUNT_OF(six_digits); i++) {
+        for (size_t i = 0; i < COUNT(six_digits); i++) {
             int64_t ledger = with_field(LEGACY_START, LEGACY_LEG2_EXIT, status);
             expect_as_by_fields(with_field(ledger, LEGACY_LEG2_EXIT_COUNT, six_digits[i]),
                                 LEGACY_LEG2_SUCCESS);

@@ -1,6 +1,6 @@
 /* The engines of the earlier ledger, decision by decision: what each outcome makes a worker send
  * next, and what is in it. */
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/identity.h"
 #include "model/legacy.h"
 #include "model/legacy_engine.h"
@@ -11,10 +11,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define ACTIVITY     INT64_C(4711)
-#define JOB          INT64_C(99)
-#define INPUT        INT64_C(1234)
+#define ACTIVITY INT64_C(4711)
+#define JOB      INT64_C(99)
+#define INPUT    INT64_C(1234)
 
 /* A trigger with a child for its pending answer, two for its closing one, and a call after it. */
 static const struct graph graph = {

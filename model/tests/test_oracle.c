@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define FINE         CLAUSE_COUNT
+#define FINE CLAUSE_COUNT
 
 /* Ledgers are written as the specification prints them; as C numbers they would be octal. */
 static int64_t number(const char *text)

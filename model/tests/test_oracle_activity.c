@@ -148,8 +148,8 @@ Test(oracle_activity, a_tree_without_faults_is_fine)
     expect_settled(&world, true, FINE);
     cr_expect_eq(get(&world, TABLE_ACTIVITY, 102, ACTIVITY_LEDGER), INT64_C(1111100000001));
     cr_expect_eq(get(&world, TABLE_GUID, 202, GUID_LEDGER), INT64_C(111100000001));
-    cr_expect_eq(world.oracle.seen[SIGHT_THRESHOLD_0], 1);
-    cr_expect_eq(world.oracle.seen[SIGHT_LEG1_ENTRY_APART], 3);
+    cr_expect_eq(world.oracle.seen[COVER_THRESHOLD_0], 1);
+    cr_expect_eq(world.oracle.seen[COVER_LEG1_ENTRY_APART], 3);
 }
 
 /* Steps and ack in fewer commits, as a provider that bundles more would make them. */
@@ -235,9 +235,9 @@ Test(oracle_activity, a_stale_leg1_message_only_counts)
     TELL(do_claim(told, 100 + LEG1_OF + COPY_OF));
     TELL(do_enter1(told, 100));
     TELL(do_ack(told, 100 + LEG1_OF + COPY_OF));
-    cr_expect_eq(told->oracle.seen[SIGHT_REPLAY_LEG1_BEFORE_ACK], 1);
-    cr_expect_eq(told->oracle.seen[SIGHT_REPLAY_LEG1_AFTER_ACK], 1);
-    cr_expect_eq(told->oracle.seen[SIGHT_LEG1_STALE], 2);
+    cr_expect_eq(told->oracle.seen[COVER_REPLAY_LEG1_BEFORE_ACK], 1);
+    cr_expect_eq(told->oracle.seen[COVER_REPLAY_LEG1_AFTER_ACK], 1);
+    cr_expect_eq(told->oracle.seen[COVER_LEG1_STALE], 2);
 }
 
 Test(oracle_activity, a_crash_after_every_step_resumes)
@@ -262,14 +262,14 @@ Test(oracle_activity, a_crash_after_every_step_resumes)
     TELL(do_enter2_again(told, 202));
     TELL(do_ack(told, 202 + LEG2_OF + COPY_OF));
     expect_settled(told, true, FINE);
-    static const enum oracle_sighting once[] = {
-        SIGHT_RESUME_NOTHING,       SIGHT_RESUME_WORK,        SIGHT_RESUME_SPAWNED,
-        SIGHT_RESUME_CLOSED,        SIGHT_STEP3_AFTER_RESUME, SIGHT_REPLAY_LEG2_BEFORE_ACK,
-        SIGHT_REPLAY_LEG2_AFTER_ACK};
+    static const enum oracle_cover once[] = {
+        COVER_RESUME_NOTHING,       COVER_RESUME_WORK,        COVER_RESUME_SPAWNED,
+        COVER_RESUME_CLOSED,        COVER_STEP3_AFTER_RESUME, COVER_REPLAY_LEG2_BEFORE_ACK,
+        COVER_REPLAY_LEG2_AFTER_ACK};
     for (size_t i = 0; i < COUNT(once); i++) {
-        cr_expect_eq(told->oracle.seen[once[i]], 1, "%s", oracle_sighting_text(once[i]));
+        cr_expect_eq(told->oracle.seen[once[i]], 1, "%s", oracle_cover_text(once[i]));
     }
-    cr_expect_eq(told->oracle.seen[SIGHT_RESUME_DONE], 2);
+    cr_expect_eq(told->oracle.seen[COVER_RESUME_DONE], 2);
 }
 
 /* A copy of a child's message, of a cycle message and of an answer: none of them is a spawn. */
@@ -432,10 +432,10 @@ Test(oracle_activity, each_landing_on_another_threshold_takes_a_snapshot)
             TELL(do_answer(told, 100, 210 + k, k, 0));
             tell_leg2(told, 100, 210 + k, k, (struct family){{110 + k}, 0});
         }
-        cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_12], thresholds[i] == 12 ? 1 : 0);
+        cr_expect_eq(told->oracle.seen[COVER_THRESHOLD_12], thresholds[i] == 12 ? 1 : 0);
         TELL(do_answer(told, 100, 230, 12, 0)); /* opens none: lands again without moving */
         tell_leg2(told, 100, 230, 12, nobody);
-        cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_12], thresholds[i] == 12 ? 2 : 0);
+        cr_expect_eq(told->oracle.seen[COVER_THRESHOLD_12], thresholds[i] == 12 ? 2 : 0);
         if (thresholds[i] == 12) {
             TELL(do_step3(told, 221, 0)); /* both run their tasks */
             TELL(do_step3(told, 230, 0));
@@ -446,7 +446,7 @@ Test(oracle_activity, each_landing_on_another_threshold_takes_a_snapshot)
     tell_leg1(told, 100);
     tell_answer(told, 100, 200);
     tell_leg2(told, 100, 200, ANSWER_CLOSES, (struct family){{101}, 0}); /* 1 to 1 */
-    cr_expect_eq(told->oracle.seen[SIGHT_THRESHOLD_1], 1);
+    cr_expect_eq(told->oracle.seen[COVER_THRESHOLD_1], 1);
     TELL(do_step3(told, 200, 0));
     TELL(do_ack(told, 200 + LEG2_OF));
     told->oracle.off[CLAUSE_ACL_30] = true;
@@ -2038,12 +2038,12 @@ Test(oracle_activity, every_clause_is_evaluated_somewhere)
 
 Test(oracle_activity, every_sighting_has_a_clause_and_a_text)
 {
-    for (int sighting = 0; sighting <= SIGHT_REPLAY_LEG2_AFTER_ACK; sighting++) {
-        enum clause_id clause = oracle_sighting_clause((enum oracle_sighting)sighting);
-        cr_expect(sighting > SIGHT_REPLAY_LEG2_AFTER_ACK || clause == CLAUSE_ACL_9 ||
+    for (int point = 0; point <= COVER_REPLAY_LEG2_AFTER_ACK; point++) {
+        enum clause_id clause = oracle_cover_clause((enum oracle_cover)point);
+        cr_expect(point > COVER_REPLAY_LEG2_AFTER_ACK || clause == CLAUSE_ACL_9 ||
                   clause == CLAUSE_ACL_10 || clause == CLAUSE_ACL_23 || clause == CLAUSE_ACL_24 ||
                   clause == CLAUSE_ACL_25 || clause == CLAUSE_ACL_34);
-        cr_expect(*oracle_sighting_text((enum oracle_sighting)sighting) != '\0');
+        cr_expect(*oracle_cover_text((enum oracle_cover)point) != '\0');
     }
 }
 

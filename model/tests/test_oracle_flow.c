@@ -4,9 +4,7 @@
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
-
-extern const struct monitors monitors_key;
+extern const struct monitors monitors_flow;
 
 /* ---- a store --------------------------------------------------------------------------------- */
 
@@ -18,8 +16,8 @@ static int64_t ghosts[2 * HAND_INDEX * GHOST_CELLS];
 static void begin(void)
 {
     hand_begin(told);
-    cr_assert_eq(oracle_cells(&monitors_key, &told->rows), COUNT(ghosts));
-    oracle_begin(&oracle, &monitors_key, &told->rows, ghosts);
+    cr_assert_eq(oracle_cells(&monitors_flow, &told->rows), COUNT(ghosts));
+    oracle_begin(&oracle, &monitors_flow, &told->rows, ghosts);
     oracle.off[CLAUSE_KEY_11] = true; /* no work outside rows is told here: test_oracle_journal.c */
 }
 
@@ -36,7 +34,7 @@ static void set(enum row_table table, int64_t key, int column, int64_t value)
 static struct oracle_verdict tell(void)
 {
     struct oracle_verdict verdict =
-        monitors_key.commit(&oracle, &told->rows, told->changes, told->count);
+        monitors_flow.commit(&oracle, &told->rows, told->changes, told->count);
     cr_expect_eq(verdict.broken, *verdict.why != '\0', "a breach is told in words");
     told->count = 0;
     return verdict;
@@ -46,7 +44,7 @@ static void expect_fine(const char *what)
 {
     struct oracle_verdict verdict = tell();
     cr_expect_not(verdict.broken, "%s: %s", what, verdict.why);
-    verdict = monitors_key.recheck(&oracle, &told->rows);
+    verdict = monitors_flow.recheck(&oracle, &told->rows);
     cr_expect_not(verdict.broken, "%s, slowly: %s", what, verdict.why);
 }
 
@@ -165,8 +163,8 @@ Test(oracle_flow, a_flow_that_skips_joins_pauses_and_ends_is_fine)
     move(FLOW, AT(1, -1));
     skip(4);
     expect_fine("an error and what only it could reach");
-    cr_expect_eq(oracle.seen[SIGHT_SKIP_ERROR], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_SKIP_JOIN], 0U);
+    cr_expect_eq(oracle.seen[COVER_SKIP_ERROR], 1U);
+    cr_expect_eq(oracle.seen[COVER_SKIP_JOIN], 0U);
     event(FLOW, 2, FLOW_HELD, 0);
     move(FLOW, AT(2, -3));
     expect_fine("held");
@@ -181,13 +179,13 @@ Test(oracle_flow, a_flow_that_skips_joins_pauses_and_ends_is_fine)
     move(FLOW, AT(0, -1));
     end(FLOW);
     expect_fine("complete");
-    cr_expect_not(monitors_key.settled(&oracle, &told->rows, true).broken);
+    cr_expect_not(monitors_flow.settled(&oracle, &told->rows, true).broken);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_5], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_8], 0U);
     cr_expect_gt(oracle.evaluated[CLAUSE_KEY_10], 0U);
     static const uint64_t moves[] = {4, 1, 2, 1, 1, 2, 1}; /* in the order of enum flow_event */
     for (int change = FLOW_STARTED; change <= FLOW_SKIPPED; change++) {
-        cr_expect_eq(oracle.seen[SIGHT_KEY_STARTED + change - FLOW_STARTED],
+        cr_expect_eq(oracle.seen[COVER_KEY_STARTED + change - FLOW_STARTED],
                      moves[change - FLOW_STARTED], "change %d", change);
     }
 }
@@ -202,18 +200,18 @@ Test(oracle_flow, skips_are_seen_for_what_they_are)
     skip(1);
     skip(4);
     expect_fine("a branch that was not taken, and what follows it");
-    cr_expect_eq(oracle.seen[SIGHT_SKIP_CHAIN], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_SKIP_SPARES], 1U, "3 can be reached from 2");
+    cr_expect_eq(oracle.seen[COVER_SKIP_CHAIN], 1U);
+    cr_expect_eq(oracle.seen[COVER_SKIP_SPARES], 1U, "3 can be reached from 2");
     start(2);
     expect_fine("a start");
     complete(2, 1 << 3);
     skip(3);
     end(FLOW);
     expect_fine("the last way to the join");
-    cr_expect_eq(oracle.seen[SIGHT_SKIP_JOIN], 1U);
-    for (int sight = SIGHT_SKIP_CHAIN; sight <= SIGHT_SKIP_ERROR; sight++) {
-        cr_expect_eq(oracle_sighting_clause((enum oracle_sighting)sight), CLAUSE_KEY_5);
-        cr_expect(*oracle_sighting_text((enum oracle_sighting)sight) != '\0');
+    cr_expect_eq(oracle.seen[COVER_SKIP_JOIN], 1U);
+    for (int sight = COVER_SKIP_CHAIN; sight <= COVER_SKIP_ERROR; sight++) {
+        cr_expect_eq(oracle_cover_clause((enum oracle_cover)sight), CLAUSE_KEY_5);
+        cr_expect(*oracle_cover_text((enum oracle_cover)sight) != '\0');
     }
 }
 
@@ -530,7 +528,7 @@ Test(oracle_flow, who_awaits_a_flow_stays_8_until_it_has_ended_and_ends_as_it_di
 
 static struct oracle_verdict settle(bool quiet)
 {
-    return monitors_key.settled(&oracle, &told->rows, quiet);
+    return monitors_flow.settled(&oracle, &told->rows, quiet);
 }
 
 Test(oracle_flow, only_a_flow_that_is_there_is_resumed)
@@ -571,9 +569,9 @@ static struct expectation asked;
 
 static struct expected_place *ask_for_one(void)
 {
-    struct expected_place *place = &asked.of.key.flow[0].place[0];
-    asked.of.key = (struct expected_key){.jobs = 1, .cases = 1, .flows = 1};
-    asked.of.key.flow[0].places = 1;
+    struct expected_place *place = &asked.of.flow.flow[0].place[0];
+    asked.of.flow = (struct expected_flows){.jobs = 1, .cases = 1, .flows = 1};
+    asked.of.flow.flow[0].places = 1;
     *place = (struct expected_place){.awaits = -1, .digit = {6}};
     return place;
 }
@@ -591,7 +589,7 @@ Test(oracle_flow, a_flow_ends_as_its_case_asks_for)
 {
     PROVES(CLAUSE_KEY_10);
     struct expected_place *place = ask_for_one();
-    int64_t flow = expected_key_id(0);
+    int64_t flow = expected_flow_id(0);
     run_asked(flow);
     expect_fine("begun");
     event(flow, 0, FLOW_STARTED, 0);
@@ -604,7 +602,7 @@ Test(oracle_flow, a_flow_ends_as_its_case_asks_for)
     place->digit[0] = 4; /* held */
     cr_expect_str_eq(settle(true).why, "a flow ended otherwise than its case asks for");
     place->digit[0] = 6;
-    asked.of.key.jobs = 2;
+    asked.of.flow.jobs = 2;
     cr_expect_str_eq(settle(true).why,
                      "a flow that was asked for never began, or one began that was not");
 }
@@ -613,16 +611,16 @@ Test(oracle_flow, a_job_runs_in_the_case_that_is_its_turn)
 {
     PROVES(CLAUSE_KEY_10);
     ask_for_one();
-    asked.of.key.cases = 2;
-    asked.of.key.jobs = 2;
-    asked.of.key.flow[0].place[0].digit[1] = 6;
-    run_asked(expected_key_id(0));
-    put_flow(expected_key_id(1), AT(0, 9), 0, 0);
-    set(TABLE_FLOW, expected_key_id(0), FLOW_CASE, 1);
-    put(TABLE_FLOW_END, 1, (int64_t[FLOW_END_COLUMNS]){expected_key_id(0), AT(0, 6), 1});
-    put(TABLE_FLOW_END, 2, (int64_t[FLOW_END_COLUMNS]){expected_key_id(1), AT(0, 6), 1});
-    set(TABLE_FLOW, expected_key_id(0), FLOW_KEY, AT(0, 6));
-    set(TABLE_FLOW, expected_key_id(1), FLOW_KEY, AT(0, 6));
+    asked.of.flow.cases = 2;
+    asked.of.flow.jobs = 2;
+    asked.of.flow.flow[0].place[0].digit[1] = 6;
+    run_asked(expected_flow_id(0));
+    put_flow(expected_flow_id(1), AT(0, 9), 0, 0);
+    set(TABLE_FLOW, expected_flow_id(0), FLOW_CASE, 1);
+    put(TABLE_FLOW_END, 1, (int64_t[FLOW_END_COLUMNS]){expected_flow_id(0), AT(0, 6), 1});
+    put(TABLE_FLOW_END, 2, (int64_t[FLOW_END_COLUMNS]){expected_flow_id(1), AT(0, 6), 1});
+    set(TABLE_FLOW, expected_flow_id(0), FLOW_KEY, AT(0, 6));
+    set(TABLE_FLOW, expected_flow_id(1), FLOW_KEY, AT(0, 6));
     cr_expect_str_eq(settle(true).why,
                      "a job ran another flow, or in another case, than it asked for");
 }
@@ -667,9 +665,9 @@ Test(oracle_flow, a_pause_that_is_to_be_is_asked_for_and_served)
 {
     PROVES(CLAUSE_KEY_3);
     ask_for_one()->pauses = 1;
-    asked.of.key.flow[0].places = 2;
-    asked.of.key.flow[0].place[1] = asked.of.key.flow[0].place[0];
-    asked.of.key.flow[0].place[1].pauses = 0;
+    asked.of.flow.flow[0].places = 2;
+    asked.of.flow.flow[0].place[1] = asked.of.flow.flow[0].place[0];
+    asked.of.flow.flow[0].place[1].pauses = 0;
     run_asked(FLOW);
     set(TABLE_FLOW, FLOW, FLOW_KEY, AT(0, 9) + AT(1, 9));
     put_place(FLOW, 1, 0, 0);

@@ -6,11 +6,10 @@
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define FINE         CLAUSE_COUNT
-#define GHOSTS       4096
+#define FINE   CLAUSE_COUNT
+#define GHOSTS 4096
 
-extern const struct monitors monitors_key, monitors_legacy, monitors_pipeline, monitors_seq;
+extern const struct monitors monitors_flow, monitors_legacy, monitors_pipeline, monitors_seq;
 
 static struct hand hand;
 static struct oracle oracle;
@@ -80,7 +79,7 @@ static void publish_leg1(void)
 
 static void make_legacy(void)
 {
-    PUT(EARLIER, 500, [EARLIER_LEDGER] = INT64_C(999000000000000));
+    PUT(LEGACY, 500, [LEGACY_LEDGER] = INT64_C(999000000000000));
     publish_leg1();
 }
 
@@ -108,7 +107,7 @@ static const struct {
     void (*rest)(void);    /* what rests on the work */
 } protocols[] = {
     {"activity", &monitors_activity, CLAUSE_ACL_46, make_activity, publish_task, answer},
-    {"key", &monitors_key, CLAUSE_KEY_11, make_key, publish_run, complete},
+    {"key", &monitors_flow, CLAUSE_KEY_11, make_key, publish_run, complete},
     {"legacy", &monitors_legacy, CLAUSE_LEG_11, make_legacy, publish_leg1, save},
     {"pipeline", &monitors_pipeline, CLAUSE_CUT_31, publish_verify, publish_verify, store_result},
 };

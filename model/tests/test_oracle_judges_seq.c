@@ -2,7 +2,7 @@
  * for the ledgers: random walks whose every step must be fine, the same walks with a bug planted
  * between the two, and all pairs of states. */
 #include "model/oracle/seq.h"
-#include "model/reference/seq.h"
+#include "model/reference/seq_memory.h"
 #include "model/tests/judge.h"
 
 #include <criterion/criterion.h>
@@ -42,7 +42,7 @@ struct seqs {
     uint64_t random;
     uint64_t now_ms;
     void *memory;
-    struct seq_ledger *ledger;
+    struct seq_memory *ledger;
     struct oracle_seq monitor[SEQS];
     struct seq_token token[SEQS][TOKENS]; /* issued for it, mostly overtaken; owner 0: none */
     struct seq_view view[SEQS];           /* what a canceller once saw of it */
@@ -68,7 +68,7 @@ static struct seq_time at(uint64_t now_ms)
 /* What a step left on record, for the oracle. */
 static void fill_in(const struct seqs *walk, uint64_t seq, struct oracle_seq_step *step)
 {
-    struct seq_view view = seq_read(walk->ledger, seq);
+    struct seq_view view = seq_memory_read(walk->ledger, seq);
     step->now_ms = walk->now_ms;
     step->attempt = view.attempt;
     if (view.state == SEQ_IN_FLIGHT) {
@@ -148,11 +148,12 @@ static void order(struct seqs *walk, uint64_t seq)
     enum oracle_seq_state state = walk->monitor[seq].state;
     bool cancels = state == ORACLE_SEQ_DISPATCHED && random_one_in(&walk->random, 8);
     if (cancels) {
-        observe(walk, seq, seq_order(walk->ledger, seq, SEQ_CANCEL, CANCELLER, at(walk->now_ms)),
+        observe(walk, seq,
+                seq_memory_order(walk->ledger, seq, SEQ_CANCEL, CANCELLER, at(walk->now_ms)),
                 (struct oracle_seq_step){.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER});
     } else if (state != ORACLE_SEQ_DISPATCHED && state != ORACLE_SEQ_IN_FLIGHT) {
         enum seq_state to = state == ORACLE_SEQ_UNSEEN ? SEQ_DISPATCHED : SEQ_COMMITTED;
-        observe(walk, seq, seq_order(walk->ledger, seq, to, DISPATCHER, at(walk->now_ms)),
+        observe(walk, seq, seq_memory_order(walk->ledger, seq, to, DISPATCHER, at(walk->now_ms)),
                 (struct oracle_seq_step){.by = ORACLE_SEQ_BY_ORDER, .actor = DISPATCHER});
     }
 }
@@ -166,7 +167,7 @@ static void take(struct seqs *walk, uint64_t seq)
     uint32_t attempt = walk->monitor[seq].attempt + (random_one_in(&walk->random, 8) ? 1 : 0);
     struct seq_token token = {0};
     struct seq_result result =
-        seq_take(walk->ledger, seq, attempt, worker, at(walk->now_ms), &token);
+        seq_memory_take(walk->ledger, seq, attempt, worker, at(walk->now_ms), &token);
     struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_TAKE, .actor = worker};
     observe(walk, seq, result, step);
     if (result.verdict == SEQ_MOVED) {
@@ -183,7 +184,7 @@ static void take(struct seqs *walk, uint64_t seq)
 static void beat(struct seqs *walk, uint64_t seq, struct seq_token token)
 {
     uint64_t seen_ms = walk->now_ms - random_below(&walk->random, 10); /* a thread that was slow */
-    struct seq_result result = seq_heartbeat(walk->ledger, token, at(seen_ms));
+    struct seq_result result = seq_memory_heartbeat(walk->ledger, token, at(seen_ms));
     struct oracle_seq_step step = {
         .by = ORACLE_SEQ_BY_HEARTBEAT, .actor = token.owner, .token = token.attempt};
     observe(walk, seq, result, step);
@@ -199,7 +200,8 @@ static void finish(struct seqs *walk, uint64_t seq, struct seq_token token)
 {
     enum seq_state to = (enum seq_state)(SEQ_SUCCESS + random_below(&walk->random, 3));
     uint32_t fail_class = (uint32_t)random_below(&walk->random, 4);
-    struct seq_result result = seq_finish(walk->ledger, token, to, fail_class, at(walk->now_ms));
+    struct seq_result result =
+        seq_memory_finish(walk->ledger, token, to, fail_class, at(walk->now_ms));
     struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_FINISH,
                                    .actor = token.owner,
                                    .token = token.attempt,
@@ -218,21 +220,21 @@ static void cancel(struct seqs *walk, uint64_t seq)
     struct oracle_seq_step step = {.by = ORACLE_SEQ_BY_CANCEL, .actor = CANCELLER};
     if (walk->asked[seq].run.owner != 0 && random_one_in(&walk->random, 2)) {
         struct seq_result forced =
-            seq_cancel_force(walk->ledger, walk->asked[seq], CANCELLER, at(walk->now_ms));
+            seq_memory_cancel_force(walk->ledger, walk->asked[seq], CANCELLER, at(walk->now_ms));
         bool patient = walk->now_ms - walk->asked[seq].asked_ms >= seq_policy.grace_ms;
         cr_assert(forced.verdict != (patient ? SEQ_TOO_SOON : SEQ_MOVED)); /* SEQ-15 */
         observe(walk, seq, forced, step);
         return;
     }
     if (random_one_in(&walk->random, 2)) {
-        walk->view[seq] = seq_read(walk->ledger, seq);
+        walk->view[seq] = seq_memory_read(walk->ledger, seq);
     }
     if (walk->view[seq].state != SEQ_DISPATCHED && walk->view[seq].state != SEQ_IN_FLIGHT) {
         return;
     }
     struct seq_cancellation asked = {0};
     struct seq_result result =
-        seq_cancel(walk->ledger, seq, walk->view[seq], CANCELLER, at(walk->now_ms), &asked);
+        seq_memory_cancel(walk->ledger, seq, walk->view[seq], CANCELLER, at(walk->now_ms), &asked);
     observe(walk, seq, result, step);
     if (result.verdict == SEQ_ASKED) {
         walk->asked[seq] = asked;
@@ -248,7 +250,7 @@ static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
     struct seqs *walk = context;
     uint64_t seq = reclaimed->seq;
     cr_assert_eq(reclaimed->lost_owner, walk->monitor[seq].owner);
-    cr_assert_eq(reclaimed->attempt, seq_read(walk->ledger, seq).attempt);
+    cr_assert_eq(reclaimed->attempt, seq_memory_read(walk->ledger, seq).attempt);
     observe(walk, seq, reclaimed->result,
             (struct oracle_seq_step){.by = ORACLE_SEQ_BY_RECLAIM, .actor = RECLAIMER});
 }
@@ -257,7 +259,7 @@ static void reclaim(struct seqs *walk)
 {
     walk->now_ms +=
         random_below(&walk->random, random_one_in(&walk->random, 4) ? seq_policy.lease_ms : 10);
-    seq_reclaim(walk->ledger, RECLAIMER, at(walk->now_ms), note_reclaimed, walk);
+    seq_memory_reclaim(walk->ledger, RECLAIMER, at(walk->now_ms), note_reclaimed, walk);
     for (uint64_t seq = 0; seq < SEQS; seq++) {
         const struct oracle_seq *run = &walk->monitor[seq];
         bool held = run->state == ORACLE_SEQ_IN_FLIGHT;
@@ -278,7 +280,7 @@ static void compare(struct seqs *walk)
 {
     enum oracle_seq_state states[SEQS];
     for (uint64_t seq = 0; seq < SEQS; seq++) {
-        struct seq_view view = seq_read(walk->ledger, seq);
+        struct seq_view view = seq_memory_read(walk->ledger, seq);
         const struct oracle_seq *monitor = &walk->monitor[seq];
         states[seq] = (enum oracle_seq_state)view.state;
         cr_assert_eq((int)view.state, (int)monitor->state);
@@ -288,7 +290,7 @@ static void compare(struct seqs *walk)
             cr_assert_eq(view.heartbeat_ms, (uint32_t)monitor->heartbeat_ms);
         }
     }
-    struct seq_counts counts = seq_count(walk->ledger);
+    struct seq_counts counts = seq_memory_count(walk->ledger);
     cr_assert_eq(counts.events, walk->events);
     struct oracle_seq_occupancy occupancy = {counts.unseen, counts.dispatched, counts.in_flight,
                                              counts.terminal, counts.committed};
@@ -299,13 +301,13 @@ static void compare(struct seqs *walk)
 static void new_ledger(struct seqs *walk)
 {
     if (walk->ledger != NULL) {
-        struct seq_counts counts = seq_count(walk->ledger);
+        struct seq_counts counts = seq_memory_count(walk->ledger);
         for (int move = SEQ_MOVE_DISPATCH; move < SEQ_MOVES; move++) {
             walk->moves[move] += counts.moves[move];
         }
     }
-    memset(walk->memory, 0, seq_ledger_bytes(SEQS));
-    walk->ledger = seq_ledger_init(walk->memory, SEQS, &seq_policy);
+    memset(walk->memory, 0, seq_memory_bytes(SEQS));
+    walk->ledger = seq_memory_init(walk->memory, SEQS, &seq_policy);
     memset(walk->monitor, 0, sizeof walk->monitor);
     memset(walk->token, 0, sizeof walk->token);
     memset(walk->view, 0, sizeof walk->view);
@@ -349,7 +351,7 @@ static void seq_step(struct seqs *walk, uint64_t step)
 
 static void *ledger_memory(uint64_t capacity)
 {
-    size_t bytes = (seq_ledger_bytes(capacity) + 127) / 128 * 128;
+    size_t bytes = (seq_memory_bytes(capacity) + 127) / 128 * 128;
     void *memory = aligned_alloc(128, bytes);
     cr_assert_not_null(memory);
     return memset(memory, 0, bytes);
@@ -440,26 +442,26 @@ Test(oracle_judges_seq, a_pair_is_legal_to_both_or_to_none)
 enum { WORKER = 1, CLASS_FINAL = 2 };
 
 /* Brings the only seq of a ledger to a state, by the shortest way. */
-static struct seq_token bring(struct seq_ledger *ledger, enum seq_state state)
+static struct seq_token bring(struct seq_memory *ledger, enum seq_state state)
 {
     struct seq_token token = {.owner = WORKER};
     bool terminal = SEQ_SUCCESS <= state && state <= SEQ_FAIL;
     if (state != SEQ_UNSEEN) {
-        seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+        seq_memory_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
     }
     if (state == SEQ_IN_FLIGHT || terminal) {
-        seq_take(ledger, 0, 0, WORKER, at(0), &token);
+        seq_memory_take(ledger, 0, 0, WORKER, at(0), &token);
     }
     if (terminal) {
-        seq_finish(ledger, token, state, CLASS_FINAL, at(0));
+        seq_memory_finish(ledger, token, state, CLASS_FINAL, at(0));
     }
     if (state == SEQ_CANCEL || state == SEQ_COMMITTED) {
-        seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(0));
+        seq_memory_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(0));
     }
     if (state == SEQ_COMMITTED) {
-        seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
+        seq_memory_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
     }
-    cr_assert_eq(seq_read(ledger, 0).state, state);
+    cr_assert_eq(seq_memory_read(ledger, 0).state, state);
     return token;
 }
 
@@ -483,15 +485,15 @@ static struct oracle_verdict judge_call(struct seq_view view, enum oracle_seq_by
 }
 
 /* Refused calls were fatal: they changed nothing, and nothing moves any more. */
-static void expect_halted(struct seq_ledger *ledger, struct seq_view before)
+static void expect_halted(struct seq_memory *ledger, struct seq_view before)
 {
     struct seq_report report;
-    cr_expect(seq_halted(ledger, &report));
-    seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
-    seq_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
-    seq_take(ledger, 0, 0, WORKER, at(0), &(struct seq_token){0});
-    seq_reclaim(ledger, RECLAIMER, at(1000), NULL, NULL);
-    struct seq_view after = seq_read(ledger, 0);
+    cr_expect(seq_memory_halted(ledger, &report));
+    seq_memory_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
+    seq_memory_order(ledger, 0, SEQ_COMMITTED, DISPATCHER, at(0));
+    seq_memory_take(ledger, 0, 0, WORKER, at(0), &(struct seq_token){0});
+    seq_memory_reclaim(ledger, RECLAIMER, at(1000), NULL, NULL);
+    struct seq_view after = seq_memory_read(ledger, 0);
     cr_expect(after.state == before.state && after.owner == before.owner &&
               after.attempt == before.attempt && after.heartbeat_ms == before.heartbeat_ms);
 }
@@ -503,12 +505,13 @@ Test(oracle_judges_seq, an_order_goes_through_exactly_when_the_contract_allows_i
     void *memory = ledger_memory(1);
     for (int from = 0; from < SEQ_STATES; from++) {
         for (int to = 0; to < SEQ_STATES; to++) {
-            memset(memory, 0, seq_ledger_bytes(1));
-            struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
+            memset(memory, 0, seq_memory_bytes(1));
+            struct seq_memory *ledger = seq_memory_init(memory, 1, &seq_policy);
             bring(ledger, (enum seq_state)from);
-            struct seq_view before = seq_read(ledger, 0);
+            struct seq_view before = seq_memory_read(ledger, 0);
             bool cancels = from == SEQ_DISPATCHED && to == SEQ_CANCEL;
-            struct seq_result result = seq_order(ledger, 0, (enum seq_state)to, DISPATCHER, at(0));
+            struct seq_result result =
+                seq_memory_order(ledger, 0, (enum seq_state)to, DISPATCHER, at(0));
             bool done = result.verdict == SEQ_MOVED || result.verdict == SEQ_UNCHANGED;
             expect_agreement(done,
                              judge_call(before,
@@ -532,12 +535,12 @@ Test(oracle_judges_seq, a_result_goes_through_exactly_when_the_contract_allows_i
         if (to == SEQ_DISPATCHED) {
             continue; /* a retry: never asked for, always decided by the failure */
         }
-        memset(memory, 0, seq_ledger_bytes(1));
-        struct seq_ledger *ledger = seq_ledger_init(memory, 1, &seq_policy);
+        memset(memory, 0, seq_memory_bytes(1));
+        struct seq_memory *ledger = seq_memory_init(memory, 1, &seq_policy);
         struct seq_token token = bring(ledger, SEQ_IN_FLIGHT);
-        struct seq_view before = seq_read(ledger, 0);
+        struct seq_view before = seq_memory_read(ledger, 0);
         struct seq_result result =
-            seq_finish(ledger, token, (enum seq_state)to, CLASS_FINAL, at(0));
+            seq_memory_finish(ledger, token, (enum seq_state)to, CLASS_FINAL, at(0));
         expect_agreement(result.verdict == SEQ_MOVED,
                          judge_call(before, ORACLE_SEQ_BY_FINISH, WORKER, (enum seq_state)to), to);
         if (result.verdict != SEQ_MOVED) {

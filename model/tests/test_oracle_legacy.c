@@ -56,12 +56,12 @@ static void drop(enum row_table table, int64_t key)
  */
 static void integer(int64_t activity, int64_t node, int64_t parent, int64_t dimension)
 {
-    put(TABLE_EARLIER, activity,
-        (const int64_t[EARLIER_COLUMNS]){[EARLIER_JOB] = 9,
-                                         [EARLIER_NODE] = node,
-                                         [EARLIER_LEDGER] = START,
-                                         [EARLIER_PARENT] = parent,
-                                         [EARLIER_DIMENSION] = dimension});
+    put(TABLE_LEGACY, activity,
+        (const int64_t[LEGACY_COLUMNS]){[LEGACY_JOB] = 9,
+                                        [LEGACY_NODE] = node,
+                                        [LEGACY_LEDGER] = START,
+                                        [LEGACY_PARENT] = parent,
+                                        [LEGACY_DIMENSION] = dimension});
 }
 
 static void message(int64_t key, enum message_kind kind, int64_t activity)
@@ -81,8 +81,8 @@ static void state(int64_t activity, int64_t dimension, int64_t by)
 
 static void move(int64_t activity, int64_t by)
 {
-    set(TABLE_EARLIER, activity, EARLIER_LEDGER,
-        hand_get(&hand, TABLE_EARLIER, activity, EARLIER_LEDGER) + by);
+    set(TABLE_LEGACY, activity, LEGACY_LEDGER,
+        hand_get(&hand, TABLE_LEGACY, activity, LEGACY_LEDGER) + by);
 }
 
 static struct golden said; /* whatever was, in order; one test compares it */
@@ -155,19 +155,19 @@ Test(oracle_legacy, a_job_from_its_creation_to_a_late_call_is_fine_and_counted)
     TELL((state(1, 1, 8), integer(2, 1, 1, 1)));
     TELL((set(TABLE_SAVED, 1001, SAVED_PUBLISHED, 1), message(102, MESSAGE_LEG1, 2)));
     TELL(move(1, 1));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PENDING], 1U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_PENDING], 1U);
     run_leg2(1, -SUCCESS);
-    cr_expect_eq(row_get(&hand.rows, TABLE_EARLIER, 0, EARLIER_LEDGER), INT64_C(888000002000002));
+    cr_expect_eq(row_get(&hand.rows, TABLE_LEGACY, 0, LEGACY_LEDGER), INT64_C(888000002000002));
     TELL(move(1, ENTRY));
     TELL(move(1, -ENTRY));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_TURNED_AWAY], 1U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_TURNED_AWAY], 1U);
     run_leg1(2);
     run_leg2(2, -SUCCESS);
     cr_expect_eq(settle(true), FINE);
     static const enum clause_id counted[] = {CLAUSE_LEG_1, CLAUSE_LEG_3, CLAUSE_LEG_4,
                                              CLAUSE_LEG_6, CLAUSE_LEG_7, CLAUSE_LEG_8,
                                              CLAUSE_LEG_9, CLAUSE_LEG_10};
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+    for (size_t i = 0; i < COUNT(counted); i++) {
         cr_expect_gt(oracle.evaluated[counted[i]], 0U, "%s", clause_get(counted[i])->id);
     }
     cr_expect_eq(oracle.evaluated[CLAUSE_LEG_5], 0U, "nobody came near a ceiling");
@@ -183,22 +183,22 @@ Test(oracle_legacy, a_leg1_that_is_entered_again_is_seen)
     TELL(drop(TABLE_SAVED, 1000));
     TELL(state(1, 0, 8));
     TELL(move(1, -LEG1_END));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_RAN_AGAIN], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 0U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_RAN_AGAIN], 1U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_HAD_ENDED], 0U);
     TELL(move(1, -LEG1)); /* 689 */
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_HAD_ENDED], 1U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_HAD_ENDED], 1U);
     hand.count = 0;
     hand_note(&hand, TABLE_SAVED, 1, ROW_UPDATED, SAVED_PUBLISHED, 0);
     hand.cells[TABLE_SAVED][1 + SAVED_COLUMNS + 1 + SAVED_PUBLISHED] = 1;
     TELL(message(201, MESSAGE_LEG2, 1));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PUBLISHED_MISSING], 1U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_PUBLISHED_MISSING], 1U);
 }
 
 Test(oracle_legacy, what_is_published_by_the_run_that_saved_it_was_not_missing)
 {
     create(1);
     run_leg1(1);
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_PUBLISHED_MISSING], 0U);
+    cr_expect_eq(oracle.seen[COVER_LEGACY_PUBLISHED_MISSING], 0U);
 }
 
 Test(oracle_legacy, a_parent_that_saves_again_and_leaves_the_integer_alone_is_seen)
@@ -209,14 +209,14 @@ Test(oracle_legacy, a_parent_that_saves_again_and_leaves_the_integer_alone_is_se
     TELL(move(1, ENTRY));
     TELL(state(1, 1, 8));
     TELL((set(TABLE_SAVED, 1001, SAVED_BY, 8), set(TABLE_SAVED, 1001, SAVED_RUNS, 2)));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 0U, "it has no child");
+    cr_expect_eq(oracle.seen[COVER_LEGACY_SAVED_AGAIN], 0U, "it has no child");
     TELL(integer(2, 1, 1, 2));
     TELL(set(TABLE_SAVED, 1001, SAVED_RUNS, 3));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 0U, "none in this dimension");
+    cr_expect_eq(oracle.seen[COVER_LEGACY_SAVED_AGAIN], 0U, "none in this dimension");
     TELL(integer(3, 1, 1, 1));
     TELL(set(TABLE_SAVED, 1001, SAVED_RUNS, 4));
-    cr_expect_eq(oracle.seen[SIGHT_LEGACY_SAVED_AGAIN], 1U);
-    TELL(set(TABLE_EARLIER, 3, EARLIER_DIMENSION, 1)); /* nobody's promise */
+    cr_expect_eq(oracle.seen[COVER_LEGACY_SAVED_AGAIN], 1U);
+    TELL(set(TABLE_LEGACY, 3, LEGACY_DIMENSION, 1)); /* nobody's promise */
 }
 
 /* ---- what is not -------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ Test(oracle_legacy, an_integer_starts_at_its_start_and_moves_by_the_lifecycle_al
     run_leg1(1);
     TELL(move(1, ENTRY));
     BREAKS(move(1, -999999999), CLAUSE_LEG_1);
-    BREAKS(put(TABLE_EARLIER, 5, (const int64_t[EARLIER_COLUMNS]){[EARLIER_LEDGER] = START - 1}),
+    BREAKS(put(TABLE_LEGACY, 5, (const int64_t[LEGACY_COLUMNS]){[LEGACY_LEDGER] = START - 1}),
            CLAUSE_LEG_1);
-    cr_expect_eq(oracle.table, TABLE_EARLIER);
+    cr_expect_eq(oracle.table, TABLE_LEGACY);
 }
 
 Test(oracle_legacy, an_integer_is_neither_set_back_nor_taken_away_nor_late)
@@ -240,10 +240,10 @@ Test(oracle_legacy, an_integer_is_neither_set_back_nor_taken_away_nor_late)
     PROVES(CLAUSE_LEG_9);
     create(1);
     run_leg1(1);
-    BREAKS(set(TABLE_EARLIER, 1, EARLIER_LEDGER, START), CLAUSE_LEG_9);
-    TELL(set(TABLE_EARLIER, 1, EARLIER_LEDGER, START)); /* it was there already */
+    BREAKS(set(TABLE_LEGACY, 1, LEGACY_LEDGER, START), CLAUSE_LEG_9);
+    TELL(set(TABLE_LEGACY, 1, LEGACY_LEDGER, START)); /* it was there already */
     BREAKS(message(105, MESSAGE_LEG1, 5), CLAUSE_LEG_9);
-    BREAKS(drop(TABLE_EARLIER, 1), CLAUSE_LEG_9);
+    BREAKS(drop(TABLE_LEGACY, 1), CLAUSE_LEG_9);
 }
 
 Test(oracle_legacy, a_child_that_is_published_twice_shows_the_replay)
@@ -257,7 +257,7 @@ Test(oracle_legacy, a_child_that_is_published_twice_shows_the_replay)
     TELL(message(105, MESSAGE_LEG1, 5)); /* another parent */
     TELL(message(302, MESSAGE_LEG1, 2)); /* a copy of the first */
     BREAKS(message(104, MESSAGE_LEG1, 4), CLAUSE_LEG_6);
-    cr_expect_eq(oracle.slot, hand_at(&hand, TABLE_EARLIER, 4));
+    cr_expect_eq(oracle.slot, hand_at(&hand, TABLE_LEGACY, 4));
 }
 
 Test(oracle_legacy, a_leg1_that_ran_over_another_or_ended_too_often_is_told)
@@ -298,7 +298,7 @@ Test(oracle_legacy, exits_and_undos_are_owed)
 static void at_ceilings(int64_t ledger)
 {
     create(1);
-    hand.cells[TABLE_EARLIER][1 + EARLIER_LEDGER] = ledger;
+    hand.cells[TABLE_LEGACY][1 + LEGACY_LEDGER] = ledger;
 }
 
 static void give_up(int64_t key)
@@ -439,13 +439,13 @@ static bool is(enum wrong wrong)
 static void asked_integer(int64_t activity, int64_t node, int64_t parent, int64_t dimension)
 {
     int64_t job = expected_legacy_job(is(ANOTHER_JOB) ? 1 : 0);
-    put(TABLE_EARLIER, activity,
-        (const int64_t[EARLIER_COLUMNS]){[EARLIER_JOB] =
-                                             job + (parent != 0 && is(CHILD_OF_OTHER_JOB)),
-                                         [EARLIER_NODE] = node,
-                                         [EARLIER_LEDGER] = START,
-                                         [EARLIER_PARENT] = parent,
-                                         [EARLIER_DIMENSION] = dimension});
+    put(TABLE_LEGACY, activity,
+        (const int64_t[LEGACY_COLUMNS]){[LEGACY_JOB] =
+                                            job + (parent != 0 && is(CHILD_OF_OTHER_JOB)),
+                                        [LEGACY_NODE] = node,
+                                        [LEGACY_LEDGER] = START,
+                                        [LEGACY_PARENT] = parent,
+                                        [LEGACY_DIMENSION] = dimension});
 }
 
 static void asked_message(int64_t key, enum message_kind kind, int64_t activity, int64_t node,
@@ -454,7 +454,7 @@ static void asked_message(int64_t key, enum message_kind kind, int64_t activity,
     put(TABLE_MESSAGE, key,
         (const int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = kind,
                                          [MESSAGE_JOB] =
-                                             hand_get(&hand, TABLE_EARLIER, activity, EARLIER_JOB),
+                                             hand_get(&hand, TABLE_LEGACY, activity, LEGACY_JOB),
                                          [MESSAGE_ACTIVITY] = activity,
                                          [MESSAGE_NODE] = node + is(MESSAGE_TO_NODE),
                                          [MESSAGE_ANSWER] = answer,
@@ -540,7 +540,7 @@ static void play_leg2(int64_t activity, int64_t answer, int64_t dimension, int64
     step();
     drop(TABLE_MESSAGE, message);
     step();
-    bool trigger = hand_get(&hand, TABLE_EARLIER, activity, EARLIER_NODE) == 0;
+    bool trigger = hand_get(&hand, TABLE_LEGACY, activity, LEGACY_NODE) == 0;
     if (is(ANSWERED_AGAIN) && trigger) { /* nothing is missing */
         asked_answer(activity, 0, 1000, answer);
         step();
@@ -563,7 +563,7 @@ static enum clause_id play_with(enum wrong wrong)
                   1000 + is(INPUT_OF_JOB));
     step();
     if (is(COUNTS_OTHERS)) { /* a preset that nobody asked for */
-        hand.cells[TABLE_EARLIER][1 + EARLIER_LEDGER] += ENTRY + 1;
+        hand.cells[TABLE_LEGACY][1 + LEGACY_LEDGER] += ENTRY + 1;
     }
     play_leg1(trigger, 0, 1000);
     int64_t dimension = is(COUNTS_OTHERS) ? 2 : 1;
@@ -612,7 +612,7 @@ Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
         {NOT_COUNTED, CLAUSE_LEG_12},
         {ANSWERED_AGAIN, CLAUSE_LEG_3},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         golden_add(&said, "case %zu\n", i);
         enum clause_id clause = play_with(cases[i].wrong);
         cr_expect_eq(clause, cases[i].clause, "case %zu: %s", i,
@@ -656,7 +656,7 @@ Test(oracle_legacy, a_message_is_given_up_for_the_reason_of_its_leg)
                  {MESSAGE_LEG2, 2, 0, FINE},
                  {MESSAGE_LEG2, 1, 0, CLAUSE_LEG_5},
                  {MESSAGE_LEG1, 1, 6, CLAUSE_LEG_5}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         begin();
         at_ceilings(INT64_C(89999999999999));
         TELL(message(201, cases[i].kind, 1));

@@ -4,9 +4,8 @@
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define FINE         CLAUSE_COUNT
-#define GHOSTS       (4 * HAND_INDEX * JUDGE_MEMO_CELLS)
+#define FINE   CLAUSE_COUNT
+#define GHOSTS (4 * HAND_INDEX * JUDGE_MEMO_CELLS)
 
 extern const struct monitors monitors_pipeline;
 
@@ -187,11 +186,11 @@ Test(oracle_pipeline, whole_phases_are_fine_along_every_path)
     PUT(SWEEP_LOG, 999, 300, PHASE_MARK, SWEEP_NULL);
     expect(FINE, "a sweep that stopped");
     expect(FINE, "nothing at all");
-    cr_expect_eq(oracle.seen[SIGHT_REVERIFY_FAILED], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_COMPENSATED], 0U);
-    cr_expect_eq(oracle.seen[SIGHT_HUMAN_NULL], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_STATUS_COMPLETE_ESCALATED], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_STATUS_CUT_ESCALATED], 0U);
+    cr_expect_eq(oracle.seen[COVER_REVERIFY_FAILED], 1U);
+    cr_expect_eq(oracle.seen[COVER_COMPENSATED], 0U);
+    cr_expect_eq(oracle.seen[COVER_HUMAN_NULL], 1U);
+    cr_expect_eq(oracle.seen[COVER_STATUS_COMPLETE_ESCALATED], 1U);
+    cr_expect_eq(oracle.seen[COVER_STATUS_CUT_ESCALATED], 0U);
 }
 
 /* ---- parts left out -------------------------------------------------------------------------- */
@@ -701,7 +700,7 @@ Test(oracle_pipeline, retries_are_bounded_and_seen)
     set(TABLE_PAST, 100 + PAST_OF, PAST_RETRIES, 3);
     hand.count--;
     expect(FINE, "three");
-    cr_expect_eq(oracle.seen[SIGHT_RETRIED], 1U);
+    cr_expect_eq(oracle.seen[COVER_RETRIED], 1U);
     mark(200, 0);
     set(TABLE_PAST, 200 + PAST_OF, PAST_RETRIES, 4);
     hand.count--;
@@ -759,9 +758,9 @@ Test(oracle_pipeline, a_request_that_is_answered_with_what_is_there_is_seen)
         ack(41 + time, PHASE_CUT, 100, 4711, 0);
         expect(FINE, "a CUT that was stopped");
     }
-    cr_expect_eq(oracle.seen[SIGHT_MARK_AGAIN], 2U);
-    cr_expect_eq(oracle.seen[SIGHT_CUT_AGAIN], 2U);
-    cr_expect_eq(oracle.seen[SIGHT_VERIFY_AGAIN], 2U);
+    cr_expect_eq(oracle.seen[COVER_MARK_AGAIN], 2U);
+    cr_expect_eq(oracle.seen[COVER_CUT_AGAIN], 2U);
+    cr_expect_eq(oracle.seen[COVER_VERIFY_AGAIN], 2U);
 }
 
 Test(oracle_pipeline, a_request_that_nothing_answers_is_told_to_people)
@@ -777,8 +776,8 @@ Test(oracle_pipeline, a_request_that_nothing_answers_is_told_to_people)
     ack(3, PHASE_MARK, 300, 300, 1);
     PUT(SWEEP_LOG, 3, 300, PHASE_MARK, SWEEP_EXHAUSTED);
     expect(CLAUSE_CUT_14, "given up is no answer");
-    cr_expect_eq(oracle.seen[SIGHT_HUMAN_PARENT], 1U);
-    cr_expect_eq(oracle.seen[SIGHT_EXHAUSTED], 1U);
+    cr_expect_eq(oracle.seen[COVER_HUMAN_PARENT], 1U);
+    cr_expect_eq(oracle.seen[COVER_EXHAUSTED], 1U);
 }
 
 /* Asked for after another: a prior decision or result. */
@@ -1235,10 +1234,10 @@ Test(oracle_pipeline, a_rereview_that_is_missing_is_missed)
 
 Test(oracle_pipeline, every_sighting_has_a_path_clause_and_a_text)
 {
-    for (int sighting = SIGHT_RETRIED; sighting <= SIGHT_REVERIFY_FAILED; sighting++) {
-        enum clause_id clause = oracle_sighting_clause((enum oracle_sighting)sighting);
+    for (int point = COVER_RETRIED; point <= COVER_REVERIFY_FAILED; point++) {
+        enum clause_id clause = oracle_cover_clause((enum oracle_cover)point);
         cr_expect_eq(clause_get(clause)->kind, CLAUSE_KIND_PATH);
         cr_expect_eq(clause_get(clause)->family, CLAUSE_FAMILY_CUT);
-        cr_expect(*oracle_sighting_text((enum oracle_sighting)sighting) != '\0');
+        cr_expect(*oracle_cover_text((enum oracle_cover)point) != '\0');
     }
 }

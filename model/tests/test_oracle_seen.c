@@ -6,7 +6,6 @@
 #include "model/tests/hand.h"
 #include "model/tests/proves.h"
 
-#define COUNT(array)  (sizeof(array) / sizeof(*(array)))
 #define FINE          CLAUSE_COUNT
 #define STEPS_MAX     16
 #define RUN_STEPS_MAX 14
@@ -427,9 +426,9 @@ Test(oracle_seen, workers_that_only_claim_change_and_ack_try_as_often)
     static const struct {
         seen_monitor *monitor;
         enum clause_id clause;
-        enum oracle_sighting let_go;
-    } protocols[] = {{seen_key, CLAUSE_KEY_12, SIGHT_KEY_LET_GO},
-                     {seen_inbox, CLAUSE_BOX_3, SIGHT_INBOX_LET_GO}};
+        enum oracle_cover let_go;
+    } protocols[] = {{seen_key, CLAUSE_KEY_12, COVER_KEY_LET_GO},
+                     {seen_inbox, CLAUSE_BOX_3, COVER_INBOX_LET_GO}};
     static const struct {
         bool broken;
         uint64_t let_go;
@@ -1343,7 +1342,7 @@ Test(oracle_seen, a_lease_that_was_read_for_is_seen_when_its_run_goes_on)
                                .clause = FINE,
                                .steps = {{TAKE, 5, cases[i].end}, {GLANCE, 6, OK}, {BEAT, 7, OK}}},
             1);
-        cr_expect_eq(oracle.seen[SIGHT_SEQ_LEASE_READ], cases[i].seen);
+        cr_expect_eq(oracle.seen[COVER_SEQ_LEASE_READ], cases[i].seen);
     }
 }
 

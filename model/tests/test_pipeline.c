@@ -7,8 +7,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
 static struct rules rules = {.protocol = &protocol_pipeline,
                              .actors = 2,
                              .cast = {PIPELINE_CLIENT, PIPELINE_WORKER},

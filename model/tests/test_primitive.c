@@ -213,7 +213,7 @@ Test(primitive, who_finds_a_marker_set_is_told_the_ledger)
     SETTLES(ERRATUM_ACL_26);
     static const enum primitive_id marks[] = {PRIMITIVE_MARK_ACTIVITY, PRIMITIVE_MARK_GUID,
                                               PRIMITIVE_COLLATE};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+    for (size_t i = 0; i < COUNT(marks); i++) {
         const struct op *guard = &primitive_table[marks[i]].ops[0];
         cr_expect_eq(guard->test, TEST_UNMARKED);
         cr_expect_eq(guard->returns, 1, "%s", primitive_table[marks[i]].name);

@@ -157,7 +157,7 @@ Test(protocol, a_consumer_follows_a_message_to_its_end)
                                             [CONSUMER_WORK] = BUNDLE_APPLY,
                                             [CONSUMER_ACK] = BUNDLE_ACK};
     const struct role *role = protocol_role(&inbox, 1);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct actor worker = {.role = 1};
         struct bundle bundle;
         ACTOR_IS(&worker, consumer)->state = (uint8_t)cases[i].from;

@@ -7,8 +7,6 @@
 
 #include <criterion/criterion.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
 static uint64_t pipeline(void)
 {
     return protocol_pipeline.tables & ~TABLE_SET(MESSAGE);

@@ -1,5 +1,6 @@
 /* The job semaphore: its arithmetic, the hit that it writes into a GUID ledger, examples 18.3 and
  * 18.4 whole, and what the other reading of each erratum would have done. */
+#include "model/check.h"
 #include "model/reference/ledger.h"
 #include "model/reference/semaphore.h"
 #include "model/semaphore.h"
@@ -52,7 +53,7 @@ Test(semaphore, delta_is_the_children_less_1_or_all_of_them_when_pending)
     } cases[] = {
         {0, -1, 0}, {1, 0, 1}, {2, 1, 2}, {3, 2, 3}, {1000000, 999999, 1000000},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(semaphore_delta(cases[i].children, false), cases[i].closing);
         cr_expect_eq(semaphore_delta(cases[i].children, true), cases[i].pending);
     }
@@ -85,7 +86,7 @@ Test(semaphore, a_job_starts_with_the_obligation_of_its_trigger)
     static const int64_t children[] = {2, 0, 0};
     static struct trace trace;
     int64_t semaphore = SEMAPHORE_AT_CREATION;
-    for (size_t i = 0; i < COUNT_OF(children); i++) {
+    for (size_t i = 0; i < COUNT(children); i++) {
         struct semaphore_move move =
             semaphore_apply(semaphore, semaphore_delta(children[i], false), 0);
         cr_assert_eq(move.outcome, SEMAPHORE_MOVED);
@@ -106,7 +107,7 @@ Test(semaphore, hit_is_after_equals_threshold_for_every_threshold)
     PROVES(CLAUSE_ACL_40);
     SETTLES(ERRATUM_ACL_14);
     static const int64_t thresholds[] = {-1, 0, 1, 2, 11, 12, 13, INT64_MIN, INT64_MAX};
-    for (size_t t = 0; t < COUNT_OF(thresholds); t++) {
+    for (size_t t = 0; t < COUNT(thresholds); t++) {
         for (int64_t semaphore = 0; semaphore <= 30; semaphore++) {
             for (int64_t delta = -semaphore; delta <= 30; delta++) {
                 expect_move(semaphore, delta, thresholds[t], SEMAPHORE_MOVED, semaphore + delta,
@@ -166,8 +167,8 @@ Test(semaphore, a_move_that_would_leave_its_range_changes_nothing)
         {INT64_MAX, INT64_MAX, SEMAPHORE_OVERFLOW},
     };
     static const int64_t thresholds[] = {0, 1, -1, INT64_MIN, INT64_MAX};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        for (size_t t = 0; t < COUNT_OF(thresholds); t++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t t = 0; t < COUNT(thresholds); t++) {
             expect_move(cases[i].semaphore, cases[i].delta, thresholds[t], cases[i].outcome,
                         cases[i].semaphore, false);
         }
@@ -271,7 +272,7 @@ Test(semaphore, the_snapshot_is_set_exactly_when_the_move_lands_on_the_threshold
 {
     PROVES(CLAUSE_ACL_21, CLAUSE_ACL_40);
     static const int64_t thresholds[] = {0, 1, 12};
-    for (size_t t = 0; t < COUNT_OF(thresholds); t++) {
+    for (size_t t = 0; t < COUNT(thresholds); t++) {
         for (int64_t semaphore = 1; semaphore <= 20; semaphore++) {
             for (int64_t children = 0; children <= 20; children++) {
                 int64_t after = semaphore + children - 1;
@@ -297,7 +298,7 @@ Test(semaphore, the_field_and_so_the_weight_is_a_parameter)
         {GUID_JOB_TASKS_DONE, 100000000},
         {GUID_ATTEMPTS, 1},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_collation(semaphore_collate(1, -1, 0, 1, cases[i].field), SEMAPHORE_MOVED, 0,
                          1 + cases[i].weight, true);
         expect_collation(semaphore_collate(2, -1, 0, 1, cases[i].field), SEMAPHORE_MOVED, 1, 1,
@@ -316,7 +317,7 @@ Test(semaphore, a_guid_that_cannot_take_the_hit_stops_the_move)
         {11099999999, GUID_ATTEMPTS},    {1, GUID_RESERVED},
         {-1, GUID_JOB_CLOSED},           {1000000000000000, GUID_JOB_CLOSED},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_collation(semaphore_collate(1, -1, 0, cases[i].guid, cases[i].field),
                          SEMAPHORE_GUID_REFUSED, 1, cases[i].guid, false);
     }
@@ -359,7 +360,7 @@ Test(semaphore, step_2_adds_1b_and_the_hit_to_the_guid_as_one_sum)
         {2, 0, SPAWNED},
         {1, 0, SPAWNED + SNAPSHOT},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct step2 before = {
             .semaphore = cases[i].semaphore, .activity = 1110000000001, .guid = 10000000001};
         struct step2 after = run_step2(before, cases[i].children);

@@ -1,1092 +1,1278 @@
-/* The seq ledger on one thread: every move, every refusal, leases, retries, cancels, the latch. */
-#include "model/reference/seq.h"
+/* The durable seq ledger: what its engines decide, and its monitors with breaches planted. The rows
+ * are a few tables in memory, written by hand. */
+#include "model/identity.h"
+#include "model/oracle/oracle.h"
+#include "model/oracle/seq.h"
+#include "model/protocol.h"
+#include "model/seq.h"
+#include "model/tests/hand.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
-#include "model/tests/seq_support.h"
+#include "model/tests/rules.h"
 
-#include <criterion/criterion.h>
-#include <signal.h>
+#define FINE CLAUSE_COUNT
 
-static struct seq_ledger *ledger;
+extern const struct monitors monitors_seq;
 
-static void open_ledger(void)
+static struct rules rules = {
+    .protocol = &protocol_seq,
+    .actors = 5,
+    .cast = {SEQ_DISPATCHER, SEQ_WORKER, SEQ_RECLAIMER, SEQ_CANCELLER, SEQ_COMMITTER},
+    .jobs = 6,
+    .timeout = 20,
+    .put_back = 7};
+OWN_RULES(rules, seq_plan, .retryable = SEQ_PLAN_RETRYABLE, .budget = 2, .fate_count = 6,
+          .fates = {SEQ_FATE_SUCCESS, SEQ_FATE_SKIP, SEQ_FATE_RETRY, SEQ_FATE_EXHAUST,
+                    SEQ_FATE_FATAL, SEQ_FATE_CANCEL})
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+Test(seq, what_a_run_comes_to_is_a_function_of_the_seq_and_the_attempt)
 {
-    ledger = ledger_new(64, &usual_policy);
-}
-
-static void close_ledger(void)
-{
-    cr_expect(counts_agree(ledger), "counters equal a recount at the end of every test");
-    free(ledger);
-}
-
-TestSuite(seq, .init = open_ledger, .fini = close_ledger);
-
-/* ---- shorthands ---------------------------------------------------------------------------- */
-
-static struct seq_token started(uint64_t seq, uint64_t now_ms)
-{
-    struct seq_token token = {0};
-    uint32_t attempt = seq_read(ledger, seq).attempt;
-    if (seq_read(ledger, seq).state == SEQ_UNSEEN) {
-        seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(now_ms));
+    static const struct {
+        uint32_t number;
+        int64_t attempt;
+        enum seq_state state;
+        uint32_t fail_class;
+    } cases[] = {
+        {0, 0, SEQ_SUCCESS, 0},
+        {1, 0, SEQ_SKIP, 0},
+        {2, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {2, 1, SEQ_SUCCESS, 0},
+        {3, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {3, 7, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {4, 0, SEQ_FAIL, SEQ_CLASS_PERMANENT},
+        {5, 0, SEQ_FAIL, SEQ_CLASS_TRANSIENT},
+        {5, 1, SEQ_SUCCESS, 0},
+        {6, 0, SEQ_SUCCESS, 0}, /* the first fate again */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct seq_result_of_run run =
+            seq_plan_result(RULES_OF(&rules, seq_plan), cases[i].number, cases[i].attempt);
+        cr_expect_eq(run.state, cases[i].state, "case %zu", i);
+        cr_expect_eq(run.fail_class, cases[i].fail_class, "case %zu", i);
     }
-    struct seq_result result = seq_take(ledger, seq, attempt, WORKER, at(now_ms), &token);
-    cr_assert_eq(result.verdict, SEQ_MOVED);
-    return token;
 }
 
-/* Brings a fresh seq to a state by legal moves. */
-static void bring(uint64_t seq, enum seq_state state)
+/* ---- engines --------------------------------------------------------------------------------- */
+
+static struct actor actor;
+static struct bundle sent;
+
+static void begin_role(enum seq_role role)
 {
+    protocol_begin(&actor, &rules, (unsigned)role); /* the cast has each role at its number */
+}
+
+static enum bundle_name next(void)
+{
+    protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->next(&actor, &rules, &sent);
+    return (enum bundle_name)sent.name;
+}
+
+static void answer(struct outcome outcome)
+{
+    protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->take(&actor, &rules, &outcome);
+}
+
+static struct outcome kind(enum outcome_kind outcome)
+{
+    return (struct outcome){.kind = (uint8_t)outcome, .now = 100};
+}
+
+/* The answer to a look: this seq is in this state, all others are COMMITTED. */
+static struct outcome look(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+{
+    struct outcome outcome = kind(OUTCOME_COMMITTED);
+    for (uint32_t i = 0; i < 5; i++) {
+        outcome.values[(size_t)3 * i] = i == place ? state : SEQ_COMMITTED;
+        outcome.values[(size_t)3 * i + 1] = heartbeat;
+        outcome.values[(size_t)3 * i + 2] = asked;
+    }
+    return outcome;
+}
+
+static void sees(uint32_t place, enum seq_state state, int64_t heartbeat, int64_t asked)
+{
+    cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
+    answer(look(place, state, heartbeat, asked));
+}
+
+static struct outcome skipped(int call)
+{
+    struct outcome outcome = kind(OUTCOME_COMMITTED);
+    outcome.skipped = (uint8_t)call;
+    return outcome;
+}
+
+static struct outcome refused(enum refusal refusal)
+{
+    struct outcome outcome = kind(OUTCOME_REFUSED);
+    outcome.refusal = (uint8_t)refusal;
+    return outcome;
+}
+
+static bool is_idle(void)
+{
+    return protocol_role(&rules, ACTOR_IS(&actor, seq_actor)->number)->is_idle(&actor);
+}
+
+/* A worker with the lease of seq `number`, at its first attempt. */
+static void holds(uint32_t number)
+{
+    begin_role(SEQ_WORKER);
+    ACTOR_IS(&actor, seq_actor)->at = number;
+    sees(0, SEQ_DISPATCHED, 0, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
+    answer(kind(OUTCOME_COMMITTED));
+}
+
+static void beats(int count)
+{
+    for (int i = 0; i < count; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+        answer(kind(OUTCOME_COMMITTED));
+    }
+}
+
+Test(seq, a_dispatcher_admits_all_then_dispatches_all_and_reads_what_it_does_not_know)
+{
+    SETTLES(ERRATUM_SEQ_11);
+    begin_role(SEQ_DISPATCHER);
+    const struct role *role = protocol_role(&rules, 0);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_ADMIT);
+        answer(kind(i == 2 ? OUTCOME_UNKNOWN : OUTCOME_COMMITTED));
+        if (i == 2) { /* may be repeated */
+            cr_assert_eq(next(), BUNDLE_SEQ_ADMIT);
+            answer(kind(OUTCOME_COMMITTED));
+        }
+    }
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH, "%u", i);
+        cr_expect_not(role->is_done(&actor));
+        answer(kind(i == 1 ? OUTCOME_UNKNOWN : i == 3 ? OUTCOME_ABORTED : OUTCOME_COMMITTED));
+        if (i == 1) {
+            struct outcome unseen = kind(OUTCOME_COMMITTED);
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            answer(unseen); /* state 0: it was lost */
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            answer(kind(OUTCOME_UNKNOWN));
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            unseen.values[2] = SEQ_DISPATCHED;
+            answer(unseen); /* it was not */
+        } else if (i == 3) {
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            protocol_restart(&actor, &rules, 0);
+            cr_assert_eq(next(), BUNDLE_SEQ_READ);
+            answer(kind(OUTCOME_COMMITTED));
+            cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+            answer(kind(OUTCOME_COMMITTED));
+        }
+    }
+    cr_expect(role->is_done(&actor));
+    cr_expect_eq(role->due(&actor, &rules, &(struct glance){.now = 3}), PROTOCOL_NEVER);
+}
+
+Test(seq, a_worker_takes_ticks_and_reports_what_its_run_came_to)
+{
+    PROVES(CLAUSE_SEQ_9);
+    SETTLES(ERRATUM_SEQ_6);
+    static const struct {
+        uint32_t number;
+        int ticks;
+        enum bundle_name report;
+    } cases[] = {{0, 2, BUNDLE_SEQ_FINISH},
+                 {1, 2, BUNDLE_SEQ_FINISH},
+                 {2, 2, BUNDLE_SEQ_FAIL},
+                 {4, 2, BUNDLE_SEQ_FAIL},
+                 {5, 8, BUNDLE_SEQ_FAIL}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        holds(cases[i].number);
+        beats(cases[i].ticks);
+        cr_expect_eq(next(), cases[i].report, "case %zu", i);
+        cr_expect_not(is_idle());
+        answer(kind(OUTCOME_COMMITTED));
+        cr_expect(is_idle());
+    }
+}
+
+Test(seq, a_heartbeat_that_is_lost_is_not_repeated_and_one_without_the_lease_ends_the_work)
+{
+    PROVES(CLAUSE_SEQ_19);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(skipped(2));
+    cr_expect(is_idle());
+}
+
+Test(seq, a_worker_that_does_not_know_reads_whose_the_lease_is)
+{
+    SETTLES(ERRATUM_SEQ_3, ERRATUM_SEQ_11);
+    holds(0);
+    beats(2);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    int64_t own = sent.params[sent.calls[1].params + 1];
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    struct outcome mine = kind(OUTCOME_COMMITTED);
+    mine.values[0] = own;
+    answer(mine);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH, "it was lost");
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_READ);
+    answer(kind(OUTCOME_COMMITTED)); /* owner 0: it was applied, or reclaimed */
+    cr_expect(is_idle());
+    protocol_restart(&actor, &rules, SEQ_WORKER);
+    ACTOR_IS(&actor, seq_actor)->at = 0;
+    sees(0, SEQ_DISPATCHED, 0, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_TAKE);
+    cr_expect_neq(sent.params[sent.calls[4].params + 1], own, "another incarnation");
+    answer(skipped(2));
+    cr_expect(is_idle());
+}
+
+Test(seq, who_looks_does_what_its_role_does_with_what_it_sees)
+{
+    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_15);
+    SETTLES(ERRATUM_SEQ_8);
+    static const struct {
+        enum seq_role role;
+        uint32_t place; /* of 5 from seq 1 on; seq 5 is the one to be cancelled */
+        enum seq_state state;
+        int64_t heartbeat, asked;
+        enum bundle_name then; /* at t=100 */
+    } cases[] = {
+        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_TAKE},
+        {SEQ_WORKER, 0, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 80, 0, BUNDLE_SEQ_RECLAIM},
+        {SEQ_RECLAIMER, 3, SEQ_IN_FLIGHT, 81, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_RECLAIMER, 3, SEQ_DISPATCHED, 1, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_CANCEL},
+        {SEQ_CANCELLER, 3, SEQ_DISPATCHED, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 0, BUNDLE_SEQ_ASK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 94, BUNDLE_SEQ_LOOK},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 90, 93, BUNDLE_SEQ_FORCE},
+        {SEQ_CANCELLER, 4, SEQ_UNSEEN, 0, 0, BUNDLE_SEQ_LOOK},
+        {SEQ_COMMITTER, 1, SEQ_SKIP, 0, 0, BUNDLE_SEQ_COMMIT},
+        {SEQ_COMMITTER, 1, SEQ_IN_FLIGHT, 0, 0, BUNDLE_SEQ_LOOK},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_role(cases[i].role);
+        cr_assert_eq(next(), BUNDLE_SEQ_LOOK);
+        answer(kind(OUTCOME_UNKNOWN)); /* nothing was seen */
+        ACTOR_IS(&actor, seq_actor)->at = 1;
+        sees(cases[i].place, cases[i].state, cases[i].heartbeat, cases[i].asked);
+        cr_expect_eq(next(), cases[i].then, "case %zu", i);
+        cr_expect_eq(is_idle(), cases[i].then == BUNDLE_SEQ_LOOK);
+    }
+}
+
+Test(seq, who_serves_looks_again_and_a_commit_is_repeated)
+{
+    PROVES(CLAUSE_SEQ_7);
+    begin_role(SEQ_RECLAIMER);
+    sees(0, SEQ_IN_FLIGHT, 1, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_RECLAIM);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_expect(is_idle());
+    begin_role(SEQ_COMMITTER);
+    sees(0, SEQ_SUCCESS, 1, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_COMMIT);
+    answer(kind(OUTCOME_COMMITTED));
+    cr_expect(is_idle());
+}
+
+/* ---- illegal moves --------------------------------------------------------------------------- */
+
+/* A parameter of the first call of the primitive. */
+static int64_t param(enum primitive_id primitive, int index)
+{
+    for (int i = 0; i < sent.count; i++) {
+        if (sent.calls[i].primitive == primitive) {
+            return sent.params[sent.calls[i].params + index];
+        }
+    }
+    cr_assert_fail("%s is not there", primitive_table[primitive].name);
+    return 0;
+}
+
+/* The answer of a transaction in which the contract failed Stage1. */
+static struct outcome failed(void)
+{
+    struct outcome outcome = skipped(sent.count - 1);
+    for (int i = 0; i < sent.count; i++) {
+        if (sent.calls[i].primitive == PRIMITIVE_SEQ_CONTRACT) {
+            outcome.values[sent.calls[i].values + 4] = 1;
+        }
+    }
+    return outcome;
+}
+
+Test(seq, an_illegal_move_is_one_transaction_that_asks_the_contract_with_its_facts)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_20);
+    SETTLES(ERRATUM_SEQ_15);
+    begin_role(SEQ_COMMITTER);
+    seq_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    cr_expect_not(is_idle());
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), SEQ_SKIP);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), 1 << SEQ_IN_FLIGHT,
+                 "where a skip may come from");
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 5), 0, "only what is committed has its event out");
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 6), 4, "the seq, plus 1");
+    answer(kind(OUTCOME_ABORTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    answer(kind(OUTCOME_UNKNOWN));
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    answer(failed());
+    cr_expect(is_idle(), "nothing is left to be told");
+    seq_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    cr_assert_eq(next(), BUNDLE_SEQ_ATTEMPT);
+    answer(skipped(2)); /* overtaken */
+    cr_expect(is_idle());
+    seq_err(&actor, 3, SEQ_SUCCESS, SEQ_SKIP);
+    protocol_restart(&actor, &rules, SEQ_COMMITTER);
+    cr_expect_eq(next(), BUNDLE_SEQ_LOOK, "nothing is remembered");
+}
+
+Test(seq, an_actor_that_learns_that_stage1_has_failed_stops_and_remembers_nothing)
+{
+    PROVES(CLAUSE_SEQ_20);
+    holds(0);
+    cr_assert_eq(next(), BUNDLE_SEQ_BEAT);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(is_idle());
+    begin_role(SEQ_DISPATCHER);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        next();
+        answer(kind(OUTCOME_COMMITTED));
+    }
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
+    protocol_restart(&actor, &rules, 0);
+    cr_assert_eq(next(), BUNDLE_SEQ_READ, "who comes back has to find it out");
+    answer(kind(OUTCOME_COMMITTED));
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    answer(refused(REFUSED_HALTED));
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
+}
+
+/* Every move asks the contract, and ends the work of who made it if the contract says no. */
+Test(seq, no_move_goes_past_the_contract)
+{
+    PROVES(CLAUSE_SEQ_3);
+    static const struct {
+        enum seq_role role;
+        uint32_t place;
+        enum seq_state state;
+        int64_t asked, to, from;
+    } cases[] = {
+        {SEQ_WORKER, 0, SEQ_DISPATCHED, 0, SEQ_IN_FLIGHT, 1 << SEQ_DISPATCHED},
+        {SEQ_RECLAIMER, 0, SEQ_IN_FLIGHT, 0, SEQ_FAIL, 1 << SEQ_IN_FLIGHT},
+        {SEQ_CANCELLER, 4, SEQ_DISPATCHED, 0, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_CANCELLER, 4, SEQ_IN_FLIGHT, 1, SEQ_CANCEL, 1 << SEQ_DISPATCHED | 1 << SEQ_IN_FLIGHT},
+        {SEQ_COMMITTER, 0, SEQ_CANCEL, 0, SEQ_COMMITTED, 15 << SEQ_SUCCESS},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_role(cases[i].role);
+        ACTOR_IS(&actor, seq_actor)->at = 1;
+        sees(cases[i].place, cases[i].state, 1, cases[i].asked);
+        next();
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), cases[i].to, "case %zu", i);
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), cases[i].from, "case %zu", i);
+        cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 5), cases[i].to == SEQ_COMMITTED);
+        answer(failed());
+        cr_expect(is_idle(), "case %zu", i);
+    }
+    holds(0);
+    beats(2);
+    cr_assert_eq(next(), BUNDLE_SEQ_FINISH);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 2), SEQ_SUCCESS);
+    answer(failed());
+    cr_expect(is_idle());
+    begin_role(SEQ_DISPATCHER);
+    for (uint32_t i = 0; i < rules.jobs; i++) {
+        next();
+        answer(kind(OUTCOME_COMMITTED));
+    }
+    cr_assert_eq(next(), BUNDLE_SEQ_DISPATCH);
+    cr_expect_eq(param(PRIMITIVE_SEQ_CONTRACT, 3), 1 << SEQ_UNSEEN | 1 << SEQ_FAIL);
+    answer(failed());
+    cr_expect(protocol_role(&rules, 0)->is_done(&actor));
+}
+
+/* ---- rows by hand ---------------------------------------------------------------------------- */
+
+static struct hand hand;
+static struct oracle oracle;
+static int64_t ghosts[4096];
+
+#define OWNER  41
+#define STAGE  1
+#define SEQ    100 /* its seq; number 0 */
+#define EVENT  200
+#define STRIPE 300
+
+static void put(enum row_table table, int64_t key, const int64_t *values)
+{
+    hand_put(&hand, table, key, values);
+}
+
+static int64_t cell(enum row_table table, int column)
+{
+    return row_get(&hand.rows, table, 0, column);
+}
+
+static void set(enum row_table table, int column, int64_t value)
+{
+    hand_set(&hand, table, row_key(&hand.rows, table, 0), column, value);
+}
+
+static void more(enum row_table table, int column, int64_t value)
+{
+    set(table, column, cell(table, column) + value);
+}
+
+static const char *said; /* by the last commit that was told */
+
+static enum clause_id tell(void)
+{
+    struct oracle_verdict verdict =
+        monitors_seq.commit(&oracle, &hand.rows, hand.changes, hand.count);
+    hand.count = 0;
+    said = verdict.why;
+    return verdict.broken ? verdict.clause : FINE;
+}
+
+/* Counters follow the state, so that only what is planted breaks. */
+static void count(int64_t state, int64_t sign)
+{
+    static const int column[] = {-1,
+                                 SEQ_TALLY_DISPATCHED,
+                                 SEQ_TALLY_IN_FLIGHT,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_TERMINAL,
+                                 SEQ_TALLY_COMMITTED};
+    if (column[state] >= 0) {
+        more(TABLE_SEQ_TALLY, column[state], sign);
+    }
+}
+
+static void move(int64_t to)
+{
+    count(cell(TABLE_SEQ, SEQ_STATE), -1);
+    set(TABLE_SEQ, SEQ_STATE, to);
+    count(to, 1);
+    more(TABLE_SEQ, SEQ_MOVE_COUNT, 1);
+}
+
+static void emit(int64_t state)
+{
+    put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, state, 1});
+}
+
+static void take_lease(int64_t owner, int64_t now)
+{
+    move(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_OWNER, owner);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, now);
+    set(TABLE_SEQ, SEQ_BEAT_BY, owner);
+    set(TABLE_SEQ, SEQ_BEAT_RUN, cell(TABLE_SEQ, SEQ_ATTEMPTS));
+}
+
+static void end_run(int64_t owner, int64_t run)
+{
+    set(TABLE_SEQ, SEQ_OWNER, 0);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 0);
+    set(TABLE_SEQ, SEQ_ENDED_BY, owner);
+    set(TABLE_SEQ, SEQ_ENDED_RUN, run);
+}
+
+static void revoke(int64_t now)
+{
+    set(TABLE_SEQ, SEQ_OWNER, 0);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 0);
+    set(TABLE_SEQ, SEQ_ENDED_BY, 0);
+    set(TABLE_SEQ, SEQ_ENDED_AT, now);
+}
+
+/* Monitors, and no rows. */
+static void begin_monitors(void)
+{
+    hand_begin(&hand);
+    memset(ghosts, 0, sizeof ghosts);
+    oracle = (struct oracle){.monitors = NULL};
+    cr_assert_leq(oracle_cells(&monitors_seq, &hand.rows), COUNT(ghosts));
+    oracle_begin(&oracle, &monitors_seq, &hand.rows, ghosts);
+    oracle.off[CLAUSE_SEQ_22] = true; /* no work outside rows is told here: test_oracle_journal.c */
+    cr_assert_eq(tell(), FINE, "nothing is set up");
+}
+
+/* A stage that is drilled, a stripe, and one seq, UNSEEN. */
+static void begin_rows(void)
+{
+    begin_monitors();
+    put(TABLE_STAGE, STAGE, (int64_t[]){20, 7, 3, 1, 1, 0, -1, -1, 0, 0, 0});
+    put(TABLE_SEQ_TALLY, STRIPE, (int64_t[SEQ_TALLY_COLUMNS]){0});
+    put(TABLE_SEQ, SEQ, (int64_t[SEQ_COLUMNS]){0});
+    cr_assert_eq(tell(), FINE);
+}
+
+/* The run is ended by its owner. */
+static void finish(int64_t end, int64_t class)
+{
+    move(end);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, class);
+    end_run(OWNER, 0);
+    emit(end);
+}
+
+/* On the way to a state. */
+static void reach(int64_t state)
+{
+    begin_rows();
     if (state == SEQ_UNSEEN) {
         return;
     }
-    seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(0));
+    move(SEQ_DISPATCHED);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_DISPATCHED) {
+        return;
+    }
     if (state == SEQ_CANCEL) {
-        seq_order(ledger, seq, SEQ_CANCEL, CANCELLER, at(0));
-    } else if (state != SEQ_DISPATCHED) {
-        struct seq_token token = started(seq, 0);
-        enum seq_state end = state == SEQ_COMMITTED ? SEQ_SUCCESS : state;
-        if (state != SEQ_IN_FLIGHT) {
-            seq_finish(ledger, token, end, CLASS_FATAL, at(0));
+        move(SEQ_CANCEL);
+        emit(SEQ_CANCEL);
+        cr_assert_eq(tell(), FINE);
+        return;
+    }
+    take_lease(OWNER, 10);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_IN_FLIGHT) {
+        return;
+    }
+    finish(state == SEQ_COMMITTED ? SEQ_SUCCESS : state,
+           state == SEQ_FAIL ? SEQ_CLASS_PERMANENT : 0);
+    cr_assert_eq(tell(), FINE);
+    if (state == SEQ_COMMITTED) {
+        move(SEQ_COMMITTED);
+        cr_assert_eq(tell(), FINE);
+    }
+}
+
+static void fail_and_retry(int64_t class)
+{
+    move(SEQ_FAIL);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, class);
+    more(TABLE_SEQ, SEQ_ATTEMPTS, 1);
+    move(SEQ_DISPATCHED);
+}
+
+/* What a stripe says of a token that no longer stands, and of an expectation that was overtaken. */
+static void late(int64_t run, int64_t result)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_LATE, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_RESULTS, result);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_AS, run);
+}
+
+static void stale(int64_t expected)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_AS, expected);
+}
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+Test(seq_rows, every_path_through_the_ledger_is_fine_and_seen)
+{
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_9, CLAUSE_SEQ_10, CLAUSE_SEQ_14, CLAUSE_SEQ_15);
+    SETTLES(ERRATUM_SEQ_1, ERRATUM_SEQ_2, ERRATUM_SEQ_10);
+    uint64_t seen[COVER_COUNT] = {0};
+    for (int64_t state = SEQ_UNSEEN; state <= SEQ_COMMITTED; state++) {
+        reach(state);
+        if (state >= SEQ_SUCCESS && state <= SEQ_CANCEL) {
+            move(SEQ_COMMITTED);
+            cr_assert_eq(tell(), FINE);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_REPEATED, 1);
+            cr_assert_eq(tell(), FINE);
         }
-        if (state == SEQ_COMMITTED) {
-            seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(0));
+        for (int i = 0; i < COVER_COUNT; i++) {
+            seen[i] += oracle.seen[i];
         }
     }
-    cr_assert_eq(seq_read(ledger, seq).state, state);
-}
-
-static struct seq_reclaimed last_reclaimed;
-
-static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
-{
-    uint64_t *count = context;
-    (*count)++;
-    last_reclaimed = *reclaimed;
-}
-
-static uint64_t reclaim_at(uint64_t now_ms)
-{
-    uint64_t told = 0;
-    uint64_t returned = seq_reclaim(ledger, RECLAIMER, at(now_ms), note_reclaimed, &told);
-    cr_assert_eq(returned, told);
-    return told;
-}
-
-/* The callback of a reclaimer during which another one reclaims, much later. */
-static void reclaim_much_later(void *context, const struct seq_reclaimed *reclaimed)
-{
-    uint64_t *by_second = context;
-    (void)reclaimed;
-    *by_second += reclaim_at(60000);
-}
-
-/* A callback that breaks the contract. */
-static void halt_at_the_first(void *context, const struct seq_reclaimed *reclaimed)
-{
-    note_reclaimed(context, reclaimed);
-    seq_order(ledger, 63, SEQ_COMMITTED, COMMITTER, at(1));
-}
-
-#define EXPECT_RESULT(result, want_verdict, want_from, want_to, want_event)                        \
-    do {                                                                                           \
-        struct seq_result got = (result);                                                          \
-        cr_expect_eq(got.verdict, want_verdict);                                                   \
-        cr_expect_eq(got.from, want_from);                                                         \
-        cr_expect_eq(got.to, want_to);                                                             \
-        cr_expect_eq(got.event, want_event);                                                       \
-    } while (0)
-
-/* ---- the contract -------------------------------------------------------------------------- */
-
-Test(seq, each_of_the_12_legal_moves_is_made_and_counted)
-{
-    PROVES(CLAUSE_SEQ_16);
-    struct seq_cancellation asked;
-    seq_finish(ledger, started(0, 0), SEQ_SUCCESS, 0, at(1));
-    seq_finish(ledger, started(1, 0), SEQ_SKIP, 0, at(1));
-    seq_finish(ledger, started(2, 0), SEQ_FAIL, CLASS_FATAL, at(1));
-    bring(3, SEQ_DISPATCHED);
-    seq_order(ledger, 3, SEQ_CANCEL, CANCELLER, at(1));
-    started(4, 0);
-    seq_cancel(ledger, 4, seq_read(ledger, 4), CANCELLER, at(1), &asked);
-    seq_cancel_force(ledger, asked, CANCELLER, at(51));
-    seq_finish(ledger, started(5, 0), SEQ_FAIL, CLASS_TRANSIENT, at(1));
-    for (uint64_t seq = 0; seq < 5; seq++) {
-        EXPECT_RESULT(seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(60)), SEQ_MOVED,
-                      seq_read(ledger, seq).ended_as, SEQ_COMMITTED, false);
-        cr_expect(counts_agree(ledger));
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 29);
+    cr_assert_eq(tell(), FINE);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 30);
+    cr_assert_eq(tell(), FINE, "kept beyond its first term");
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 31);
+    cr_assert_eq(tell(), FINE);
+    fail_and_retry(0);
+    revoke(50);
+    cr_assert_eq(tell(), FINE);
+    stale(SEQ_IN_FLIGHT); /* who would have cancelled the run by force comes too late */
+    cr_assert_eq(tell(), FINE);
+    take_lease(OWNER + 1, 51);
+    cr_assert_eq(tell(), FINE);
+    for (int result = 0; result < 2; result++) { /* the first owner wakes up */
+        late(0, result);
+        cr_assert_eq(tell(), FINE);
     }
-    struct seq_counts counts = seq_count(ledger);
-    static const uint64_t expected[SEQ_MOVES] = {
-        [1] = 6, [2] = 5, [3] = 1, [4] = 1,  [5] = 2,  [6] = 1,
-        [7] = 1, [8] = 1, [9] = 1, [10] = 1, [11] = 2, [12] = 1};
-    for (int move = 1; move < SEQ_MOVES; move++) {
-        cr_expect_eq(counts.moves[move], expected[move], "move %d", move);
+    stale(SEQ_DISPATCHED); /* another actor wanted it, too */
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_FAIL);
+    revoke(71);
+    emit(SEQ_FAIL);
+    cr_assert_eq(tell(), FINE, "exhausted");
+    for (int i = 0; i < COVER_COUNT; i++) {
+        seen[i] += oracle.seen[i];
     }
-    cr_expect_eq(counts.unseen, 58U);
-    cr_expect_eq(counts.dispatched, 1U);
-    cr_expect_eq(counts.committed, 5U);
-    cr_expect_eq(counts.events, 5U);
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(19);
+    emit(SEQ_CANCEL);
+    cr_assert_eq(tell(), FINE);
+    for (int i = COVER_SEQ_MOVE_1; i < COVER_COUNT; i++) {
+        bool illegal = (i >= COVER_SEQ_ILLEGAL_00 && i < COVER_SEQ_COMMIT_AGAIN) ||
+                       i == COVER_SEQ_COMMIT_EARLY || i == COVER_SEQ_FINAL;
+        bool by_store = i == COVER_SEQ_LEASE_READ;
+        cr_expect(seen[i] + oracle.seen[i] > 0 || illegal || by_store, "%s",
+                  oracle_cover_text((enum oracle_cover)i));
+    }
 }
 
-static bool same_view(struct seq_view a, struct seq_view b)
+/* The journal tells them apart: a heartbeat that its worker was told of came before the work. */
+Test(seq_rows, a_late_result_is_not_counted_as_a_heartbeat)
 {
-    return a.state == b.state && a.ended_as == b.ended_as && a.attempt == b.attempt &&
-           a.owner == b.owner && a.heartbeat_ms == b.heartbeat_ms &&
-           a.cancel_asked == b.cancel_asked;
+    PROVES(CLAUSE_SEQ_12);
+    static const struct {
+        bool worked, result, answered;
+        enum clause_id clause;
+    } cases[] = {{true, false, true, CLAUSE_SEQ_12},
+                 {true, true, true, FINE},
+                 {false, false, true, FINE},
+                 {true, false, false, FINE}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        if (cases[i].worked) {
+            const struct side_effect work = {.what = SEQ, .claim = OWNER, .epoch = 0};
+            monitors_seq.effect(&oracle, &hand.rows, &work);
+        }
+        fail_and_retry(0);
+        revoke(50);
+        cr_assert_eq(tell(), FINE);
+        late(0, cases[i].result);
+        const struct observed seen = {.ended = OBSERVED_COMMITTED, .answered = cases[i].answered};
+        struct oracle_verdict verdict =
+            monitors_seq.transaction(&oracle, &hand.rows, &seen, hand.changes, hand.count);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
+    }
 }
 
-/* What an order, which knows nothing of the present state, may do of the 12. */
-static bool open_to_orders(enum seq_state from, enum seq_state to)
+static void latch(int64_t prior, int64_t attempted, int64_t owner)
 {
-    return (from == SEQ_UNSEEN && to == SEQ_DISPATCHED) ||
-           (from == SEQ_DISPATCHED && to == SEQ_CANCEL) ||
-           (from >= SEQ_SUCCESS && from <= SEQ_CANCEL && to == SEQ_COMMITTED);
+    set(TABLE_STAGE, STAGE_SEQ, 1);
+    set(TABLE_STAGE, STAGE_PRIOR, prior);
+    set(TABLE_STAGE, STAGE_ATTEMPTED, attempted);
+    set(TABLE_STAGE, STAGE_OWNER, owner);
+    set(TABLE_STAGE, STAGE_WALL, 40);
+    set(TABLE_STAGE, STAGE_MOVE, cell(TABLE_SEQ, SEQ_MOVE_COUNT));
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, 1);
 }
 
-Test(seq, every_illegal_pair_is_fatal_changes_nothing_and_leaves_the_five_facts)
+static int64_t on_record(void)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_7, CLAUSE_SEQ_20);
-    SETTLES(ERRATUM_SEQ_15);
+    int64_t owner = cell(TABLE_SEQ, SEQ_OWNER);
+    return owner != 0 ? owner : cell(TABLE_SEQ, SEQ_ENDED_BY);
+}
+
+Test(seq_rows, each_of_the_51_illegal_moves_may_halt_stage1_and_none_may_be_made)
+{
+    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_7);
+    SETTLES(ERRATUM_SEQ_5, ERRATUM_SEQ_15);
     int illegal = 0;
-    for (int pair = 0; pair < SEQ_STATES * SEQ_STATES; pair++) {
-        enum seq_state from = (enum seq_state)(pair / SEQ_STATES);
-        enum seq_state to = (enum seq_state)(pair % SEQ_STATES);
-        struct seq_report report = {0};
-        free(ledger);
-        open_ledger();
-        bring(7, from);
-        struct seq_view before = seq_read(ledger, 7);
-        struct seq_result result = seq_order(ledger, 7, to, RIVAL, at(123));
-        if (from == SEQ_COMMITTED && to == SEQ_COMMITTED) {
-            EXPECT_RESULT(result, SEQ_UNCHANGED, from, from, false);
-            cr_expect_not(seq_halted(ledger, &report));
-        } else if (open_to_orders(from, to)) {
-            cr_expect_eq(result.verdict, SEQ_MOVED);
-        } else {
-            illegal += seq_rules_pair(from, to) == SEQ_PAIR_ILLEGAL;
-            EXPECT_RESULT(result, SEQ_FATAL, from, from, false);
-            struct seq_view after = seq_read(ledger, 7);
-            cr_expect(same_view(before, after));
-            cr_expect(seq_halted(ledger, &report));
-            cr_expect_eq(report.seq, 7U);
-            cr_expect_eq(report.prior, from);
-            cr_expect_eq(report.attempted, to);
-            cr_expect_eq(report.owner, before.owner);
-            cr_expect_eq(report.wall_ms, 1700000000123U);
-            cr_expect_eq(report.by, (uint32_t)RIVAL);
-            EXPECT_RESULT(seq_order(ledger, 8, SEQ_DISPATCHED, DISPATCHER, at(124)), SEQ_HALTED,
-                          SEQ_UNSEEN, SEQ_UNSEEN, false);
-        }
-        cr_expect(counts_agree(ledger));
-    }
-    cr_assert_eq(illegal, 51);
-}
-
-Test(seq, the_owner_of_a_run_may_end_it_in_three_ways_and_anything_else_is_fatal)
-{
-    SETTLES(ERRATUM_SEQ_3);
-    static const enum seq_state outside[] = {SEQ_UNSEEN, SEQ_DISPATCHED, SEQ_IN_FLIGHT, SEQ_CANCEL,
-                                             SEQ_COMMITTED};
-    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
-        struct seq_report report;
-        free(ledger);
-        open_ledger();
-        struct seq_token token = started(0, 0);
-        EXPECT_RESULT(seq_finish(ledger, token, outside[i], 0, at(1)), SEQ_FATAL, SEQ_IN_FLIGHT,
-                      SEQ_IN_FLIGHT, false);
-        cr_expect(seq_halted(ledger, &report));
-        cr_expect_eq(report.owner, (uint32_t)WORKER);
-        cr_expect_eq(report.attempted, outside[i]);
-    }
-}
-
-/* (SL5) */
-Test(seq, once_halted_nothing_moves_and_the_first_report_stays)
-{
-    PROVES(CLAUSE_SEQ_20);
-    SETTLES(ERRATUM_SEQ_15);
-    struct seq_token token = started(0, 0);
-    struct seq_token none = {0};
-    struct seq_cancellation asked = {0};
-    bring(1, SEQ_DISPATCHED);
-    started(3, 0);
-    cr_assert_eq(seq_cancel(ledger, 3, seq_read(ledger, 3), CANCELLER, at(1), &asked).verdict,
-                 SEQ_ASKED);
-    seq_order(ledger, 2, SEQ_COMMITTED, COMMITTER, at(5));
-    cr_expect_eq(seq_order(ledger, 2, SEQ_SKIP, COMMITTER, at(6)).verdict, SEQ_HALTED);
-    cr_expect_eq(seq_take(ledger, 1, 0, WORKER, at(6), &none).verdict, SEQ_HALTED);
-    cr_expect_eq(seq_heartbeat(ledger, token, at(6)).verdict, SEQ_HALTED);
-    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(6)).verdict, SEQ_HALTED);
-    cr_expect_eq(seq_cancel(ledger, 1, seq_read(ledger, 1), CANCELLER, at(6), &asked).verdict,
-                 SEQ_HALTED);
-    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(600)).verdict, SEQ_HALTED);
-    cr_expect_eq(reclaim_at(99999), 0U);
-    struct seq_report report;
-    cr_assert(seq_halted(ledger, &report));
-    cr_expect_eq(report.attempted, SEQ_COMMITTED, "the first report is kept");
-    cr_expect_eq(seq_read(ledger, 0).state, SEQ_IN_FLIGHT);
-    cr_expect_eq(seq_read(ledger, 1).state, SEQ_DISPATCHED);
-}
-
-Test(seq, a_resting_failure_is_final)
-{
-    SETTLES(ERRATUM_SEQ_2);
-    bring(0, SEQ_FAIL);
-    EXPECT_RESULT(seq_order(ledger, 0, SEQ_DISPATCHED, DISPATCHER, at(1)), SEQ_FATAL, SEQ_FAIL,
-                  SEQ_FAIL, false);
-}
-
-/* ---- terminal events ----------------------------------------------------------------------- */
-
-/* (SL3) */
-Test(seq, the_event_goes_to_the_call_that_ends_the_chain_and_to_no_other)
-{
-    PROVES(CLAUSE_SEQ_6, CLAUSE_SEQ_13, CLAUSE_SEQ_14);
-    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_10);
-    for (uint32_t run = 0; run < 2; run++) {
-        struct seq_token token = started(0, run);
-        cr_expect_eq(token.attempt, run);
-        EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(run)), SEQ_MOVED,
-                      SEQ_IN_FLIGHT, SEQ_DISPATCHED, false);
-    }
-    struct seq_token token = started(0, 2);
-    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_MOVED,
-                  SEQ_IN_FLIGHT, SEQ_FAIL, true);
-    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_REPEATED,
-                  SEQ_FAIL, SEQ_FAIL, false);
-    cr_expect_eq(seq_count(ledger).events, 1U);
-    cr_expect_eq(seq_read(ledger, 0).attempt, 2U, "the budget was two retries");
-}
-
-Test(seq, a_fatal_class_is_not_retried)
-{
-    PROVES(CLAUSE_SEQ_13);
-    EXPECT_RESULT(seq_finish(ledger, started(0, 0), SEQ_FAIL, CLASS_FATAL, at(1)), SEQ_MOVED,
-                  SEQ_IN_FLIGHT, SEQ_FAIL, true);
-    cr_expect_eq(seq_read(ledger, 0).attempt, 0U);
-}
-
-/* ---- lost answers -------------------------------------------------------------------------- */
-
-Test(seq, a_repeat_of_an_applied_result_is_success_without_a_second_event)
-{
-    SETTLES(ERRATUM_SEQ_11);
-    static const enum seq_state ends[] = {SEQ_SUCCESS, SEQ_SKIP, SEQ_FAIL};
-    for (uint64_t i = 0; i < 3; i++) {
-        struct seq_token token = started(i, 0);
-        seq_finish(ledger, token, ends[i], CLASS_FATAL, at(1));
-        EXPECT_RESULT(seq_finish(ledger, token, ends[i], CLASS_FATAL, at(2)), SEQ_REPEATED, ends[i],
-                      ends[i], false);
-        enum seq_state other = ends[i] == SEQ_SKIP ? SEQ_SUCCESS : SEQ_SKIP;
-        cr_expect_eq(seq_finish(ledger, token, other, 0, at(2)).verdict, SEQ_STALE);
-        seq_order(ledger, i, SEQ_COMMITTED, COMMITTER, at(3));
-        cr_expect_eq(seq_finish(ledger, token, ends[i], CLASS_FATAL, at(4)).verdict, SEQ_REPEATED,
-                     "also when it has been committed since");
-        cr_expect_eq(seq_finish(ledger, token, other, 0, at(4)).verdict, SEQ_STALE);
-        cr_expect_eq(seq_read(ledger, i).ended_as, ends[i]);
-    }
-    cr_expect_eq(seq_count(ledger).repeated, 6U);
-    cr_expect_eq(seq_count(ledger).stale, 6U);
-    cr_expect_eq(seq_count(ledger).events, 3U);
-}
-
-Test(seq, a_repeated_failure_that_was_retried_is_recognised_until_the_seq_is_taken_again)
-{
-    SETTLES(ERRATUM_SEQ_11);
-    struct seq_token token = started(0, 0);
-    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(1));
-    EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2)), SEQ_REPEATED,
-                  SEQ_DISPATCHED, SEQ_DISPATCHED, false);
-    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(2)).verdict, SEQ_STALE);
-    started(0, 3);
-    cr_expect_eq(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(4)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_read(ledger, 0).attempt, 1U, "retried once, not twice");
-}
-
-Test(seq, a_token_is_owner_and_attempt_and_nothing_less)
-{
-    PROVES(CLAUSE_SEQ_12);
-    struct seq_token token = started(0, 0);
-    struct seq_token other_owner = {.seq = 0, .owner = RIVAL, .attempt = 0};
-    struct seq_token other_attempt = {.seq = 0, .owner = WORKER, .attempt = 1};
-    cr_expect_eq(seq_finish(ledger, other_owner, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_heartbeat(ledger, other_owner, at(1)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_finish(ledger, other_attempt, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_heartbeat(ledger, other_attempt, at(1)).verdict, SEQ_STALE);
-    seq_finish(ledger, token, SEQ_SUCCESS, 0, at(2));
-    cr_expect_eq(seq_heartbeat(ledger, token, at(3)).verdict, SEQ_STALE, "the run has ended");
-    seq_order(ledger, 0, SEQ_COMMITTED, COMMITTER, at(4));
-    cr_expect_eq(seq_heartbeat(ledger, token, at(5)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_read(ledger, 0).ended_as, SEQ_SUCCESS);
-    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, 0U, "a committed seq has no heartbeat");
-}
-
-Test(seq, a_repeat_of_an_earlier_attempt_is_stale)
-{
-    SETTLES(ERRATUM_SEQ_11);
-    struct seq_token tokens[3];
-    for (uint32_t run = 0; run < 3; run++) {
-        tokens[run] = started(0, run);
-        seq_finish(ledger, tokens[run], SEQ_FAIL, CLASS_TRANSIENT, at(run));
-        for (uint32_t earlier = 0; earlier < run; earlier++) {
-            cr_expect_eq(
-                seq_finish(ledger, tokens[earlier], SEQ_FAIL, CLASS_TRANSIENT, at(run)).verdict,
-                SEQ_STALE, "after run %u, the failure of run %u", run, earlier);
+    for (int64_t from = 0; from < SEQ_STATES; from++) {
+        for (int64_t to = 0; to < SEQ_STATES; to++) {
+            bool legal =
+                seq_rules_pair((enum seq_state)from, (enum seq_state)to) != SEQ_PAIR_ILLEGAL;
+            bool retries = from == SEQ_FAIL && to == SEQ_DISPATCHED; /* of a resting failure */
+            reach(from);
+            latch(from, to, on_record());
+            enum clause_id clause = tell();
+            cr_expect_eq(clause, legal && !retries ? CLAUSE_SEQ_3 : FINE, "%d>%d", (int)from,
+                         (int)to);
+            cr_expect_eq(oracle.seen[COVER_SEQ_FINAL], retries);
+            if (legal || from == to) {
+                continue;
+            }
+            illegal++;
+            reach(from);
+            move(to);
+            cr_expect_neq(tell(), FINE, "%d>%d", (int)from, (int)to);
         }
     }
-    seq_order(ledger, 0, SEQ_COMMITTED, COMMITTER, at(9));
-    cr_expect_eq(seq_read(ledger, 0).attempt, 2U, "a commit keeps the attempts");
+    cr_expect_eq(illegal, 44, "and 7 that lead nowhere");
 }
 
-Test(seq, a_cancelled_seq_has_no_owner_and_keeps_its_attempts)
-{
-    struct seq_cancellation asked;
-    for (uint64_t seq = 0; seq < 3; seq++) {
-        seq_finish(ledger, started(seq, 0), SEQ_FAIL, CLASS_TRANSIENT, at(1));
-    }
-    seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(2));
-    seq_cancel(ledger, 1, seq_read(ledger, 1), CANCELLER, at(2), &asked);
-    started(2, 2);
-    seq_cancel(ledger, 2, seq_read(ledger, 2), CANCELLER, at(2), &asked);
-    seq_cancel_force(ledger, asked, CANCELLER, at(100));
-    for (uint64_t seq = 0; seq < 3; seq++) {
-        struct seq_view view = seq_read(ledger, seq);
-        cr_expect_eq(view.state, SEQ_CANCEL);
-        cr_expect_eq(view.owner, 0U);
-        cr_expect_eq(view.attempt, 1U);
-    }
-}
-
-Test(seq, a_failure_by_expiry_is_nobodys_report)
-{
-    struct seq_policy policy = usual_policy;
-    policy.retry_budget = 0;
-    free(ledger);
-    ledger = ledger_new(8, &policy);
-    struct seq_token zombie = started(0, 0);
-    cr_assert_eq(reclaim_at(1000), 1U);
-    cr_expect_eq(seq_finish(ledger, zombie, SEQ_FAIL, CLASS_FATAL, at(1001)).verdict, SEQ_STALE);
-}
-
-Test(seq, every_attempt_and_every_actor_id_fits_in_the_word)
-{
-    struct seq_policy policy = usual_policy;
-    struct seq_token token;
-    policy.retry_budget = SEQ_ATTEMPTS_MAX;
-    free(ledger);
-    ledger = ledger_new(8, &policy);
-    seq_order(ledger, 0, SEQ_DISPATCHED, SEQ_ACTOR_MAX, at(0));
-    for (uint32_t run = 0; run <= SEQ_ATTEMPTS_MAX; run++) {
-        uint32_t owner = SEQ_ACTOR_MAX - run;
-        cr_assert_eq(seq_take(ledger, 0, run + 1, owner, at(run), &token).verdict, SEQ_STALE);
-        cr_assert_eq(seq_take(ledger, 0, run, owner, at(run), &token).verdict, SEQ_MOVED);
-        cr_assert_eq(seq_read(ledger, 0).owner, owner);
-        EXPECT_RESULT(seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(run)), SEQ_MOVED,
-                      SEQ_IN_FLIGHT, run < SEQ_ATTEMPTS_MAX ? SEQ_DISPATCHED : SEQ_FAIL,
-                      run == SEQ_ATTEMPTS_MAX);
-    }
-    cr_expect_eq(seq_read(ledger, 0).attempt, (uint32_t)SEQ_ATTEMPTS_MAX);
-}
-
-Test(seq, counts_add_up_whichever_actor_moved)
-{
-    for (uint32_t actor = 1; actor <= 64; actor++) {
-        seq_order(ledger, actor - 1, SEQ_DISPATCHED, actor, at(0));
-        cr_expect(counts_agree(ledger), "actor %u", actor);
-    }
-    cr_expect_eq(seq_count(ledger).dispatched, 64U);
-}
-
-Test(seq, memory_is_counted_in_whole_lines)
-{
-    cr_expect_eq(seq_ledger_bytes(1), seq_ledger_bytes(5));
-    cr_expect_eq(seq_ledger_bytes(6), seq_ledger_bytes(5) + 64);
-    cr_expect_eq(seq_ledger_bytes(10), seq_ledger_bytes(6));
-}
-
-/* ---- what is a bug of the caller ---- */
-
-Test(seq_misuse, memory_out_of_alignment, .signal = SIGABRT)
-{
-    static _Alignas(SEQ_ALIGNMENT) unsigned char memory[1 << 20];
-    seq_ledger_init(memory + 64, 1, &usual_policy);
-}
-
-Test(seq_misuse, a_lease_of_no_time, .signal = SIGABRT)
-{
-    struct seq_policy policy = usual_policy;
-    policy.lease_ms = 0;
-    ledger_new(1, &policy);
-}
-
-Test(seq_misuse, a_budget_that_does_not_fit, .signal = SIGABRT)
-{
-    struct seq_policy policy = usual_policy;
-    policy.retry_budget = SEQ_ATTEMPTS_MAX + 1;
-    ledger_new(1, &policy);
-}
-
-Test(seq_misuse, a_seq_beyond_the_capacity, .signal = SIGABRT)
-{
-    seq_order(ledger_new(8, &usual_policy), 8, SEQ_DISPATCHED, DISPATCHER, at(0));
-}
-
-Test(seq_misuse, reading_beyond_the_capacity, .signal = SIGABRT)
-{
-    seq_read(ledger_new(8, &usual_policy), 8);
-}
-
-Test(seq_misuse, an_actor_that_is_nobody, .signal = SIGABRT)
-{
-    seq_order(ledger_new(8, &usual_policy), 0, SEQ_DISPATCHED, 0, at(0));
-}
-
-Test(seq_misuse, an_actor_that_does_not_fit, .signal = SIGABRT)
-{
-    seq_order(ledger_new(8, &usual_policy), 0, SEQ_DISPATCHED, SEQ_ACTOR_MAX + 1, at(0));
-}
-
-Test(seq_misuse, one_of_many_beyond_the_capacity, .signal = SIGABRT)
-{
-    uint64_t seqs[] = {0, 8};
-    struct seq_result results[2];
-    seq_order_many(ledger_new(8, &usual_policy), seqs, 2, SEQ_DISPATCHED, DISPATCHER, at(0),
-                   results);
-}
-
-Test(seq_misuse, an_actor_that_is_nobody_takes_many, .signal = SIGABRT)
-{
-    struct seq_token runs[] = {{.seq = 0}};
-    struct seq_result results[1];
-    seq_take_many(ledger_new(8, &usual_policy), runs, 1, 0, at(0), results);
-}
-
-/* The owner of the second token is that of the first, but for a bit that no word has room for. */
-Test(seq_misuse, one_of_many_owners_that_does_not_fit, .signal = SIGABRT)
-{
-    struct seq_ledger *small = ledger_new(8, &usual_policy);
-    struct seq_token runs[] = {{.seq = 0}, {.seq = 1}};
-    struct seq_result results[2];
-    uint64_t seqs[] = {0, 1};
-    seq_order_many(small, seqs, 2, SEQ_DISPATCHED, DISPATCHER, at(0), results);
-    if (seq_take_many(small, runs, 2, WORKER, at(0), results) == 2) {
-        runs[1].owner += SEQ_ACTOR_MAX + 1;
-        seq_finish_many(small, runs, 2, SEQ_SUCCESS, 0, at(0), results);
-    }
-}
-
-/* ---- leases -------------------------------------------------------------------------------- */
-
-Test(seq, taking_the_lease_and_entering_in_flight_are_one)
-{
-    PROVES(CLAUSE_SEQ_8);
-    SETTLES(ERRATUM_SEQ_6);
-    struct seq_token mine;
-    struct seq_token theirs = {.owner = 77};
-    bring(0, SEQ_DISPATCHED);
-    cr_expect_eq(seq_read(ledger, 0).owner, 0U, "DISPATCHED holds no lease");
-    EXPECT_RESULT(seq_take(ledger, 0, 0, WORKER, at(10), &mine), SEQ_MOVED, SEQ_DISPATCHED,
-                  SEQ_IN_FLIGHT, false);
-    EXPECT_RESULT(seq_take(ledger, 0, 0, RIVAL, at(11), &theirs), SEQ_STALE, SEQ_IN_FLIGHT,
-                  SEQ_IN_FLIGHT, false);
-    cr_expect_eq(theirs.owner, 77U, "no token for the loser");
-    struct seq_view view = seq_read(ledger, 0);
-    cr_expect_eq(view.owner, (uint32_t)WORKER);
-    cr_expect_eq(view.heartbeat_ms, 10U);
-    cr_expect_eq(mine.seq, 0U);
-    cr_expect_eq(seq_take(ledger, 1, 0, WORKER, at(12), &mine).verdict, SEQ_FATAL,
-                 "nobody dispatched it");
-}
-
-Test(seq, a_take_for_another_attempt_is_stale)
-{
-    struct seq_token token = started(0, 0);
-    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(1));
-    cr_expect_eq(seq_take(ledger, 0, 0, RIVAL, at(2), &token).verdict, SEQ_STALE);
-    cr_expect_eq(seq_take(ledger, 0, 1, RIVAL, at(2), &token).verdict, SEQ_MOVED);
-}
-
-Test(seq, heartbeats_keep_the_lease_and_never_go_back)
-{
-    PROVES(CLAUSE_SEQ_9, CLAUSE_SEQ_19);
-    struct seq_token token = started(0, 0);
-    EXPECT_RESULT(seq_heartbeat(ledger, token, at(900)), SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_IN_FLIGHT,
-                  false);
-    seq_heartbeat(ledger, token, at(300));
-    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, 900U);
-    cr_expect_eq(reclaim_at(1000), 0U, "it would have expired without the heartbeat");
-    cr_expect_eq(reclaim_at(1899), 0U);
-    cr_expect_eq(reclaim_at(1900), 1U);
-    cr_expect_eq(seq_heartbeat(ledger, token, at(1901)).verdict, SEQ_STALE,
-                 "a late heartbeat never revives a reclaimed lease");
-    cr_expect_eq(seq_read(ledger, 0).state, SEQ_DISPATCHED);
-}
-
-Test(seq, heartbeats_and_expiry_work_across_the_wrap_of_32_bits)
-{
-    SETTLES(ERRATUM_SEQ_13);
-    uint64_t start = UINT64_C(3) * UINT32_MAX - 300;
-    struct seq_token token = started(0, start);
-    cr_expect_eq(reclaim_at(start), 0U);
-    seq_heartbeat(ledger, token, at(start + 600));
-    cr_expect_eq(seq_read(ledger, 0).heartbeat_ms, (uint32_t)(start + 600));
-    cr_expect_eq(reclaim_at(start + 1000), 0U);
-    cr_expect_eq(reclaim_at(start + 1599), 0U);
-    cr_expect_eq(reclaim_at(start + 1600), 1U);
-}
-
-/* (SL2) */
-Test(seq, an_expired_lease_goes_back_while_the_policy_allows_and_then_fails)
-{
-    PROVES(CLAUSE_SEQ_10, CLAUSE_SEQ_14);
-    SETTLES(ERRATUM_SEQ_1);
-    for (uint32_t run = 0; run < 2; run++) {
-        uint64_t start = run * UINT64_C(5000);
-        started(0, start);
-        cr_expect_eq(reclaim_at(start + 999), 0U);
-        cr_expect_eq(reclaim_at(start + 1000), 1U);
-        cr_expect_eq(last_reclaimed.lost_owner, (uint32_t)WORKER);
-        cr_expect_eq(last_reclaimed.attempt, run + 1);
-        EXPECT_RESULT(last_reclaimed.result, SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_DISPATCHED, false);
-    }
-    started(0, 10000);
-    cr_expect_eq(reclaim_at(11000), 1U);
-    EXPECT_RESULT(last_reclaimed.result, SEQ_MOVED, SEQ_IN_FLIGHT, SEQ_FAIL, true);
-    cr_expect_eq(last_reclaimed.attempt, 2U);
-    struct seq_counts counts = seq_count(ledger);
-    cr_expect_eq(counts.moves[SEQ_MOVE_FAIL], 3U, "each reclaim is a legal 2 -> 5 ...");
-    cr_expect_eq(counts.moves[SEQ_MOVE_RETRY], 2U, "... and perhaps a legal 5 -> 1");
-    cr_expect_eq(reclaim_at(99999), 0U);
-}
-
-/* (SL1) */
-Test(seq, a_worker_whose_lease_was_reclaimed_moves_nothing_any_more)
-{
-    PROVES(CLAUSE_SEQ_12);
-    SETTLES(ERRATUM_SEQ_3);
-    struct seq_token zombie = started(0, 0);
-    cr_assert_eq(reclaim_at(1000), 1U);
-    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1001)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_finish(ledger, zombie, SEQ_FAIL, CLASS_TRANSIENT, at(1001)).verdict, SEQ_STALE,
-                 "the reclaim failed the run, not its owner");
-    struct seq_token fresh = {0};
-    cr_assert_eq(seq_take(ledger, 0, 1, RIVAL, at(1002), &fresh).verdict, SEQ_MOVED);
-    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1003)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_heartbeat(ledger, zombie, at(1003)).verdict, SEQ_STALE);
-    EXPECT_RESULT(seq_finish(ledger, fresh, SEQ_SUCCESS, 0, at(1004)), SEQ_MOVED, SEQ_IN_FLIGHT,
-                  SEQ_SUCCESS, true);
-    cr_expect_eq(seq_finish(ledger, zombie, SEQ_SUCCESS, 0, at(1005)).verdict, SEQ_STALE,
-                 "another run's success is not the zombie's");
-    cr_expect_eq(seq_count(ledger).stale, 5U);
-    struct seq_report report;
-    cr_expect_not(seq_halted(ledger, &report), "normal weather");
-}
-
-/* (SL4) */
-Test(seq, reclaim_looks_only_at_what_hangs_in_the_wheel_and_finds_all_of_it)
-{
-    for (uint64_t seq = 0; seq < 64; seq++) {
-        started(seq, seq * 10);
-    }
-    for (uint64_t seq = 0; seq < 64; seq += 2) {
-        seq_finish(ledger, (struct seq_token){.seq = seq, .owner = WORKER}, SEQ_SUCCESS, 0,
-                   at(700));
-    }
-    cr_expect_eq(reclaim_at(999), 0U);
-    cr_expect_eq(reclaim_at(1314), 16U, "odd seqs whose lease began at 314 or before");
-    cr_expect_eq(reclaim_at(1314), 0U);
-    cr_expect_eq(reclaim_at(1000000), 16U, "the rest, although nobody looked for many turns");
-    cr_expect_eq(seq_count(ledger).in_flight, 0U);
-}
-
-Test(seq, reclaim_examines_what_is_due_and_nothing_else)
-{
-    for (uint64_t seq = 0; seq < 64; seq++) {
-        started(seq, seq < 4 ? 0 : 500);
-    }
-    reclaim_at(999);
-    cr_expect_eq(seq_count(ledger).examined, 0U, "64 leases, none due");
-    seq_heartbeat(ledger, (struct seq_token){.seq = 0, .owner = WORKER}, at(900));
-    seq_finish(ledger, (struct seq_token){.seq = 1, .owner = WORKER}, SEQ_SUCCESS, 0, at(900));
-    cr_expect_eq(reclaim_at(1000), 2U);
-    cr_expect_eq(seq_count(ledger).examined, 4U, "renewed, ended and two expired");
-    reclaim_at(1001);
-    reclaim_at(1499);
-    cr_expect_eq(seq_count(ledger).examined, 4U, "none is looked at again before it is due");
-    cr_expect_eq(reclaim_at(1500), 60U);
-    cr_expect_eq(reclaim_at(1900), 1U);
-    cr_expect_eq(seq_count(ledger).examined, 65U);
-}
-
-/* Times of: a first look, the taking, perhaps a look between, and the look that must find it. */
-Test(seq, a_lease_is_found_however_long_nobody_looked_and_however_late_it_was_hung_up)
+Test(seq_rows, a_report_that_is_not_true_or_not_whole_is_a_breach)
 {
     static const struct {
-        uint64_t first_look, take, between, look;
+        int column;
+        int64_t value;
+        enum clause_id clause;
     } cases[] = {
-        {0, 0, 0, 1000},
-        {0, 0, 0, 30000},
-        {0, 0, 0, 33767},
-        {0, 0, 0, 33768},
-        {0, 0, 0, 50000},
-        {0, 0, 0, 66535},
-        {0, 0, 0, 66536},
-        {0, 0, 0, 66537},
-        {0, 0, 0, 1000000},
-        {5000, 3990, 0, 5001},                   /* the taker's clock was behind the reclaimer's */
-        {40000, 0, 0, 40001},                    /* held up for most of half a turn */
-        {60000, 0, 0, 60001},                    /* for more than half a turn */
-        {100000, 0, 0, 100001},                  /* for more than a turn */
-        {100000, 0, 50000, 100000},              /* the clock was set back, and is right again */
-        {3000000000, 3000000000, 0, 3000001000}, /* a machine that has been up for long */
-        {0, 3000000000, 3000000500, 3000001000}, /* and whose ledger is new */
+        {STAGE_SEQ, 9, CLAUSE_SEQ_4},   {STAGE_PRIOR, -1, CLAUSE_SEQ_4},
+        {STAGE_PRIOR, 3, CLAUSE_SEQ_4}, {STAGE_ATTEMPTED, 8, CLAUSE_SEQ_4},
+        {STAGE_OWNER, 0, CLAUSE_SEQ_4}, {STAGE_WALL, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 9, CLAUSE_SEQ_4},  {STAGE_MOVE, 0, CLAUSE_SEQ_4},
+        {STAGE_MOVE, 1, CLAUSE_SEQ_4},  {STAGE_LEASE, 9, CLAUSE_SEQ_11},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        free(ledger);
-        open_ledger();
-        reclaim_at(cases[i].first_look);
-        started(0, cases[i].take);
-        uint64_t early = cases[i].between > 0 ? reclaim_at(cases[i].between) : 0;
-        cr_expect_eq(early + reclaim_at(cases[i].look), 1U, "case %zu", i);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        latch(SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, OWNER);
+        set(TABLE_STAGE, cases[i].column, cases[i].value);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_STAGE, STAGE_DRILL, 0);
+    tell();
+    begin_rows();
+    hand.cells[TABLE_STAGE][1 + STAGE_DRILL] = 0;
+    latch(SEQ_UNSEEN, SEQ_SKIP, 0);
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "nobody attempts illegal moves here");
+}
+
+Test(seq_rows, an_illegal_move_is_counted_and_fails_stage1_in_one_commit)
+{
+    PROVES(CLAUSE_SEQ_3);
+    SETTLES(ERRATUM_SEQ_15);
+    static const struct {
+        int illegal, drills;
+        bool latched, moved;
+        enum clause_id clause;
+    } cases[] = {
+        {1, 1, true, false, FINE},
+        {1, 1, false, false, CLAUSE_SEQ_3}, /* Stage1 does not fail */
+        {0, 1, false, false, CLAUSE_SEQ_3}, /* it passed */
+        {1, 0, true, false, CLAUSE_SEQ_3},  /* nobody drilled */
+        {0, 0, true, false, CLAUSE_SEQ_3},  /* for nothing */
+        {1, 1, true, true, CLAUSE_SEQ_3},   /* and it was made */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_UNSEEN);
+        if (cases[i].moved) {
+            move(SEQ_DISPATCHED);
+        }
+        if (cases[i].latched) {
+            latch(cell(TABLE_SEQ, SEQ_STATE), SEQ_SKIP, 0);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, -1);
+            more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, -1);
+        }
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_ILLEGAL, cases[i].illegal);
+        more(TABLE_SEQ_TALLY, SEQ_TALLY_DRILLS, cases[i].drills);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
     }
 }
 
-Test(seq, a_slow_reclaimer_hides_nothing_from_another_but_what_it_holds)
+Test(seq_rows, a_refusal_is_counted_once_and_true_of_its_seq)
 {
-    started(0, 0);
-    started(1, 20000);
-    reclaim_at(0);
-    /* While the first reclaimer is busy with seq 0, a second one comes by much later. */
-    struct seq_ledger *shared = ledger;
-    uint64_t by_second = 0;
-    seq_reclaim(shared, RECLAIMER, at(30000), reclaim_much_later, &by_second);
-    cr_expect_eq(by_second, 1U, "seq 1 had expired, and was in nobody's hands");
+    PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_12);
+    SETTLES(ERRATUM_SEQ_3, ERRATUM_SEQ_8);
+    reach(SEQ_IN_FLIGHT);
+    stale(SEQ_IN_FLIGHT);
+    cr_expect_eq(tell(), CLAUSE_SEQ_5, "it is as expected");
+    reach(SEQ_IN_FLIGHT);
+    late(0, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "the run goes on");
+    for (int is_late = 0; is_late < 2; is_late++) {
+        reach(SEQ_SUCCESS);
+        if (is_late) {
+            late(0, 0);
+        } else {
+            stale(SEQ_DISPATCHED);
+        }
+        set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, 0);
+        cr_expect_eq(tell(), is_late ? CLAUSE_SEQ_12 : CLAUSE_SEQ_5, "of no seq");
+    }
+    reach(SEQ_SUCCESS);
+    set(TABLE_SEQ_TALLY, SEQ_TALLY_OF, SEQ);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "not counted");
+    reach(SEQ_SUCCESS);
+    late(0, 1);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_12, "counted twice");
+    reach(SEQ_SUCCESS);
+    late(0, 1);
+    cr_expect_eq(tell(), FINE);
+    cr_expect_eq(oracle.seen[COVER_SEQ_LATE_RESULT], 1U);
+    cr_expect_eq(oracle.seen[COVER_SEQ_RECLAIM_WON], 0U, "nobody reclaimed it");
 }
 
-Test(seq, entries_of_one_slot_are_each_looked_after)
-{
-    started(0, 0);
-    started(1, 0);
-    started(2, 0);
-    seq_heartbeat(ledger, (struct seq_token){.seq = 1, .owner = WORKER}, at(500));
-    cr_expect_eq(reclaim_at(1000), 2U, "one of the three was renewed");
-    cr_expect_eq(reclaim_at(1500), 1U);
-}
-
-Test(seq, a_halt_stops_a_reclaim_in_the_middle)
+Test(seq_rows, once_halted_nothing_moves_and_the_first_report_stays)
 {
     PROVES(CLAUSE_SEQ_20);
-    for (uint64_t seq = 0; seq < 10; seq++) {
-        started(seq, 0);
-    }
-    uint64_t told = 0;
-    cr_expect_eq(seq_reclaim(ledger, RECLAIMER, at(5000), halt_at_the_first, &told), 1U);
-    cr_expect_eq(told, 1U);
-    cr_expect_eq(seq_count(ledger).in_flight, 9U, "none moved after the halt");
+    reach(SEQ_DISPATCHED);
+    latch(SEQ_DISPATCHED, SEQ_COMMITTED, 0);
+    cr_assert_eq(tell(), FINE);
+    cr_expect_eq(oracle.seen[COVER_SEQ_COMMIT_EARLY], 1U);
+    cr_assert_eq(tell(), FINE, "a look");
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
+    cr_expect_eq(oracle.evaluated[CLAUSE_SEQ_20], 2U);
+    cr_expect_not(monitors_seq.settled(&oracle, &hand.rows, false).broken, "HALTED is an end");
+    set(TABLE_STAGE, STAGE_PRIOR, SEQ_UNSEEN);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20);
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_STALE, 1);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20, "who looks no further goes on");
+    take_lease(OWNER, 10);
+    cr_expect_eq(tell(), CLAUSE_SEQ_20);
+    cr_expect_str_eq(said, "a seq moved after Stage1 had failed");
 }
 
-Test(seq, leases_around_the_width_of_a_slot_are_found_in_time)
+/* ---- everything that a planted bug can leave in a seq that is in flight ---------------------- */
+
+static void success_without_event(void)
 {
-    static const uint32_t leases[] = {1,     2,     32765, 32766, 32767,   32768,
-                                      32769, 65531, 65532, 65533, 1 << 20, SEQ_LEASE_MS_MAX};
-    for (size_t i = 0; i < sizeof leases / sizeof leases[0]; i++) {
-        struct seq_policy policy = usual_policy;
-        struct seq_token token;
-        uint64_t count = 0;
-        policy.lease_ms = leases[i];
-        struct seq_ledger *one = ledger_new(1, &policy);
-        uint64_t late = leases[i] <= 32766 ? 0 : (leases[i] >> 14) + 1;
-        uint64_t expiry = UINT64_C(777) + leases[i];
-        seq_reclaim(one, RECLAIMER, at(777), note_reclaimed, &count);
-        seq_order(one, 0, SEQ_DISPATCHED, DISPATCHER, at(777));
-        seq_take(one, 0, 0, WORKER, at(777), &token);
-        for (uint64_t now = 777; now < expiry; now += leases[i] / 7 + 1) {
-            seq_reclaim(one, RECLAIMER, at(now), note_reclaimed, &count);
-        }
-        seq_reclaim(one, RECLAIMER, at(expiry - 1), note_reclaimed, &count);
-        cr_expect_eq(count, 0U, "lease %u", leases[i]);
-        cr_expect_eq(seq_count(one).examined, 0U, "lease %u was looked at too early", leases[i]);
-        seq_reclaim(one, RECLAIMER, at(expiry + late), note_reclaimed, &count);
-        cr_expect_eq(count, 1U, "lease %u", leases[i]);
-        free(one);
-    }
+    move(SEQ_SUCCESS);
+    end_run(OWNER, 0);
 }
 
-Test(seq, a_seq_taken_again_before_its_old_slot_was_visited_is_still_found)
+static void event_of_another_state(void)
 {
-    struct seq_token token = started(0, 0);
-    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(100));
-    started(0, 200);
-    cr_expect_eq(reclaim_at(1000), 0U, "the slot of the first run is due, the second lease is not");
-    cr_expect_eq(reclaim_at(1199), 0U);
-    cr_expect_eq(reclaim_at(1200), 1U);
+    success_without_event();
+    emit(SEQ_SKIP);
 }
 
-Test(seq, long_leases_are_found_within_a_fraction_of_their_length)
+static void second_event_row(void)
 {
-    struct seq_policy policy = usual_policy;
-    policy.lease_ms = SEQ_LEASE_MS_MAX;
-    struct seq_ledger *slow = ledger_new(4, &policy);
-    struct seq_token token;
-    uint64_t count = 0;
-    seq_order(slow, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
-    seq_take(slow, 0, 0, WORKER, at(12345), &token);
-    uint64_t expiry = UINT64_C(12345) + SEQ_LEASE_MS_MAX;
-    seq_reclaim(slow, RECLAIMER, at(0), note_reclaimed, &count);
-    seq_reclaim(slow, RECLAIMER, at(expiry - 1), note_reclaimed, &count);
-    cr_expect_eq(count, 0U);
-    seq_reclaim(slow, RECLAIMER, at(expiry + (SEQ_LEASE_MS_MAX >> 14)), note_reclaimed, &count);
-    cr_expect_eq(count, 1U);
-    free(slow);
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ, SEQ_SUCCESS, 1});
 }
 
-/* (SR2) */
-Test(seq, equal_inputs_reclaim_and_retry_equally)
+static void event_counted_twice(void)
 {
-    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
-    uint64_t random = 88172645463325252;
-    for (int i = 0; i < 20000; i++) {
-        enum seq_state ends[2];
-        random_next(&random);
-        struct seq_policy policy = {.lease_ms = 1 + (uint32_t)(random % 1000),
-                                    .retryable_classes = (uint32_t)(random >> 32),
-                                    .retry_budget = (uint32_t)(random >> 20) % 3};
-        for (int twin = 0; twin < 2; twin++) {
-            static _Alignas(SEQ_ALIGNMENT) unsigned char memory[1 << 20];
-            struct seq_token token;
-            memset(memory, 0, seq_ledger_bytes(1));
-            struct seq_ledger *one = seq_ledger_init(memory, 1, &policy);
-            uint64_t count = 0;
-            seq_order(one, 0, SEQ_DISPATCHED, DISPATCHER, at(0));
-            seq_take(one, 0, 0, WORKER, at(0), &token);
-            seq_reclaim(one, RECLAIMER, at(random % 2000), note_reclaimed, &count);
-            ends[twin] = seq_read(one, 0).state;
-        }
-        bool expired = random % 2000 >= policy.lease_ms;
-        bool retry = (policy.retryable_classes & 1U) != 0 && policy.retry_budget > 0;
-        cr_assert_eq(ends[0], ends[1]);
-        cr_assert_eq(ends[0], !expired ? SEQ_IN_FLIGHT : retry ? SEQ_DISPATCHED : SEQ_FAIL);
-    }
+    success_without_event();
+    put(TABLE_SEQ_EVENT, EVENT, (int64_t[]){SEQ, SEQ_SUCCESS, 2});
 }
 
-/* ---- cancellation -------------------------------------------------------------------------- */
-
-Test(seq, a_cancel_before_work_begins_is_immediate)
+static void success_by_another_token(void)
 {
-    PROVES(CLAUSE_SEQ_15);
-    struct seq_cancellation asked;
-    bring(0, SEQ_DISPATCHED);
-    EXPECT_RESULT(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(1), &asked), SEQ_MOVED,
-                  SEQ_DISPATCHED, SEQ_CANCEL, true);
+    move(SEQ_SUCCESS);
+    end_run(OWNER + 1, 0);
+    emit(SEQ_SUCCESS);
 }
 
-Test(seq, a_cancel_of_a_run_is_asked_and_forced_after_the_grace_period)
+static void success_keeps_token(void)
 {
-    PROVES(CLAUSE_SEQ_15);
-    struct seq_cancellation asked;
-    struct seq_token token = started(0, 0);
-    cr_expect_not(seq_heartbeat(ledger, token, at(5)).cancel_asked);
-    EXPECT_RESULT(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(10), &asked), SEQ_ASKED,
-                  SEQ_IN_FLIGHT, SEQ_IN_FLIGHT, false);
-    cr_expect(seq_read(ledger, 0).cancel_asked);
-    cr_expect(seq_heartbeat(ledger, token, at(20)).cancel_asked, "the worker learns of it");
-    EXPECT_RESULT(seq_cancel_force(ledger, asked, CANCELLER, at(59)), SEQ_TOO_SOON, SEQ_IN_FLIGHT,
-                  SEQ_IN_FLIGHT, false);
-    EXPECT_RESULT(seq_cancel_force(ledger, asked, CANCELLER, at(60)), SEQ_MOVED, SEQ_IN_FLIGHT,
-                  SEQ_CANCEL, true);
-    cr_expect_eq(seq_finish(ledger, token, SEQ_SUCCESS, 0, at(61)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(62)).verdict, SEQ_STALE);
+    success_without_event();
+    set(TABLE_SEQ, SEQ_OWNER, OWNER);
+    emit(SEQ_SUCCESS);
 }
 
-Test(seq, a_cancel_overtaken_by_the_result_is_refused_and_counted)
+static void reclaimed_too_early(void)
 {
-    SETTLES(ERRATUM_SEQ_8);
-    struct seq_cancellation asked;
-    struct seq_token token = started(0, 0);
-    struct seq_view seen = seq_read(ledger, 0);
-    seq_finish(ledger, token, SEQ_SUCCESS, 0, at(1));
-    EXPECT_RESULT(seq_cancel(ledger, 0, seen, CANCELLER, at(2), &asked), SEQ_STALE, SEQ_SUCCESS,
-                  SEQ_SUCCESS, false);
-    cr_expect_eq(seq_count(ledger).stale, 1U);
-    cr_expect_eq(seq_order(ledger, 0, SEQ_CANCEL, CANCELLER, at(3)).verdict, SEQ_FATAL,
-                 "without an expectation it is fatal");
+    fail_and_retry(0);
+    revoke(29);
 }
 
-Test(seq, a_cancel_that_expects_what_cannot_be_cancelled_is_fatal)
+static void reclaimed_with_another_class(void)
 {
-    struct seq_cancellation asked;
-    bring(0, SEQ_SUCCESS);
-    cr_expect_eq(seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(2), &asked).verdict,
-                 SEQ_FATAL);
+    fail_and_retry(1);
+    revoke(30);
 }
 
-Test(seq, a_cancel_asked_of_one_run_never_ends_the_next)
+static void retry_that_is_due_not_granted(void)
 {
-    struct seq_cancellation asked;
-    struct seq_token token = started(0, 0);
-    seq_cancel(ledger, 0, seq_read(ledger, 0), CANCELLER, at(1), &asked);
-    struct seq_view seen = seq_read(ledger, 0);
-    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2));
-    started(0, 3);
-    cr_expect_eq(seq_cancel_force(ledger, asked, CANCELLER, at(100)).verdict, SEQ_STALE);
-    cr_expect_eq(seq_cancel(ledger, 0, seen, CANCELLER, at(101), &asked).verdict, SEQ_STALE);
-    cr_expect_not(seq_read(ledger, 0).cancel_asked, "the request ended with its run");
-    struct seq_cancellation forged = {.run = {.seq = 0, .owner = WORKER, .attempt = 1}};
-    cr_expect_eq(seq_cancel_force(ledger, forged, CANCELLER, at(200)).verdict, SEQ_STALE,
-                 "nobody asked this run");
+    move(SEQ_FAIL);
+    revoke(30);
+    emit(SEQ_FAIL);
 }
 
-/* ---- counters ------------------------------------------------------------------------------ */
-
-/* (SL6) */
-Test(seq, counters_equal_a_recount_after_every_one_of_many_random_calls)
+static void retry_not_counted(void)
 {
-    PROVES(CLAUSE_SEQ_16);
-    SETTLES(ERRATUM_SEQ_4);
-    uint64_t random = 88172645463325252;
-    struct seq_token tokens[64] = {0};
-    struct seq_cancellation asked[64] = {0};
-    for (uint64_t i = 0; i < 20000; i++) {
-        random_next(&random);
-        uint64_t seq = random % 64;
-        struct seq_view view = seq_read(ledger, seq);
-        enum seq_state end = (enum seq_state)(SEQ_SUCCESS + (random >> 16) % 3);
-        switch ((random >> 8) % 9) {
-        case 0:
-        case 1:
-            if (view.state == SEQ_UNSEEN) {
-                seq_order(ledger, seq, SEQ_DISPATCHED, DISPATCHER, at(i));
-            } else {
-                seq_take(ledger, seq, view.attempt, (uint32_t)(random >> 24) % 9 + 1, at(i),
-                         &tokens[seq]);
-            }
-            break;
-        case 2:
-            if (tokens[seq].owner != 0) {
-                seq_finish(ledger, tokens[seq], end, (uint32_t)(random >> 40) % 3, at(i));
-            }
-            break;
-        case 3:
-            if (tokens[seq].owner != 0) {
-                seq_heartbeat(ledger, tokens[seq], at(i));
-            }
-            break;
-        case 4:
-            if (seq_rules_terminal(view.state)) {
-                seq_order(ledger, seq, SEQ_COMMITTED, COMMITTER, at(i));
-            }
-            break;
-        case 5:
-            if (view.state == SEQ_DISPATCHED || view.state == SEQ_IN_FLIGHT) {
-                seq_cancel(ledger, seq, view, CANCELLER, at(i), &asked[seq]);
-            }
-            break;
-        case 6:
-            if (asked[seq].run.owner != 0) {
-                seq_cancel_force(ledger, asked[seq], CANCELLER, at(i));
-            }
-            break;
-        default:
-            reclaim_at(i);
-        }
-        cr_assert(counts_agree(ledger), "after call %lu", (unsigned long)i);
-        if (seq_count(ledger).committed > 50) {
-            free(ledger);
-            open_ledger();
-            memset(tokens, 0, sizeof tokens);
-            memset(asked, 0, sizeof asked);
-        }
-    }
-    struct seq_report report;
-    cr_expect_not(seq_halted(ledger, &report));
+    move(SEQ_FAIL);
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+    move(SEQ_DISPATCHED);
+    end_run(OWNER, 0);
 }
 
-Test(seq, a_hint_changes_nothing)
+static void class_that_does_not_exist(void)
 {
-    seq_prefetch(ledger, 63);
-    cr_expect_eq(seq_read(ledger, 63).state, SEQ_UNSEEN);
+    fail_and_retry(99);
+    end_run(OWNER, 0);
 }
 
-/* ---- many moves ---------------------------------------------------------------------------- */
+static void forced_without_being_asked(void)
+{
+    move(SEQ_CANCEL);
+    revoke(90);
+    emit(SEQ_CANCEL);
+}
 
-enum { BATCH_MAX = 40 };
+static void move_not_counted(void)
+{
+    move(SEQ_SUCCESS);
+    more(TABLE_SEQ, SEQ_MOVE_COUNT, -1);
+    end_run(OWNER, 0);
+    emit(SEQ_SUCCESS);
+}
 
-/* A call for many moves, whichever of the three it is. */
-struct batch {
-    enum seq_state to; /* IN_FLIGHT: take; SUCCESS, SKIP or FAIL: finish; else order */
-    uint32_t by;
-    uint32_t fail_class;
-    uint64_t count;
-    struct seq_token runs[BATCH_MAX];
-    struct seq_result results[BATCH_MAX];
+static void write_without_a_move(void)
+{
+    set(TABLE_SEQ, SEQ_FAIL_CLASS, 1);
+}
+
+static void lease_in_other_hands(void)
+{
+    set(TABLE_SEQ, SEQ_OWNER, OWNER + 1);
+}
+
+static void heartbeat_by_another(void)
+{
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
+    set(TABLE_SEQ, SEQ_BEAT_BY, OWNER + 1);
+}
+
+static void counter_wrong(void)
+{
+    more(TABLE_SEQ_TALLY, SEQ_TALLY_TERMINAL, 1);
+}
+
+static void refused_and_moved(void)
+{
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    late(0, 1);
+}
+
+static void another_seq(void)
+{
+    set(TABLE_SEQ, SEQ_NUMBER, 5);
+}
+
+static void state_that_does_not_exist(void)
+{
+    set(TABLE_SEQ, SEQ_STATE, 8);
+}
+
+static void row_gone(void)
+{
+    hand_note(&hand, TABLE_SEQ, 0, ROW_DELETED, 0, 0);
+}
+
+static void heartbeat_of_nobody(void)
+{
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 0);
+}
+
+static void more_moves_than_there_are(void)
+{
+    move(SEQ_SUCCESS);
+    move(SEQ_SKIP);
+    move(SEQ_SUCCESS);
+    move(SEQ_SKIP);
+    move(SEQ_SUCCESS);
+}
+
+static void second_event_without_a_move(void)
+{
+    success_without_event();
+    emit(SEQ_SUCCESS);
+    tell();
+    more(TABLE_SEQ_EVENT, SEQ_EVENT_RUNS, 1);
+}
+
+static const struct {
+    void (*plant)(void);
+    enum clause_id clause;
+} planted[] = {
+    {success_without_event, CLAUSE_SEQ_6},
+    {event_of_another_state, CLAUSE_SEQ_6},
+    {second_event_row, CLAUSE_SEQ_6},
+    {event_counted_twice, CLAUSE_SEQ_6},
+    {success_by_another_token, CLAUSE_SEQ_12},
+    {success_keeps_token, CLAUSE_SEQ_12},
+    {reclaimed_too_early, CLAUSE_SEQ_10},
+    {reclaimed_with_another_class, CLAUSE_SEQ_10},
+    {retry_that_is_due_not_granted, CLAUSE_SEQ_11},
+    {retry_not_counted, CLAUSE_SEQ_13},
+    {class_that_does_not_exist, CLAUSE_SEQ_10},
+    {forced_without_being_asked, CLAUSE_SEQ_15},
+    {move_not_counted, CLAUSE_SEQ_5},
+    {write_without_a_move, CLAUSE_SEQ_5},
+    {lease_in_other_hands, CLAUSE_SEQ_8},
+    {heartbeat_by_another, CLAUSE_SEQ_19},
+    {counter_wrong, CLAUSE_SEQ_16},
+    {refused_and_moved, CLAUSE_SEQ_12},
+    {another_seq, CLAUSE_SEQ_5},
+    {state_that_does_not_exist, CLAUSE_SEQ_3},
+    {row_gone, CLAUSE_SEQ_3},
+    {heartbeat_of_nobody, CLAUSE_SEQ_19},
+    {more_moves_than_there_are, CLAUSE_SEQ_12},
+    {second_event_without_a_move, CLAUSE_SEQ_6},
 };
 
-static bool ends_runs(enum seq_state to)
+Test(seq_rows, what_is_planted_in_a_run_breaks_its_promise)
 {
-    return to == SEQ_SUCCESS || to == SEQ_SKIP || to == SEQ_FAIL;
+    PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_6, CLAUSE_SEQ_8, CLAUSE_SEQ_11, CLAUSE_SEQ_12, CLAUSE_SEQ_13,
+           CLAUSE_SEQ_15, CLAUSE_SEQ_16, CLAUSE_SEQ_19);
+    SETTLES(ERRATUM_SEQ_2, ERRATUM_SEQ_3, ERRATUM_SEQ_4);
+    for (size_t i = 0; i < COUNT(planted); i++) {
+        reach(SEQ_IN_FLIGHT);
+        planted[i].plant();
+        enum clause_id clause = tell();
+        cr_expect_eq(clause, planted[i].clause, "planted %zu: %d", i,
+                     clause == FINE ? -1 : (int)clause);
+    }
 }
 
-static uint64_t make_at_once(struct seq_ledger *of, struct batch *batch, struct seq_time now)
+Test(seq_rows, what_else_can_be_wrong_is_a_breach)
 {
-    uint64_t seqs[BATCH_MAX];
-    if (batch->to == SEQ_IN_FLIGHT) {
-        return seq_take_many(of, batch->runs, batch->count, batch->by, now, batch->results);
-    }
-    if (ends_runs(batch->to)) {
-        return seq_finish_many(of, batch->runs, batch->count, batch->to, batch->fail_class, now,
-                               batch->results);
-    }
-    for (uint64_t i = 0; i < batch->count; i++) {
-        seqs[i] = batch->runs[i].seq;
-    }
-    return seq_order_many(of, seqs, batch->count, batch->to, batch->by, now, batch->results);
+    PROVES(CLAUSE_SEQ_15);
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(18);
+    emit(SEQ_CANCEL);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "a tick too early");
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_assert_eq(tell(), FINE);
+    move(SEQ_CANCEL);
+    revoke(19);
+    set(TABLE_SEQ, SEQ_ENDED_BY, OWNER);
+    emit(SEQ_CANCEL);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "told as its owner's");
+    reach(SEQ_DISPATCHED);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "only a run is asked to end");
+    reach(SEQ_SUCCESS);
+    hand_note(&hand, TABLE_SEQ_EVENT, 0, ROW_DELETED, 0, 0);
+    cr_expect_eq(tell(), CLAUSE_SEQ_6, "an event is taken back");
+    begin_rows();
+    put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){1});
+    put(TABLE_SEQ_EVENT, EVENT + 1, (int64_t[]){SEQ + 1, 0, 1});
+    cr_expect_eq(tell(), CLAUSE_SEQ_3, "not born UNSEEN");
+    reach(SEQ_IN_FLIGHT);
+    fail_and_retry(0);
+    revoke(30);
+    set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+    cr_expect_eq(tell(), CLAUSE_SEQ_15, "a cancel outlives its run");
+    reach(SEQ_IN_FLIGHT);
+    set(TABLE_SEQ, SEQ_HEARTBEAT, 15);
+    cr_expect_not(oracle_rollback(&oracle, hand.changes, 0).broken);
+    cr_expect_eq(oracle_rollback(&oracle, hand.changes, 1).clause, CLAUSE_SEQ_5);
 }
 
-static uint64_t make_one_by_one(struct seq_ledger *of, struct batch *batch, struct seq_time now)
+/* The memory of decisions tells apart what the policy alone would not: it is never asked twice with
+ * another answer. */
+Test(seq_rows, of_two_equal_failures_both_or_none_is_retried)
 {
-    uint64_t moves = 0;
-    for (uint64_t i = 0; i < batch->count; i++) {
-        struct seq_token *run = &batch->runs[i];
-        if (batch->to == SEQ_IN_FLIGHT) {
-            batch->results[i] = seq_take(of, run->seq, run->attempt, batch->by, now, run);
-        } else if (ends_runs(batch->to)) {
-            batch->results[i] = seq_finish(of, *run, batch->to, batch->fail_class, now);
+    PROVES(CLAUSE_SEQ_11, CLAUSE_SEQ_18);
+    for (int worker = 0; worker < 2; worker++) {
+        reach(SEQ_IN_FLIGHT);
+        hand.cells[TABLE_STAGE][1 + STAGE_BUDGET] = 0; /* the policy changes where nobody looks */
+        move(SEQ_FAIL);
+        set(TABLE_SEQ, SEQ_FAIL_CLASS, worker);
+        if (worker) {
+            end_run(OWNER, 0);
         } else {
-            batch->results[i] = seq_order(of, run->seq, batch->to, batch->by, now);
+            revoke(30);
         }
-        moves += batch->results[i].verdict == SEQ_MOVED;
-    }
-    return moves;
-}
-
-/* Mostly moves that fit what is there, in places that may repeat; now and then whatever comes. */
-static struct batch random_batch(uint64_t *random)
-{
-    static const enum seq_state aims[] = {SEQ_DISPATCHED, SEQ_IN_FLIGHT, SEQ_IN_FLIGHT,
-                                          SEQ_SUCCESS,    SEQ_SUCCESS,   SEQ_SKIP,
-                                          SEQ_FAIL,       SEQ_COMMITTED, SEQ_CANCEL};
-    struct batch batch = {.to = aims[random_next(random) % 9],
-                          .by = 1 + (uint32_t)(random_next(random) % 3),
-                          .fail_class = (uint32_t)(random_next(random) % 3)};
-    uint64_t places = random_next(random) % (BATCH_MAX + 1);
-    uint64_t first = random_next(random);
-    bool careless = random_next(random) % 64 == 0;
-    bool once = batch.to == SEQ_DISPATCHED || batch.to == SEQ_CANCEL; /* else it is fatal */
-    for (uint64_t i = 0; i < places; i++) {
-        uint64_t seq = (once ? first + i : random_next(random)) % 64;
-        struct seq_view view = seq_read(ledger, seq);
-        bool fits = batch.to == SEQ_DISPATCHED  ? view.state == SEQ_UNSEEN
-                    : batch.to == SEQ_CANCEL    ? view.state == SEQ_DISPATCHED && first % 8 == 0
-                    : batch.to == SEQ_COMMITTED ? view.state >= SEQ_SUCCESS
-                                                : view.state != SEQ_UNSEEN;
-        if (fits || careless) {
-            bool late = random_next(random) % 8 == 0;
-            uint32_t owner = view.owner == 0 ? batch.by : view.owner;
-            batch.runs[batch.count++] = (struct seq_token){
-                .seq = seq, .owner = owner, .attempt = view.attempt + (late ? 1 : 0)};
-        }
-    }
-    return batch;
-}
-
-static bool same_result(struct seq_result a, struct seq_result b)
-{
-    return a.verdict == b.verdict && a.from == b.from && a.to == b.to && a.event == b.event &&
-           a.cancel_asked == b.cancel_asked;
-}
-
-static void expect_twins(const struct seq_ledger *twin)
-{
-    struct seq_counts a = seq_count(ledger);
-    struct seq_counts b = seq_count(twin);
-    struct seq_report report;
-    cr_assert_eq(memcmp(&a, &b, sizeof a), 0, "the counters of both");
-    cr_assert_eq(seq_halted(ledger, &report), seq_halted(twin, &report));
-    for (uint64_t seq = 0; seq < 64; seq++) {
-        cr_assert(same_view(seq_read(ledger, seq), seq_read(twin, seq)));
+        emit(SEQ_FAIL);
+        cr_assert_eq(tell(), FINE);
+        hand.cells[TABLE_STAGE][1 + STAGE_BUDGET] = 1;
+        put(TABLE_SEQ, SEQ + 1, (int64_t[]){1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+        cr_assert_eq(tell(), FINE);
+        int64_t *second = &hand.cells[TABLE_SEQ][1 + SEQ_COLUMNS + 1];
+        second[SEQ_STATE] = SEQ_IN_FLIGHT; /* told as if it had come this far */
+        second[SEQ_OWNER] = OWNER;
+        second[SEQ_HEARTBEAT] = 10;
+        struct row_change path[] = {
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 2},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_STATE, .before = 5},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_ATTEMPTS},
+            {.slot = 1, .table = TABLE_SEQ, .kind = ROW_UPDATED, .column = SEQ_MOVE_COUNT},
+            {.slot = 1,
+             .table = TABLE_SEQ,
+             .kind = ROW_UPDATED,
+             .column = SEQ_OWNER,
+             .before = OWNER},
+        };
+        second[SEQ_STATE] = SEQ_DISPATCHED;
+        second[SEQ_OWNER] = 0;
+        second[SEQ_ATTEMPTS] = 1;
+        second[SEQ_MOVE_COUNT] = 2;
+        second[SEQ_FAIL_CLASS] = worker;
+        second[SEQ_ENDED_BY] = worker ? OWNER : 0;
+        second[SEQ_ENDED_AT] = 30;
+        struct oracle_verdict verdict = monitors_seq.commit(&oracle, &hand.rows, path, COUNT(path));
+        cr_expect(verdict.broken);
+        cr_expect_eq(verdict.clause, worker ? CLAUSE_SEQ_18 : CLAUSE_SEQ_11);
     }
 }
 
-Test(seq, many_moves_are_as_if_each_had_been_called_for)
+Test(seq_rows, what_is_left_over_is_a_breach)
 {
-    PROVES(CLAUSE_SEQ_3, CLAUSE_SEQ_16);
-    uint64_t random = 88172645463325252;
-    struct seq_ledger *twin = ledger_new(64, &usual_policy);
-    struct seq_report report;
-    uint64_t seen[SEQ_HALTED + 1] = {0};
-    uint64_t reclaimed = 0;
-    for (uint64_t round = 0; round < 20000; round++) {
-        struct seq_time now = at(200 * round);
-        struct batch one = random_batch(&random);
-        struct batch many = one;
-        cr_assert_eq(make_at_once(ledger, &many, now), make_one_by_one(twin, &one, now));
-        for (uint64_t i = 0; i < one.count; i++) {
-            cr_assert(same_result(one.results[i], many.results[i]), "round %lu, %lu of %lu",
-                      (unsigned long)round, (unsigned long)i, (unsigned long)one.count);
-            cr_assert_eq(one.runs[i].owner, many.runs[i].owner, "only what moved has a new owner");
-            seen[one.results[i].verdict]++;
-        }
-        uint64_t told = 0;
-        seq_reclaim(twin, RECLAIMER, now, note_reclaimed, &told);
-        cr_assert_eq(reclaim_at(200 * round), told, "the leases of many are found as those of one");
-        reclaimed += told;
-        expect_twins(twin);
-        if (seq_halted(ledger, &report) || seq_count(ledger).committed > 50) {
-            free(ledger);
-            free(twin);
-            open_ledger();
-            twin = ledger_new(64, &usual_policy);
-        }
+    PROVES(CLAUSE_SEQ_2, CLAUSE_SEQ_10);
+    static const struct {
+        int64_t state;
+        bool quiet;
+        enum clause_id clause;
+    } cases[] = {
+        {SEQ_COMMITTED, true, FINE},          {SEQ_COMMITTED, false, CLAUSE_SEQ_2},
+        {SEQ_IN_FLIGHT, true, CLAUSE_SEQ_10}, {SEQ_DISPATCHED, true, CLAUSE_SEQ_2},
+        {SEQ_SUCCESS, true, CLAUSE_SEQ_2},    {SEQ_UNSEEN, true, CLAUSE_SEQ_2},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(cases[i].state);
+        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, cases[i].quiet);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, cases[i].clause, "case %zu", i);
     }
-    free(twin);
-    cr_expect(seen[SEQ_MOVED] > 1000 && seen[SEQ_STALE] > 1000 && seen[SEQ_REPEATED] > 1000 &&
-              seen[SEQ_UNCHANGED] > 100 && seen[SEQ_FATAL] > 10 && seen[SEQ_HALTED] > 10 &&
-              reclaimed > 1000);
 }
 
-Test(seq, of_many_moves_none_is_made_after_the_fatal_one)
+/* ---- what the scenario asks for -------------------------------------------------------------- */
+
+static struct expectation asked;
+
+/* One seq whose work has this fate, under the policy of begin_rows. */
+static void ask(enum expected_fate fate)
 {
-    PROVES(CLAUSE_SEQ_20);
-    uint64_t seqs[] = {0, 1, 1, 2};
-    struct seq_result results[4];
-    cr_expect_eq(seq_order_many(ledger, seqs, 4, SEQ_DISPATCHED, DISPATCHER, at(1), results), 2U);
-    cr_expect_eq(results[2].verdict, SEQ_FATAL, "it was dispatched by this very call");
-    cr_expect_eq(results[3].verdict, SEQ_HALTED);
-    cr_expect_eq(seq_read(ledger, 2).state, SEQ_UNSEEN);
+    asked = (struct expectation){
+        .of.seq = {.jobs = 1, .budget = 1, .drill = true, .fates = 1, .fate = {(uint8_t)fate}}};
+    oracle.expected = &asked;
 }
 
-Test(seq, of_many_leases_each_is_found_with_those_that_hung_there_before)
+Test(seq_rows, a_run_ends_as_its_work_reports)
 {
-    PROVES(CLAUSE_SEQ_10);
-    struct seq_token runs[20];
-    struct seq_result results[20];
-    started(60, 0);
-    for (uint64_t i = 0; i < 20; i++) {
-        bring(3 * i, SEQ_DISPATCHED);
-        runs[i] = (struct seq_token){.seq = 3 * i};
+    PROVES(CLAUSE_SEQ_21);
+    static const struct {
+        enum expected_fate fate;
+        int64_t end, class;
+        enum clause_id clause;
+    } cases[] = {
+        {EXPECTED_SUCCESS, SEQ_SUCCESS, 0, FINE},
+        {EXPECTED_SUCCESS, SEQ_SKIP, 0, CLAUSE_SEQ_21},
+        {EXPECTED_SKIP, SEQ_SKIP, 0, FINE},
+        {EXPECTED_SKIP, SEQ_FAIL, SEQ_CLASS_PERMANENT, CLAUSE_SEQ_21},
+        {EXPECTED_FATAL, SEQ_FAIL, SEQ_CLASS_PERMANENT, FINE},
+        {EXPECTED_EXHAUST, SEQ_FAIL, SEQ_CLASS_PERMANENT, CLAUSE_SEQ_21},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        reach(SEQ_IN_FLIGHT);
+        ask(cases[i].fate);
+        finish(cases[i].end, cases[i].class);
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
     }
-    runs[7].seq = 60; /* which another has */
-    cr_expect_eq(seq_take_many(ledger, runs, 20, WORKER, at(0), results), 19U);
-    cr_expect_eq(runs[7].owner, 0U, "no token for what was not taken");
-    cr_expect_eq(seq_take_many(ledger, runs, 20, WORKER, at(1), results), 0U);
-    cr_expect_eq(reclaim_at(999), 0U);
-    cr_expect_eq(reclaim_at(1000), 20U);
-    cr_expect_eq(seq_count(ledger).examined, 20U);
 }
 
-/* 256 attempts would be a bit of the owner: no first run is mistaken for that of another owner. */
-Test(seq, an_attempt_that_does_not_fit_is_stale)
+Test(seq_rows, only_a_seq_that_is_to_be_cancelled_is)
 {
-    struct seq_token token = started(0, 0);
-    struct seq_token forged = {.seq = 0, .owner = RIVAL, .attempt = SEQ_ATTEMPTS_MAX + 1};
-    cr_expect_eq(seq_finish(ledger, forged, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
-    forged = (struct seq_token){.seq = 0, .owner = WORKER, .attempt = SEQ_ATTEMPTS_MAX + 1};
-    cr_expect_eq(seq_finish(ledger, forged, SEQ_SUCCESS, 0, at(1)).verdict, SEQ_STALE);
-    seq_finish(ledger, token, SEQ_FAIL, CLASS_TRANSIENT, at(2));
-    cr_expect_eq(seq_take(ledger, 0, SEQ_ATTEMPTS_MAX + 2, WORKER, at(3), &forged).verdict,
-                 SEQ_STALE);
+    PROVES(CLAUSE_SEQ_21);
+    static const enum expected_fate fates[] = {EXPECTED_SUCCESS, EXPECTED_CANCEL};
+    for (size_t i = 0; i < COUNT(fates); i++) {
+        enum clause_id clause = fates[i] == EXPECTED_CANCEL ? FINE : CLAUSE_SEQ_21;
+        reach(SEQ_DISPATCHED);
+        ask(fates[i]);
+        move(SEQ_CANCEL);
+        emit(SEQ_CANCEL);
+        cr_expect_eq(tell(), clause, "fate %d: at once", (int)fates[i]);
+        reach(SEQ_IN_FLIGHT);
+        ask(fates[i]);
+        set(TABLE_SEQ, SEQ_CANCEL_AT, 12);
+        cr_expect_eq(tell(), clause, "fate %d: asked to end", (int)fates[i]);
+    }
+}
+
+Test(seq_rows, every_seq_that_is_asked_for_is_admitted_once_under_the_policy_that_is)
+{
+    PROVES(CLAUSE_SEQ_21);
+    static const struct {
+        int64_t jobs, number;
+        enum clause_id clause;
+    } cases[] = {
+        {2, 1, FINE}, {2, 0, CLAUSE_SEQ_21}, {1, 1, CLAUSE_SEQ_21}, {2, -1, CLAUSE_SEQ_21}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_rows();
+        ask(EXPECTED_SUCCESS);
+        asked.of.seq.jobs = cases[i].jobs;
+        put(TABLE_SEQ, SEQ + 1, (int64_t[SEQ_COLUMNS]){[SEQ_NUMBER] = cases[i].number});
+        cr_expect_eq(tell(), cases[i].clause, "case %zu", i);
+    }
+    static const int64_t policies[][5] = {{20, 7, 3, 1, 1}, {0, 7, 3, 1, 1},  {20, 0, 3, 1, 1},
+                                          {20, 7, 1, 1, 1}, {20, 7, 3, 2, 1}, {20, 7, 3, 1, 0}};
+    for (size_t i = 0; i < COUNT(policies); i++) {
+        const int64_t *policy = policies[i];
+        begin_monitors();
+        ask(EXPECTED_SUCCESS);
+        put(TABLE_STAGE, STAGE,
+            (int64_t[STAGE_COLUMNS]){policy[0], policy[1], policy[2], policy[3],
+                                     policy[4], [STAGE_PRIOR] = -1, [STAGE_ATTEMPTED] = -1});
+        cr_expect_eq(tell(), i == 0 ? FINE : CLAUSE_SEQ_21, "policy %zu", i);
+    }
+    for (int64_t jobs = 1; jobs <= 2; jobs++) {
+        reach(SEQ_COMMITTED);
+        ask(EXPECTED_SUCCESS);
+        asked.of.seq.jobs = jobs;
+        struct oracle_verdict verdict = monitors_seq.settled(&oracle, &hand.rows, true);
+        cr_expect_eq(verdict.broken ? verdict.clause : FINE, jobs == 1 ? FINE : CLAUSE_SEQ_21);
+    }
+}
+
+/* ---- when there is something to do ----------------------------------------------------------- */
+
+Test(seq_rows, an_idle_actor_is_due_when_a_seq_needs_it)
+{
+    static const struct {
+        enum seq_role role;
+        int64_t state, due;
+    } cases[] = {
+        {SEQ_WORKER, SEQ_DISPATCHED, 0},
+        {SEQ_WORKER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},
+        {SEQ_RECLAIMER, SEQ_IN_FLIGHT, 30},
+        {SEQ_RECLAIMER, SEQ_FAIL, PROTOCOL_NEVER},
+        {SEQ_COMMITTER, SEQ_FAIL, 0},
+        {SEQ_COMMITTER, SEQ_COMMITTED, PROTOCOL_NEVER},
+        {SEQ_CANCELLER, SEQ_IN_FLIGHT, PROTOCOL_NEVER},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        begin_role(cases[i].role);
+        reach(cases[i].state);
+        const struct role *role = protocol_role(&rules, (unsigned)cases[i].role);
+        struct glance glance = {.rows = &hand.rows, .now = 99};
+        cr_expect_eq(role->due(&actor, &rules, &glance), cases[i].due, "case %zu", i);
+        struct row_area *stage = &hand.rows.table[TABLE_STAGE]; /* as the engines name it */
+        stage->cells[0] = seq_stage();
+        memset(hand.index[TABLE_STAGE], 0, sizeof hand.index[TABLE_STAGE]);
+        hand.index[TABLE_STAGE][(uint32_t)stage->cells[0] & stage->index_mask] = 1;
+        stage->cells[1 + STAGE_SEQ] = 1;
+        cr_expect_eq(role->due(&actor, &rules, &glance), PROTOCOL_NEVER, "halted");
+        seq_err(&actor, 0, SEQ_UNSEEN, SEQ_UNSEEN);
+        cr_expect_eq(role->due(&actor, &rules, &glance), 99, "busy");
+    }
 }

@@ -86,7 +86,7 @@ Test(seq_rules, a_lease_expires_when_the_heartbeat_is_lease_ms_old)
         {0, UINT32_MAX - SEQ_LEASE_MS_MAX, true},      /* the oldest age that counts as past */
         {0, UINT32_MAX - SEQ_LEASE_MS_MAX + 1, false}, /* beyond it, it counts as ahead */
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_eq(seq_rules_lease_expired(&policy, cases[i].heartbeat, cases[i].now),
                      cases[i].expired, "case %zu", i);
     }

@@ -9,8 +9,7 @@
 #include "model/oracle/activity.h"
 #include "model/tests/hand.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define FINE         CLAUSE_COUNT
+#define FINE CLAUSE_COUNT
 
 #define ONE_T  INT64_C(1000000000000)
 #define B_100  INT64_C(100000000000)

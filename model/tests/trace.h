@@ -28,8 +28,6 @@
         }                                                                                          \
     } while (0)
 
-#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
-
 struct trace {
     size_t length;
     char text[TRACE_SIZE];

@@ -3,10 +3,10 @@
 #ifndef REAL_TESTS_PAIR_H
 #define REAL_TESTS_PAIR_H
 
+#include "model/text.h"
 #include "real/row_diff.h"
 #include "real/schema.h"
 #include "real/store.h"
-#include "real/text.h"
 #include "sim/store.h"
 
 #include <stdlib.h>
@@ -34,13 +34,13 @@ static inline void pair_tell(struct pair *both, const struct bundle *bundle, con
                              int64_t simulated, int64_t real)
 {
     struct text text = text_begin(both->difference, sizeof both->difference);
-    text_add(&text, "bundle %u (", both->bundles);
+    text_put(&text, "bundle %u (", both->bundles);
     for (uint8_t i = 0; i < bundle->count && text.used < 400; i++) {
         const struct call *call = &bundle->calls[i];
-        text_add(&text, "%s%s/%d", i == 0 ? "" : ", ", primitive_table[call->primitive].name,
+        text_put(&text, "%s%s/%d", i == 0 ? "" : ", ", primitive_table[call->primitive].name,
                  call->mode);
     }
-    text_add(&text, "): %s: simulated %lld, real %lld", what, (long long)simulated,
+    text_put(&text, "): %s: simulated %lld, real %lld", what, (long long)simulated,
              (long long)real);
 }
 
@@ -116,7 +116,7 @@ static inline bool pair_empty(struct store_pg *store)
     char script[4096];
     struct text text = text_begin(script, sizeof script);
     for (int t = TABLE_COUNT - 1; t >= 0; t--) {
-        text_add(&text, "DELETE FROM " PAIR_SCHEMA ".%s;", schema_table((enum row_table)t));
+        text_put(&text, "DELETE FROM " PAIR_SCHEMA ".%s;", schema_table((enum row_table)t));
     }
     return store_pg_run(store, script);
 }

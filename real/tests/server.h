@@ -18,22 +18,23 @@ static struct cluster server_cluster;
 ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 {
     (void)tests;
-    struct cluster_fault why = {"built without libpq: install libpq-dev and build again"};
+    struct error error = {"built without libpq: install libpq-dev and build again"};
     unsetenv(SERVER_DSN_VARIABLE);
-    if (store_pg_is_there() && cluster_start(&server_cluster, &(struct cluster_options){0}, &why)) {
+    if (store_pg_is_there() &&
+        cluster_start(&server_cluster, &(struct cluster_options){0}, &error)) {
         setenv(SERVER_DSN_VARIABLE, cluster_dsn(&server_cluster), 1);
     } else {
-        fprintf(stderr, "all of this suite is skipped: %s\n", why.text);
-        setenv(SERVER_WITHOUT_VARIABLE, why.text, 1);
+        fprintf(stderr, "all of this suite is skipped: %s\n", error.text);
+        setenv(SERVER_WITHOUT_VARIABLE, error.text, 1);
     }
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *stats)
 {
     (void)stats;
-    struct cluster_fault why;
-    if (server_cluster.folder[0] != '\0' && !cluster_close(&server_cluster, &why)) {
-        fprintf(stderr, "%s\n", why.text);
+    struct error error;
+    if (server_cluster.folder[0] != '\0' && !cluster_close(&server_cluster, &error)) {
+        fprintf(stderr, "%s\n", error.text);
     }
 }
 
@@ -45,12 +46,12 @@ static inline const char *server_dsn(void)
 /* For the beginning of every test: an empty schema, or the test is skipped. */
 static inline void server_make_schema(const char *schema)
 {
-    struct store_pg_problem problem;
+    struct error error;
     if (server_dsn() == NULL) {
         cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
     }
-    cr_assert(store_pg_drop_schema(server_dsn(), schema, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(server_dsn(), schema, UINT64_MAX, &problem), "%s", problem.text);
+    cr_assert(store_pg_drop_schema(server_dsn(), schema, &error), "%s", error.text);
+    cr_assert(store_pg_make_schema(server_dsn(), schema, UINT64_MAX, &error), "%s", error.text);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* What real faults are made of, one by one: a transaction in two halves, lines that go dead around
  * COMMIT, marks and the outcome audit, breakpoints, what stays when a process dies, and a server that is killed,
  * followed and replaced. */
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "real/chaos.h"
 #include "real/history.h"
 #include "real/outcome_audit.h"
@@ -32,7 +32,7 @@ static void must_run(struct store_pg *store, const char *script)
 
 static struct store_pg *open_at(const char *dsn)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = dsn,
                                                  .schema = SCHEMA,
@@ -40,8 +40,8 @@ static struct store_pg *open_at(const char *dsn)
                                                  .primitive_count = PRIMITIVE_COUNT,
                                                  .name = NAME,
                                                  .marks = true},
-                      &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+                      &error);
+    cr_assert_not_null(store, "%s", error.text);
     return store;
 }
 
@@ -49,14 +49,14 @@ static struct store_pg *open_at(const char *dsn)
 static void add_history(const char *dsn)
 {
     static char script[HISTORY_SCRIPT_SIZE + VIEWS_SCRIPT_SIZE];
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = dsn,
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
-                      &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+                      &error);
+    cr_assert_not_null(store, "%s", error.text);
     history_script(SCHEMA, UINT64_MAX, false, script);
     must_run(store, script);
     views_script(SCHEMA, UINT64_MAX, script);
@@ -310,7 +310,7 @@ Test(chaos, a_process_stands_still_at_the_point_of_its_breakpoint_and_nowhere_el
                   {SHARED_SENT, true},
                   {SHARED_AFTER_COMMIT, true}};
     struct store_pg *other = open_at(server_dsn());
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    for (size_t i = 0; i < COUNT(points); i++) {
         struct bundle bundle = create_job((int64_t)(100 + i));
         char query[100];
         int status = 0;
@@ -578,13 +578,13 @@ static struct cluster own;
 
 static struct chaos_server start_own(void)
 {
-    struct cluster_fault why;
-    struct store_pg_problem problem;
+    struct error error;
+    struct error problem;
     cr_assert(cluster_start(&own,
                             &(struct cluster_options){.settings = chaos_server_settings,
                                                       .max_connections = CHAOS_SERVER_CONNECTIONS},
-                            &why),
-              "%s", why.text);
+                            &error),
+              "%s", error.text);
     cr_assert(store_pg_make_schema(cluster_dsn(&own), SCHEMA, UINT64_MAX, &problem), "%s",
               problem.text);
     add_history(cluster_dsn(&own));
@@ -638,32 +638,32 @@ Test(chaos, a_history_is_told_in_the_order_of_commits)
 /* (SE3) */
 Test(chaos, a_promoted_standby_has_all_that_was_acknowledged)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
-    cr_assert(chaos_server_follow(&server, &why), "%s", why.text);
+    cr_assert(chaos_server_follow(&server, &error), "%s", error.text);
     struct store_pg *store = open_at(chaos_server_dsn(&server));
     for (int64_t job = 1; job <= 20; job++) {
         execute(store, job);
     }
     chaos_server_kill(&server);
-    cr_assert(chaos_server_promote(&server, &why), "%s", why.text);
+    cr_assert(chaos_server_promote(&server, &error), "%s", error.text);
     struct outcome_audit audit = look_up(chaos_server_dsn(&server));
     cr_expect_eq(audit.acknowledged, 20);
     cr_expect_eq(audit.forgotten, 0);
     store_pg_close(store);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* The planted bug: a standby that nobody waits for, and that has stopped listening. */
 Test(chaos, a_failover_that_forgets_is_found_out)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
-    cr_assert(chaos_server_follow(&server, &why), "%s", why.text);
+    cr_assert(chaos_server_follow(&server, &error), "%s", error.text);
     struct store_pg *primary = open_at(cluster_dsn(&own));
     must_run(primary, "ALTER SYSTEM SET synchronous_standby_names = ''");
     must_run(primary, "SELECT pg_reload_conf()");
-    struct store_pg_problem problem;
+    struct error problem;
     struct store_pg *standby =
         store_pg_open(&(struct store_pg_options){.dsn = cluster_dsn(&server.standby),
                                                  .schema = SCHEMA,
@@ -679,16 +679,16 @@ Test(chaos, a_failover_that_forgets_is_found_out)
     store_pg_close(standby);
     execute(primary, 1);
     chaos_server_kill(&server);
-    cr_assert(chaos_server_promote(&server, &why), "%s", why.text);
+    cr_assert(chaos_server_promote(&server, &error), "%s", error.text);
     cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 1);
     store_pg_close(primary);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* (CH2) */
 Test(chaos, only_the_servers_own_processes_are_killed)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
     struct store_pg *store = open_at(cluster_dsn(&own));
     pid_t bystander = fork();
@@ -703,24 +703,24 @@ Test(chaos, only_the_servers_own_processes_are_killed)
     kill(bystander, SIGKILL);
     waitpid(bystander, NULL, 0);
     store_pg_close(store);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* A server that has lost a process throws everybody out and recovers first. */
 Test(chaos, a_standby_joins_a_server_that_is_starting_over)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
     struct store_pg *victim = open_at(cluster_dsn(&own)), *other = open_at(cluster_dsn(&own));
     cr_assert(chaos_server_kill_backend(&server, store_pg_backend(victim)));
     while (store_pg_is_well(other)) {
         usleep(1000);
     }
-    cr_expect(chaos_server_follow(&server, &why), "%s", why.text);
-    cr_expect(chaos_server_unfollow(&server, &why), "%s", why.text);
+    cr_expect(chaos_server_follow(&server, &error), "%s", error.text);
+    cr_expect(chaos_server_unfollow(&server, &error), "%s", error.text);
     store_pg_close(victim);
     store_pg_close(other);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* ---- the queue and the history --------------------------------------------------------------- */
@@ -807,14 +807,14 @@ struct told {
 static void take_key(void *context, const struct history_change *change)
 {
     struct told *told = context;
-    cr_assert_lt(told->count, sizeof told->keys / sizeof *told->keys);
+    cr_assert_lt(told->count, COUNT(told->keys));
     told->keys[told->count++] = change->row[0];
 }
 
 /* (I1), (I2) */
 Test(chaos, the_history_has_what_committed_in_the_order_of_commits)
 {
-    struct cluster_fault why;
+    struct error error;
     struct told told = {.count = 0};
     (void)start_own();
     struct store_pg *first = open_at(cluster_dsn(&own)), *second = open_at(cluster_dsn(&own));
@@ -832,7 +832,7 @@ Test(chaos, the_history_has_what_committed_in_the_order_of_commits)
     cr_expect_eq(told.keys[1], 1);
     store_pg_close(first);
     store_pg_close(second);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* ---- a busy machine -------------------------------------------------------------------------- */
@@ -842,14 +842,14 @@ static pid_t dispatch_apart(const char *dsn)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        struct store_pg_problem problem;
+        struct error error;
         struct driver driver = {.dsn = dsn,
                                 .schema = SCHEMA,
                                 .rules = &rules,
                                 .page = page,
                                 .storms = true,
                                 .give_up_at = INT64_MAX};
-        _exit((int)driver_act(&driver, 0, &problem));
+        _exit((int)driver_act(&driver, 0, &error));
     }
     cr_assert(pid > 0);
     return pid;
@@ -866,7 +866,7 @@ static void await(const atomic_ulong *number, unsigned long least)
  * long, as one that is promoted on a busy machine is, must not use that up. */
 Test(chaos, attempts_that_find_no_server_are_no_progress)
 {
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
     int status = 0;
     set_breakpoint(0, SHARED_STOPS, BUNDLE_SEQ_ADMIT, SHARED_BEFORE_COMMIT);
@@ -879,10 +879,10 @@ Test(chaos, attempts_that_find_no_server_are_no_progress)
     unsigned long before = page->progress;
     await(&page->actors[0].aborted[ABORT_CONNECTION], 100);
     cr_expect_eq(page->progress, before, "%lu, then %lu", before, page->progress);
-    cr_assert(chaos_server_start(&server, &why), "%s", why.text);
+    cr_assert(chaos_server_start(&server, &error), "%s", error.text);
     await(&page->progress, before + 1);
     finish(pid, SIGKILL, &status);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* A victim that is slow: it asks for a connection only when it was waited for so often. */
@@ -894,7 +894,7 @@ struct slow {
 static bool is_over_at_last(const void *of)
 {
     struct slow *slow = *(struct slow *const *)of;
-    struct store_pg_problem problem;
+    struct error error;
     if (++slow->looks < 100) {
         return false;
     }
@@ -903,7 +903,7 @@ static bool is_over_at_last(const void *of)
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
-                      &problem);
+                      &error);
     slow->admitted = store != NULL;
     store_pg_close(store);
     return true;
@@ -911,7 +911,7 @@ static bool is_over_at_last(const void *of)
 
 Test(chaos, a_crowd_stays_until_its_victim_has_come)
 {
-    struct cluster_fault why;
+    struct error error;
     (void)start_own();
     struct slow slow = {.looks = 0}, *of = &slow;
     pid_t victim = fork();
@@ -928,7 +928,7 @@ Test(chaos, a_crowd_stays_until_its_victim_has_come)
     cr_expect_not(slow.admitted);
     int status = 0;
     finish(victim, SIGKILL, &status);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -976,7 +976,7 @@ static struct chaos_report run_with(struct chaos_server *server, const struct ch
 {
     struct chaos_plan plan = {.faults = faults, .count = count, .storms = true};
     struct chaos_report report = {.missed = 0};
-    struct store_pg_problem problem;
+    struct error error;
     rules = (struct rules){
         .protocol = &protocol_seq,
         .actors = 5,
@@ -995,7 +995,7 @@ static struct chaos_report run_with(struct chaos_server *server, const struct ch
                           .interrupted = &undisturbed,
                           .weather_ms = 30000,
                           .settle_ms = 30000};
-    cr_assert_eq(chaos_run(&chaos, &report, &problem), CHAOS_QUIET, "%s", problem.text);
+    cr_assert_eq(chaos_run(&chaos, &report, &error), CHAOS_QUIET, "%s", error.text);
     expect_nobody_left(SCHEMA " test:1");
     return report;
 }
@@ -1011,9 +1011,9 @@ static uint64_t counted(const struct chaos_report *report)
 
 static void begin_anew(const char *dsn)
 {
-    struct store_pg_problem problem;
-    cr_assert(store_pg_drop_schema(dsn, SCHEMA, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(dsn, SCHEMA, UINT64_MAX, &problem), "%s", problem.text);
+    struct error error;
+    cr_assert(store_pg_drop_schema(dsn, SCHEMA, &error), "%s", error.text);
+    cr_assert(store_pg_make_schema(dsn, SCHEMA, UINT64_MAX, &error), "%s", error.text);
     add_history(dsn);
 }
 
@@ -1036,9 +1036,9 @@ Test(chaos, a_fault_that_hit_nothing_is_not_counted)
          {.kind = CHAOS_SERIALIZATION, .bundle = SHARED_ANY, .moment = SHARED_BEFORE_BEGIN}},
         {"it is over before", {.kind = CHAOS_KILL, .from = 1000000}},
     };
-    struct cluster_fault why;
+    struct error why;
     struct chaos_server server = start_own();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct chaos_report report = run_with(&server, &cases[i].fault, 1, LAPSE_MS);
         cr_expect_eq(counted(&report), 0, "%s", cases[i].why);
         cr_expect_eq(report.missed, 1, "%s", cases[i].why);
@@ -1065,9 +1065,9 @@ Test(chaos, a_fault_that_hit_is_counted_by_its_kind)
          .moment = SHARED_BEFORE_BEGIN,
          .amount = 1},
     };
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         bool lasts = faults[i].kind == CHAOS_SHORT_STOP;
         struct chaos_report report = run_with(&server, &faults[i], 1, lasts ? LONG_MS : LAPSE_MS);
         cr_expect_eq(counted(&report), 1, "fault %zu", i);
@@ -1077,7 +1077,7 @@ Test(chaos, a_fault_that_hit_is_counted_by_its_kind)
         }
         begin_anew(cluster_dsn(&own));
     }
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }
 
 /* Who was promoted is followed by another, while the work goes on. */
@@ -1087,12 +1087,12 @@ Test(chaos, promotions_follow_one_another)
         {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_ADMIT, .moment = SHARED_BEFORE_COMMIT},
         {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_DISPATCH, .moment = SHARED_SENT},
         {.kind = CHAOS_FAILOVER, .bundle = BUNDLE_SEQ_COMMIT, .moment = SHARED_BEFORE_COMMIT}};
-    struct cluster_fault why;
+    struct error error;
     struct chaos_server server = start_own();
     struct chaos_report report = run_with(&server, faults, 3, LAPSE_MS);
     cr_expect_eq(report.counted[CHAOS_FAILOVER], 3, "%d counted, %d missed",
                  (int)report.counted[CHAOS_FAILOVER], (int)report.missed);
     cr_expect_eq(look_up(chaos_server_dsn(&server)).forgotten, 0);
-    cr_expect(chaos_server_unfollow(&server, &why), "%s", why.text);
-    cr_expect(cluster_close(&own, &why), "%s", why.text);
+    cr_expect(chaos_server_unfollow(&server, &error), "%s", error.text);
+    cr_expect(cluster_close(&own, &error), "%s", error.text);
 }

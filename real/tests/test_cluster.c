@@ -2,6 +2,7 @@
  *
  * Every test that counts leftovers has a temporary folder of its own: other programs on this
  * machine may sweep the common one meanwhile. */
+#include "model/check.h"
 #include "real/cluster.h"
 
 #include "real/owner.h"
@@ -27,10 +28,8 @@
 #include <unistd.h>
 #include <utime.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct cluster cluster;
-static struct cluster_fault fault;
+static struct error error;
 static char scratch[64];               /* this test's own folder */
 static struct cluster_options options; /* clusters go to the scratch folder */
 
@@ -44,7 +43,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    (void)cluster_close(&cluster, &fault);
+    (void)cluster_close(&cluster, &error);
     (void)tree_remove(scratch);
 }
 
@@ -55,15 +54,15 @@ TestSuite(cluster, .init = set_up, .fini = tear_down, .timeout = 60);
 static void need_postgresql(void)
 {
     struct programs programs;
-    if (!programs_find(&programs, NULL, &fault)) {
+    if (!programs_find(&programs, NULL, &error)) {
         tear_down(); /* a skipped test is not torn down */
-        cr_skip_test("%s", fault.text);
+        cr_skip_test("%s", error.text);
     }
 }
 
 static void start(struct cluster *which)
 {
-    cr_assert(cluster_start(which, &options, &fault), "%s", fault.text);
+    cr_assert(cluster_start(which, &options, &error), "%s", error.text);
 }
 
 static bool exists(const char *path)
@@ -97,7 +96,7 @@ static const char *psql(const struct cluster *on, const char *sql)
         program, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, cluster_dsn(on), NULL};
     const struct process_plan plan = {
         .arguments = arguments, .user = &on->user, .output = output, .when_orphaned = SIGKILL};
-    struct cluster_fault failed = {""};
+    struct error failed = {""};
     bool ok = process_run(&plan, 60000, &failed);
     FILE *file = fopen(output, "r");
     size_t length = file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
@@ -202,11 +201,11 @@ Test(cluster, it_starts_answers_and_leaves_nothing)
     says(&cluster, "select string_agg(datname, ' ') from pg_database", "postgres");
     pid_t server = cluster.server.pid;
     cr_assert_eq(memory_of(server), 1, "one System V segment, as the header says");
-    cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+    cr_assert(cluster_close(&cluster, &error), "%s", error.text);
     cr_assert(!process_lives(server));
     cr_assert_eq(memory_of(server), 0);
     cr_assert_eq(count_entries(scratch, ""), 0);
-    cr_assert(cluster_close(&cluster, &fault), "closing twice is allowed");
+    cr_assert(cluster_close(&cluster, &error), "closing twice is allowed");
 }
 
 /* (C5) */
@@ -256,7 +255,7 @@ Test(cluster, two_at_once_do_not_meet)
     cr_assert_str_neq(cluster_dsn(&cluster), cluster_dsn(&other));
     says(&cluster, "create table one (); select 1", "1");
     says(&other, "select to_regclass('one') is null", "t");
-    cr_assert(cluster_close(&other, &fault), "%s", fault.text);
+    cr_assert(cluster_close(&other, &error), "%s", error.text);
     says(&cluster, "select to_regclass('one') is null", "f");
 }
 
@@ -274,12 +273,12 @@ Test(cluster, data_outlive_every_way_to_stop)
         pid_t server = cluster.server.pid;
         cluster_stop(&cluster, ways[i]);
         cr_assert(!cluster_running(&cluster) && !process_lives(server));
-        cr_assert(cluster_restart(&cluster, &fault), "%s", fault.text);
+        cr_assert(cluster_restart(&cluster, &error), "%s", error.text);
         cr_assert_neq(cluster.server.pid, server);
         snprintf(wanted, sizeof wanted, "%zu", i + 1);
         says(&cluster, "select count(*) from t", wanted);
     }
-    cr_assert(cluster_restart(&cluster, &fault), "a running one, too: %s", fault.text);
+    cr_assert(cluster_restart(&cluster, &error), "a running one, too: %s", error.text);
     says(&cluster, "select count(*) from t", "3");
 }
 
@@ -306,7 +305,7 @@ Test(cluster, a_crash_takes_every_process_and_closing_takes_its_memory)
     cr_assert(!process_lives(server) && !process_lives((pid_t)backend));
     waitpid(sleeper, NULL, 0);
     cr_assert_eq(memory_of(server), 1, "a killed server leaves its segment");
-    cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+    cr_assert(cluster_close(&cluster, &error), "%s", error.text);
     cr_assert_eq(memory_of(server), 0);
     cr_assert_eq(count_entries(scratch, CLUSTER_PREFIX), 0);
 }
@@ -325,11 +324,11 @@ Test(cluster, a_server_that_cannot_start_is_told_with_its_log)
 {
     need_postgresql();
     options.settings = "max_connections = several";
-    cr_assert(!cluster_start(&cluster, &options, &fault));
-    cr_assert(strstr(fault.text, "PostgreSQL ended while it was starting") != NULL &&
-                  strstr(fault.text, "max_connections") != NULL,
-              "%s", fault.text);
-    cr_assert_null(strchr(fault.text, '\n'), "one line");
+    cr_assert(!cluster_start(&cluster, &options, &error));
+    cr_assert(strstr(error.text, "PostgreSQL ended while it was starting") != NULL &&
+                  strstr(error.text, "max_connections") != NULL,
+              "%s", error.text);
+    cr_assert_null(strchr(error.text, '\n'), "one line");
     cr_assert_eq(count_entries(scratch, ""), 0);
 }
 
@@ -365,9 +364,9 @@ Test(cluster, an_ordinary_user_serves_as_itself_and_needs_no_cache_folder)
     if (user == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         bool ok = geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
-        ok = ok && cluster_start(&cluster, &options, &fault) && cluster.user.uid == geteuid() &&
-             strcmp(psql(&cluster, "select 1"), "1") == 0 && cluster_close(&cluster, &fault);
-        fprintf(stderr, "%s", ok ? "" : fault.text);
+        ok = ok && cluster_start(&cluster, &options, &error) && cluster.user.uid == geteuid() &&
+             strcmp(psql(&cluster, "select 1"), "1") == 0 && cluster_close(&cluster, &error);
+        fprintf(stderr, "%s", ok ? "" : error.text);
         _exit(ok ? 0 : 1);
     }
     int status = 1;
@@ -390,9 +389,9 @@ Test(cluster, several_that_make_the_template_at_once_agree_on_one)
         makers[i] = fork();
         if (makers[i] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            bool ok = cluster_start(&cluster, &options, &fault) &&
+            bool ok = cluster_start(&cluster, &options, &error) &&
                       strcmp(psql(&cluster, "select 1"), "1") == 0 &&
-                      cluster_close(&cluster, &fault);
+                      cluster_close(&cluster, &error);
             _exit(ok ? 0 : 1);
         }
     }
@@ -418,12 +417,12 @@ Test(cluster, several_that_make_the_template_at_once_agree_on_one)
 Test(cluster, without_postgresql_the_package_is_named)
 {
     options.programs = scratch;
-    cr_assert(!cluster_start(&cluster, &options, &fault));
-    cr_assert_not_null(strstr(fault.text, "Debian package postgresql"), "%s", fault.text);
+    cr_assert(!cluster_start(&cluster, &options, &error));
+    cr_assert_not_null(strstr(error.text, "Debian package postgresql"), "%s", error.text);
     options.programs = NULL;
     setenv("ASSAY_POSTGRES", scratch, 1);
-    cr_assert(!cluster_start(&cluster, &options, &fault));
-    cr_assert_not_null(strstr(fault.text, scratch), "%s", fault.text);
+    cr_assert(!cluster_start(&cluster, &options, &error));
+    cr_assert_not_null(strstr(error.text, scratch), "%s", error.text);
     cr_assert_eq(count_entries(scratch, ""), 0);
 }
 
@@ -439,7 +438,7 @@ Test(cluster, versions_are_read_and_old_ones_refused)
                  {"", NULL}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char version[16] = "";
-        bool ok = programs_version(cases[i].printed, version, sizeof version, &fault);
+        bool ok = programs_version(cases[i].printed, version, sizeof version, &error);
         cr_assert_eq(ok, cases[i].version != NULL, "%s", cases[i].printed);
         cr_assert(!ok || strcmp(version, cases[i].version) == 0, "%s", version);
     }
@@ -456,8 +455,8 @@ Test(cluster, unfit_temporary_folders_are_refused)
         snprintf(path, sizeof path, "%s/%s", scratch, names[i]);
         (void)mkdir(path, 0755);
         options.temporary = path;
-        cr_assert(!cluster_start(&cluster, &options, &fault), "%s", path);
-        cr_assert_not_null(strstr(fault.text, "set TMPDIR"), "%s", fault.text);
+        cr_assert(!cluster_start(&cluster, &options, &error), "%s", path);
+        cr_assert_not_null(strstr(error.text, "set TMPDIR"), "%s", error.text);
     }
 }
 
@@ -484,7 +483,7 @@ static void start_in_doomed_child(struct cluster *copy)
     pid_t doomed = fork();
     if (doomed == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bool ok = cluster_start(&cluster, &options, &fault);
+        bool ok = cluster_start(&cluster, &options, &error);
         ok = write(ends[1], &cluster, ok ? sizeof cluster : 0) > 0;
         if (ok) {
             pause();
@@ -676,8 +675,8 @@ Test(cluster, kept_it_goes_on_after_its_owner)
     cr_assert_eq(pipe(ends), 0);
     pid_t owner = fork();
     if (owner == 0) {
-        bool ok = cluster_start(&cluster, &options, &fault);
-        ok = ok && write(ends[1], &cluster, sizeof cluster) > 0 && cluster_close(&cluster, &fault);
+        bool ok = cluster_start(&cluster, &options, &error);
+        ok = ok && write(ends[1], &cluster, sizeof cluster) > 0 && cluster_close(&cluster, &error);
         _exit(ok ? 0 : 1);
     }
     cr_assert_eq(read(ends[0], &kept, sizeof kept), (ssize_t)sizeof kept);
@@ -731,7 +730,7 @@ Test(cluster, a_template_of_another_user_is_not_used)
     options.cache = cache;
     start(&cluster);
     snprintf(path, sizeof path, "%s/postgresql-%s-1", cache, cluster.version);
-    cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+    cr_assert(cluster_close(&cluster, &error), "%s", error.text);
     cr_assert(exists(path), "%s", path);
     char line[400];
     snprintf(line, sizeof line, "touch %s/data/of-the-template", path);
@@ -741,7 +740,7 @@ Test(cluster, a_template_of_another_user_is_not_used)
         start(&cluster);
         snprintf(copied, sizeof copied, "%s/of-the-template", cluster.data);
         cr_expect_eq(exists(copied), !others, "%s", others ? "another user's" : "our own");
-        cr_assert(cluster_close(&cluster, &fault), "%s", fault.text);
+        cr_assert(cluster_close(&cluster, &error), "%s", error.text);
     }
 }
 
@@ -758,7 +757,7 @@ Test(cluster, a_started_program_inherits_nothing_of_ours)
     const char *const arguments[] = {"/bin/sh", "-c", ABOUT_ITSELF, NULL};
     struct process_user user;
     sigset_t blocked;
-    cr_assert(process_user_find(&user, &fault), "%s", fault.text);
+    cr_assert(process_user_find(&user, &error), "%s", error.text);
     snprintf(output, sizeof output, "%s/output", scratch);
     const struct process_plan plan = {
         .arguments = arguments, .user = &user, .output = output, .when_orphaned = SIGKILL};
@@ -767,7 +766,7 @@ Test(cluster, a_started_program_inherits_nothing_of_ours)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
     sigprocmask(SIG_BLOCK, &blocked, NULL);
-    cr_expect(process_run(&plan, 60000, &fault), "%s", fault.text);
+    cr_expect(process_run(&plan, 60000, &error), "%s", error.text);
     FILE *file = fopen(output, "r");
     cr_assert_not_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';

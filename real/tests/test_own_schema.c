@@ -7,19 +7,17 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 static struct store_pg *watcher; /* runs what the tests do to schemas; shares in no lock */
-static struct store_pg_problem problem;
+static struct error error;
 
 static void begin(void)
 {
     if (server_dsn() == NULL) {
         cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
     }
-    watcher = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(), .schema = "public"},
-                            &problem);
-    cr_assert_not_null(watcher, "%s", problem.text);
+    watcher =
+        store_pg_open(&(struct store_pg_options){.dsn = server_dsn(), .schema = "public"}, &error);
+    cr_assert_not_null(watcher, "%s", error.text);
 }
 
 static void end(void)
@@ -55,7 +53,7 @@ static void make(struct own_schema *own, bool unmarked)
                                    .about = "it's a test",
                                    .tables = TABLE_SET(JOB),
                                    .unmarked = unmarked};
-    cr_assert(own_schema_make(own, &plan, &problem), "%s", problem.text);
+    cr_assert(own_schema_make(own, &plan, &error), "%s", error.text);
     cr_assert(is_there(own->name));
 }
 
@@ -86,7 +84,7 @@ static void leave(struct own_schema *own)
 static enum own_schema_state state_of(const char *schema)
 {
     struct own_schema_list list;
-    cr_assert(own_schema_look(server_dsn(), &list, &problem), "%s", problem.text);
+    cr_assert(own_schema_look(server_dsn(), &list, &error), "%s", error.text);
     for (size_t i = 0; i < list.count; i++) {
         if (strcmp(list.each[i].name, schema) == 0) {
             return list.each[i].state;
@@ -98,7 +96,7 @@ static enum own_schema_state state_of(const char *schema)
 static bool removes(const char *schema)
 {
     bool removed = true;
-    cr_assert(own_schema_remove(server_dsn(), schema, &removed, &problem), "%s", problem.text);
+    cr_assert(own_schema_remove(server_dsn(), schema, &removed, &error), "%s", error.text);
     return removed;
 }
 
@@ -111,10 +109,10 @@ Test(own_schema, is_made_and_dropped_and_two_are_never_the_same)
     make(&one, false);
     make(&other, true);
     cr_expect_str_neq(one.name, other.name);
-    cr_expect(own_schema_drop(&one, server_dsn(), &problem), "%s", problem.text);
+    cr_expect(own_schema_drop(&one, server_dsn(), &error), "%s", error.text);
     cr_expect_not(is_there(one.name));
     cr_expect(is_there(other.name));
-    cr_expect(own_schema_drop(&other, server_dsn(), &problem), "%s", problem.text);
+    cr_expect(own_schema_drop(&other, server_dsn(), &error), "%s", error.text);
     cr_expect_not(is_there(other.name));
 }
 
@@ -127,10 +125,10 @@ Test(own_schema, that_could_not_be_made_is_not_dropped)
     run("DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN");
     snprintf(dsn, sizeof dsn, "%s user=poor", server_dsn());
     cr_expect_not(own_schema_make(
-        &own, &(struct own_schema_plan){.dsn = dsn, .verb = "test", .about = ""}, &problem));
-    cr_expect_not_null(strstr(problem.text, "permission denied"), "%s", problem.text);
+        &own, &(struct own_schema_plan){.dsn = dsn, .verb = "test", .about = ""}, &error));
+    cr_expect_not_null(strstr(error.text, "permission denied"), "%s", error.text);
     memcpy(own.name, "precious", sizeof "precious"); /* as if that had been in the way */
-    cr_expect(own_schema_drop(&own, server_dsn(), &problem));
+    cr_expect(own_schema_drop(&own, server_dsn(), &error));
     cr_expect(is_there("precious"), "nobody here made it");
     run("DROP SCHEMA precious; DROP ROLE poor");
 }
@@ -219,9 +217,9 @@ Test(own_schema, whose_worker_is_connected_is_held)
 {
     struct own_schema own;
     make(&own, false);
-    struct store_pg *worker = store_pg_open(
-        &(struct store_pg_options){.dsn = server_dsn(), .schema = own.name}, &problem);
-    cr_assert_not_null(worker, "%s", problem.text);
+    struct store_pg *worker =
+        store_pg_open(&(struct store_pg_options){.dsn = server_dsn(), .schema = own.name}, &error);
+    cr_assert_not_null(worker, "%s", error.text);
     own_schema_leave(&own);
     cr_expect_eq(state_of(own.name), OWN_SCHEMA_HELD);
     cr_expect_not(removes(own.name));
@@ -258,10 +256,10 @@ Test(own_schema, goes_with_the_roles_that_were_made_for_it_and_no_others)
         own_schema_make(&own,
                         &(struct own_schema_plan){
                             .dsn = server_dsn(), .verb = "test", .about = "", .tables = tables},
-                        &problem));
+                        &error));
     roles_draw(&roles, protocol_pipeline.principals);
     roles_draw(&others, protocol_pipeline.principals);
-    cr_assert(store_pg_make_roles(server_dsn(), own.name, &roles, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_roles(server_dsn(), own.name, &roles, &error), "%s", error.text);
     run("CREATE ROLE %s", others.names[PRINCIPAL_NONE + 1]);
     leave(&own);
     cr_expect(removes(own.name));

@@ -14,9 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SCHEMA       "assay_pipeline"
-#define PATIENCE_MS  20000
+#define SCHEMA      "assay_pipeline"
+#define PATIENCE_MS 20000
 
 static struct store_pg *owner;
 static struct roles roles;
@@ -27,7 +26,7 @@ static uint64_t tables(void)
     return protocol_pipeline.tables;
 }
 
-static struct store_pg *open_as(enum principal principal, struct store_pg_problem *problem)
+static struct store_pg *open_as(enum principal principal, struct error *error)
 {
     return store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                     .role = roles.names[principal],
@@ -35,14 +34,14 @@ static struct store_pg *open_as(enum principal principal, struct store_pg_proble
                                                     .schema = SCHEMA,
                                                     .primitives = primitive_table,
                                                     .primitive_count = PRIMITIVE_COUNT},
-                         problem);
+                         error);
 }
 
 static struct store_pg *must_open(enum principal principal)
 {
-    struct store_pg_problem problem;
-    struct store_pg *store = open_as(principal, &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+    struct error error;
+    struct store_pg *store = open_as(principal, &error);
+    cr_assert_not_null(store, "%s", error.text);
     return store;
 }
 
@@ -65,20 +64,20 @@ static void await_connections(enum principal principal, int64_t count)
 
 static void make(void)
 {
-    struct store_pg_problem problem;
+    struct error error;
     if (server_dsn() == NULL) {
         cr_skip_test("%s", getenv(SERVER_WITHOUT_VARIABLE));
     }
-    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
-    cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &problem), "%s", problem.text);
+    cr_assert(store_pg_drop_schema(server_dsn(), SCHEMA, &error), "%s", error.text);
+    cr_assert(store_pg_make_schema(server_dsn(), SCHEMA, tables(), &error), "%s", error.text);
     roles_draw(&roles, protocol_pipeline.principals);
-    cr_assert(store_pg_make_roles(server_dsn(), SCHEMA, &roles, &problem), "%s", problem.text);
+    cr_assert(store_pg_make_roles(server_dsn(), SCHEMA, &roles, &error), "%s", error.text);
     owner = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                      .schema = SCHEMA,
                                                      .primitives = primitive_table,
                                                      .primitive_count = PRIMITIVE_COUNT},
-                          &problem);
-    cr_assert_not_null(owner, "%s", problem.text);
+                          &error);
+    cr_assert_not_null(owner, "%s", error.text);
     page = shared_page_make();
     cr_assert_not_null(page);
     await_connections(PRINCIPAL_EXEC, 0);
@@ -87,12 +86,12 @@ static void make(void)
 
 static void unmake(void)
 {
-    struct store_pg_problem problem;
+    struct error error;
     if (owner == NULL) {
         return;
     }
-    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
-    cr_expect(store_pg_drop_roles(server_dsn(), &roles, &problem), "%s", problem.text);
+    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &error), "%s", error.text);
+    cr_expect(store_pg_drop_roles(server_dsn(), &roles, &error), "%s", error.text);
     cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%'"), 0);
     store_pg_close(owner);
     shared_page_free(page);
@@ -121,7 +120,7 @@ OWN_RULES(rules, pipeline_rules, .entry_count = 2,
 /* Plays both actors, one after the other, for as long as that. */
 static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
 {
-    struct store_pg_problem problem = {""};
+    struct error error = {""};
     struct driver driver = {.dsn = server_dsn(),
                             .schema = SCHEMA,
                             .roles = &roles,
@@ -130,12 +129,12 @@ static enum driver_end play(const struct sabotage *sabotage, int64_t ms)
                             .sabotage = sabotage,
                             .give_up_at = driver_now() + ms};
     shared_page_begin(page, &rules);
-    enum driver_end end = driver_act(&driver, 0, &problem);
+    enum driver_end end = driver_act(&driver, 0, &error);
     if (end == DRIVER_QUIET) {
         page->clients_left--;
-        end = driver_act(&driver, 1, &problem);
+        end = driver_act(&driver, 1, &error);
     }
-    cr_expect_neq(end, DRIVER_FAILED, "%s", problem.text);
+    cr_expect_neq(end, DRIVER_FAILED, "%s", error.text);
     return end;
 }
 
@@ -180,7 +179,7 @@ Test(pipeline_pg, who_finds_no_connection_waits_for_one)
 /* One that holds something finds no connection: a fault only where a rival took them. */
 Test(pipeline_pg, who_is_turned_away_by_its_own_limit_is_no_victim)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct outcome outcome;
     struct bundle bundle;
     struct store_pg *third =
@@ -191,7 +190,7 @@ Test(pipeline_pg, who_is_turned_away_by_its_own_limit_is_no_victim)
                                                  .lazily = true,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
-                      &problem);
+                      &error);
     struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
     bundle_begin(&bundle, BUNDLE_READ);
     bundle.principal = PRINCIPAL_EXEC;
@@ -330,7 +329,7 @@ static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
 {
     static struct primitive primitives[SABOTAGE_TABLE_SIZE];
     struct bundle rereview, cut;
-    struct store_pg_problem problem;
+    struct error error;
     reach_race(&rereview, &cut);
     sabotage_primitives(sabotage, primitives);
     if (sabotage != NULL) {
@@ -344,8 +343,8 @@ static void race_on_server(const struct sabotage *sabotage, char sqlstate[6])
                                                .primitive_count = SABOTAGE_TABLE_SIZE,
                                                .connections = 2,
                                                .principals = roles.principals},
-                     &problem);
-    cr_assert_not_null(stepper, "%s", problem.text);
+                     &error);
+    cr_assert_not_null(stepper, "%s", error.text);
     send_lock(stepper, 0, &rereview);
     send_lock(stepper, 1, &cut);
     cr_expect_eq(stepper_blocked(stepper), 2U, "the CUT waits, and has its snapshot");
@@ -360,7 +359,7 @@ Test(pipeline_pg, the_lock_of_an_entry_is_a_class_and_the_hash_of_its_id)
     PROVES(CLAUSE_CUT_16);
     SETTLES(ERRATUM_CUT_17);
     struct bundle rereview, cut;
-    struct store_pg_problem problem;
+    struct error error;
     char query[300];
     reach_race(&rereview, &cut);
     struct stepper *stepper =
@@ -370,8 +369,8 @@ Test(pipeline_pg, the_lock_of_an_entry_is_a_class_and_the_hash_of_its_id)
                                                .primitive_count = PRIMITIVE_COUNT,
                                                .connections = 2,
                                                .principals = roles.principals},
-                     &problem);
-    cr_assert_not_null(stepper, "%s", problem.text);
+                     &error);
+    cr_assert_not_null(stepper, "%s", error.text);
     send_lock(stepper, 0, &rereview);
     snprintf(query, sizeof query,
              "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND "
@@ -491,7 +490,7 @@ static struct outcome disturb(const char *function, const char *sqlstate, struct
 {
     struct bundle rereview;
     struct outcome outcome;
-    struct store_pg_problem problem;
+    struct error error;
     hold_rereview(worker, &rereview);
     *store = must_open(PRINCIPAL_EXEC);
     struct store_pg *rival =
@@ -499,8 +498,8 @@ static struct outcome disturb(const char *function, const char *sqlstate, struct
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
-                      &problem);
-    cr_assert_not_null(rival, "%s", problem.text);
+                      &error);
+    cr_assert_not_null(rival, "%s", error.text);
     cr_assert(store_pg_run(rival, locks_entry), "%s", store_pg_why_not(rival));
     int backend = store_pg_backend(*store);
     store_pg_send(*store, &rereview, 1);
@@ -677,10 +676,10 @@ Test(pipeline_pg, a_third_connection_of_a_principal_answers_53300)
 {
     PROVES(CLAUSE_CUT_18);
     SETTLES(ERRATUM_CUT_15);
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg *first = must_open(PRINCIPAL_EXEC), *second = must_open(PRINCIPAL_EXEC);
-    cr_expect_null(open_as(PRINCIPAL_EXEC, &problem));
-    cr_expect_not_null(strstr(problem.text, "53300"), "%s", problem.text);
+    cr_expect_null(open_as(PRINCIPAL_EXEC, &error));
+    cr_expect_not_null(strstr(error.text, "53300"), "%s", error.text);
     struct store_pg *other = must_open(PRINCIPAL_VERIFY); /* each has its own */
     struct bundle bundle;
     struct outcome outcome;
@@ -702,17 +701,17 @@ Test(pipeline_pg, a_third_connection_of_a_principal_answers_53300)
 
 Test(pipeline_pg, roles_take_createrole_and_none_is_left_where_it_is_missing)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct roles more;
     char dsn[400];
     snprintf(dsn, sizeof dsn, "%s user=plain", server_dsn());
     cr_assert(store_pg_run(owner, "CREATE ROLE plain LOGIN"), "%s", store_pg_why_not(owner));
     roles_draw(&more, roles.principals);
     cr_expect_str_neq(more.names[PRINCIPAL_EXEC], roles.names[PRINCIPAL_EXEC]);
-    cr_expect_not(store_pg_make_roles(dsn, SCHEMA, &more, &problem));
-    cr_expect_not_null(strstr(problem.text, "CREATEROLE"), "%s", problem.text);
-    cr_expect_not_null(strstr(problem.text, "42501"), "%s", problem.text);
-    cr_expect(store_pg_make_roles(server_dsn(), SCHEMA, &(struct roles){.principals = 0}, &problem),
+    cr_expect_not(store_pg_make_roles(dsn, SCHEMA, &more, &error));
+    cr_expect_not_null(strstr(error.text, "CREATEROLE"), "%s", error.text);
+    cr_expect_not_null(strstr(error.text, "42501"), "%s", error.text);
+    cr_expect(store_pg_make_roles(server_dsn(), SCHEMA, &(struct roles){.principals = 0}, &error),
               "a protocol without principals needs nothing");
     cr_assert(store_pg_run(owner, "DROP ROLE plain"), "%s", store_pg_why_not(owner));
     cr_expect_eq(ask("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'assay\\_%\\_%'"), 2);

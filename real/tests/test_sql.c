@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static struct sql_statement statement;

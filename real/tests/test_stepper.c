@@ -1,16 +1,15 @@
 /* Transactions on PostgreSQL, statement by statement: what single statements answer, who waits for
  * whom and what becomes of it. Most tests are small schedules: a line a step. */
+#include "model/text.h"
 #include "real/stepper.h"
 #include "real/tests/server.h"
-#include "real/text.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 #include <time.h>
 
-#define SCHEMA       "assay_stepper"
-#define CONNECTIONS  4
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define SCHEMA      "assay_stepper"
+#define CONNECTIONS 4
 
 /* ---- primitives ------------------------------------------------------------------------------ */
 
@@ -112,15 +111,15 @@ static uint32_t answered; /* by the last settle */
 
 static void open_with(enum sql_form form, const struct primitive *table, size_t count)
 {
-    struct store_pg_problem problem;
+    struct error error;
     stepper = stepper_open(&(struct stepper_options){.dsn = server_dsn(),
                                                      .schema = SCHEMA,
                                                      .primitives = table,
                                                      .primitive_count = count,
                                                      .form = form,
                                                      .connections = CONNECTIONS},
-                           &problem);
-    cr_assert_not_null(stepper, "%s", problem.text);
+                           &error);
+    cr_assert_not_null(stepper, "%s", error.text);
 }
 
 /* Jobs 1 .. 9 with a semaphore of ten times their number. */
@@ -453,13 +452,13 @@ static void tell(struct text *text, unsigned c)
 {
     const struct stepper_answer *is = answer(c);
     if (is->sqlstate[0] != '\0') {
-        text_add(text, "%s", is->sqlstate);
+        text_put(text, "%s", is->sqlstate);
     } else if (is->skips != 0) {
-        text_add(text, "skips");
+        text_put(text, "skips");
     } else if (is->count > 0) {
-        text_add(text, "%lld", (long long)is->values[0]);
+        text_put(text, "%lld", (long long)is->values[0]);
     } else {
-        text_add(text, is->did_nothing && !is->committed ? "nothing" : "ok");
+        text_put(text, is->did_nothing && !is->committed ? "nothing" : "ok");
     }
 }
 
@@ -490,13 +489,13 @@ static void run_line(const struct line *line)
     char told[100];
     struct text text = text_begin(told, sizeof told);
     if (is_blocked(line->who)) {
-        text_add(&text, "waits");
+        text_put(&text, "waits");
     } else {
         tell(&text, line->who);
     }
     for (unsigned c = 0; c < CONNECTIONS; c++) {
         if (c != line->who && was_answered(c)) {
-            text_add(&text, ", %u: ", c);
+            text_put(&text, ", %u: ", c);
             tell(&text, c);
         }
     }
@@ -897,16 +896,16 @@ Test(stepper, claims_skip_what_others_hold_and_never_wait)
 
 Test(stepper, one_connection_more_than_a_role_may_have_is_refused)
 {
-    struct store_pg_problem problem;
+    struct error error;
     for (unsigned limit = 0; limit < 4; limit++) {
         char sqlstate[6];
-        cr_assert(stepper_connection_refused(server_dsn(), NULL, limit, sqlstate, &problem), "%s",
-                  problem.text);
-        cr_expect_str_eq(sqlstate, "53300", "limit %u: %s", limit, problem.text);
+        cr_assert(stepper_connection_refused(server_dsn(), NULL, limit, sqlstate, &error), "%s",
+                  error.text);
+        cr_expect_str_eq(sqlstate, "53300", "limit %u: %s", limit, error.text);
     }
     char sqlstate[6];
-    cr_expect_not(stepper_connection_refused("host=/nowhere", "guest", 1, sqlstate, &problem));
-    cr_expect_str_not_empty(problem.text);
+    cr_expect_not(stepper_connection_refused("host=/nowhere", "guest", 1, sqlstate, &error));
+    cr_expect_str_not_empty(error.text);
 }
 
 Test(stepper, a_connection_that_is_gone_is_trouble)
@@ -925,7 +924,7 @@ Test(stepper, a_connection_that_is_gone_is_trouble)
 
 Test(stepper, what_the_server_does_not_know_is_told_in_one_line)
 {
-    struct store_pg_problem problem;
+    struct error error;
     cr_expect_not(stepper_run(stepper, "no such words"));
     cr_expect(strstr(stepper_why_not(stepper), "42601") != NULL, "%s", stepper_why_not(stepper));
     struct stepper_options options = {.dsn = "host=/nowhere",
@@ -933,8 +932,8 @@ Test(stepper, what_the_server_does_not_know_is_told_in_one_line)
                                       .primitives = primitives,
                                       .primitive_count = PRIMITIVES,
                                       .connections = 1};
-    cr_expect_null(stepper_open(&options, &problem));
-    cr_expect(strstr(problem.text, "nowhere") != NULL, "%s", problem.text);
+    cr_expect_null(stepper_open(&options, &error));
+    cr_expect(strstr(error.text, "nowhere") != NULL, "%s", error.text);
     OK(stepper_run(stepper, "DROP SCHEMA " SCHEMA " CASCADE"));
     plan(0, READ, 1, 0);
     bundles[0].isolation = READ_COMMITTED;

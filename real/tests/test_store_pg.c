@@ -12,8 +12,7 @@
 #include <criterion/criterion.h>
 #include <time.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SCHEMA       PAIR_SCHEMA
+#define SCHEMA PAIR_SCHEMA
 
 static struct world world;
 
@@ -36,7 +35,7 @@ TestSuite(store_pg, .init = make, .fini = unmake, .timeout = 120);
 
 static struct store_pg *open_with(enum sql_form form, store_pg_editor *edit, void *context)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                  .schema = SCHEMA,
@@ -45,8 +44,8 @@ static struct store_pg *open_with(enum sql_form form, store_pg_editor *edit, voi
                                                  .form = form,
                                                  .edit = edit,
                                                  .edit_context = context},
-                      &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+                      &error);
+    cr_assert_not_null(store, "%s", error.text);
     return store;
 }
 
@@ -104,15 +103,15 @@ static const char *const signatures[PRIMITIVE_COUNT] = {
     [PRIMITIVE_REMEMBER] = "98n",
     [PRIMITIVE_CREDIT] = "8n",
     /* legacy */
-    [PRIMITIVE_ADD_EARLIER] = "EnnyEn",
+    [PRIMITIVE_ADD_LEGACY] = "EnnyEn",
     [PRIMITIVE_COUNT_LEG1] = "Ex",
     [PRIMITIVE_COUNT_LEG2] = "Emmf",
-    [PRIMITIVE_MOVE_EARLIER] = "Ex",
+    [PRIMITIVE_MOVE_LEGACY] = "Ex",
     [PRIMITIVE_CLEAN_UP] = "S",
     [PRIMITIVE_SAVE] = "SEnnn",
     [PRIMITIVE_MARK_PUBLISHED] = "S",
     [PRIMITIVE_REQUIRE_FULL] = "Emmf",
-    [PRIMITIVE_READ_EARLIER] = "E",
+    [PRIMITIVE_READ_LEGACY] = "E",
 };
 
 static int64_t draw_key(uint64_t *random, int table)
@@ -194,7 +193,7 @@ static int64_t draw(uint64_t *random, char what, int64_t ceiling)
     case 'g':
         return draw_guid_ledger(random);
     case 'E':
-        return draw_key(random, TABLE_EARLIER);
+        return draw_key(random, TABLE_LEGACY);
     case 'S':
         return draw_key(random, TABLE_SAVED);
     case 'y':
@@ -416,14 +415,14 @@ Test(store_pg, an_altered_primitive_is_the_same_on_both_sides)
     table[PRIMITIVE_COLLATE].ops[0].test = TEST_NONE;
     table[PRIMITIVE_ENTER_LEG2].ops[8].kind = OP_LET_MODULO;
     table[PRIMITIVE_ENTER_LEG2].ops[8].b = OPERAND_PARAM + 5;
-    struct store_pg_problem problem;
+    struct error error;
     struct pair both = {
         .store = store_pg_open(&(struct store_pg_options){.dsn = server_dsn(),
                                                           .schema = SCHEMA,
                                                           .primitives = table,
                                                           .primitive_count = PRIMITIVE_COUNT},
-                               &problem)};
-    cr_assert_not_null(both.store, "%s", problem.text);
+                               &error)};
+    cr_assert_not_null(both.store, "%s", error.text);
     random_lockstep(&both, table, 800, 0xa17e);
     cr_expect_str_empty(both.difference, "%s", both.difference);
     store_pg_close(both.store);
@@ -480,9 +479,9 @@ static void follow_runs(struct follower *follower, const char *name, uint64_t se
 {
     static struct scenario scenario;
     static struct run run;
-    struct scenario_fault fault;
+    struct error error;
     struct pair *both = &follower->both;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
     scenario.faults.rate[FAULT_REORDER].times = 0; /* PostgreSQL takes what is due first */
     scenario.whole_transactions = true;            /* one bundle is compared after the other */
     scenario.faults.rate[FAULT_COMMIT_LATE].times = 0;
@@ -961,12 +960,12 @@ Test(store_pg, two_bundles_that_lock_each_other_out_end_with_one_deadlock)
 /* (H3) */
 Test(store_pg, a_schema_that_is_there_is_not_made_again_and_stays_as_it_was)
 {
-    struct store_pg_problem problem;
+    struct error error;
     int64_t kept = 0;
     struct store_pg *store = open_with(SQL_WHOLE, NULL, NULL);
     cr_assert(store_pg_run(store, "COMMENT ON SCHEMA " PAIR_SCHEMA " IS 'as it was'"));
-    cr_expect_not(store_pg_make_schema(server_dsn(), PAIR_SCHEMA, UINT64_MAX, &problem));
-    cr_expect_not_null(strstr(problem.text, PAIR_SCHEMA), "%s", problem.text);
+    cr_expect_not(store_pg_make_schema(server_dsn(), PAIR_SCHEMA, UINT64_MAX, &error));
+    cr_expect_not_null(strstr(error.text, PAIR_SCHEMA), "%s", error.text);
     cr_expect(store_pg_ask(store,
                            "SELECT (obj_description('" PAIR_SCHEMA
                            "'::regnamespace) = 'as it was')::int::bigint",
@@ -977,24 +976,24 @@ Test(store_pg, a_schema_that_is_there_is_not_made_again_and_stays_as_it_was)
 
 Test(store_pg, what_the_server_does_not_know_is_told_in_one_line)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg_options options = {.dsn = server_dsn(),
                                        .schema = "nowhere",
                                        .primitives = primitive_table,
                                        .primitive_count = PRIMITIVE_COUNT};
-    struct store_pg *store = store_pg_open(&options, &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+    struct store_pg *store = store_pg_open(&options, &error);
+    cr_assert_not_null(store, "%s", error.text);
     struct bundle bundle = collate();
     struct outcome outcome;
     cr_expect_not(store_pg_execute(store, &bundle, 1, &outcome));
     cr_expect(strstr(store_pg_why_not(store), "nowhere") != NULL, "%s", store_pg_why_not(store));
     store_pg_close(store);
     options.schema = "Two words";
-    cr_expect_null(store_pg_open(&options, &problem));
-    cr_expect(strstr(problem.text, "Two words") != NULL, "%s", problem.text);
-    cr_expect_not(store_pg_make_schema(server_dsn(), SCHEMA, UINT64_MAX, &problem), "it is there");
-    cr_expect(strstr(problem.text, "already exists") != NULL, "%s", problem.text);
-    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &problem), "%s", problem.text);
+    cr_expect_null(store_pg_open(&options, &error));
+    cr_expect(strstr(error.text, "Two words") != NULL, "%s", error.text);
+    cr_expect_not(store_pg_make_schema(server_dsn(), SCHEMA, UINT64_MAX, &error), "it is there");
+    cr_expect(strstr(error.text, "already exists") != NULL, "%s", error.text);
+    cr_expect(store_pg_drop_schema(server_dsn(), SCHEMA, &error), "%s", error.text);
 }
 
 /* A role without connections is refused as a full server is: 53300. */
@@ -1005,13 +1004,13 @@ Test(store_pg, a_refused_connection_names_its_sqlstate)
     cr_assert(store_pg_run(watcher, "CREATE ROLE guest LOGIN CONNECTION LIMIT 0"));
     char as_guest[CLUSTER_DSN_SIZE + 16];
     snprintf(as_guest, sizeof as_guest, "%s user=guest", server_dsn());
-    struct store_pg_problem problem;
+    struct error error;
     cr_expect_null(store_pg_open(&(struct store_pg_options){.dsn = as_guest,
                                                             .schema = SCHEMA,
                                                             .primitives = primitive_table,
                                                             .primitive_count = PRIMITIVE_COUNT},
-                                 &problem));
-    cr_expect(strstr(problem.text, " 53300: ") != NULL, "%s", problem.text);
+                                 &error));
+    cr_expect(strstr(error.text, " 53300: ") != NULL, "%s", error.text);
     store_pg_close(watcher);
 }
 
@@ -1023,14 +1022,14 @@ Test(store_pg, a_bundle_that_finds_no_connection_free_is_aborted_for_that)
     cr_assert(store_pg_run(watcher, "CREATE ROLE visitor LOGIN"));
     char as_visitor[CLUSTER_DSN_SIZE + 16];
     snprintf(as_visitor, sizeof as_visitor, "%s user=visitor", server_dsn());
-    struct store_pg_problem problem;
+    struct error error;
     struct store_pg *store =
         store_pg_open(&(struct store_pg_options){.dsn = as_visitor,
                                                  .schema = SCHEMA,
                                                  .primitives = primitive_table,
                                                  .primitive_count = PRIMITIVE_COUNT},
-                      &problem);
-    cr_assert_not_null(store, "%s", problem.text);
+                      &error);
+    cr_assert_not_null(store, "%s", error.text);
     cr_assert(store_pg_run(watcher, "ALTER ROLE visitor CONNECTION LIMIT 0"));
     store_pg_cut(store);
     struct bundle bundle = collate();

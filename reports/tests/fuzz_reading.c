@@ -23,9 +23,9 @@ static char *written(enum format_kind format, const char *text, const struct rea
 static void read_as(enum reading_kind kind, const char *text, size_t length)
 {
     static struct reading reading;
-    struct text_fault fault;
-    if (!reading_make(text, length, kind, &reading, &fault)) {
-        CHECK(fault.at <= length && fault.wrong[0] != '\0' && fault.right[0] != '\0');
+    struct text_error error;
+    if (!reading_make(text, length, kind, &reading, &error)) {
+        CHECK(error.at <= length && error.wrong[0] != '\0' && error.right[0] != '\0');
         return;
     }
     char *words = written(FORMAT_TEXT, text, &reading);

@@ -1,5 +1,6 @@
 /* The folder of a run, and what is in it at every moment. */
 #define _XOPEN_SOURCE 700 /* nftw */
+#include "model/check.h"
 #include "reports/artefacts.h"
 
 #include <criterion/criterion.h>
@@ -74,7 +75,7 @@ Test(artefacts, everything_is_there_at_the_end)
     open_begun(folder);
     artefacts_note(&artefacts, json_pack("{s:s, s:i}", "type", "end", "status", 0));
     cr_assert(artefacts_close(&artefacts));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         cr_expect(is_there(names[i]), "%s", names[i]);
     }
     char *lines = content("results.jsonl");
@@ -232,7 +233,7 @@ Test(artefacts, the_page_is_small_and_full_schedules_go_first)
         {10 << 10, 20, 20, 20, 20}, /* there is room for all */
         {60 << 10, 20, 20, 1, 10},  /* full ones go */
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char again[320];
         snprintf(again, sizeof again, "%s/%zu", folder, i);
         open_begun(again);

@@ -1,4 +1,5 @@
 /* The documents model/CLAUSES.md and model/ERRATA.md are what the tables say. */
+#include "model/check.h"
 #include "model/clause.h"
 #include "reports/clauses.h"
 
@@ -63,7 +64,7 @@ Test(clauses_report, a_prefix_selects_a_family_or_one_id_and_never_a_longer_numb
         {"ACL", 48, 0},    {"ACL-1", 1, 0},  {"ACL-4", 1, 0},
         {"AC", 0, 0},      {"SEQ", 22, 0},   {"E-SEQ", 0, 14},
         {"E-ACL-1", 0, 1}, {"ACL-99", 0, 0}, {"", CLAUSE_COUNT, (int)clause_errata_count()}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         int count = 0;
         free(written(clauses_write, FORMAT_TEXT, cases[i].prefix, &count));
         cr_expect_eq(count, cases[i].clauses, "clauses '%s'", cases[i].prefix);

@@ -11,11 +11,11 @@
 #include <string.h>
 
 static struct evidence evidence;
-static struct evidence_fault fault;
+static struct error error;
 
 static bool add(const char *text)
 {
-    return evidence_add(&evidence, text, strlen(text), "here", &fault);
+    return evidence_add(&evidence, text, strlen(text), "here", &error);
 }
 
 /* Lines of a session, without its two ends. */
@@ -61,7 +61,7 @@ Test(evidence, of_two_sessions_is_their_sum)
     cr_expect_eq(evidence.sessions, 2U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], 14U);
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_REAL], 0U);
-    cr_expect_eq(evidence.seen[EVIDENCE_SIM][SIGHT_SEQ_MOVE_1], 6U);
+    cr_expect_eq(evidence.seen[EVIDENCE_SIM][COVER_SEQ_MOVE_1], 6U);
     cr_expect_eq(evidence_number(evidence.fired[EVIDENCE_SIM], "pause"), 8U);
     cr_expect_eq(evidence.status, 0);
     cr_expect(evidence_has(&evidence, "campaign"));
@@ -201,7 +201,7 @@ Test(evidence, of_seeds_counts_each_once_and_quotes_the_scenario_with_the_fewest
         {"{\"type\":\"scenario\",\"scenario\":\"x\",\"runs\":9,\"breaks\":\"LEG-6\"}\n", 9, 0},
         {"{\"type\":\"scenario\",\"scenario\":\"x\",\"runs\":9,\"partly_judged\":true}\n", 0, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
         cr_assert(add_lines(cases[i].lines));
@@ -221,7 +221,7 @@ Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
         int status;
     } cases[] = {{RAN(0) RAN(0), 0}, {RAN(0) RAN(4), 4}, {RAN(1) RAN(4), 1},
                  {RAN(3) RAN(1), 3}, {RAN(2) RAN(4), 2}, {RAN(70) RAN(1), 70}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
         cr_assert(add(cases[i].ends));
@@ -233,9 +233,9 @@ Test(evidence, of_many_sessions_ends_as_the_one_that_says_most)
 Test(evidence, that_is_no_json_is_refused_with_its_line)
 {
     static const char *const bad[] = {"{\"a\":", "x\n", "[1]\n", "\n{}\n", "{\"a\":1,\"a\":2}\n"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         cr_expect_not(add_lines(bad[i]), "%s", bad[i]);
-        cr_expect(strstr(fault.text, "here, line 2: no JSON object") != NULL, "%s", fault.text);
+        cr_expect(strstr(error.text, "here, line 2: no JSON object") != NULL, "%s", error.text);
     }
 }
 
@@ -291,11 +291,11 @@ Test(evidence, that_means_nothing_is_refused_with_what_is_wrong_in_which_line)
         {SESSION(RUNS(",\"crash_points\":[[\"Step 1\",\"before begin\",1,-2]]")),
          "line 2: \"crash_points\" is -2"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
         cr_expect_not(add(cases[i].lines), "%s", cases[i].lines);
-        cr_expect(strstr(fault.text, cases[i].why) != NULL, "%s: %s", cases[i].lines, fault.text);
+        cr_expect(strstr(error.text, cases[i].why) != NULL, "%s: %s", cases[i].lines, error.text);
     }
 }
 
@@ -342,10 +342,10 @@ Test(evidence, that_shows_no_run_or_another_end_than_it_says_is_never_held)
         {SESSION("{\"type\":\"real\",\"runs\":1,\"status\":2}\n"), 2},
         {SESSION("{\"type\":\"real\",\"runs\":1,\"status\":0}\n"), 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
-        cr_assert(add(cases[i].lines), "%s", fault.text);
+        cr_assert(add(cases[i].lines), "%s", error.text);
         evidence_end(&evidence);
         cr_expect_eq(evidence.status, cases[i].status, "%s", cases[i].lines);
         bool held = cases[i].status == 0;
@@ -367,7 +367,7 @@ Test(evidence, of_counts_that_are_too_many_stays_the_most_that_there_can_be)
         SESSION(RUNS(",\"evaluated\":{\"ACL-5\":1000000000000000},\"fired\":{\"pause\":"
                      "1000000000000000}"));
     for (int i = 0; i < 10000; i++) {
-        cr_assert(add(most), "%s", fault.text);
+        cr_assert(add(most), "%s", error.text);
     }
     cr_expect_eq(evidence.clauses[CLAUSE_ACL_5].evaluated[EVIDENCE_SIM], (uint64_t)INT64_MAX);
     cr_expect_eq(evidence_number(evidence.fired[EVIDENCE_SIM], "pause"), (uint64_t)INT64_MAX);
@@ -618,10 +618,10 @@ Test(evidence, of_a_format_that_cannot_be_shown_says_why)
 Test(evidence, of_a_path_passes_when_each_way_to_see_it_was_seen)
 {
     char line[200];
-    for (int sight = SIGHT_SEQ_MOVE_1; sight <= SIGHT_SEQ_MOVE_12; sight++) {
+    for (int sight = COVER_SEQ_MOVE_1; sight <= COVER_SEQ_MOVE_12; sight++) {
         cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_NOT_SHOWN);
         snprintf(line, sizeof line, "{\"type\":\"scenario\",\"seen\":{\"%s\":1}}\n",
-                 oracle_sighting_text((enum oracle_sighting)sight));
+                 oracle_cover_text((enum oracle_cover)sight));
         cr_assert(add_lines(line));
     }
     cr_expect_eq(row(CLAUSE_SEQ_2)->verdict, SIGN_OFF_PASS);
@@ -719,7 +719,7 @@ static const struct {
 
 Test(evidence, of_a_step_is_what_its_line_speaks_of_and_not_that_a_verb_was_run)
 {
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    for (size_t i = 0; i < COUNT(shown); i++) {
         evidence_free(&evidence);
         evidence_begin(&evidence);
         cr_expect_eq(step(shown[i].name)->verdict, SIGN_OFF_NOT_SHOWN, "%s", shown[i].name);

@@ -1,5 +1,6 @@
 /* The HTML file of a report: one page, and data that stay data. What a browser makes of it is
  * tested in tests/browser. */
+#include "model/check.h"
 #include "reports/html.h"
 
 #include <criterion/criterion.h>
@@ -49,7 +50,7 @@ Test(html, data_stay_data)
         {"{\"a\":\"\\u003c <\"}", "{\"a\":\"\\u003c \\u003c\"}\n"},
         {"{\"a\":\"/*PART page.css*/ \xc3\xa9\"}", "{\"a\":\"/*PART page.css*/ \xc3\xa9\"}\n"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char *page = page_of(cases[i].json);
         char *data = data_of(page);
         cr_expect_str_eq(data, cases[i].written, "case %zu: %s", i, data);

@@ -1,4 +1,5 @@
 /* Lines are written and read as reports/lines.def says, and reports/README.md says the same. */
+#include "model/check.h"
 #include "reports/artefacts.h"
 #include "reports/line.h"
 
@@ -111,7 +112,7 @@ Test(line, of_a_known_type_has_values_of_the_kinds_of_its_keys)
         {"{\"type\":\"real\",\"commits\":1000000000000001}",
          "\"commits\" is 1000000000000001; it is a whole number from 0 to 1000000000000000"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_check(cases[i].line, cases[i].why);
     }
 }

@@ -1,4 +1,5 @@
 /* What decode says: goldens compared whole. */
+#include "model/check.h"
 #include "reports/reading.h"
 
 #include <criterion/criterion.h>
@@ -9,14 +10,14 @@
 static char *read_as(enum reading_kind kind, enum format_kind format, const char *text)
 {
     static struct reading reading;
-    struct text_fault fault = {0};
+    struct text_error error = {0};
     char *out_text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&out_text, &size);
-    if (reading_make(text, strlen(text), kind, &reading, &fault)) {
+    if (reading_make(text, strlen(text), kind, &reading, &error)) {
         reading_write(out, format, text, &reading);
     } else {
-        fprintf(out, "%zu: %s; %s\n", fault.at, fault.wrong, fault.right);
+        fprintf(out, "%zu: %s; %s\n", error.at, error.wrong, error.right);
     }
     fclose(out);
     return out_text;
@@ -111,7 +112,7 @@ Test(reading, words_follow_the_digits)
         {READING_KEY, "366863", "Not complete: 1 of 6 activities is pending"},
         {READING_KEY, "766366", "Complete, in error."},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = read_as(cases[i].kind, FORMAT_TEXT, cases[i].value);
         cr_expect_not_null(strstr(text, cases[i].words), "%s: %s", cases[i].value, text);
         free(text);
@@ -136,7 +137,7 @@ Test(reading, a_number_that_no_run_can_have_written_is_read_with_its_defect)
         {READING_LEGACY, "889000001000002", "Leg2 ended more often than it began"},
         {READING_LEGACY, "887000001000001", "Leg2 was closed more often than it ended"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char *text = read_as(cases[i].kind, FORMAT_TEXT, cases[i].value);
         cr_expect_not_null(strstr(text, "Not legal: "), "%s", text);
         cr_expect_not_null(strstr(text, cases[i].defect), "%s: %s", cases[i].value, text);

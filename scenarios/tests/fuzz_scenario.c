@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_fault(const struct scenario_fault *fault, const char *text, size_t size)
+static void check_fault(const struct error *error, const char *text, size_t size)
 {
     size_t lines = 2; /* an end that is missed may be said to be on the line after the last */
     for (size_t i = 0; i < size; i++) {
@@ -16,11 +16,11 @@ static void check_fault(const struct scenario_fault *fault, const char *text, si
         unsigned char c = (unsigned char)text[i];
         lines += c == '\n' || c == '\r' || c == 0x85 || c == 0xa8 || c == 0xa9;
     }
-    CHECK(memchr(fault->text, '\0', sizeof fault->text) != NULL);
-    CHECK(strncmp(fault->text, "fuzz:", 5) == 0);
-    unsigned long line = strtoul(fault->text + 5, NULL, 10);
+    CHECK(memchr(error->text, '\0', sizeof error->text) != NULL);
+    CHECK(strncmp(error->text, "fuzz:", 5) == 0);
+    unsigned long line = strtoul(error->text + 5, NULL, 10);
     CHECK(line >= 1 && line <= lines);
-    for (const char *c = fault->text; *c != '\0'; c++) {
+    for (const char *c = error->text; *c != '\0'; c++) {
         CHECK((unsigned char)*c >= ' ');
     }
 }
@@ -28,14 +28,14 @@ static void check_fault(const struct scenario_fault *fault, const char *text, si
 static void parse(const char *text, size_t size)
 {
     static struct scenario scenario, again;
-    struct scenario_fault fault;
-    if (!scenario_parse(text, size, "fuzz", &scenario, &fault)) {
-        check_fault(&fault, text, size);
+    struct error error;
+    if (!scenario_parse(text, size, "fuzz", &scenario, &error)) {
+        check_fault(&error, text, size);
         return;
     }
     CHECK(sound_fault(&scenario) == NULL);
     CHECK(scenario.text_size == size && memcmp(scenario.text, text, size) == 0);
-    CHECK(scenario_parse(scenario.text, scenario.text_size, "fuzz", &again, &fault));
+    CHECK(scenario_parse(scenario.text, scenario.text_size, "fuzz", &again, &error));
     CHECK(memcmp(&scenario, &again, sizeof scenario) == 0);
 }
 

@@ -35,9 +35,9 @@ Test(document, maps_lists_and_texts_are_found_in_the_order_of_the_text)
 Test(document, every_built_in_scenario_has_one)
 {
     static struct scenario scenario;
-    struct scenario_fault fault;
+    struct error error;
     for (size_t i = 0; i < scenario_count(); i++) {
-        cr_assert(scenario_load(scenario_name(i), &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(i), &scenario, &error), "%s", error.text);
         cr_assert(document_make(&document, scenario.text, scenario.text_size));
         cr_expect(document_is(&document, document_find(&document, 0, "name"), scenario.name));
         document_free(&document);
@@ -58,11 +58,11 @@ Test(document, a_changed_number_is_in_the_scenario_and_in_its_text)
         {"{name: x, graph: {a: []}}", "{jobs: 40, name: x, graph: {a: []}}"},
     };
     static struct scenario scenario;
-    struct scenario_fault fault;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cr_assert(scenario_parse(cases[i].text, strlen(cases[i].text), "x", &scenario, &fault),
-                  "%s", fault.text);
-        cr_assert(scenario_change(&scenario, "jobs", 40, &fault), "%s", fault.text);
+    struct error error;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        cr_assert(scenario_parse(cases[i].text, strlen(cases[i].text), "x", &scenario, &error),
+                  "%s", error.text);
+        cr_assert(scenario_change(&scenario, "jobs", 40, &error), "%s", error.text);
         cr_expect_eq(scenario.jobs, 40);
         cr_expect_eq(scenario.text_size, strlen(cases[i].changed));
         cr_expect_arr_eq(scenario.text, cases[i].changed, scenario.text_size, "%.*s",
@@ -73,9 +73,9 @@ Test(document, a_changed_number_is_in_the_scenario_and_in_its_text)
 Test(document, a_number_out_of_range_is_refused_and_nothing_changes)
 {
     static struct scenario scenario;
-    struct scenario_fault fault;
+    struct error error;
     const char *text = "name: x\njobs: 3\ngraph: {a: []}\n";
-    cr_assert(scenario_parse(text, strlen(text), "x", &scenario, &fault));
-    cr_expect_not(scenario_change(&scenario, "jobs", 10001, &fault));
+    cr_assert(scenario_parse(text, strlen(text), "x", &scenario, &error));
+    cr_expect_not(scenario_change(&scenario, "jobs", 10001, &error));
     cr_expect_eq(scenario.jobs, 3);
 }

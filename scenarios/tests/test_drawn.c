@@ -1,8 +1,8 @@
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline.h"
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "scenarios/drawn.h"
 
 #include "scenarios/tests/sound.h"
@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define NUMBERS      400
+#define NUMBERS 400
 
 static struct scenario scenario, again;
-static struct scenario_fault fault;
+static struct error error;
 
 Test(drawn, every_one_is_sound_and_promises_everything)
 {
@@ -40,7 +39,7 @@ Test(drawn, a_number_draws_the_same_and_another_one_another)
             drawn_make(protocol_at(p), number, &scenario);
             snprintf(name, sizeof name, "%s-%d", drawn_family_name(protocol_at(p)), (int)number);
             cr_expect_str_eq(scenario.name, name);
-            cr_assert(scenario_load(name, &again, &fault), "%s", fault.text);
+            cr_assert(scenario_load(name, &again, &error), "%s", error.text);
             cr_expect_str_eq(scenario.text, again.text);
             drawn_make(protocol_at(p), number + 1, &again);
             same += strcmp(strstr(scenario.text, "level"), strstr(again.text, "level")) == 0;
@@ -79,9 +78,9 @@ Test(drawn, what_the_format_can_say_is_said)
         {&protocol_legacy, "again: {n", "when: "},
         {&protocol_legacy, "leg1: 9", "pending: {n"},
         {&protocol_legacy, "leg2: 999999", "unknown: 1/"},
-        {&protocol_key, "awaits: f1", "awaits: f2"},
-        {&protocol_key, "errors: [1", "holds: ["},
-        {&protocol_key, "pauses: [", "when: []"},
+        {&protocol_flow, "awaits: f1", "awaits: f2"},
+        {&protocol_flow, "errors: [1", "holds: ["},
+        {&protocol_flow, "pauses: [", "when: []"},
         {&protocol_seq, "drill: on", "illegal: 1/200"},
         {&protocol_seq, "exhaust", "budget: 5"},
         {&protocol_seq, "cancel", "retry"},
@@ -118,8 +117,8 @@ Test(drawn, names)
         cr_expect_eq(drawn_is_family(cases[i].name, &protocol), cases[i].family, "%s",
                      cases[i].name);
     }
-    cr_expect_not(scenario_load("drawn-key", &scenario, &fault));
-    cr_expect_str_eq(fault.text, "drawn-key is many scenarios, and only a campaign runs them; name "
+    cr_expect_not(scenario_load("drawn-key", &scenario, &error));
+    cr_expect_str_eq(error.text, "drawn-key is many scenarios, and only a campaign runs them; name "
                                  "one: drawn-key-1");
 }
 

@@ -1,4 +1,5 @@
 /* What scenarios ask for by the oracles' own reading, beside what people work out by hand. */
+#include "model/check.h"
 #include "model/oracle/expectation.h"
 #include "model/tests/proves.h"
 #include "scenarios/document.h"
@@ -6,13 +7,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static void read_key(const char *text, struct expected_key *expected)
+static void read_key(const char *text, struct expected_flows *expected)
 {
     struct document document;
     cr_assert(document_make(&document, text, strlen(text)));
-    expected_key_read(&document, expected);
+    expected_flow_read(&document, expected);
     document_free(&document);
 }
 
@@ -22,7 +21,7 @@ Test(expected, is_the_same_whatever_was_read_before)
     static const char *const texts[] = {
         "cases: 3\nflows: {f: {a: [{to: b, when: [1]}], b: {errors: [2]}}}",
         "flows: {a-long-name: {x: [y, z], y: [w], z: [w]}}"};
-    static struct expected_key fresh, used;
+    static struct expected_flows fresh, used;
     for (size_t i = 0; i < COUNT(texts); i++) {
         memset(&fresh, 0, sizeof fresh);
         read_key(texts[i], &fresh);
@@ -44,7 +43,7 @@ Test(expected, key_positions_are_ascending_by_name)
 {
     PROVES(CLAUSE_KEY_2);
     static const char *const names[] = {"ate", "brown", "fox", "jumped", "quick", "slept"};
-    static struct expected_key expected;
+    static struct expected_flows expected;
     read_key(STORY, &expected);
     cr_assert_eq(expected.flow[0].places, 6);
     for (int i = 0; i < 6; i++) {
@@ -83,7 +82,7 @@ Test(expected, key_digits_are_those_of_the_examples)
         {"flows: {f: {a: {pauses: [1], holds: [1]}}}", 0, 0, "4"},
         {"flows: {f: {a: {errors: [1], holds: [1]}}}", 0, 0, "7"},
     };
-    static struct expected_key expected;
+    static struct expected_flows expected;
     for (size_t i = 0; i < COUNT(cases); i++) {
         read_key(cases[i].text, &expected);
         const struct expected_flow *flow = &expected.flow[cases[i].flow];
@@ -92,7 +91,7 @@ Test(expected, key_digits_are_those_of_the_examples)
             char digit = cases[i].digits[p];
             for (int d = 3; d <= 9; d++) {
                 bool may = digit == '?' ? d == 6 || d == 4 : d == digit - '0';
-                cr_expect_eq(expected_key_ends(&flow->place[p], cases[i].number, d), may,
+                cr_expect_eq(expected_flow_ends(&flow->place[p], cases[i].number, d), may,
                              "%s, case %d, position %d, digit %d", cases[i].text,
                              cases[i].number + 1, p, d);
             }
@@ -102,11 +101,11 @@ Test(expected, key_digits_are_those_of_the_examples)
 
 Test(expected, key_branches_are_left_by_case)
 {
-    static struct expected_key expected;
+    static struct expected_flows expected;
     read_key(STORY, &expected);
-    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 0), 1 << 5); /* slept */
-    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[2], 1), 1 << 3); /* jumped */
-    cr_expect_eq(expected_key_leaves(&expected.flow[0].place[4], 1), 0);
+    cr_expect_eq(expected_flow_leaves(&expected.flow[0].place[2], 0), 1 << 5); /* slept */
+    cr_expect_eq(expected_flow_leaves(&expected.flow[0].place[2], 1), 1 << 3); /* jumped */
+    cr_expect_eq(expected_flow_leaves(&expected.flow[0].place[4], 1), 0);
 }
 
 /* ---- seq ------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* What scenarios of the activity protocol ask for by the oracles' own reading, beside what people
  * work out by hand. */
+#include "model/check.h"
 #include "model/oracle/expectation.h"
 #include "scenarios/document.h"
 
@@ -41,7 +42,7 @@ Test(expected_activity, graphs_are_numbered_breadth_first)
          {{0}, {0, 0, 1}, {1, 0, 0, 1, 1}, {1, 1}}},
     };
     static struct expected_activity expected;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         read_scenario(cases[i].text, &expected);
         cr_assert_eq(expected.nodes, cases[i].nodes, "%s", cases[i].text);
         for (uint32_t n = 0; n < expected.nodes; n++) {
@@ -86,7 +87,7 @@ Test(expected_activity, answers_spawn_what_the_graph_says)
     };
     static struct expected_activity expected;
     read_scenario(text, &expected);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct expected_spawn spawn = expected_activity_spawn(
             &expected, cases[i].node, cases[i].answer, cases[i].value, cases[i].round);
         uint64_t which = 0;

@@ -1,5 +1,6 @@
 /* What scenarios of the pipeline ask for by the oracles' own reading, beside what people work out
  * by hand from the specification, the errata and MEANING.md. */
+#include "model/check.h"
 #include "model/oracle/expected_pipeline.h"
 #include "model/tests/proves.h"
 #include "scenarios/document.h"
@@ -7,8 +8,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static struct expected_pipeline expected;
 

@@ -6,22 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define START        "name: s\nprotocol: key\n"
+#define START "name: s\nprotocol: key\n"
 
 static struct scenario scenario, again;
-static struct scenario_fault fault;
+static struct error error;
 
 static bool parse(const char *text)
 {
     memset(&scenario, 0, sizeof scenario);
-    return scenario_parse(text, strlen(text), "s.yaml", &scenario, &fault);
+    return scenario_parse(text, strlen(text), "s.yaml", &scenario, &error);
 }
 
 Test(flow_text, activities_stand_at_the_positions_of_their_names)
 {
     PROVES(CLAUSE_KEY_2);
-    struct scenario_fault none;
+    struct error none;
     static const char *const names[] = {"ate", "brown", "fox", "jumped", "quick", "slept"};
     cr_assert(scenario_load("quick-fox", &scenario, &none), "%s", none.text);
     const struct flow_shape *story = &scenario.flows.shape[0];
@@ -80,8 +79,8 @@ Test(flow_text, what_is_wrong_is_said_in_one_line_with_its_place)
     PROVES(CLAUSE_KEY_2);
     for (size_t i = 0; i < COUNT(refused); i++) {
         cr_expect_not(parse(refused[i].text), "case %zu:\n%s", i, refused[i].text);
-        cr_expect_str_eq(fault.text, refused[i].message, "case %zu:\n%s\n%s", i, refused[i].text,
-                         fault.text);
+        cr_expect_str_eq(error.text, refused[i].message, "case %zu:\n%s\n%s", i, refused[i].text,
+                         error.text);
     }
 }
 
@@ -99,7 +98,7 @@ Test(flow_text, more_conditions_than_there_are_bits_are_refused)
         used += (size_t)snprintf(text + used, sizeof text - used, "]\n");
     }
     cr_expect_not(parse(text));
-    cr_expect_str_eq(fault.text,
+    cr_expect_str_eq(error.text,
                      "s.yaml:5: flows: a: more than 60 edges with a condition lead to joins");
 }
 
@@ -115,7 +114,7 @@ static void write_and_read(void)
     size_t size = scenario_write(&scenario, NULL, text, sizeof text);
     cr_assert_gt(size, 0U);
     memset(&again, 0, sizeof again);
-    cr_assert(scenario_parse(text, size, "written", &again, &fault), "%s\n%s", fault.text, text);
+    cr_assert(scenario_parse(text, size, "written", &again, &error), "%s\n%s", error.text, text);
     cr_expect(same(&scenario.flows, &again.flows, sizeof again.flows), "%s", text);
     cr_expect_eq(scenario.jobs, again.jobs);
 }
@@ -127,7 +126,7 @@ Test(flow_text, what_is_written_is_read_as_the_same_flows)
 {
     for (size_t i = 0; i < COUNT(names); i++) {
         memset(&scenario, 0, sizeof scenario);
-        cr_assert(scenario_load(names[i], &scenario, &fault));
+        cr_assert(scenario_load(names[i], &scenario, &error));
         write_and_read();
     }
 }
@@ -157,7 +156,7 @@ Test(flow_text, every_way_makes_it_smaller_and_leaves_a_scenario)
         for (unsigned way = 0;; way++) {
             static struct scenario whole;
             memset(&scenario, 0, sizeof scenario);
-            cr_assert(scenario_load(names[i], &scenario, &fault));
+            cr_assert(scenario_load(names[i], &scenario, &error));
             whole = scenario;
             if (!scenario_smaller(&scenario, way)) {
                 cr_expect_gt(way, 5U, "%s", names[i]);
@@ -171,12 +170,12 @@ Test(flow_text, every_way_makes_it_smaller_and_leaves_a_scenario)
         while (scenario_smaller(&scenario, 0)) {
             static char text[SCENARIO_TEXT_SIZE_MAX];
             size_t size = scenario_write(&scenario, NULL, text, sizeof text);
-            cr_assert(scenario_parse(text, size, "written", &again, &fault), "%s\n%s", fault.text,
+            cr_assert(scenario_parse(text, size, "written", &again, &error), "%s\n%s", error.text,
                       text);
         }
         cr_expect_eq(scenario.flows.shape[0].graph.count, 1, "%s", names[i]);
         cr_expect_eq(scenario.flows.shapes, 1, "%s", names[i]);
     }
-    cr_assert(scenario_load("tree-3", &scenario, &fault));
+    cr_assert(scenario_load("tree-3", &scenario, &error));
     cr_expect_not(scenario_smaller(&scenario, 0), "a protocol without ways of its own");
 }

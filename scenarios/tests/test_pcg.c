@@ -1,10 +1,9 @@
+#include "model/check.h"
 #include "scenarios/pcg.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool same(struct pcg a, struct pcg b)
 {

@@ -1,4 +1,5 @@
 /* PG3 and PG6 against the author's own implementation, draw for draw. */
+#include "model/check.h"
 #include "scenarios/pcg.h"
 #include "scenarios/tests/pcg_reference.h"
 
@@ -30,8 +31,6 @@ static const uint64_t seeds[] = {0, 1, 2, 42, UINT64_C(0x9e3779b97f4a7c15), UINT
 static const uint32_t bounds[] = {
     1, 2, 3, 6, 7, 1000, 0x7fffffff, 0x80000000, 0x80000001, 0xc0000000, 0xffffffff,
 };
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static void compare_next(struct pcg own, uint64_t state, uint64_t sequence)
 {

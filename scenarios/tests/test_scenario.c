@@ -1,4 +1,4 @@
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/legacy_engine.h"
 #include "scenarios/scenario.h"
 
@@ -12,17 +12,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define LEGACY       "name: s\nprotocol: legacy\ngraph: {t: []}\n"
-#define START        "name: s\ngraph: {trigger: [left, right]}\n" /* what follows is on line 3 */
-#define PIPELINE     "name: s\nprotocol: pipeline\nentries:\n"
+#define LEGACY   "name: s\nprotocol: legacy\ngraph: {t: []}\n"
+#define START    "name: s\ngraph: {trigger: [left, right]}\n" /* what follows is on line 3 */
+#define PIPELINE "name: s\nprotocol: pipeline\nentries:\n"
 
 static struct scenario scenario;
-static struct scenario_fault fault;
+static struct error error;
 
 static bool parse(const char *text)
 {
-    return scenario_parse(text, strlen(text), "s.yaml", &scenario, &fault);
+    return scenario_parse(text, strlen(text), "s.yaml", &scenario, &error);
 }
 
 static bool same_bytes(const void *left, const void *right, size_t size)
@@ -33,7 +32,7 @@ static bool same_bytes(const void *left, const void *right, size_t size)
 /* Reads what must be read. */
 static void must_parse(const char *text)
 {
-    cr_assert(parse(text), "%s\n%s", fault.text, text);
+    cr_assert(parse(text), "%s\n%s", error.text, text);
     const char *unsound = sound_fault(&scenario);
     cr_assert_null(unsound, "%s\n%s", unsound, text);
 }
@@ -126,11 +125,12 @@ Test(scenario, commits_are_merged_unless_they_are_to_be_literal)
         bool merged;
     } cases[] = {
         {START, true}, {START "commits: merged\n", true}, {START "commits: literal\n", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct rules rules;
         must_parse(cases[i].text);
         scenario_rules(&scenario, 60, 7, &rules);
-        cr_expect_eq(RULES_OF(&rules, engine_rules)->merged, cases[i].merged, "%s", cases[i].text);
+        cr_expect_eq(RULES_OF(&rules, activity_rules)->merged, cases[i].merged, "%s",
+                     cases[i].text);
     }
 }
 
@@ -238,8 +238,8 @@ Test(scenario, equal_texts_make_equal_scenarios)
     const char *text = START "cycles: {left: {to: trigger, rounds: 2}}\nfaults: {crash: 1/2}\n";
     memset(&first, 0xaa, sizeof first);
     memset(&scenario, 0x55, sizeof scenario);
-    cr_assert(scenario_parse(text, strlen(text), "one", &first, &fault));
-    cr_assert(scenario_parse(text, strlen(text), "other", &scenario, &fault));
+    cr_assert(scenario_parse(text, strlen(text), "one", &first, &error));
+    cr_assert(scenario_parse(text, strlen(text), "other", &scenario, &error));
     cr_expect(same_bytes(&first, &scenario, sizeof first), "padding included");
 }
 
@@ -699,12 +699,12 @@ Test(scenario, what_is_wrong_is_said_in_one_line_with_its_place)
 {
     SETTLES(ERRATUM_ACL_23);
     for (size_t i = 0; i < COUNT(refused); i++) {
-        memset(&fault, 'x', sizeof fault);
+        memset(&error, 'x', sizeof error);
         cr_expect_not(parse(refused[i].text), "case %zu:\n%s", i, refused[i].text);
-        cr_assert_not_null(memchr(fault.text, '\0', sizeof fault.text));
-        cr_expect_str_eq(fault.text, refused[i].message, "case %zu:\n%s\n%s", i, refused[i].text,
-                         fault.text);
-        cr_expect_null(strchr(fault.text, '\n'), "case %zu", i);
+        cr_assert_not_null(memchr(error.text, '\0', sizeof error.text));
+        cr_expect_str_eq(error.text, refused[i].message, "case %zu:\n%s\n%s", i, refused[i].text,
+                         error.text);
+        cr_expect_null(strchr(error.text, '\n'), "case %zu", i);
     }
 }
 
@@ -719,10 +719,10 @@ Test(scenario, texts_that_are_too_long_are_refused)
     static char text[SCENARIO_TEXT_SIZE_MAX + 1];
     snprintf(text, sizeof text, "%s", START);
     memset(text + strlen(START), '#', sizeof text - strlen(START));
-    cr_expect(scenario_parse(text, SCENARIO_TEXT_SIZE_MAX, "s.yaml", &scenario, &fault));
+    cr_expect(scenario_parse(text, SCENARIO_TEXT_SIZE_MAX, "s.yaml", &scenario, &error));
     cr_expect_eq(scenario.text_size, (size_t)SCENARIO_TEXT_SIZE_MAX);
-    cr_expect_not(scenario_parse(text, sizeof text, "s.yaml", &scenario, &fault));
-    cr_expect_str_eq(fault.text,
+    cr_expect_not(scenario_parse(text, sizeof text, "s.yaml", &scenario, &error));
+    cr_expect_str_eq(error.text,
                      "s.yaml:1: more than 65536 bytes, the most that a scenario may have");
 }
 
@@ -735,11 +735,11 @@ Test(scenario, an_about_that_is_too_long_is_refused)
     cr_expect_eq(strlen(scenario.about), (size_t)SCENARIO_ABOUT_SIZE - 1);
     memset(text + at, 'a', SCENARIO_ABOUT_SIZE);
     cr_expect_not(parse(text));
-    cr_expect_str_eq(fault.text, "s.yaml:3: about: a text of 160 bytes; it is one line of at most "
+    cr_expect_str_eq(error.text, "s.yaml:3: about: a text of 160 bytes; it is one line of at most "
                                  "159 bytes");
     memset(text + at, 'a', 250);
     cr_expect_not(parse(text));
-    cr_expect_str_eq(fault.text, "s.yaml:3: about: a text of 250 bytes; it is one line of at most "
+    cr_expect_str_eq(error.text, "s.yaml:3: about: a text of 250 bytes; it is one line of at most "
                                  "159 bytes");
 }
 
@@ -755,13 +755,13 @@ Test(scenario, too_many_nodes_are_refused)
         at += (size_t)sprintf(text + at, "]\n");
     }
     cr_expect_not(parse(text));
-    cr_expect_str_eq(fault.text,
+    cr_expect_str_eq(error.text,
                      "s.yaml:66: graph: x63: there are more than 1024 nodes or 2048 edges");
     cr_expect_not(parse("name: s\npreset: {other: {leg1: 1}}\ngraph: {chain: 1024}\n"));
-    cr_expect_str_eq(fault.text,
+    cr_expect_str_eq(error.text,
                      "s.yaml:3: graph: chain: there are more than 1024 nodes or 2048 edges");
     cr_expect_not(parse("name: s\ngraph: {chain: 1024}\npreset: {other: {leg1: 1}}\n"));
-    cr_expect_str_eq(fault.text, "s.yaml:3: preset: there are more than 1024 nodes or 2048 edges");
+    cr_expect_str_eq(error.text, "s.yaml:3: preset: there are more than 1024 nodes or 2048 edges");
 }
 
 Test(scenario, too_many_edges_are_refused)
@@ -773,7 +773,7 @@ Test(scenario, too_many_edges_are_refused)
     }
     sprintf(text + at, "]}\n");
     cr_expect_not(parse(text));
-    cr_expect_str_eq(fault.text,
+    cr_expect_str_eq(error.text,
                      "s.yaml:2: graph: t: there are more than 1024 nodes or 2048 edges");
 }
 
@@ -783,10 +783,10 @@ Test(scenario, a_long_or_odd_origin_is_clipped_to_its_end)
     char origin[300];
     memset(origin, 'd', sizeof origin);
     snprintf(origin + 280, sizeof origin - 280, "/tree\n3.yaml");
-    cr_expect_not(scenario_parse("", 0, origin, &scenario, &fault));
-    cr_expect_eq(strncmp(fault.text, "...dddd", 7), 0, "%s", fault.text);
-    cr_expect_not_null(strstr(fault.text, "/tree?3.yaml:1: there is nothing in it"), "%s",
-                       fault.text);
+    cr_expect_not(scenario_parse("", 0, origin, &scenario, &error));
+    cr_expect_eq(strncmp(error.text, "...dddd", 7), 0, "%s", error.text);
+    cr_expect_not_null(strstr(error.text, "/tree?3.yaml:1: there is nothing in it"), "%s",
+                       error.text);
 }
 
 /* Whatever is cut off a good text or changed in it: it is refused or it is sound. */
@@ -794,16 +794,16 @@ Test(scenario, no_cut_or_changed_text_makes_an_unsound_scenario)
 {
     for (size_t which = 0; which < scenario_count(); which++) {
         static struct scenario whole;
-        cr_assert(scenario_load(scenario_name(which), &whole, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(which), &whole, &error), "%s", error.text);
         for (size_t i = 0; i <= whole.text_size; i++) {
-            bool cut = scenario_parse(whole.text, i, "s.yaml", &scenario, &fault);
+            bool cut = scenario_parse(whole.text, i, "s.yaml", &scenario, &error);
             cr_assert(!cut || sound_fault(&scenario) == NULL, "%s cut at %zu", whole.name, i);
         }
         for (size_t i = 0; i < whole.text_size; i++) {
             static const char changes[] = "\n:,[]{}0 a\"#&";
             char kept = whole.text[i];
             whole.text[i] = changes[i % (sizeof changes - 1)];
-            bool read = scenario_parse(whole.text, whole.text_size, "s.yaml", &scenario, &fault);
+            bool read = scenario_parse(whole.text, whole.text_size, "s.yaml", &scenario, &error);
             cr_assert(!read || sound_fault(&scenario) == NULL, "%s at %zu", whole.name, i);
             whole.text[i] = kept;
         }
@@ -868,7 +868,7 @@ Test(scenario, an_unsound_scenario_is_told_from_a_sound_one)
 Test(scenario, every_built_in_scenario_is_read_and_bears_the_name_of_its_file)
 {
     for (size_t i = 0; i < scenario_count(); i++) {
-        cr_assert(scenario_load(scenario_name(i), &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(i), &scenario, &error), "%s", error.text);
         const char *unsound = sound_fault(&scenario);
         cr_expect_null(unsound, "%s: %s", scenario_name(i), unsound);
         cr_expect_str_eq(scenario.name, scenario_name(i));
@@ -884,8 +884,8 @@ Test(scenario, every_file_of_the_folder_is_built_in_as_it_is)
     cr_expect_eq(files.gl_pathc, scenario_count());
     for (size_t i = 0; i < files.gl_pathc; i++) {
         static struct scenario built_in;
-        cr_assert(scenario_load(files.gl_pathv[i], &scenario, &fault), "%s", fault.text);
-        cr_assert(scenario_load(scenario.name, &built_in, &fault), "%s", fault.text);
+        cr_assert(scenario_load(files.gl_pathv[i], &scenario, &error), "%s", error.text);
+        cr_assert(scenario_load(scenario.name, &built_in, &error), "%s", error.text);
         cr_expect(same_bytes(&scenario, &built_in, sizeof scenario), "%s", scenario.name);
     }
     globfree(&files);
@@ -925,7 +925,7 @@ Test(scenario, the_names_that_other_tools_rely_on_are_there)
         {"legacy-one-death", "trigger:"},
     };
     for (size_t i = 0; i < COUNT(known); i++) {
-        cr_assert(scenario_load(known[i].name, &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(known[i].name, &scenario, &error), "%s", error.text);
         cr_expect_str_eq(graph_as_text(), known[i].graph, "%s: %s", known[i].name, graph_as_text());
         cr_expect_eq(scenario.direct, strncmp(known[i].name, "peer", 4) == 0, "%s", known[i].name);
     }
@@ -935,7 +935,7 @@ Test(scenario, together_they_reach_every_path_of_the_ledgers)
 {
     bool reached[CLAUSE_COUNT] = {false};
     for (size_t i = 0; i < scenario_count(); i++) {
-        cr_assert(scenario_load(scenario_name(i), &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(i), &scenario, &error), "%s", error.text);
         for (size_t k = 0; k < scenario.reaches_count; k++) {
             reached[scenario.reaches[k]] = true;
         }
@@ -951,7 +951,7 @@ Test(scenario, together_they_reach_every_path_of_the_ledgers)
 
 Test(scenario, ceilings_start_one_step_before_each_ceiling_and_at_it)
 {
-    cr_assert(scenario_load("ceilings", &scenario, &fault), "%s", fault.text);
+    cr_assert(scenario_load("ceilings", &scenario, &error), "%s", error.text);
     const struct graph_node *nodes = scenario.graph.nodes;
     cr_expect_eq(nodes[node("late")].preset_leg1, 998);
     cr_expect_eq(nodes[node("spent")].preset_leg1, 999);
@@ -965,7 +965,7 @@ Test(scenario, a_legacy_scenario_says_what_it_takes_for_granted)
 {
     cr_assert(parse(LEGACY "pending: {t: [[a]]}\nagain: {t: 2, a: 1}\npreset: {a: {leg1: 9}}\n"
                            "leg2-is-spared: [unknown]\nexpect: breaks LEG-6, LEG-3\n"),
-              "%s", fault.text);
+              "%s", error.text);
     struct rules rules;
     scenario_rules(&scenario, 60, 7, &rules);
     cr_expect(RULES_OF(&rules, legacy_rules)->spares_unknown &&
@@ -997,7 +997,7 @@ Test(scenario, only_what_is_known_to_break_is_expected_to)
 {
     size_t broken = 0;
     for (size_t i = 0; i < scenario_count(); i++) {
-        cr_assert(scenario_load(scenario_name(i), &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(i), &scenario, &error), "%s", error.text);
         bool known = false;
         for (size_t k = 0; k < COUNT(known_to_break); k++) {
             known |= strcmp(scenario.name, known_to_break[k].name) == 0 && scenario.breaks &&
@@ -1015,7 +1015,7 @@ Test(scenario, only_what_is_known_to_break_is_expected_to)
 Test(scenario, only_a_lossy_failover_loses_commits_and_all_others_see_deaths)
 {
     for (size_t i = 0; i < scenario_count(); i++) {
-        cr_assert(scenario_load(scenario_name(i), &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(scenario_name(i), &scenario, &error), "%s", error.text);
         bool lossy = strcmp(scenario.name, "lossy-failover") == 0 ||
                      strcmp(scenario.name, "pipeline-lossy") == 0;
         bool deathless = lossy || strcmp(scenario.name, "legacy-replay") == 0 ||
@@ -1033,13 +1033,13 @@ Test(scenario, only_a_lossy_failover_loses_commits_and_all_others_see_deaths)
 
 Test(scenario, a_name_that_is_not_built_in_is_refused_with_those_that_are)
 {
-    cr_expect_not(scenario_load("tree-4", &scenario, &fault));
-    cr_expect_not_null(strstr(fault.text, "there is no scenario \"tree-4\"; known: ceilings, "),
-                       "%s", fault.text);
-    cr_expect_not_null(strstr(fault.text, "or give the path of a .yaml file"), "%s", fault.text);
-    cr_expect_not(scenario_load("a\nb", &scenario, &fault));
-    cr_expect_not_null(strstr(fault.text, "\"a\\x0ab\""), "%s", fault.text);
-    cr_expect_not(scenario_load("", &scenario, &fault));
+    cr_expect_not(scenario_load("tree-4", &scenario, &error));
+    cr_expect_not_null(strstr(error.text, "there is no scenario \"tree-4\"; known: ceilings, "),
+                       "%s", error.text);
+    cr_expect_not_null(strstr(error.text, "or give the path of a .yaml file"), "%s", error.text);
+    cr_expect_not(scenario_load("a\nb", &scenario, &error));
+    cr_expect_not_null(strstr(error.text, "\"a\\x0ab\""), "%s", error.text);
+    cr_expect_not(scenario_load("", &scenario, &error));
 }
 
 Test(scenario, a_path_is_read_from_disk)
@@ -1049,29 +1049,29 @@ Test(scenario, a_path_is_read_from_disk)
     cr_assert_geq(descriptor, 0);
     const char text[] = "name: mine\ngraph: {t: [a]}\njobs: none\n";
     cr_assert_eq(write(descriptor, text, strlen(text)), (ssize_t)strlen(text));
-    cr_expect_not(scenario_load(path, &scenario, &fault));
+    cr_expect_not(scenario_load(path, &scenario, &error));
     char expected[200];
     snprintf(expected, sizeof expected, "%s:3: jobs: \"none\"; it is a number from 1 to 10000",
              path);
-    cr_expect_str_eq(fault.text, expected);
+    cr_expect_str_eq(error.text, expected);
     cr_assert_eq(ftruncate(descriptor, (off_t)strlen("name: mine\ngraph: {t: [a]}\n")), 0);
-    cr_expect(scenario_load(path, &scenario, &fault), "%s", fault.text);
+    cr_expect(scenario_load(path, &scenario, &error), "%s", error.text);
     cr_expect_str_eq(scenario.name, "mine");
     cr_assert_eq(ftruncate(descriptor, SCENARIO_TEXT_SIZE_MAX + 1), 0);
-    cr_expect_not(scenario_load(path, &scenario, &fault));
-    cr_expect_not_null(strstr(fault.text, "more than 65536 bytes"), "%s", fault.text);
+    cr_expect_not(scenario_load(path, &scenario, &error));
+    cr_expect_not_null(strstr(error.text, "more than 65536 bytes"), "%s", error.text);
     close(descriptor);
     unlink(path);
 }
 
 Test(scenario, a_path_that_cannot_be_read_is_told)
 {
-    cr_expect_not(scenario_load("/nowhere/at/all.yaml", &scenario, &fault));
-    cr_expect_str_eq(fault.text, "/nowhere/at/all.yaml: No such file or directory");
-    cr_expect_not(scenario_load("no-such-file.yaml", &scenario, &fault));
-    cr_expect_str_eq(fault.text, "no-such-file.yaml: No such file or directory");
-    cr_expect_not(scenario_load("/tmp", &scenario, &fault));
-    cr_expect_str_eq(fault.text, "/tmp: Is a directory");
+    cr_expect_not(scenario_load("/nowhere/at/all.yaml", &scenario, &error));
+    cr_expect_str_eq(error.text, "/nowhere/at/all.yaml: No such file or directory");
+    cr_expect_not(scenario_load("no-such-file.yaml", &scenario, &error));
+    cr_expect_str_eq(error.text, "no-such-file.yaml: No such file or directory");
+    cr_expect_not(scenario_load("/tmp", &scenario, &error));
+    cr_expect_str_eq(error.text, "/tmp: Is a directory");
 }
 
 /* ---- checks: (SN1), (SN2) -------------------------------------------------------------------- */

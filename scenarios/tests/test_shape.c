@@ -60,9 +60,9 @@ static void write_down(uint64_t *random, int nodes, const int *parent)
     shape.has_trigger = true;
 }
 
-static bool build(struct shape_fault *fault)
+static bool build(struct shape_error *error)
 {
-    return shape_build(&shape, &built.graph, fault);
+    return shape_build(&shape, &built.graph, error);
 }
 
 static const char *unsound(void)
@@ -96,10 +96,10 @@ Test(shape, every_tree_is_built_in_whatever_order_it_is_written)
     uint64_t random = 17;
     for (int run = 0; run < 2000; run++) {
         int parent[GRAPH_NODES_MAX] = {0}, nodes = 1 + (int)random_below(&random, 40);
-        struct shape_fault fault = {0};
+        struct shape_error error = {0};
         draw_tree(&random, nodes, parent);
         write_down(&random, nodes, parent);
-        cr_assert(build(&fault), "run %d: %s", run, fault.text);
+        cr_assert(build(&error), "run %d: %s", run, error.text);
         cr_assert_null(unsound(), "run %d: %s", run, unsound());
         cr_assert_eq(built.graph.node_count, nodes);
         cr_assert(same_tree(parent), "run %d", run);
@@ -112,7 +112,7 @@ Test(shape, no_edge_can_be_added_to_a_tree_but_a_cycle)
     int built_cycles = 0, refused_cycles = 0;
     for (int run = 0; run < 4000; run++) {
         int parent[GRAPH_NODES_MAX] = {0}, nodes = 2 + (int)random_below(&random, 12);
-        struct shape_fault fault = {0};
+        struct shape_error error = {0};
         draw_tree(&random, nodes, parent);
         write_down(&random, nodes, parent);
         int from = (int)random_below(&random, (uint64_t)nodes);
@@ -124,7 +124,7 @@ Test(shape, no_edge_can_be_added_to_a_tree_but_a_cycle)
             ancestor = parent[ancestor];
         }
         bool good = rounds > 0 && ancestor == to;
-        cr_assert_eq(build(&fault), good, "run %d: %s", run, fault.text);
+        cr_assert_eq(build(&error), good, "run %d: %s", run, error.text);
         cr_assert(!good || unsound() == NULL, "run %d", run);
         built_cycles += good;
         refused_cycles += rounds > 0 && !good;
@@ -140,7 +140,7 @@ Test(shape, cycles_that_pass_another_head_are_refused)
     for (int run = 0; run < 4000; run++) {
         int parent[GRAPH_NODES_MAX] = {0}, nodes = 4 + (int)random_below(&random, 8), to[12];
         bool heads[12] = {false}, good = true;
-        struct shape_fault fault = {0};
+        struct shape_error error = {0};
         draw_tree(&random, nodes, parent);
         write_down(&random, nodes, parent);
         for (int i = 0; i < nodes; i++) {
@@ -160,7 +160,7 @@ Test(shape, cycles_that_pass_another_head_are_refused)
             }
             good = good && (to[i] < 0 || at == to[i]);
         }
-        cr_assert_eq(build(&fault), good, "run %d: %s", run, fault.text);
+        cr_assert_eq(build(&error), good, "run %d: %s", run, error.text);
         cr_assert(!good || unsound() == NULL, "run %d: %s", run, unsound());
         outcomes[good]++;
     }
@@ -176,13 +176,13 @@ Test(shape, generators_of_every_size_are_built)
                       {shape_chain, 64},
                       {shape_chain, GRAPH_NODES_MAX},
                       {shape_fan, GRAPH_CHILDREN_MAX}};
-    for (size_t i = 0; i < sizeof generators / sizeof generators[0]; i++) {
+    for (size_t i = 0; i < COUNT(generators); i++) {
         int64_t most = generators[i].most;
         for (int64_t size = most > 64 ? most : 1; size <= most; size++) {
-            struct shape_fault fault = {0};
+            struct shape_error error = {0};
             memset(&shape, 0, sizeof shape);
             cr_assert(generators[i].generate(&shape, size, 1));
-            cr_assert(build(&fault), "%s", fault.text);
+            cr_assert(build(&error), "%s", error.text);
             cr_assert_null(unsound(), "%s", unsound());
             int64_t nodes = generators[i].generate == shape_binary  ? (1 << size) - 1
                             : generators[i].generate == shape_chain ? size

@@ -7,21 +7,19 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct scenario first, again;
-static struct scenario_fault fault;
+static struct error error;
 static char text[SCENARIO_TEXT_SIZE_MAX];
 static bool gone[GRAPH_NODES_MAX];
 
 static void load(const char *name)
 {
-    cr_assert(scenario_load(name, &first, &fault), "%s", fault.text);
+    cr_assert(scenario_load(name, &first, &error), "%s", error.text);
 }
 
 static void parse(const char *yaml)
 {
-    cr_assert(scenario_parse(yaml, strlen(yaml), "test", &first, &fault), "%s", fault.text);
+    cr_assert(scenario_parse(yaml, strlen(yaml), "test", &first, &error), "%s", error.text);
 }
 
 /* Writes `first` and reads it as `again`. */
@@ -30,7 +28,7 @@ static void write_and_read(const bool *without)
     size_t size = scenario_write(&first, without, text, sizeof text);
     cr_assert_gt(size, 0U, "%s", first.name);
     cr_assert_eq(strlen(text), size);
-    cr_assert(scenario_parse(text, size, "written", &again, &fault), "%s\n%s", fault.text, text);
+    cr_assert(scenario_parse(text, size, "written", &again, &error), "%s\n%s", error.text, text);
     const char *unsound = sound_fault(&again);
     cr_assert_null(unsound, "%s\n%s", unsound, text);
 }

@@ -47,7 +47,7 @@ static inline int64_t bundles_number(uint64_t *random)
 {
     static const int64_t numbers[] = {JOB, ACTIVITY, GUID, TASK,    MESSAGE,   NOBODY,
                                       1,   3,        10,   1000000, 100000000, 10000000000};
-    return numbers[random_below(random, sizeof numbers / sizeof numbers[0])];
+    return numbers[random_below(random, COUNT(numbers))];
 }
 
 /* Keys that fit the operation more often than not, so that bundles get somewhere. */

@@ -633,7 +633,7 @@ static const struct course courses[] = {
 };
 /* clang-format on */
 
-#define COURSE_COUNT (sizeof courses / sizeof courses[0])
+#define COURSE_COUNT COUNT(courses)
 
 /* ---- locks: what one holds, and whom it keeps waiting ---------------------------------------- */
 
@@ -661,7 +661,7 @@ static const struct course_held {
 };
 /* clang-format on */
 
-#define COURSE_HELDS (sizeof course_helds / sizeof course_helds[0])
+#define COURSE_HELDS COUNT(course_helds)
 #define COURSE_MODES 4
 
 /* A holds the row; B wants it in this mode, for a look. */
@@ -704,7 +704,7 @@ static inline void course_fill(struct world *world)
 {
     world_reset(world);
     world->now = SCRIPT_NOW;
-    for (size_t r = 0; r < sizeof course_rows / sizeof course_rows[0]; r++) {
+    for (size_t r = 0; r < COUNT(course_rows); r++) {
         world_insert(world, (enum row_table)course_rows[r].table, course_rows[r].key,
                      course_rows[r].columns);
     }
@@ -754,15 +754,15 @@ static inline const char *course_failure(const struct outcome *outcome)
 }
 
 /* What became of a statement. */
-static inline void course_tell(const struct session *one, const struct course_step *step,
+static inline void course_tell(const struct session *session, const struct course_step *step,
                                char text[COURSE_TEXT_SIZE])
 {
-    const struct outcome *outcome = &one->outcome;
+    const struct outcome *outcome = &session->outcome;
     long long first = outcome->values[0], second = outcome->values[1];
     const char *skips = outcome->skipped != 0 ? ", skips the rest" : "";
-    if (one->state == SESSION_WAITS) {
+    if (session->state == SESSION_WAITS) {
         snprintf(text, COURSE_TEXT_SIZE, "waits");
-    } else if (one->state == SESSION_FAILED) {
+    } else if (session->state == SESSION_FAILED) {
         snprintf(text, COURSE_TEXT_SIZE, "%s", course_failure(outcome));
     } else if (step->primitive == &primitive_traps[TRAP_TWO_UPDATES]) {
         snprintf(text, COURSE_TEXT_SIZE, "%lld%s", first, skips);
@@ -794,44 +794,43 @@ static inline void course_compare_cells(const struct course *course, const struc
     }
 }
 
-static inline bool course_fits(const struct course_step *step, const struct session *one,
+static inline bool course_fits(const struct course_step *step, const struct session *session,
                                const char *text)
 {
     return step->then == NULL || strcmp(text, step->then) == 0 ||
-           (strcmp(step->then, "goes on") == 0 && one->state != SESSION_WAITS &&
-            one->state != SESSION_FAILED);
+           (strcmp(step->then, "goes on") == 0 && session->state != SESSION_WAITS &&
+            session->state != SESSION_FAILED);
 }
 
 /* Runs a course whose rows and primitives are in place. With `aloud`, the text of every step must
  * be what the course says; without it, only the end counts, and steps of sessions that wait or have
  * ended are passed over. */
-static inline struct course_verdict course_run(const struct course *course,
-                                               const struct course_cast *cast, struct sessions *all,
-                                               const struct course_hands *hands, void *context,
-                                               bool aloud)
+static inline struct course_verdict
+course_run(const struct course *course, const struct course_cast *cast, struct sessions *sessions,
+           const struct course_hands *hands, void *context, bool aloud)
 {
     struct course_verdict verdict = {""};
     const struct course_step *at[COURSE_SESSIONS] = {NULL};
     bool ended[COURSE_SESSIONS] = {false};
     for (const struct course_step *step = course->steps; step->who != 0; step++) {
         unsigned who = (unsigned)(step->who - 'A');
-        struct session *one = &all->each[who];
+        struct session *session = &sessions->each[who];
         char text[4 * COURSE_TEXT_SIZE], other[COURSE_TEXT_SIZE];
-        uint32_t waited = sessions_waiting(all);
+        uint32_t waited = sessions_waiting(sessions);
         if (at[who] == NULL && !ended[who]) {
             hands->begin(context, who, &cast->bundles[who]);
         }
-        if (!aloud && (ended[who] || one->state == SESSION_WAITS ||
-                       (step->act == ACT_STATEMENT && one->state != SESSION_OPEN))) {
+        if (!aloud && (ended[who] || session->state == SESSION_WAITS ||
+                       (step->act == ACT_STATEMENT && session->state != SESSION_OPEN))) {
             continue;
         }
         if (step->act == ACT_STATEMENT) {
             at[who] = step;
             hands->statement(context, who);
-            course_tell(one, step, text);
+            course_tell(session, step, text);
         } else {
             ended[who] = true;
-            bool commits = step->act == ACT_COMMIT && one->state == SESSION_DONE;
+            bool commits = step->act == ACT_COMMIT && session->state == SESSION_DONE;
             bool committed = hands->end(context, who, step->act == ACT_COMMIT);
             snprintf(text, sizeof text, "%s",
                      committed ? "commits"
@@ -841,18 +840,18 @@ static inline struct course_verdict course_run(const struct course *course,
         for (unsigned s = 0; s < COURSE_SESSIONS; s++) {
             size_t used = strlen(text);
             bool waited_here = (waited >> s & 1) != 0 && at[s] != NULL;
-            if (waited_here && s != who && all->each[s].state != SESSION_WAITS) {
-                course_tell(&all->each[s], at[s], other);
+            if (waited_here && s != who && sessions->each[s].state != SESSION_WAITS) {
+                course_tell(&sessions->each[s], at[s], other);
                 snprintf(text + used, sizeof text - used, "; %c: %s", 'A' + (int)s, other);
             }
         }
-        if (aloud && !course_fits(step, one, text)) {
+        if (aloud && !course_fits(step, session, text)) {
             snprintf(verdict.text, sizeof verdict.text, "%s: step %d, %c: '%s', expected '%s'",
                      course->name, (int)(step - course->steps) + 1, step->who, text, step->then);
             break;
         }
     }
-    course_compare_cells(course, &all->world->rows, &verdict);
+    course_compare_cells(course, &sessions->world->rows, &verdict);
     return verdict;
 }
 

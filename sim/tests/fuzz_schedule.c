@@ -19,11 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct schedule schedule, again;
 static struct run one;
 
-static void check_fault(const struct schedule_fault *fault)
+static void check_fault(const struct error *error)
 {
-    CHECK(memchr(fault->text, '\0', sizeof fault->text) != NULL);
-    CHECK(strncmp(fault->text, "fuzz: ", 6) == 0);
-    for (const char *c = fault->text; *c != '\0'; c++) {
+    CHECK(memchr(error->text, '\0', sizeof error->text) != NULL);
+    CHECK(strncmp(error->text, "fuzz: ", 6) == 0);
+    for (const char *c = error->text; *c != '\0'; c++) {
         CHECK((unsigned char)*c >= ' ');
     }
 }
@@ -49,10 +49,10 @@ static void check_runs(void)
 
 static void check_written(void)
 {
-    struct schedule_fault fault;
+    struct error error;
     char *text = schedule_text(&schedule);
     CHECK(text != NULL);
-    CHECK(schedule_parse(text, strlen(text), "fuzz", false, &again, &fault));
+    CHECK(schedule_parse(text, strlen(text), "fuzz", false, &again, &error));
     CHECK(again.choices.count == schedule.choices.count);
     char *more = schedule_text(&again);
     CHECK(more != NULL && strcmp(text, more) == 0);
@@ -62,9 +62,9 @@ static void check_written(void)
 
 static void as_file(const uint8_t *data, size_t size)
 {
-    struct schedule_fault fault;
-    if (!schedule_parse((const char *)data, size, "fuzz", true, &schedule, &fault)) {
-        check_fault(&fault);
+    struct error error;
+    if (!schedule_parse((const char *)data, size, "fuzz", true, &schedule, &error)) {
+        check_fault(&error);
         return;
     }
     check_runs();
@@ -88,12 +88,12 @@ static struct choice choice_of(const uint8_t *bytes)
 static const struct scenario *builtin(size_t index)
 {
     static struct scenario *scenarios[256];
-    struct scenario_fault fault;
-    CHECK(index < sizeof scenarios / sizeof *scenarios);
+    struct error error;
+    CHECK(index < COUNT(scenarios));
     if (scenarios[index] == NULL) {
         scenarios[index] = malloc(sizeof *scenarios[index]);
         CHECK(scenarios[index] != NULL);
-        CHECK(scenario_load(scenario_name(index), scenarios[index], &fault));
+        CHECK(scenario_load(scenario_name(index), scenarios[index], &error));
     }
     return scenarios[index];
 }

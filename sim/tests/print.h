@@ -3,7 +3,7 @@
 #ifndef SIM_TESTS_PRINT_H
 #define SIM_TESTS_PRINT_H
 
-#include "sim/sameness.h"
+#include "sim/fingerprint.h"
 
 static inline uint64_t print_of(const struct world *world)
 {
@@ -14,10 +14,10 @@ static inline uint64_t print_of(const struct world *world)
             const int64_t *row = &area->cells[(size_t)slot * area->stride];
             uint64_t hash = (uint64_t)t + 1;
             for (uint32_t c = 0; c < area->stride; c++) {
-                hash = sameness_mix(hash, (uint64_t)row[c]);
+                hash = fingerprint_mix(hash, (uint64_t)row[c]);
             }
             bool there = row_find(&world->rows, (enum row_table)t, row[0]) == slot;
-            sum += there ? sameness_finish(hash) : 0;
+            sum += there ? fingerprint_finish(hash) : 0;
         }
     }
     return sum;

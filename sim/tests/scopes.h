@@ -42,9 +42,9 @@
 
 static inline void scope_read(const char *yaml, struct scenario *scenario)
 {
-    struct scenario_fault fault;
-    bool read = scenario_parse(yaml, strlen(yaml), "a scope", scenario, &fault);
-    cr_assert(read, "%s", fault.text);
+    struct error error;
+    bool read = scenario_parse(yaml, strlen(yaml), "a scope", scenario, &error);
+    cr_assert(read, "%s", error.text);
 }
 
 #endif

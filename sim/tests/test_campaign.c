@@ -12,8 +12,8 @@ static const bool nothing_off[CLAUSE_COUNT];
 
 static void load(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
 }
 
 static void make(const char *name, const char *bug)
@@ -125,7 +125,7 @@ Test(campaign, a_bucket_keeps_the_first_seed_and_the_shortest)
         const char *why;
     } found[] = {{3, 40, "a"}, {5, 30, "b"}, {8, 30, "c"}, {9, 50, "d"}};
     campaign_result_begin(&left);
-    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+    for (size_t i = 0; i < COUNT(found); i++) {
         right = with_finding(CLAUSE_ACL_21, ORACLE_SEMAPHORE, found[i].seed, found[i].steps,
                              found[i].why);
         campaign_result_add(&left, &right);
@@ -314,7 +314,7 @@ static void see_everything(struct campaign_result *result)
     for (int i = 0; i < CLAUSE_COUNT; i++) {
         result->tally.evaluated[i] = 1;
     }
-    for (int i = 0; i < SIGHT_COUNT; i++) {
+    for (int i = 0; i < COVER_COUNT; i++) {
         result->tally.seen[i] = 1;
     }
 }
@@ -347,7 +347,7 @@ Test(gates, miss_one_resume_point_of_five)
 {
     load("tree-3");
     see_everything(&left);
-    left.tally.seen[SIGHT_RESUME_SPAWNED] = 0;
+    left.tally.seen[COVER_RESUME_SPAWNED] = 0;
     expect_missed("tree-3: ACL-24 is to be reached, and never was: a GUID was entered again with "
                   "its children spawned, job open");
 }
@@ -356,7 +356,7 @@ Test(gates, miss_a_threshold_only_where_the_scenario_has_it)
 {
     load("thresholds");
     see_everything(&left);
-    left.tally.seen[SIGHT_THRESHOLD_12] = 0;
+    left.tally.seen[COVER_THRESHOLD_12] = 0;
     expect_missed("thresholds: ACL-23 is to be reached, and never was: a Step 2 landed on "
                   "threshold 12");
     scenario.threshold_count = 2; /* 0 and 1 */
@@ -377,7 +377,7 @@ Test(gates, do_not_ask_for_a_clause_that_is_off)
     load("ceilings");
     see_everything(&left);
     left.tally.evaluated[CLAUSE_ACL_15] = 0;
-    left.tally.seen[SIGHT_REPLAY_LEG2_AFTER_ACK] = 0;
+    left.tally.seen[COVER_REPLAY_LEG2_AFTER_ACK] = 0;
     cr_expect_eq(campaign_gates(&scenario, &left, off, missed), 0);
 }
 

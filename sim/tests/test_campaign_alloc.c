@@ -47,8 +47,8 @@ static struct campaign_result sum, block;
 /* How often memory was asked for by 1,000 seeds, some of them made twice. */
 static size_t calls_of_a_thousand_seeds(const char *name, const struct sabotage *sabotage)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
     calls = 0;
     cr_assert(campaign_runner_make(&runner, &scenario, sabotage));
     cr_expect_gt(calls, 0, "setting up is counted, so the counting works");

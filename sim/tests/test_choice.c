@@ -6,8 +6,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct choice_list list_of(struct choice *items, size_t count)
 {
     return (struct choice_list){.items = items, .count = count, .capacity = count};

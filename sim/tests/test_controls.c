@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SEEDS        1500
+#define SEEDS 1500
 
 struct control {
     const char *sabotage;
@@ -68,11 +67,11 @@ static struct hunt hunt(const char *bug, bool planted, enum fault_kind kind, enu
 {
     struct scenario *scenario = calloc(1, sizeof *scenario);
     struct run *run = calloc(1, sizeof *run);
-    struct scenario_fault fault;
+    struct error error;
     struct sabotage sabotage;
     struct hunt hunt = {0};
     cr_assert(sabotage_find(bug, &sabotage), "%s", bug);
-    cr_assert(scenario_load(sabotage.scenario, scenario, &fault), "%s", fault.text);
+    cr_assert(scenario_load(sabotage.scenario, scenario, &error), "%s", error.text);
     for (enum fault_kind k = FAULT_NONE; k < FAULT_KIND_COUNT; k++) {
         bool allowed = k != FAULT_NONE && (k == kind || k == beside);
         scenario->faults.rate[k] = allowed ? (struct fault_rate){1, 6} : (struct fault_rate){0, 1};

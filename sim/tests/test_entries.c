@@ -1,6 +1,6 @@
 /* The entry primitives and Step 2's, as a store executes them, beside the pure decisions of
  * model/ledger.h and model/semaphore.h: the same numbers in, the same decision and numbers out. */
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/identity.h"
 #include "model/ledger.h"
 #include "model/reference/ledger.h"
@@ -15,10 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define ENTRIES_MAX  INT64_C(99999999)
-#define MODULUS      INT64_C(100000000)
-#define RANDOMS      20000
+#define ENTRIES_MAX INT64_C(99999999)
+#define MODULUS     INT64_C(100000000)
+#define RANDOMS     20000
 
 #define JOB      INT64_C(1)
 #define ACTIVITY INT64_C(2)
@@ -76,11 +75,11 @@ Test(entries, a_job_begins_with_the_obligation_of_its_trigger)
 {
     SETTLES(ERRATUM_ACL_9);
     static const struct graph graph = {.node_count = 1};
-    const struct engine_rules rules = {.graph = &graph, .threshold_count = 1};
+    const struct activity_rules rules = {.graph = &graph, .threshold_count = 1};
     struct bundle bundle;
-    client_next(&(struct client){.count = 1}, &rules, &bundle);
+    activity_client_next(&(struct client){.count = 1}, &rules, &bundle);
     cr_assert_eq(execute(&bundle).kind, OUTCOME_COMMITTED);
-    int64_t job = engine_job_id(0), trigger = identity_mint(job, IDENTITY_TRIGGER);
+    int64_t job = activity_job_id(0), trigger = identity_mint(job, IDENTITY_TRIGGER);
     cr_expect_eq(cell(TABLE_JOB, job, JOB_SEMAPHORE), 1);
     cr_expect_eq(cell(TABLE_MESSAGE, identity_mint(trigger, IDENTITY_LEG1), MESSAGE_JOB), job,
                  "with the message that the obligation is about");
@@ -496,7 +495,7 @@ Test(entries, a_mark_is_what_the_ledger_adds)
 #define MESSAGE INT64_C(4)
 
 static struct graph graph = {.node_count = 1};
-static const struct engine_rules rules = {
+static const struct activity_rules rules = {
     .graph = &graph, .timeout = 60, .put_back = 7, .threshold_count = 1};
 
 static void set_up_message(enum message_kind kind)
@@ -512,16 +511,16 @@ static void set_up_message(enum message_kind kind)
 }
 
 /* One turn: what the worker sends is executed and told to it. */
-static void turn(struct worker *worker, char *heard, size_t size)
+static void turn(struct activity_worker *worker, char *heard, size_t size)
 {
     struct bundle bundle;
     struct outcome outcome = {0};
     int64_t visible_at = 0;
-    worker_next(worker, &rules, &bundle);
+    activity_worker_next(worker, &rules, &bundle);
     store_execute(&world, primitive_table, &bundle, world_next_message(&world, &visible_at),
                   &outcome);
     world_keep(&world);
-    worker_take(worker, &rules, &outcome);
+    activity_worker_take(worker, &rules, &outcome);
     size_t at = strlen(heard);
     snprintf(heard + at, size - at, "%s%s%s", at == 0 ? "" : ", ",
              bundle_name_text((enum bundle_name)bundle.name),
@@ -529,13 +528,13 @@ static void turn(struct worker *worker, char *heard, size_t size)
 }
 
 /* A worker from its claim on until it is idle again. */
-static const char *follow(struct worker *worker)
+static const char *follow(struct activity_worker *worker)
 {
     static char heard[400];
     heard[0] = '\0';
     do {
         turn(worker, heard, sizeof heard);
-    } while (worker->state != WORKER_IDLE && strlen(heard) < 300);
+    } while (worker->state != ACTIVITY_WORKER_IDLE && strlen(heard) < 300);
     return heard;
 }
 
@@ -584,7 +583,7 @@ Test(entries, a_worker_at_a_ceiling_escalates_if_something_is_owed_and_acks_if_n
             set_up_guid(cases[i].guid, cases[i].dimension);
         }
         set_up_message(cases[i].kind);
-        struct worker worker = worker_begin();
+        struct activity_worker worker = activity_worker_begin();
         cr_expect_str_eq(follow(&worker), cases[i].heard, "case %zu", i);
         int64_t escalation = identity_mint(MESSAGE, IDENTITY_ESCALATION);
         cr_expect_eq(cell(TABLE_ESCALATION, escalation, ESCALATION_REASON),
@@ -622,7 +621,7 @@ Test(entries, what_was_done_meanwhile_is_not_given_up)
             set_up_guid(cases[i].guid, 5);
         }
         set_up_message(cases[i].kind);
-        struct worker worker = worker_begin();
+        struct activity_worker worker = activity_worker_begin();
         char heard[100] = "";
         turn(&worker, heard, sizeof heard);
         turn(&worker, heard, sizeof heard);
@@ -651,7 +650,7 @@ Test(entries, a_message_of_a_job_that_is_gone_is_acked)
     for (size_t i = 0; i < COUNT(cases); i++) {
         world_reset(&world);
         set_up_message(cases[i].kind);
-        struct worker worker = worker_begin();
+        struct activity_worker worker = activity_worker_begin();
         cr_expect_str_eq(follow(&worker), cases[i].heard);
         for (int t = 0; t < TABLE_COUNT; t++) {
             cr_expect_eq(world.rows.table[t].used, t == TABLE_MESSAGE ? 1U : 0U, "table %d", t);

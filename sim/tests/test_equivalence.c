@@ -1,18 +1,17 @@
 /* That what is listed as equivalent is shown to be: the same ends by the same paths, in scopes that
  * reach it. */
-#include "model/engine.h"
+#include "model/activity_engine.h"
 #include "model/inbox.h"
 #include "model/legacy_engine.h"
 #include "model/pipeline.h"
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "sim/equivalence.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define GROUNDS_MAX  64
-#define STATES_MAX   6000 /* of a scope, where there is little time */
+#define GROUNDS_MAX 64
+#define STATES_MAX  6000 /* of a scope, where there is little time */
 
 static struct equivalence_ground grounds[GROUNDS_MAX];
 static size_t ground_count;
@@ -99,7 +98,7 @@ Test(equivalence, a_path_that_is_gone_is_not_equal)
                                         {.lapses = 1},
                                         false};
     make_ground(&ground);
-    cr_expect(grounds[0].seen[SIGHT_SEQ_CANCEL_FORCED]);
+    cr_expect(grounds[0].seen[COVER_SEQ_CANCEL_FORCED]);
     struct equivalence judged = judge("seq.ask-to-end/drop/ask");
     cr_expect_not(judged.shown);
     free_grounds();
@@ -211,7 +210,7 @@ Test(equivalence, what_is_listed_of_the_earlier_ledger_is_shown)
 
 Test(equivalence, what_is_listed_of_the_key_is_shown)
 {
-    expect_all_as_listed(&protocol_key);
+    expect_all_as_listed(&protocol_flow);
 }
 
 Test(equivalence, what_is_listed_of_the_pipeline_is_shown)

@@ -2,7 +2,7 @@
  *
  * With ASSAY_FULL in the environment, as in ./test --full, the reductions are held against larger
  * scopes, too: minutes instead of seconds. */
-#include "model/seq_durable.h"
+#include "model/seq.h"
 #include "sim/explore.h"
 
 #include "bench/spin/peer.h"
@@ -35,11 +35,11 @@ enum { STRIDE = 1, NAMED_STRIDE = 1 };
 /* A built-in scenario by its name, or a scope. */
 static void read(const char *yaml)
 {
-    struct scenario_fault fault;
+    struct error error;
     if (strchr(yaml, '\n') != NULL) {
         scope_read(yaml, &scenario);
     } else {
-        cr_assert(scenario_load(yaml, &scenario, &fault), "%s", fault.text);
+        cr_assert(scenario_load(yaml, &scenario, &error), "%s", error.text);
     }
 }
 
@@ -125,7 +125,7 @@ Test(explore, without_reductions_there_are_as_many_states_as_spin_counts)
         {"peer-5", {1, 0, 0, 0, 0, 0, 0}, 41224},  {"peer-5", {1, 1, 0, 0, 0, 0, 0}, 588964},
         {"peer-5", {2, 0, 0, 0, 0, 0, 0}, 385292}, {"peer-5", {2, 1, 0, 0, 0, 0, 0}, 4725500},
     };
-    size_t count = sizeof cases / sizeof *cases - (is_full() ? 0 : 1); /* the last is slow */
+    size_t count = COUNT(cases) - (is_full() ? 0 : 1); /* the last is slow */
     for (size_t i = 0; i < count; i++) {
         read(cases[i].scenario);
         struct explore_plan plan = plan_of(cases[i].bounds, 0);
@@ -185,7 +185,7 @@ Test(explore, reduced_there_are_as_many_states_as_ever)
         {"seq", SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 9680, 9680, 244},
         {"inbox", SCOPE_INBOX, {2, 1, 0, 0, 0, 0, 0}, 3149, 1696, 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_pinned(&cases[i], false);
     }
 }
@@ -205,7 +205,7 @@ Test(explore, interleaved_there_are_as_many_states_as_ever)
         {"seq", SCOPE_SEQ, {0, 0, 0, 0, 0, 0, 0}, 33957, 33957, 10},
         {"inbox", SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, 124383, 124383, 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         expect_pinned(&cases[i], true);
     }
 }
@@ -218,7 +218,7 @@ Test(explore, lost_answers_and_torn_transactions_are_found_at_either_level)
         struct walk_bounds bounds;
     } cases[] = {{"assume-committed", {.unknowns = 1}}, {"torn-rollback", {.crashes = 1}}};
     read(SCOPE_TRIGGER);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct sabotage sabotage;
         cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
         for (int level = 0; level < 2; level++) {
@@ -260,7 +260,7 @@ static bool is_endless(const struct sabotage *sabotage)
                                         "inbox.send/drop/open-account",
                                         "pipeline.hand-on/drop/ack",
                                         "seq.commit/unguard/committed-again.1"};
-    for (size_t i = 0; sabotage != NULL && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; sabotage != NULL && i < COUNT(names); i++) {
         if (strcmp(sabotage->name, names[i]) == 0) {
             return true;
         }
@@ -330,7 +330,7 @@ static unsigned compare_all(struct walk_bounds bounds, const unsigned *sets, siz
 Test(explore, reductions_change_no_answer_about_the_activity_ledger)
 {
     static const char *const yamls[] = {"peer-3", SCOPE_CHAIN};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         read(yamls[y]);
         cr_expect_gt(compare_all((struct walk_bounds){.crashes = 1}, all_sets, 5, true),
                      60 / STRIDE);
@@ -347,9 +347,9 @@ Test(explore, reductions_change_no_answer_about_merged_commits)
     static const struct walk_bounds weathers[] = {
         {.crashes = 1}, {.duplicates = 1}, {.unknowns = 1}, {.lapses = 1}};
     static const char *const yamls[] = {SCOPE_MERGED_CHAIN, SCOPE_MERGED_PENDING};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         read(yamls[y]);
-        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+        for (size_t w = 0; w < COUNT(weathers); w++) {
             unsigned broken = compare_all(weathers[w], sets, 2, true);
             cr_expect_gt(broken, 30 / STRIDE, "%s: %u", scenario.name, broken);
         }
@@ -371,7 +371,7 @@ Test(explore, reductions_change_no_answer_when_the_same_goes_wrong_again)
     static const struct walk_bounds deaths = {.crashes = 2}, copies = {.duplicates = 2};
     static const unsigned sets[] = {REDUCE_ALL, REDUCE_ORDER};
     static const char *const yamls[] = {SCOPE_TRIGGER, SCOPE_MERGED_CHAIN, SCOPE_PENDING};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         bool small = y == 0;
         read(yamls[y]);
         cr_expect_gt(compare_all(deaths, sets, 2, small), small ? 60 / STRIDE : 5 / NAMED_STRIDE);
@@ -386,10 +386,10 @@ Test(explore, reductions_change_no_answer_with_a_third_worker)
 {
     static const struct walk_bounds weathers[] = {
         {.crashes = 1}, {.duplicates = 1}, {.crashes = 1, .duplicates = 1}};
-    struct scenario_fault fault;
+    struct error error;
     read(SCOPE_TRIGGER);
-    cr_assert(scenario_change(&scenario, "workers", 3, &fault), "%s", fault.text);
-    for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+    cr_assert(scenario_change(&scenario, "workers", 3, &error), "%s", error.text);
+    for (size_t w = 0; w < COUNT(weathers); w++) {
         cr_expect_gt(compare_all(weathers[w], all_sets, 5, w < 2),
                      w < 2 ? 60 / STRIDE : 5 / NAMED_STRIDE);
     }
@@ -409,9 +409,9 @@ Test(explore, reductions_change_no_answer_under_other_weather)
         {.crashes = 1, .lapses = 1},
     };
     static const char *const yamls[] = {"peer-3", SCOPE_CHAIN, SCOPE_PENDING, SCOPE_CYCLE};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         read(yamls[y]);
-        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+        for (size_t w = 0; w < COUNT(weathers); w++) {
             compare_sets(NULL, weathers[w], sets, 2);
         }
         for (size_t w = 0; w < 3; w++) {
@@ -427,10 +427,10 @@ Test(explore, reductions_change_no_answer_about_other_protocols)
         {.crashes = 1}, {.duplicates = 1}, {.lapses = 1}, {.unknowns = 1}, {.aborts = 1}};
     static const char *const yamls[] = {SCOPE_LEGACY,   SCOPE_AGAIN, SCOPE_KEY,
                                         SCOPE_PIPELINE, SCOPE_SEQ,   SCOPE_INBOX};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         unsigned broken = 0;
         read(yamls[y]);
-        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+        for (size_t w = 0; w < COUNT(weathers); w++) {
             broken +=
                 compare_all(weathers[w], sets, 2, is_full() || scenario.protocol != &protocol_seq);
         }
@@ -443,9 +443,9 @@ Test(explore, reductions_change_no_answer_in_larger_scopes)
     static const struct walk_bounds weathers[] = {
         {.crashes = 1}, {.duplicates = 1}, {.crashes = 1, .duplicates = 1}};
     static const char *const yamls[] = {SCOPE_PAIR, SCOPE_FORK, SCOPE_PENDING, SCOPE_CYCLE};
-    for (size_t y = 0; is_full() && y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; is_full() && y < COUNT(yamls); y++) {
         read(yamls[y]);
-        for (size_t w = 0; w < sizeof weathers / sizeof *weathers; w++) {
+        for (size_t w = 0; w < COUNT(weathers); w++) {
             cr_expect_gt(compare_all(weathers[w], all_sets, y == 0 ? 5 : 1, true), 60 / STRIDE);
         }
     }
@@ -532,7 +532,7 @@ Test(explore, counts_do_not_depend_on_the_number_of_threads)
         {SCOPE_INBOX, {1, 1, 0, 0, 0, 0, 0}, REDUCE_ALL, true},
         {SCOPE_SEQ, {1, 0, 1, 0, 0, 0, 0}, 0, false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         read(cases[i].yaml);
         struct explore_plan plan = plan_of(cases[i].bounds, cases[i].reductions);
         plan.walk.by_statement = cases[i].by_statement;
@@ -559,7 +559,7 @@ Test(explore, verdicts_do_not_depend_on_the_number_of_threads)
         enum explore_verdict verdict;
     } cases[] = {{"peer-3", "unbundled-step2", EXPLORE_BROKEN},
                  {SCOPE_TRIGGER, "ack/drop/ack", EXPLORE_STUCK}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct sabotage sabotage;
         read(cases[i].yaml);
         cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
@@ -630,7 +630,7 @@ Test(explore, where_too_much_can_happen_at_once_the_answer_is_bounded)
     static const char *const yamls[] = {
         SCOPE("many", "inbox", "jobs: 70\nworkers: 1\naccounts: 1\n"),
         SCOPE("crowd", "inbox", "jobs: 20\nworkers: 16\naccounts: 1\n")};
-    for (size_t y = 0; y < sizeof yamls / sizeof *yamls; y++) {
+    for (size_t y = 0; y < COUNT(yamls); y++) {
         read(yamls[y]);
         struct explore_plan plan = plan_of((struct walk_bounds){0}, 0);
         struct explore_report report = search(&plan);
@@ -699,7 +699,7 @@ Test(explore, a_message_that_is_never_acked_leaves_nothing_at_rest)
     } cases[] = {{SCOPE_TRIGGER, "ack/drop/ack", false},
                  {SCOPE_CHAIN, "ack/drop/ack", false},
                  {SCOPE_TRIGGER, "ack/drop/ack", true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct sabotage sabotage;
         read(cases[i].yaml);
         cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
@@ -755,7 +755,7 @@ Test(explore, the_peers_shortest_counterexamples_are_as_short_as_spins)
                  {"guid-from-full-ledger", 8},
                  {"trust-stale-read", 7}};
     read("peer-3");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct sabotage sabotage;
         cr_assert(sabotage_find(cases[i].sabotage, &sabotage));
         struct explore_plan plan = plan_of((struct walk_bounds){2, 1, 0, 0, 0, 0, 0},
@@ -779,7 +779,7 @@ Test(explore, the_shortest_way_is_a_way_and_no_other_is_shorter)
     static const char *const sabotages[] = {"unbundled-step2", "trust-stale-read", "early-ack",
                                             "reset-on-retry"};
     read("peer-3");
-    for (size_t i = 0; i < sizeof sabotages / sizeof *sabotages; i++) {
+    for (size_t i = 0; i < COUNT(sabotages); i++) {
         struct sabotage sabotage;
         cr_assert(sabotage_find(sabotages[i], &sabotage));
         struct explore_plan plan = plan_of((struct walk_bounds){1, 1, 0, 0, 0, 0, 0}, 0);
@@ -808,9 +808,9 @@ Test(explore, the_shortest_way_is_a_way_and_no_other_is_shorter)
  * came twice; and every move that leads as far from the root as this. */
 static unsigned too_far;
 
-static bool breaks_far_out(struct walk *walk, const struct walk_frame *frame)
+static bool breaks_far_out(struct walk *walk, const struct walk_record *record)
 {
-    return frame != NULL ? walk->depth < too_far : walk->left.crashes > 0;
+    return record != NULL ? walk->depth < too_far : walk->left.crashes > 0;
 }
 
 /* A level's rests come before what its moves lead to, in whatever order its states are met. */

@@ -18,12 +18,12 @@
 static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h",
                                     "i", "j", "k", "l", "m", "n", "o"};
 
-struct text {
+struct drawn_text {
     char bytes[TEXT_SIZE];
     size_t used;
 };
 
-static void put(struct text *text, const char *word)
+static void put(struct drawn_text *text, const char *word)
 {
     size_t length = strlen(word);
     cr_assert_lt(text->used + length, TEXT_SIZE);
@@ -32,7 +32,7 @@ static void put(struct text *text, const char *word)
 }
 
 /* Some of the cases, or none. */
-static void put_cases(struct text *text, const char *what, unsigned set)
+static void put_cases(struct drawn_text *text, const char *what, unsigned set)
 {
     const char *separator = "";
     put(text, what);
@@ -49,7 +49,7 @@ static void put_cases(struct text *text, const char *what, unsigned set)
 }
 
 /* Edges lead to later activities: no flow comes back to itself. */
-static void put_children(struct text *text, uint64_t *random, unsigned from, unsigned count)
+static void put_children(struct drawn_text *text, uint64_t *random, unsigned from, unsigned count)
 {
     const char *separator = "";
     put(text, "{next: [");
@@ -70,14 +70,15 @@ static void put_children(struct text *text, uint64_t *random, unsigned from, uns
     put(text, "]");
 }
 
-static void put_some(struct text *text, uint64_t *random, const char *what, uint64_t odds)
+static void put_some(struct drawn_text *text, uint64_t *random, const char *what, uint64_t odds)
 {
     if (random_one_in(random, odds)) {
         put_cases(text, what, (unsigned)random_below(random, 1U << CASES));
     }
 }
 
-static void put_flow(struct text *text, uint64_t *random, const char *name, const char *awaited)
+static void put_flow(struct drawn_text *text, uint64_t *random, const char *name,
+                     const char *awaited)
 {
     unsigned count = 1 + (unsigned)random_below(random, KEY_ACTIVITIES_MAX);
     put(text, name);
@@ -97,7 +98,7 @@ static void put_flow(struct text *text, uint64_t *random, const char *name, cons
     }
 }
 
-static void draw_book(struct text *text, uint64_t *random)
+static void draw_book(struct drawn_text *text, uint64_t *random)
 {
     text->used = 0;
     put(text, "name: drawn\nprotocol: key\njobs: 3\nworkers: 3\ncases: 3\n"
@@ -107,24 +108,24 @@ static void draw_book(struct text *text, uint64_t *random)
     put_flow(text, random, "  inner:\n", NULL);
 }
 
-static void load(const struct text *text, struct scenario *scenario)
+static void load(const struct drawn_text *text, struct scenario *scenario)
 {
-    struct scenario_fault fault;
+    struct error error;
     memset(scenario, 0, sizeof *scenario);
-    cr_assert(scenario_parse(text->bytes, text->used, "drawn", scenario, &fault), "%s\n%s",
-              fault.text, text->bytes);
+    cr_assert(scenario_parse(text->bytes, text->used, "drawn", scenario, &error), "%s\n%s",
+              error.text, text->bytes);
 }
 
 struct tally {
     uint64_t steps, broken;
-    uint64_t seen[SIGHT_COUNT];
+    uint64_t seen[COVER_COUNT];
 };
 
 /* The next book, under faults, with this planted bug or none. */
 static void run_book(uint64_t *random, const struct sabotage *sabotage, struct tally *tally)
 {
     static struct scenario scenario;
-    static struct text text;
+    static struct drawn_text text;
     struct run run = {0};
     draw_book(&text, random);
     load(&text, &scenario);
@@ -137,7 +138,7 @@ static void run_book(uint64_t *random, const struct sabotage *sabotage, struct t
         tally->steps += result->steps;
         tally->broken += result->verdict == RUN_BROKEN;
     }
-    for (int sight = 0; sight < SIGHT_COUNT; sight++) {
+    for (int sight = 0; sight < COVER_COUNT; sight++) {
         tally->seen[sight] += run.oracle.seen[sight];
     }
     run_free(&run);
@@ -153,9 +154,8 @@ Test(flow_drawn, every_promise_holds_whatever_the_flow_looks_like)
         run_book(&random, NULL, &tally);
     }
     cr_expect_gt(tally.steps, (uint64_t)BOOKS * SEEDS * 50);
-    for (int sight = SIGHT_SKIP_CHAIN; sight <= SIGHT_KEY_SKIPPED; sight++) {
-        cr_expect_gt(tally.seen[sight], 0U, "%s",
-                     oracle_sighting_text((enum oracle_sighting)sight));
+    for (int sight = COVER_SKIP_CHAIN; sight <= COVER_KEY_SKIPPED; sight++) {
+        cr_expect_gt(tally.seen[sight], 0U, "%s", oracle_cover_text((enum oracle_cover)sight));
     }
 }
 
@@ -166,7 +166,7 @@ Test(flow_drawn, planted_bugs_show_in_flows_that_nobody_thought_of)
         "error-without-skip", "await-does-not-wait",    "join-for-each-parent",
         "hold-completes",     "error-completes",        "release-without-pause",
         "paused-is-complete", "complete-from-stale-key"};
-    for (size_t i = 0; i < sizeof bugs / sizeof *bugs; i++) {
+    for (size_t i = 0; i < COUNT(bugs); i++) {
         struct sabotage sabotage;
         struct tally tally = {0};
         uint64_t random = 2026;

@@ -18,12 +18,12 @@ static struct run run;
 
 static void make(const char *text)
 {
-    struct scenario_fault fault;
+    struct error error;
     memset(&scenario, 0, sizeof scenario);
     cr_assert(strchr(text, '\n') == NULL
-                  ? scenario_load(text, &scenario, &fault)
-                  : scenario_parse(text, strlen(text), "test", &scenario, &fault),
-              "%s", fault.text);
+                  ? scenario_load(text, &scenario, &error)
+                  : scenario_parse(text, strlen(text), "test", &scenario, &error),
+              "%s", error.text);
     memset(&run, 0, sizeof run);
     cr_assert(run_make(&run, &scenario, NULL));
 }
@@ -185,13 +185,13 @@ Test(flow_trace, a_path_that_a_scenario_cannot_take_is_not_asked_for)
                     {"key-pause", true, false, true, false},
                     {"key-error", true, true, true, true},
                     {"key-await", true, false, true, true}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         const bool *can = &expected[i].chain;
         make(expected[i].scenario);
-        for (int sight = SIGHT_SKIP_CHAIN; sight <= SIGHT_SKIP_ERROR; sight++) {
-            cr_expect_eq(run.part->can_see(&scenario, (enum oracle_sighting)sight),
-                         can[sight - SIGHT_SKIP_CHAIN], "%s: %s", expected[i].scenario,
-                         oracle_sighting_text((enum oracle_sighting)sight));
+        for (int sight = COVER_SKIP_CHAIN; sight <= COVER_SKIP_ERROR; sight++) {
+            cr_expect_eq(run.part->can_see(&scenario, (enum oracle_cover)sight),
+                         can[sight - COVER_SKIP_CHAIN], "%s: %s", expected[i].scenario,
+                         oracle_cover_text((enum oracle_cover)sight));
         }
         run_free(&run);
     }
@@ -202,18 +202,18 @@ Test(flow_trace, moves_of_a_digit_are_asked_for_where_they_can_be_seen)
     PROVES(CLAUSE_KEY_3);
     static const struct {
         const char *scenario;
-        bool moves[SIGHT_KEY_SKIPPED - SIGHT_KEY_STARTED + 1]; /* in the order of enum flow_event */
+        bool moves[COVER_KEY_SKIPPED - COVER_KEY_STARTED + 1]; /* in the order of enum flow_event */
     } expected[] = {{"quick-fox", {true, true, true, false, true, true, true}},
                     {"key-branches", {true, false, true, false, false, false, true}},
                     {"key-pause", {true, false, true, true, true, true, true}},
                     {"key-error", {true, true, true, false, false, false, true}},
                     {"key-await", {true, true, true, true, true, true, true}}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         make(expected[i].scenario);
-        for (int sight = SIGHT_KEY_STARTED; sight <= SIGHT_KEY_SKIPPED; sight++) {
-            cr_expect_eq(run.part->can_see(&scenario, (enum oracle_sighting)sight),
-                         expected[i].moves[sight - SIGHT_KEY_STARTED], "%s: %s",
-                         expected[i].scenario, oracle_sighting_text((enum oracle_sighting)sight));
+        for (int sight = COVER_KEY_STARTED; sight <= COVER_KEY_SKIPPED; sight++) {
+            cr_expect_eq(run.part->can_see(&scenario, (enum oracle_cover)sight),
+                         expected[i].moves[sight - COVER_KEY_STARTED], "%s: %s",
+                         expected[i].scenario, oracle_cover_text((enum oracle_cover)sight));
         }
         run_free(&run);
     }

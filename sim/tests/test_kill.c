@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
 #define BASE_SEEDS     (is_full() ? 5 : 1)
 #define SEEDS_BETWEEN  UINT64_C(1000000)        /* two hunts never share a schedule */
 #define WITHIN         1000                     /* schedules, for a named one */
@@ -51,8 +50,8 @@ static struct kill hunt(const struct sabotage *sabotage, uint64_t base_seed, uin
 
 static void make(const char *name, const struct sabotage *sabotage)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, &scenario, sabotage));
 }
 
@@ -339,9 +338,9 @@ Test(kill, a_path_that_can_no_longer_be_taken_is_found_by_its_clause)
     static const struct {
         const char *name;
         enum clause_id clause;
-        enum oracle_sighting path;
-    } cases[] = {{"seq.force-cancel/drop/grace.2", CLAUSE_SEQ_15, SIGHT_SEQ_CANCEL_FORCED},
-                 {"seq.ask-to-end/drop/ask", CLAUSE_SEQ_5, SIGHT_SEQ_CANCEL_LATE}};
+        enum oracle_cover path;
+    } cases[] = {{"seq.force-cancel/drop/grace.2", CLAUSE_SEQ_15, COVER_SEQ_CANCEL_FORCED},
+                 {"seq.ask-to-end/drop/ask", CLAUSE_SEQ_5, COVER_SEQ_CANCEL_LATE}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sabotage sabotage = found(cases[i].name);
         cr_expect_null(sabotage.equivalent);
@@ -370,8 +369,8 @@ Test(kill, a_path_counts_only_if_the_sound_engine_takes_it_often_and_the_other_n
                  {0, KILL_PATH_SEEDS, false}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct kill kill = {0};
-        struct kill_paths sound = {.seen[SIGHT_SEQ_LATE] = cases[i].sound};
-        struct kill_paths spoiled = {.seen[SIGHT_SEQ_LATE] = cases[i].spoiled};
+        struct kill_paths sound = {.seen[COVER_SEQ_LATE] = cases[i].sound};
+        struct kill_paths spoiled = {.seen[COVER_SEQ_LATE] = cases[i].spoiled};
         cr_expect_eq(kill_paths_differ(&sound, &spoiled, NULL, &kill), cases[i].differs);
         sound = (struct kill_paths){.evaluated[CLAUSE_SEQ_12] = cases[i].sound};
         spoiled = (struct kill_paths){.evaluated[CLAUSE_SEQ_12] = cases[i].spoiled};
@@ -471,8 +470,8 @@ Test(kill, literal_markers_break_acl_5_at_the_second_guid_and_without_it_acl_8_a
         int guid;
     } cases[] = {{false, CLAUSE_ACL_5, 2}, {true, CLAUSE_ACL_8, 10}};
     const struct sabotage sabotage = found("literal-markers");
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(text, sizeof text - 1, "test", &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_parse(text, sizeof text - 1, "test", &scenario, &error), "%s", error.text);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct last_mark last = {.activity = 0};
         struct choice_source calm = choice_listed(NULL);

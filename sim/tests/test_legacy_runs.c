@@ -9,18 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct scenario scenario;
 static struct run run;
 
 static void make(const char *text)
 {
-    struct scenario_fault fault;
+    struct error error;
     cr_assert(strchr(text, '\n') == NULL
-                  ? scenario_load(text, &scenario, &fault)
-                  : scenario_parse(text, strlen(text), "test", &scenario, &fault),
-              "%s", fault.text);
+                  ? scenario_load(text, &scenario, &error)
+                  : scenario_parse(text, strlen(text), "test", &scenario, &error),
+              "%s", error.text);
     cr_assert(run_make(&run, &scenario, NULL));
 }
 
@@ -46,11 +44,11 @@ static void follow(void *context, const struct run_event *event)
     int *reached = context;
     for (size_t i = 0; i < event->change_count; i++) {
         const struct row_change *change = &event->changes[i];
-        if (change->table != TABLE_EARLIER || change->kind != ROW_UPDATED) {
+        if (change->table != TABLE_LEGACY || change->kind != ROW_UPDATED) {
             continue;
         }
         int *at = &reached[change->slot];
-        int64_t ledger = row_get(event->rows, TABLE_EARLIER, change->slot, EARLIER_LEDGER);
+        int64_t ledger = row_get(event->rows, TABLE_LEGACY, change->slot, LEGACY_LEDGER);
         *at = *at >= 0 && *at < (int)COUNT(example) && example[*at] == ledger ? *at + 1 : -1;
     }
 }
@@ -80,8 +78,8 @@ static struct schedule schedule;
 
 static void record_first(const char *name, enum clause_id clause, uint64_t seed)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, schedule.scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, schedule.scenario, &error), "%s", error.text);
     for (uint64_t end = seed + 3000;
          !shrink_record(&schedule, seed, NULL) || schedule.broken != clause; seed++) {
         cr_assert_lt(seed, end, "%s", name);
@@ -212,8 +210,8 @@ Test(legacy_runs, a_preset_starts_an_integer_next_to_its_ceiling)
     struct choice_source calm = choice_listed(NULL);
     make("name: s\nprotocol: legacy\ngraph: {t: []}\npreset: {t: {leg1: 9, leg2: 999998}}\n");
     cr_expect_eq(run_once(&run, &calm)->verdict, RUN_HELD);
-    cr_expect_eq(row_get(&run.world.rows, TABLE_EARLIER, 0, EARLIER_LEDGER),
-                 INT64_C(99999998999998), "its first Leg1 entry is the tenth, and is refused");
+    cr_expect_eq(row_get(&run.world.rows, TABLE_LEGACY, 0, LEGACY_LEDGER), INT64_C(99999998999998),
+                 "its first Leg1 entry is the tenth, and is refused");
     cr_expect_eq(run.world.rows.table[TABLE_ESCALATION].used, 1U);
     run_free(&run);
 }

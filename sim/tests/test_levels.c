@@ -30,7 +30,7 @@ struct ends {
 /* As they are, unless a test says otherwise: the primitives of both levels, and the rules of the
  * interleaved one. */
 static struct primitive primitives[PRIMITIVE_COUNT];
-static struct session_rules postgresql;
+static struct session_claims postgresql;
 
 static struct ends *noted;          /* by the search under way */
 static const struct ends *expected; /* NULL, or ends that are known: another one is enough */
@@ -67,9 +67,9 @@ static bool has_end(const struct ends *ends, const uint64_t *end)
 }
 
 /* Instead of the oracles: the search goes on whatever happens, until it is at a strange end. */
-static bool watch(struct walk *walk, const struct walk_frame *frame)
+static bool watch(struct walk *walk, const struct walk_record *record)
 {
-    if (frame != NULL) {
+    if (record != NULL) {
         return true;
     }
     cr_assert_eq(sessions_open(walk->run.sessions), 0, "a session is stuck");
@@ -160,7 +160,7 @@ Test(levels, a_job_ends_the_same)
         {"merged: two children", SCOPE_MERGED_FORK, {.lapses = 0}, 2},
     };
     compare_levels(&twice);
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+    for (size_t i = 0; i < COUNT(scopes); i++) {
         compare_levels(&scopes[i]);
     }
 }
@@ -173,7 +173,7 @@ Test(levels, an_inbox_ends_the_same)
         {"inbox, a message twice and a crash", INBOX("1"), {.crashes = 1, .lapses = 1}, 1},
         {"inbox of two, one of them twice and a crash", INBOX("2"), {.crashes = 1, .lapses = 1}, 1},
     };
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+    for (size_t i = 0; i < COUNT(scopes); i++) {
         compare_levels(&scopes[i]);
     }
 }
@@ -189,7 +189,7 @@ Test(levels, a_store_that_breaks_a_rule_ends_otherwise)
         "an update is lost after a wait",
     };
     struct ends *right = search_all(&twice, false);
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    for (size_t i = 0; i < COUNT(broken); i++) {
         char name[SESSION_ERROR_NAME_SIZE] = "";
         for (size_t e = 0; e < session_error_count() && strcmp(name, broken[i]) != 0; e++) {
             session_error(e, &postgresql, name);
@@ -213,7 +213,7 @@ Test(levels, a_marker_tested_without_any_lock_ends_otherwise)
     struct op *test = &primitives[PRIMITIVE_COLLATE].ops[0];
     struct op *mark = &primitives[PRIMITIVE_MARK_ACTIVITY].ops[0];
     cr_assert(test->kind == OP_TEST && mark->kind == OP_ADD);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         test->lock = cases[i].guid_locked ? LOCK_USUAL : LOCK_NONE;
         mark->lock = cases[i].activity_locked ? LOCK_USUAL : LOCK_NONE;
         struct ends *whole = search_all(&twice, false);

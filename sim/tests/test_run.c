@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define SEEDS        UINT64_C(200)
-#define RECORD_MAX   20000
+#define SEEDS      UINT64_C(200)
+#define RECORD_MAX 20000
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -23,8 +22,8 @@ struct stage {
 static struct stage begin_text(const char *text)
 {
     struct stage stage = {calloc(1, sizeof *stage.scenario), calloc(1, sizeof *stage.run)};
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(text, strlen(text), "test", stage.scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_parse(text, strlen(text), "test", stage.scenario, &error), "%s", error.text);
     cr_assert(run_make(stage.run, stage.scenario, NULL));
     return stage;
 }
@@ -32,8 +31,8 @@ static struct stage begin_text(const char *text)
 static struct stage begin_named(const char *name)
 {
     struct stage stage = {calloc(1, sizeof *stage.scenario), calloc(1, sizeof *stage.run)};
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, stage.scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, stage.scenario, &error), "%s", error.text);
     cr_assert(run_make(stage.run, stage.scenario, NULL));
     return stage;
 }
@@ -169,9 +168,9 @@ static bool plain_statement(void *context, unsigned who)
 
 static bool plain_end(void *context, unsigned who, bool commit, size_t mark)
 {
-    struct sessions *all = ((struct run *)context)->sessions;
-    bool applied = commit && session_apply(all, who);
-    session_end(all, who, mark);
+    struct sessions *sessions = ((struct run *)context)->sessions;
+    bool applied = commit && session_apply(sessions, who);
+    session_end(sessions, who, mark);
     return applied;
 }
 
@@ -465,7 +464,7 @@ Test(run, what_resolves_an_unknown_outcome_sees_one_moment)
     } expected[] = {{"activity", BUNDLE_READ}, {"legacy", BUNDLE_READ},  {"key", BUNDLE_READ},
                     {"pipeline", BUNDLE_READ}, {"seq", BUNDLE_SEQ_READ}, {"seq", BUNDLE_SEQ_LOOK}};
     static bool looking[PROTOCOLS_MAX][BUNDLE_NAME_COUNT];
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         looking[protocol_place(protocol_find(expected[i].protocol))][expected[i].bundle] = true;
     }
     static struct looks looks;

@@ -12,10 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct schedule first, again;
-static struct schedule_fault fault;
+static struct error error;
 
 static void make(void)
 {
@@ -33,7 +31,7 @@ TestSuite(schedule, .init = make, .fini = unmake);
 /* The first seed of the scenario whose run breaks a promise under the sabotage. */
 static void record(const char *scenario, const char *sabotage)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load(scenario, first.scenario, &why), "%s", why.text);
     cr_assert(sabotage_find(sabotage, &first.sabotage));
     first.sabotaged = true;
@@ -45,21 +43,21 @@ static void record(const char *scenario, const char *sabotage)
 
 static bool parse(const char *text, size_t size, bool edited)
 {
-    memset(fault.text, '!', sizeof fault.text);
-    return schedule_parse(text, size, "file.json", edited, &again, &fault);
+    memset(error.text, '!', sizeof error.text);
+    return schedule_parse(text, size, "file.json", edited, &again, &error);
 }
 
 /* Refused, in one line that names the file. */
 static void expect_refused(const char *text, size_t size, bool edited, const char *what)
 {
     cr_expect_not(parse(text, size, edited), "%.*s", (int)size, text);
-    cr_assert_not_null(memchr(fault.text, '\0', sizeof fault.text));
-    cr_expect_eq(strncmp(fault.text, "file.json: ", 11), 0, "%s", fault.text);
-    cr_expect_gt(strlen(fault.text), 20U, "%s", fault.text);
-    for (const char *c = fault.text; *c != '\0'; c++) {
-        cr_expect_geq((unsigned char)*c, ' ', "%s", fault.text);
+    cr_assert_not_null(memchr(error.text, '\0', sizeof error.text));
+    cr_expect_eq(strncmp(error.text, "file.json: ", 11), 0, "%s", error.text);
+    cr_expect_gt(strlen(error.text), 20U, "%s", error.text);
+    for (const char *c = error.text; *c != '\0'; c++) {
+        cr_expect_geq((unsigned char)*c, ' ', "%s", error.text);
     }
-    cr_expect(what == NULL || strstr(fault.text, what) != NULL, "%s\nnot: %s", fault.text, what);
+    cr_expect(what == NULL || strstr(error.text, what) != NULL, "%s\nnot: %s", error.text, what);
 }
 
 /* ---- there and back ----------------------------------------------------------------------------
@@ -74,7 +72,7 @@ static void expect_identity(void)
 {
     char *text = schedule_text(&first);
     cr_assert_not_null(text);
-    cr_assert(parse(text, strlen(text), false), "%s", fault.text);
+    cr_assert(parse(text, strlen(text), false), "%s", error.text);
     char *more = schedule_text(&again);
     cr_expect_str_eq(text, more);
     cr_expect_eq(first.sabotaged, again.sabotaged);
@@ -107,7 +105,7 @@ Test(schedule, what_is_written_is_read_and_written_the_same)
 
 Test(schedule, one_without_sabotage_finding_or_choices_is_one_too)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load("tree-3", first.scenario, &why));
     first.seed = UINT64_MAX;
     expect_identity();
@@ -119,7 +117,7 @@ Test(schedule, one_without_sabotage_finding_or_choices_is_one_too)
 
 Test(schedule, every_sabotage_and_every_fault_has_a_name_in_it)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load("tree-3", first.scenario, &why));
     first.sabotaged = first.breaks = true;
     first.broken = CLAUSE_ACL_21;
@@ -141,7 +139,7 @@ Test(schedule, every_sabotage_and_every_fault_has_a_name_in_it)
 
 Test(schedule, a_strategy_other_than_random_is_told)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load("tree-3", first.scenario, &why));
     again.strategy.depth = 5; /* what was there before is forgotten */
     expect_identity();
@@ -290,20 +288,20 @@ Test(schedule, one_that_was_changed_is_refused_unless_that_was_meant)
         char *other = replaced(text, changes[i][0], changes[i][1]);
         bool blank = i + 1 == COUNT(changes);
         if (blank) {
-            cr_expect(parse(other, strlen(other), false), "%s", fault.text);
+            cr_expect(parse(other, strlen(other), false), "%s", error.text);
         } else {
             expect_refused(other, strlen(other), false, "--edited");
         }
-        cr_expect(parse(other, strlen(other), true), "%s", fault.text);
+        cr_expect(parse(other, strlen(other), true), "%s", error.text);
         free(other);
     }
     char *sum = strstr(text, "\"sum\": \"");
     sum[8] = sum[8] == '0' ? '1' : '0';
     expect_refused(text, strlen(text), false, "--edited");
-    cr_expect(parse(text, strlen(text), true), "%s", fault.text);
+    cr_expect(parse(text, strlen(text), true), "%s", error.text);
     memcpy(strstr(text, ",\n \"sum\""), "}", sizeof "}");
     expect_refused(text, strlen(text), false, "--edited");
-    cr_expect(parse(text, strlen(text), true), "a sum is not asked for: %s", fault.text);
+    cr_expect(parse(text, strlen(text), true), "a sum is not asked for: %s", error.text);
     free(text);
 }
 
@@ -333,7 +331,7 @@ Test(schedule, names_that_there_are_not_are_refused)
 /* A schedule of tree-3 with these choices, as JSON. */
 static char *with_choices(const char *choices)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load("tree-3", first.scenario, &why));
     first.choices.count = 0;
     char *text = schedule_text(&first), *other = replaced(text, "\"choices\": []", choices);
@@ -393,7 +391,7 @@ Test(schedule, choices_that_nobody_can_take_are_read_and_passed_over)
     char *text = with_choices("\"choices\": [[\"who\", 2, 31], [\"who\", 1, 32], [\"who\", 0, "
                               "4294967295], [\"fault\", 255, 0, \"40P01\"], [\"fault\", 77, 1, "
                               "\"pause\"], [\"amount\", 1, 4294967295, 4294967295]]");
-    cr_assert(parse(text, strlen(text), true), "%s", fault.text);
+    cr_assert(parse(text, strlen(text), true), "%s", error.text);
     free(text);
     cr_expect_eq(again.choices.count, 6U);
     cr_assert(run_make(&run, again.scenario, NULL));
@@ -408,7 +406,7 @@ Test(schedule, choices_in_any_order_are_sorted_and_of_two_the_first_stays)
 {
     char *text = with_choices("\"choices\": [[\"amount\", 1, 5, 9], [\"who\", 7, 2], [\"who\", 3, "
                               "1], [\"who\", 7, 1], [\"fault\", 1, 5, \"pause\"]]");
-    cr_assert(parse(text, strlen(text), true), "%s", fault.text);
+    cr_assert(parse(text, strlen(text), true), "%s", error.text);
     free(text);
     const struct choice *items = again.choices.items;
     cr_assert_eq(again.choices.count, 4U);
@@ -420,7 +418,7 @@ Test(schedule, choices_in_any_order_are_sorted_and_of_two_the_first_stays)
 
 Test(schedule, as_many_choices_as_there_is_room_for_and_not_one_more)
 {
-    struct scenario_fault why;
+    struct error why;
     cr_assert(scenario_load("tree-3", first.scenario, &why));
     for (uint32_t i = 0; i < SCHEDULE_CHOICES_MAX; i++) {
         first.choices.items[i] = (struct choice){.why = CHOICE_FAULT,
@@ -430,7 +428,7 @@ Test(schedule, as_many_choices_as_there_is_room_for_and_not_one_more)
     }
     first.choices.count = SCHEDULE_CHOICES_MAX;
     char *text = schedule_text(&first);
-    cr_assert(parse(text, strlen(text), false), "%s", fault.text);
+    cr_assert(parse(text, strlen(text), false), "%s", error.text);
     cr_expect_eq(again.choices.count, (size_t)SCHEDULE_CHOICES_MAX);
     char *more = replaced(text, "\"choices\": [", "\"choices\": [[\"who\", 1, 2],");
     expect_refused(more, strlen(more), true, "at most 65536");
@@ -450,19 +448,19 @@ Test(schedule, a_file_is_loaded_or_it_is_said_why_not)
     char *text = schedule_text(&first);
     cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
     close(file);
-    cr_expect(schedule_load(path, false, &again, &fault), "%s", fault.text);
+    cr_expect(schedule_load(path, false, &again, &error), "%s", error.text);
     cr_expect_str_eq(again.sabotage.name, "lost-snapshot");
     cr_expect_eq(truncate(path, 100), 0);
-    cr_expect_not(schedule_load(path, true, &again, &fault));
-    cr_expect_not_null(strstr(fault.text, path), "%s", fault.text);
-    cr_expect_not_null(strstr(fault.text, "cut short"), "%s", fault.text);
+    cr_expect_not(schedule_load(path, true, &again, &error));
+    cr_expect_not_null(strstr(error.text, path), "%s", error.text);
+    cr_expect_not_null(strstr(error.text, "cut short"), "%s", error.text);
     cr_expect_eq(truncate(path, 9 << 20), 0);
-    cr_expect_not(schedule_load(path, true, &again, &fault));
-    cr_expect_not_null(strstr(fault.text, "larger than any schedule"), "%s", fault.text);
+    cr_expect_not(schedule_load(path, true, &again, &error));
+    cr_expect_not_null(strstr(error.text, "larger than any schedule"), "%s", error.text);
     unlink(path);
-    cr_expect_not(schedule_load(path, true, &again, &fault));
-    cr_expect_not_null(strstr(fault.text, "cannot be opened"), "%s", fault.text);
-    cr_expect_not(schedule_load("/", true, &again, &fault));
-    cr_expect_not_null(strstr(fault.text, "cannot be"), "%s", fault.text);
+    cr_expect_not(schedule_load(path, true, &again, &error));
+    cr_expect_not_null(strstr(error.text, "cannot be opened"), "%s", error.text);
+    cr_expect_not(schedule_load("/", true, &again, &error));
+    cr_expect_not_null(strstr(error.text, "cannot be"), "%s", error.text);
     free(text);
 }

@@ -3,8 +3,8 @@
  * decided equally by the store, by the ledger in memory and by the oracle. */
 #include "faults/sabotage.h"
 #include "model/oracle/seq.h"
-#include "model/reference/seq.h"
-#include "model/seq_durable.h"
+#include "model/reference/seq_memory.h"
+#include "model/seq.h"
 #include "model/tests/proves.h"
 #include "sim/run.h"
 #include "sim/store.h"
@@ -18,8 +18,8 @@ static struct run run;
 
 static void make(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, &scenario, NULL));
 }
 
@@ -38,7 +38,7 @@ static void note(void *context, const struct run_event *event)
 Test(seq_run, the_enumeration_has_what_the_engines_send_and_nothing_else)
 {
     static const char *const names[] = {"seq", "seq-illegal", "seq-grace"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         make(names[i]);
         run.observer = note;
         for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -230,7 +230,7 @@ Test(seq_run, every_illegal_move_fails_stage1_in_its_own_transaction_with_all_it
                 world_insert(&world, TABLE_SEQ_EVENT, event_key, event);
             }
             protocol_begin(&actor, &run.rules, 1);
-            seq_durable_err(&actor, 0, (enum seq_state)from, (enum seq_state)to);
+            seq_err(&actor, 0, (enum seq_state)from, (enum seq_state)to);
             protocol_role(&run.rules, 1)->next(&actor, &run.rules, &bundle);
             store_execute(&world, primitive_table, &bundle, ROW_NONE, &outcome);
             cr_expect_eq(outcome.kind, OUTCOME_COMMITTED);
@@ -358,16 +358,16 @@ static void note_reclaimed(void *context, const struct seq_reclaimed *reclaimed)
 
 /* What the ledger in memory makes of it; `token` is of the run, which goes on if it decides
  * nothing. */
-static enum decision in_memory(struct seq_ledger *ledger, struct seq_token token,
+static enum decision in_memory(struct seq_memory *ledger, struct seq_token token,
                                const struct inputs *in)
 {
     const struct seq_time now = {.mono_ms = (uint64_t)in->now, .wall_ms = (uint64_t)in->now};
     enum decision decision = DECIDED_NOTHING;
     if (in->class == SEQ_CLASS_LEASE_EXPIRED) {
-        cr_assert_leq(seq_reclaim(ledger, 9, now, note_reclaimed, &decision), 1U);
+        cr_assert_leq(seq_memory_reclaim(ledger, 9, now, note_reclaimed, &decision), 1U);
         return decision;
     }
-    return decision_of(seq_finish(ledger, token, SEQ_FAIL, in->class, now).to);
+    return decision_of(seq_memory_finish(ledger, token, SEQ_FAIL, in->class, now).to);
 }
 
 #define POLICIES     400
@@ -377,7 +377,7 @@ static enum decision in_memory(struct seq_ledger *ledger, struct seq_token token
 
 /* One seq through all its attempts: each ends by a lease that may have expired, or by a failure.
  * Returns how many decisions were made. */
-static uint32_t decide_all(struct seq_ledger *ledger, uint64_t number, struct inputs in,
+static uint32_t decide_all(struct seq_memory *ledger, uint64_t number, struct inputs in,
                            uint64_t *random, int64_t *clock, uint8_t known[DECIDED_SIZE],
                            uint32_t seen[DECISIONS])
 {
@@ -385,12 +385,13 @@ static uint32_t decide_all(struct seq_ledger *ledger, uint64_t number, struct in
     enum decision decision = DECIDED_RETRY;
     struct seq_token token = {.seq = number};
     const struct seq_time begun = {.mono_ms = (uint64_t)*clock};
-    seq_order(ledger, number, SEQ_DISPATCHED, 1, begun);
+    seq_memory_order(ledger, number, SEQ_DISPATCHED, 1, begun);
     for (in.attempts = 0; decision != DECIDED_FAIL; in.attempts += decision == DECIDED_RETRY) {
         if (decision == DECIDED_RETRY) {
             const struct seq_time now = {.mono_ms = (uint64_t)*clock};
             in.heartbeat = *clock;
-            cr_assert_eq(seq_take(ledger, number, in.attempts, 1, now, &token).verdict, SEQ_MOVED);
+            cr_assert_eq(seq_memory_take(ledger, number, in.attempts, 1, now, &token).verdict,
+                         SEQ_MOVED);
         }
         in.class = decision == DECIDED_NOTHING ? 1 + draw(random, 2) : draw(random, 3);
         in.now = *clock += draw(random, 2 * in.lease);
@@ -417,7 +418,7 @@ Test(seq_run, equal_inputs_are_reclaimed_and_retried_equally_in_rows_in_memory_a
     SETTLES(ERRATUM_SEQ_13, ERRATUM_SEQ_14);
     make_world("seq-leases");
     static uint8_t known[DECIDED_SIZE];
-    size_t bytes = seq_ledger_bytes(SEQS);
+    size_t bytes = seq_memory_bytes(SEQS);
     void *memory = aligned_alloc(SEQ_ALIGNMENT, (bytes / SEQ_ALIGNMENT + 1) * SEQ_ALIGNMENT);
     cr_assert_not_null(memory);
     uint64_t random = 11;
@@ -430,7 +431,7 @@ Test(seq_run, equal_inputs_are_reclaimed_and_retried_equally_in_rows_in_memory_a
                                          .retryable_classes = policy.retryable,
                                          .retry_budget = policy.budget};
         memset(memory, 0, bytes);
-        struct seq_ledger *ledger = seq_ledger_init(memory, SEQS, &rules);
+        struct seq_memory *ledger = seq_memory_init(memory, SEQS, &rules);
         int64_t clock = 1;
         for (uint64_t number = 0; number < SEQS; number++) {
             inputs += decide_all(ledger, number, policy, &random, &clock, known, seen);

@@ -13,10 +13,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Sessions are large; a suite has one set of them, and tests are processes of their own. */
-static struct sessions all;
+static struct sessions sessions;
 static struct world world;
 
 static void make(void)
@@ -40,26 +38,27 @@ static struct observed seen; /* of what was executed last */
 static struct outcome execute(unsigned who, const struct bundle *bundle, uint32_t picked,
                               bool gives_up)
 {
-    struct world *rows = all.world;
+    struct world *rows = sessions.world;
     size_t mark = world_mark(rows);
-    all.each[who].outcome = (struct outcome){.kind = OUTCOME_NONE}; /* no claim of an earlier one */
-    session_begin(&all, who, bundle, picked);
-    uint32_t length = session_length(&all, &all.each[who].bundle), operations = 0;
-    while (all.each[who].state == SESSION_OPEN) {
-        session_operation(&all, who);
+    sessions.each[who].outcome =
+        (struct outcome){.kind = OUTCOME_NONE}; /* no claim of an earlier one */
+    session_begin(&sessions, who, bundle, picked);
+    uint32_t length = session_length(&sessions, &sessions.each[who].bundle), operations = 0;
+    while (sessions.each[who].state == SESSION_OPEN) {
+        session_operation(&sessions, who);
         operations++;
     }
-    cr_assert_neq(all.each[who].state, SESSION_WAITS, "nobody is there to wait for");
+    cr_assert_neq(sessions.each[who].state, SESSION_WAITS, "nobody is there to wait for");
     cr_assert_leq(operations, length);
-    if (gives_up && all.each[who].state == SESSION_DONE) {
-        session_abort(&all, who, ABORT_NONE);
+    if (gives_up && sessions.each[who].state == SESSION_DONE) {
+        session_abort(&sessions, who, ABORT_NONE);
     }
-    if (all.each[who].state == SESSION_DONE && !session_apply(&all, who)) {
+    if (sessions.each[who].state == SESSION_DONE && !session_apply(&sessions, who)) {
         world_undo(rows, mark);
     }
-    struct outcome outcome = all.each[who].outcome;
-    session_seen(&all, who, &seen);
-    session_end(&all, who, mark);
+    struct outcome outcome = sessions.each[who].outcome;
+    session_seen(&sessions, who, &seen);
+    session_end(&sessions, who, mark);
     return outcome;
 }
 
@@ -183,10 +182,11 @@ Test(session, alone_the_transactions_of_scripts_do_what_the_store_does)
         script_draw(&script, seed);
         script_fill(&script, &world);
         script_fill(&script, &other);
-        sessions_begin(&all, &world, script.primitives, &session_postgresql, SCRIPT_SESSIONS_MAX);
+        sessions_begin(&sessions, &world, script.primitives, &session_postgresql,
+                       SCRIPT_SESSIONS_MAX);
         for (unsigned who = 0; who < script.sessions; who++) {
             compare_alone(&script, &other, who, seed, &tally);
-            cr_assert_eq(sessions_open(&all), 0U);
+            cr_assert_eq(sessions_open(&sessions), 0U);
         }
     }
     world_free(&other);
@@ -215,7 +215,7 @@ Test(session, alone_bundles_of_the_catalogue_do_what_the_store_does)
     unsigned whole = 0, refused = 0, skipped = 0;
     for (int round = 0; round < 40; round++) {
         struct world one = bundles_world(400), other = bundles_world(400);
-        sessions_begin(&all, &one, primitive_table, &session_postgresql, 1);
+        sessions_begin(&sessions, &one, primitive_table, &session_postgresql, 1);
         for (int i = 0; i < 400; i++) {
             struct bundle bundle;
             struct outcome outcome, same = {.kind = OUTCOME_NONE};
@@ -300,9 +300,9 @@ Test(session, a_serializable_reader_sees_the_rows_as_they_were)
             before[r] = cell_of(&world, snapshot_tables[t].table, reader.params[r],
                                 snapshot_tables[t].column);
         }
-        sessions_begin(&all, &world, primitives, &session_postgresql, SCRIPT_SESSIONS_MAX + 1);
-        session_begin(&all, who, &reader, ROW_NONE);
-        session_operation(&all, who);
+        sessions_begin(&sessions, &world, primitives, &session_postgresql, SCRIPT_SESSIONS_MAX + 1);
+        session_begin(&sessions, who, &reader, ROW_NONE);
+        session_operation(&sessions, who);
         uint64_t first = print_of(&world);
         for (unsigned s = 0; s < script.sessions; s++) {
             execute(s, &script.bundles[s], pick(&world), script.gives_up[s]);
@@ -310,14 +310,14 @@ Test(session, a_serializable_reader_sees_the_rows_as_they_were)
         }
         changed += print_of(&world) != first;
         for (size_t r = 0; r < SNAPSHOT_READS; r++) {
-            cr_assert(r == 0 || session_operation(&all, who) != SESSION_WAITS);
-            cr_assert_eq(all.each[who].outcome.values[0], before[r],
+            cr_assert(r == 0 || session_operation(&sessions, who) != SESSION_WAITS);
+            cr_assert_eq(sessions.each[who].outcome.values[0], before[r],
                          "seed %llu, row %lld: %lld instead of %lld", (unsigned long long)seed,
-                         (long long)reader.params[r], (long long)all.each[who].outcome.values[0],
-                         (long long)before[r]);
+                         (long long)reader.params[r],
+                         (long long)sessions.each[who].outcome.values[0], (long long)before[r]);
         }
-        cr_assert(session_apply(&all, who), "who only reads what was before comes before all");
-        session_end(&all, who, 0);
+        cr_assert(session_apply(&sessions, who), "who only reads what was before comes before all");
+        session_end(&sessions, who, 0);
     }
     cr_expect_gt(changed, 1000U);
 }
@@ -329,32 +329,33 @@ static void wake(void)
 {
     for (;;) {
         unsigned next = SESSIONS_MAX;
-        for (unsigned s = 0; s < all.count; s++) {
-            if (session_deadlock(&all, s) == 0 && all.each[s].state == SESSION_WAITS &&
-                session_waits_for(&all, s) == 0 &&
-                (next == SESSIONS_MAX || all.each[s].wait_since < all.each[next].wait_since)) {
+        for (unsigned s = 0; s < sessions.count; s++) {
+            if (session_deadlock(&sessions, s) == 0 && sessions.each[s].state == SESSION_WAITS &&
+                session_waits_for(&sessions, s) == 0 &&
+                (next == SESSIONS_MAX ||
+                 sessions.each[s].wait_since < sessions.each[next].wait_since)) {
                 next = s;
             }
         }
         if (next == SESSIONS_MAX) {
             return;
         }
-        session_statement(&all, next);
+        session_statement(&sessions, next);
     }
 }
 
 static void hand_begin(void *context, unsigned who, const struct bundle *bundle)
 {
     (void)context;
-    session_begin(&all, who, bundle, SESSION_PICKS_ITSELF);
+    session_begin(&sessions, who, bundle, SESSION_PICKS_ITSELF);
 }
 
 static void hand_statement(void *context, unsigned who)
 {
     (void)context;
-    session_statement(&all, who);
-    if (session_deadlock(&all, who) != 0) {
-        session_abort(&all, who, ABORT_DEADLOCK);
+    session_statement(&sessions, who);
+    if (session_deadlock(&sessions, who) != 0) {
+        session_abort(&sessions, who, ABORT_DEADLOCK);
     }
     wake();
 }
@@ -364,12 +365,12 @@ static bool hand_end(void *context, unsigned who, bool commit)
     (void)context;
     size_t mark = world_mark(&world);
     bool committed = false;
-    if (commit && all.each[who].state == SESSION_DONE) {
-        committed = session_apply(&all, who);
-    } else if (all.each[who].state != SESSION_FAILED) {
-        session_abort(&all, who, ABORT_NONE);
+    if (commit && sessions.each[who].state == SESSION_DONE) {
+        committed = session_apply(&sessions, who);
+    } else if (sessions.each[who].state != SESSION_FAILED) {
+        session_abort(&sessions, who, ABORT_NONE);
     }
-    session_end(&all, who, mark);
+    session_end(&sessions, who, mark);
     world_keep(&world);
     wake();
     return committed;
@@ -378,13 +379,13 @@ static bool hand_end(void *context, unsigned who, bool commit)
 static const struct course_hands hands = {hand_begin, hand_statement, hand_end};
 
 static struct course_verdict simulate(const struct course *course,
-                                      const struct session_rules *rules)
+                                      const struct session_claims *rules)
 {
     static struct course_cast cast;
     course_prepare(course, &cast);
     course_fill(&world);
-    sessions_begin(&all, &world, cast.primitives, rules, COURSE_SESSIONS);
-    return course_run(course, &cast, &all, &hands, NULL, true);
+    sessions_begin(&sessions, &world, cast.primitives, rules, COURSE_SESSIONS);
+    return course_run(course, &cast, &sessions, &hands, NULL, true);
 }
 
 Test(session, every_course_goes_as_it_says)
@@ -393,7 +394,7 @@ Test(session, every_course_goes_as_it_says)
     for (size_t c = 0; c < COURSE_COUNT; c++) {
         struct course_verdict verdict = simulate(&courses[c], &session_postgresql);
         cr_expect_str_eq(verdict.text, "");
-        cr_expect_eq(sessions_open(&all), 0U, "%s", courses[c].name);
+        cr_expect_eq(sessions_open(&sessions), 0U, "%s", courses[c].name);
     }
 }
 
@@ -409,7 +410,7 @@ Test(session, a_lock_keeps_waiting_whom_it_excludes)
     }
 }
 
-static bool is_noticed(const struct session_rules *rules)
+static bool is_noticed(const struct session_claims *rules)
 {
     for (size_t c = 0; c < COURSE_COUNT; c++) {
         if (simulate(&courses[c], rules).text[0] != '\0') {
@@ -431,7 +432,7 @@ Test(session, each_deliberate_error_makes_a_course_go_another_way)
 {
     cr_assert_not(is_noticed(&session_postgresql));
     for (size_t e = 0; e < session_error_count(); e++) {
-        struct session_rules rules;
+        struct session_claims rules;
         char name[SESSION_ERROR_NAME_SIZE];
         session_error(e, &rules, name);
         cr_expect(is_noticed(&rules), "no course notices '%s'", name);
@@ -449,7 +450,7 @@ static void stage(const struct course *course)
     on_stage = course;
     course_prepare(course, &cast);
     course_fill(&world);
-    sessions_begin(&all, &world, cast.primitives, &session_postgresql, COURSE_SESSIONS);
+    sessions_begin(&sessions, &world, cast.primitives, &session_postgresql, COURSE_SESSIONS);
 }
 
 /* The steps up to this one, nobody going on by itself. */
@@ -457,18 +458,18 @@ static void play(size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
         unsigned who = (unsigned)(on_stage->steps[i].who - 'A');
-        if (all.each[who].state == SESSION_CLOSED) {
-            session_begin(&all, who, &cast.bundles[who], SESSION_PICKS_ITSELF);
+        if (sessions.each[who].state == SESSION_CLOSED) {
+            session_begin(&sessions, who, &cast.bundles[who], SESSION_PICKS_ITSELF);
         }
-        session_statement(&all, who);
+        session_statement(&sessions, who);
     }
 }
 
 static void commit(unsigned who)
 {
     size_t mark = world_mark(&world);
-    cr_assert(session_apply(&all, who));
-    session_end(&all, who, mark);
+    cr_assert(session_apply(&sessions, who));
+    session_end(&sessions, who, mark);
     world_keep(&world);
 }
 
@@ -482,27 +483,27 @@ Test(session, who_waits_for_whom)
                                                    DOES('D', ADD(JOB_, 1, 1), "")}};
     stage(&course);
     play(0, 4);
-    cr_expect_eq(sessions_open(&all), (uint32_t)(A | B | C | D));
-    cr_expect_eq(sessions_waiting(&all), (uint32_t)(C | D));
-    cr_expect_eq(session_waits_for(&all, 2), (uint32_t)(A | B));
-    cr_expect_eq(session_waits_for(&all, 0), 0U, "who does not wait waits for nobody");
-    cr_expect(sessions_locked(&all, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1)));
-    cr_expect_not(sessions_locked(&all, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 2)));
-    cr_expect_eq(sessions_stuck(&all), 0U);
+    cr_expect_eq(sessions_open(&sessions), (uint32_t)(A | B | C | D));
+    cr_expect_eq(sessions_waiting(&sessions), (uint32_t)(C | D));
+    cr_expect_eq(session_waits_for(&sessions, 2), (uint32_t)(A | B));
+    cr_expect_eq(session_waits_for(&sessions, 0), 0U, "who does not wait waits for nobody");
+    cr_expect(sessions_locked(&sessions, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1)));
+    cr_expect_not(sessions_locked(&sessions, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 2)));
+    cr_expect_eq(sessions_stuck(&sessions), 0U);
     commit(0);
-    cr_expect_eq(session_waits_for(&all, 2), (uint32_t)B);
+    cr_expect_eq(session_waits_for(&sessions, 2), (uint32_t)B);
     commit(1);
-    cr_expect_eq(session_waits_for(&all, 2), 0U);
-    cr_expect_eq(session_waits_for(&all, 3), 0U);
-    cr_expect_not(session_queues(&all, 2), "it came first");
-    cr_expect(session_queues(&all, 3), "and would have to give way on a server");
-    cr_expect_eq(session_statement(&all, 2), SESSION_DONE);
-    cr_expect_eq(session_statement(&all, 3), SESSION_WAITS, "now for the other");
-    cr_expect_eq(session_waits_for(&all, 3), (uint32_t)C);
-    session_abort(&all, 2, ABORT_CONNECTION);
-    cr_expect_eq(session_waits_for(&all, 3), 0U, "it lets go before it is ended");
-    cr_expect_eq(session_statement(&all, 3), SESSION_DONE);
-    cr_expect_eq(all.each[3].outcome.values[0], 6);
+    cr_expect_eq(session_waits_for(&sessions, 2), 0U);
+    cr_expect_eq(session_waits_for(&sessions, 3), 0U);
+    cr_expect_not(session_queues(&sessions, 2), "it came first");
+    cr_expect(session_queues(&sessions, 3), "and would have to give way on a server");
+    cr_expect_eq(session_statement(&sessions, 2), SESSION_DONE);
+    cr_expect_eq(session_statement(&sessions, 3), SESSION_WAITS, "now for the other");
+    cr_expect_eq(session_waits_for(&sessions, 3), (uint32_t)C);
+    session_abort(&sessions, 2, ABORT_CONNECTION);
+    cr_expect_eq(session_waits_for(&sessions, 3), 0U, "it lets go before it is ended");
+    cr_expect_eq(session_statement(&sessions, 3), SESSION_DONE);
+    cr_expect_eq(sessions.each[3].outcome.values[0], 6);
 }
 
 Test(session, a_cycle_of_three_and_who_waits_for_it)
@@ -515,26 +516,26 @@ Test(session, a_cycle_of_three_and_who_waits_for_it)
     stage(&course);
     play(0, 6);
     for (unsigned s = 0; s < 4; s++) {
-        cr_expect_eq(session_deadlock(&all, s), 0U, "a queue is no cycle");
+        cr_expect_eq(session_deadlock(&sessions, s), 0U, "a queue is no cycle");
     }
-    cr_expect_eq(sessions_stuck(&all), 0U);
+    cr_expect_eq(sessions_stuck(&sessions), 0U);
     play(6, 7);
     for (unsigned s = 0; s < 3; s++) {
-        cr_expect_eq(session_deadlock(&all, s) & (A | B | C), (uint32_t)(A | B | C), "%c",
+        cr_expect_eq(session_deadlock(&sessions, s) & (A | B | C), (uint32_t)(A | B | C), "%c",
                      'A' + (int)s);
     }
-    cr_expect_eq(session_deadlock(&all, 3), 0U, "it waits for the cycle and is no part of it");
-    cr_expect_eq(sessions_stuck(&all), (uint32_t)(A | B | C | D));
-    session_abort(&all, 2, ABORT_DEADLOCK);
-    cr_expect_eq(all.each[2].outcome.kind, OUTCOME_ABORTED);
-    cr_expect_eq(all.each[2].outcome.aborted, ABORT_DEADLOCK);
-    cr_expect_eq(sessions_stuck(&all), 0U);
-    cr_expect_eq(session_statement(&all, 1), SESSION_DONE, "whom it kept waiting goes on");
+    cr_expect_eq(session_deadlock(&sessions, 3), 0U, "it waits for the cycle and is no part of it");
+    cr_expect_eq(sessions_stuck(&sessions), (uint32_t)(A | B | C | D));
+    session_abort(&sessions, 2, ABORT_DEADLOCK);
+    cr_expect_eq(sessions.each[2].outcome.kind, OUTCOME_ABORTED);
+    cr_expect_eq(sessions.each[2].outcome.aborted, ABORT_DEADLOCK);
+    cr_expect_eq(sessions_stuck(&sessions), 0U);
+    cr_expect_eq(session_statement(&sessions, 1), SESSION_DONE, "whom it kept waiting goes on");
     commit(1);
-    cr_expect_eq(session_statement(&all, 0), SESSION_DONE);
+    cr_expect_eq(session_statement(&sessions, 0), SESSION_DONE);
     commit(0);
-    cr_expect_eq(session_statement(&all, 3), SESSION_DONE);
-    cr_expect_eq(all.each[3].outcome.values[0], 7);
+    cr_expect_eq(session_statement(&sessions, 3), SESSION_DONE);
+    cr_expect_eq(sessions.each[3].outcome.values[0], 7);
 }
 
 /* A and B are a cycle; C, who shares with B what A waits for, can go on: a server need not have
@@ -547,12 +548,12 @@ Test(session, a_cycle_in_which_a_session_also_waits_for_one_that_can_go_on)
                   DOES('B', ADD(JOB_, 2, 1), "")}};
     stage(&course);
     play(0, 5);
-    cr_expect_eq(session_waits_for(&all, 0), (uint32_t)(B | C));
-    cr_expect_eq(session_deadlock(&all, 0), (uint32_t)(A | B), "a server may notice");
-    cr_expect_eq(session_deadlock(&all, 1), (uint32_t)(A | B));
-    cr_expect_eq(sessions_stuck(&all), 0U, "and need not");
+    cr_expect_eq(session_waits_for(&sessions, 0), (uint32_t)(B | C));
+    cr_expect_eq(session_deadlock(&sessions, 0), (uint32_t)(A | B), "a server may notice");
+    cr_expect_eq(session_deadlock(&sessions, 1), (uint32_t)(A | B));
+    cr_expect_eq(sessions_stuck(&sessions), 0U, "and need not");
     commit(2);
-    cr_expect_eq(sessions_stuck(&all), (uint32_t)(A | B), "now it must");
+    cr_expect_eq(sessions_stuck(&sessions), (uint32_t)(A | B), "now it must");
 }
 
 Test(session, advisory_locks_and_rows_make_a_cycle_together)
@@ -562,8 +563,8 @@ Test(session, advisory_locks_and_rows_make_a_cycle_together)
                   DOES('B', ADVISORY(1), ""), DOES('A', INSERT(TABLE_JOB, course_job, 4, 0), "")}};
     stage(&course);
     play(0, 4);
-    cr_expect_eq(session_deadlock(&all, 0), (uint32_t)(A | B));
-    cr_expect_eq(sessions_stuck(&all), (uint32_t)(A | B));
+    cr_expect_eq(session_deadlock(&sessions, 0), (uint32_t)(A | B));
+    cr_expect_eq(sessions_stuck(&sessions), (uint32_t)(A | B));
 }
 
 /* ---- 40001 that may come --------------------------------------------------------------------- */
@@ -576,14 +577,14 @@ Test(session, a_serializable_transaction_beside_another_may_be_aborted)
                   DOES('B', READ(JOB_, 2), ""), DOES('A', READ(JOB_, 2), "")}};
     stage(&course);
     play(0, 2);
-    cr_expect_not(session_may_abort(&all, 0), "READ COMMITTED is nobody to it");
-    cr_expect_not(session_may_abort(&all, 2));
+    cr_expect_not(session_may_abort(&sessions, 0), "READ COMMITTED is nobody to it");
+    cr_expect_not(session_may_abort(&sessions, 2));
     play(2, 3);
-    cr_expect(session_may_abort(&all, 0));
-    cr_expect(session_may_abort(&all, 1));
-    cr_expect_not(session_may_abort(&all, 2));
+    cr_expect(session_may_abort(&sessions, 0));
+    cr_expect(session_may_abort(&sessions, 1));
+    cr_expect_not(session_may_abort(&sessions, 2));
     commit(1);
-    cr_expect(session_may_abort(&all, 0), "also when that has committed");
+    cr_expect(session_may_abort(&sessions, 0), "also when that has committed");
 }
 
 /* ---- other ways that rows change ------------------------------------------------------------- */
@@ -598,14 +599,14 @@ Test(session, a_change_that_nobody_made_is_one_that_a_snapshot_does_not_see)
     play(0, 1);
     size_t mark = world_mark(&world);
     world_set(&world, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1), JOB_SEMAPHORE, 50);
-    sessions_note(&all, mark);
+    sessions_note(&sessions, mark);
     world_keep(&world);
     play(1, 2);
-    cr_expect_eq(all.each[0].outcome.values[0], 5);
+    cr_expect_eq(sessions.each[0].outcome.values[0], 5);
     play(3, 4);
-    cr_expect_eq(all.each[1].outcome.values[0], 50);
+    cr_expect_eq(sessions.each[1].outcome.values[0], 50);
     play(2, 3);
-    cr_expect_eq(all.each[0].outcome.aborted, ABORT_SERIALIZATION);
+    cr_expect_eq(sessions.each[0].outcome.aborted, ABORT_SERIALIZATION);
 }
 
 /* The log of versions is bounded: who would need more of it loses its connection, and nobody else.
@@ -620,20 +621,20 @@ Test(session, who_looks_back_too_far_is_cut_off)
     play(0, 1);
     play(2, 3);
     for (int i = 0; i < SESSION_VERSIONS_MAX; i++) {
-        cr_assert_eq(all.each[0].state, SESSION_OPEN, "after %d", i);
+        cr_assert_eq(sessions.each[0].state, SESSION_OPEN, "after %d", i);
         world_set(&world, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1), JOB_SEMAPHORE, 6 + i);
-        sessions_note(&all, 0);
+        sessions_note(&sessions, 0);
         world_keep(&world);
     }
     world_set(&world, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1), JOB_SEMAPHORE, 5);
-    sessions_note(&all, 0);
+    sessions_note(&sessions, 0);
     world_keep(&world);
-    cr_expect_eq(all.each[0].state, SESSION_FAILED);
-    cr_expect_eq(all.each[0].outcome.aborted, ABORT_CONNECTION);
-    cr_expect_eq(all.each[1].state, SESSION_OPEN);
+    cr_expect_eq(sessions.each[0].state, SESSION_FAILED);
+    cr_expect_eq(sessions.each[0].outcome.aborted, ABORT_CONNECTION);
+    cr_expect_eq(sessions.each[1].state, SESSION_OPEN);
     play(3, 4);
-    cr_expect_eq(all.each[1].outcome.values[0], 9, "what it did stands");
-    session_end(&all, 0, 0);
+    cr_expect_eq(sessions.each[1].outcome.values[0], 9, "what it did stands");
+    session_end(&sessions, 0, 0);
     commit(1);
 }
 
@@ -644,10 +645,10 @@ Test(session, a_row_that_wrong_rules_let_two_delete_goes_once)
     static const struct course course = {.steps = {DOES('A', DELETE(MESSAGE_, 21), ""),
                                                    DOES('B', DELETE(MESSAGE_, 21), ""),
                                                    DOES('C', ADD(MESSAGE_, 21, 1), "")}};
-    struct session_rules rules = session_postgresql;
+    struct session_claims rules = session_postgresql;
     rules.locks_last = false;
     stage(&course);
-    all.rules = &rules;
+    sessions.rules = &rules;
     play(0, 3);
     for (unsigned who = 0; who < 3; who++) {
         commit(who);
@@ -664,10 +665,10 @@ Test(session, a_copy_goes_on_where_the_original_stood)
         .steps = {DOES('A', ADD(JOB_, 1, 1), ""), DOES('B', ADD(JOB_, 1, 1), "")}};
     stage(&course);
     play(0, 2);
-    copy = all;
+    copy = sessions;
     commit(0);
-    cr_expect_eq(session_statement(&all, 1), SESSION_DONE);
-    cr_expect_eq(all.each[1].outcome.values[0], 7);
+    cr_expect_eq(session_statement(&sessions, 1), SESSION_DONE);
+    cr_expect_eq(sessions.each[1].outcome.values[0], 7);
     world_set(&world, TABLE_JOB, row_find(&world.rows, TABLE_JOB, 1), JOB_SEMAPHORE, 5);
     world_keep(&world);
     cr_expect_eq(session_waits_for(&copy, 1), (uint32_t)A);
@@ -679,7 +680,7 @@ Test(session, a_copy_goes_on_where_the_original_stood)
 Test(session, every_deliberate_error_has_a_name_of_its_own_and_one_deviation)
 {
     for (size_t e = 0; e < session_error_count(); e++) {
-        struct session_rules rules, other;
+        struct session_claims rules, other;
         char name[SESSION_ERROR_NAME_SIZE], second[SESSION_ERROR_NAME_SIZE];
         session_error(e, &rules, name);
         cr_expect_neq(memcmp(&rules, &session_postgresql, sizeof rules), 0, "%s", name);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct schedule schedule, again;
 static struct choice_list passing, shorter;
 static struct shrink_report report;
@@ -43,8 +41,8 @@ TestSuite(shrink, .init = make, .fini = unmake);
 /* The first seed from `seed` on whose run of the scenario breaks a promise. */
 static void record(const char *scenario, const char *sabotage, uint64_t seed, const bool *without)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(scenario, schedule.scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(scenario, schedule.scenario, &error), "%s", error.text);
     schedule.sabotaged = sabotage != NULL;
     cr_assert(sabotage == NULL || sabotage_find(sabotage, &schedule.sabotage), "%s", sabotage);
     for (uint64_t end = seed + 2000; !shrink_record(&schedule, seed, without); seed++) {
@@ -65,9 +63,9 @@ static void must_shrink(const bool *without)
 /* By way of a file; what is left is in `again` and a run for it is made. */
 static void through_a_file(const bool *without)
 {
-    struct schedule_fault fault;
+    struct error error;
     char *text = schedule_text(&schedule);
-    cr_assert(schedule_parse(text, strlen(text), "file", false, &again, &fault), "%s", fault.text);
+    cr_assert(schedule_parse(text, strlen(text), "file", false, &again, &error), "%s", error.text);
     free(text);
     cr_assert(run_make(&one, again.scenario, again.sabotaged ? &again.sabotage : NULL));
     if (without != NULL) {
@@ -301,8 +299,8 @@ Test(shrink, what_does_not_break_that_clause_is_left_as_it_was)
 
 Test(shrink, a_run_that_holds_is_recorded_as_one)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load("tree-3", schedule.scenario, &fault));
+    struct error error;
+    cr_assert(scenario_load("tree-3", schedule.scenario, &error));
     for (uint64_t seed = 1; seed <= 200; seed++) {
         cr_expect_not(shrink_record(&schedule, seed, NULL), "seed %d", (int)seed);
         cr_expect_not(schedule.breaks);

@@ -21,15 +21,15 @@ static struct walk walk;
 
 static void parse(const char *yaml)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(yaml, strlen(yaml), "scope.yaml", &scenario, &fault), "%s",
-              fault.text);
+    struct error error;
+    cr_assert(scenario_parse(yaml, strlen(yaml), "scope.yaml", &scenario, &error), "%s",
+              error.text);
 }
 
 static void load(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
 }
 
 /* ---- runs, after every step ------------------------------------------------------------------ */
@@ -46,7 +46,7 @@ Test(checks, hold_in_runs_of_every_protocol)
     static const char *const names[] = {"tree-3",     "medley-merged",   "legacy-medley",
                                         "key-medley", "pipeline-medley", "seq-medley",
                                         "inbox"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         load(names[i]);
         cr_assert(run_make(&run, &scenario, NULL));
         run.observer = look;
@@ -176,48 +176,48 @@ Test(checks, of_a_world_fire)
 /* ---- sessions: (SS1), (SS2), (SS3) ----------------------------------------------------------- */
 
 static const char *const session_claims[] = {
-    "all->count <= SESSIONS_MAX && all->version_count <= SESSION_VERSIONS_MAX",
-    "one->lock_count == 0 && one->advisory_count == 0",
-    "one->write_count == 0 && one->insert_count == 0",
-    "one->snapshot == SESSION_NO_SNAPSHOT",
-    "!has || one->snapshot <= all->version_count",
-    "one->statement == 0 || has",
-    "one->in_statement == has",
-    "sessions_holders(all, who, lock->table, lock->slot, lock->mode) == 0",
+    "sessions->count <= SESSIONS_MAX && sessions->version_count <= SESSION_VERSIONS_MAX",
+    "session->lock_count == 0 && session->advisory_count == 0",
+    "session->write_count == 0 && session->insert_count == 0",
+    "session->snapshot == SESSION_NO_SNAPSHOT",
+    "!has || session->snapshot <= sessions->version_count",
+    "session->statement == 0 || has",
+    "session->in_statement == has",
+    "sessions_holders(sessions, who, lock->table, lock->slot, lock->mode) == 0",
 };
 
 /* Two transactions that have acked a message each and not committed; a third session is closed. */
-static void make_sessions(struct world *world, struct sessions *all)
+static void make_sessions(struct world *world, struct sessions *sessions)
 {
     make_world(world);
-    sessions_begin(all, world, primitive_table, &session_postgresql, 3);
+    sessions_begin(sessions, world, primitive_table, &session_postgresql, 3);
     for (unsigned who = 0; who < 2; who++) {
         struct bundle bundle;
         bundle_begin(&bundle, BUNDLE_ACK);
         bundle.isolation = who == 0 ? READ_COMMITTED : SERIALIZABLE;
         BUNDLE_CALL(&bundle, PRIMITIVE_ACK, CALL_REQUIRE, 0, 1 + (int64_t)who, 0);
-        session_begin(all, who, &bundle, ROW_NONE);
-        while (session_operation(all, who) == SESSION_OPEN) {
+        session_begin(sessions, who, &bundle, ROW_NONE);
+        while (session_operation(sessions, who) == SESSION_OPEN) {
         }
     }
 }
 
 static void check_sessions(int which)
 {
-    static struct sessions all;
+    static struct sessions sessions;
     struct world world;
-    make_sessions(&world, &all);
+    make_sessions(&world, &sessions);
     switch (which) {
-    case 0: all.count = SESSIONS_MAX + 1; break;
-    case 1: all.each[2].lock_count = 1; break;
-    case 2: all.each[2].write_count = 1; break;
-    case 3: all.each[2].snapshot = 0; break;
-    case 4: all.each[1].snapshot = 1; break;
-    case 5: all.each[1].snapshot = SESSION_NO_SNAPSHOT; break;
-    case 6: all.each[0].in_statement = true; break;
-    case 7: all.each[1].locks[0].slot = all.each[0].locks[0].slot; break;
+    case 0: sessions.count = SESSIONS_MAX + 1; break;
+    case 1: sessions.each[2].lock_count = 1; break;
+    case 2: sessions.each[2].write_count = 1; break;
+    case 3: sessions.each[2].snapshot = 0; break;
+    case 4: sessions.each[1].snapshot = 1; break;
+    case 5: sessions.each[1].snapshot = SESSION_NO_SNAPSHOT; break;
+    case 6: sessions.each[0].in_statement = true; break;
+    case 7: sessions.each[1].locks[0].slot = sessions.each[0].locks[0].slot; break;
     }
-    sessions_check(&all);
+    sessions_check(&sessions);
 }
 
 Test(checks, of_sessions_fire)
@@ -253,8 +253,8 @@ static const char *const choice_claims[] = {
     "source->fault_below[kind] >= below",
     "source->fault_any == below",
     "source->depth <= CHOICE_DEPTH_MAX && source->actors <= CHOICE_ACTORS_MAX",
-    "compare(&list->items[i - 1], &list->items[i]) < 0",
-    "compare(&list->items[i - 1], &list->items[i]) < 0",
+    "choice_compare(&list->items[i - 1], &list->items[i]) < 0",
+    "choice_compare(&list->items[i - 1], &list->items[i]) < 0",
 };
 
 static void check_choice(int which)
@@ -283,7 +283,7 @@ Test(checks, of_choices_fire)
 
 static const char *const run_claims[] = {
     "run->budget[g] <= run->scenario->faults.budget[g]",
-    "one->works_until == 0 || one->works_on.what != 0",
+    "run_actor->works_until == 0 || run_actor->works_on.what != 0",
     "open == (run->late[l].there && run->late[l].begun)",
     "run->late_count == late",
     "run->former.of < run->actor_count",
@@ -342,17 +342,17 @@ static void check_walk(int which)
     cr_assert(walk_moves(&walk, moves, &sound) > 0 && walk_do(&walk, moves[0]));
     switch (which) {
     case 0: walk.left.lapses = 2; break;
-    case 1: walk.frames[0].changes = world_mark(&walk.run.world) + 1; break;
-    case 2: walk.frames[0].ghosts = walk.run.oracle.ghosts.logged + 1; break;
-    case 3: walk.frames[0].shares = walk.same.logged + 1; break;
+    case 1: walk.records[0].changes = world_mark(&walk.run.world) + 1; break;
+    case 2: walk.records[0].ghosts = walk.run.oracle.ghosts.logged + 1; break;
+    case 3: walk.records[0].shares = walk.same.logged + 1; break;
     case 4: walk_do(&walk, (struct walk_move){.kind = WALK_DRAG, .slot = WALK_NO_SLOT}); break;
     case 5:
         walk.same.shares[TABLE_JOB][0].hash++;
-        sameness_check(&walk.same);
+        fingerprint_check(&walk.same);
         break;
     case 6:
         walk.same.sums[0]++;
-        sameness_check(&walk.same);
+        fingerprint_check(&walk.same);
         break;
     }
     walk_check(&walk);

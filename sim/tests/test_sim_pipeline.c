@@ -10,8 +10,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct scenario scenario;
 static struct run run;
 static struct sessions sessions;
@@ -86,8 +84,8 @@ static void cut_of_first(void)
 /* An entry whose first review is committed; the bundles as the sabotage, if any, sends them. */
 static void make(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(race, strlen(race), "race", &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_parse(race, strlen(race), "race", &scenario, &error), "%s", error.text);
     cr_assert(name == NULL || sabotage_find(name, &sabotage));
     cr_assert(run_make(&run, &scenario, NULL));
     run.observer = keep_bundle;
@@ -236,8 +234,8 @@ static uint64_t run_seeds(uint64_t seeds, struct tally *tally)
 
 static void load(const char *name, const struct sabotage *planted)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, &scenario, planted));
 }
 
@@ -269,9 +267,9 @@ Test(pipeline, connections_are_as_many_as_the_scenario_says)
     PROVES(CLAUSE_CUT_18);
     static const char alone[] = "name: alone\nprotocol: pipeline\nworkers: 3\nconnections: 1\n"
                                 "entries: {raced: {reviews: [approve, approve]}}\n";
-    struct scenario_fault fault;
+    struct error error;
     struct tally tally;
-    cr_assert(scenario_parse(alone, strlen(alone), "alone", &scenario, &fault), "%s", fault.text);
+    cr_assert(scenario_parse(alone, strlen(alone), "alone", &scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, &scenario, NULL));
     cr_expect_eq(run_seeds(300, &tally), 301U, "%s", run.result.breach.why);
     cr_expect_gt(tally.aborts[ABORT_CONNECTIONS], 0U);
@@ -312,7 +310,7 @@ Test(pipeline, campaigns_ask_for_every_move_of_the_status_graph_and_see_it)
     PROVES(CLAUSE_CUT_25);
     SETTLES(ERRATUM_CUT_20);
     static const char *const names[] = {"pipeline", "pipeline-crowd", "pipeline-storm"};
-    bool asked[SIGHT_COUNT] = {false};
+    bool asked[COVER_COUNT] = {false};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct tally tally;
         bool reaches = false;
@@ -322,16 +320,16 @@ Test(pipeline, campaigns_ask_for_every_move_of_the_status_graph_and_see_it)
         }
         cr_expect(reaches, "%s", names[i]);
         run_seeds(1000, &tally);
-        for (int s = SIGHT_STATUS_NONE_MARKED; s <= SIGHT_STATUS_COMPLETE_ESCALATED; s++) {
-            bool asks = run.part->can_see(&scenario, (enum oracle_sighting)s);
+        for (int s = COVER_STATUS_NONE_MARKED; s <= COVER_STATUS_COMPLETE_ESCALATED; s++) {
+            bool asks = run.part->can_see(&scenario, (enum oracle_cover)s);
             cr_expect(!asks || run.oracle.seen[s] > 0, "%s: %s", names[i],
-                      oracle_sighting_text((enum oracle_sighting)s));
+                      oracle_cover_text((enum oracle_cover)s));
             asked[s] = asked[s] || asks;
         }
         run_free(&run);
     }
-    for (int s = SIGHT_STATUS_NONE_MARKED; s <= SIGHT_STATUS_COMPLETE_ESCALATED; s++) {
-        cr_expect(asked[s], "%s", oracle_sighting_text((enum oracle_sighting)s));
+    for (int s = COVER_STATUS_NONE_MARKED; s <= COVER_STATUS_COMPLETE_ESCALATED; s++) {
+        cr_expect(asked[s], "%s", oracle_cover_text((enum oracle_cover)s));
     }
 }
 
@@ -415,11 +413,11 @@ static void check_trespass(void *context, const struct run_event *event)
 Test(pipeline, every_trespass_is_refused_by_the_grants_alone, .timeout = 120)
 {
     PROVES(CLAUSE_CUT_11, CLAUSE_CUT_24);
-    struct scenario_fault fault;
+    struct error error;
     static const char calm[] = "name: trespass\nprotocol: pipeline\nworkers: 2\n"
                                "entries: {plain: {}}\n"
                                "faults: {illegal: 1/3}\nlimits: {illegals: 20}\n";
-    cr_assert(scenario_parse(calm, strlen(calm), "trespass", &scenario, &fault), "%s", fault.text);
+    cr_assert(scenario_parse(calm, strlen(calm), "trespass", &scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, &scenario, NULL));
     run.observer = check_trespass;
     for (uint64_t seed = 1; seed <= 200; seed++) {

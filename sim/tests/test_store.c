@@ -9,10 +9,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define P(i)         (OPERAND_PARAM + (i))
-#define V(i)         (OPERAND_VALUE + (i))
-#define TO(i)        ((i) + 1)
+#define P(i)  (OPERAND_PARAM + (i))
+#define V(i)  (OPERAND_VALUE + (i))
+#define TO(i) ((i) + 1)
 
 static int64_t cell(const struct world *world, enum row_table table, int64_t key, int column)
 {

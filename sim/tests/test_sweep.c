@@ -13,14 +13,14 @@ static struct sweep_report report;
 
 static void load(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, &scenario, &error), "%s", error.text);
 }
 
 static void parse(const char *text)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(text, strlen(text), "test", &scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_parse(text, strlen(text), "test", &scenario, &error), "%s", error.text);
 }
 
 static void make(const char *bug)
@@ -56,7 +56,7 @@ Test(sweep, at_depth_1_every_transaction_is_crashed_on_each_of_three_sides)
 {
     static const char *const names[] = {"tree-3", "tree-5",  "peer-3",
                                         "cycle",  "pending", "conditional"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         load(names[i]);
         make(NULL);
         for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -102,7 +102,7 @@ Test(sweep, at_depth_2_every_point_after_a_crash_is_crashed_again)
         "name: one\ncommits: literal\nworkers: 1\ngraph: {trigger: []}\n",
         "name: one\ncommits: literal\ngraph: {trigger: []}\npending: {trigger: [[]]}\n",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         parse(texts[i]);
         make(NULL);
         cr_assert(sweep(&run, 7, 2, &report, NULL, NULL));
@@ -255,7 +255,7 @@ Test(sweep, lost_snapshot_shows_before_any_crash_to_five_promises_in_turn)
     for (size_t i = 0; i < 2; i++) {
         load(names[i]);
         make("lost-snapshot");
-        for (size_t c = 0; c < sizeof clauses / sizeof *clauses; c++) {
+        for (size_t c = 0; c < COUNT(clauses); c++) {
             cr_assert(sweep(&run, 1, 1, &report, NULL, NULL));
             cr_expect(report.broken);
             cr_expect_eq(report.breach.breach.clause, clauses[c], "%s, not %s",

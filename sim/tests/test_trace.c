@@ -28,11 +28,11 @@ static struct stage stage_begin(const char *text, const char *sabotage)
     struct stage stage = {.scenario = calloc(1, sizeof *stage.scenario),
                           .run = calloc(1, sizeof *stage.run),
                           .sabotage = sabotage == NULL ? NULL : calloc(1, sizeof *stage.sabotage)};
-    struct scenario_fault fault;
+    struct error error;
     cr_assert(strchr(text, '\n') == NULL
-                  ? scenario_load(text, stage.scenario, &fault)
-                  : scenario_parse(text, strlen(text), "test", stage.scenario, &fault),
-              "%s", fault.text);
+                  ? scenario_load(text, stage.scenario, &error)
+                  : scenario_parse(text, strlen(text), "test", stage.scenario, &error),
+              "%s", error.text);
     if (sabotage != NULL) {
         cr_assert(sabotage_find(sabotage, stage.sabotage));
     }
@@ -233,7 +233,7 @@ Test(trace, example_18_4_step_3_runs_on_replay_though_the_semaphore_is_0)
 static const char *const scenarios[] = {"tree-3",     "cycle",       "pending",
                                         "thresholds", "ceilings",    "jobs-20",
                                         "peer-5",     "conditional", "lossy-failover"};
-#define SCENARIOS (sizeof scenarios / sizeof *scenarios)
+#define SCENARIOS COUNT(scenarios)
 
 /* (V1) */
 Test(trace, equal_runs_read_equal_and_watching_changes_nothing)
@@ -350,7 +350,7 @@ static const char *told(const struct stage *stage, struct row_change change)
                               .outcome = &outcome,
                               .changes = &change,
                               .change_count = 1};
-    struct trace_list list = {.text = text, .size = sizeof text};
+    struct text list = {.text = text, .size = sizeof text};
     text[0] = '\0';
     teller_changes(
         &(struct trace_effect){.names = {.scenario = stage->scenario, .rows = event.rows},
@@ -384,7 +384,7 @@ Test(teller, a_change_is_told_by_the_kind_of_its_column) /* TL1 */
         {{.table = TABLE_OUTPUT, .kind = ROW_INSERTED}, "output of trigger in dimension 0 stored"},
         {{.table = TABLE_COMPLETION, .kind = ROW_INSERTED}, "completion tasks of job run"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cr_expect_str_eq(told(&stage, cases[i].change), cases[i].says, "%zu: %s", i,
                          told(&stage, cases[i].change));
     }

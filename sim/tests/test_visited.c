@@ -1,3 +1,4 @@
+#include "model/check.h"
 #include "sim/visited.h"
 
 #include "scenarios/pcg.h"
@@ -96,7 +97,7 @@ Test(visited, fingerprints_of_zeros_or_ones_are_like_any_other)
 {
     static const uint64_t odd[] = {0, UINT64_MAX, UINT64_C(1) << 63};
     make((size_t)1 << 30);
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    for (size_t i = 0; i < COUNT(odd); i++) {
         cr_expect(is_new(odd[i]));
         cr_expect_not(is_new(odd[i]));
         cr_expect_not(visited_rests(&visited, odd[i]));
@@ -128,7 +129,7 @@ Test(visited, tables_never_take_more_than_they_were_given)
 {
     static const size_t given[] = {0, 1, SMALL - 1, SMALL, SMALL + 1, 2 * SMALL - 1};
     uint64_t *many = draw_many(2);
-    for (size_t g = 0; g < sizeof given / sizeof *given; g++) {
+    for (size_t g = 0; g < COUNT(given); g++) {
         uint64_t added = 0;
         make(given[g]);
         for (size_t i = 0; i < MANY; i++) {

@@ -30,7 +30,7 @@ static const struct {
     {"unbundled-step2", SCOPE_FORK, "unbundled-step2"},
     {"torn-rollback", SCOPE_CHAIN, "torn-rollback"},
 };
-#define CASES (sizeof cases / sizeof *cases)
+#define CASES COUNT(cases)
 
 TestSuite(walk, .timeout = 300);
 
@@ -53,7 +53,7 @@ static uint64_t hash_ghosts(const struct run *run)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < run->oracle.ghosts.count; i++) {
-        hash = sameness_mix(hash, (uint64_t)run->ghosts[i]);
+        hash = fingerprint_mix(hash, (uint64_t)run->ghosts[i]);
     }
     return hash;
 }
@@ -63,7 +63,7 @@ static uint64_t hash_queue(const struct world *world)
 {
     uint64_t hash = 0;
     for (uint32_t q = 0; q < world->queue_count; q++) {
-        hash += sameness_finish(world->queue[q] + UINT64_C(1));
+        hash += fingerprint_finish(world->queue[q] + UINT64_C(1));
     }
     return hash;
 }
@@ -131,7 +131,7 @@ static void bring_twin(struct ramble *ramble)
 {
     static struct walk_move way[DEPTH_MAX];
     for (unsigned d = 0; d < ramble->walk.depth; d++) {
-        way[d] = ramble->walk.frames[d].move;
+        way[d] = ramble->walk.records[d].move;
     }
     walk_go(&ramble->twin, way, ramble->walk.depth);
 }

@@ -11,8 +11,8 @@ static struct run run;
 
 int main(void)
 {
-    struct scenario_fault fault;
-    if (!scenario_load("tree-3", &scenario, &fault) || !run_make(&run, &scenario, NULL)) {
+    struct error error;
+    if (!scenario_load("tree-3", &scenario, &error) || !run_make(&run, &scenario, NULL)) {
         return 2;
     }
     for (uint64_t seed = 0; seed < SEEDS; seed++) {

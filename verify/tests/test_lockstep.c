@@ -14,13 +14,13 @@
 #define SCRIPTS 120
 
 static struct world world;
-static struct sessions all, copy;
-static struct lockstep both;
-static struct session_rules rules;
+static struct sessions sessions, copy;
+static struct lockstep lockstep;
+static struct session_claims rules;
 
 static void make(void)
 {
-    struct store_pg_problem problem;
+    struct error error;
     struct world_capacity capacity = script_capacity();
     server_make_schema(SCHEMA);
     struct stepper_options options = {.dsn = server_dsn(),
@@ -30,16 +30,16 @@ static void make(void)
                                       .form = SQL_WHOLE,
                                       .connections = SCRIPT_SESSIONS_MAX,
                                       .principals = SCRIPT_PRINCIPALS};
-    both = (struct lockstep){.schema = SCHEMA, .all = &all, .copy = &copy};
-    both.stepper = stepper_open(&options, &problem);
-    cr_assert_not_null(both.stepper, "%s", problem.text);
+    lockstep = (struct lockstep){.schema = SCHEMA, .sessions = &sessions, .copy = &copy};
+    lockstep.stepper = stepper_open(&options, &error);
+    cr_assert_not_null(lockstep.stepper, "%s", error.text);
     cr_assert(world_make(&world, &capacity));
     rules = session_postgresql;
 }
 
 static void unmake(void)
 {
-    stepper_close(both.stepper);
+    stepper_close(lockstep.stepper);
     world_free(&world);
 }
 
@@ -47,31 +47,31 @@ TestSuite(lockstep, .init = make, .fini = unmake, .timeout = 120);
 
 static void begin(const struct primitive *primitives, uint32_t count)
 {
-    both.difference[0] = '\0';
-    sessions_begin(&all, &world, primitives, &rules, SCRIPT_SESSIONS_MAX);
-    stepper_primitives(both.stepper, primitives, count);
-    lockstep_fill(&both);
+    lockstep.difference[0] = '\0';
+    sessions_begin(&sessions, &world, primitives, &rules, SCRIPT_SESSIONS_MAX);
+    stepper_primitives(lockstep.stepper, primitives, count);
+    lockstep_fill(&lockstep);
 }
 
 /* Whatever is still open does what is left of it, as far as it gets. */
 static void finish(const bool *gives_up)
 {
-    for (bool moved = true; moved && !lockstep_differs(&both);) {
+    for (bool moved = true; moved && !lockstep_differs(&lockstep);) {
         moved = false;
-        for (unsigned s = 0; s < all.count && !lockstep_differs(&both); s++) {
-            enum session_state state = (enum session_state)all.each[s].state;
+        for (unsigned s = 0; s < sessions.count && !lockstep_differs(&lockstep); s++) {
+            enum session_state state = (enum session_state)sessions.each[s].state;
             if (state == SESSION_OPEN) {
-                lockstep_statement(&both, s);
+                lockstep_statement(&lockstep, s);
             } else if (state == SESSION_DONE || state == SESSION_FAILED) {
-                lockstep_end(&both, s, gives_up == NULL || !gives_up[s], world_mark(&world));
+                lockstep_end(&lockstep, s, gives_up == NULL || !gives_up[s], world_mark(&world));
                 world_keep(&world);
             }
             moved = moved || (state != SESSION_CLOSED && state != SESSION_WAITS);
         }
     }
-    if (!lockstep_differs(&both)) {
-        cr_assert_eq(sessions_open(&all), 0U, "a session waits for ever");
-        lockstep_rows(&both);
+    if (!lockstep_differs(&lockstep)) {
+        cr_assert_eq(sessions_open(&sessions), 0U, "a session waits for ever");
+        lockstep_rows(&lockstep);
     }
 }
 
@@ -80,19 +80,19 @@ static void finish(const bool *gives_up)
 static void hand_begin(void *context, unsigned who, const struct bundle *bundle)
 {
     (void)context;
-    lockstep_begin(&both, who, bundle, SESSION_PICKS_ITSELF);
+    lockstep_begin(&lockstep, who, bundle, SESSION_PICKS_ITSELF);
 }
 
 static void hand_statement(void *context, unsigned who)
 {
     (void)context;
-    lockstep_statement(&both, who);
+    lockstep_statement(&lockstep, who);
 }
 
 static bool hand_end(void *context, unsigned who, bool commit)
 {
     (void)context;
-    bool committed = lockstep_end(&both, who, commit, world_mark(&world));
+    bool committed = lockstep_end(&lockstep, who, commit, world_mark(&world));
     world_keep(&world);
     return committed;
 }
@@ -105,7 +105,8 @@ static struct course_verdict compare(const struct course *course)
     course_prepare(course, &cast);
     course_fill(&world);
     begin(cast.primitives, cast.primitive_count);
-    struct course_verdict verdict = course_run(course, &cast, &all, &hands, NULL, !course->chosen);
+    struct course_verdict verdict =
+        course_run(course, &cast, &sessions, &hands, NULL, !course->chosen);
     finish(NULL);
     return verdict;
 }
@@ -113,10 +114,10 @@ static struct course_verdict compare(const struct course *course)
 static void compare_and_expect(const struct course *course)
 {
     struct course_verdict verdict = compare(course);
-    cr_expect_str_eq(both.difference, "", "%s: %s", course->name, both.difference);
+    cr_expect_str_eq(lockstep.difference, "", "%s: %s", course->name, lockstep.difference);
     cr_expect(course->chosen || verdict.text[0] == '\0', "%s", verdict.text);
-    if (lockstep_differs(&both)) {
-        cr_assert(stepper_reset(both.stepper), "%s", stepper_why_not(both.stepper));
+    if (lockstep_differs(&lockstep)) {
+        cr_assert(stepper_reset(lockstep.stepper), "%s", stepper_why_not(lockstep.stepper));
     }
 }
 
@@ -124,15 +125,16 @@ Test(lockstep, every_course_is_the_same_on_postgresql)
 {
     SETTLES(ERRATUM_ACL_24, ERRATUM_ACL_25, ERRATUM_CUT_11);
     for (size_t c = 0; c < COURSE_COUNT; c++) {
-        uint64_t before = both.aborts;
+        uint64_t before = lockstep.aborts;
         compare_and_expect(&courses[c]);
-        cr_expect_eq(both.aborts, before, "%s: a 40001 that nobody demands", courses[c].name);
+        cr_expect_eq(lockstep.aborts, before, "%s: a 40001 that nobody demands", courses[c].name);
     }
-    cr_expect_gt(both.waits, 30U);
-    cr_expect_eq(both.deadlocks, 2U);
+    cr_expect_gt(lockstep.waits, 30U);
+    cr_expect_eq(lockstep.deadlocks, 2U);
     printf("%zu courses, %llu statements, %llu waits, %llu commits, %llu rows compared\n",
-           COURSE_COUNT, (unsigned long long)both.statements, (unsigned long long)both.waits,
-           (unsigned long long)both.commits, (unsigned long long)both.rows);
+           COURSE_COUNT, (unsigned long long)lockstep.statements,
+           (unsigned long long)lockstep.waits, (unsigned long long)lockstep.commits,
+           (unsigned long long)lockstep.rows);
 }
 
 /* (LS2) */
@@ -155,15 +157,15 @@ static void run_script(const struct script *script)
     script_fill(script, &world);
     begin(script->primitives, script->primitive_count);
     for (unsigned s = 0; s < script->sessions; s++) {
-        lockstep_begin(&both, s, &script->bundles[s], SESSION_PICKS_ITSELF);
+        lockstep_begin(&lockstep, s, &script->bundles[s], SESSION_PICKS_ITSELF);
     }
-    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(&both); t++) {
+    for (uint32_t t = 0; t < script->turn_count && !lockstep_differs(&lockstep); t++) {
         unsigned who = script->turns[t];
-        enum session_state state = (enum session_state)all.each[who].state;
+        enum session_state state = (enum session_state)sessions.each[who].state;
         if (state == SESSION_OPEN) {
-            lockstep_statement(&both, who);
+            lockstep_statement(&lockstep, who);
         } else if (state != SESSION_WAITS && !ended[who]) {
-            lockstep_end(&both, who, !script->gives_up[who], world_mark(&world));
+            lockstep_end(&lockstep, who, !script->gives_up[who], world_mark(&world));
             world_keep(&world);
             ended[who] = true;
         }
@@ -177,11 +179,11 @@ Test(lockstep, scripts_are_the_same_on_postgresql)
         static struct script script;
         script_draw(&script, seed);
         run_script(&script);
-        cr_assert_not(lockstep_differs(&both), "seed %llu: %s", (unsigned long long)seed,
-                      both.difference);
+        cr_assert_not(lockstep_differs(&lockstep), "seed %llu: %s", (unsigned long long)seed,
+                      lockstep.difference);
     }
-    cr_expect_gt(both.waits, 40U);
-    cr_expect_gt(both.commits, 100U);
+    cr_expect_gt(lockstep.waits, 40U);
+    cr_expect_gt(lockstep.commits, 100U);
 }
 
 /* ---- that it would notice -------------------------------------------------------------------- */
@@ -202,7 +204,7 @@ Test(lockstep, a_wrong_claim_about_postgresql_is_a_difference)
         {"snapshot taken after an advisory wait",
          "E-CUT-11: a wait for an advisory lock ends in a superseded decision"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         char name[SESSION_ERROR_NAME_SIZE] = "";
         size_t e = 0, c = 0;
         for (; e < session_error_count(); e++) {
@@ -217,8 +219,8 @@ Test(lockstep, a_wrong_claim_about_postgresql_is_a_difference)
         }
         cr_assert_lt(c, COURSE_COUNT, "%s", cases[i].course);
         compare(&courses[c]);
-        cr_expect(lockstep_differs(&both), "%s", name);
-        cr_expect_not(both.failed, "%s", both.difference);
-        cr_assert(stepper_reset(both.stepper), "%s", stepper_why_not(both.stepper));
+        cr_expect(lockstep_differs(&lockstep), "%s", name);
+        cr_expect_not(lockstep.failed, "%s", lockstep.difference);
+        cr_assert(stepper_reset(lockstep.stepper), "%s", stepper_why_not(lockstep.stepper));
     }
 }

@@ -12,8 +12,8 @@ static struct real_profile profile;
 
 static void load(const char *name)
 {
-    struct scenario_fault fault;
-    cr_assert(scenario_load(name, scenario, &fault), "%s", fault.text);
+    struct error error;
+    cr_assert(scenario_load(name, scenario, &error), "%s", error.text);
     cr_assert(run_make(&run, scenario, NULL));
     real_profile_make(&run, &profile);
 }
@@ -94,7 +94,7 @@ Test(real_plan, limits_hold_and_grow_with_the_jobs)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         for (uint32_t times = 1; times <= 3; times += 2) {
             struct real_plan plan = draw(seed, times, true);
-            for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+            for (size_t g = 0; g < COUNT(groups); g++) {
                 cr_expect_leq(count_of(&plan, groups[g]),
                               times * scenario->faults.budget[groups[g]]);
             }

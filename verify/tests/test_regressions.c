@@ -42,11 +42,11 @@ TestSuite(regressions, .init = silence, .fini = clean);
 static char *schedule_that(bool breaks)
 {
     struct schedule schedule;
-    struct scenario_fault fault;
+    struct error error;
     struct run *run = calloc(1, sizeof *run);
     cr_assert(run != NULL && schedule_make(&schedule));
-    cr_assert(scenario_parse(workload, sizeof workload - 1, "here", schedule.scenario, &fault),
-              "%s", fault.text);
+    cr_assert(scenario_parse(workload, sizeof workload - 1, "here", schedule.scenario, &error),
+              "%s", error.text);
     cr_assert(run_make(run, schedule.scenario, NULL));
     bool found = false;
     for (uint64_t seed = 1; seed <= 1000 && !found; seed++) {

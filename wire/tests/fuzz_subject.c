@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct subject subject;
-    struct scenario_fault fault = {.text = ""};
-    if (!subject_parse(&subject, (const char *)bytes, size, "fuzz", &fault) &&
-        fault.text[0] == '\0') {
+    struct error error = {.text = ""};
+    if (!subject_parse(&subject, (const char *)bytes, size, "fuzz", &error) &&
+        error.text[0] == '\0') {
         abort();
     }
     subject_free(&subject);

@@ -126,7 +126,7 @@ int main(int count, char **words)
 {
     struct arguments arguments;
     struct cluster cluster = {0};
-    struct cluster_fault why;
+    struct error error;
     if (!read_arguments(count, words, &arguments)) {
         fprintf(stderr, "usage: passing UPSTREAM LISTEN [--tcp PORT] [--tls FOLDER] "
                         "[--record FILE] [--settings LINES]\n");
@@ -136,16 +136,16 @@ int main(int count, char **words)
     bool private = strcmp(arguments.upstream, "-") == 0;
     if (private) {
         if (!cluster_start(&cluster, &(struct cluster_options){.settings = arguments.settings},
-                           &why)) {
-            fprintf(stderr, "SKIPPED: %s\n", why.text);
+                           &error)) {
+            fprintf(stderr, "SKIPPED: %s\n", error.text);
             return 77;
         }
         snprintf(path, sizeof path, "%s/socket/.s.PGSQL.5432", cluster.folder);
         arguments.upstream = path;
     }
     int status = pass(&arguments);
-    if (private && !cluster_close(&cluster, &why)) {
-        fprintf(stderr, "%s\n", why.text);
+    if (private && !cluster_close(&cluster, &error)) {
+        fprintf(stderr, "%s\n", error.text);
         status = 1;
     }
     return status;

@@ -7,8 +7,8 @@
 
 static PGconn *open_database(struct cluster *cluster)
 {
-    struct cluster_fault why;
-    cr_assert(cluster_start(cluster, &(struct cluster_options){0}, &why), "%s", why.text);
+    struct error error;
+    cr_assert(cluster_start(cluster, &(struct cluster_options){0}, &error), "%s", error.text);
     PGconn *connection = PQconnectdb(cluster_dsn(cluster));
     cr_assert_eq(PQstatus(connection), CONNECTION_OK);
     return connection;
@@ -63,10 +63,10 @@ static const struct {
 Test(judge, each_preset_finds_the_row_that_breaks_it)
 {
     struct cluster cluster;
-    struct cluster_fault why;
+    struct error error;
     char text[JUDGE_TEXT_SIZE];
     PGconn *connection = open_database(&cluster);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         run(connection, "drop table if exists effects, jobs;"
                         "create table effects (job int, step int, at serial);"
                         "create table jobs (id int, attempts int)");
@@ -78,13 +78,13 @@ Test(judge, each_preset_finds_the_row_that_breaks_it)
         cr_assert_str_eq(text, cases[i].told);
     }
     PQfinish(connection);
-    cr_assert(cluster_close(&cluster, &why));
+    cr_assert(cluster_close(&cluster, &error));
 }
 
 Test(judge, what_is_missing_and_what_is_expected)
 {
     struct cluster cluster;
-    struct cluster_fault why;
+    struct error error;
     struct judge_reference reference;
     char text[JUDGE_TEXT_SIZE];
     static const struct subject subject = {
@@ -109,5 +109,5 @@ Test(judge, what_is_missing_and_what_is_expected)
     cr_assert_eq(judge_done(connection, "selec", text), JUDGE_FAILED);
     cr_assert(strstr(text, "syntax error") != NULL);
     PQfinish(connection);
-    cr_assert(cluster_close(&cluster, &why));
+    cr_assert(cluster_close(&cluster, &error));
 }

@@ -21,11 +21,11 @@ static struct process_user user;
 
 static void begin(void)
 {
-    struct cluster_fault why;
+    struct error error;
     snprintf(folder, sizeof folder, "/tmp/assay-test-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chmod(folder, 0777), 0);
-    cr_assert(process_user_find(&user, &why), "%s", why.text);
+    cr_assert(process_user_find(&user, &error), "%s", error.text);
 }
 
 static void end(void)
@@ -38,7 +38,7 @@ static void end(void)
 static void start(struct keeper *keeper, const char *command, char *const *environment)
 {
     static char *const none[] = {(char *)"PATH=/usr/bin:/bin", NULL};
-    struct cluster_fault why;
+    struct error error;
     char output[80];
     snprintf(output, sizeof output, "%s/log", folder);
     cr_assert(
@@ -48,8 +48,8 @@ static void start(struct keeper *keeper, const char *command, char *const *envir
                                            .output = output,
                                            .user = &user,
                                            .environment = environment == NULL ? none : environment},
-                     &why),
-        "%s", why.text);
+                     &error),
+        "%s", error.text);
 }
 
 /* Pids that the tree has written into a file, a line each. */
@@ -155,14 +155,14 @@ Test(clock, leaps_to_the_earliest_deadline_and_never_back, .init = begin, .fini 
 {
     struct keeper keeper;
     struct clock clock;
-    struct cluster_fault why;
+    struct error error;
     char path[100], preload[120], page[120];
     int status = -1, leaps = 0;
     snprintf(path, sizeof path, "%s/shim.so", folder);
     write_shim(path);
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", path);
     snprintf(path, sizeof path, "%s/clock", folder);
-    cr_assert(clock_open(&clock, path, &why), "%s", why.text);
+    cr_assert(clock_open(&clock, path, &error), "%s", error.text);
     snprintf(page, sizeof page, PAGE_VARIABLE "=%s", path);
     char *const environment[] = {(char *)"PATH=/usr/bin:/bin", preload, page, NULL};
     time_t began = time(NULL);

@@ -60,7 +60,7 @@ static const char *const texts[] = {"select 1",
 
 static void query(struct writer *up, struct writer *down, struct mill_random *random)
 {
-    put_text(up, 'Q', texts[mill_draw(random, sizeof texts / sizeof *texts)]);
+    put_text(up, 'Q', texts[mill_draw(random, COUNT(texts))]);
     PUT(down, 'T', "\0\1a\0\0\0\0\0\0\0\0\0\0\x17\0\4\xff\xff\xff\xff\0\0");
     PUT(down, 'D', "\0\1\0\0\0\1x");
     put_text(down, 'C', "SELECT 1");

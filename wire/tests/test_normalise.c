@@ -1,4 +1,5 @@
 /* Statements without literals, and what statements may do. */
+#include "model/check.h"
 #include "wire/lexer.h"
 #include "wire/normalise.h"
 #include "wire/statement.h"
@@ -48,7 +49,7 @@ static const struct {
 
 Test(normalise, literals_go_and_the_rest_stays)
 {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    for (size_t i = 0; i < COUNT(forms); i++) {
         cr_expect_str_eq(normal(forms[i].text), forms[i].normal, "%s: %s", forms[i].text,
                          normal(forms[i].text));
         char once[512];
@@ -145,7 +146,7 @@ static const struct {
 
 Test(statement, its_words_tell_what_it_may_do)
 {
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+    for (size_t i = 0; i < COUNT(looks); i++) {
         struct statement_facts is = statement_look(looks[i].text, strlen(looks[i].text));
         const struct statement_facts *due = &looks[i].facts;
         cr_expect(is.statements == due->statements && is.writes == due->writes, "%s",

@@ -1,4 +1,5 @@
 /* Buffers, names and the queue of what is unanswered, each by itself. */
+#include "model/check.h"
 #include "wire/buffer.h"
 #include "wire/frame.h"
 #include "wire/names.h"
@@ -204,7 +205,7 @@ static const struct {
 
 Test(frame, a_header_is_short_found_or_malformed)
 {
-    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+    for (size_t i = 0; i < COUNT(frames); i++) {
         struct frame frame;
         cr_expect_eq(frame_read(frames[i].side, frames[i].bytes, frames[i].available, &frame),
                      frames[i].state, "case %zu", i);

@@ -1,4 +1,5 @@
 /* Points: what names a commit and a fault. */
+#include "model/check.h"
 #include "wire/point.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +9,7 @@ Test(point, text_and_point_are_the_same)
 {
     static const char *const texts[] = {"a:13:kill-after", "x:1:cut-before", "h:1000000:40P01",
                                         "a:2:kill-after,b:4:kill-before"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         struct point points[POINT_DEPTH_MAX];
         size_t count;
         char text[2 * POINT_TEXT_SIZE];
@@ -34,7 +35,7 @@ Test(point, others_are_refused)
                                         "a:1:kill-after,b",
                                         "a:1:late,a:2:late,a:3:late",
                                         "a 1 kill-after"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         struct point points[POINT_DEPTH_MAX];
         size_t count;
         cr_assert(!point_parse(texts[i], points, &count), "%s", texts[i]);

@@ -81,7 +81,7 @@ Test(proxy, a_simple_query_is_told_with_its_commit_and_its_answers)
 {
     PGconn *client = rig_connect(&rig);
     TOLD("connecting\nconnected\nready I\n");
-    for (unsigned i = 0; i < sizeof simple / sizeof *simple; i++) {
+    for (unsigned i = 0; i < COUNT(simple); i++) {
         rig_forget(&rig);
         rig_query(&rig, client, simple[i].sql);
         rig_settle(&rig);
@@ -240,7 +240,7 @@ static const char *rows(void)
 
 Test(proxy, what_is_held_before_the_server_is_not_committed_until_released)
 {
-    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++) {
+    for (unsigned i = 0; i < COUNT(holds); i++) {
         rig_direct("truncate t");
         PGconn *client = hold(holds[i].extended, holds[i].inside, holds[i].at);
         cr_expect_str_eq(rows(), "0", "%s", holds[i].name);
@@ -260,7 +260,7 @@ Test(proxy, what_is_held_before_the_server_is_not_committed_until_released)
 
 Test(proxy, an_answer_that_is_held_is_committed_and_not_heard)
 {
-    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++) {
+    for (unsigned i = 0; i < COUNT(holds); i++) {
         rig_direct("truncate t");
         PGconn *client = hold(holds[i].extended, holds[i].inside, PROXY_COMMITTED);
         cr_expect_str_eq(rows(), "1", "%s", holds[i].name);
@@ -413,7 +413,7 @@ static uint32_t draw(uint32_t below)
 
 static const char *deed(void)
 {
-    return deeds[draw(sizeof deeds / sizeof *deeds)];
+    return deeds[draw(COUNT(deeds))];
 }
 
 static void send_several(PGconn *client)
@@ -492,7 +492,7 @@ Test(proxy, no_commit_goes_unannounced, .timeout = 600)
 
 Test(proxy, cut_before_the_commit_it_did_not_happen)
 {
-    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++) {
+    for (unsigned i = 0; i < COUNT(holds); i++) {
         PGconn *client = hold(holds[i].extended, holds[i].inside, holds[i].at);
         rig_forget(&rig);
         cr_assert(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH));
@@ -507,7 +507,7 @@ Test(proxy, cut_before_the_commit_it_did_not_happen)
 
 Test(proxy, cut_after_the_commit_its_answer_is_lost)
 {
-    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++) {
+    for (unsigned i = 0; i < COUNT(holds); i++) {
         rig_direct("truncate t");
         PGconn *client = hold(holds[i].extended, holds[i].inside, PROXY_COMMITTED);
         cr_assert(proxy_cut(rig.proxy, rig.held, PROXY_CUT_BOTH));
@@ -538,7 +538,7 @@ Test(proxy, half_open_the_backend_keeps_its_locks)
 
 Test(proxy, late_what_was_kept_reaches_the_server_without_its_client)
 {
-    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++) {
+    for (unsigned i = 0; i < COUNT(holds); i++) {
         rig_direct("truncate t");
         PGconn *client = hold(holds[i].extended, holds[i].inside, holds[i].at);
         cr_assert(proxy_cut(rig.proxy, rig.held, PROXY_CUT_CLIENT));

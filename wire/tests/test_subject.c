@@ -6,9 +6,9 @@
 
 #define NEEDED "setup: a\nworkers: { run: b }\ndone: select true\n"
 
-static bool parse(struct subject *subject, const char *text, struct scenario_fault *fault)
+static bool parse(struct subject *subject, const char *text, struct error *error)
 {
-    return subject_parse(subject, text, strlen(text), "mine.yaml", fault);
+    return subject_parse(subject, text, strlen(text), "mine.yaml", error);
 }
 
 Test(subject, whole_one_is_read)
@@ -29,8 +29,8 @@ Test(subject, whole_one_is_read)
         "clock: shim\n"
         "patience: 60\n";
     struct subject subject;
-    struct scenario_fault fault;
-    cr_assert(parse(&subject, text, &fault), "%s", fault.text); /* SJ1 */
+    struct error error;
+    cr_assert(parse(&subject, text, &error), "%s", error.text); /* SJ1 */
     cr_assert_str_eq(subject.setup, "psql -f schema.sql");
     cr_assert_eq(subject.clients.count, 2);
     cr_assert_eq(subject.workers.count, 3);
@@ -51,13 +51,13 @@ Test(subject, whole_one_is_read)
 Test(subject, defaults_follow_the_clock)
 {
     struct subject subject;
-    struct scenario_fault fault;
-    cr_assert(parse(&subject, NEEDED, &fault));
+    struct error error;
+    cr_assert(parse(&subject, NEEDED, &error));
     cr_assert_eq(subject.patience, SUBJECT_PATIENCE_SEC);
     cr_assert_eq(subject.workers.count, 1);
     cr_assert_null(subject.clients.run);
     subject_free(&subject);
-    cr_assert(parse(&subject, NEEDED "clock: shim\n", &fault));
+    cr_assert(parse(&subject, NEEDED "clock: shim\n", &error));
     cr_assert_eq(subject.patience, SUBJECT_CLOCK_SEC);
     subject_free(&subject);
 }
@@ -105,12 +105,12 @@ static const struct {
 
 Test(subject, others_are_refused_with_line_and_what_would_be_right)
 {
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < COUNT(refused); i++) {
         struct subject subject;
-        struct scenario_fault fault;
-        cr_assert(!parse(&subject, refused[i].text, &fault), "case %zu is read", i);
-        cr_assert(strstr(fault.text, refused[i].line) != NULL, "case %zu: %s", i, fault.text);
-        cr_assert(strstr(fault.text, refused[i].right) != NULL, "case %zu: %s", i, fault.text);
+        struct error error;
+        cr_assert(!parse(&subject, refused[i].text, &error), "case %zu is read", i);
+        cr_assert(strstr(error.text, refused[i].line) != NULL, "case %zu: %s", i, error.text);
+        cr_assert(strstr(error.text, refused[i].right) != NULL, "case %zu: %s", i, error.text);
         subject_free(&subject);
     }
 }

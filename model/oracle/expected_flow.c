@@ -1,4 +1,4 @@
-#include "model/oracle/expected_key.h"
+#include "model/oracle/expected_flow.h"
 
 #include "model/check.h"
 #include "model/oracle/mint.h"
@@ -7,7 +7,7 @@
 
 enum { PENDING = 9, ERRORED = 7, COMPLETED = 6, RELEASED = 4, SKIPPED = 3 };
 
-int64_t expected_key_id(int64_t job)
+int64_t expected_flow_id(int64_t job)
 {
     return oracle_mint(0, FLOW_ROLE + job);
 }
@@ -117,7 +117,7 @@ static void read_activity(const struct document *text, uint32_t node, struct exp
     place->pauses = read_cases(text, option(text, node, "pauses"), 0);
 }
 
-static void read_awaits(const struct document *text, uint32_t node, struct expected_key *expected,
+static void read_awaits(const struct document *text, uint32_t node, struct expected_flows *expected,
                         struct expected_flow *flow)
 {
     for (uint32_t a = document_first(text, node); a != DOCUMENT_NONE; a = document_next(text, a)) {
@@ -150,7 +150,7 @@ static bool fails(const struct expected_flow *flow, int at)
     return false;
 }
 
-static int result(const struct expected_key *expected, const struct expected_place *place, int at)
+static int result(const struct expected_flows *expected, const struct expected_place *place, int at)
 {
     bool failed_below = place->awaits >= 0 && fails(&expected->flow[place->awaits], at);
     return failed_below || (place->errors >> at & 1) != 0 ? ERRORED
@@ -159,7 +159,7 @@ static int result(const struct expected_key *expected, const struct expected_pla
 }
 
 /* The digit of an activity whose parents' are known; PENDING: one is not. */
-static int decide(const struct expected_key *expected, const struct expected_flow *flow, int to,
+static int decide(const struct expected_flows *expected, const struct expected_flow *flow, int to,
                   int at)
 {
     int parents = 0, dead = 0;
@@ -176,7 +176,7 @@ static int decide(const struct expected_key *expected, const struct expected_flo
 }
 
 /* A flow has no cycles, so each round decides at least one more activity. */
-static void evaluate(const struct expected_key *expected, struct expected_flow *flow, int at)
+static void evaluate(const struct expected_flows *expected, struct expected_flow *flow, int at)
 {
     for (int i = 0; i < flow->places; i++) {
         flow->place[i].digit[at] = PENDING;
@@ -190,10 +190,10 @@ static void evaluate(const struct expected_key *expected, struct expected_flow *
     }
 }
 
-void expected_key_read(const struct document *scenario, struct expected_key *expected)
+void expected_flow_read(const struct document *scenario, struct expected_flows *expected)
 {
     uint32_t flows = document_find(scenario, 0, "flows"), node;
-    *expected = (struct expected_key){.flows = 0};
+    *expected = (struct expected_flows){.flows = 0};
     expected->jobs = document_number(scenario, document_find(scenario, 0, "jobs"), 1);
     expected->cases = (int)document_number(scenario, document_find(scenario, 0, "cases"), 1);
     for (node = document_first(scenario, flows); node != DOCUMENT_NONE;
@@ -220,7 +220,7 @@ void expected_key_read(const struct document *scenario, struct expected_key *exp
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-uint16_t expected_key_leaves(const struct expected_place *place, int at)
+uint16_t expected_flow_leaves(const struct expected_place *place, int at)
 {
     uint16_t leaves = 0;
     for (int child = 0; child < EXPECTED_POSITIONS; child++) {
@@ -231,7 +231,7 @@ uint16_t expected_key_leaves(const struct expected_place *place, int at)
     return leaves;
 }
 
-bool expected_key_ends(const struct expected_place *place, int at, int digit)
+bool expected_flow_ends(const struct expected_place *place, int at, int digit)
 {
     bool paused = place->digit[at] == COMPLETED && (place->pauses >> at & 1) != 0;
     return digit == place->digit[at] || (paused && digit == RELEASED);

@@ -329,7 +329,7 @@ static const struct sabotage_reason equivalents[] = {
      "a worker that acks has done what the message asks for, or found it done"},
 };
 
-const struct sabotage_book sabotage_book_key = {
+const struct sabotage_book sabotage_book_flow = {
     SABOTAGE_BOOK(named, shapes, equivalents),
     .primitives = change_primitives,
     .ready = look,

@@ -1,7 +1,7 @@
 /* The engines of the activity protocol: what a client and a worker do, as step functions without
  * I/O. An engine takes the outcome of its last transaction and answers with the next one.
  *
- *      outcome --> worker_take --> its state --> worker_next --> bundle
+ *      outcome --> activity_worker_take --> its state --> activity_worker_next --> bundle
  *                     ^                                             |
  *                     '------------------- store <------------------'
  *
@@ -35,19 +35,19 @@
  *
  * (N1) A worker that is idle holds nothing.
  * (N2) Every bundle of a message but its entries may be repeated any number of times.
- * (N3) An aborted or unknown transaction is tried again at most ENGINE_TRIES_MAX times, reads and
+ * (N3) An aborted or unknown transaction is tried again at most ACTIVITY_TRIES_MAX times, reads and
  *      extensions in between not counted as progress; then the worker lets go, and the message
  *      comes again under the same GUID (E-ACL-13). */
-#ifndef MODEL_ENGINE_H
-#define MODEL_ENGINE_H
+#ifndef MODEL_ACTIVITY_ENGINE_H
+#define MODEL_ACTIVITY_ENGINE_H
 
 #include "model/consumer.h"
 #include "model/graph.h"
 
-#define ENGINE_TRIES_MAX 4
+#define ACTIVITY_TRIES_MAX 4
 
 /* What a run's engines have in common; constant while it lasts. */
-struct engine_rules {
+struct activity_rules {
     const struct graph *graph;
     int64_t timeout;       /* ticks that a claim lasts */
     int64_t put_back;      /* ticks until a message that came too early is visible again */
@@ -58,28 +58,28 @@ struct engine_rules {
 };
 
 /* The roles: see protocol.h. */
-enum engine_role { ENGINE_CLIENT, ENGINE_WORKER };
+enum activity_role { ACTIVITY_CLIENT, ACTIVITY_WORKER };
 
 /* Where a worker stands: the bundle that it sends next. */
-enum worker_state {
-    WORKER_IDLE, /* claims a message */
-    WORKER_ENTER_LEG1,
-    WORKER_LEG1,
-    WORKER_READ_LEG1, /* after an unknown outcome */
-    WORKER_ANSWER,
-    WORKER_ENTER_LEG2,
-    WORKER_STEP1,
-    WORKER_STEP2,
-    WORKER_STEP3,
-    WORKER_READ_LEG2, /* after an unknown outcome */
-    WORKER_ACK,
-    WORKER_ESCALATE,
-    WORKER_PUT_BACK,
-    WORKER_STATE_COUNT
+enum activity_worker_state {
+    ACTIVITY_WORKER_IDLE, /* claims a message */
+    ACTIVITY_WORKER_ENTER_LEG1,
+    ACTIVITY_WORKER_LEG1,
+    ACTIVITY_WORKER_READ_LEG1, /* after an unknown outcome */
+    ACTIVITY_WORKER_ANSWER,
+    ACTIVITY_WORKER_ENTER_LEG2,
+    ACTIVITY_WORKER_STEP1,
+    ACTIVITY_WORKER_STEP2,
+    ACTIVITY_WORKER_STEP3,
+    ACTIVITY_WORKER_READ_LEG2, /* after an unknown outcome */
+    ACTIVITY_WORKER_ACK,
+    ACTIVITY_WORKER_ESCALATE,
+    ACTIVITY_WORKER_PUT_BACK,
+    ACTIVITY_WORKER_STATE_COUNT
 };
 
-struct worker {
-    uint8_t state;     /* enum worker_state */
+struct activity_worker {
+    uint8_t state;     /* enum activity_worker_state */
     uint8_t extending; /* the bundle sent last was an extension of the claim */
     uint8_t tries;     /* aborted or unknown outcomes since the last step forward */
     uint8_t answered;  /* task: answers that are out */
@@ -95,29 +95,31 @@ struct worker {
 };
 
 /* A worker just started. */
-struct worker worker_begin(void);
+struct activity_worker activity_worker_begin(void);
 
 /* Asserts (N1) and (N3), whatever a store has answered. */
-void worker_check(const struct worker *worker);
+void activity_worker_check(const struct activity_worker *worker);
 
 /* What the outcome of the last bundle means for where it stands. */
-void worker_take(struct worker *worker, const struct engine_rules *rules,
-                 const struct outcome *last);
+void activity_worker_take(struct activity_worker *worker, const struct activity_rules *rules,
+                          const struct outcome *last);
 
 /* In how many ticks it has to extend its claim, as far as it knows; 0 or less: now. */
-int64_t worker_extends_in(const struct worker *worker, const struct engine_rules *rules);
+int64_t activity_worker_extends_in(const struct activity_worker *worker,
+                                   const struct activity_rules *rules);
 
 /* The bundle that it sends next. May note that it is an extension. */
-void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next);
+void activity_worker_next(struct activity_worker *worker, const struct activity_rules *rules,
+                          struct bundle *next);
 
 /* The job that a client creates next. */
-void client_next(const struct client *client, const struct engine_rules *rules,
-                 struct bundle *next);
+void activity_client_next(const struct client *client, const struct activity_rules *rules,
+                          struct bundle *next);
 
 /* The id of a job, its input and its threshold: by its number. */
-int64_t engine_job_id(uint32_t job);
-int64_t engine_job_input(uint32_t job);
-int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job);
+int64_t activity_job_id(uint32_t job);
+int64_t activity_job_input(uint32_t job);
+int64_t activity_job_threshold(const struct activity_rules *rules, uint32_t job);
 
 extern const struct protocol protocol_activity;
 

@@ -1,8 +1,8 @@
-/* Components and fingerprints of the activity protocol (sameness.h). A component is an activity of
+/* Components and fingerprints of the activity protocol (fingerprint.h). A component is an activity of
  * the run without faults: its row, its task, its GUIDs with their outputs, its messages, the
  * workers that hold one of them, and a completion that one of its GUIDs did. */
-#include "sim/activity_sameness.h"
-#include "model/engine.h"
+#include "sim/activity_fingerprint.h"
+#include "model/activity_engine.h"
 
 #include "model/check.h"
 
@@ -22,18 +22,18 @@ struct known {
     uint64_t guid_what[GUIDS_MAX];   /* by slot: which of its activity's GUIDs it is */
     uint32_t guid_output[GUIDS_MAX]; /* by slot: the OUTPUT row that it wrote, or ROW_NONE */
     struct content {                 /* by slot of the world searched: a cache */
-        struct sameness_share share;
+        struct fingerprint_share share;
         int64_t message[1 + MESSAGE_VISIBLE_AT];
         int64_t dimension; /* of the GUID that published it */
     } contents[CONTENTS_MAX];
 };
 
-static const struct rows *rows_of(const struct sameness *same)
+static const struct rows *rows_of(const struct fingerprint *same)
 {
     return &same->run->world.rows;
 }
 
-static const struct known *known_of(const struct sameness *same)
+static const struct known *known_of(const struct fingerprint *same)
 {
     return same->own;
 }
@@ -41,13 +41,13 @@ static const struct known *known_of(const struct sameness *same)
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* 0: the activity is not in the run without faults. */
-static uint32_t place_of_activity(const struct sameness *same, int64_t activity)
+static uint32_t place_of_activity(const struct fingerprint *same, int64_t activity)
 {
     uint32_t slot = row_find(known_of(same)->rows, TABLE_ACTIVITY, activity);
     return slot == ROW_NONE || !known_of(same)->small ? 0 : slot + 1;
 }
 
-static bool locate(const struct sameness *same, int64_t id, uint32_t *place, uint64_t *what)
+static bool locate(const struct fingerprint *same, int64_t id, uint32_t *place, uint64_t *what)
 {
     const struct known *known = known_of(same);
     uint32_t guid = row_find(known->rows, TABLE_GUID, id);
@@ -66,25 +66,26 @@ static bool locate(const struct sameness *same, int64_t id, uint32_t *place, uin
 static uint64_t shape_of(const struct graph *graph, uint16_t number)
 {
     const struct graph_node *node = &graph->nodes[number];
-    uint64_t hash = sameness_mix(node->pendings, (uint64_t)node->preset_leg1);
-    hash = sameness_mix(hash, (uint64_t)node->preset_leg2);
+    uint64_t hash = fingerprint_mix(node->pendings, (uint64_t)node->preset_leg1);
+    hash = fingerprint_mix(hash, (uint64_t)node->preset_leg2);
     uint64_t children = 0;
     for (uint16_t e = node->first_edge; e < node->first_edge + node->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
         bool plain = edge->condition == GRAPH_ALWAYS && edge->rounds == 0;
         uint64_t below = plain ? shape_of(graph, edge->to) : (uint64_t)e << 32;
-        children += sameness_finish(sameness_mix(below, edge->answer));
+        children += fingerprint_finish(fingerprint_mix(below, edge->answer));
     }
-    return sameness_finish(sameness_mix(hash, children + (node->heads_cycle ? number + 1 : 0)));
+    return fingerprint_finish(
+        fingerprint_mix(hash, children + (node->heads_cycle ? number + 1 : 0)));
 }
 
-static void make_place(struct sameness *same, uint32_t slot)
+static void make_place(struct fingerprint *same, uint32_t slot)
 {
     const struct known *known = known_of(same);
-    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, activity_rules)->graph;
     int64_t spawned_by = row_get(known->rows, TABLE_ACTIVITY, slot, ACTIVITY_SPAWNED_BY);
     uint32_t guid = row_find(known->rows, TABLE_GUID, spawned_by);
-    struct sameness_place *place = &same->places[slot + 1];
+    struct fingerprint_place *place = &same->places[slot + 1];
     bool exchangeable = (same->reductions & REDUCE_SIBLINGS) != 0 && guid != ROW_NONE;
     place->parent =
         guid == ROW_NONE
@@ -93,14 +94,14 @@ static void make_place(struct sameness *same, uint32_t slot)
     CHECK(place->parent <= slot);
     uint16_t node = (uint16_t)row_get(known->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
     place->salt =
-        exchangeable ? sameness_mix(shape_of(graph, node), known->guid_what[guid]) : slot + 1;
+        exchangeable ? fingerprint_mix(shape_of(graph, node), known->guid_what[guid]) : slot + 1;
 }
 
 /* Gives conditional children a shape of their own. Only unconditional children are exchangeable,
  * and shape_of sees the condition at the parent's edge, not at the child. */
-static void set_apart(struct sameness *same, uint32_t slot)
+static void set_apart(struct fingerprint *same, uint32_t slot)
 {
-    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, activity_rules)->graph;
     uint16_t node = (uint16_t)row_get(known_of(same)->rows, TABLE_ACTIVITY, slot, ACTIVITY_NODE);
     for (uint16_t e = 0; e < graph->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
@@ -112,9 +113,9 @@ static void set_apart(struct sameness *same, uint32_t slot)
 
 /* Sets the components whose transactions may name rows of a component: itself; where the graph has
  * cycles, also those above and below it. */
-static void make_near(struct sameness *same)
+static void make_near(struct fingerprint *same)
 {
-    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, activity_rules)->graph;
     bool cycles = false;
     for (uint16_t e = 0; e < graph->edge_count; e++) {
         cycles = cycles || graph->edges[e].rounds > 0;
@@ -128,7 +129,7 @@ static void make_near(struct sameness *same)
     }
 }
 
-static bool make(struct sameness *same)
+static bool make(struct fingerprint *same)
 {
     const struct rows *rows = &same->run->crash_free.rows;
     uint32_t activities = rows->table[TABLE_ACTIVITY].used, guids = rows->table[TABLE_GUID].used;
@@ -137,7 +138,7 @@ static bool make(struct sameness *same)
     if (known == NULL) {
         return false;
     }
-    bool small = activities < SAMENESS_PLACES_MAX && guids <= GUIDS_MAX;
+    bool small = activities < FINGERPRINT_PLACES_MAX && guids <= GUIDS_MAX;
     known->rows = rows;
     known->small = small;
     for (uint32_t g = 0; small && g < guids; g++) {
@@ -165,7 +166,7 @@ static bool make(struct sameness *same)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* A ledger, with or without its counters. */
-static uint64_t ledger(struct sameness *same, int64_t value, bool of_guid)
+static uint64_t ledger(struct fingerprint *same, int64_t value, bool of_guid)
 {
     if ((same->reductions & REDUCE_COUNTERS) == 0 || value < 0 ||
         value > INT64_C(999999999999999)) {
@@ -176,46 +177,47 @@ static uint64_t ledger(struct sameness *same, int64_t value, bool of_guid)
     return (uint64_t)(value / 100000000 % 10000 + (of_guid ? head * 10000 : 0));
 }
 
-static bool equals(const struct sameness *same, enum row_table table, uint32_t slot,
+static bool equals(const struct fingerprint *same, enum row_table table, uint32_t slot,
                    uint32_t expected, int column)
 {
     return row_get(rows_of(same), table, slot, column) ==
            row_get(known_of(same)->rows, table, expected, column);
 }
 
-static struct sameness_share at(uint32_t place, uint64_t hash)
+static struct fingerprint_share at(uint32_t place, uint64_t hash)
 {
-    return (struct sameness_share){.hash = sameness_finish(hash), .place = place};
+    return (struct fingerprint_share){.hash = fingerprint_finish(hash), .place = place};
 }
 
-static struct sameness_share activity_row(struct sameness *same, uint32_t slot, uint32_t expected)
+static struct fingerprint_share activity_row(struct fingerprint *same, uint32_t slot,
+                                             uint32_t expected)
 {
     int64_t value = row_get(rows_of(same), TABLE_ACTIVITY, slot, ACTIVITY_LEDGER);
     for (int c = 0; c < ACTIVITY_COLUMNS; c++) {
         if (c != ACTIVITY_LEDGER && !equals(same, TABLE_ACTIVITY, slot, expected, c)) {
-            return sameness_raw_row(same, TABLE_ACTIVITY, slot);
+            return fingerprint_raw_row(same, TABLE_ACTIVITY, slot);
         }
     }
-    return at(expected + 1, sameness_mix(UINT64_C(0xAC7), ledger(same, value, false)));
+    return at(expected + 1, fingerprint_mix(UINT64_C(0xAC7), ledger(same, value, false)));
 }
 
-static struct sameness_share task_row(struct sameness *same, uint32_t slot, uint32_t expected)
+static struct fingerprint_share task_row(struct fingerprint *same, uint32_t slot, uint32_t expected)
 {
     const struct rows *rows = rows_of(same);
     bool closed = row_get(rows, TABLE_TASK, slot, TASK_CLOSED) != 0;
     if (!equals(same, TABLE_TASK, slot, expected, TASK_ACTIVITY) ||
         !equals(same, TABLE_TASK, slot, expected, TASK_INPUT) ||
         (closed && !equals(same, TABLE_TASK, slot, expected, TASK_CLOSED))) {
-        return sameness_raw_row(same, TABLE_TASK, slot);
+        return fingerprint_raw_row(same, TABLE_TASK, slot);
     }
-    uint64_t hash = sameness_mix(UINT64_C(0x7A5), closed);
-    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_TASK, slot, TASK_RUNS));
+    uint64_t hash = fingerprint_mix(UINT64_C(0x7A5), closed);
+    hash = fingerprint_mix(hash, (uint64_t)row_get(rows, TABLE_TASK, slot, TASK_RUNS));
     return at(place_of_activity(same, row_get(rows, TABLE_TASK, slot, TASK_ACTIVITY)), hash);
 }
 
 /* The rank of a dimension among those of the activity; -1: it is not above all earlier ones, as it
  * should be, and counts by its value. */
-static int64_t rank_of_dimension(const struct sameness *same, uint32_t slot)
+static int64_t rank_of_dimension(const struct fingerprint *same, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
     int64_t activity = row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY), rank = 0;
@@ -231,7 +233,7 @@ static int64_t rank_of_dimension(const struct sameness *same, uint32_t slot)
     return rank;
 }
 
-static struct sameness_share guid_row(struct sameness *same, uint32_t slot, uint32_t expected)
+static struct fingerprint_share guid_row(struct fingerprint *same, uint32_t slot, uint32_t expected)
 {
     const struct rows *rows = rows_of(same);
     int64_t dimension = row_get(rows, TABLE_GUID, slot, GUID_DIMENSION);
@@ -241,23 +243,23 @@ static struct sameness_share guid_row(struct sameness *same, uint32_t slot, uint
     if (dimension < 0 || !equals(same, TABLE_GUID, slot, expected, GUID_ACTIVITY) ||
         !equals(same, TABLE_GUID, slot, expected, GUID_ANSWER) ||
         !equals(same, TABLE_GUID, slot, expected, GUID_CONTENT)) {
-        return sameness_raw_row(same, TABLE_GUID, slot);
+        return fingerprint_raw_row(same, TABLE_GUID, slot);
     }
-    uint64_t hash = sameness_mix(UINT64_C(0x641D), known_of(same)->guid_what[expected]);
-    hash = sameness_mix(hash, ledger(same, row_get(rows, TABLE_GUID, slot, GUID_LEDGER), true));
+    uint64_t hash = fingerprint_mix(UINT64_C(0x641D), known_of(same)->guid_what[expected]);
+    hash = fingerprint_mix(hash, ledger(same, row_get(rows, TABLE_GUID, slot, GUID_LEDGER), true));
     return at(place_of_activity(same, row_get(rows, TABLE_GUID, slot, GUID_ACTIVITY)),
-              sameness_mix(hash, (uint64_t)dimension));
+              fingerprint_mix(hash, (uint64_t)dimension));
 }
 
 /* The dimension that the GUID has; -1: there is no such GUID. */
-static int64_t dimension_of(const struct sameness *same, int64_t guid)
+static int64_t dimension_of(const struct fingerprint *same, int64_t guid)
 {
     const struct rows *rows = rows_of(same);
     uint32_t slot = guid == 0 ? ROW_NONE : row_find(rows, TABLE_GUID, guid);
     return slot == ROW_NONE ? -1 : row_get(rows, TABLE_GUID, slot, GUID_DIMENSION);
 }
 
-static struct sameness_share output_row(struct sameness *same, uint32_t slot)
+static struct fingerprint_share output_row(struct fingerprint *same, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
     const struct known *known = known_of(same);
@@ -267,25 +269,25 @@ static struct sameness_share output_row(struct sameness *same, uint32_t slot)
     if (expected == ROW_NONE || !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_ACTIVITY) ||
         !equals(same, TABLE_OUTPUT, slot, expected, OUTPUT_VALUE) ||
         dimension_of(same, guid) != row_get(rows, TABLE_OUTPUT, slot, OUTPUT_DIMENSION)) {
-        return sameness_raw_row(same, TABLE_OUTPUT, slot);
+        return fingerprint_raw_row(same, TABLE_OUTPUT, slot);
     }
-    uint64_t hash = sameness_mix(UINT64_C(0x0077), known->guid_what[of]);
-    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS));
+    uint64_t hash = fingerprint_mix(UINT64_C(0x0077), known->guid_what[of]);
+    hash = fingerprint_mix(hash, (uint64_t)row_get(rows, TABLE_OUTPUT, slot, OUTPUT_RUNS));
     return at(place_of_activity(same, row_get(rows, TABLE_OUTPUT, slot, OUTPUT_ACTIVITY)), hash);
 }
 
-static struct sameness_share completion_row(struct sameness *same, uint32_t slot)
+static struct fingerprint_share completion_row(struct fingerprint *same, uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
-    struct sameness_share share = {0};
+    struct fingerprint_share share = {0};
     uint64_t what = 0;
     if (!locate(same, row_get(rows, TABLE_COMPLETION, slot, COMPLETION_GUID), &share.place,
                 &what)) {
-        return sameness_raw_row(same, TABLE_COMPLETION, slot);
+        return fingerprint_raw_row(same, TABLE_COMPLETION, slot);
     }
-    uint64_t hash = sameness_mix(UINT64_C(0xC0DE), what);
-    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_JOB));
-    hash = sameness_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_RUNS));
+    uint64_t hash = fingerprint_mix(UINT64_C(0xC0DE), what);
+    hash = fingerprint_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_JOB));
+    hash = fingerprint_mix(hash, (uint64_t)row_get(rows, TABLE_COMPLETION, slot, COMPLETION_RUNS));
     return at(share.place, hash);
 }
 
@@ -295,7 +297,7 @@ static struct sameness_share completion_row(struct sameness *same, uint32_t slot
 
 /* The message of the run without faults with the same kind, activity and GUID. It is acked since,
  * but its row can still be read. */
-static const int64_t *expected_message(const struct sameness *same, const int64_t *message)
+static const int64_t *expected_message(const struct fingerprint *same, const int64_t *message)
 {
     const struct row_area *area = &known_of(same)->rows->table[TABLE_MESSAGE];
     for (uint32_t slot = 0; slot < area->used; slot++) {
@@ -312,18 +314,18 @@ static const int64_t *expected_message(const struct sameness *same, const int64_
 /* Whether the key of a message matters, that is, whether a message and its copy differ. They do
  * where the same message may be published again, which then finds its key or not. A step is guarded
  * by its marker, but a task that runs again answers again, and a planted bug may do anything. */
-static bool keys_matter(const struct sameness *same)
+static bool keys_matter(const struct fingerprint *same)
 {
-    return !RULES_OF(&same->run->rules, engine_rules)->direct || same->run->sabotage != NULL;
+    return !RULES_OF(&same->run->rules, activity_rules)->direct || same->run->sabotage != NULL;
 }
 
 /* The content of a message, without its claims and its visibility. A message that a GUID published
  * must have that GUID's dimension, whatever it was in the run without faults; hash 0: some part of
  * it is not as expected. */
-static struct sameness_share content_of(const struct sameness *same, const int64_t *message)
+static struct fingerprint_share content_of(const struct fingerprint *same, const int64_t *message)
 {
     const int64_t *expected = expected_message(same, message), *columns = &message[1];
-    struct sameness_share share = {0};
+    struct fingerprint_share share = {0};
     uint64_t guid = 0;
     if (expected == NULL || !known_of(same)->small) {
         return share;
@@ -339,31 +341,32 @@ static struct sameness_share content_of(const struct sameness *same, const int64
     if (columns[MESSAGE_GUID] != 0) {
         locate(same, columns[MESSAGE_GUID], &share.place, &guid);
     }
-    uint64_t hash = sameness_mix(UINT64_C(0x3E55), (uint64_t)columns[MESSAGE_KIND]);
-    hash = sameness_mix(hash, keys_matter(same) && message[0] != expected[0]);
-    return at(place_of_activity(same, columns[MESSAGE_ACTIVITY]), sameness_mix(hash, guid));
+    uint64_t hash = fingerprint_mix(UINT64_C(0x3E55), (uint64_t)columns[MESSAGE_KIND]);
+    hash = fingerprint_mix(hash, keys_matter(same) && message[0] != expected[0]);
+    return at(place_of_activity(same, columns[MESSAGE_ACTIVITY]), fingerprint_mix(hash, guid));
 }
 
 /* The content by its values, without its claims: for a message with an unexpected part. */
 static uint64_t strange_content(const int64_t *message)
 {
-    uint64_t hash = sameness_mix(UINT64_C(0x5712A46E), (uint64_t)message[0]);
+    uint64_t hash = fingerprint_mix(UINT64_C(0x5712A46E), (uint64_t)message[0]);
     for (int c = 0; c < MESSAGE_VISIBLE_AT; c++) {
-        hash = sameness_mix(hash, (uint64_t)message[1 + c]);
+        hash = fingerprint_mix(hash, (uint64_t)message[1 + c]);
     }
     return hash;
 }
 
-static struct sameness_share message_content(const struct sameness *same, const int64_t *message)
+static struct fingerprint_share message_content(const struct fingerprint *same,
+                                                const int64_t *message)
 {
-    struct sameness_share share = content_of(same, message);
-    return share.hash != 0 ? share : (struct sameness_share){.hash = strange_content(message)};
+    struct fingerprint_share share = content_of(same, message);
+    return share.hash != 0 ? share : (struct fingerprint_share){.hash = strange_content(message)};
 }
 
 /* A cache of content_of by slot. It is invalid once another message takes the slot, or the
  * publishing GUID has another dimension. */
-static struct sameness_share slot_content(const struct sameness *same, uint32_t slot,
-                                          const int64_t *message)
+static struct fingerprint_share slot_content(const struct fingerprint *same, uint32_t slot,
+                                             const int64_t *message)
 {
     if (slot >= CONTENTS_MAX) {
         return message_content(same, message);
@@ -382,7 +385,7 @@ static struct sameness_share slot_content(const struct sameness *same, uint32_t 
 /* The number of claims, up to EPOCHS_TOLD. It matters where a message may be published again
  * after its ack: claims then count from 1 again, and an earlier claim with the same count seems
  * to stand. */
-static uint64_t told_epoch(const struct sameness *same, const int64_t *message)
+static uint64_t told_epoch(const struct fingerprint *same, const int64_t *message)
 {
     bool again = keys_matter(same) && message[1 + MESSAGE_KIND] != MESSAGE_LEG1;
     int64_t epoch = message[1 + MESSAGE_EPOCH];
@@ -391,24 +394,24 @@ static uint64_t told_epoch(const struct sameness *same, const int64_t *message)
                                                                : EPOCHS_TOLD;
 }
 
-static struct sameness_share message_row(const struct sameness *same, uint32_t slot)
+static struct fingerprint_share message_row(const struct fingerprint *same, uint32_t slot)
 {
     const struct row_area *area = &rows_of(same)->table[TABLE_MESSAGE];
     const int64_t *message = &area->cells[(size_t)slot * area->stride];
-    struct sameness_share share = slot_content(same, slot, message);
-    uint64_t ahead = (uint64_t)sameness_ahead(same, message[1 + MESSAGE_VISIBLE_AT]);
-    uint64_t hash = sameness_mix(share.hash, told_epoch(same, message));
-    return at(share.place, sameness_mix(hash, 1 + ahead));
+    struct fingerprint_share share = slot_content(same, slot, message);
+    uint64_t ahead = (uint64_t)fingerprint_ahead(same, message[1 + MESSAGE_VISIBLE_AT]);
+    uint64_t hash = fingerprint_mix(share.hash, told_epoch(same, message));
+    return at(share.place, fingerprint_mix(hash, 1 + ahead));
 }
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-static struct sameness_share share_of_row(struct sameness *same, enum row_table table,
-                                          uint32_t slot)
+static struct fingerprint_share share_of_row(struct fingerprint *same, enum row_table table,
+                                             uint32_t slot)
 {
     uint32_t expected = row_find(known_of(same)->rows, table, row_key(rows_of(same), table, slot));
     if (!known_of(same)->small && table != TABLE_MESSAGE) {
-        return sameness_raw_row(same, table, slot);
+        return fingerprint_raw_row(same, table, slot);
     }
     switch ((int)table) {
     case TABLE_MESSAGE:
@@ -435,7 +438,7 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
     default:
         break;
     }
-    return sameness_raw_row(same, table, slot);
+    return fingerprint_raw_row(same, table, slot);
 }
 
 /* ---- workers --------------------------------------------------------------------------------- */
@@ -443,24 +446,27 @@ static struct sameness_share share_of_row(struct sameness *same, enum row_table 
 /* The remaining time of its claim; 1 if that has expired and no other worker got the message
  * meanwhile; 0: it is lost. Copies of a message may be exchanged, so it must be known which of two
  * workers with a copy each has the expired claim. */
-static uint64_t holds(const struct sameness *same, const struct worker *worker, uint32_t slot)
+static uint64_t holds(const struct fingerprint *same, const struct activity_worker *worker,
+                      uint32_t slot)
 {
     const struct rows *rows = rows_of(same);
     bool stands = slot != ROW_NONE && row_get(rows, TABLE_MESSAGE, slot, MESSAGE_EPOCH) ==
                                           worker->message[1 + MESSAGE_EPOCH];
     return !stands ? 0
-                   : 1 + (uint64_t)sameness_ahead(
+                   : 1 + (uint64_t)fingerprint_ahead(
                              same, row_get(rows, TABLE_MESSAGE, slot, MESSAGE_VISIBLE_AT));
 }
 
 /* The input that it read, if it is still to be used. */
-static uint64_t live_input(const struct sameness *same, const struct worker *worker)
+static uint64_t live_input(const struct fingerprint *same, const struct activity_worker *worker)
 {
     const struct rows *rows = known_of(same)->rows;
     const int64_t *columns = &worker->message[1];
-    bool in_leg1 = worker->state == WORKER_LEG1 || worker->state == WORKER_READ_LEG1;
+    bool in_leg1 =
+        worker->state == ACTIVITY_WORKER_LEG1 || worker->state == ACTIVITY_WORKER_READ_LEG1;
     bool in_cycle = columns[MESSAGE_KIND] == MESSAGE_LEG2 &&
-                    columns[MESSAGE_ANSWER] == ANSWER_CYCLES && worker->state != WORKER_ENTER_LEG2;
+                    columns[MESSAGE_ANSWER] == ANSWER_CYCLES &&
+                    worker->state != ACTIVITY_WORKER_ENTER_LEG2;
     if (!in_leg1 && !in_cycle) {
         return 0;
     }
@@ -473,39 +479,40 @@ static uint64_t live_input(const struct sameness *same, const struct worker *wor
     return (uint64_t)worker->input;
 }
 
-static bool is_in_steps(const struct worker *worker)
+static bool is_in_steps(const struct activity_worker *worker)
 {
-    return worker->state == WORKER_STEP1 || worker->state == WORKER_STEP2 ||
-           worker->state == WORKER_STEP3;
+    return worker->state == ACTIVITY_WORKER_STEP1 || worker->state == ACTIVITY_WORKER_STEP2 ||
+           worker->state == ACTIVITY_WORKER_STEP3;
 }
 
-static struct sameness_share share_of_worker(struct sameness *same, const struct performer *one)
+static struct fingerprint_share share_of_worker(struct fingerprint *same,
+                                                const struct performer *performer)
 {
-    const struct worker *worker = ACTOR_IS(&one->actor, worker);
+    const struct activity_worker *worker = ACTOR_IS(&performer->actor, activity_worker);
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, worker->message[0]);
-    struct sameness_share share = slot == ROW_NONE ? message_content(same, worker->message)
-                                                   : slot_content(same, slot, worker->message);
-    uint64_t hash = sameness_mix(share.hash, UINT64_C(0x3042));
-    hash =
-        sameness_mix(hash, (uint64_t)worker->apart << 40 | (uint64_t)worker->state << 32 |
-                               (uint64_t)worker->extending << 24 | (uint64_t)worker->tries << 16 |
-                               (uint64_t)worker->answered << 8 | worker->changed);
-    hash = sameness_mix(hash, worker->state == WORKER_ESCALATE ? worker->reason : 0);
-    hash = sameness_mix(hash, holds(same, worker, slot));
-    hash = sameness_mix(hash, told_epoch(same, worker->message));
-    hash = sameness_mix(hash, (uint64_t)sameness_ahead(same, worker->held_until) << 32 ^
-                                  (uint64_t)(same->run->world.now - worker->now));
-    hash = sameness_mix(hash, live_input(same, worker));
+    struct fingerprint_share share = slot == ROW_NONE ? message_content(same, worker->message)
+                                                      : slot_content(same, slot, worker->message);
+    uint64_t hash = fingerprint_mix(share.hash, UINT64_C(0x3042));
+    hash = fingerprint_mix(hash, (uint64_t)worker->apart << 40 | (uint64_t)worker->state << 32 |
+                                     (uint64_t)worker->extending << 24 |
+                                     (uint64_t)worker->tries << 16 |
+                                     (uint64_t)worker->answered << 8 | worker->changed);
+    hash = fingerprint_mix(hash, worker->state == ACTIVITY_WORKER_ESCALATE ? worker->reason : 0);
+    hash = fingerprint_mix(hash, holds(same, worker, slot));
+    hash = fingerprint_mix(hash, told_epoch(same, worker->message));
+    hash = fingerprint_mix(hash, (uint64_t)fingerprint_ahead(same, worker->held_until) << 32 ^
+                                     (uint64_t)(same->run->world.now - worker->now));
+    hash = fingerprint_mix(hash, live_input(same, worker));
     bool own = !is_in_steps(worker) ||
                dimension_of(same, worker->message[1 + MESSAGE_GUID]) == worker->dimension;
-    share.hash = own ? hash : sameness_mix(hash, (uint64_t)worker->dimension + 1);
+    share.hash = own ? hash : fingerprint_mix(hash, (uint64_t)worker->dimension + 1);
     return share;
 }
 
 /* ---- what concerns one place only ------------------------------------------------------------ */
 
 /* The bundle reads a changing value of the job: its semaphore, its state. */
-static bool asks_job(const struct sameness *same, const struct bundle *bundle)
+static bool asks_job(const struct fingerprint *same, const struct bundle *bundle)
 {
     for (unsigned c = 0; c < bundle->count; c++) {
         const struct primitive *primitive = &same->run->primitives[bundle->calls[c].primitive];
@@ -524,9 +531,9 @@ static bool asks_job(const struct sameness *same, const struct bundle *bundle)
  * end its job in any order: before it, its own obligation is open, and after it, those of its
  * children are. Nor does it affect whether another Step 2 ends the job. An oracle checks at every
  * commit that the semaphore is the number of open obligations. */
-static bool only_adds(const struct sameness *same, const struct bundle *bundle)
+static bool only_adds(const struct fingerprint *same, const struct bundle *bundle)
 {
-    const struct engine_rules *rules = RULES_OF(&same->run->rules, engine_rules);
+    const struct activity_rules *rules = RULES_OF(&same->run->rules, activity_rules);
     bool children = false;
     for (unsigned c = 0; c < bundle->count; c++) {
         children = children || bundle->calls[c].child != 0;
@@ -537,15 +544,16 @@ static bool only_adds(const struct sameness *same, const struct bundle *bundle)
 
 /* An ack commutes with everything except publishing the same message. Steps do not republish
  * (reaches_out checks it); a task that is run again does. */
-static bool is_answer(const struct sameness *same, const struct bundle *bundle)
+static bool is_answer(const struct fingerprint *same, const struct bundle *bundle)
 {
     uint32_t slot = row_find(rows_of(same), TABLE_MESSAGE, bundle->params[bundle->calls[0].params]);
-    return !RULES_OF(&same->run->rules, engine_rules)->direct &&
+    return !RULES_OF(&same->run->rules, activity_rules)->direct &&
            (slot == ROW_NONE ||
             row_get(rows_of(same), TABLE_MESSAGE, slot, MESSAGE_KIND) == MESSAGE_LEG2);
 }
 
-static enum sameness_locality locality(const struct sameness *same, const struct bundle *bundle)
+static enum fingerprint_locality locality(const struct fingerprint *same,
+                                          const struct bundle *bundle)
 {
     if (bundle->name == BUNDLE_ACK && bundle->count == 1 && !is_answer(same, bundle)) {
         return LOCAL_ANYWAY;
@@ -554,30 +562,30 @@ static enum sameness_locality locality(const struct sameness *same, const struct
 }
 
 /* A Leg2 without children closes an obligation, which concerns the whole job. */
-static bool promises_locality(const struct sameness *same, uint32_t slot)
+static bool promises_locality(const struct fingerprint *same, uint32_t slot)
 {
-    const struct graph *graph = RULES_OF(&same->run->rules, engine_rules)->graph;
+    const struct graph *graph = RULES_OF(&same->run->rules, activity_rules)->graph;
     const struct rows *rows = rows_of(same);
     const struct graph_node *node = &graph->nodes[row_get(rows, TABLE_MESSAGE, slot, MESSAGE_NODE)];
     return row_get(rows, TABLE_MESSAGE, slot, MESSAGE_KIND) != MESSAGE_LEG2 || node->edge_count > 0;
 }
 
 /* The component existed before: an activity's row is made once, and before its other rows. */
-static bool was_there(const struct sameness *same, uint32_t place, uint32_t rows)
+static bool was_there(const struct fingerprint *same, uint32_t place, uint32_t rows)
 {
     int64_t activity = row_key(known_of(same)->rows, TABLE_ACTIVITY, place - 1);
     uint32_t slot = row_find(rows_of(same), TABLE_ACTIVITY, activity);
     return slot != ROW_NONE && slot < rows;
 }
 
-static bool stayed(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+static bool stayed(const struct fingerprint *same, const struct bundle *bundle, uint32_t place,
                    size_t logged, uint32_t rows)
 {
     bool adds = only_adds(same, bundle) && same->run->outcome.kind == OUTCOME_COMMITTED;
     bool acks = bundle->name == BUNDLE_ACK;
     for (size_t i = logged; i < same->logged; i++) {
-        const struct sameness_before *before = &same->log[i];
-        const struct sameness_share *now = &same->shares[before->table][before->slot];
+        const struct fingerprint_before *before = &same->log[i];
+        const struct fingerprint_share *now = &same->shares[before->table][before->slot];
         uint32_t at = now->hash != 0 ? now->place : before->share.place;
         bool own = at == place && (before->share.hash == 0 || before->share.place == place);
         bool child = adds && at != 0 && before->share.hash == 0 && !was_there(same, at, rows);
@@ -590,7 +598,7 @@ static bool stayed(const struct sameness *same, const struct bundle *bundle, uin
 }
 
 /* The component of the thing with this id; 0: the whole world, or not known. */
-static uint32_t place_of_id(const struct sameness *same, enum row_table table, int64_t id)
+static uint32_t place_of_id(const struct fingerprint *same, enum row_table table, int64_t id)
 {
     const struct rows *rows = known_of(same)->rows;
     uint32_t slot = table == TABLE_ACTIVITY || table == TABLE_TASK || table == TABLE_GUID
@@ -606,7 +614,7 @@ static uint32_t place_of_id(const struct sameness *same, enum row_table table, i
 }
 
 /* A message with this key is among the first so many. */
-static bool was_published(const struct sameness *same, int64_t key, uint32_t messages)
+static bool was_published(const struct fingerprint *same, int64_t key, uint32_t messages)
 {
     for (uint32_t slot = 0; slot < messages; slot++) {
         if (row_key(rows_of(same), TABLE_MESSAGE, slot) == key) {
@@ -617,7 +625,7 @@ static bool was_published(const struct sameness *same, int64_t key, uint32_t mes
 }
 
 /* How many calls of the executed bundle were reached. */
-static unsigned calls_reached(const struct sameness *same, const struct bundle *bundle)
+static unsigned calls_reached(const struct fingerprint *same, const struct bundle *bundle)
 {
     const struct outcome *outcome = &same->run->outcome;
     return outcome->skipped == 0              ? bundle->count
@@ -625,7 +633,7 @@ static unsigned calls_reached(const struct sameness *same, const struct bundle *
                                               : outcome->skipped - 1U;
 }
 
-static bool names_other(const struct sameness *same, const struct op *op, const int64_t *params,
+static bool names_other(const struct fingerprint *same, const struct op *op, const int64_t *params,
                         uint32_t place, uint32_t rows)
 {
     uint32_t other =
@@ -638,7 +646,7 @@ static bool names_other(const struct sameness *same, const struct op *op, const 
 
 /* Outputs may be read from any component: an output is written once, before any reader exists; else
  * an oracle has reported it. */
-static bool reaches_out(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+static bool reaches_out(const struct fingerprint *same, const struct bundle *bundle, uint32_t place,
                         uint32_t rows, uint32_t messages)
 {
     unsigned reached = calls_reached(same, bundle);
@@ -662,12 +670,12 @@ static bool reaches_out(const struct sameness *same, const struct bundle *bundle
     return false;
 }
 
-const struct sameness_hooks activity_sameness = {.make = make,
-                                                 .row = share_of_row,
-                                                 .actor = share_of_worker,
-                                                 .locate = locate,
-                                                 .promises_locality = promises_locality,
-                                                 .locality = locality,
-                                                 .stayed = stayed,
-                                                 .reaches_out = reaches_out,
-                                                 .places_in = TABLE_ACTIVITY};
+const struct fingerprint_hooks activity_fingerprint = {.make = make,
+                                                       .row = share_of_row,
+                                                       .actor = share_of_worker,
+                                                       .locate = locate,
+                                                       .promises_locality = promises_locality,
+                                                       .locality = locality,
+                                                       .stayed = stayed,
+                                                       .reaches_out = reaches_out,
+                                                       .places_in = TABLE_ACTIVITY};

@@ -1,4 +1,4 @@
-#include "model/seq_durable.h"
+#include "model/seq.h"
 
 #include "model/identity.h"
 #include "model/protocol.h"
@@ -21,19 +21,19 @@ enum value_place {
 
 /* ---- identities and decisions ---------------------------------------------------------------- */
 
-int64_t seq_durable_id(uint32_t number)
+int64_t seq_id(uint32_t number)
 {
     return identity_mint(0, IDENTITY_SEQ + number);
 }
 
-int64_t seq_durable_stage(void)
+int64_t seq_stage(void)
 {
     return identity_mint(0, IDENTITY_STAGE);
 }
 
 static int64_t event_id(uint32_t number)
 {
-    return identity_mint(seq_durable_id(number), IDENTITY_SEQ_EVENT);
+    return identity_mint(seq_id(number), IDENTITY_SEQ_EVENT);
 }
 
 static int64_t stripe_id(unsigned actor)
@@ -94,21 +94,20 @@ static int64_t sources(enum seq_state to)
 
 static void call_gate(struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_GATE, CALL_REQUIRE, VALUE_GUARD, seq_durable_stage());
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_GATE, CALL_REQUIRE, VALUE_GUARD, seq_stage());
 }
 
 static void call_expect(struct bundle *next, const struct seq_actor *self, uint32_t number,
                         enum seq_state state)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPECT, CALL_UNLESS_DONE, VALUE_GUARD, seq_durable_id(number),
-                state, stripe_id(self->number));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPECT, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(number), state,
+                stripe_id(self->number));
 }
 
 static void call_hold(struct bundle *next, const struct seq_actor *self, bool result)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target), owner_id(self), self->attempt,
-                stripe_id(self->number), result);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_HOLD, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target),
+                owner_id(self), self->attempt, stripe_id(self->number), result);
 }
 
 /* A move, if the contract allows it. Only a seq that is to be COMMITTED has its event out
@@ -117,8 +116,8 @@ static void call_hold(struct bundle *next, const struct seq_actor *self, bool re
 static void call_contract(struct bundle *next, const struct seq_actor *self, uint32_t number,
                           enum seq_state to)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_CONTRACT, CALL_UNLESS_DONE, VALUE_CONTRACT, seq_durable_stage(),
-                seq_durable_id(number), to, sources(to), event_id(number), to == SEQ_COMMITTED,
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_CONTRACT, CALL_UNLESS_DONE, VALUE_CONTRACT, seq_stage(),
+                seq_id(number), to, sources(to), event_id(number), to == SEQ_COMMITTED,
                 (int64_t)number + 1, stripe_id(self->number));
 }
 
@@ -126,7 +125,7 @@ static void call_move(struct bundle *next, const struct seq_actor *self, uint32_
                       enum seq_state to)
 {
     call_contract(next, self, number, to);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_MOVE, CALL_REQUIRE, VALUE_GUARD, seq_durable_id(number), to);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_MOVE, CALL_REQUIRE, VALUE_GUARD, seq_id(number), to);
 }
 
 static void call_count(struct bundle *next, const struct seq_actor *self, enum primitive_id counter,
@@ -138,14 +137,14 @@ static void call_count(struct bundle *next, const struct seq_actor *self, enum p
 static void call_event(struct bundle *next, const struct seq_actor *self, enum seq_state state)
 {
     BUNDLE_CALL(next, PRIMITIVE_SEQ_EVENT, CALL_REQUIRE, VALUE_GUARD, event_id(self->target),
-                seq_durable_id(self->target), state);
+                seq_id(self->target), state);
 }
 
 static void call_fail(struct bundle *next, const struct seq_actor *self,
                       const struct seq_plan *plan, uint32_t fail_class)
 {
     call_contract(next, self, self->target, SEQ_FAIL);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_REQUIRE, VALUE_RETRIED, seq_durable_id(self->target),
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_FAIL, CALL_REQUIRE, VALUE_RETRIED, seq_id(self->target),
                 SEQ_FAIL, fail_class, seq_plan_retries(plan, fail_class), ANY,
                 stripe_id(self->number), event_id(self->target));
 }
@@ -155,13 +154,13 @@ static void call_fail(struct bundle *next, const struct seq_actor *self,
 static void build_admit(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0, seq_durable_stage(), rules->timeout,
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_OPEN, CALL_PLAIN, 0, seq_stage(), rules->timeout,
                 rules->put_back, RULES_OF(rules, seq_plan)->retryable,
                 RULES_OF(rules, seq_plan)->budget, RULES_OF(rules, seq_plan)->drill);
     for (unsigned a = 0; a < rules->actors; a++) {
         BUNDLE_CALL(next, PRIMITIVE_SEQ_STRIPE, CALL_PLAIN, 0, stripe_id(a));
     }
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0, seq_durable_id(self->at), self->at);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_ADMIT, CALL_UNLESS_DONE, 0, seq_id(self->at), self->at);
 }
 
 static uint32_t looked_at(const struct seq_actor *self, const struct rules *rules, uint32_t i)
@@ -179,7 +178,7 @@ static void build_look(const struct seq_actor *self, const struct rules *rules, 
 {
     for (uint32_t i = 0; i < look_count(rules); i++) {
         BUNDLE_CALL(next, PRIMITIVE_SEQ_LOOK, CALL_PLAIN, (int)i * LOOK_VALUES,
-                    seq_durable_id(looked_at(self, rules, i)));
+                    seq_id(looked_at(self, rules, i)));
     }
 }
 
@@ -187,8 +186,8 @@ static void build_take(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_DISPATCHED);
     call_move(next, self, self->target, SEQ_IN_FLIGHT);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS,
-                seq_durable_id(self->target), owner_id(self));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_LEASE, CALL_REQUIRE, VALUE_ATTEMPTS, seq_id(self->target),
+                owner_id(self));
     call_count(next, self, PRIMITIVE_SEQ_DISPATCHED, -1);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, 1);
 }
@@ -196,13 +195,13 @@ static void build_take(const struct seq_actor *self, struct bundle *next)
 static void build_beat(const struct seq_actor *self, struct bundle *next)
 {
     call_hold(next, self, false);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_BEAT, seq_durable_id(self->target),
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_BEAT, CALL_REQUIRE, VALUE_BEAT, seq_id(self->target),
                 owner_id(self), self->attempt, ANY);
 }
 
 static void call_end(struct bundle *next, const struct seq_actor *self)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_END, CALL_REQUIRE, VALUE_GUARD, seq_durable_id(self->target),
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_END, CALL_REQUIRE, VALUE_GUARD, seq_id(self->target),
                 owner_id(self), self->attempt);
 }
 
@@ -229,17 +228,16 @@ static void build_fail(const struct seq_actor *self, const struct seq_plan *plan
 
 static void rest_on_run(const struct seq_actor *self, struct bundle *next)
 {
-    bundle_rests_on(next, seq_durable_id(self->target), owner_id(self), self->attempt);
+    bundle_rests_on(next, seq_id(self->target), owner_id(self), self->attempt);
 }
 
 static void build_reclaim(const struct seq_actor *self, const struct rules *rules,
                           struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target), SEQ_IN_FLIGHT, rules->timeout - 1, ANY);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_EXPIRED, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target),
+                SEQ_IN_FLIGHT, rules->timeout - 1, ANY);
     call_fail(next, self, RULES_OF(rules, seq_plan), SEQ_CLASS_LEASE_EXPIRED);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
-                seq_durable_id(self->target));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD, seq_id(self->target));
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
 }
 
@@ -255,19 +253,17 @@ static void build_cancel(const struct seq_actor *self, struct bundle *next)
 static void build_ask(const struct seq_actor *self, struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_IN_FLIGHT);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_ASK, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_ASK, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target));
 }
 
 static void build_force(const struct seq_actor *self, const struct rules *rules,
                         struct bundle *next)
 {
     call_expect(next, self, self->target, SEQ_IN_FLIGHT);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target), self->asked, rules->put_back - 1, ANY);
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_GRACE, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target),
+                self->asked, rules->put_back - 1, ANY);
     call_move(next, self, self->target, SEQ_CANCEL);
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD,
-                seq_durable_id(self->target));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_REVOKE, CALL_REQUIRE, VALUE_GUARD, seq_id(self->target));
     call_event(next, self, SEQ_CANCEL);
     call_count(next, self, PRIMITIVE_SEQ_IN_FLIGHT, -1);
     call_count(next, self, PRIMITIVE_SEQ_TERMINAL, 1);
@@ -275,8 +271,8 @@ static void build_force(const struct seq_actor *self, const struct rules *rules,
 
 static void build_commit(const struct seq_actor *self, struct bundle *next)
 {
-    BUNDLE_CALL(next, PRIMITIVE_SEQ_AGAIN, CALL_UNLESS_DONE, VALUE_GUARD,
-                seq_durable_id(self->target), SEQ_COMMITTED, stripe_id(self->number));
+    BUNDLE_CALL(next, PRIMITIVE_SEQ_AGAIN, CALL_UNLESS_DONE, VALUE_GUARD, seq_id(self->target),
+                SEQ_COMMITTED, stripe_id(self->number));
     call_move(next, self, self->target, SEQ_COMMITTED);
     call_count(next, self, PRIMITIVE_SEQ_TERMINAL, -1);
     call_count(next, self, PRIMITIVE_SEQ_COMMITTED, 1);
@@ -352,7 +348,7 @@ static void next_of(struct actor *actor, const struct rules *rules, struct bundl
         build_attempt(self, next);
         break;
     case BUNDLE_SEQ_READ:
-        BUNDLE_CALL(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0, seq_durable_id(self->target));
+        BUNDLE_CALL(next, PRIMITIVE_SEQ_READ, CALL_PLAIN, 0, seq_id(self->target));
         break;
     default:
         build_look(self, rules, next);
@@ -393,7 +389,7 @@ static enum bundle_name wish(enum seq_role role, const struct rules *rules, stru
 
 static bool is_halted(const struct rows *rows)
 {
-    uint32_t slot = row_find(rows, TABLE_STAGE, seq_durable_stage());
+    uint32_t slot = row_find(rows, TABLE_STAGE, seq_stage());
     return slot != ROW_NONE && row_get(rows, TABLE_STAGE, slot, STAGE_SEQ) != 0;
 }
 
@@ -600,8 +596,8 @@ static int weight_of(enum seq_state from)
     return seq_rules_terminal(from) ? SEQ_MISSTEP_WEIGHT : from == SEQ_UNSEEN ? 1 : 4;
 }
 
-uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
-                              uint8_t pairs[SEQ_MISSTEPS_MAX][2])
+uint32_t seq_missteps(const bool is_there[SEQ_STATES], bool drawn,
+                      uint8_t pairs[SEQ_MISSTEPS_MAX][2])
 {
     uint32_t count = 0;
     for (int from = 0; from < SEQ_STATES; from++) {
@@ -618,7 +614,7 @@ uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
     return count;
 }
 
-void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to)
+void seq_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to)
 {
     ACTOR_IS(actor, seq_actor)->misstep = (struct seq_misstep){
         .there = true, .from = (uint8_t)from, .to = (uint8_t)to, .number = number};

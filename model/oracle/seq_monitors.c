@@ -419,7 +419,7 @@ static void judge_policy(struct telling *told)
     }
 }
 
-/* ---- sightings ------------------------------------------------------------------------------- */
+/* ---- cover points ------------------------------------------------------------------------------- */
 
 static void see_move(struct telling *told, int64_t from, int64_t to)
 {
@@ -429,12 +429,12 @@ static void see_move(struct telling *told, int64_t from, int64_t to)
                  {2, 6}, {3, 7}, {4, 7}, {5, 7}, {6, 7}, {5, 1}};
     for (size_t i = 0; i < ORACLE_COUNT(moves); i++) {
         if (moves[i].from == from && moves[i].to == to) {
-            judge_see(&told->judge, (enum oracle_sighting)(SIGHT_SEQ_MOVE_1 + i));
+            judge_see(&told->judge, (enum oracle_cover)(COVER_SEQ_MOVE_1 + i));
         }
     }
     if (to == ORACLE_SEQ_CANCEL) {
         judge_see(&told->judge,
-                  from == ORACLE_SEQ_DISPATCHED ? SIGHT_SEQ_CANCEL_EARLY : SIGHT_SEQ_CANCEL_FORCED);
+                  from == ORACLE_SEQ_DISPATCHED ? COVER_SEQ_CANCEL_EARLY : COVER_SEQ_CANCEL_FORCED);
     }
 }
 
@@ -449,19 +449,19 @@ static void see_step(struct telling *told, uint32_t slot, const struct oracle_se
     bool reclaims = step->by == ORACLE_SEQ_BY_RECLAIM;
     uint32_t class = reclaims ? 0 : step->fail_class;
     if (beats) {
-        judge_see(&told->judge, SIGHT_SEQ_HEARTBEAT);
+        judge_see(&told->judge, COVER_SEQ_HEARTBEAT);
     }
     if (beats && (int64_t)step->heartbeat_ms - taken >= (int64_t)policy.lease_ms) {
-        judge_see(&told->judge, SIGHT_SEQ_KEPT);
+        judge_see(&told->judge, COVER_SEQ_KEPT);
     }
     if (reclaims) {
-        judge_see(&told->judge, fails ? SIGHT_SEQ_RECLAIM_FAIL : SIGHT_SEQ_RECLAIM_RETRY);
+        judge_see(&told->judge, fails ? COVER_SEQ_RECLAIM_FAIL : COVER_SEQ_RECLAIM_RETRY);
     }
     if (reclaims && found->attempt < RUNS_MAX) {
         memory_flag(&told->judge, MEMORY_SEQS, id, (int64_t)FLAG_RECLAIMED << found->attempt);
     }
     if (fails && (policy.retryable >> class & 1) != 0 && found->attempt >= policy.budget) {
-        judge_see(&told->judge, SIGHT_SEQ_EXHAUSTED);
+        judge_see(&told->judge, COVER_SEQ_EXHAUSTED);
     }
 }
 
@@ -664,7 +664,7 @@ static void judge_stale(struct telling *told, uint32_t stripe, uint32_t seq)
                                JUDGE_MEMO_FLAGS);
     if (expected == ORACLE_SEQ_IN_FLIGHT && run >= 0 && run < RUNS_MAX &&
         (flags & FLAG_ASKED << run) != 0) {
-        judge_see(&told->judge, SIGHT_SEQ_CANCEL_LATE);
+        judge_see(&told->judge, COVER_SEQ_CANCEL_LATE);
     }
 }
 
@@ -682,10 +682,10 @@ static void judge_late(struct telling *told, uint32_t stripe, uint32_t seq)
     }
     int64_t flags = memory_get(&told->judge, MEMORY_SEQS, row_key(told->judge.rows, TABLE_SEQ, seq),
                                JUDGE_MEMO_FLAGS);
-    judge_see(&told->judge, SIGHT_SEQ_LATE);
-    judge_see(&told->judge, result ? SIGHT_SEQ_LATE_RESULT : SIGHT_SEQ_LATE_BEAT);
+    judge_see(&told->judge, COVER_SEQ_LATE);
+    judge_see(&told->judge, result ? COVER_SEQ_LATE_RESULT : COVER_SEQ_LATE_BEAT);
     if (result && run >= 0 && run < RUNS_MAX && (flags & (int64_t)FLAG_RECLAIMED << run) != 0) {
-        judge_see(&told->judge, SIGHT_SEQ_RECLAIM_WON);
+        judge_see(&told->judge, COVER_SEQ_RECLAIM_WON);
     }
 }
 
@@ -709,7 +709,7 @@ static void judge_stripe(struct telling *told, uint32_t slot, bool wrote)
     }
     if (again != 0) {
         judge_held(&told->judge, CLAUSE_SEQ_7);
-        judge_see(&told->judge, SIGHT_SEQ_COMMIT_AGAIN);
+        judge_see(&told->judge, COVER_SEQ_COMMIT_AGAIN);
     }
     if (named && stale + late != 1) {
         tally_breach(told, CLAUSE_SEQ_12, slot, "a move was refused, and not counted");
@@ -798,14 +798,14 @@ static void see_pair(struct telling *told, int64_t from, int64_t to)
     };
     for (size_t i = 0; i < ORACLE_COUNT(pairs); i++) {
         if (pairs[i][0] == from && pairs[i][1] == to) {
-            judge_see(&told->judge, (enum oracle_sighting)(SIGHT_SEQ_ILLEGAL_00 + i));
+            judge_see(&told->judge, (enum oracle_cover)(COVER_SEQ_ILLEGAL_00 + i));
         }
     }
     if (to == ORACLE_SEQ_COMMITTED) {
-        judge_see(&told->judge, SIGHT_SEQ_COMMIT_EARLY);
+        judge_see(&told->judge, COVER_SEQ_COMMIT_EARLY);
     }
     if (from == ORACLE_SEQ_FAIL && to == ORACLE_SEQ_DISPATCHED) {
-        judge_see(&told->judge, SIGHT_SEQ_FINAL);
+        judge_see(&told->judge, COVER_SEQ_FINAL);
     }
 }
 
@@ -970,7 +970,7 @@ static struct oracle_verdict effect(struct oracle *oracle, const struct rows *ro
     return told.judge.verdict;
 }
 
-bool seq_rows_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run)
+bool seq_monitors_worked(struct oracle *oracle, const struct rows *rows, int64_t seq, int64_t run)
 {
     struct telling told = begin(oracle, rows, NULL, 0);
     return run >= 0 && run < RUNS_MAX &&

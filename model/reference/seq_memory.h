@@ -1,7 +1,7 @@
 /* The seq ledger in memory (seed 001): a state machine per seq, moved by many threads at once.
  *
  * A reference model: tests hold the primitives to it; no run calls it.
- * Runs execute the durable rows of model/seq_durable.h, and sim/tests/test_seq_run.c holds their
+ * Runs execute the durable rows of model/seq.h, and sim/tests/test_seq_run.c holds their
  * decisions to this ledger. `assay bench seq` measures it.
  *
  * One 64-bit word a seq holds state, attempts, lease owner and heartbeat, and every move is one
@@ -10,7 +10,7 @@
  * ledger. Counters are striped by actor and read by adding up the stripes.
  *
  * Callers:
- *   dispatcher  seq_order(SEQ_DISPATCHED)         committer  seq_order(SEQ_COMMITTED)
+ *   dispatcher  seq_memory_order(SEQ_DISPATCHED)         committer  seq_memory_order(SEQ_COMMITTED)
  *   worker      seq_take, seq_heartbeat, seq_finish
  *   canceller   seq_cancel, then seq_cancel_force after the grace period
  *   reclaimer   seq_reclaim; there may be several
@@ -36,8 +36,8 @@
  *       each is tested.
  * (SL6) UNSEEN + dispatched + in flight + terminal + committed = capacity, and each equals a
  *       recount whenever no call is in progress (SEQ-16, E-SEQ-4). */
-#ifndef MODEL_REFERENCE_SEQ_H
-#define MODEL_REFERENCE_SEQ_H
+#ifndef MODEL_REFERENCE_SEQ_MEMORY_H
+#define MODEL_REFERENCE_SEQ_MEMORY_H
 
 #include "model/seq_rules.h"
 
@@ -47,7 +47,7 @@
 #define SEQ_ALIGNMENT    128              /* of the memory of a ledger */
 #define SEQ_ACTOR_MAX    ((1U << 19) - 1) /* actor ids are 1..SEQ_ACTOR_MAX; 0 is nobody */
 
-struct seq_ledger;
+struct seq_memory;
 
 struct seq_time {
     uint64_t mono_ms; /* the store's monotonic clock: leases and grace */
@@ -124,39 +124,39 @@ struct seq_reclaimed {
 
 /* ---- life of a ledger ---------------------------------------------------------------------- */
 
-size_t seq_ledger_bytes(uint64_t capacity);
+size_t seq_memory_bytes(uint64_t capacity);
 
-/* Lays a ledger out in `memory`: zeroed, aligned to SEQ_ALIGNMENT, seq_ledger_bytes(capacity) long.
+/* Lays a ledger out in `memory`: zeroed, aligned to SEQ_ALIGNMENT, seq_memory_bytes(capacity) long.
  * Every seq is UNSEEN. The policy is fixed from here on. */
-struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity,
+struct seq_memory *seq_memory_init(void *memory, uint64_t capacity,
                                    const struct seq_policy *policy);
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
 /* A hint: this seq will be moved soon. A caller that knows its next few seqs, as one with a queue
  * does, and hints some sixteen moves ahead has the cache misses of a random walk overlap. */
-void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq);
+void seq_memory_prefetch(const struct seq_memory *ledger, uint64_t seq);
 
 /* A move that claims no knowledge of the present state: dispatch, commit, cancel before work
  * begins. Whatever the contract does not allow to such a caller is fatal, and so is every move that
  * needs a lease or belongs to a failing run (E-SEQ-2, E-SEQ-8). */
-struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
-                            struct seq_time now);
+struct seq_result seq_memory_order(struct seq_memory *ledger, uint64_t seq, enum seq_state to,
+                                   uint32_t by, struct seq_time now);
 
 /* Takes the lease and enters IN_FLIGHT, in one operation (E-SEQ-6), if the seq still is DISPATCHED
  * for this attempt. */
-struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t attempt,
-                           uint32_t owner, struct seq_time now, struct seq_token *token);
+struct seq_result seq_memory_take(struct seq_memory *ledger, uint64_t seq, uint32_t attempt,
+                                  uint32_t owner, struct seq_time now, struct seq_token *token);
 
 /* Progress: keeps the lease. Never moves back and never revives a lost lease (SEQ-9, SEQ-19). */
-struct seq_result seq_heartbeat(struct seq_ledger *ledger, struct seq_token token,
-                                struct seq_time now);
+struct seq_result seq_memory_heartbeat(struct seq_memory *ledger, struct seq_token token,
+                                       struct seq_time now);
 
 /* The worker's result: SUCCESS, SKIP or FAIL; from the owner anything else is fatal. A FAIL decides
  * its own retry, in the same operation: `to` is then DISPATCHED, and no event is due (E-SEQ-2).
  * fail_class is used for FAIL only. */
-struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
-                             uint32_t fail_class, struct seq_time now);
+struct seq_result seq_memory_finish(struct seq_memory *ledger, struct seq_token token,
+                                    enum seq_state to, uint32_t fail_class, struct seq_time now);
 
 /* Many moves: results[i], and what becomes of the ledger, is as if seq_order, seq_take or
  * seq_finish had been called for each in the order given; returns how many were SEQ_MOVED. For a
@@ -165,27 +165,28 @@ struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, 
  * counts, and hangs up its leases, once. Others see them counted, and reclaimers find the leases,
  * when it has returned. */
 
-uint64_t seq_order_many(struct seq_ledger *ledger, const uint64_t *seqs, size_t count,
-                        enum seq_state to, uint32_t by, struct seq_time now,
-                        struct seq_result *results);
+uint64_t seq_memory_order_many(struct seq_memory *ledger, const uint64_t *seqs, size_t count,
+                               enum seq_state to, uint32_t by, struct seq_time now,
+                               struct seq_result *results);
 
 /* Of each run, seq and attempt are given; the owner is set, which makes it a token, if it moved. */
-uint64_t seq_take_many(struct seq_ledger *ledger, struct seq_token *runs, size_t count,
-                       uint32_t owner, struct seq_time now, struct seq_result *results);
+uint64_t seq_memory_take_many(struct seq_memory *ledger, struct seq_token *runs, size_t count,
+                              uint32_t owner, struct seq_time now, struct seq_result *results);
 
-uint64_t seq_finish_many(struct seq_ledger *ledger, const struct seq_token *runs, size_t count,
-                         enum seq_state to, uint32_t fail_class, struct seq_time now,
-                         struct seq_result *results);
+uint64_t seq_memory_finish_many(struct seq_memory *ledger, const struct seq_token *runs,
+                                size_t count, enum seq_state to, uint32_t fail_class,
+                                struct seq_time now, struct seq_result *results);
 
 /* Cancels what the caller has seen: at once if it is still DISPATCHED, by asking if IN_FLIGHT. What
  * was asked of a run ends with it: on SEQ_STALE, read again and ask again. */
-struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq_view expected,
-                             uint32_t by, struct seq_time now, struct seq_cancellation *asked);
+struct seq_result seq_memory_cancel(struct seq_memory *ledger, uint64_t seq,
+                                    struct seq_view expected, uint32_t by, struct seq_time now,
+                                    struct seq_cancellation *asked);
 
 /* Ends the run that was asked, once the grace period is over. The ledger keeps no record of when it
  * was asked: that is the caller's word. */
-struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancellation asked,
-                                   uint32_t by, struct seq_time now);
+struct seq_result seq_memory_cancel_force(struct seq_memory *ledger, struct seq_cancellation asked,
+                                          uint32_t by, struct seq_time now);
 
 /* Ends every run whose lease has expired, except those that another reclaimer handles, passes each
  * to `each`, and returns their number. `each` must return; it may call anything here but
@@ -198,20 +199,20 @@ struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancell
  * lease whose taker was held up inside seq_take for longer than lease_ms: it is found after a turn
  * of the wheel at the latest (2^16 slots of that fraction, at least 65 s). seq_reclaim must be
  * called at least every 2^31 ms. */
-uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now,
-                     void (*each)(void *context, const struct seq_reclaimed *reclaimed),
-                     void *context);
+uint64_t seq_memory_reclaim(struct seq_memory *ledger, uint32_t by, struct seq_time now,
+                            void (*each)(void *context, const struct seq_reclaimed *reclaimed),
+                            void *context);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-uint64_t seq_capacity(const struct seq_ledger *ledger);
-struct seq_view seq_read(const struct seq_ledger *ledger, uint64_t seq);
+uint64_t seq_memory_capacity(const struct seq_memory *ledger);
+struct seq_view seq_memory_read(const struct seq_memory *ledger, uint64_t seq);
 
 /* Exact when no call is in progress. While others move seqs, each number is one that it had or was
  * about to have, and they need not add up. */
-struct seq_counts seq_count(const struct seq_ledger *ledger);
+struct seq_counts seq_memory_count(const struct seq_memory *ledger);
 
 /* True once an illegal move has been attempted; *report is the first one. */
-bool seq_halted(const struct seq_ledger *ledger, struct seq_report *report);
+bool seq_memory_halted(const struct seq_memory *ledger, struct seq_report *report);
 
 #endif

@@ -1,17 +1,8 @@
-#include "real/cluster_fault.h"
+#include "real/cluster_path.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-bool cluster_fault_set(struct cluster_fault *fault, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(fault->text, sizeof fault->text, format, arguments);
-    va_end(arguments);
-    return false;
-}
 
 bool cluster_path(char *path, unsigned long size, const char *format, ...)
 {

@@ -1,4 +1,4 @@
-#include "model/engine.h"
+#include "model/activity_engine.h"
 
 #include "model/identity.h"
 #include "model/ledger.h"
@@ -24,7 +24,7 @@ enum step_values { STEP_LEDGER, STEP_ACTIVITY = PRIMITIVE_VALUES_MAX };
  * activity's, as enum enter_leg1_values has it, and when its claim ends. */
 enum carried_values { CARRIED_LEG1 = STEP_ACTIVITY + 2, CARRIED_UNTIL = CARRIED_LEG1 + 3 };
 
-static int64_t column(const struct worker *worker, enum message_column column)
+static int64_t column(const struct activity_worker *worker, enum message_column column)
 {
     return worker->message[1 + column];
 }
@@ -34,38 +34,38 @@ static int64_t weight(enum ledger_field field)
     return ledger_layout(field)->weight;
 }
 
-static int64_t task_id(const struct worker *worker)
+static int64_t task_id(const struct activity_worker *worker)
 {
     return identity_mint(column(worker, MESSAGE_ACTIVITY), IDENTITY_TASK);
 }
 
-static void next_bundle(const struct worker *worker, const struct engine_rules *rules,
+static void next_bundle(const struct activity_worker *worker, const struct activity_rules *rules,
                         struct bundle *next);
 
 /* ---- what an outcome means ------------------------------------------------------------------- */
 
-static void escalate(struct worker *worker, enum escalation_reason reason)
+static void escalate(struct activity_worker *worker, enum escalation_reason reason)
 {
-    worker->state = WORKER_ESCALATE;
+    worker->state = ACTIVITY_WORKER_ESCALATE;
     worker->reason = (uint8_t)reason;
 }
 
 /* Where Leg2 goes on, from the GUID ledger alone (ACL-24, Rule C). */
-static void resume(struct worker *worker)
+static void resume(struct activity_worker *worker)
 {
     switch (ledger_resume(worker->ledger)) {
     case LEDGER_NOTHING_DONE:
-        worker->state = WORKER_STEP1;
+        worker->state = ACTIVITY_WORKER_STEP1;
         break;
     case LEDGER_WORK_IS_DONE:
-        worker->state = WORKER_STEP2;
+        worker->state = ACTIVITY_WORKER_STEP2;
         break;
     case LEDGER_SPAWNED_JOB_ENDED:
-        worker->state = WORKER_STEP3; /* whatever the semaphore says (ACL-25, ACL-44) */
+        worker->state = ACTIVITY_WORKER_STEP3; /* whatever the semaphore says (ACL-25, ACL-44) */
         break;
     case LEDGER_SPAWNED_JOB_OPEN:
     case LEDGER_ALL_DONE:
-        worker->state = WORKER_ACK;
+        worker->state = ACTIVITY_WORKER_ACK;
         break;
     case LEDGER_RESUME_CORRUPT:
         escalate(worker, ESCALATED_CORRUPT);
@@ -74,51 +74,52 @@ static void resume(struct worker *worker)
 }
 
 /* It holds the message that it has in hand. */
-static void holds(struct worker *worker)
+static void holds(struct activity_worker *worker)
 {
     worker->held_until = column(worker, MESSAGE_VISIBLE_AT);
     worker->answered = 0;
     switch (column(worker, MESSAGE_KIND)) {
     case MESSAGE_LEG1:
-        worker->state = WORKER_ENTER_LEG1;
+        worker->state = ACTIVITY_WORKER_ENTER_LEG1;
         break;
     case MESSAGE_TASK:
-        worker->state = WORKER_ANSWER;
+        worker->state = ACTIVITY_WORKER_ANSWER;
         break;
     default:
-        worker->state = WORKER_ENTER_LEG2;
+        worker->state = ACTIVITY_WORKER_ENTER_LEG2;
     }
 }
 
-static void claimed(struct worker *worker, const struct outcome *last)
+static void claimed(struct activity_worker *worker, const struct outcome *last)
 {
     memcpy(worker->message, last->message, sizeof worker->message);
     holds(worker);
 }
 
 /* Its message is acked. A bundle that was skipped claimed nothing. */
-static void went_on(struct worker *worker, const struct outcome *last)
+static void went_on(struct activity_worker *worker, const struct outcome *last)
 {
-    *worker = worker_begin();
+    *worker = activity_worker_begin();
     worker->now = last->now;
     if (last->skipped == 0 && last->message[0] != 0) {
         claimed(worker, last);
     }
 }
 
-static void entered_leg1(struct worker *worker, const int64_t *values)
+static void entered_leg1(struct activity_worker *worker, const int64_t *values)
 {
     if (ledger_get(values[LEG1_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1) {
-        worker->state = WORKER_ACK; /* stale: the marker before the ceiling (ACL-10, E-ACL-16) */
+        worker->state =
+            ACTIVITY_WORKER_ACK; /* stale: the marker before the ceiling (ACL-10, E-ACL-16) */
     } else if (values[LEG1_COUNTED] == 0) {
         escalate(worker, ESCALATED_LEG1_CEILING); /* ACL-6 */
     } else {
         worker->input = values[LEG1_INPUT];
-        worker->state = WORKER_LEG1;
+        worker->state = ACTIVITY_WORKER_LEG1;
     }
 }
 
-static void entered_leg2(struct worker *worker, const struct outcome *last)
+static void entered_leg2(struct activity_worker *worker, const struct outcome *last)
 {
     worker->ledger = last->values[LEG2_LEDGER];
     worker->dimension = last->values[LEG2_DIMENSION];
@@ -130,7 +131,7 @@ static void entered_leg2(struct worker *worker, const struct outcome *last)
         escalate(worker, ESCALATED_CONTENT_CHANGED); /* E-ACL-21 */
     } else if (answers && closed_by != 0 && closed_by != column(worker, MESSAGE_GUID) &&
                ledger_resume(worker->ledger) == LEDGER_NOTHING_DONE) {
-        worker->state = WORKER_ACK; /* counted, without steps (E-ACL-19) */
+        worker->state = ACTIVITY_WORKER_ACK; /* counted, without steps (E-ACL-19) */
     } else {
         resume(worker);
     }
@@ -149,7 +150,7 @@ static const int64_t *kept_message(const struct bundle *bundle)
 
 /* Its message is acked, and it goes on with what it published for itself, which may be entered
  * already, or with what it claimed. */
-static void carried_on(struct worker *worker, const struct engine_rules *rules,
+static void carried_on(struct activity_worker *worker, const struct activity_rules *rules,
                        const struct outcome *last)
 {
     struct bundle sent;
@@ -170,7 +171,7 @@ static void carried_on(struct worker *worker, const struct engine_rules *rules,
     }
 }
 
-static void answered(struct worker *worker, const struct engine_rules *rules,
+static void answered(struct activity_worker *worker, const struct activity_rules *rules,
                      const struct outcome *last)
 {
     if (worker->answered < rules->graph->nodes[column(worker, MESSAGE_NODE)].pendings) {
@@ -179,17 +180,17 @@ static void answered(struct worker *worker, const struct engine_rules *rules,
         carried_on(worker, rules, last);
     } else {
         worker->answered++;
-        worker->state = WORKER_ACK;
+        worker->state = ACTIVITY_WORKER_ACK;
     }
 }
 
 /* The GUID's ledger as it now is, also if the step was skipped (E-ACL-26). Steps 1 and 2 that were
  * not skipped anywhere have acked their message. */
-static void stepped(struct worker *worker, const struct engine_rules *rules,
+static void stepped(struct activity_worker *worker, const struct activity_rules *rules,
                     const struct outcome *last)
 {
-    bool acked =
-        worker->state == WORKER_STEP3 || (worker->state == WORKER_STEP1 && last->skipped == 0);
+    bool acked = worker->state == ACTIVITY_WORKER_STEP3 ||
+                 (worker->state == ACTIVITY_WORKER_STEP1 && last->skipped == 0);
     if (rules->merged && acked) {
         carried_on(worker, rules, last);
     } else {
@@ -198,68 +199,69 @@ static void stepped(struct worker *worker, const struct engine_rules *rules,
     }
 }
 
-static void read_leg2(struct worker *worker, const struct outcome *last)
+static void read_leg2(struct activity_worker *worker, const struct outcome *last)
 {
     worker->ledger = last->values[READ_LEDGER];
     worker->dimension = last->values[READ_DIMENSION];
     if (last->values[READ_KNOWN] == 0) {
-        worker->state = WORKER_ENTER_LEG2;
+        worker->state = ACTIVITY_WORKER_ENTER_LEG2;
     } else {
         resume(worker);
     }
 }
 
-static void committed(struct worker *worker, const struct engine_rules *rules,
+static void committed(struct activity_worker *worker, const struct activity_rules *rules,
                       const struct outcome *last)
 {
-    switch ((enum worker_state)worker->state) {
-    case WORKER_IDLE:
+    switch ((enum activity_worker_state)worker->state) {
+    case ACTIVITY_WORKER_IDLE:
         claimed(worker, last);
         break;
-    case WORKER_ENTER_LEG1:
+    case ACTIVITY_WORKER_ENTER_LEG1:
         entered_leg1(worker, last->values);
         break;
-    case WORKER_LEG1:
-    case WORKER_ACK:
+    case ACTIVITY_WORKER_LEG1:
+    case ACTIVITY_WORKER_ACK:
         if (rules->merged) {
             carried_on(worker, rules, last);
         } else {
-            worker->state = worker->state == WORKER_LEG1 ? WORKER_ACK : WORKER_IDLE;
+            worker->state =
+                worker->state == ACTIVITY_WORKER_LEG1 ? ACTIVITY_WORKER_ACK : ACTIVITY_WORKER_IDLE;
         }
         break;
-    case WORKER_READ_LEG1:
+    case ACTIVITY_WORKER_READ_LEG1:
         worker->state = ledger_get(last->values[READ_LEDGER], ACTIVITY_LEG1_COMPLETE) == 1
-                            ? WORKER_ACK
-                            : WORKER_LEG1;
+                            ? ACTIVITY_WORKER_ACK
+                            : ACTIVITY_WORKER_LEG1;
         break;
-    case WORKER_ANSWER:
+    case ACTIVITY_WORKER_ANSWER:
         answered(worker, rules, last);
         break;
-    case WORKER_ENTER_LEG2:
+    case ACTIVITY_WORKER_ENTER_LEG2:
         entered_leg2(worker, last);
         break;
-    case WORKER_STEP1:
-    case WORKER_STEP2:
-    case WORKER_STEP3:
+    case ACTIVITY_WORKER_STEP1:
+    case ACTIVITY_WORKER_STEP2:
+    case ACTIVITY_WORKER_STEP3:
         stepped(worker, rules, last);
         break;
-    case WORKER_READ_LEG2:
+    case ACTIVITY_WORKER_READ_LEG2:
         read_leg2(worker, last);
         break;
-    case WORKER_ESCALATE:
-    case WORKER_PUT_BACK:
-    case WORKER_STATE_COUNT:
-        worker->state = WORKER_IDLE;
+    case ACTIVITY_WORKER_ESCALATE:
+    case ACTIVITY_WORKER_PUT_BACK:
+    case ACTIVITY_WORKER_STATE_COUNT:
+        worker->state = ACTIVITY_WORKER_IDLE;
         break;
     }
 }
 
-static void refused_entry(struct worker *worker, enum refusal refusal)
+static void refused_entry(struct activity_worker *worker, enum refusal refusal)
 {
     if (refusal == REFUSED_NO_ROW) {
-        worker->state = WORKER_ACK; /* the job is gone: E-ACL-29 */
+        worker->state = ACTIVITY_WORKER_ACK; /* the job is gone: E-ACL-29 */
     } else if (refusal == REFUSED_TOO_EARLY) {
-        worker->state = WORKER_PUT_BACK; /* ACL-45, E-ACL-20 */
+        worker->state = ACTIVITY_WORKER_PUT_BACK; /* ACL-45, E-ACL-20 */
     } else if (refusal == REFUSED_CEILING) {
         escalate(worker, ESCALATED_LEG2_CEILING); /* ACL-7 */
     } else if (refusal == REFUSED_ATTEMPTS) {
@@ -271,24 +273,25 @@ static void refused_entry(struct worker *worker, enum refusal refusal)
 
 /* Another worker did meanwhile what this message was given up for: it is entered again, and finds
  * that nothing is owed (E-ACL-31). */
-static void refused_escalation(struct worker *worker, enum refusal refusal)
+static void refused_escalation(struct activity_worker *worker, enum refusal refusal)
 {
     if (refusal != REFUSED_DONE) {
-        worker->state = WORKER_IDLE; /* the job is gone: the next entry says so (E-ACL-29) */
-    } else {
         worker->state =
-            column(worker, MESSAGE_KIND) == MESSAGE_LEG1 ? WORKER_ENTER_LEG1 : WORKER_ENTER_LEG2;
+            ACTIVITY_WORKER_IDLE; /* the job is gone: the next entry says so (E-ACL-29) */
+    } else {
+        worker->state = column(worker, MESSAGE_KIND) == MESSAGE_LEG1 ? ACTIVITY_WORKER_ENTER_LEG1
+                                                                     : ACTIVITY_WORKER_ENTER_LEG2;
     }
 }
 
 /* What came with an answer to its Leg2 was refused for Leg2's reasons: then it is answered first,
  * and entered apart. */
-static void refused_answer(struct worker *worker, enum refusal refusal)
+static void refused_answer(struct activity_worker *worker, enum refusal refusal)
 {
     bool entry = refusal == REFUSED_NO_ROW || refusal == REFUSED_TOO_EARLY ||
                  refusal == REFUSED_CEILING || refusal == REFUSED_ATTEMPTS;
     if (refusal == REFUSED_NO_PARENT) {
-        worker->state = WORKER_ACK; /* the job is gone: E-ACL-29 */
+        worker->state = ACTIVITY_WORKER_ACK; /* the job is gone: E-ACL-29 */
     } else if (entry && worker->apart == 0) {
         worker->apart = 1;
     } else {
@@ -296,76 +299,77 @@ static void refused_answer(struct worker *worker, enum refusal refusal)
     }
 }
 
-static void refused(struct worker *worker, enum refusal refusal)
+static void refused(struct activity_worker *worker, enum refusal refusal)
 {
     if (refusal == REFUSED_EPOCH) {
-        worker->state = WORKER_IDLE; /* the claim is lost (E-ACL-11) */
+        worker->state = ACTIVITY_WORKER_IDLE; /* the claim is lost (E-ACL-11) */
         return;
     }
-    switch ((enum worker_state)worker->state) {
-    case WORKER_ENTER_LEG1:
-    case WORKER_ENTER_LEG2:
+    switch ((enum activity_worker_state)worker->state) {
+    case ACTIVITY_WORKER_ENTER_LEG1:
+    case ACTIVITY_WORKER_ENTER_LEG2:
         refused_entry(worker, refusal);
         break;
-    case WORKER_STEP1:
-    case WORKER_STEP2:
+    case ACTIVITY_WORKER_STEP1:
+    case ACTIVITY_WORKER_STEP2:
         escalate(worker, refusal == REFUSED_NEGATIVE ? ESCALATED_SEMAPHORE_REFUSED
                                                      : ESCALATED_CONFLICT); /* E-ACL-19 */
         break;
-    case WORKER_ANSWER:
+    case ACTIVITY_WORKER_ANSWER:
         refused_answer(worker, refusal);
         break;
-    case WORKER_LEG1:
-    case WORKER_STEP3:
-    case WORKER_READ_LEG1:
-    case WORKER_READ_LEG2:
+    case ACTIVITY_WORKER_LEG1:
+    case ACTIVITY_WORKER_STEP3:
+    case ACTIVITY_WORKER_READ_LEG1:
+    case ACTIVITY_WORKER_READ_LEG2:
         escalate(worker, ESCALATED_CONFLICT);
         break;
-    case WORKER_ESCALATE:
+    case ACTIVITY_WORKER_ESCALATE:
         refused_escalation(worker, refusal);
         break;
-    case WORKER_IDLE:
-    case WORKER_ACK:
-    case WORKER_PUT_BACK:
-    case WORKER_STATE_COUNT:
-        worker->state = WORKER_IDLE; /* nothing to claim, or the claim is lost (E-ACL-11) */
+    case ACTIVITY_WORKER_IDLE:
+    case ACTIVITY_WORKER_ACK:
+    case ACTIVITY_WORKER_PUT_BACK:
+    case ACTIVITY_WORKER_STATE_COUNT:
+        worker->state =
+            ACTIVITY_WORKER_IDLE; /* nothing to claim, or the claim is lost (E-ACL-11) */
     }
 }
 
 /* Never assumed, always resolved (E-ACL-13): a step by reading its ledger; an entry, an answer, an
  * ack and an escalation by asking again, because each of them tells what it finds (E-ACL-32). */
-static void unknown(struct worker *worker)
+static void unknown(struct activity_worker *worker)
 {
-    switch ((enum worker_state)worker->state) {
-    case WORKER_LEG1:
-        worker->state = WORKER_READ_LEG1;
+    switch ((enum activity_worker_state)worker->state) {
+    case ACTIVITY_WORKER_LEG1:
+        worker->state = ACTIVITY_WORKER_READ_LEG1;
         break;
-    case WORKER_STEP1:
-    case WORKER_STEP2:
-    case WORKER_STEP3:
-        worker->state = WORKER_READ_LEG2;
+    case ACTIVITY_WORKER_STEP1:
+    case ACTIVITY_WORKER_STEP2:
+    case ACTIVITY_WORKER_STEP3:
+        worker->state = ACTIVITY_WORKER_READ_LEG2;
         break;
-    case WORKER_PUT_BACK:
-        worker->state = WORKER_IDLE; /* it comes again either way */
+    case ACTIVITY_WORKER_PUT_BACK:
+        worker->state = ACTIVITY_WORKER_IDLE; /* it comes again either way */
         break;
-    case WORKER_IDLE:
-    case WORKER_ENTER_LEG1:
-    case WORKER_ENTER_LEG2:
-    case WORKER_READ_LEG1:
-    case WORKER_READ_LEG2:
-    case WORKER_ANSWER:
-    case WORKER_ACK:
-    case WORKER_ESCALATE:
-    case WORKER_STATE_COUNT:
+    case ACTIVITY_WORKER_IDLE:
+    case ACTIVITY_WORKER_ENTER_LEG1:
+    case ACTIVITY_WORKER_ENTER_LEG2:
+    case ACTIVITY_WORKER_READ_LEG1:
+    case ACTIVITY_WORKER_READ_LEG2:
+    case ACTIVITY_WORKER_ANSWER:
+    case ACTIVITY_WORKER_ACK:
+    case ACTIVITY_WORKER_ESCALATE:
+    case ACTIVITY_WORKER_STATE_COUNT:
         break;
     }
 }
 
-static void tried(struct worker *worker, bool is_unknown)
+static void tried(struct activity_worker *worker, bool is_unknown)
 {
     worker->tries++;
-    if (worker->tries > ENGINE_TRIES_MAX) {
-        *worker = worker_begin(); /* the claim lapses (N3) */
+    if (worker->tries > ACTIVITY_TRIES_MAX) {
+        *worker = activity_worker_begin(); /* the claim lapses (N3) */
     } else if (is_unknown) {
         unknown(worker);
     }
@@ -373,42 +377,42 @@ static void tried(struct worker *worker, bool is_unknown)
 
 /* Finding out where things stand, like keeping the claim, is no step forward: it does not start the
  * count of tries anew, else a step that never succeeds would be tried for ever. */
-static bool reads(const struct worker *worker)
+static bool reads(const struct activity_worker *worker)
 {
-    return worker->state == WORKER_READ_LEG1 || worker->state == WORKER_READ_LEG2;
+    return worker->state == ACTIVITY_WORKER_READ_LEG1 || worker->state == ACTIVITY_WORKER_READ_LEG2;
 }
 
 /* Steps are guarded by markers alone, so a claim that could not be extended ends the work early
  * only because another worker is at it (E-ACL-11). */
-static void extended(struct worker *worker, const struct outcome *last)
+static void extended(struct activity_worker *worker, const struct outcome *last)
 {
     worker->extending = 0;
     if (last->kind == OUTCOME_COMMITTED) {
         worker->held_until = last->values[0];
     } else if (last->kind == OUTCOME_REFUSED) {
-        *worker = worker_begin();
+        *worker = activity_worker_begin();
     } else {
         tried(worker, false);
     }
 }
 
-struct worker worker_begin(void)
+struct activity_worker activity_worker_begin(void)
 {
-    return (struct worker){.state = WORKER_IDLE};
+    return (struct activity_worker){.state = ACTIVITY_WORKER_IDLE};
 }
 
-void worker_check(const struct worker *worker)
+void activity_worker_check(const struct activity_worker *worker)
 {
-    CHECK(worker->state < WORKER_STATE_COUNT);
-    bool idle = worker->state == WORKER_IDLE;
+    CHECK(worker->state < ACTIVITY_WORKER_STATE_COUNT);
+    bool idle = worker->state == ACTIVITY_WORKER_IDLE;
     CHECK(!idle ||
           (worker->message[0] == 0 && worker->ledger == 0 && worker->held_until == 0 &&
            worker->answered == 0 && worker->tries == 0 && worker->extending == 0)); /* N1 */
-    CHECK(worker->tries <= ENGINE_TRIES_MAX);                                       /* N3 */
+    CHECK(worker->tries <= ACTIVITY_TRIES_MAX);                                     /* N3 */
 }
 
-void worker_take(struct worker *worker, const struct engine_rules *rules,
-                 const struct outcome *last)
+void activity_worker_take(struct activity_worker *worker, const struct activity_rules *rules,
+                          const struct outcome *last)
 {
     worker->now = last->now;
     if (worker->extending) {
@@ -435,21 +439,21 @@ void worker_take(struct worker *worker, const struct engine_rules *rules,
     case OUTCOME_NONE:
         break;
     }
-    if (worker->state == WORKER_IDLE) {
-        *worker = worker_begin(); /* N1 */
+    if (worker->state == ACTIVITY_WORKER_IDLE) {
+        *worker = activity_worker_begin(); /* N1 */
     }
 }
 
 /* ---- the next bundle ------------------------------------------------------------------------- */
 
-static void append_ack(const struct worker *worker, struct bundle *next)
+static void append_ack(const struct activity_worker *worker, struct bundle *next)
 {
     BUNDLE_CALL(next, PRIMITIVE_ACK, CALL_REQUIRE, 0, worker->message[0],
                 column(worker, MESSAGE_EPOCH));
 }
 
 /* What merged bundles end with, unless the worker has something to go on with. */
-static void append_claim_next(const struct engine_rules *rules, struct bundle *next)
+static void append_claim_next(const struct activity_rules *rules, struct bundle *next)
 {
     if (rules->merged && kept_message(next) == NULL) {
         BUNDLE_CALL(next, PRIMITIVE_CLAIM_NEXT, CALL_PLAIN, 0, rules->timeout);
@@ -457,7 +461,7 @@ static void append_claim_next(const struct engine_rules *rules, struct bundle *n
 }
 
 /* A bundle that ends its message by whatever it finds, under either of its names. */
-static void begin_last(const struct worker *worker, const struct engine_rules *rules,
+static void begin_last(const struct activity_worker *worker, const struct activity_rules *rules,
                        struct bundle *next, enum bundle_name literal, enum bundle_name merged)
 {
     bundle_begin(next, rules->merged ? merged : literal);
@@ -468,7 +472,7 @@ static void begin_last(const struct worker *worker, const struct engine_rules *r
 
 /* The data that came along the edge: the job's input, or what the source stored in the dimension
  * that the message names. */
-static void append_read_input(const struct worker *worker, struct bundle *next, int values)
+static void append_read_input(const struct activity_worker *worker, struct bundle *next, int values)
 {
     int64_t source = column(worker, MESSAGE_SOURCE);
     if (source == 0) {
@@ -479,14 +483,14 @@ static void append_read_input(const struct worker *worker, struct bundle *next, 
     }
 }
 
-static void append_mark_activity(const struct worker *worker, struct bundle *next,
+static void append_mark_activity(const struct activity_worker *worker, struct bundle *next,
                                  enum ledger_field field, enum call_mode mode, int values)
 {
     BUNDLE_CALL(next, PRIMITIVE_MARK_ACTIVITY, mode, values, column(worker, MESSAGE_ACTIVITY),
                 weight(field));
 }
 
-static void append_mark_guid(const struct worker *worker, struct bundle *next,
+static void append_mark_guid(const struct activity_worker *worker, struct bundle *next,
                              enum ledger_field field)
 {
     BUNDLE_CALL(next, PRIMITIVE_MARK_GUID, CALL_UNLESS_DONE, STEP_LEDGER,
@@ -495,9 +499,9 @@ static void append_mark_guid(const struct worker *worker, struct bundle *next,
 
 /* A message: its key, then what is common to all that one worker publishes. The caller fills in the
  * rest. `kept`: as one that the worker has claimed. */
-static int64_t *append_message(const struct worker *worker, const struct engine_rules *rules,
-                               struct bundle *next, enum call_mode mode, int64_t key,
-                               enum message_kind kind, bool kept)
+static int64_t *append_message(const struct activity_worker *worker,
+                               const struct activity_rules *rules, struct bundle *next,
+                               enum call_mode mode, int64_t key, enum message_kind kind, bool kept)
 {
     int64_t *p;
     if (kept) {
@@ -524,7 +528,7 @@ static int64_t *append_message(const struct worker *worker, const struct engine_
     return p;
 }
 
-static void append_enter_leg1(const struct worker *worker, struct bundle *next, int values)
+static void append_enter_leg1(const struct activity_worker *worker, struct bundle *next, int values)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG1_ENTRIES);
     BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG1, CALL_PLAIN, values + LEG1_LEDGER,
@@ -533,23 +537,23 @@ static void append_enter_leg1(const struct worker *worker, struct bundle *next, 
     append_read_input(worker, next, values + LEG1_INPUT);
 }
 
-static void next_enter_leg1(const struct worker *worker, struct bundle *next)
+static void next_enter_leg1(const struct activity_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_ENTER_LEG1);
     append_enter_leg1(worker, next, 0);
 }
 
 /* The worker as it will be when it holds the message that the bundle keeps. */
-static struct worker keeper(const struct bundle *bundle)
+static struct activity_worker keeper(const struct bundle *bundle)
 {
-    struct worker keeper = worker_begin();
+    struct activity_worker keeper = activity_worker_begin();
     memcpy(keeper.message, kept_message(bundle), (1 + MESSAGE_VISIBLE_AT) * sizeof *keeper.message);
     return keeper;
 }
 
 /* A task's answer: `k` pending, or closing. Its GUID is minted from the task, so that a worker that
  * runs twice answers under one GUID (E-ACL-7, E-ACL-21). */
-static void append_answer(const struct worker *worker, const struct engine_rules *rules,
+static void append_answer(const struct activity_worker *worker, const struct activity_rules *rules,
                           struct bundle *next, int64_t input, int64_t answered, bool kept)
 {
     uint16_t node = (uint16_t)column(worker, MESSAGE_NODE);
@@ -567,7 +571,7 @@ static void append_answer(const struct worker *worker, const struct engine_rules
     p[MESSAGE_PENDINGS] = closes ? pendings : 0;
 }
 
-static void next_leg1(const struct worker *worker, const struct engine_rules *rules,
+static void next_leg1(const struct activity_worker *worker, const struct activity_rules *rules,
                       struct bundle *next)
 {
     begin_last(worker, rules, next, BUNDLE_LEG1, BUNDLE_LEG1_ACK);
@@ -593,7 +597,7 @@ static void next_leg1(const struct worker *worker, const struct engine_rules *ru
  * (E-ACL-20). After the entry, because the activity's row is locked before any GUID's (E-ACL-28),
  * and because at its ceiling there is nothing to wait for: whatever is not through is turned away,
  * too (ACL-7). */
-static void append_require_pendings(const struct worker *worker, struct bundle *next)
+static void append_require_pendings(const struct activity_worker *worker, struct bundle *next)
 {
     for (int64_t k = 1; k <= column(worker, MESSAGE_PENDINGS); k++) {
         BUNDLE_CALL(next, PRIMITIVE_REQUIRE_MARK, CALL_REQUIRE, 0,
@@ -602,7 +606,7 @@ static void append_require_pendings(const struct worker *worker, struct bundle *
     }
 }
 
-static void append_enter_leg2(const struct worker *worker, struct bundle *next)
+static void append_enter_leg2(const struct activity_worker *worker, struct bundle *next)
 {
     const struct ledger_layout *entries = ledger_layout(ACTIVITY_LEG2_ENTRIES);
     BUNDLE_CALL(next, PRIMITIVE_ENTER_LEG2, CALL_PLAIN, LEG2_LEDGER,
@@ -617,14 +621,14 @@ static void append_enter_leg2(const struct worker *worker, struct bundle *next)
     }
 }
 
-static void next_enter_leg2(const struct worker *worker, struct bundle *next)
+static void next_enter_leg2(const struct activity_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_ENTER_LEG2);
     append_enter_leg2(worker, next);
 }
 
 /* An answer that closes waits for its pending ones, if there are any, and then others go first. */
-static void next_answer(const struct worker *worker, const struct engine_rules *rules,
+static void next_answer(const struct activity_worker *worker, const struct activity_rules *rules,
                         struct bundle *next)
 {
     int64_t input = column(worker, MESSAGE_CONTENT);
@@ -638,21 +642,21 @@ static void next_answer(const struct worker *worker, const struct engine_rules *
     begin_last(worker, rules, next, BUNDLE_ANSWER, BUNDLE_ANSWER_ACK);
     append_answer(worker, rules, next, input, worker->answered, kept);
     if (kept) {
-        struct worker after = keeper(next);
+        struct activity_worker after = keeper(next);
         append_enter_leg2(&after, next);
     }
     append_claim_next(rules, next);
 }
 
 /* What Step 1 stores and children receive. */
-static int64_t output(const struct worker *worker)
+static int64_t output(const struct activity_worker *worker)
 {
     return column(worker, MESSAGE_ANSWER) == ANSWER_CYCLES
                ? graph_output((uint16_t)column(worker, MESSAGE_NODE), worker->input)
                : column(worker, MESSAGE_CONTENT);
 }
 
-static void append_step1(const struct worker *worker, struct bundle *next)
+static void append_step1(const struct activity_worker *worker, struct bundle *next)
 {
     append_mark_activity(worker, next, ACTIVITY_WORK_DONE, CALL_PLAIN, STEP_ACTIVITY);
     append_mark_guid(worker, next, GUID_WORK_DONE);
@@ -663,7 +667,7 @@ static void append_step1(const struct worker *worker, struct bundle *next)
         column(worker, MESSAGE_GUID));
 }
 
-static void append_child(const struct worker *worker, const struct engine_rules *rules,
+static void append_child(const struct activity_worker *worker, const struct activity_rules *rules,
                          struct bundle *next, uint16_t edge, bool kept)
 {
     const struct graph *graph = rules->graph;
@@ -687,7 +691,7 @@ static void append_child(const struct worker *worker, const struct engine_rules 
 }
 
 /* A cycle edge publishes a Leg2 message to the ancestor that is there already (E-ACL-22). */
-static void append_cycle(const struct worker *worker, const struct engine_rules *rules,
+static void append_cycle(const struct activity_worker *worker, const struct activity_rules *rules,
                          struct bundle *next, uint16_t edge)
 {
     const struct graph *graph = rules->graph;
@@ -707,8 +711,8 @@ static void append_cycle(const struct worker *worker, const struct engine_rules 
 }
 
 /* Children along every edge that this answer takes; returns how many. */
-static int64_t append_children(const struct worker *worker, const struct engine_rules *rules,
-                               struct bundle *next)
+static int64_t append_children(const struct activity_worker *worker,
+                               const struct activity_rules *rules, struct bundle *next)
 {
     const struct graph *graph = rules->graph;
     const struct graph_node *node = &graph->nodes[column(worker, MESSAGE_NODE)];
@@ -735,7 +739,7 @@ static int64_t append_children(const struct worker *worker, const struct engine_
     return children;
 }
 
-static void append_step2(const struct worker *worker, const struct engine_rules *rules,
+static void append_step2(const struct activity_worker *worker, const struct activity_rules *rules,
                          struct bundle *next)
 {
     bool pending = column(worker, MESSAGE_ANSWER) > 0;
@@ -754,7 +758,7 @@ static void append_step2(const struct worker *worker, const struct engine_rules 
 
 /* Steps 1 and 2 in one transaction. A worker whose Step 2 closed the job owes Step 3 and keeps the
  * message; any other acks it. */
-static void next_steps(const struct worker *worker, const struct engine_rules *rules,
+static void next_steps(const struct activity_worker *worker, const struct activity_rules *rules,
                        struct bundle *next)
 {
     bundle_begin(next, BUNDLE_STEPS_ACK);
@@ -766,13 +770,13 @@ static void next_steps(const struct worker *worker, const struct engine_rules *r
                 weight(GUID_JOB_CLOSED));
     append_ack(worker, next);
     if (kept_message(next) != NULL) {
-        struct worker after = keeper(next);
+        struct activity_worker after = keeper(next);
         append_enter_leg1(&after, next, CARRIED_LEG1);
     }
     append_claim_next(rules, next);
 }
 
-static void next_step1(const struct worker *worker, const struct engine_rules *rules,
+static void next_step1(const struct activity_worker *worker, const struct activity_rules *rules,
                        struct bundle *next)
 {
     if (rules->merged) {
@@ -783,14 +787,14 @@ static void next_step1(const struct worker *worker, const struct engine_rules *r
     }
 }
 
-static void next_step2(const struct worker *worker, const struct engine_rules *rules,
+static void next_step2(const struct activity_worker *worker, const struct activity_rules *rules,
                        struct bundle *next)
 {
     bundle_begin(next, BUNDLE_STEP2);
     append_step2(worker, rules, next);
 }
 
-static void next_step3(const struct worker *worker, const struct engine_rules *rules,
+static void next_step3(const struct activity_worker *worker, const struct activity_rules *rules,
                        struct bundle *next)
 {
     begin_last(worker, rules, next, BUNDLE_STEP3, BUNDLE_STEP3_ACK);
@@ -803,7 +807,7 @@ static void next_step3(const struct worker *worker, const struct engine_rules *r
 }
 
 /* What is given up must still be owed: the ceiling was seen by another transaction (E-ACL-31). */
-static void append_still_owed(const struct worker *worker, struct bundle *next)
+static void append_still_owed(const struct activity_worker *worker, struct bundle *next)
 {
     if (worker->reason == ESCALATED_LEG1_CEILING) {
         BUNDLE_CALL(next, PRIMITIVE_REQUIRE_UNMARKED, CALL_REQUIRE, 0,
@@ -816,7 +820,7 @@ static void append_still_owed(const struct worker *worker, struct bundle *next)
 }
 
 /* One transaction: message acked, job marked, escalation written (E-ACL-10). */
-static void next_escalate(const struct worker *worker, struct bundle *next)
+static void next_escalate(const struct activity_worker *worker, struct bundle *next)
 {
     bundle_begin(next, BUNDLE_ESCALATE);
     append_ack(worker, next);
@@ -827,8 +831,8 @@ static void next_escalate(const struct worker *worker, struct bundle *next)
                 worker->message[0], worker->reason);
 }
 
-static void next_hold(const struct worker *worker, struct bundle *next, enum bundle_name name,
-                      enum primitive_id primitive, int64_t ticks)
+static void next_hold(const struct activity_worker *worker, struct bundle *next,
+                      enum bundle_name name, enum primitive_id primitive, int64_t ticks)
 {
     bundle_begin(next, name);
     BUNDLE_CALL_OF(next, primitive, CALL_REQUIRE, 0, worker->message[0],
@@ -842,68 +846,70 @@ static void next_read(struct bundle *next, enum primitive_id primitive, int64_t 
 }
 
 /* Until half of the claim's life has gone by, as far as the worker knows. */
-int64_t worker_extends_in(const struct worker *worker, const struct engine_rules *rules)
+int64_t activity_worker_extends_in(const struct activity_worker *worker,
+                                   const struct activity_rules *rules)
 {
     return worker->held_until - rules->timeout / 2 + 1 - worker->now;
 }
 
-static bool should_extend(const struct worker *worker, const struct engine_rules *rules)
+static bool should_extend(const struct activity_worker *worker, const struct activity_rules *rules)
 {
-    return worker->state != WORKER_IDLE && worker_extends_in(worker, rules) <= 0;
+    return worker->state != ACTIVITY_WORKER_IDLE && activity_worker_extends_in(worker, rules) <= 0;
 }
 
-static void next_bundle(const struct worker *worker, const struct engine_rules *rules,
+static void next_bundle(const struct activity_worker *worker, const struct activity_rules *rules,
                         struct bundle *next)
 {
-    switch ((enum worker_state)worker->state) {
-    case WORKER_STATE_COUNT:
-    case WORKER_IDLE:
+    switch ((enum activity_worker_state)worker->state) {
+    case ACTIVITY_WORKER_STATE_COUNT:
+    case ACTIVITY_WORKER_IDLE:
         bundle_begin(next, BUNDLE_CLAIM);
         BUNDLE_CALL(next, PRIMITIVE_CLAIM, CALL_PLAIN, 0, rules->timeout);
         break;
-    case WORKER_ENTER_LEG1:
+    case ACTIVITY_WORKER_ENTER_LEG1:
         next_enter_leg1(worker, next);
         break;
-    case WORKER_LEG1:
+    case ACTIVITY_WORKER_LEG1:
         next_leg1(worker, rules, next);
         break;
-    case WORKER_READ_LEG1:
+    case ACTIVITY_WORKER_READ_LEG1:
         next_read(next, PRIMITIVE_READ_ACTIVITY, column(worker, MESSAGE_ACTIVITY));
         break;
-    case WORKER_ANSWER: /* the task itself is done between the two legs, and not in rows */
+    case ACTIVITY_WORKER_ANSWER: /* the task itself is done between the two legs, and not in rows */
         next_answer(worker, rules, next);
         bundle_rests_on(next, task_id(worker), worker->message[0], column(worker, MESSAGE_EPOCH));
         break;
-    case WORKER_ENTER_LEG2:
+    case ACTIVITY_WORKER_ENTER_LEG2:
         next_enter_leg2(worker, next);
         break;
-    case WORKER_STEP1:
+    case ACTIVITY_WORKER_STEP1:
         next_step1(worker, rules, next);
         break;
-    case WORKER_STEP2:
+    case ACTIVITY_WORKER_STEP2:
         next_step2(worker, rules, next);
         break;
-    case WORKER_STEP3:
+    case ACTIVITY_WORKER_STEP3:
         next_step3(worker, rules, next);
         break;
-    case WORKER_READ_LEG2:
+    case ACTIVITY_WORKER_READ_LEG2:
         next_read(next, PRIMITIVE_READ_GUID, column(worker, MESSAGE_GUID));
         break;
-    case WORKER_ACK:
+    case ACTIVITY_WORKER_ACK:
         bundle_begin(next, rules->merged ? BUNDLE_ACK_CLAIM : BUNDLE_ACK);
         append_ack(worker, next);
         append_claim_next(rules, next);
         break;
-    case WORKER_ESCALATE:
+    case ACTIVITY_WORKER_ESCALATE:
         next_escalate(worker, next);
         break;
-    case WORKER_PUT_BACK:
+    case ACTIVITY_WORKER_PUT_BACK:
         next_hold(worker, next, BUNDLE_PUT_BACK, PRIMITIVE_PUT_BACK, rules->put_back);
         break;
     }
 }
 
-void worker_next(struct worker *worker, const struct engine_rules *rules, struct bundle *next)
+void activity_worker_next(struct activity_worker *worker, const struct activity_rules *rules,
+                          struct bundle *next)
 {
     if (should_extend(worker, rules)) {
         worker->extending = 1;
@@ -915,28 +921,29 @@ void worker_next(struct worker *worker, const struct engine_rules *rules, struct
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
-int64_t engine_job_id(uint32_t job)
+int64_t activity_job_id(uint32_t job)
 {
     return identity_mint(0, IDENTITY_JOB + (int64_t)job);
 }
 
-int64_t engine_job_input(uint32_t job)
+int64_t activity_job_input(uint32_t job)
 {
     return 1000 + (int64_t)job;
 }
 
-int64_t engine_job_threshold(const struct engine_rules *rules, uint32_t job)
+int64_t activity_job_threshold(const struct activity_rules *rules, uint32_t job)
 {
     return rules->thresholds[job % rules->threshold_count];
 }
 
-void client_next(const struct client *client, const struct engine_rules *rules, struct bundle *next)
+void activity_client_next(const struct client *client, const struct activity_rules *rules,
+                          struct bundle *next)
 {
-    int64_t job = engine_job_id(client->job);
+    int64_t job = activity_job_id(client->job);
     int64_t activity = identity_mint(job, IDENTITY_TRIGGER);
     bundle_begin(next, BUNDLE_CREATE);
     BUNDLE_CALL(next, PRIMITIVE_CREATE_JOB, CALL_UNLESS_DONE, 0, job,
-                engine_job_threshold(rules, client->job), engine_job_input(client->job));
+                activity_job_threshold(rules, client->job), activity_job_input(client->job));
     BUNDLE_CALL(next, PRIMITIVE_ADD_ACTIVITY, CALL_REQUIRE, 0, activity, job, 0,
                 rules->graph->nodes[0].preset_leg1 * weight(ACTIVITY_LEG1_ENTRIES), 0);
     int64_t *p =

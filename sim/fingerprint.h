@@ -25,20 +25,20 @@
  *   (saturated). A loop that only counts returns to the same state and is cut there, long before
  *   its ceiling: a loop that only the ceiling would end counts as endless
  *
- * The fourth reduction, order, is a partial-order reduction and not a matter of sameness: see
+ * The fourth reduction, order, is a partial-order reduction and not a matter of fingerprints: see
  * explore.h.
  *
- * (SA1) The fingerprint after sameness_undo is the one before.
+ * (SA1) The fingerprint after fingerprint_undo is the one before.
  * (SA2) States that differ in what can affect the future have different fingerprints, but for a
  *       collision of 64-bit hashes.
  * (SA3) A cell that holds an id or a datum contributes its role if it equals the cell of the run
  *       without faults. Else it contributes its value, and its row is exchanged with no other. */
-#ifndef SIM_SAMENESS_H
-#define SIM_SAMENESS_H
+#ifndef SIM_FINGERPRINT_H
+#define SIM_FINGERPRINT_H
 
 #include "sim/run.h"
 
-enum sameness_reduction {
+enum fingerprint_reduction {
     REDUCE_WORKERS = 1,
     REDUCE_SIBLINGS = 2,
     REDUCE_COUNTERS = 4,
@@ -46,69 +46,70 @@ enum sameness_reduction {
     REDUCE_ALL = 15
 };
 
-#define SAMENESS_PLACES_MAX 64
+#define FINGERPRINT_PLACES_MAX 64
 
-struct sameness_share {
+struct fingerprint_share {
     uint64_t hash; /* 0: no row */
     uint32_t place;
 };
 
-struct sameness_place {
+struct fingerprint_place {
     uint32_t parent; /* has a lower number */
     uint64_t near;   /* components whose transactions may name rows of this one, a bit each */
     uint64_t salt;   /* equal for siblings that may be exchanged */
 };
 
-struct sameness_before {
+struct fingerprint_before {
     uint8_t table; /* enum row_table; TABLE_COUNT: an oracle's memory cell */
     uint32_t slot;
-    struct sameness_share share;
+    struct fingerprint_share share;
 };
 
-struct sameness {
+struct fingerprint {
     const struct run *run;
     unsigned reductions;
     bool keeps_paths; /* memory for cover points counts, too */
     bool saturated;   /* a counter that the fingerprint leaves out came near its ceiling */
     uint32_t place_count;
-    struct sameness_place places[SAMENESS_PLACES_MAX];
-    uint64_t sums[SAMENESS_PLACES_MAX];
-    uint64_t below[SAMENESS_PLACES_MAX];            /* scratch: a component with its subtree */
-    struct sameness_share *shares[TABLE_COUNT + 1]; /* by slot; the last: by memory cell */
-    int64_t *expected;                              /* memory cells after the run without faults */
-    struct sameness_before *log;
+    struct fingerprint_place places[FINGERPRINT_PLACES_MAX];
+    uint64_t sums[FINGERPRINT_PLACES_MAX];
+    uint64_t below[FINGERPRINT_PLACES_MAX];            /* scratch: a component with its subtree */
+    struct fingerprint_share *shares[TABLE_COUNT + 1]; /* by slot; the last: by memory cell */
+    int64_t *expected; /* memory cells after the run without faults */
+    struct fingerprint_before *log;
     size_t logged, log_capacity;
     void *own; /* the protocol's own data: made by its hook, freed with free */
 };
 
 /* Which transactions of others a transaction may fail to commute with. */
-enum sameness_locality {
+enum fingerprint_locality {
     LOCAL_NOT,   /* any */
     LOCAL_ALONE, /* none, if no other message of its component exists */
     LOCAL_ANYWAY /* none: it only deletes its own message */
 };
 
 /* What a protocol knows about the symmetry of its states; see sim_part. */
-struct sameness_hooks {
+struct fingerprint_hooks {
     /* Defines the components, from run->crash_free. False: no memory. */
-    bool (*make)(struct sameness *same);
+    bool (*make)(struct fingerprint *same);
     /* Hash contribution and component of a row. */
-    struct sameness_share (*row)(struct sameness *same, enum row_table table, uint32_t slot);
+    struct fingerprint_share (*row)(struct fingerprint *same, enum row_table table, uint32_t slot);
     /* Hash contribution and component of an actor that is not idle. */
-    struct sameness_share (*actor)(struct sameness *same, const struct performer *one);
+    struct fingerprint_share (*actor)(struct fingerprint *same, const struct performer *one);
     /* The component of the thing with this id, and its role there; false: not known. */
-    bool (*locate)(const struct sameness *same, int64_t id, uint32_t *place, uint64_t *what);
+    bool (*locate)(const struct fingerprint *same, int64_t id, uint32_t *place, uint64_t *what);
     /* Whether a worker that claims the message in this slot may have only local steps to do. */
-    bool (*promises_locality)(const struct sameness *same, uint32_t slot);
+    bool (*promises_locality)(const struct fingerprint *same, uint32_t slot);
     /* Locality of a transaction that is about to be sent. */
-    enum sameness_locality (*locality)(const struct sameness *same, const struct bundle *bundle);
-    /* Whether an executed transaction was as local as announced: sameness.log from `logged` on
+    enum fingerprint_locality (*locality)(const struct fingerprint *same,
+                                          const struct bundle *bundle);
+    /* Whether an executed transaction was as local as announced: fingerprint.log from `logged` on
      * tells what it changed; `rows` is the number of rows of `places_in` before. */
-    bool (*stayed)(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+    bool (*stayed)(const struct fingerprint *same, const struct bundle *bundle, uint32_t place,
                    size_t logged, uint32_t rows);
     /* Whether an executed transaction (run->outcome) ran a call that names an existing row of
      * another component, or publishes a message a second time. */
-    bool (*reaches_out)(const struct sameness *same, const struct bundle *bundle, uint32_t place,
+    bool (*reaches_out)(const struct fingerprint *same, const struct bundle *bundle, uint32_t place,
                         uint32_t rows, uint32_t messages);
     /* The table whose rows are the components. */
     enum row_table places_in;
@@ -116,56 +117,56 @@ struct sameness_hooks {
 
 /* Call right after run_make, while run->world holds the rows of the run without faults. False: no
  * memory. */
-bool sameness_make(struct sameness *same, const struct run *run, unsigned reductions);
-void sameness_free(struct sameness *same);
+bool fingerprint_make(struct fingerprint *same, const struct run *run, unsigned reductions);
+void fingerprint_free(struct fingerprint *same);
 
 /* Recomputes everything, from all rows and memory cells. */
-void sameness_begin(struct sameness *same);
+void fingerprint_begin(struct fingerprint *same);
 
 /* Rows and memory cells changed: the world's log from `mark` on, and `count` writes of memory
  * cells. */
-void sameness_note(struct sameness *same, size_t mark, const struct ghost_write *writes,
-                   size_t count);
+void fingerprint_note(struct fingerprint *same, size_t mark, const struct ghost_write *writes,
+                      size_t count);
 /* The clock moved: distances in time changed. */
-void sameness_note_time(struct sameness *same);
-void sameness_undo(struct sameness *same, size_t logged);
+void fingerprint_note_time(struct fingerprint *same);
+void fingerprint_undo(struct fingerprint *same, size_t logged);
 
 /* Asserts that the sums are those of the contributions, and these those of the rows: so that what an
  * undo brings back is the fingerprint of before (SA1). */
-void sameness_check(struct sameness *same);
+void fingerprint_check(struct fingerprint *same);
 
 /* The fingerprint of the state; `left` is the remaining fault budget. */
-uint64_t sameness_state(struct sameness *same, uint64_t left);
+uint64_t fingerprint_state(struct fingerprint *same, uint64_t left);
 
 /* Of the rows alone. */
-uint64_t sameness_rows(struct sameness *same);
+uint64_t fingerprint_rows(struct fingerprint *same);
 
 /* An actor's component, and a number that is equal for actors in the same state in exchangeable
- * components. Valid after sameness_state. */
-struct sameness_share sameness_actor(struct sameness *same, unsigned actor);
-uint64_t sameness_rank(const struct sameness *same, struct sameness_share actor);
+ * components. Valid after fingerprint_state. */
+struct fingerprint_share fingerprint_actor(struct fingerprint *same, unsigned actor);
+uint64_t fingerprint_rank(const struct fingerprint *same, struct fingerprint_share actor);
 
 /* A planted bug keeps no memory with this actor: when idle, it equals every other idle actor. */
-bool sameness_keeps_nothing(const struct performer *one);
+bool fingerprint_keeps_nothing(const struct performer *performer);
 
 /* ---- for hooks ------------------------------------------------------------------------------- */
 
-static inline uint64_t sameness_mix(uint64_t hash, uint64_t word)
+static inline uint64_t fingerprint_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9FB21C651E98DF25);
     return hash ^ (hash >> 32);
 }
 
-static inline uint64_t sameness_mix_words(uint64_t hash, const int64_t *words, size_t count)
+static inline uint64_t fingerprint_mix_words(uint64_t hash, const int64_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        hash = sameness_mix(hash, (uint64_t)words[i]);
+        hash = fingerprint_mix(hash, (uint64_t)words[i]);
     }
     return hash;
 }
 
 /* Final avalanche: every input bit affects every output bit; never 0. */
-static inline uint64_t sameness_finish(uint64_t hash)
+static inline uint64_t fingerprint_finish(uint64_t hash)
 {
     hash *= UINT64_C(0xE9846AF9B1A615D);
     hash ^= hash >> 32;
@@ -175,16 +176,17 @@ static inline uint64_t sameness_finish(uint64_t hash)
 }
 
 /* The distance to a moment; 0 if it is past, or if there is none. */
-static inline int64_t sameness_ahead(const struct sameness *same, int64_t moment)
+static inline int64_t fingerprint_ahead(const struct fingerprint *same, int64_t moment)
 {
     return moment > same->run->world.now ? moment - same->run->world.now : 0;
 }
 
 /* A message that an actor holds, key first. */
-uint64_t sameness_mix_message(const struct sameness *same, uint64_t hash, const int64_t *message);
+uint64_t fingerprint_mix_message(const struct fingerprint *same, uint64_t hash,
+                                 const int64_t *message);
 
 /* The row by its values, exchanged with no other. */
-struct sameness_share sameness_raw_row(const struct sameness *same, enum row_table table,
-                                       uint32_t slot);
+struct fingerprint_share fingerprint_raw_row(const struct fingerprint *same, enum row_table table,
+                                             uint32_t slot);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/reference/seq.h"
+#include "model/reference/seq_memory.h"
 
 #include "model/check.h"
 
@@ -48,7 +48,7 @@ struct line {
 
 _Static_assert(sizeof(struct line) == 64, "a line of the ledger is a cache line");
 
-struct seq_ledger {
+struct seq_memory {
     uint64_t capacity;
     struct seq_policy policy;
     uint32_t slot_shift;      /* a slot is 2^slot_shift ms wide */
@@ -62,26 +62,26 @@ struct seq_ledger {
 };
 
 _Static_assert(sizeof(struct stripe) == 128, "a stripe is two cache lines, shared with nobody");
-_Static_assert(_Alignof(struct seq_ledger) == SEQ_ALIGNMENT, "as the header says");
+_Static_assert(_Alignof(struct seq_memory) == SEQ_ALIGNMENT, "as the header says");
 
 static uint64_t line_count(uint64_t capacity)
 {
     return (capacity + LINE_SEQS - 1) / LINE_SEQS;
 }
 
-size_t seq_ledger_bytes(uint64_t capacity)
+size_t seq_memory_bytes(uint64_t capacity)
 {
     CHECK(capacity >= 1 && capacity <= SEQ_CAPACITY_MAX);
-    return sizeof(struct seq_ledger) + (size_t)line_count(capacity) * sizeof(struct line);
+    return sizeof(struct seq_memory) + (size_t)line_count(capacity) * sizeof(struct line);
 }
 
-struct seq_ledger *seq_ledger_init(void *memory, uint64_t capacity, const struct seq_policy *policy)
+struct seq_memory *seq_memory_init(void *memory, uint64_t capacity, const struct seq_policy *policy)
 {
     CHECK((uintptr_t)memory % SEQ_ALIGNMENT == 0);
     CHECK(capacity >= 1 && capacity <= SEQ_CAPACITY_MAX);
     CHECK(policy->lease_ms >= 1 && policy->lease_ms <= SEQ_LEASE_MS_MAX);
     CHECK(policy->retry_budget <= SEQ_ATTEMPTS_MAX);
-    struct seq_ledger *ledger = memory;
+    struct seq_memory *ledger = memory;
     ledger->capacity = capacity;
     ledger->policy = *policy;
     /* Half the ring holds every deadline from now on, the other half what is due. */
@@ -127,13 +127,13 @@ static bool word_held_by(uint64_t word, struct seq_token token)
            word_attempt(word) == token.attempt;
 }
 
-static _Atomic uint64_t *word_of(struct seq_ledger *ledger, uint64_t seq)
+static _Atomic uint64_t *word_of(struct seq_memory *ledger, uint64_t seq)
 {
     CHECK(seq < ledger->capacity);
     return &ledger->lines[(uint32_t)seq / LINE_SEQS].words[(uint32_t)seq % LINE_SEQS];
 }
 
-static _Atomic uint32_t *link_of(struct seq_ledger *ledger, uint64_t seq)
+static _Atomic uint32_t *link_of(struct seq_memory *ledger, uint64_t seq)
 {
     return &ledger->lines[(uint32_t)seq / LINE_SEQS].links[(uint32_t)seq % LINE_SEQS];
 }
@@ -146,7 +146,7 @@ static _Atomic uint32_t *link_beside(_Atomic uint64_t *place)
     return &line->links[place - line->words];
 }
 
-static uint64_t word_load(const struct seq_ledger *ledger, uint64_t seq)
+static uint64_t word_load(const struct seq_memory *ledger, uint64_t seq)
 {
     CHECK(seq < ledger->capacity);
     return atomic_load(&ledger->lines[seq / LINE_SEQS].words[seq % LINE_SEQS]);
@@ -174,7 +174,7 @@ static void check_actor(uint32_t actor)
     CHECK(actor >= 1 && actor <= SEQ_ACTOR_MAX);
 }
 
-static struct stripe *stripe_of(struct seq_ledger *ledger, uint32_t actor)
+static struct stripe *stripe_of(struct seq_memory *ledger, uint32_t actor)
 {
     check_actor(actor);
     return &ledger->stripes[actor % STRIPES];
@@ -216,18 +216,18 @@ static struct seq_result moved_by_failing(struct stripe *stripe, bool retry)
     return moved(stripe, SEQ_MOVE_RETRY, SEQ_IN_FLIGHT, SEQ_DISPATCHED);
 }
 
-static bool latched(const struct seq_ledger *ledger)
+static bool latched(const struct seq_memory *ledger)
 {
     return atomic_load_explicit(&ledger->latch, memory_order_acquire) != LATCH_OPEN;
 }
 
-static struct seq_result halted(const struct seq_ledger *ledger, uint64_t seq)
+static struct seq_result halted(const struct seq_memory *ledger, uint64_t seq)
 {
     return unmoved(SEQ_HALTED, word_load(ledger, seq));
 }
 
 /* The first illegal move leaves its report; a later one finds the ledger halted. */
-static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t word,
+static struct seq_result fatal(struct seq_memory *ledger, uint64_t seq, uint64_t word,
                                enum seq_state attempted, uint32_t by, uint64_t wall_ms)
 {
     uint32_t open = LATCH_OPEN;
@@ -246,7 +246,7 @@ static struct seq_result fatal(struct seq_ledger *ledger, uint64_t seq, uint64_t
 
 /* ---- the wheel ----------------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t time_ms)
+static uint32_t slot_of(const struct seq_memory *ledger, uint64_t time_ms)
 {
     return (uint32_t)(time_ms >> ledger->slot_shift) % SLOTS;
 }
@@ -254,7 +254,7 @@ static uint32_t slot_of(const struct seq_ledger *ledger, uint64_t time_ms)
 /* The time whose slot a lease hangs in: its deadline. A thread that was held up for long comes with
  * a deadline so old that its slot would soon stand for the future again; then the slot that was
  * looked at last, and will be looked at next, has to do. */
-static uint64_t hanging_time(const struct seq_ledger *ledger, uint64_t deadline_ms)
+static uint64_t hanging_time(const struct seq_memory *ledger, uint64_t deadline_ms)
 {
     uint64_t looked_ms = atomic_load(&ledger->reclaimed_ms);
     bool too_late =
@@ -268,7 +268,7 @@ static uint64_t hanging_time(const struct seq_ledger *ledger, uint64_t deadline_
  * is looked at in time and hung up anew, so that neither a heartbeat nor a retry costs the wheel
  * anything. The bit of a slot is set after the push here, and cleared before the list is taken in
  * visit(), so that no list is left behind a cleared bit. */
-INLINE void hang_chain(struct seq_ledger *ledger, _Atomic uint32_t *first_link, uint64_t last,
+INLINE void hang_chain(struct seq_memory *ledger, _Atomic uint32_t *first_link, uint64_t last,
                        uint64_t heartbeat_ms)
 {
     uint64_t deadline_ms = heartbeat_ms + ledger->policy.lease_ms;
@@ -283,7 +283,7 @@ INLINE void hang_chain(struct seq_ledger *ledger, _Atomic uint32_t *first_link, 
     }
 }
 
-static void hang(struct seq_ledger *ledger, uint64_t seq, uint64_t heartbeat_ms)
+static void hang(struct seq_memory *ledger, uint64_t seq, uint64_t heartbeat_ms)
 {
     hang_chain(ledger, link_of(ledger, seq), seq, heartbeat_ms);
 }
@@ -295,7 +295,7 @@ static uint64_t heartbeat_time(uint32_t heartbeat_ms, uint64_t now_ms)
 }
 
 struct reclaim {
-    struct seq_ledger *ledger;
+    struct seq_memory *ledger;
     struct stripe *stripe;
     struct seq_time now;
     void (*each)(void *context, const struct seq_reclaimed *reclaimed);
@@ -354,7 +354,7 @@ static void lapse(struct reclaim *job, uint64_t seq)
 
 static void visit(struct reclaim *job, uint32_t slot)
 {
-    struct seq_ledger *ledger = job->ledger;
+    struct seq_memory *ledger = job->ledger;
     atomic_fetch_and(&ledger->occupied[slot / 64], ~(UINT64_C(1) << slot % 64));
     uint32_t link = atomic_exchange(&ledger->heads[slot], LIST_END);
     while (link != LIST_END) {
@@ -379,9 +379,9 @@ static void visit_range(struct reclaim *job, uint64_t first, uint64_t end)
     }
 }
 
-uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now,
-                     void (*each)(void *context, const struct seq_reclaimed *reclaimed),
-                     void *context)
+uint64_t seq_memory_reclaim(struct seq_memory *ledger, uint32_t by, struct seq_time now,
+                            void (*each)(void *context, const struct seq_reclaimed *reclaimed),
+                            void *context)
 {
     struct reclaim job = {.ledger = ledger,
                           .stripe = stripe_of(ledger, by),
@@ -413,7 +413,7 @@ uint64_t seq_reclaim(struct seq_ledger *ledger, uint32_t by, struct seq_time now
  * so that little waits for the word to arrive. And it needs few registers: one that is saved for
  * the caller is read back behind the swap, and the caller's next call with it. */
 
-void seq_prefetch(const struct seq_ledger *ledger, uint64_t seq)
+void seq_memory_prefetch(const struct seq_memory *ledger, uint64_t seq)
 {
     CHECK(seq < ledger->capacity);
     __builtin_prefetch(&ledger->lines[(uint32_t)seq / LINE_SEQS], 1);
@@ -432,7 +432,7 @@ static uint64_t word_after_order(uint64_t word, enum seq_state to)
     return word_after(word, to, word_attempt(word), owner, ended_as);
 }
 
-COLD static struct seq_result order_unusual(struct seq_ledger *ledger, uint64_t seq,
+COLD static struct seq_result order_unusual(struct seq_memory *ledger, uint64_t seq,
                                             enum seq_state to, uint32_t by, struct seq_time now)
 {
     struct stripe *stripe = stripe_of(ledger, by);
@@ -455,7 +455,7 @@ COLD static struct seq_result order_unusual(struct seq_ledger *ledger, uint64_t 
 
 /* Nothing but its state is set in the word of an unseen seq; a resting SUCCESS has no heartbeat and
  * no cancel, and COMMITTED has all the bits of a state. */
-INLINE bool order_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place, enum seq_state to)
+INLINE bool order_usual(const struct seq_memory *ledger, _Atomic uint64_t *place, enum seq_state to)
 {
     if (latched(ledger)) {
         return false;
@@ -468,8 +468,8 @@ INLINE bool order_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place
            swap(place, &word, word | SEQ_COMMITTED | (uint64_t)SEQ_SUCCESS << HEARTBEAT_SHIFT);
 }
 
-struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_state to, uint32_t by,
-                            struct seq_time now)
+struct seq_result seq_memory_order(struct seq_memory *ledger, uint64_t seq, enum seq_state to,
+                                   uint32_t by, struct seq_time now)
 {
     check_actor(by);
     if (!order_usual(ledger, word_of(ledger, seq), to)) {
@@ -481,7 +481,7 @@ struct seq_result seq_order(struct seq_ledger *ledger, uint64_t seq, enum seq_st
     return moved(stripe_of(ledger, by), SEQ_MOVE_COMMIT_SUCCESS, SEQ_SUCCESS, SEQ_COMMITTED);
 }
 
-COLD static struct seq_result take_unusual(struct seq_ledger *ledger, uint64_t seq,
+COLD static struct seq_result take_unusual(struct seq_memory *ledger, uint64_t seq,
                                            uint32_t attempt, uint32_t owner, struct seq_time now,
                                            struct seq_token *token)
 {
@@ -510,7 +510,7 @@ COLD static struct seq_result take_unusual(struct seq_ledger *ledger, uint64_t s
 
 /* The first run of a seq: DISPATCHED, and nothing else is set in its word. The caller hangs it up.
  */
-INLINE bool take_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place, uint32_t attempt,
+INLINE bool take_usual(const struct seq_memory *ledger, _Atomic uint64_t *place, uint32_t attempt,
                        uint32_t owner, uint64_t now_ms)
 {
     if (latched(ledger) || attempt != 0) {
@@ -521,8 +521,8 @@ INLINE bool take_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place,
            swap(place, &word, word_after(WORD_HUNG, SEQ_IN_FLIGHT, 0, owner, (uint32_t)now_ms));
 }
 
-struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t attempt,
-                           uint32_t owner, struct seq_time now, struct seq_token *token)
+struct seq_result seq_memory_take(struct seq_memory *ledger, uint64_t seq, uint32_t attempt,
+                                  uint32_t owner, struct seq_time now, struct seq_token *token)
 {
     check_actor(owner);
     _Atomic uint64_t *place = word_of(ledger, seq);
@@ -535,8 +535,8 @@ struct seq_result seq_take(struct seq_ledger *ledger, uint64_t seq, uint32_t att
     return moved_result(SEQ_DISPATCHED, SEQ_IN_FLIGHT);
 }
 
-struct seq_result seq_heartbeat(struct seq_ledger *ledger, struct seq_token token,
-                                struct seq_time now)
+struct seq_result seq_memory_heartbeat(struct seq_memory *ledger, struct seq_token token,
+                                       struct seq_time now)
 {
     struct stripe *stripe = stripe_of(ledger, token.owner);
     _Atomic uint64_t *place = word_of(ledger, token.seq);
@@ -583,7 +583,7 @@ static struct seq_result repeated_or_stale(struct stripe *stripe, uint64_t word,
     return unmoved(SEQ_REPEATED, word);
 }
 
-COLD static struct seq_result finish_unusual(struct seq_ledger *ledger, struct seq_token token,
+COLD static struct seq_result finish_unusual(struct seq_memory *ledger, struct seq_token token,
                                              enum seq_state to, uint32_t fail_class,
                                              uint64_t wall_ms)
 {
@@ -610,7 +610,7 @@ COLD static struct seq_result finish_unusual(struct seq_ledger *ledger, struct s
 
 /* SUCCESS of a first run that holds its lease (so it hangs in the wheel: SL4) and that nobody has
  * asked to end. */
-INLINE bool finish_usual(const struct seq_ledger *ledger, _Atomic uint64_t *place,
+INLINE bool finish_usual(const struct seq_memory *ledger, _Atomic uint64_t *place,
                          struct seq_token token, enum seq_state to)
 {
     if (latched(ledger) || token.attempt != 0 || to != SEQ_SUCCESS) {
@@ -621,8 +621,8 @@ INLINE bool finish_usual(const struct seq_ledger *ledger, _Atomic uint64_t *plac
     return (uint32_t)word == held && swap(place, &word, held + (SEQ_SUCCESS - SEQ_IN_FLIGHT));
 }
 
-struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, enum seq_state to,
-                             uint32_t fail_class, struct seq_time now)
+struct seq_result seq_memory_finish(struct seq_memory *ledger, struct seq_token token,
+                                    enum seq_state to, uint32_t fail_class, struct seq_time now)
 {
     check_actor(token.owner);
     if (!finish_usual(ledger, word_of(ledger, token.seq), token, to)) {
@@ -631,8 +631,9 @@ struct seq_result seq_finish(struct seq_ledger *ledger, struct seq_token token, 
     return moved(stripe_of(ledger, token.owner), SEQ_MOVE_SUCCEED, SEQ_IN_FLIGHT, SEQ_SUCCESS);
 }
 
-struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq_view expected,
-                             uint32_t by, struct seq_time now, struct seq_cancellation *asked)
+struct seq_result seq_memory_cancel(struct seq_memory *ledger, uint64_t seq,
+                                    struct seq_view expected, uint32_t by, struct seq_time now,
+                                    struct seq_cancellation *asked)
 {
     struct stripe *stripe = stripe_of(ledger, by);
     _Atomic uint64_t *place = word_of(ledger, seq);
@@ -660,8 +661,8 @@ struct seq_result seq_cancel(struct seq_ledger *ledger, uint64_t seq, struct seq
     return unmoved(SEQ_ASKED, word);
 }
 
-struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancellation asked,
-                                   uint32_t by, struct seq_time now)
+struct seq_result seq_memory_cancel_force(struct seq_memory *ledger, struct seq_cancellation asked,
+                                          uint32_t by, struct seq_time now)
 {
     struct stripe *stripe = stripe_of(ledger, by);
     _Atomic uint64_t *place = word_of(ledger, asked.run.seq);
@@ -685,9 +686,9 @@ struct seq_result seq_cancel_force(struct seq_ledger *ledger, struct seq_cancell
 
 #define HINT_AHEAD 16U /* moves between a hint and the move it is for */
 
-uint64_t seq_order_many(struct seq_ledger *ledger, const uint64_t *seqs, size_t count,
-                        enum seq_state to, uint32_t by, struct seq_time now,
-                        struct seq_result *results)
+uint64_t seq_memory_order_many(struct seq_memory *ledger, const uint64_t *seqs, size_t count,
+                               enum seq_state to, uint32_t by, struct seq_time now,
+                               struct seq_result *results)
 {
     struct stripe *stripe = stripe_of(ledger, by);
     bool dispatch = to == SEQ_DISPATCHED;
@@ -695,11 +696,11 @@ uint64_t seq_order_many(struct seq_ledger *ledger, const uint64_t *seqs, size_t 
     uint64_t usual = 0;
     uint64_t unusual = 0;
     for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
-        seq_prefetch(ledger, seqs[i]);
+        seq_memory_prefetch(ledger, seqs[i]);
     }
     for (size_t i = 0; i < count; i++) {
         if (i + HINT_AHEAD < count) {
-            seq_prefetch(ledger, seqs[i + HINT_AHEAD]);
+            seq_memory_prefetch(ledger, seqs[i + HINT_AHEAD]);
         }
         if (order_usual(ledger, word_of(ledger, seqs[i]), to)) {
             results[i] = usual_result;
@@ -713,8 +714,8 @@ uint64_t seq_order_many(struct seq_ledger *ledger, const uint64_t *seqs, size_t 
     return usual + unusual;
 }
 
-uint64_t seq_take_many(struct seq_ledger *ledger, struct seq_token *runs, size_t count,
-                       uint32_t owner, struct seq_time now, struct seq_result *results)
+uint64_t seq_memory_take_many(struct seq_memory *ledger, struct seq_token *runs, size_t count,
+                              uint32_t owner, struct seq_time now, struct seq_result *results)
 {
     struct stripe *stripe = stripe_of(ledger, owner);
     struct seq_result usual_result = moved_result(SEQ_DISPATCHED, SEQ_IN_FLIGHT);
@@ -723,11 +724,11 @@ uint64_t seq_take_many(struct seq_ledger *ledger, struct seq_token *runs, size_t
     _Atomic uint32_t *first_link = NULL; /* of the chain that is hung up in the end */
     uint32_t last = LIST_END;
     for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
-        seq_prefetch(ledger, runs[i].seq);
+        seq_memory_prefetch(ledger, runs[i].seq);
     }
     for (size_t i = 0; i < count; i++) {
         if (i + HINT_AHEAD < count) {
-            seq_prefetch(ledger, runs[i + HINT_AHEAD].seq);
+            seq_memory_prefetch(ledger, runs[i + HINT_AHEAD].seq);
         }
         uint64_t seq = runs[i].seq;
         _Atomic uint64_t *place = word_of(ledger, seq);
@@ -750,19 +751,19 @@ uint64_t seq_take_many(struct seq_ledger *ledger, struct seq_token *runs, size_t
     return usual + unusual;
 }
 
-uint64_t seq_finish_many(struct seq_ledger *ledger, const struct seq_token *runs, size_t count,
-                         enum seq_state to, uint32_t fail_class, struct seq_time now,
-                         struct seq_result *results)
+uint64_t seq_memory_finish_many(struct seq_memory *ledger, const struct seq_token *runs,
+                                size_t count, enum seq_state to, uint32_t fail_class,
+                                struct seq_time now, struct seq_result *results)
 {
     struct seq_result usual_result = moved_result(SEQ_IN_FLIGHT, SEQ_SUCCESS);
     uint64_t usual = 0;
     uint64_t unusual = 0;
     for (size_t i = 0; i < count && i < HINT_AHEAD; i++) {
-        seq_prefetch(ledger, runs[i].seq);
+        seq_memory_prefetch(ledger, runs[i].seq);
     }
     for (size_t i = 0; i < count; i++) {
         if (i + HINT_AHEAD < count) {
-            seq_prefetch(ledger, runs[i + HINT_AHEAD].seq);
+            seq_memory_prefetch(ledger, runs[i + HINT_AHEAD].seq);
         }
         check_actor(runs[i].owner);
         if (finish_usual(ledger, word_of(ledger, runs[i].seq), runs[i], to)) {
@@ -781,12 +782,12 @@ uint64_t seq_finish_many(struct seq_ledger *ledger, const struct seq_token *runs
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-uint64_t seq_capacity(const struct seq_ledger *ledger)
+uint64_t seq_memory_capacity(const struct seq_memory *ledger)
 {
     return ledger->capacity;
 }
 
-struct seq_view seq_read(const struct seq_ledger *ledger, uint64_t seq)
+struct seq_view seq_memory_read(const struct seq_memory *ledger, uint64_t seq)
 {
     uint64_t word = word_load(ledger, seq);
     bool in_flight = word_state(word) == SEQ_IN_FLIGHT;
@@ -820,7 +821,7 @@ static uint64_t less(uint64_t in, uint64_t out)
 
 /* Occupancy follows from the moves made (E-SEQ-4). A stripe needs one addition a move instead of
  * two, and the moves are worth knowing by themselves. */
-struct seq_counts seq_count(const struct seq_ledger *ledger)
+struct seq_counts seq_memory_count(const struct seq_memory *ledger)
 {
     struct seq_counts counts = {0};
     for (uint32_t i = 0; i < STRIPES; i++) {
@@ -847,7 +848,7 @@ struct seq_counts seq_count(const struct seq_ledger *ledger)
     return counts;
 }
 
-bool seq_halted(const struct seq_ledger *ledger, struct seq_report *report)
+bool seq_memory_halted(const struct seq_memory *ledger, struct seq_report *report)
 {
     uint32_t latch = LATCH_CLOSING;
     while (latch == LATCH_CLOSING) { /* the report is being written: a few stores */

@@ -8,7 +8,7 @@
 #define NK LOCK_NO_KEY_UPDATE
 #define UP LOCK_UPDATE
 
-const struct session_rules session_postgresql = {
+const struct session_claims session_postgresql = {
     .conflicts =
         {
             [KS] = {[UP] = true},
@@ -62,9 +62,9 @@ static const char *const mode_names[LOCK_COUNT] = {[LOCK_NONE] = "no lock",
 
 static const uint8_t pairs[][2] = {{KS, KS}, {KS, SH}, {KS, NK}, {KS, UP}, {SH, SH},
                                    {SH, NK}, {SH, UP}, {NK, NK}, {NK, UP}, {UP, UP}};
-#define PAIR_COUNT (sizeof pairs / sizeof pairs[0])
+#define PAIR_COUNT COUNT(pairs)
 
-static void flip_pair(size_t index, struct session_rules *rules, char *name)
+static void flip_pair(size_t index, struct session_claims *rules, char *name)
 {
     uint8_t left = pairs[index][0], right = pairs[index][1];
     bool excludes = !rules->conflicts[left][right];
@@ -82,7 +82,7 @@ static const struct {
 } kinds[] = {{OP_READ, "a read"}, {OP_TEST, "a test"},     {OP_ADD, "an addition"},
              {OP_SET, "a set"},   {OP_DELETE, "a delete"}, {OP_CLAIM, "a claim"}};
 #define MODES      (LOCK_COUNT - LOCK_NONE)
-#define LOCK_SWAPS (sizeof kinds / sizeof kinds[0] * (MODES - 1))
+#define LOCK_SWAPS (COUNT(kinds) * (MODES - 1))
 
 /* The mode with this number among all but the right one. */
 static uint8_t other_mode(uint8_t right, size_t number)
@@ -91,7 +91,7 @@ static uint8_t other_mode(uint8_t right, size_t number)
     return mode < right ? mode : (uint8_t)(mode + 1);
 }
 
-static void swap_lock(size_t index, struct session_rules *rules, char *name)
+static void swap_lock(size_t index, struct session_claims *rules, char *name)
 {
     uint8_t kind = kinds[index / (MODES - 1)].kind;
     rules->locks[kind] = other_mode(rules->locks[kind], index % (MODES - 1));
@@ -99,7 +99,7 @@ static void swap_lock(size_t index, struct session_rules *rules, char *name)
              mode_names[rules->locks[kind]]);
 }
 
-static void swap_parent_lock(size_t index, struct session_rules *rules, char *name)
+static void swap_parent_lock(size_t index, struct session_claims *rules, char *name)
 {
     rules->parent_lock = other_mode(rules->parent_lock, index);
     snprintf(name, SESSION_ERROR_NAME_SIZE, "a foreign key takes %s",
@@ -110,7 +110,7 @@ static void swap_parent_lock(size_t index, struct session_rules *rules, char *na
 
 #define RULE(member, text)                                                                         \
     {                                                                                              \
-        offsetof(struct session_rules, member), text                                               \
+        offsetof(struct session_claims, member), text                                              \
     }
 
 static const struct {
@@ -145,9 +145,9 @@ static const struct {
     RULE(conflict_unseen_fails, "no 40001 on an unseen conflict"),
     RULE(cycles_only, "40001 at commit without a cycle"),
 };
-#define FLAG_COUNT (sizeof flags / sizeof flags[0])
+#define FLAG_COUNT COUNT(flags)
 
-static void break_rule(size_t index, struct session_rules *rules, char *name)
+static void break_rule(size_t index, struct session_claims *rules, char *name)
 {
     *(bool *)((char *)rules + flags[index].offset) = false;
     snprintf(name, SESSION_ERROR_NAME_SIZE, "%s", flags[index].name);
@@ -158,7 +158,7 @@ size_t session_error_count(void)
     return FLAG_COUNT + PAIR_COUNT + LOCK_SWAPS + (MODES - 1);
 }
 
-void session_error(size_t index, struct session_rules *rules, char name[SESSION_ERROR_NAME_SIZE])
+void session_error(size_t index, struct session_claims *rules, char name[SESSION_ERROR_NAME_SIZE])
 {
     *rules = session_postgresql;
     if (index < FLAG_COUNT) {

@@ -1,10 +1,10 @@
 /* The seq ledger under eight threads. Every round ends at a barrier, a quiescent point, where one
  * thread holds the counters against a recount. A plain program and not a Criterion suite, because
  * Criterion cannot start under the thread sanitizer, and under it this must run. */
-#include "model/reference/seq.h"
+#include "model/reference/seq_memory.h"
 #include "model/tests/proves.h"
 #include "model/tests/random.h"
-#include "model/tests/seq_support.h"
+#include "model/tests/seq_memory_support.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,9 +42,9 @@ static const struct seq_policy race_policy = {
 };
 
 struct arena {
-    struct seq_ledger *ledger;
-    void (*prepare)(struct seq_ledger *ledger); /* before the threads start; may be NULL */
-    struct seq_ledger *ledgers[HALT_ROUNDS];    /* for the races to halt one */
+    struct seq_memory *ledger;
+    void (*prepare)(struct seq_memory *ledger); /* before the threads start; may be NULL */
+    struct seq_memory *ledgers[HALT_ROUNDS];    /* for the races to halt one */
     pthread_barrier_t barrier;
     _Atomic uint64_t ticks;            /* of the one clock of the store */
     _Atomic uint32_t winners;          /* of the present round */
@@ -141,28 +141,29 @@ static void *race_on_one_seq_after_another(void *argument)
     static const enum seq_state ends[] = {SEQ_SUCCESS, SEQ_SKIP, SEQ_FAIL};
     struct racer *racer = argument;
     struct arena *arena = racer->arena;
-    struct seq_ledger *ledger = arena->ledger;
+    struct seq_memory *ledger = arena->ledger;
     uint32_t won = 0;
     for (uint64_t seq = 0; racer->id == 1 && seq < ONE_BY_ONE; seq++) {
-        seq_order(ledger, seq, SEQ_DISPATCHED, racer->id, tick(arena));
+        seq_memory_order(ledger, seq, SEQ_DISPATCHED, racer->id, tick(arena));
     }
     quiesce(arena);
     for (uint64_t seq = 0; seq < ONE_BY_ONE; seq++) {
         struct seq_token token;
-        won += seq_take(ledger, seq, 0, racer->id, at(seq), &token).verdict == SEQ_MOVED;
+        won += seq_memory_take(ledger, seq, 0, racer->id, at(seq), &token).verdict == SEQ_MOVED;
     }
     expect_one_winner_a_seq(arena, won);
     won = 0;
     for (uint64_t seq = 0; seq < ONE_BY_ONE; seq++) {
         /* Everybody reports for the run of the winner, each with a result of its own. */
-        struct seq_token token = {.seq = seq, .owner = seq_read(ledger, seq).owner};
+        struct seq_token token = {.seq = seq, .owner = seq_memory_read(ledger, seq).owner};
         enum seq_state end = ends[draw(racer) % 3];
-        won += seq_finish(ledger, token, end, CLASS_FATAL, at(seq)).event;
+        won += seq_memory_finish(ledger, token, end, CLASS_FATAL, at(seq)).event;
     }
     expect_one_winner_a_seq(arena, won);
     won = 0;
     for (uint64_t seq = 0; seq < ONE_BY_ONE; seq++) {
-        won += seq_order(ledger, seq, SEQ_COMMITTED, racer->id, at(seq)).verdict == SEQ_MOVED;
+        won +=
+            seq_memory_order(ledger, seq, SEQ_COMMITTED, racer->id, at(seq)).verdict == SEQ_MOVED;
     }
     expect_one_winner_a_seq(arena, won);
     return NULL;
@@ -173,7 +174,7 @@ static void of_eight_racing_moves_from_one_state_exactly_one_wins(void)
     PROVES(CLAUSE_SEQ_5, CLAUSE_SEQ_6, CLAUSE_SEQ_16);
     static struct arena arena;
     race(&arena, ONE_BY_ONE, race_on_one_seq_after_another);
-    struct seq_counts counts = seq_count(arena.ledger);
+    struct seq_counts counts = seq_memory_count(arena.ledger);
     EXPECT(counts.committed == ONE_BY_ONE);
     EXPECT(counts.events == ONE_BY_ONE);
     EXPECT(counts.stale + counts.repeated ==
@@ -194,10 +195,10 @@ static void count_reclaimed(void *context, const struct seq_reclaimed *reclaimed
 static void call_something(struct racer *racer, uint64_t window)
 {
     struct arena *arena = racer->arena;
-    struct seq_ledger *ledger = arena->ledger;
+    struct seq_memory *ledger = arena->ledger;
     uint64_t random = draw(racer);
     uint64_t seq = window + random % WINDOW;
-    struct seq_view view = seq_read(ledger, seq);
+    struct seq_view view = seq_memory_read(ledger, seq);
     struct seq_cancellation asked = {.run.seq = seq};
     struct seq_time now = tick(arena);
     struct seq_result result = {0};
@@ -205,30 +206,30 @@ static void call_something(struct racer *racer, uint64_t window)
     case 0:
     case 1:
     case 2: /* seqs are dispatched before the race: here they are only taken */
-        result = seq_take(ledger, seq, view.attempt, racer->id, now, &racer->tokens[seq]);
+        result = seq_memory_take(ledger, seq, view.attempt, racer->id, now, &racer->tokens[seq]);
         break;
     case 3:
     case 4:
         if (racer->tokens[seq].owner != 0) { /* perhaps long after it was lost */
             enum seq_state end = (enum seq_state)(SEQ_SUCCESS + (random >> 24) % 3);
-            result = seq_finish(ledger, racer->tokens[seq], end, CLASS_TRANSIENT, now);
+            result = seq_memory_finish(ledger, racer->tokens[seq], end, CLASS_TRANSIENT, now);
         }
         break;
     case 5:
         if (racer->tokens[seq].owner != 0) {
-            seq_heartbeat(ledger, racer->tokens[seq], now);
+            seq_memory_heartbeat(ledger, racer->tokens[seq], now);
         }
         break;
     case 6:
         if (view.state == SEQ_DISPATCHED || view.state == SEQ_IN_FLIGHT) {
-            result = seq_cancel(ledger, seq, view, racer->id, now, &asked);
+            result = seq_memory_cancel(ledger, seq, view, racer->id, now, &asked);
             if (result.verdict == SEQ_ASKED) {
-                result = seq_cancel_force(ledger, asked, racer->id, at(now.mono_ms + 1));
+                result = seq_memory_cancel_force(ledger, asked, racer->id, at(now.mono_ms + 1));
             }
         }
         break;
     default:
-        seq_reclaim(ledger, racer->id, now, count_reclaimed, arena);
+        seq_memory_reclaim(ledger, racer->id, now, count_reclaimed, arena);
     }
     note_event(arena, seq, result);
 }
@@ -238,7 +239,7 @@ static void *race_on_many_seqs(void *argument)
     struct racer *racer = argument;
     struct arena *arena = racer->arena;
     for (uint64_t seq = racer->id - 1; seq < MANY; seq += THREADS) {
-        seq_order(arena->ledger, seq, SEQ_DISPATCHED, racer->id, tick(arena));
+        seq_memory_order(arena->ledger, seq, SEQ_DISPATCHED, racer->id, tick(arena));
     }
     for (uint64_t round = 0; round < ROUNDS; round++) {
         quiesce(arena);
@@ -248,8 +249,9 @@ static void *race_on_many_seqs(void *argument)
     }
     quiesce(arena);
     /* Each thread dies with a lease in its hands, and seven of the eight have lost a race. */
-    seq_take(arena->ledger, MANY - racer->id, 0, racer->id, tick(arena), &racer->tokens[0]);
-    seq_take(arena->ledger, MANY - THREADS - 1, 0, racer->id, tick(arena), &racer->tokens[0]);
+    seq_memory_take(arena->ledger, MANY - racer->id, 0, racer->id, tick(arena), &racer->tokens[0]);
+    seq_memory_take(arena->ledger, MANY - THREADS - 1, 0, racer->id, tick(arena),
+                    &racer->tokens[0]);
     quiesce(arena);
     return NULL;
 }
@@ -259,9 +261,9 @@ static void *race_on_many_seqs(void *argument)
 static void settle(struct arena *arena)
 {
     struct seq_time now = at(tick(arena).mono_ms + race_policy.lease_ms);
-    EXPECT(seq_count(arena->ledger).in_flight > THREADS);
-    seq_reclaim(arena->ledger, 1, now, count_reclaimed, arena);
-    EXPECT(seq_count(arena->ledger).in_flight == 0);
+    EXPECT(seq_memory_count(arena->ledger).in_flight > THREADS);
+    seq_memory_reclaim(arena->ledger, 1, now, count_reclaimed, arena);
+    EXPECT(seq_memory_count(arena->ledger).in_flight == 0);
 }
 
 static void eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once(void)
@@ -271,14 +273,14 @@ static void eight_threads_on_many_seqs_lose_nothing_and_end_each_seq_once(void)
     race(&arena, MANY, race_on_many_seqs);
     settle(&arena);
     struct seq_report report;
-    struct seq_counts counts = seq_count(arena.ledger);
+    struct seq_counts counts = seq_memory_count(arena.ledger);
     EXPECT(counts_agree(arena.ledger));
-    EXPECT(!seq_halted(arena.ledger, &report)); /* every call was legal */
+    EXPECT(!seq_memory_halted(arena.ledger, &report)); /* every call was legal */
     EXPECT(counts.terminal == counts.events);
     EXPECT(counts.stale >= THREADS - 1);             /* callers were overtaken */
     EXPECT(atomic_load(&arena.reclaimed) > THREADS); /* leases ran out */
     for (uint64_t seq = 0; seq < MANY; seq++) {
-        bool ended = seq_rules_terminal(seq_read(arena.ledger, seq).state);
+        bool ended = seq_rules_terminal(seq_memory_read(arena.ledger, seq).state);
         EXPECT(atomic_load(&arena.events[seq]) == (ended ? 1U : 0U)); /* one event, if it ended */
     }
     free(arena.ledger);
@@ -292,7 +294,7 @@ static void *race_by_the_batch(void *argument)
 {
     struct racer *racer = argument;
     struct arena *arena = racer->arena;
-    struct seq_ledger *ledger = arena->ledger;
+    struct seq_memory *ledger = arena->ledger;
     uint64_t seqs[BATCH];
     struct seq_token runs[BATCH];
     struct seq_result results[BATCH];
@@ -302,25 +304,28 @@ static void *race_by_the_batch(void *argument)
             runs[i] = (struct seq_token){.seq = first + i};
         }
         if (racer->id == 1 + first / BATCH % THREADS) {
-            seq_order_many(ledger, seqs, BATCH, SEQ_DISPATCHED, racer->id, tick(arena), results);
+            seq_memory_order_many(ledger, seqs, BATCH, SEQ_DISPATCHED, racer->id, tick(arena),
+                                  results);
         }
         pthread_barrier_wait(&arena->barrier);
-        seq_take_many(ledger, runs, BATCH, racer->id, tick(arena), results);
+        seq_memory_take_many(ledger, runs, BATCH, racer->id, tick(arena), results);
         uint64_t mine = 0;
         for (uint64_t i = 0; i < BATCH; i++) {
             if (results[i].verdict == SEQ_MOVED && runs[i].seq % 16 != 0) {
                 runs[mine++] = runs[i];
             }
         }
-        seq_reclaim(ledger, racer->id, tick(arena), count_reclaimed, arena);
-        uint64_t ended = seq_finish_many(ledger, runs, mine, SEQ_SUCCESS, 0, tick(arena), results);
+        seq_memory_reclaim(ledger, racer->id, tick(arena), count_reclaimed, arena);
+        uint64_t ended =
+            seq_memory_finish_many(ledger, runs, mine, SEQ_SUCCESS, 0, tick(arena), results);
         for (uint64_t i = 0; i < mine; i++) {
             note_event(arena, runs[i].seq, results[i]);
             seqs[i] = runs[i].seq;
             expect(arena, results[i].verdict == SEQ_MOVED || results[i].verdict == SEQ_STALE);
         }
         if (ended == mine) { /* nobody's lease had run out */
-            seq_order_many(ledger, seqs, mine, SEQ_COMMITTED, racer->id, tick(arena), results);
+            seq_memory_order_many(ledger, seqs, mine, SEQ_COMMITTED, racer->id, tick(arena),
+                                  results);
         }
         quiesce(arena);
     }
@@ -336,16 +341,16 @@ static void many_moves_a_call_lose_no_lease_no_count_and_no_event(void)
         struct seq_time now =
             at(tick(&arena).mono_ms + (uint64_t)race_policy.lease_ms * (2 * i + 1));
         struct seq_token token;
-        seq_reclaim(arena.ledger, 1, now, count_reclaimed, &arena);
-        EXPECT(seq_count(arena.ledger).in_flight == 0);
+        seq_memory_reclaim(arena.ledger, 1, now, count_reclaimed, &arena);
+        EXPECT(seq_memory_count(arena.ledger).in_flight == 0);
         for (uint64_t seq = 0; seq < BY_BATCH; seq++) {
-            seq_take(arena.ledger, seq, i + 1, 1, now, &token);
+            seq_memory_take(arena.ledger, seq, i + 1, 1, now, &token);
         }
     }
-    struct seq_counts counts = seq_count(arena.ledger);
+    struct seq_counts counts = seq_memory_count(arena.ledger);
     struct seq_report report;
     EXPECT(counts_agree(arena.ledger));
-    EXPECT(!seq_halted(arena.ledger, &report));
+    EXPECT(!seq_memory_halted(arena.ledger, &report));
     EXPECT(counts.events == BY_BATCH);
     EXPECT(counts.committed > 0 && atomic_load(&arena.reclaimed) >= BY_BATCH / 16);
     for (uint64_t seq = 0; seq < BY_BATCH; seq++) {
@@ -367,14 +372,14 @@ static void *race_in_one_slot(void *argument)
         uint64_t seq = round * THREADS + racer->id - 1;
         uint64_t now = round * (race_policy.lease_ms + 1);
         bool takes = racer->id % 2 == 0;
-        seq_order(arena->ledger, seq, SEQ_DISPATCHED, racer->id, at(now));
+        seq_memory_order(arena->ledger, seq, SEQ_DISPATCHED, racer->id, at(now));
         pthread_barrier_wait(&arena->barrier);
         for (int i = 0; i < 4; i++) {
             if (takes && i == 0) {
-                seq_take(arena->ledger, seq, 0, racer->id, at(now), &token);
+                seq_memory_take(arena->ledger, seq, 0, racer->id, at(now), &token);
             } else {
-                seq_reclaim(arena->ledger, racer->id, at(now + race_policy.lease_ms),
-                            count_reclaimed, arena);
+                seq_memory_reclaim(arena->ledger, racer->id, at(now + race_policy.lease_ms),
+                                   count_reclaimed, arena);
             }
         }
         pthread_barrier_wait(&arena->barrier);
@@ -389,8 +394,8 @@ static void a_lease_hung_up_while_its_slot_is_visited_is_not_lost(void)
     static struct arena arena;
     race(&arena, (uint64_t)SLOT_ROUNDS * THREADS, race_in_one_slot);
     struct seq_time end = at((SLOT_ROUNDS + 2) * ((uint64_t)race_policy.lease_ms + 1));
-    seq_reclaim(arena.ledger, 1, end, count_reclaimed, &arena);
-    EXPECT(seq_count(arena.ledger).in_flight == 0);
+    seq_memory_reclaim(arena.ledger, 1, end, count_reclaimed, &arena);
+    EXPECT(seq_memory_count(arena.ledger).in_flight == 0);
     EXPECT(atomic_load(&arena.reclaimed) == SLOT_ROUNDS * THREADS / 2);
     free(arena.ledger);
 }
@@ -404,12 +409,12 @@ static void *race_to_halt(void *argument)
     for (uint64_t round = 0; round < HALT_ROUNDS; round++) {
         struct seq_report report = {0};
         pthread_barrier_wait(&arena->barrier);
-        struct seq_result result =
-            seq_order(arena->ledgers[round], racer->id, SEQ_COMMITTED, racer->id, at(racer->id));
+        struct seq_result result = seq_memory_order(arena->ledgers[round], racer->id, SEQ_COMMITTED,
+                                                    racer->id, at(racer->id));
         expect(arena, result.verdict == SEQ_FATAL || result.verdict == SEQ_HALTED);
         atomic_fetch_add(&arena->winners, result.verdict == SEQ_FATAL);
         /* A thread that learns that the ledger is halted can read why, at once and whole. */
-        expect(arena, seq_halted(arena->ledgers[round], &report));
+        expect(arena, seq_memory_halted(arena->ledgers[round], &report));
         expect(arena, report.seq == report.by && report.by >= 1);
         expect(arena, report.wall_ms == at(report.by).wall_ms);
     }
@@ -433,12 +438,12 @@ static void of_eight_illegal_moves_one_halts_the_ledger_and_leaves_a_whole_repor
 }
 
 /* Every seq but the last in flight since the beginning. */
-static void lease_all(struct seq_ledger *ledger)
+static void lease_all(struct seq_memory *ledger)
 {
     struct seq_token token;
     for (uint64_t seq = 0; seq < ONE_BY_ONE; seq++) {
-        seq_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
-        seq_take(ledger, seq, 0, 1, at(0), &token);
+        seq_memory_order(ledger, seq, SEQ_DISPATCHED, 1, at(0));
+        seq_memory_take(ledger, seq, 0, 1, at(0), &token);
     }
 }
 
@@ -449,7 +454,7 @@ static void wait_for_the_halt(void *context, const struct seq_reclaimed *reclaim
     struct arena *arena = context;
     struct seq_report report;
     count_reclaimed(context, reclaimed);
-    while (!seq_halted(arena->ledger, &report)) {
+    while (!seq_memory_halted(arena->ledger, &report)) {
     }
 }
 
@@ -460,11 +465,11 @@ static void *race_a_reclaim_with_a_halt(void *argument)
     struct arena *arena = racer->arena;
     if (racer->id == 1) {
         struct seq_time late = at(UINT64_C(2) * race_policy.lease_ms);
-        seq_reclaim(arena->ledger, 1, late, wait_for_the_halt, arena);
+        seq_memory_reclaim(arena->ledger, 1, late, wait_for_the_halt, arena);
     } else if (racer->id == 2) {
         while (atomic_load(&arena->reclaimed) == 0) {
         }
-        seq_order(arena->ledger, ONE_BY_ONE, SEQ_COMMITTED, 2, at(1));
+        seq_memory_order(arena->ledger, ONE_BY_ONE, SEQ_COMMITTED, 2, at(1));
     }
     quiesce(arena);
     return NULL;
@@ -477,7 +482,7 @@ static void a_halt_stops_a_reclaim_on_another_thread(void)
     arena.prepare = lease_all;
     race(&arena, ONE_BY_ONE + 1, race_a_reclaim_with_a_halt);
     EXPECT(atomic_load(&arena.reclaimed) == 1);
-    EXPECT(seq_count(arena.ledger).in_flight == ONE_BY_ONE - 1);
+    EXPECT(seq_memory_count(arena.ledger).in_flight == ONE_BY_ONE - 1);
     free(arena.ledger);
 }
 

@@ -27,7 +27,7 @@ static struct tour {
     bool differs;
 } tour;
 
-TestSuite(sameness, .timeout = 600);
+TestSuite(fingerprint, .timeout = 600);
 
 static struct visit *find(uint64_t state)
 {
@@ -49,7 +49,7 @@ static uint64_t futures(const struct walk_move *moves, size_t count)
         for (size_t before = 0; before < i; before++) {
             known = known || states[before] == states[i];
         }
-        sum += known ? 0 : sameness_finish(states[i]);
+        sum += known ? 0 : fingerprint_finish(states[i]);
     }
     return sum;
 }
@@ -92,8 +92,8 @@ static bool visit(void)
 static size_t count_states(const struct scope *scope, uint64_t order)
 {
     struct scenario scenario;
-    struct scenario_fault fault;
-    cr_assert(scenario_parse(scope->yaml, strlen(scope->yaml), scope->name, &scenario, &fault));
+    struct error error;
+    cr_assert(scenario_parse(scope->yaml, strlen(scope->yaml), scope->name, &scenario, &error));
     cr_assert(
         walk_make(&tour.walk, &(struct walk_plan){.scenario = &scenario, .bounds = scope->bounds}));
     memset(tour.visits, 0, sizeof tour.visits);
@@ -120,7 +120,7 @@ static bool tour_scope(const struct scope *scope)
 }
 
 /* (SA3) */
-Test(sameness, equal_states_have_equal_futures)
+Test(fingerprint, equal_states_have_equal_futures)
 {
     size_t toured = 0;
     for (size_t p = 0; p < protocol_count(); p++) {

@@ -1,8 +1,8 @@
 /* What the scenario of a key protocol asks for: its flows with their activities in positions, and
  * the digit that each activity must end with in each case. Written from the specification, the
  * errata and scenarios/MEANING.md. */
-#ifndef MODEL_ORACLE_EXPECTED_KEY_H
-#define MODEL_ORACLE_EXPECTED_KEY_H
+#ifndef MODEL_ORACLE_EXPECTED_FLOW_H
+#define MODEL_ORACLE_EXPECTED_FLOW_H
 
 #include "model/oracle/document.h"
 
@@ -28,21 +28,21 @@ struct expected_flow {
     struct expected_place place[EXPECTED_POSITIONS]; /* by position */
 };
 
-struct expected_key {
+struct expected_flows {
     int64_t jobs; /* runs of the first flow: job j takes case j mod cases */
     int cases, flows;
     struct expected_flow flow[EXPECTED_FLOWS];
 };
 
-void expected_key_read(const struct document *scenario, struct expected_key *expected);
+void expected_flow_read(const struct document *scenario, struct expected_flows *expected);
 
 /* The key of the flow that job j asks for. */
-int64_t expected_key_id(int64_t job);
+int64_t expected_flow_id(int64_t job);
 
 /* The children that an activity decides against in a case, a bit a position. */
-uint16_t expected_key_leaves(const struct expected_place *place, int at);
+uint16_t expected_flow_leaves(const struct expected_place *place, int at);
 
 /* Whether an activity may end with this digit. */
-bool expected_key_ends(const struct expected_place *place, int at, int digit);
+bool expected_flow_ends(const struct expected_place *place, int at, int digit);
 
 #endif

@@ -1,5 +1,5 @@
 /* The seq ledger of seed 001 as durable rows: a table of seqs that many processes move through a
- * store, where reference/seq.h is the same contract in the memory of one. Both decide by seq_rules.h.
+ * store, where reference/seq_memory.h is the same contract in the memory of one. Both decide by seq_rules.h.
  *
  *      dispatcher  admits every seq, then dispatches it                      moves 1
  *      worker      look -> take the lease -> progress ticks -> its result    moves 2, 3, 4, 5, 12
@@ -18,8 +18,8 @@
  * own clock (E-SEQ-16).
  *
  * What a run of a seq comes to is a function of the seq and the attempt: its fate. */
-#ifndef MODEL_SEQ_DURABLE_H
-#define MODEL_SEQ_DURABLE_H
+#ifndef MODEL_SEQ_H
+#define MODEL_SEQ_H
 
 #include "model/bundle.h"
 #include "model/seq_rules.h"
@@ -87,8 +87,8 @@ uint32_t seq_plan_retries(const struct seq_plan *plan, uint32_t fail_class);
 /* The usual classes that may be retried. */
 #define SEQ_PLAN_RETRYABLE (1U << SEQ_CLASS_LEASE_EXPIRED | 1U << SEQ_CLASS_TRANSIENT)
 
-int64_t seq_durable_id(uint32_t number);
-int64_t seq_durable_stage(void);
+int64_t seq_id(uint32_t number);
+int64_t seq_stage(void);
 
 struct actor;
 struct rules;
@@ -100,12 +100,12 @@ struct rules;
  * legal nor a no-op, and the retry of a failure that rests (E-SEQ-2). Each once or, for a draw, as
  * often as it weighs: seqs are UNSEEN for long and rest in terminal states for a moment only. How
  * many there are. */
-uint32_t seq_durable_missteps(const bool is_there[SEQ_STATES], bool drawn,
-                              uint8_t pairs[SEQ_MISSTEPS_MAX][2]);
+uint32_t seq_missteps(const bool is_there[SEQ_STATES], bool drawn,
+                      uint8_t pairs[SEQ_MISSTEPS_MAX][2]);
 
 /* The actor's next transaction is to be an attempt at this move. A bug on purpose: no engine does
  * this by itself. */
-void seq_durable_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to);
+void seq_err(struct actor *actor, uint32_t number, enum seq_state from, enum seq_state to);
 
 extern const struct protocol protocol_seq;
 
