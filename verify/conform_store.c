@@ -10,7 +10,7 @@ static void conform_store_fail(struct conform_store *of, const char *why)
 {
     if (!lockstep_differs(of->lockstep)) {
         of->lockstep->failed = true;
-        snprintf(of->lockstep->difference, sizeof of->lockstep->difference, "%s", why);
+        snprintf(of->lockstep->difference, sizeof of->lockstep->difference, "%.500s", why);
     }
 }
 
