@@ -744,9 +744,10 @@ Test(cluster, a_template_of_another_user_is_not_used)
     }
 }
 
-/* What the program says of itself, a line each. */
+/* What the program says of itself, a line each. A shell blocks all signals while it starts a program, so
+ * that program tells which it inherits. */
 #define ABOUT_ITSELF                                                                               \
-    "pwd; ls /proc/$$/fd; grep SigBlk /proc/$$/status; "                                           \
+    "pwd; ls /proc/$$/fd; grep SigBlk /proc/self/status; "                                         \
     "echo terminal $(cut -d' ' -f7 /proc/$$/stat); echo secret $ASSAY_TEST_SECRET"
 
 /* (P2) */
