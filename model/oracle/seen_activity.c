@@ -166,6 +166,9 @@ static void remember_end(struct judge *judge, const struct doing *doing,
         cells[CELL_TOLD] = cells[CELL_LAST];
         cells[CELL_LAST] = seen->began;
         cells[CELL_WORKED] = 0;
+    } else if (seen->began < cells[CELL_LAST]) { /* it may have seen that the clock fell back */
+        cells[CELL_LAST] = seen->began;
+        cells[CELL_TOLD] = seen->began < cells[CELL_TOLD] ? seen->began : cells[CELL_TOLD];
     }
     if (observed_failed(seen)) {
         cells[CELL_FAILURES]++;
