@@ -160,6 +160,9 @@ static void tell_seen(struct run *run, unsigned actor, enum fault_kind fault, bo
     run_actor->stretch = 0;
     run->seen.answered = !fault_get(fault)->dies && run->outcome.kind != OUTCOME_UNKNOWN;
     run_actor->is_new = false;
+    if (run->outcome.kind == OUTCOME_ABORTED) {
+        run->seen.began = run->outcome.now; /* what its client was told */
+    }
     run_judge_seen(run, committed, mark);
 }
 

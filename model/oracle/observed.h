@@ -55,7 +55,8 @@ struct observed {
     int64_t worked;  /* ticks that its client, by its own clock, has worked outside rows since the
                        transaction before, as the journal tells; 0: it does not */
     int64_t stretch; /* ... and the most that it meant to work without looking at its clock */
-    int64_t began;   /* the store's clock at its first statement, which its client was told */
+    int64_t
+        began; /* the store's clock at its first statement, or when it was aborted: what its client was told */
     int64_t locks[OBSERVED_LOCKS_MAX]; /* what its advisory locks are of */
 };
 
