@@ -75,9 +75,9 @@ static void judge_holder(struct judge *judge, const struct doing *doing, int64_t
 {
     bool lets_go = doing->takes != ROW_NONE && !doing->acks;
     int64_t failures = cells[CELL_FAILURES];
-    if (stretch > 0) {
-        tell(judge, 2 * (stretch - ROUNDING) <= cells[CELL_LIFE] + 1, CLAUSE_ACL_47, cells,
-             "a worker did not look at its clock for more than half of its claim");
+    if (stretch > 2 * ROUNDING) { /* else it looks at once */
+        tell(judge, !is_half_over(cells, cells[CELL_LAST] + stretch - ROUNDING), CLAUSE_ACL_47,
+             cells, "a worker did not look at its clock for more than half of its claim");
     }
     if (!lets_go && !doing->nothing && cells[CELL_WORKED] > 0 &&
         is_half_over(cells, cells[CELL_LAST] + cells[CELL_WORKED])) {
@@ -162,14 +162,9 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
 static void remember_end(struct judge *judge, const struct doing *doing,
                          const struct observed *seen, int64_t *cells)
 {
-    if (seen->answered) { /* which tells the time, also of what failed */
-        cells[CELL_TOLD] = cells[CELL_LAST];
-        cells[CELL_LAST] = seen->began;
-        cells[CELL_WORKED] = 0;
-    } else if (seen->began < cells[CELL_LAST]) { /* it may have seen that the clock fell back */
-        cells[CELL_LAST] = seen->began;
-        cells[CELL_TOLD] = seen->began < cells[CELL_TOLD] ? seen->began : cells[CELL_TOLD];
-    }
+    cells[CELL_TOLD] = cells[CELL_LAST]; /* the time is told by what failed, too, and if only the */
+    cells[CELL_LAST] = seen->began;      /* answer to COMMIT was lost */
+    cells[CELL_WORKED] = 0;
     if (observed_failed(seen)) {
         cells[CELL_FAILURES]++;
         cells[CELL_DOUBT] |= !seen->answered;
