@@ -22,7 +22,7 @@ void clock_close(struct clock *clock);
 /* Seconds that the clock is ahead of real time. */
 double clock_ahead(const struct clock *clock);
 
-/* Moves it by so many seconds, whoever waits for what: for processes that do not have this clock. */
+/* Moves it by so many seconds, at rest or not: for processes that do not have this clock. */
 void clock_push(struct clock *clock, int seconds);
 
 /* Leaps to the earliest deadline that is to come. False: nobody waits for any. */

@@ -1,4 +1,4 @@
-/* A subject: somebody's engine on PostgreSQL, what starts it, and what its documents promise.
+/* A subject: an engine on PostgreSQL, what starts it, and what its documents promise.
  *
  *      setup:    psql -f schema.sql                  what it leaves becomes the template
  *      clients:  { run: ./enqueue, count: 1 }        producers

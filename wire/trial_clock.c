@@ -10,7 +10,7 @@
 #define PUSH_SEC       5
 #define LOOK_SEC       0.002 /* between two of them */
 
-/* A backend that works, or waits for a lock, may still answer somebody. One that is held by a fault
+/* A backend that works, or waits for a lock, may still answer a client. One that is held by a fault
  * does not count: the rest of the world goes on without it. */
 static bool server_rests(struct trial *trial)
 {

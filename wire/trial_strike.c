@@ -171,7 +171,7 @@ void trial_strike(struct trial *trial, struct trial_seat *seat, const struct poi
 
 /* ---- letting go ------------------------------------------------------------------------------ */
 
-/* Whether somebody committed since the fault, and has stopped for now. */
+/* Whether a worker committed since the fault, and none is about to. */
 static bool successor_acted(const struct trial *trial)
 {
     return trial->result->commit_count > trial->struck_at && trial_now() - trial->moved > QUIET_SEC;

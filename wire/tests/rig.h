@@ -26,7 +26,7 @@ struct rig {
     unsigned hold_at;                /* answered with `verdict`; 0: none */
     enum proxy_verdict verdict;
     uint64_t held;      /* the connection that it was about */
-    const char *refuse; /* an SQLSTATE for whoever connects; NULL: nobody is refused */
+    const char *refuse; /* an SQLSTATE for new connections; NULL: none is refused */
     void (*hook)(struct rig *rig, const struct proxy_event *event); /* NULL: none */
 };
 
