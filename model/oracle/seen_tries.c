@@ -10,7 +10,8 @@ enum {
     CELL_EPOCH,    /* of that claim */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* it was refused last, and may have let go for that; or what it did changed
-                      nothing, and may be what puts a message back to the time that stands */
+                      nothing but the sweep log, and may be what puts a message back to the time
+                      that stands */
     CELL_COUNT
 };
 _Static_assert(CELL_COUNT == SEEN_TRIES_CELLS, "seen.h says how many there are");
@@ -80,16 +81,26 @@ static void remember_claim(const struct rows *rows, const struct doing *doing, b
     }
 }
 
+static bool changes_only_the_log(const struct row_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].table != TABLE_SWEEP_LOG) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* To find out where things stand is no step forward. */
-static void remember_end(const struct observed *seen, size_t count, const struct seen_tries *rule,
-                         int64_t *cells)
+static void remember_end(const struct observed *seen, const struct row_change *changes,
+                         size_t count, const struct seen_tries *rule, int64_t *cells)
 {
     bool away = seen->ended == OBSERVED_TURNED_AWAY;
     if (observed_failed(seen)) {
         cells[CELL_FAILURES] += !away || rule->turned_away;
     } else if (!seen->only_read) {
         cells[CELL_FAILURES] = 0;
-        cells[CELL_DOUBT] = seen->ended == OBSERVED_REFUSED || count == 0;
+        cells[CELL_DOUBT] = seen->ended == OBSERVED_REFUSED || changes_only_the_log(changes, count);
     }
 }
 
@@ -107,7 +118,7 @@ void seen_tries(struct judge *judge, const struct observed *seen, const struct r
         judge_tries(judge, rule, &doing, cells);
         remember_claim(judge->rows, &doing, seen->answered, cells);
     }
-    remember_end(seen, count, rule, cells);
+    remember_end(seen, changes, count, rule, cells);
 }
 
 static struct oracle_verdict of_claims(struct oracle *oracle, const struct rows *rows,

@@ -844,7 +844,7 @@ Test(oracle_seen, a_status_is_not_moved_without_the_lock)
 
 /* ---- pipeline: tries ------------------------------------------------------------------------- */
 
-enum ask { REQUEST, PHASE, LOOK, GIVE_UP, GIVE_BACK };
+enum ask { REQUEST, OTHER_REQUEST, PHASE, LOOK, GIVE_UP, GIVE_BACK };
 struct ask_step {
     enum ask ask;
     enum end end;
@@ -855,6 +855,8 @@ static void ask(const struct ask_step *step)
 {
     if (step->ask == REQUEST) {
         set(TABLE_MESSAGE, 7, MESSAGE_EPOCH, 1);
+    } else if (step->ask == OTHER_REQUEST) {
+        set(TABLE_MESSAGE, 8, MESSAGE_EPOCH, 1);
     } else if (step->ask == PHASE) {
         put(TABLE_PAST, PAST);
         set(TABLE_PAST, PAST, PAST_ENTRY, ENTRY);
@@ -944,6 +946,20 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
          CLAUSE_CUT_12,
          {{REQUEST, OK, 0}, {PHASE, ABORTED, 0}, {GIVE_UP, OK, 0}},
          3},
+        {"given up, and put back to the time that stands",
+         FINE,
+         {{REQUEST, OK, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {PHASE, ABORTED, 0},
+          {GIVE_UP, OK, 0},
+          {OTHER_REQUEST, OK, 0}},
+         7},
+        {"let go for another without a try",
+         CLAUSE_CUT_12,
+         {{REQUEST, OK, 0}, {PHASE, OK, 0}, {OTHER_REQUEST, OK, 0}},
+         3},
         {"never given up",
          CLAUSE_CUT_12,
          {{REQUEST, OK, 0},
@@ -959,6 +975,7 @@ Test(oracle_seen, history_and_sweep_say_how_often_a_phase_was_tried)
         enum clause_id clause = FINE;
         begin();
         put(TABLE_MESSAGE, 7);
+        put(TABLE_MESSAGE, 8);
         put(TABLE_ENTRY, ENTRY);
         set(TABLE_ENTRY, ENTRY, ENTRY_KIND, ENTRY_WORK);
         hand.count = 0;
