@@ -35,7 +35,7 @@ static const struct rights rights_of[PRINCIPAL_COUNT] = {
 
 const struct rights *rights_get(enum principal principal)
 {
-    CHECK(principal > PRINCIPAL_NONE && principal < PRINCIPAL_COUNT);
+    CHECK((unsigned)principal < PRINCIPAL_COUNT);
     return &rights_of[principal];
 }
 

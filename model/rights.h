@@ -37,7 +37,7 @@ static inline bool principal_in(uint32_t set, enum principal principal)
     return (set >> principal & 1) != 0;
 }
 
-/* Of a principal; the caller has no entry. */
+/* Of a principal; PRINCIPAL_NONE, which may do everything (rights_allow), has no right by name. */
 const struct rights *rights_get(enum principal principal);
 
 bool rights_to_write(const struct rights *rights, enum row_table table, int column);
