@@ -30,7 +30,8 @@ struct scenario_part {
     size_t number_count;
     const struct reader_field *fields;
     size_t field_count;
-    const char *needs; /* the key that every scenario of the protocol must have: "graph" */
+    const char
+        *needs; /* the key that every scenario of the protocol must have: "graph"; NULL: none */
     /* Called after reading: checks that the scenario is sound. NULL: it always is. */
     bool (*check)(struct reader *reader, struct loading *loading);
     /* Completes rules->of, a copy of the scenario's, and the cast if it differs from one client

@@ -319,17 +319,20 @@ static struct keys keys_of(const struct protocol *protocol)
     return keys;
 }
 
-/* Each protocol has one required key, beside the name, that describes the work. */
+/* A protocol may have one required key, beside the name, that describes the work. */
 static bool check(struct reader *reader, struct loading *loading, const struct keys *keys,
                   uint64_t seen)
 {
     const struct scenario_part *part = scenario_part_get(loading->scenario->protocol);
     for (size_t i = 0; i < keys->count; i++) {
         const char *key = keys->fields[i].name;
-        bool needed = strcmp(key, "name") == 0 || strcmp(key, part->needs) == 0;
+        bool own = part->needs != NULL && strcmp(key, part->needs) == 0;
+        bool needed = own || strcmp(key, "name") == 0;
         if (needed && keys->fields[i].read != NULL && (seen >> i & 1) == 0) {
-            return reader_fail(reader, 1, "the key %s is missing; a scenario of %s has name and %s",
-                               key, loading->scenario->protocol->name, part->needs);
+            return reader_fail(reader, 1, "the key %s is missing; a scenario of %s has name%s%s",
+                               key, loading->scenario->protocol->name,
+                               part->needs == NULL ? "" : " and ",
+                               part->needs == NULL ? "" : part->needs);
         }
     }
     return part->check == NULL || part->check(reader, loading);

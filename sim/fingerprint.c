@@ -286,11 +286,20 @@ uint64_t fingerprint_mix_message(const struct fingerprint *same, uint64_t hash,
 }
 
 /* Hashes the memory of an actor, by its protocol's hook or as a consumer's. */
-static uint64_t mix_actor(const struct fingerprint *same, uint64_t hash, const struct actor *one)
+/* An engine that only its protocol knows counts with every byte: states that differ are never taken
+ * for one, at the price of equal ones that are told apart by padding or by a time. */
+static uint64_t mix_actor(const struct fingerprint *same, uint64_t hash,
+                          const struct performer *performer)
 {
+    const struct actor *one = &performer->actor;
     const struct consumer *consumer = ACTOR_IS(one, consumer);
     if (same->run->part->knows != NULL) {
         return same->run->part->knows(same, hash, one);
+    }
+    if (performer->role->work == NULL) {
+        int64_t words[PROTOCOL_ACTOR_SIZE / sizeof(int64_t)];
+        memcpy(words, one->is, sizeof words);
+        return fingerprint_mix_words(hash, words, COUNT(words));
     }
     hash = fingerprint_mix(hash, (uint64_t)(consumer->state << 8 | consumer->tries));
     return fingerprint_mix_message(same, hash, consumer->message);
@@ -340,7 +349,7 @@ static struct fingerprint_share share_of_worker(struct fingerprint *same,
     if (!idle && hooks != NULL) {
         share = hooks->actor(same, performer);
     } else if (!idle) {
-        share.hash = mix_actor(same, performer->actor.role, &performer->actor);
+        share.hash = mix_actor(same, performer->actor.role, performer);
     }
     if (!idle && has_worked(performer)) {
         share.hash = fingerprint_mix(share.hash, UINT64_C(0xD0E));
@@ -363,7 +372,7 @@ struct fingerprint_share fingerprint_actor(struct fingerprint *same, unsigned ac
     } else if (performer->role->is_done != NULL) {
         share.hash = fingerprint_mix(share.hash, ACTOR_IS(&performer->actor, client)->job);
     } else {
-        share.hash = mix_actor(same, share.hash, &performer->actor);
+        share.hash = mix_actor(same, share.hash, performer);
     }
     if (!many && same->run->sabotage != NULL && !fingerprint_keeps_nothing(performer)) {
         share.hash = mix_sabotage(share.hash, performer);

@@ -35,8 +35,9 @@ struct sim_part {
     /* The components and the fingerprint of states. NULL: every row by its values (fingerprint.h). */
     const struct fingerprint_hooks *fingerprint;
     /* Adds the memory of an actor other than a client to a hash: field by field, because padding
-     * between fields is undefined. NULL: the actor is a consumer (protocol.h), or `fingerprint` does
-     * it. */
+     * between fields is undefined, and times relative to the store's clock. NULL: `fingerprint`
+     * does it; else a consumer (protocol.h) is known field by field, and any other actor byte by
+     * byte, which is sound and finds more states than there are. */
     uint64_t (*knows)(const struct fingerprint *same, uint64_t hash, const struct actor *actor);
 
     /* ---- hunting ---- */

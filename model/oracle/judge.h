@@ -57,7 +57,9 @@ static inline void judge_quiet(struct judge *judge, bool quiet, enum oracle_name
                                enum clause_id clause)
 {
     if (!quiet) {
-        judge_breach(judge, who, clause, TABLE_COUNT, ROW_NONE, "messages are left in the queue");
+        bool queue = judge->rows->table[TABLE_MESSAGE].used > 0;
+        judge_breach(judge, who, clause, TABLE_COUNT, ROW_NONE,
+                     queue ? "messages are left in the queue" : "work is left, and does not end");
     }
 }
 
