@@ -517,6 +517,11 @@ static void claim_by_clock(const struct sabotage_memory *memory, struct bundle *
     }
 }
 
+static bool is_step(enum bundle_name name)
+{
+    return name == BUNDLE_STEP1 || name == BUNDLE_STEP2 || name == BUNDLE_STEP3;
+}
+
 static void change_bundle(const struct sabotage *sabotage, struct sabotage_memory *memory,
                           const struct actor *actor, struct bundle *bundle)
 {
@@ -526,7 +531,7 @@ static void change_bundle(const struct sabotage *sabotage, struct sabotage_memor
     enum named which = (enum named)sabotage->which;
     if (which == CLAIM_BY_OWN_CLOCK) {
         claim_by_clock(memory, bundle);
-    } else if (which == LITERAL_MARKERS && name >= BUNDLE_STEP1 && name <= BUNDLE_STEP3) {
+    } else if (which == LITERAL_MARKERS && is_step(name)) {
         mark_literally(bundle);
     } else if ((which == JOB_STATE_FIRST || which == STEP3_BY_SEMAPHORE) &&
                name == BUNDLE_ENTER_LEG2) {
@@ -607,7 +612,7 @@ static bool between_halves(struct sabotage_memory *memory, const struct outcome 
 /* A worker that assumes success goes on as if nothing were owed any more. */
 static void assume_committed(const struct bundle *sent, struct outcome *outcome)
 {
-    bool step = sent->name >= BUNDLE_STEP1 && sent->name <= BUNDLE_STEP3;
+    bool step = is_step((enum bundle_name)sent->name);
     if (outcome->kind == OUTCOME_UNKNOWN &&
         (step || sent->name == BUNDLE_ANSWER || sent->name == BUNDLE_LEG1)) {
         outcome->kind = OUTCOME_COMMITTED;

@@ -14,8 +14,8 @@
  * transaction may be in transit, or executed and not yet committed, while its sender has moved on:
  * commit-late, and crash-commit-late if the sender crashed.
  *
- * (F1) Names and order are part of every recorded schedule: append only, else raise
- *      FAULT_VERSION.
+ * (F1) Names are part of every recorded schedule, and what a seed draws goes by the order of the
+ *      kinds: append only, else raise FAULT_VERSION.
  * (F2) The columns of a row agree: a sender that dies gets no answer, only a transaction that was
  *      executed is rolled back, an abort class is given where the answer is an abort and nowhere
  *      else, and a row has a twin or the reason why there is none.

@@ -447,7 +447,8 @@ static void lock_late(struct bundle *bundle)
 
 static bool is_phase(const struct bundle *bundle)
 {
-    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
+    return bundle->name == BUNDLE_MARK || bundle->name == BUNDLE_REVIEW ||
+           bundle->name == BUNDLE_CUT || bundle->name == BUNDLE_VERIFY;
 }
 
 /* Lowers the number of tries that a phase reports. */

@@ -364,6 +364,12 @@ static void ack_first(const struct sabotage *sabotage, struct sabotage_memory *m
     p[1] = message[1 + MESSAGE_EPOCH];
 }
 
+static bool changes_work(const struct sabotage *sabotage)
+{
+    return sabotage->kind == SABOTAGE_WORK_NEVER || sabotage->kind == SABOTAGE_WORK_AGAIN ||
+           sabotage->kind == SABOTAGE_WORK_AHEAD || sabotage->kind == SABOTAGE_WORK_THROUGH;
+}
+
 /* Changes the work that the bundle rests on. Repetition: performer_works. */
 static void change_work(const struct sabotage *sabotage, struct bundle *bundle)
 {
@@ -380,7 +386,7 @@ void sabotage_bundle(const struct sabotage *sabotage, struct sabotage_memory *me
     if (sabotage->kind == SABOTAGE_TRIES_ENDLESS || sabotage->kind == SABOTAGE_TRIES_NONE) {
         return;
     }
-    if (sabotage->kind >= SABOTAGE_WORK_NEVER) {
+    if (changes_work(sabotage)) {
         change_work(sabotage, bundle);
         return;
     }

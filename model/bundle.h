@@ -82,6 +82,7 @@ enum outcome_kind {
     OUTCOME_ABORTED,   /* the store failed it: nothing happened, it may be tried again */
     OUTCOME_UNKNOWN    /* the connection died around COMMIT: it happened, or not */
 };
+#define OUTCOME_KIND_COUNT (OUTCOME_UNKNOWN + 1) /* no member: a switch names all of them */
 
 /* Why the store aborted a transaction; all of them may be tried again. */
 enum abort_class {

@@ -1,6 +1,7 @@
 #include "sim/campaign.h"
 
 #include "model/check.h"
+#include "sim/digest.h"
 #include "sim/names.h"
 #include "sim/part.h"
 
@@ -9,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run without a breach folds into the digest: the number of clauses when digests were first
- * compared. Clauses are only added at the end, so that digests stay the same. */
-#define NO_CLAUSE 114
+/* What a run folds into the digest, by name (digest.h). */
+static const char *const verdict_names[RUN_VERDICT_COUNT] = {[RUN_HELD] = "held",
+                                                             [RUN_BROKEN] = "broken",
+                                                             [RUN_STORE_FULL] = "store full",
+                                                             [RUN_GIVEN_UP] = "given up"};
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
@@ -294,8 +297,10 @@ const struct run_result *campaign_seed(struct run *run, uint64_t seed)
 static uint64_t digest_of(const struct run_result *result)
 {
     uint64_t digest = campaign_fold(result->digest, result->steps);
-    uint64_t clause = result->verdict == RUN_BROKEN ? (uint64_t)result->breach.clause : NO_CLAUSE;
-    return campaign_fold(digest, (uint64_t)result->verdict << 32 | clause);
+    uint64_t verdict = digest_name(0, verdict_names[result->verdict]);
+    return campaign_fold(digest, result->verdict == RUN_BROKEN
+                                     ? digest_name(verdict, clause_get(result->breach.clause)->id)
+                                     : verdict);
 }
 
 void campaign_record(struct campaign_runner *runner, uint64_t seed, int which)

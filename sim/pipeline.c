@@ -290,7 +290,8 @@ static void row_name(const struct names *names, enum row_table table, uint32_t s
 
 static bool is_phase(const struct bundle *bundle)
 {
-    return bundle->name >= BUNDLE_MARK && bundle->name <= BUNDLE_VERIFY;
+    return bundle->name == BUNDLE_MARK || bundle->name == BUNDLE_REVIEW ||
+           bundle->name == BUNDLE_CUT || bundle->name == BUNDLE_VERIFY;
 }
 
 /* A phase is described by its request, everything around it by its own name, too. */

@@ -2,6 +2,7 @@
 
 #include "model/check.h"
 #include "scenarios/document.h"
+#include "sim/digest.h"
 #include "sim/former.h"
 #include "sim/part.h"
 #include "sim/run_inside.h"
@@ -15,60 +16,6 @@
 #define CALM_STEPS_SPARE 10000 /* plus these */
 #define STEPS_SPARE      400   /* step bound of a phase: so many beyond 8 crash-free runs */
 
-/* ---- digest ---------------------------------------------------------------------------------- */
-
-static inline uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9FB21C651E98DF25);
-    return hash ^ (hash >> 35);
-}
-
-/* Two words at the cost of one: mixing the first does not wait for the hash. */
-static inline uint64_t mix_pair(uint64_t hash, uint64_t first, uint64_t second)
-{
-    return mix(hash, first * UINT64_C(0xD6E8FEB86659FD93) + second);
-}
-
-static uint64_t mix_row(uint64_t hash, const struct rows *rows, const struct row_change *change)
-{
-    const struct row_area *area = &rows->table[change->table];
-    const int64_t *row = &area->cells[(size_t)change->slot * area->stride];
-    uint32_t c = 0;
-    for (; c + 1 < area->stride; c += 2) {
-        hash = mix_pair(hash, (uint64_t)row[c], (uint64_t)row[c + 1]);
-    }
-    return c < area->stride ? mix(hash, (uint64_t)row[c]) : hash;
-}
-
-static uint64_t mix_effect(uint64_t hash, const struct side_effect *effect)
-{
-    hash = mix(hash, (uint64_t)effect->what);
-    hash = mix(hash, (uint64_t)effect->claim);
-    return mix(hash, (uint64_t)effect->epoch);
-}
-
-/* Old values are left out: earlier changes have contributed them. */
-static uint64_t mix_changes(uint64_t hash, const struct rows *rows,
-                            const struct row_change *changes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct row_change *change = &changes[i];
-        uint64_t which = (uint64_t)change->slot << 24 | (uint64_t)change->table << 16 |
-                         (uint64_t)change->kind << 8 | change->column;
-        if (change->kind == ROW_UPDATED) {
-            hash = mix_pair(hash, which,
-                            (uint64_t)row_get(rows, (enum row_table)change->table, change->slot,
-                                              change->column));
-        } else {
-            hash = mix(hash, which);
-        }
-        if (change->kind == ROW_INSERTED) {
-            hash = mix_row(hash, rows, change);
-        }
-    }
-    return hash;
-}
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Counts a step, adds it to the digest and shows it to the observer. */
@@ -76,24 +23,10 @@ void run_stepped(struct run *run, struct run_event *event)
 {
     struct run_result *result = &run->result;
     result->steps++;
-    uint64_t hash =
-        mix(result->digest, (uint64_t)event->turn << 32 | (uint64_t)event->actor << 16 |
-                                (uint64_t)event->fault << 8 | (uint64_t)event->committed);
-    uint64_t now = (uint64_t)run->world.now;
-    if (event->turn == RUN_TRANSACTION || event->turn == RUN_LANDS) {
-        const struct outcome *outcome = &run->outcome;
-        hash = mix_pair(hash, now,
-                        (uint64_t)run->bundle.name << 32 | (uint64_t)outcome->kind << 24 |
-                            (uint64_t)outcome->refusal << 16 | (uint64_t)outcome->aborted << 8 |
-                            outcome->skipped);
-    } else {
-        hash = mix(hash, now);
-    }
+    result->digest = digest_step(run, event);
     if (run->effect.what != 0) {
-        hash = mix_effect(hash, &run->effect);
         event->effect = &run->effect;
     }
-    result->digest = mix_changes(hash, &run->world.rows, event->changes, event->change_count);
     if (run->observer != NULL) {
         event->step = result->steps;
         event->now = run->world.now;
@@ -539,10 +472,13 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
     size_t cells = oracle_cells(sim_part_monitors(scenario->protocol), &run->world.rows);
     run->ghosts = calloc(cells, sizeof *run->ghosts);
     run->ghost_marks = calloc(GHOST_MARKS(cells), 1);
-    if (run->ghosts == NULL || run->ghost_marks == NULL || !make_expectation(run)) {
+    run->names = calloc(1, sizeof *run->names);
+    if (run->ghosts == NULL || run->ghost_marks == NULL || run->names == NULL ||
+        !make_expectation(run)) {
         run_free(run);
         return false;
     }
+    digest_names_make(run->names, &run->world.rows);
     run_crash_free(run);
     return true;
 }
@@ -555,8 +491,10 @@ void run_free(struct run *run)
     free(run->ghost_marks);
     free(run->expected);
     free(run->sessions);
+    free(run->names);
     run->ghosts = NULL;
     run->ghost_marks = NULL;
     run->expected = NULL;
     run->sessions = NULL;
+    run->names = NULL;
 }

@@ -58,6 +58,7 @@ enum run_turn {
     RUN_WAITS,       /* ... or waits for another's lock */
     RUN_LANDS        /* a late transaction ends (struct run_late) */
 };
+#define RUN_TURN_COUNT (RUN_LANDS + 1)
 
 /* A step as a trace shows it. Pointers are valid during the call. */
 struct run_event {
@@ -169,7 +170,8 @@ struct run {
     struct oracle oracle;
     struct expectation *expected; /* what the scenario asks for, as the oracles read it */
     int64_t *ghosts;
-    uint8_t *ghost_marks; /* which of them are written: ghosts.h */
+    uint8_t *ghost_marks;       /* which of them are written: ghosts.h */
+    struct digest_names *names; /* what the digest is made of: digest.h */
     struct run_actor actors[RUN_ACTORS_MAX + RUN_LATE_MAX + 1]; /* run_former last */
     unsigned actor_count;
     uint32_t budget[FAULT_GROUP_COUNT];
