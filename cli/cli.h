@@ -26,7 +26,7 @@ struct cli_verb {
 
 extern const struct cli_verb cli_bench, cli_campaign, cli_compare, cli_completion, cli_conform,
     cli_decode, cli_explore, cli_list, cli_merge, cli_real, cli_replay, cli_report, cli_run,
-    cli_sabotage, cli_shrink, cli_sign_off, cli_sweep, cli_wire;
+    cli_sabotage, cli_shrink, cli_sign_off, cli_sweep, cli_verify, cli_wire;
 
 /* Every verb, in the order of the overview; ends with NULL. */
 extern const struct cli_verb *const cli_verbs[];

@@ -4,6 +4,7 @@
 #include "cli/results.h"
 #include "reports/line.h"
 #include "reports/report.h"
+#include "reports/sums.h"
 #include "sim/campaign.h"
 
 #include <dirent.h>
@@ -67,7 +68,7 @@ static int load_one(struct merging *merging, int index)
     if (text == NULL) {
         return CLI_USAGE;
     }
-    snprintf(source->hash, sizeof source->hash, "%s", results_hash(text, length).text);
+    snprintf(source->hash, sizeof source->hash, "%s", sums_hash(text, length).text);
     source->again = is_again(merging, index);
     source->first = json_array_size(merging->evidence.lines);
     bool read = source->again || evidence_add(&merging->evidence, text, length, folder, &error);

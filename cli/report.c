@@ -4,7 +4,9 @@
 #include "cli/options.h"
 #include "cli/results.h"
 #include "reports/json_line.h"
+#include "reports/seal.h"
 #include "reports/sign_off.h"
+#include "reports/sums.h"
 #include "verify/terminal.h"
 
 #include <stdlib.h>
@@ -19,10 +21,12 @@ static const struct option options[] = {
     {ARGUMENT_ROW(struct request, folder, "DIR"),
      .about = "a folder that a verb wrote with --out, also one that was killed"},
     {FLAG_ROW(struct request, sign_off, "--sign-off"),
-     .about = "the acceptance page instead: every promise of the five specifications with what "
-              "shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also written to "
-              "DIR/sign-off.md, unless that was changed since. ./run sign-off makes the evidence "
-              "for it"},
+     .about =
+         "the acceptance page instead: every promise of the five specifications with what "
+         "shows it, every deviation to accept, and PASS, FAIL or NOT SHOWN; also written to "
+         "DIR/sign-off.md, unless that was changed since, with the hashes of all that it rests "
+         "on in SHA256SUMS (assay verify). ./run sign-off makes the evidence "
+         "for it"},
     {FLAG_ROW(struct request, json, "--json"), .again = AGAIN_NEVER,
      .about = "the report as one JSON document; with --sign-off JSON lines"},
 };
@@ -45,19 +49,11 @@ static int report_load(const struct request *request, struct evidence *evidence)
 /* ---- the page that is signed ------------------------------------------------------------------
  */
 
-/* The last line of what the program wrote: the hash of all above it. A page without it, or with
- * another, was edited, and an acceptance is never written over. */
-#define SEAL "<!-- written by assay, sha256 of all above: "
-
-static bool is_as_written(const char *text)
+/* An acceptance is never written over. */
+static bool is_as_written(const char *text, size_t length)
 {
-    const char *seal = strstr(text, SEAL);
-    char line[sizeof SEAL + 80];
-    if (seal == NULL) {
-        return false;
-    }
-    snprintf(line, sizeof line, SEAL "%s -->\n", results_hash(text, (size_t)(seal - text)).text);
-    return strcmp(seal, line) == 0;
+    const char *block;
+    return seal_end(text, length, &block) > 0 && seal_is_empty(block);
 }
 
 /* CLI_OK, or CLI_USAGE after it has said that the page must not be written. */
@@ -67,7 +63,7 @@ static int check_page(const struct request *request)
     size_t length;
     snprintf(path, sizeof path, "%s/sign-off.md", request->folder);
     char *text = artefacts_read(path, &length);
-    bool fine = text == NULL || is_as_written(text);
+    bool fine = text == NULL || is_as_written(text, length);
     free(text);
     return fine ? CLI_OK
                 : cli_usage_error(&cli_report,
@@ -85,10 +81,28 @@ static bool put_page(struct artefacts *files, const struct sign_off *page)
         return false;
     }
     sign_off_write(out, FORMAT_MARKDOWN, page);
-    fputc('\n', out);
     fflush(out);
-    fprintf(out, SEAL "%s -->\n", results_hash(text, length).text);
+    seal_write(out, text, length);
     bool written = fclose(out) == 0 && artefacts_put(files, "sign-off.md", text, length);
+    free(text);
+    return written;
+}
+
+/* SHA256SUMS of all that the page rests on, which is there now; the page names its hash. */
+static bool put_sums(struct artefacts *files, struct sign_off *page)
+{
+    struct sums_place place;
+    struct error error = {"its path is too long"};
+    size_t length = 0;
+    char *text = sums_find(&place, files->folder) ? sums_make(&place, &length, &error) : NULL;
+    if (text == NULL) {
+        snprintf(files->problem, sizeof files->problem, "%.399s", error.text);
+        return false;
+    }
+    struct artefacts root = {.folder = place.root};
+    bool written = artefacts_put(&root, SUMS_NAME, text, length);
+    snprintf(files->problem, sizeof files->problem, "%s", root.problem);
+    snprintf(page->sums, sizeof page->sums, "%s", sums_hash(text, length).text);
     free(text);
     return written;
 }
@@ -99,7 +113,7 @@ static int tell_sign_off(const struct request *request, struct artefacts *files,
     static struct sign_off page;
     sign_off_make(&page, evidence);
     sign_off_write(stdout, request->json ? FORMAT_JSON : terminal_format(), &page);
-    return put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
+    return put_sums(files, &page) && put_page(files, &page) ? page.status : CLI_UNAVAILABLE;
 }
 
 static int report_tell(const struct request *request, const struct evidence *evidence)

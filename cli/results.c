@@ -5,9 +5,9 @@
 #include "model/identity.h"
 #include "real/store.h"
 #include "reports/line.h"
+#include "reports/sums.h"
 #include "sim/schedule.h"
 
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -37,31 +37,6 @@ void results_begin(const struct results_build *build, int argc, char **argv)
 }
 
 /* ---- where it runs --------------------------------------------------------------------------- */
-
-struct results_hash results_hash(const char *bytes, size_t length)
-{
-    struct results_hash hash = {""};
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    size_t size = 0;
-    if (EVP_Q_digest(NULL, "SHA256", NULL, bytes, length, digest, &size) == 1) {
-        for (size_t i = 0; i < size && 2 * i + 2 < sizeof hash.text; i++) {
-            snprintf(&hash.text[2 * i], 3, "%02x", digest[i]);
-        }
-    }
-    return hash;
-}
-
-static struct results_hash program_hash(void)
-{
-    size_t length = 0;
-    char *bytes = artefacts_read(program.build.binary, &length);
-    struct results_hash hash = {""};
-    if (bytes != NULL) {
-        hash = results_hash(bytes, length);
-    }
-    free(bytes);
-    return hash;
-}
 
 /* False: it has none. */
 static bool system_name(char text[400])
@@ -109,9 +84,9 @@ static json_t *begin_line(const struct results_plan *plan)
         line_made(moment_now().text), line_assay(build->version), line_commit(build->commit),
         line_dirty(build->dirty), line_compiler(build->compiler), line_flags(build->flags),
         line_clauses_hash(build->clauses_hash), line_errata_hash(build->errata_hash),
-        line_binary_hash(program_hash().text), line_system(system_name(system) ? system : NULL),
-        line_fault_groups(fault_groups()), line_versions(versions),
-        line_expects_finding(program.expects_finding));
+        line_binary_hash(sums_hash_file(program.build.binary).text),
+        line_system(system_name(system) ? system : NULL), line_fault_groups(fault_groups()),
+        line_versions(versions), line_expects_finding(program.expects_finding));
     if (plan->jobs > 0) {
         line_add(line, line_jobs(plan->jobs), line_base_seed(plan->base_seed));
     }

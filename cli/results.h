@@ -43,10 +43,4 @@ void results_note_server(struct artefacts *results, const char *dsn);
  * written. */
 int results_close(struct artefacts *results, const struct cli_verb *verb, int status);
 
-/* As sha256sum says it, in hexadecimal digits; "" if it cannot be told. */
-struct results_hash {
-    char text[65];
-};
-struct results_hash results_hash(const char *bytes, size_t length);
-
 #endif

@@ -4,10 +4,10 @@
 #include <string.h>
 
 const struct cli_verb *const cli_verbs[] = {
-    &cli_run,        &cli_campaign, &cli_sweep,    &cli_explore, &cli_replay,
-    &cli_shrink,     &cli_sabotage, &cli_compare,  &cli_real,    &cli_conform,
-    &cli_report,     &cli_merge,    &cli_sign_off, &cli_decode,  &cli_list,
-    &cli_completion, &cli_bench,    &cli_wire,     NULL};
+    &cli_run,    &cli_campaign,   &cli_sweep,    &cli_explore, &cli_replay,
+    &cli_shrink, &cli_sabotage,   &cli_compare,  &cli_real,    &cli_conform,
+    &cli_report, &cli_merge,      &cli_sign_off, &cli_verify,  &cli_decode,
+    &cli_list,   &cli_completion, &cli_bench,    &cli_wire,    NULL};
 
 const struct cli_verb *cli_find_verb(const char *name)
 {

@@ -387,8 +387,8 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
     fputs("\n## Deviations to accept\n\n"
           "Where a specification contradicts itself, is silent or breaks. A signature accepts "
           "what was decided.\n\n"
-          "| | the text | what the literal reading does | decided | tests | shown | accepted |\n"
-          "|---|---|---|---|---|---|---|\n",
+          "| | the text | what the literal reading does | decided | tests | shown |\n"
+          "|---|---|---|---|---|---|\n",
           out);
     for (size_t i = 0; i < clause_errata_count(); i++) {
         const struct erratum *erratum = clause_erratum(i);
@@ -401,7 +401,7 @@ static void write_errata_table(FILE *out, const struct sign_off *page)
         sign_off_write_cell(out, erratum->decided);
         fputs(" | ", out);
         write_tests(out, row);
-        fprintf(out, " | **%s** %s | |\n", verdict_names[row->verdict], row->why);
+        fprintf(out, " | **%s** %s |\n", verdict_names[row->verdict], row->why);
     }
 }
 
@@ -411,15 +411,15 @@ static void write_markdown(FILE *out, const struct sign_off *page)
     const char *servers = page->evidence->servers;
     fputs("# Sign-off\n\n**", out);
     write_sum(out, page);
-    fprintf(
-        out,
-        "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. %s%s%ssha256 of the binary `%s`, of the "
-        "clauses `%s`, of the errata `%s`.\n",
-        line_get_assay(begin), line_get_commit(begin), line_get_dirty(begin) ? " with changes" : "",
-        line_get_compiler(begin), line_get_flags(begin), line_get_system(begin),
-        line_get_made(begin), servers[0] == '\0' ? "" : "PostgreSQL ", servers,
-        servers[0] == '\0' ? "" : ". ", line_get_binary_hash(begin), line_get_clauses_hash(begin),
-        line_get_errata_hash(begin));
+    fprintf(out,
+            "**\n\nassay %s, commit %s%s, %s (%s), on %s, %s. %s%s%s" SIGN_OFF_BINARY
+            "`%s`, of the "
+            "clauses `%s`, of the errata `%s`.\n",
+            line_get_assay(begin), line_get_commit(begin),
+            line_get_dirty(begin) ? " with changes" : "", line_get_compiler(begin),
+            line_get_flags(begin), line_get_system(begin), line_get_made(begin),
+            servers[0] == '\0' ? "" : "PostgreSQL ", servers, servers[0] == '\0' ? "" : ". ",
+            line_get_binary_hash(begin), line_get_clauses_hash(begin), line_get_errata_hash(begin));
     fputs("\n## Evidence\n\n| | what it shows | |\n|---|---|---|\n", out);
     for (size_t i = 0; i < STEPS_COUNT; i++) {
         fprintf(out, "| %s | %s | **%s** %s |\n", steps_get(i)->name, steps_get(i)->shows,
@@ -431,7 +431,13 @@ static void write_markdown(FILE *out, const struct sign_off *page)
         }
     }
     write_errata_table(out, page);
-    fputs("\nSigned: ______________________  Date: ____________\n", out);
+    if (page->sums[0] != '\0') {
+        fprintf(out,
+                "\n## What it rests on\n\nSHA256SUMS has the hash of every file of the evidence; "
+                "`assay verify` compares them, this page and the binary. " SIGN_OFF_SUMS "`%s`.\n",
+                page->sums);
+    }
+    fputc('\n', out);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
