@@ -63,8 +63,9 @@ static const struct option options[] = {
      .usual_text = "the scenario's", .about = "workers"},
     {DSN_ROW(struct request,
              "Assay makes schemas there, named by chance, and drops those that it made; roles, "
-             "too, for a protocol with principals, which takes CREATEROLE. It harms nothing but "
-             "its own processes and connections. What a killed assay left there is listed")},
+             "too, for a protocol with principals, which takes CREATEROLE. The server needs "
+             "track_commit_timestamp = on. It harms nothing but its own processes and "
+             "connections. What a killed assay left there is listed")},
     {FLAG_ROW(struct request, clean, "--clean"), .again = AGAIN_NEVER,
      .about = "first remove the schemas that killed processes of assay left on that server: those "
               "that carry its mark in their comment, and whose maker holds their advisory lock no "
@@ -196,6 +197,17 @@ static int judge(struct stage *stage, bool ids_stand)
     return status;
 }
 
+/* Without commit timestamps a history would be in the order of last writes, which is none that the
+ * world had (history.h). */
+static bool tells_commits(struct store_pg *store)
+{
+    int64_t on = 0;
+    return store_pg_ask(store,
+                        "SELECT (current_setting('track_commit_timestamp') = 'on')::int::bigint",
+                        &on) &&
+           on != 0;
+}
+
 /* The schema with its tables and triggers. */
 static int make_schema(struct stage *stage)
 {
@@ -216,6 +228,12 @@ static int make_schema(struct stage *stage)
         own_schema_make(&stage->own, &plan, &error) ? open_store(stage, &error) : NULL;
     if (store == NULL) {
         return real_complain("the schema cannot be made", error.text);
+    }
+    if (!tells_commits(store)) {
+        store_pg_close(store);
+        return real_complain("the history would not be in the order of commits",
+                             "the server needs track_commit_timestamp = on in its "
+                             "postgresql.conf, and a restart");
     }
     history_script(stage->own.name, tables, stage->run.oracle.monitors->asks_locks, script);
     bool done = store_pg_run(store, script);
