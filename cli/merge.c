@@ -2,9 +2,9 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "cli/sums.h"
 #include "reports/line.h"
 #include "reports/report.h"
-#include "reports/sums.h"
 #include "sim/campaign.h"
 
 #include <dirent.h>

@@ -1,11 +1,11 @@
 #include "cli/results.h"
 
 #include "cli/options.h"
+#include "cli/sums.h"
 #include "faults/catalogue.h"
 #include "model/identity.h"
 #include "real/store.h"
 #include "reports/line.h"
-#include "reports/sums.h"
 #include "sim/schedule.h"
 
 #include <stdlib.h>

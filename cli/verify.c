@@ -2,11 +2,11 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/results.h"
+#include "cli/seal.h"
+#include "cli/sums.h"
 #include "reports/json_line.h"
 #include "reports/line.h"
-#include "reports/seal.h"
 #include "reports/sign_off.h"
-#include "reports/sums.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@ struct sign_off {
     struct sign_off_row clauses[CLAUSE_COUNT];
     struct sign_off_row errata[SIGN_OFF_ERRATA_MAX];
     size_t count[SIGN_OFF_VERDICTS]; /* of all rows */
-    char sums[65];                   /* the hash of SHA256SUMS (sums.h); "": there is none */
+    char sums[65];                   /* the hash of SHA256SUMS; "": there is none */
     int status;                      /* 0, 1: something failed, 4: something is not shown */
 };
 
@@ -53,7 +53,7 @@ struct sign_off {
 void sign_off_make(struct sign_off *page, const struct evidence *evidence);
 
 /* Text for a terminal, Markdown for the page that is signed
- * (down to its seal, seal.h), JSON lines for scripts. */
+ * (down to its hash), JSON lines for scripts. */
 void sign_off_write(FILE *out, enum format_kind format, const struct sign_off *page);
 
 #endif

@@ -1,4 +1,4 @@
-#include "reports/sums.h"
+#include "cli/sums.h"
 
 #include "model/check.h"
 
@@ -195,7 +195,6 @@ static int by_path(const void *one, const void *other)
     return strcmp(((const struct sum *)one)->path, ((const struct sum *)other)->path);
 }
 
-/* (SU1) */
 static void list_files(struct list *list, const struct sums_place *place)
 {
     *list = (struct list){0};

@@ -3,10 +3,10 @@
  * The page names the hash of SHA256SUMS, so that a line of it cannot be changed together with its
  * file. Nothing here writes files.
  *
- * (SU1) Every file below the root has a line, but for the page, SHA256SUMS itself and signatures of
- *       them; lines are in the order of their paths, byte by byte. */
-#ifndef REPORTS_SUMS_H
-#define REPORTS_SUMS_H
+ * Every file below the root has a line, but for the page, SHA256SUMS itself and signatures of
+ * them; lines are in the order of their paths, byte by byte. */
+#ifndef CLI_SUMS_H
+#define CLI_SUMS_H
 
 #include "model/error.h"
 #include "reports/artefacts.h"

@@ -1,6 +1,6 @@
-#include "reports/seal.h"
+#include "cli/seal.h"
 
-#include "reports/sums.h"
+#include "cli/sums.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* The seal of the acceptance page: a line with the hash of all above it. Below it is the signature
  * block, which a person fills in; nothing else of the page may change.
- *
- * (SE1) A page is as it was written down to its seal if and only if seal_end is not 0. */
-#ifndef REPORTS_SEAL_H
-#define REPORTS_SEAL_H
+ */
+#ifndef CLI_SEAL_H
+#define CLI_SEAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
