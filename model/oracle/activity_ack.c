@@ -41,11 +41,25 @@ static bool is_overruled(const struct commit *commit, uint32_t slot)
                                              row_get(rows, TABLE_MESSAGE, slot, MESSAGE_GUID));
 }
 
+/* The message says otherwise than the one that its GUID was born of. */
+static bool is_changed(const struct rows *rows, uint32_t message)
+{
+    int64_t guid = row_get(rows, TABLE_MESSAGE, message, MESSAGE_GUID);
+    uint32_t at = row_find(rows, TABLE_GUID, guid);
+    return at != ROW_NONE && (row_get(rows, TABLE_GUID, at, GUID_ANSWER) !=
+                                  row_get(rows, TABLE_MESSAGE, message, MESSAGE_ANSWER) ||
+                              row_get(rows, TABLE_GUID, at, GUID_CONTENT) !=
+                                  row_get(rows, TABLE_MESSAGE, message, MESSAGE_CONTENT));
+}
+
 static void judge_leg2_ack(struct commit *commit, uint32_t slot)
 {
     const struct rows *rows = commit->judge.rows;
     int64_t id = row_get(rows, TABLE_MESSAGE, slot, MESSAGE_GUID);
     struct cut of = ledger_of(rows, TABLE_GUID, id, GUID_LEDGER);
+    tell(commit, is_changed(rows, slot), CLAUSE_ACL_30, TABLE_MESSAGE, slot,
+         "a Leg2 message with another answer than its GUID's was acked and not escalated "
+         "(E-ACL-21)");
     if (cut_finished(of) || (of.children == 0 && is_overruled(commit, slot))) {
         return;
     }
@@ -134,10 +148,7 @@ static bool entitled(const struct commit *commit, int64_t reason, uint32_t messa
         return known && own.count == LEG2_CEILING && !cut_finished(own) &&
                row_get(rows, TABLE_GUID, at, GUID_DIMENSION) != LEG2_CEILING - 1;
     case ESCALATED_CONTENT_CHANGED:
-        return known && (row_get(rows, TABLE_GUID, at, GUID_ANSWER) !=
-                             row_get(rows, TABLE_MESSAGE, message, MESSAGE_ANSWER) ||
-                         row_get(rows, TABLE_GUID, at, GUID_CONTENT) !=
-                             row_get(rows, TABLE_MESSAGE, message, MESSAGE_CONTENT));
+        return kind == MESSAGE_LEG2 && is_changed(rows, message);
     case ESCALATED_SEMAPHORE_REFUSED: /* only at 0 can a step that closes one be refused */
         return known && own.children == 0 && judge_column(rows, TABLE_JOB, job, JOB_SEMAPHORE) == 0;
     default: /* nothing that a correct protocol can meet */

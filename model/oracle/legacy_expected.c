@@ -290,11 +290,15 @@ static void published_leg2(const struct held *held, const struct activity *to, u
     that(held, has && content == expected_legacy_content(to->number, input_of(held, to), answer),
          CLAUSE_LEG_12, TABLE_MESSAGE, slot,
          "an answer that its activity does not give, or with other data");
-    if (has && memory_flag(held->judge, MEMORY_ACTIVITY, to->id, PAST_ANSWER(answer))) {
-        that(held, row_key(held->rows, TABLE_MESSAGE, slot) != expected_legacy_leg2(to->id, answer),
-             CLAUSE_LEG_3, TABLE_MESSAGE, slot,
-             "Leg1 published an answer again that was not missing");
+    if (!has) {
+        return;
     }
+    bool again = memory_flag(held->judge, MEMORY_ACTIVITY, to->id, PAST_ANSWER(answer));
+    bool own = row_key(held->rows, TABLE_MESSAGE, slot) == expected_legacy_leg2(to->id, answer);
+    that(held, again || own, CLAUSE_LEG_12, TABLE_MESSAGE, slot,
+         "an answer was published under an id that is not its own");
+    that(held, !again || !own, CLAUSE_LEG_3, TABLE_MESSAGE, slot,
+         "Leg1 published an answer again that was not missing");
 }
 
 static void published(const struct held *held, uint32_t slot)

@@ -30,6 +30,8 @@ struct seen_tries {
     enum oracle_cover let_go; /* the claim was let go after so many failures */
     int most;                 /* tries after the first */
     int cell;                 /* where its SEEN_TRIES_CELLS begin in a client's memory */
+    enum row_table log;       /* that alone is written where a message is put back to the time that
+                                 stands; TABLE_COUNT: nothing is */
     bool turned_away;         /* no connection to be had is a try, too */
 };
 

@@ -16,6 +16,7 @@ _Static_assert(CELL_HANDS_ON + SEEN_TRIES_CELLS <= SEEN_CELLS, "a client has roo
 static const struct seen_tries hands_on = {.clause = CLAUSE_CUT_12,
                                            .let_go = COVER_HAND_ON_LET_GO,
                                            .most = TRIES_MAX,
+                                           .log = TABLE_SWEEP_LOG,
                                            .cell = CELL_HANDS_ON};
 
 struct transaction {

@@ -10,7 +10,7 @@ enum {
     CELL_EPOCH,    /* of that claim */
     CELL_FAILURES, /* its transactions that failed since it made a step forward */
     CELL_DOUBT,    /* it was refused last, and may have let go for that; or what it did changed
-                      nothing but the sweep log, and may be what puts a message back to the time
+                      nothing but the rule's log, and may be what puts a message back to the time
                       that stands */
     CELL_COUNT
 };
@@ -81,10 +81,10 @@ static void remember_claim(const struct rows *rows, const struct doing *doing, b
     }
 }
 
-static bool changes_only_the_log(const struct row_change *changes, size_t count)
+static bool changes_only(enum row_table log, const struct row_change *changes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (changes[i].table != TABLE_SWEEP_LOG) {
+        if (changes[i].table != log) {
             return false;
         }
     }
@@ -100,7 +100,8 @@ static void remember_end(const struct observed *seen, const struct row_change *c
         cells[CELL_FAILURES] += !away || rule->turned_away;
     } else if (!seen->only_read) {
         cells[CELL_FAILURES] = 0;
-        cells[CELL_DOUBT] = seen->ended == OBSERVED_REFUSED || changes_only_the_log(changes, count);
+        cells[CELL_DOUBT] =
+            seen->ended == OBSERVED_REFUSED || changes_only(rule->log, changes, count);
     }
 }
 
@@ -142,6 +143,7 @@ struct oracle_verdict seen_key(struct oracle *oracle, const struct rows *rows,
     static const struct seen_tries rule = {.clause = CLAUSE_KEY_12,
                                            .let_go = COVER_KEY_LET_GO,
                                            .most = TRIES_MAX,
+                                           .log = TABLE_COUNT,
                                            .turned_away = true};
     return of_claims(oracle, rows, seen, changes, count, &rule);
 }
@@ -153,6 +155,7 @@ struct oracle_verdict seen_inbox(struct oracle *oracle, const struct rows *rows,
     static const struct seen_tries rule = {.clause = CLAUSE_BOX_3,
                                            .let_go = COVER_INBOX_LET_GO,
                                            .most = TRIES_MAX,
+                                           .log = TABLE_COUNT,
                                            .turned_away = true};
     return of_claims(oracle, rows, seen, changes, count, &rule);
 }

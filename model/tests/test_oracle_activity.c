@@ -403,6 +403,12 @@ Test(oracle_activity, a_changed_answer_is_escalated)
         cr_expect_eq(tell(told).clause, again ? CLAUSE_ACL_30 : FINE);
     }
     TELL(do_step1(told, 200, 0)); /* siblings run on (E-ACL-10) */
+    TELL(do_step2(told, 200, twins, 0));
+    TELL(do_copy_with(told, 200 + LEG2_OF, 1)); /* once nothing is left to do, too */
+    do_ack(told, 200 + LEG2_OF + COPY_OF);
+    cr_expect_eq(tell(told).clause, CLAUSE_ACL_30);
+    TELL(do_copy(told, 200 + LEG2_OF));
+    TELL(do_ack(told, 200 + LEG2_OF + COPY_OF));
 }
 
 /* Where the semaphore stands at 0, a step that would close one more is refused. */

@@ -555,6 +555,9 @@ Test(oracle_flow, in_the_end_every_flow_was_completed_by_a_change)
     PROVES(CLAUSE_KEY_10);
     begin_one();
     cr_expect_str_eq(settle(true).why, "a flow began and no change ever completed it");
+    cr_expect_str_eq(settle(false).why, "work is left, and does not end");
+    put(TABLE_MESSAGE, 5,
+        (int64_t[MESSAGE_COLUMNS]){[MESSAGE_KIND] = FLOW_RESUME, [MESSAGE_JOB] = FLOW});
     cr_expect_str_eq(settle(false).why, "messages are left in the queue");
     complete(0, 0);
     end(FLOW);
@@ -659,6 +662,13 @@ Test(oracle_flow, a_new_flow_is_what_was_asked_for)
             expect_breach(cases[i].clause, cases[i].why);
         }
     }
+    begin(); /* one activity too many, which stands behind all that were asked for */
+    oracle.expected = &asked;
+    put_flow(FLOW, AT(0, 9) + AT(1, 9), 0, 0);
+    put_place(FLOW, 0, 0, 0);
+    put_place(FLOW, 1, 0, 0);
+    expect_breach(CLAUSE_KEY_2,
+                  "a flow's activities are not those of the scenario in ascending order");
 }
 
 Test(oracle_flow, a_pause_that_is_to_be_is_asked_for_and_served)

@@ -406,6 +406,7 @@ enum wrong {
     NO_PENDING,
     NO_CALL,
     ANSWER_DATA,
+    ANSWER_ID,
     ANSWER_TOO_MANY,
     NO_CHILD,
     CHILD_OF_CALL,
@@ -463,8 +464,8 @@ static void asked_message(int64_t key, enum message_kind kind, int64_t activity,
 
 static void asked_answer(int64_t activity, int64_t node, int64_t input, int64_t answer)
 {
-    asked_message(expected_legacy_leg2(activity, answer), MESSAGE_LEG2, activity, node, answer,
-                  expected_legacy_content(node, input, answer) + is(ANSWER_DATA));
+    asked_message(expected_legacy_leg2(activity, answer) + is(ANSWER_ID), MESSAGE_LEG2, activity,
+                  node, answer, expected_legacy_content(node, input, answer) + is(ANSWER_DATA));
 }
 
 static void asked_state(int64_t activity, int64_t dimension, int64_t value, int64_t message)
@@ -512,7 +513,8 @@ static void play_leg1(int64_t activity, int64_t node, int64_t input)
 /* One Leg2 message that gets in, in this dimension; the child's node, 0: it has none. */
 static void play_leg2(int64_t activity, int64_t answer, int64_t dimension, int64_t node)
 {
-    int64_t message = expected_legacy_leg2(activity, answer), child = 77 + dimension;
+    int64_t message = expected_legacy_leg2(activity, answer) + is(ANSWER_ID);
+    int64_t child = 77 + dimension;
     int64_t content = hand_get(&hand, TABLE_MESSAGE, message, MESSAGE_CONTENT);
     bool unsaved = answer > 0 ? is(UNSAVED_PENDING) : is(UNSAVED_SUCCESS);
     set(TABLE_MESSAGE, message, MESSAGE_EPOCH, 1);
@@ -599,6 +601,7 @@ Test(oracle_legacy, what_the_scenario_asks_for_is_there_and_nothing_else)
         {NO_PENDING, CLAUSE_LEG_3},
         {NO_CALL, CLAUSE_LEG_3},
         {ANSWER_DATA, CLAUSE_LEG_12},
+        {ANSWER_ID, CLAUSE_LEG_12},
         {ANSWER_TOO_MANY, CLAUSE_LEG_12},
         {NO_CHILD, CLAUSE_LEG_12},
         {CHILD_OF_CALL, CLAUSE_LEG_12},

@@ -571,22 +571,26 @@ Test(oracle_seen, what_follows_a_phase_is_handed_on_as_often)
     }
 }
 
-/* (OB1) */
+/* (OB1) The first name that no client has is nobody's, too. */
 Test(oracle_seen, of_nobody_nothing_is_counted_as_held)
 {
-    struct observed seen = seen_at(5, OK);
-    seen.client = OBSERVED_NOBODY;
-    put(TABLE_MESSAGE, 7);
-    claim(7, 5);
-    cr_expect_eq(tell(seen_activity, &seen), FINE);
-    cr_expect_eq(tell(seen_seq, &seen), FINE);
-    cr_expect_eq(tell(seen_key, &seen), FINE);
-    cr_expect_eq(tell(seen_inbox, &seen), FINE);
-    put(TABLE_ENTRY, 50);
-    seen.isolation = OBSERVED_ISOLATION_UNKNOWN;
-    cr_expect_eq(tell(seen_pipeline, &seen), FINE);
-    for (int c = 0; c < CLAUSE_COUNT; c++) {
-        cr_expect_eq(oracle.evaluated[c], 0U, "%s", clause_get((enum clause_id)c)->id);
+    static const uint8_t nobody[] = {OBSERVED_NOBODY, OBSERVED_CLIENTS_MAX};
+    for (size_t i = 0; i < COUNT(nobody); i++) {
+        begin();
+        struct observed seen = seen_at(5, OK);
+        seen.client = nobody[i];
+        put(TABLE_MESSAGE, 7);
+        claim(7, 5);
+        cr_expect_eq(tell(seen_activity, &seen), FINE);
+        cr_expect_eq(tell(seen_seq, &seen), FINE);
+        cr_expect_eq(tell(seen_key, &seen), FINE);
+        cr_expect_eq(tell(seen_inbox, &seen), FINE);
+        put(TABLE_ENTRY, 50);
+        seen.isolation = OBSERVED_ISOLATION_UNKNOWN;
+        cr_expect_eq(tell(seen_pipeline, &seen), FINE);
+        for (int c = 0; c < CLAUSE_COUNT; c++) {
+            cr_expect_eq(oracle.evaluated[c], 0U, "%s", clause_get((enum clause_id)c)->id);
+        }
     }
 }
 
@@ -720,6 +724,10 @@ Test(oracle_seen, a_principal_changes_nothing_that_it_may_not)
                      CLAUSE_CUT_24);
         cr_expect_eq(told_of_grant(ROW_INSERTED, TABLE_MESSAGE, 0, (enum principal)p),
                      CLAUSE_CUT_11);
+        for (int c = 0; c < (int)table_get(TABLE_MESSAGE)->columns; c++) {
+            cr_expect_eq(told_of_grant(ROW_UPDATED, TABLE_MESSAGE, c, (enum principal)p),
+                         CLAUSE_CUT_24, "message.%d", c);
+        }
     }
 }
 

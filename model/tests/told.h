@@ -341,6 +341,8 @@ static inline int64_t do_children(struct told *told, int64_t guid, struct family
                                            [MESSAGE_SOURCE] = source,
                                            [MESSAGE_DIMENSION] = dimension,
                                            [MESSAGE_ANSWER] = ANSWER_CYCLES,
+                                           [MESSAGE_CONTENT] =
+                                               answer_of(told, 100, family.cycle, ANSWER_CYCLES),
                                            [MESSAGE_SPAWNED_BY] = guid});
     return children + 1;
 }

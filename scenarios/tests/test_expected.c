@@ -56,6 +56,15 @@ Test(expected, key_positions_are_ascending_by_name)
     }
 }
 
+Test(expected, key_jobs_are_one_where_the_text_says_nothing)
+{
+    static struct expected_flows expected;
+    read_key("jobs: 3\nflows: {f: {a: [b]}}", &expected);
+    cr_expect_eq(expected.jobs, 3);
+    read_key("flows: {f: {a: [b]}}", &expected);
+    cr_expect_eq(expected.jobs, 1);
+}
+
 Test(expected, key_digits_are_those_of_the_examples)
 {
     static const struct {
