@@ -457,6 +457,7 @@ bool run_make_deep(struct run *run, const struct scenario *scenario,
     run->sabotage = sabotage;
     run->keeps_log = scenario->faults.rate[FAULT_LOSSY_FAILOVER].times > 0;
     run->part = sim_part_of(scenario->protocol);
+    run->life = &life_interleaved;
     run->interleaves = !scenario->whole_transactions;
     run->has_presets = run->part->has_presets != NULL && run->part->has_presets(scenario);
     scenario_rules(scenario, scenario->timeout, PUT_BACK_TICKS, &run->rules);

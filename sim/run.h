@@ -31,6 +31,7 @@
 #include "model/oracle/oracle.h"
 #include "scenarios/scenario.h"
 #include "sim/choice.h"
+#include "sim/life.h"
 #include "sim/session.h"
 #include "sim/store.h"
 
@@ -43,7 +44,7 @@ enum run_verdict {
     RUN_HELD,       /* every promise held */
     RUN_BROKEN,     /* a promise was broken */
     RUN_STORE_FULL, /* the simulated store ran out of room: no verdict */
-    RUN_GIVEN_UP,   /* the mirror diverged: no verdict */
+    RUN_GIVEN_UP,   /* the store that follows diverged: no verdict */
     RUN_VERDICT_COUNT
 };
 
@@ -145,16 +146,6 @@ struct run_former {
     uint32_t before; /* transactions of former selves before it: ordinals count on */
 };
 
-/* A mirror repeats in lockstep whatever the sessions of a run do: PostgreSQL. It acts on the
- * sessions, too. False: it cannot follow any more. */
-struct run_mirror {
-    bool (*begin)(void *context, unsigned who, const struct bundle *bundle, uint32_t picked);
-    bool (*statement)(void *context, unsigned who);
-    bool (*end)(void *context, unsigned who, bool commit, size_t mark);
-    void (*abort)(void *context, unsigned who);
-    void (*note)(void *context, size_t mark); /* rows changed outside any session */
-};
-
 /* Everything that a run needs, made once for a scenario and used for many runs. */
 struct run {
     const struct scenario *scenario;
@@ -180,10 +171,11 @@ struct run {
     struct bundle late_bundles[RUN_LATE_MAX]; /* of those that are in transit */
     uint32_t late_count;
     struct run_former former;
-    bool interleaves;                /* statement level: transactions may be stopped half-way */
-    const struct run_mirror *mirror; /* NULL: none */
-    void *mirror_context;
-    size_t noted_from; /* end of the mirror's own changes in the world's log */
+    bool interleaves;        /* statement level: transactions may be stopped half-way */
+    const struct life *life; /* of transactions that overlap; run_make: interleaved */
+    void *life_context;      /* its own */
+    uint32_t whole_picked;   /* of the transaction that lives at once (life_whole) */
+    bool whole_aborted;
     bool settling;
     bool has_presets;  /* the scenario changes rows itself */
     bool calm;         /* no fault is asked for */

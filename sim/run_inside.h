@@ -57,11 +57,11 @@ static inline bool run_is_late(enum fault_kind fault)
     return fault_get(fault)->moment == FAULT_LATE;
 }
 
-/* A mirror copies presets after the commit, when a session that waited for the row has it already.
- * So no session may wait there: transactions are neither stopped half-way nor late. */
-static inline bool run_mirror_lags(const struct run *run)
+/* A store that follows gets presets after the commit, when a session that waited for the row has it
+ * already. So no session may wait there: transactions are neither stopped half-way nor late. */
+static inline bool run_presets_lag(const struct run *run)
 {
-    return run->mirror != NULL && run->has_presets;
+    return run->life->follows && run->has_presets;
 }
 
 /* Asserts that actors, late transactions, a former self and sessions belong together, and that no

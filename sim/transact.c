@@ -1,10 +1,8 @@
-/* An actor's transaction: built, sent, executed at one of two levels, and its outcome given to the
- * actor.
+/* An actor's transaction: built, sent, executed (life.h), and its outcome given to the actor.
  *
- * Transaction level: the whole bundle at once (store.h). Statement level: the same if no other
- * transaction is open and this one is not to be stopped half-way, since the difference is then not
- * observable; else operation by operation (session.h). A transaction that is stopped, or waits for a
- * lock, stays open over the turns of other actors. So does a late one. */
+ * It lives at once if no other transaction is open and it is not to be stopped half-way, since the
+ * difference is then not observable (LI1); else operation by operation. A transaction that is
+ * stopped, or waits for a lock, stays open over the turns of other actors. So does a late one. */
 #include "sim/former.h"
 #include "sim/long_work.h"
 #include "sim/part.h"
@@ -237,60 +235,34 @@ static void distort(struct run *run, enum fault_kind fault)
     }
 }
 
-/* ---- at once --------------------------------------------------------------------------------- */
-
-static void transact_whole(struct run *run, unsigned actor, enum fault_kind fault, uint32_t picked)
+/* The last part of every transaction's life. run->bundle and run->outcome are as the sender sees
+ * them; returns whether it committed. */
+static bool conclude(struct run *run, const struct life *life, unsigned who, enum fault_kind fault,
+                     size_t mark)
 {
-    size_t mark = world_mark(&run->world);
-    store_execute_seen(&run->world, run->primitives, &run->bundle, picked, &run->outcome,
-                       oracle_observes(&run->oracle) ? &run->seen : NULL);
-    bool committed = settle_fate(run, actor, fault, mark);
-    distort(run, fault);
-    tell_seen(run, actor, fault, committed, mark);
+    bool executed = life->execute(run, who, !fault_get(fault)->rolls_back, mark);
+    bool committed = executed && settle_fate(run, who, fault, mark);
+    if (run->outcome.kind != OUTCOME_ABORTED) {
+        distort(run, fault);
+    }
+    tell_seen(run, who, fault, committed, mark);
     if (run->has_presets) {
         run->part->preset(run, mark);
     }
+    life->close(run, who, committed, mark);
+    life->wake(run);
+    return committed;
+}
+
+static void conclude_own(struct run *run, const struct life *life, unsigned actor,
+                         enum fault_kind fault)
+{
+    size_t mark = world_mark(&run->world);
+    bool committed = conclude(run, life, actor, fault, mark);
     transact_finish(run, actor, fault, committed, mark);
 }
 
-/* ---- operation by operation ------------------------------------------------------------------ */
-
-static void session_step(struct run *run, unsigned actor)
-{
-    if (run->mirror != NULL) {
-        if (!run->mirror->statement(run->mirror_context, actor)) {
-            run->result.verdict = RUN_GIVEN_UP;
-        }
-    } else {
-        session_operation(run->sessions, actor);
-    }
-}
-
-/* The sessions that waited for the released locks do their statement, the longest waiting first. A
- * mirror has done so already. */
-static void transact_wake(struct run *run)
-{
-    struct sessions *sessions = run->sessions;
-    uint32_t waiting = run->mirror == NULL ? sessions_waiting(sessions) : 0;
-    while (waiting != 0) {
-        unsigned first = SESSIONS_MAX;
-        for (unsigned s = 0; s < sessions->count; s++) {
-            if ((waiting >> s & 1) != 0 && session_waits_for(sessions, s) == 0 &&
-                (first == SESSIONS_MAX ||
-                 sessions->each[s].wait_since < sessions->each[first].wait_since)) {
-                first = s;
-            }
-        }
-        if (first == SESSIONS_MAX) {
-            return;
-        }
-        if (session_statement(sessions, first) == SESSION_WAITS &&
-            session_deadlock(sessions, first) != 0) {
-            session_abort(sessions, first, ABORT_DEADLOCK);
-        }
-        waiting = sessions_waiting(sessions);
-    }
-}
+/* ---- a transaction that other turns may interrupt -------------------------------------------- */
 
 /* The transaction stays open: it was stopped, or it waits. */
 static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
@@ -307,79 +279,18 @@ static void stays_open(struct run *run, unsigned actor, enum run_turn turn)
     run_stepped(run, &event);
 }
 
-static bool commits(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
-{
-    struct sessions *sessions = run->sessions;
-    bool done = sessions->each[who].state == SESSION_DONE, applied = false;
-    if (run->mirror != NULL) {
-        applied =
-            run->mirror->end(run->mirror_context, who, done && !fault_get(fault)->rolls_back, mark);
-        run->noted_from = world_mark(&run->world);
-    } else if (done) {
-        applied = session_apply(sessions, who);
-    }
-    run->outcome = sessions->each[who].outcome;
-    bool rolled_back = done && run->mirror != NULL && fault_get(fault)->rolls_back;
-    return (applied || run->outcome.kind == OUTCOME_REFUSED || rolled_back) &&
-           settle_fate(run, who, fault, mark);
-}
-
-/* Ends the transaction of an open session. run->bundle and run->outcome are as the sender sees
- * them; returns whether it committed. */
-static bool conclude(struct run *run, unsigned who, enum fault_kind fault, size_t mark)
-{
-    struct sessions *sessions = run->sessions;
-    struct session *session = &sessions->each[who];
-    bool aborted = session->outcome.kind == OUTCOME_ABORTED;
-    bundle_copy(&run->bundle, &session->bundle);
-    session_seen(sessions, who, &run->seen); /* before it releases its locks */
-    bool committed = commits(run, who, fault, mark);
-    aborted = aborted || run->outcome.kind == OUTCOME_ABORTED;
-    if (!aborted) {
-        distort(run, fault);
-    }
-    tell_seen(run, who, fault, committed, mark);
-    if (run->has_presets) {
-        run->part->preset(run, mark);
-    }
-    if (run->mirror == NULL) {
-        if (!committed && session->state == SESSION_DONE) {
-            session_abort(sessions, who, ABORT_NONE); /* what a torn store left is recorded, too */
-            sessions_note(sessions, mark);
-        }
-        session_end(sessions, who, mark);
-    } else {
-        run->mirror->note(run->mirror_context, run->noted_from); /* the presets that follow it */
-    }
-    transact_wake(run);
-    return committed;
-}
-
-static void end_session(struct run *run, unsigned actor)
-{
-    size_t mark = world_mark(&run->world);
-    enum fault_kind fault = (enum fault_kind)run->actors[actor].fault;
-    bool committed = conclude(run, actor, fault, mark);
-    transact_finish(run, actor, fault, committed, mark);
-}
-
 /* Executes operation by operation: to the end, past `stop` of them (0: no stop), or to a lock that
  * another session holds. */
 static void transact_advance(struct run *run, unsigned who, uint32_t stop)
 {
-    struct sessions *sessions = run->sessions;
-    struct session *session = &sessions->each[who];
+    const struct session *session = &run->sessions->each[who];
     while (session->state == SESSION_OPEN && (stop == 0 || session->operations < stop)) {
-        session_step(run, who);
+        run->life->step(run, who);
         if (run->result.verdict == RUN_GIVEN_UP) {
             return;
         }
-        if (session->state == SESSION_WAITS && run->mirror == NULL &&
-            session_deadlock(sessions, who) != 0) {
-            session_abort(sessions, who, ABORT_DEADLOCK);
-        }
         if (session->state == SESSION_FAILED) {
-            transact_wake(run);
+            run->life->wake(run);
         }
     }
 }
@@ -401,27 +312,15 @@ static void progress(struct run *run, unsigned actor)
         run_actor->stopped = true;
         stays_open(run, actor, RUN_STOPS);
     } else {
-        end_session(run, actor);
+        conclude_own(run, run->life, actor, (enum fault_kind)run_actor->fault);
     }
 }
 
-/* False: the mirror diverged. */
+/* False: the store that follows diverged. */
 static bool begin_session(struct run *run, unsigned who, uint32_t picked)
 {
-    if (run->mirror == NULL) {
-        session_begin(run->sessions, who, &run->bundle, picked);
-    } else if (!run->mirror->begin(run->mirror_context, who, &run->bundle, picked)) {
-        run->result.verdict = RUN_GIVEN_UP;
-        return false;
-    }
-    return true;
-}
-
-static void transact_by_statement(struct run *run, unsigned actor, uint32_t picked)
-{
-    if (begin_session(run, actor, picked)) {
-        progress(run, actor);
-    }
+    run->life->begin(run, who, picked);
+    return run->result.verdict != RUN_GIVEN_UP;
 }
 
 /* A further turn of an open transaction. An actor that is to crash inside its transaction and was
@@ -449,8 +348,8 @@ static void forget_late(struct run *run, unsigned l)
     run_fit_sessions(run);
 }
 
-/* Opens the session of a late transaction, which belongs to no actor. False: the mirror
- * diverged. */
+/* Opens the session of a late transaction, which belongs to no actor. False: the store
+ * that follows diverged. */
 static bool begin_late(struct run *run, unsigned l)
 {
     unsigned who = run->actor_count + l;
@@ -520,7 +419,7 @@ static void land(struct run *run, unsigned l)
     }
     size_t mark = world_mark(&run->world);
     struct run_event event = {.turn = RUN_LANDS, .actor = late->actor};
-    event.committed = conclude(run, who, FAULT_NONE, mark);
+    event.committed = conclude(run, run->life, who, FAULT_NONE, mark);
     event.bundle = &run->bundle;
     event.outcome = &run->outcome;
     event.message = late->has_message ? late->message : NULL;
@@ -568,34 +467,15 @@ bool run_land_early(struct run *run)
 
 /* ---- connections that break ------------------------------------------------------------------ */
 
-static void throw_out(struct run *run, unsigned who)
-{
-    if (run->mirror != NULL) {
-        run->mirror->abort(run->mirror_context, who);
-    } else {
-        session_abort(run->sessions, who, ABORT_CONNECTION);
-    }
-}
-
-static void close_thrown_out(struct run *run, unsigned who)
-{
-    size_t mark = world_mark(&run->world);
-    if (run->mirror != NULL) {
-        run->mirror->end(run->mirror_context, who, false, mark);
-    } else {
-        session_end(run->sessions, who, mark);
-    }
-}
-
 static void drop_session(struct run *run, unsigned actor, bool told)
 {
     if (run->sessions->each[actor].state == SESSION_CLOSED) {
         run->actors[actor].cut = run->actors[actor].cut || told;
         return;
     }
-    throw_out(run, actor);
+    run->life->abort(run, actor, ABORT_CONNECTION);
     if (!told) {
-        close_thrown_out(run, actor);
+        run->life->close(run, actor, false, world_mark(&run->world));
     }
 }
 
@@ -609,8 +489,8 @@ void run_drop_sessions(struct run *run, bool told)
     }
     for (unsigned l = 0; told && run->late_count != 0 && l < RUN_LATE_MAX; l++) {
         if (run->late[l].there && run->late[l].begun) {
-            throw_out(run, run->actor_count + l);
-            close_thrown_out(run, run->actor_count + l);
+            run->life->abort(run, run->actor_count + l, ABORT_CONNECTION);
+            run->life->close(run, run->actor_count + l, false, world_mark(&run->world));
         }
         if (run->late[l].there) {
             forget_late(run, l);
@@ -655,15 +535,16 @@ static void transact(struct run *run, unsigned actor, enum fault_kind fault)
         send_late(run, actor, fault);
         return;
     }
-    bool interleaves = run->interleaves && !run->calm && !run->settling && !run_mirror_lags(run);
+    bool interleaves = run->interleaves && !run->calm && !run->settling && !run_presets_lag(run);
     uint32_t length = interleaves ? session_length(run->sessions, &run->bundle) : 0;
     run_actor->stop =
         length > 0 ? choice_stop(run->source, actor, run_actor->transactions, length) : 0;
     uint32_t picked = bundle_claims(&run->bundle) ? pick_claim(run, actor, fault) : ROW_NONE;
-    if (run->mirror == NULL && run_actor->stop == 0 && sessions_open(run->sessions) == 0) {
-        transact_whole(run, actor, fault, picked);
-    } else {
-        transact_by_statement(run, actor, picked);
+    if (!run->life->follows && run_actor->stop == 0 && sessions_open(run->sessions) == 0) {
+        life_whole.begin(run, actor, picked);
+        conclude_own(run, &life_whole, actor, fault);
+    } else if (begin_session(run, actor, picked)) {
+        progress(run, actor);
     }
 }
 

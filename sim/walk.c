@@ -23,6 +23,7 @@ bool walk_make(struct walk *walk, const struct walk_plan *plan)
     if (!run_make_deep(&walk->run, plan->scenario, plan->sabotage, CHANGES_MAX)) {
         return false;
     }
+    walk->run.life = plan->by_statement ? &life_interleaved : &life_whole;
     if (plan->without != NULL) {
         memcpy(walk->run.oracle.off, plan->without, sizeof walk->run.oracle.off);
     }
@@ -463,7 +464,7 @@ static void walk_note(struct walk *walk, const struct walk_record *record)
                      ghosts->logged - record->ghosts);
 }
 
-void walk_tell(struct walk *walk, unsigned actor)
+static void walk_tell(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
     performer_take(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle,
@@ -471,7 +472,7 @@ void walk_tell(struct walk *walk, unsigned actor)
 }
 
 /* The transaction is over: judges what it committed, or rolls it back. */
-void walk_judge(struct walk *walk, size_t mark, bool commits)
+static void walk_judge(struct walk *walk, size_t mark, bool commits)
 {
     struct run *run = &walk->run;
     if (run->outcome.kind == OUTCOME_REFUSED && run->outcome.refusal == REFUSED_STORE_FULL) {
@@ -511,7 +512,7 @@ static bool is_spoiled(const struct run *run, const struct performer *performer)
            memcmp(plain.params, sent->params, plain.param_count * sizeof *plain.params) != 0;
 }
 
-void walk_send(struct walk *walk, unsigned actor)
+static void walk_send(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
     const struct bundle *sent = &run->bundle;
@@ -525,7 +526,7 @@ void walk_send(struct walk *walk, unsigned actor)
     }
 }
 
-void walk_work(struct walk *walk, unsigned actor)
+static void walk_work(struct walk *walk, unsigned actor)
 {
     if (walk->plan.watch == NULL) {
         run_work(&walk->run, actor);
@@ -534,29 +535,44 @@ void walk_work(struct walk *walk, unsigned actor)
     }
 }
 
+/* Begins the actor's transaction. A whole one ends with this, too, as the move says; of another the
+ * first operation comes with BEGIN, which alone has no visible effect. */
 static void step(struct walk *walk, struct walk_move move)
 {
-    struct run *run = &walk->run;
-    struct performer *performer = &run->actors[move.actor].performer;
-    size_t mark = world_mark(&run->world);
     walk_send(walk, move.actor);
     walk_work(walk, move.actor);
-    if (move.kind == WALK_ABORT) {
-        run->outcome = (struct outcome){
-            .kind = OUTCOME_ABORTED, .aborted = ABORT_SERIALIZATION, .now = run->world.now};
+    walk->run.life->begin(&walk->run, move.actor, walk_picked(move));
+    if (walk->plan.by_statement) {
+        walk_operate(walk, move);
     } else {
-        store_execute_seen(&run->world, run->primitives, &run->bundle,
-                           move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot, &run->outcome,
-                           oracle_observes(&run->oracle) ? &run->seen : NULL);
-        walk_judge(walk, mark, move.kind == WALK_STEP || move.kind == WALK_UNSURE);
+        walk_end(walk, move.actor, (enum walk_kind)move.kind);
     }
-    if (move.kind == WALK_UNSURE || move.kind == WALK_LOST) {
+}
+
+static bool commits(enum walk_kind kind)
+{
+    return kind == WALK_STEP || kind == WALK_OPERATE || kind == WALK_UNSURE;
+}
+
+void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
+{
+    struct run *run = &walk->run;
+    size_t mark = world_mark(&run->world);
+    bool unfinished = walk_has_open(walk, actor) && !walk_is_done(walk, actor);
+    if (kind == WALK_ABORT || (kind == WALK_LOST && unfinished)) {
+        run->life->abort(run, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
+    }
+    if (run->life->execute(run, actor, commits(kind), mark)) {
+        walk_judge(walk, mark, commits(kind));
+    }
+    run->life->close(run, actor, commits(kind), mark);
+    if (kind == WALK_LOST || (kind == WALK_UNSURE && run->outcome.kind != OUTCOME_ABORTED)) {
         run->outcome.kind = OUTCOME_UNKNOWN;
     }
-    if (move.kind == WALK_TEAR) {
-        performer_restart(performer, &run->rules, move.actor);
+    if (kind == WALK_TEAR) {
+        performer_restart(&run->actors[actor].performer, &run->rules, actor);
     } else if (run->result.verdict == RUN_HELD) {
-        walk_tell(walk, move.actor);
+        walk_tell(walk, actor);
     }
 }
 
@@ -566,7 +582,10 @@ static void step(struct walk *walk, struct walk_move move)
 static void crash(struct walk *walk, unsigned actor)
 {
     struct run *run = &walk->run;
-    walk_drop(walk, actor);
+    if (walk_has_open(walk, actor)) {
+        run->life->abort(run, actor, ABORT_CONNECTION);
+        run->life->close(run, actor, false, world_mark(&run->world));
+    }
     uint32_t slot = held_slot(walk, actor);
     bool whole = performer_of(walk, actor)->memory.stage == 0 || walk->plan.watch != NULL;
     if (slot != ROW_NONE && whole &&
@@ -651,21 +670,17 @@ static void act(struct walk *walk, struct walk_move move)
         walk_operate(walk, move);
         return;
     case WALK_STEP:
-        if (walk->plan.by_statement) {
-            walk_open(walk, move);
-        } else {
-            step(walk, move);
-        }
+        step(walk, move);
         return;
-    default:
-        if (walk->plan.by_statement) {
+    default: /* a fault hits a transaction that is open, or, at transaction level, begins */
+        if (walk_has_open(walk, move.actor)) {
             walk_end(walk, move.actor, (enum walk_kind)move.kind);
         } else {
             step(walk, move);
         }
         return;
     }
-    walk_note_sessions(walk, mark);
+    walk->run.life->note(&walk->run, mark);
 }
 
 bool walk_do(struct walk *walk, struct walk_move move)

@@ -47,45 +47,6 @@ bool walk_is_done(const struct walk *walk, unsigned actor)
     return sessions_of(walk)->each[actor].state == SESSION_DONE;
 }
 
-/* Commits or rolls back. A transaction that came to its end and does not commit is applied and then
- * rolled back: a torn store leaves half of it. */
-static void settle_session(struct walk *walk, unsigned actor, size_t mark, bool commits)
-{
-    struct sessions *sessions = sessions_of(walk);
-    struct session *session = &sessions->each[actor];
-    bool applied = session->state == SESSION_DONE && session_apply(sessions, actor);
-    walk->run.outcome = session->outcome;
-    session_seen(sessions, actor, &walk->run.seen);
-    if (applied || session->outcome.kind == OUTCOME_REFUSED) {
-        walk_judge(walk, mark, commits);
-    }
-    if (applied && !commits) {
-        session_abort(sessions, actor, ABORT_NONE);
-        sessions_note(sessions, mark);
-    }
-}
-
-void walk_end(struct walk *walk, unsigned actor, enum walk_kind kind)
-{
-    struct sessions *sessions = sessions_of(walk);
-    struct run *run = &walk->run;
-    size_t mark = world_mark(&run->world);
-    bundle_copy(&run->bundle, &sessions->each[actor].bundle);
-    if (kind == WALK_ABORT || (kind == WALK_LOST && !walk_is_done(walk, actor))) {
-        session_abort(sessions, actor, kind == WALK_ABORT ? ABORT_SERIALIZATION : ABORT_CONNECTION);
-    }
-    settle_session(walk, actor, mark, kind == WALK_OPERATE || kind == WALK_UNSURE);
-    session_end(sessions, actor, mark);
-    if (kind == WALK_LOST || (kind == WALK_UNSURE && run->outcome.kind != OUTCOME_ABORTED)) {
-        run->outcome.kind = OUTCOME_UNKNOWN;
-    }
-    if (kind == WALK_TEAR) {
-        performer_restart(&run->actors[actor].performer, &run->rules, actor);
-    } else if (run->result.verdict == RUN_HELD) {
-        walk_tell(walk, actor);
-    }
-}
-
 /* An operation that computes with its own values only. */
 static bool reckons(const struct walk *walk, const struct session *session)
 {
@@ -98,49 +59,18 @@ static bool reckons(const struct walk *walk, const struct session *session)
  * actor at once: the session holds nothing any more. */
 void walk_operate(struct walk *walk, struct walk_move move)
 {
-    struct sessions *sessions = sessions_of(walk);
-    unsigned actor = move.actor;
-    struct session *session = &sessions->each[actor];
-    session->picked = move.slot == WALK_NO_SLOT ? ROW_NONE : move.slot;
+    struct run *run = &walk->run;
+    struct session *session = &run->sessions->each[move.actor];
+    session->picked = walk_picked(move);
     if (session->state == SESSION_DONE) {
-        walk_end(walk, actor, WALK_OPERATE);
+        walk_end(walk, move.actor, WALK_OPERATE);
         return;
     }
-    enum session_state state = SESSION_OPEN;
     do {
-        state = session_operation(sessions, actor);
-    } while (state == SESSION_OPEN && reckons(walk, session));
-    if (state == SESSION_WAITS && session_deadlock(sessions, actor) != 0) {
-        session_abort(sessions, actor, ABORT_DEADLOCK);
-        state = SESSION_FAILED;
-    }
-    if (state == SESSION_FAILED) {
-        walk_end(walk, actor, WALK_OPERATE);
-    }
-}
-
-/* BEGIN alone has no visible effect, so the first operation comes with it. */
-void walk_open(struct walk *walk, struct walk_move move)
-{
-    struct run *run = &walk->run;
-    walk_send(walk, move.actor);
-    walk_work(walk, move.actor);
-    session_begin(run->sessions, move.actor, &run->bundle, ROW_NONE);
-    walk_operate(walk, move);
-}
-
-void walk_drop(struct walk *walk, unsigned actor)
-{
-    if (walk_has_open(walk, actor)) {
-        session_abort(sessions_of(walk), actor, ABORT_CONNECTION);
-        session_end(sessions_of(walk), actor, world_mark(&walk->run.world));
-    }
-}
-
-void walk_note_sessions(struct walk *walk, size_t mark)
-{
-    if (walk->plan.by_statement) {
-        sessions_note(sessions_of(walk), mark);
+        run->life->step(run, move.actor);
+    } while (session->state == SESSION_OPEN && reckons(walk, session));
+    if (session->state == SESSION_FAILED) {
+        walk_end(walk, move.actor, WALK_OPERATE);
     }
 }
 

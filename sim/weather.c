@@ -212,16 +212,16 @@ static bool writes(const struct run *run)
 /* The moment of a read is not observable. */
 static bool can_be_late(const struct run *run)
 {
-    return run->late_count < RUN_LATE_MAX && writes(run) && !run_mirror_lags(run);
+    return run->late_count < RUN_LATE_MAX && writes(run) && !run_presets_lag(run);
 }
 
-/* Only a worker that holds something can get a successor, and one at a time. A mirror has
- * connections for actors only. */
+/* Only a worker that holds something can get a successor, and one at a time. A store that
+ * follows has connections for actors only. */
 static bool can_succeed(const struct run *run, unsigned actor)
 {
     const struct performer *performer = &run->actors[actor].performer;
     return !run->former.there && actor < run->actor_count && performer->role->is_done == NULL &&
-           !performer->role->is_idle(&performer->actor) && run->mirror == NULL;
+           !performer->role->is_idle(&performer->actor) && !run->life->follows;
 }
 
 /* Whether a fault can hit this transaction. */
@@ -259,11 +259,8 @@ static void disturbed(struct run *run, unsigned actor, enum fault_kind kind, siz
                               .change_count =
                                   lost ? run->told_count : run->world.change_count - mark};
     run_stepped(run, &event);
-    if (run->mirror != NULL) {
-        run->mirror->note(run->mirror_context, mark);
-    }
     if (!lost) {
-        sessions_note(run->sessions, mark);
+        run->life->note(run, mark);
         run_keep(run, mark);
     }
 }

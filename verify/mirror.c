@@ -21,41 +21,86 @@ const char *mirror_refuses(const struct scenario *scenario)
 
 /* ---- what a run asks of it ------------------------------------------------------------------- */
 
-static bool mirror_begin(void *context, unsigned who, const struct bundle *bundle, uint32_t picked)
+static struct mirror *mirror_of(const struct run *run)
 {
-    struct lockstep *lockstep = &((struct mirror *)context)->lockstep;
-    lockstep_begin(lockstep, who, bundle, picked);
-    return !lockstep_differs(lockstep);
+    return run->life_context;
 }
 
-static bool statement(void *context, unsigned who)
+static void give_up_if_different(struct run *run)
 {
-    struct lockstep *lockstep = &((struct mirror *)context)->lockstep;
-    lockstep_statement(lockstep, who);
-    return !lockstep_differs(lockstep);
-}
-
-static bool end(void *context, unsigned who, bool commit, size_t mark)
-{
-    return lockstep_end(&((struct mirror *)context)->lockstep, who, commit, mark);
-}
-
-static void abort_one(void *context, unsigned who)
-{
-    lockstep_abort(&((struct mirror *)context)->lockstep, who);
-}
-
-static void mirror_note(void *context, size_t mark)
-{
-    struct mirror *mirror = context;
-    const struct world *world = &mirror->run->world;
-    for (size_t i = mark; i < world->change_count; i++) {
-        lockstep_copy_row(&mirror->lockstep, (enum row_table)world->changes[i].table,
-                          world->changes[i].slot);
+    if (lockstep_differs(&mirror_of(run)->lockstep)) {
+        run->result.verdict = RUN_GIVEN_UP;
     }
 }
 
-static const struct run_mirror follow = {mirror_begin, statement, end, abort_one, mirror_note};
+static void mirror_begin(struct run *run, unsigned who, uint32_t picked)
+{
+    lockstep_begin(&mirror_of(run)->lockstep, who, &run->bundle, picked);
+    give_up_if_different(run);
+}
+
+static void mirror_step(struct run *run, unsigned who)
+{
+    lockstep_statement(&mirror_of(run)->lockstep, who);
+    give_up_if_different(run);
+}
+
+/* Sessions that can go on did so (LS2). */
+static void mirror_wake(struct run *run)
+{
+    (void)run;
+}
+
+/* PostgreSQL has only one end of a transaction: it is over with this, its locks released. */
+static bool mirror_execute(struct run *run, unsigned who, bool commits, size_t mark)
+{
+    struct mirror *mirror = mirror_of(run);
+    const struct session *session = &run->sessions->each[who];
+    bool done = session->state == SESSION_DONE;
+    bundle_copy(&run->bundle, &session->bundle);
+    session_seen(run->sessions, who, &run->seen); /* before it releases its locks */
+    bool applied = lockstep_end(&mirror->lockstep, who, done && commits, mark);
+    mirror->executed_to = world_mark(&run->world);
+    run->outcome = session->outcome;
+    return applied || run->outcome.kind == OUTCOME_REFUSED || (done && !commits);
+}
+
+/* Rows that the run changed itself are copied. */
+static void mirror_note(struct run *run, size_t mark)
+{
+    for (size_t i = mark; i < run->world.change_count; i++) {
+        lockstep_copy_row(&mirror_of(run)->lockstep, (enum row_table)run->world.changes[i].table,
+                          run->world.changes[i].slot);
+    }
+    sessions_note(run->sessions, mark);
+}
+
+/* Presets follow it; one that was thrown out is over with this. */
+static void mirror_finish(struct run *run, unsigned who, bool kept, size_t mark)
+{
+    (void)kept;
+    struct mirror *mirror = mirror_of(run);
+    if (run->sessions->each[who].state == SESSION_CLOSED) {
+        mirror_note(run, mirror->executed_to);
+    } else {
+        lockstep_end(&mirror->lockstep, who, false, mark);
+    }
+}
+
+static void mirror_abort(struct run *run, unsigned who, enum abort_class why)
+{
+    (void)why;
+    lockstep_abort(&mirror_of(run)->lockstep, who);
+}
+
+static const struct life lockstep_life = {.begin = mirror_begin,
+                                          .step = mirror_step,
+                                          .wake = mirror_wake,
+                                          .execute = mirror_execute,
+                                          .close = mirror_finish,
+                                          .abort = mirror_abort,
+                                          .note = mirror_note,
+                                          .follows = true};
 
 /* ---- opening and running --------------------------------------------------------------------- */
 
@@ -95,7 +140,7 @@ void mirror_close(struct mirror *mirror, const char *dsn)
     }
     free(mirror->lockstep.copy);
     (void)own_schema_drop(&mirror->own, dsn, &error);
-    mirror->run->mirror = NULL;
+    mirror->run->life = &life_interleaved;
 }
 
 /* What a run leaves open, because a promise broke or its bound was reached. */
@@ -122,10 +167,10 @@ const struct run_result *mirror_run(struct mirror *mirror, struct choice_source 
     sessions_begin(run->sessions, &run->world, run->primitives, &session_postgresql,
                    run->actor_count);
     lockstep_fill(lockstep);
-    run->mirror = &follow;
-    run->mirror_context = mirror;
+    run->life = &lockstep_life;
+    run->life_context = mirror;
     const struct run_result *result = run_once(run, source);
-    run->mirror = NULL;
+    run->life = &life_interleaved;
     mirror->runs++;
     end_all(mirror);
     if (!lockstep_differs(lockstep)) {

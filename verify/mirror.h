@@ -1,5 +1,5 @@
-/* A run of the simulation that PostgreSQL follows statement by statement (run.h's mirror, made of
- * lockstep.h). Changes outside sessions (a duplicate, a delayed message) are copied.
+/* A run of the simulation that PostgreSQL follows statement by statement: a life of
+ * transactions (sim/life.h) made of lockstep.h. Changes outside sessions (a duplicate, a delayed message) are copied.
  *
  * (MI1) Some runs cannot be followed, and mirror_refuses says why: PostgreSQL always claims the
  *       message that is due first, and cannot be told to lose a commit. */
@@ -14,6 +14,7 @@ struct mirror {
     struct lockstep lockstep;
     struct run *run;
     struct own_schema own;
+    size_t executed_to; /* end of the last transaction's own changes in the world's log */
     uint64_t runs;
 };
 

@@ -154,54 +154,22 @@ Test(run, a_run_replayed_from_its_record_is_the_same_run)
 
 /* ---- both levels ----------------------------------------------------------------------------- */
 
-static bool plain_begin(void *context, unsigned who, const struct bundle *bundle, uint32_t picked)
-{
-    session_begin(((struct run *)context)->sessions, who, bundle, picked);
-    return true;
-}
-
-static bool plain_statement(void *context, unsigned who)
-{
-    session_statement(((struct run *)context)->sessions, who);
-    return true;
-}
-
-static bool plain_end(void *context, unsigned who, bool commit, size_t mark)
-{
-    struct sessions *sessions = ((struct run *)context)->sessions;
-    bool applied = commit && session_apply(sessions, who);
-    session_end(sessions, who, mark);
-    return applied;
-}
-
-static void plain_abort(void *context, unsigned who)
-{
-    session_abort(((struct run *)context)->sessions, who, ABORT_CONNECTION);
-}
-
-static void plain_note(void *context, size_t mark)
-{
-    (void)context;
-    (void)mark;
-}
-
-/* (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
+/* (LI1), (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
  * and outcomes of whole runs, step by step, as their digests tell. */
 Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
 {
-    static const struct run_mirror plain = {plain_begin, plain_statement, plain_end, plain_abort,
-                                            plain_note};
+    struct life apart = life_interleaved;
+    apart.follows = true; /* nothing lives at once */
     uint64_t transactions = 0;
     for (size_t i = 0; i < scenario_count(); i++) {
         struct stage stage = begin_named(scenario_name(i));
         stage.run->interleaves = false;
         no_commit_is_late(&stage);
-        stage.scenario->faults.rate[FAULT_SUCCESSOR].times = 0; /* which a mirror does not follow */
+        stage.scenario->faults.rate[FAULT_SUCCESSOR].times = 0; /* which no store follows */
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            stage.run->mirror = NULL;
+            stage.run->life = &life_interleaved;
             struct run_result at_once = run_seed(&stage, seed);
-            stage.run->mirror = &plain;
-            stage.run->mirror_context = stage.run;
+            stage.run->life = &apart;
             struct run_result by_statement = run_seed(&stage, seed);
             cr_assert(same_result(&at_once, &by_statement), "%s, seed %d: %u steps, then %u",
                       scenario_name(i), (int)seed, at_once.steps, by_statement.steps);
