@@ -9,7 +9,7 @@
  * Runs (transact.c) and searches (walk.c) drive all of them in the same way, and decide themselves
  * when a transaction goes on, which fault hits it and whether what it did is kept.
  *
- * (LI1) A transaction that no other overlaps with comes to the same rows, outcome and observations
+ * (LF1) A transaction that no other overlaps with comes to the same rows, outcome and observations
  *       by each implementation. */
 #ifndef SIM_LIFE_H
 #define SIM_LIFE_H

@@ -1,7 +1,7 @@
 /* An actor's transaction: built, sent, executed (life.h), and its outcome given to the actor.
  *
  * It lives at once if no other transaction is open and it is not to be stopped half-way, since the
- * difference is then not observable (LI1); else operation by operation. A transaction that is
+ * difference is then not observable (LF1); else operation by operation. A transaction that is
  * stopped, or waits for a lock, stays open over the turns of other actors. So does a late one. */
 #include "sim/former.h"
 #include "sim/long_work.h"

@@ -154,7 +154,7 @@ Test(run, a_run_replayed_from_its_record_is_the_same_run)
 
 /* ---- both levels ----------------------------------------------------------------------------- */
 
-/* (LI1), (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
+/* (LF1), (SS4) A transaction that is never stopped comes to the same by sessions as at once: rows, changes
  * and outcomes of whole runs, step by step, as their digests tell. */
 Test(run, by_statement_is_the_same_as_at_once_where_nobody_is_stopped)
 {
