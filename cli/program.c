@@ -43,6 +43,15 @@ static void exit_as_bug(int signal_number)
     _Exit(CLI_BUG);
 }
 
+/* A sanitizer that has a handler of its own says more. */
+static void exit_as_bug_on(int signal_number)
+{
+    struct sigaction now;
+    if (sigaction(signal_number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
+        signal(signal_number, exit_as_bug);
+    }
+}
+
 int program_run(const struct program *program, int argc, char **argv)
 {
     static struct program_path hashed; /* results are written until the end */
@@ -51,7 +60,10 @@ int program_run(const struct program *program, int argc, char **argv)
         hashed = program_beside(program->hashed);
         build.binary = hashed.text;
     }
-    signal(SIGABRT, exit_as_bug);
+    exit_as_bug_on(SIGABRT);
+    exit_as_bug_on(SIGSEGV);
+    exit_as_bug_on(SIGBUS);
+    exit_as_bug_on(SIGFPE);
     results_begin(&build, argc, argv);
     cluster_sweep(&(struct cluster_options){0}); /* what a killed assay left behind */
     int status = program->run(argc, argv);

@@ -1,5 +1,6 @@
 #include "verify/watchdog.h"
 
+#include "model/check.h"
 #include "sim/run.h"
 #include "verify/status.h"
 
@@ -45,7 +46,8 @@ static size_t put_number(char *line, size_t used, size_t size, uint64_t number)
     return watchdog_put(line, used, size, &digits[at]);
 }
 
-static void watchdog_tell(const struct run *run)
+/* The run, what came of it after so many steps, and the line that repeats it. */
+static void watchdog_tell(const struct run *run, const char *what)
 {
     char line[400];
     size_t size = sizeof line, used = 0;
@@ -56,9 +58,8 @@ static void watchdog_tell(const struct run *run)
         used = watchdog_put(line, used, size, ", seed ");
         used = put_number(line, used, size, run->source->seed);
     }
-    used = watchdog_put(line, used, size, ": an engine hangs: its turn took ");
-    used = put_number(line, used, size, watchdog_seconds);
-    used = watchdog_put(line, used, size, " s of processor time after ");
+    used = watchdog_put(line, used, size, what);
+    used = watchdog_put(line, used, size, " after ");
     used = put_number(line, used, size, run->result.steps);
     used = watchdog_put(line, used, size, " steps");
     if (drawn) {
@@ -87,10 +88,37 @@ static void watchdog_look(int signal_number)
         post->last = run;
         post->turns = run == NULL ? 0 : run->turns;
         if (post->looks >= watchdog_seconds) {
-            watchdog_tell(run);
+            watchdog_tell(run, ": an engine hangs: its turn takes too much processor time,");
             _exit(CLI_NO_PROGRESS);
         }
     }
+}
+
+static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE};
+static struct sigaction before[COUNT(deaths)]; /* what each did without a watchdog */
+
+/* This thread dies: a CHECK does not hold, or memory was misused. The signal then does what it did
+ * before. */
+static void watchdog_die(int signal_number)
+{
+    const struct run *run = run_sign == NULL ? NULL : run_sign->at;
+    if (run != NULL) {
+        watchdog_tell(run, ": the program dies");
+    }
+    for (size_t i = 0; i < COUNT(deaths); i++) {
+        sigaction(deaths[i], &before[i], NULL);
+    }
+    raise(signal_number);
+}
+
+static void watch_deaths(void)
+{
+    static bool watched;
+    struct sigaction action = {.sa_handler = watchdog_die, .sa_flags = SA_NODEFER};
+    for (size_t i = 0; !watched && i < COUNT(deaths); i++) {
+        sigaction(deaths[i], &action, &before[i]);
+    }
+    watched = true;
 }
 
 /* A look for each second of one thread's processor time. */
@@ -118,6 +146,7 @@ void watchdog_enter(void)
         run_sign = &posts[at].sign;
         count = at >= count ? at + 1 : count;
         set_timer(taken);
+        watch_deaths();
     }
     pthread_mutex_unlock(&lock);
 }

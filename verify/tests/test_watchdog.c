@@ -1,10 +1,11 @@
-/* A run that hangs is told and ends the program; one that goes on, or a thread that is at none, is left
- * alone. Each case is a process of its own. */
+/* A run that hangs or dies is told and ends the program; one that goes on, or a thread that is at none,
+ * is left alone. Each case is a process of its own. */
 #include "sim/run.h"
 #include "verify/status.h"
 #include "verify/watchdog.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -12,10 +13,13 @@
 
 #define SECONDS_OF_WORK 6 /* of processor time, three times as much as is allowed here */
 
-enum hanging { LOOPS, GOES_ON, AT_NONE, UNWATCHED };
+enum hanging { LOOPS, GOES_ON, AT_NONE, UNWATCHED, DIES };
 
 static void work(struct run *run, enum hanging how)
 {
+    if (how == DIES) {
+        raise(SIGABRT);
+    }
     for (clock_t end = clock() + SECONDS_OF_WORK * CLOCKS_PER_SEC; clock() < end;) {
         run->turns += how == GOES_ON;
     }
@@ -51,7 +55,7 @@ static int status_of(enum hanging how, char *said, size_t size)
     said[length < 0 ? 0 : length] = '\0';
     close(pipes[0]);
     waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 Test(watchdog, a_run_that_hangs_ends_the_program_with_its_name)
@@ -59,6 +63,15 @@ Test(watchdog, a_run_that_hangs_ends_the_program_with_its_name)
     char said[500];
     cr_expect_eq(status_of(LOOPS, said, sizeof said), CLI_NO_PROGRESS);
     cr_expect(strstr(said, "assay run some-scenario --seed 1234567\n") != NULL, "%s", said);
+}
+
+Test(watchdog, a_run_that_dies_is_named_and_the_signal_does_what_it_did)
+{
+    char said[500];
+    cr_expect_eq(status_of(DIES, said, sizeof said), -SIGABRT);
+    cr_expect(strstr(said, "dies after 0 steps; repeat it with: assay run some-scenario "
+                           "--seed 1234567\n") != NULL,
+              "%s", said);
 }
 
 /* (WD1) */
