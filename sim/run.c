@@ -14,6 +14,7 @@
 #define PUT_BACK_TICKS   7
 #define CALM_STEPS_EACH  200   /* step bound of a run without faults, for each row, */
 #define CALM_STEPS_SPARE 10000 /* plus these */
+#define RECHECK_PAIRS    65536 /* of rows that a recheck may compare for each commit */
 #define STEPS_SPARE      400   /* step bound of a phase: so many beyond 8 crash-free runs */
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -72,6 +73,21 @@ void run_work(struct run *run, unsigned actor)
     }
 }
 
+/* A recheck compares every row with every other. It comes as often as asked, and in a large world
+ * so much later that it costs no more than the commits before it. */
+static bool is_recheck_due(const struct run *run)
+{
+    if (run->recheck_every == 0 || run->commit_number % run->recheck_every != 0 ||
+        run->oracle.monitors->recheck == NULL) {
+        return false;
+    }
+    uint64_t rows = 0, number = run->commit_number / run->recheck_every;
+    for (int t = 0; t < TABLE_COUNT; t++) {
+        rows += run->world.rows.table[t].used;
+    }
+    return number % (1 + rows * rows / (RECHECK_PAIRS * run->recheck_every)) == 0;
+}
+
 /* Gives the writes of a commit to the oracles. */
 void run_judge_commit(struct run *run, size_t mark)
 {
@@ -79,8 +95,7 @@ void run_judge_commit(struct run *run, size_t mark)
     struct oracle_verdict verdict = run->oracle.monitors->commit(
         &run->oracle, &world->rows, &world->changes[mark], world->change_count - mark);
     run->commit_number++;
-    if (!verdict.broken && run->recheck_every != 0 &&
-        run->commit_number % run->recheck_every == 0 && run->oracle.monitors->recheck != NULL) {
+    if (!verdict.broken && is_recheck_due(run)) {
         verdict = run->oracle.monitors->recheck(&run->oracle, &world->rows);
     }
     if (verdict.broken) {

@@ -195,7 +195,7 @@ struct run {
     struct observed seen;      /* what the store saw of that bundle */
     run_observer *observer;
     void *observer_context;
-    uint64_t recheck_every; /* commits between slow rechecks; 0: never */
+    uint64_t recheck_every; /* commits between slow rechecks, in a large world more; 0: never */
     uint64_t commit_number;
     struct run_result result;
 };

@@ -5,6 +5,7 @@
 
 #include "model/tests/proves.h"
 #include "sim/script.h"
+#include "sim/session_inside.h"
 #include "sim/store.h"
 #include "sim/tests/bundles.h"
 #include "sim/tests/courses.h"
@@ -585,6 +586,89 @@ Test(session, a_serializable_transaction_beside_another_may_be_aborted)
     cr_expect_not(session_may_abort(&sessions, 2));
     commit(1);
     cr_expect(session_may_abort(&sessions, 0), "also when that has committed");
+}
+
+/* ---- 40001 that must come -------------------------------------------------------------------- */
+
+static const struct session_item x = {TABLE_JOB, 1}, y = {TABLE_JOB, 2}, z = {TABLE_JOB, 3};
+
+/* One that read a row and wrote another, of a snapshot before all commits. */
+static void overlaps(struct session *session, struct session_item reads, struct session_item writes)
+{
+    *session = (struct session){.read_count = 1, .write_count = 1};
+    session->reads[0] = reads;
+    session->writes[0] = (struct session_write){.table = writes.table, .key = writes.key};
+}
+
+static bool commits_so(struct session_item reads, struct session_item writes)
+{
+    static struct session session;
+    overlaps(&session, reads, writes);
+    bool commits = session_finds_order(&sessions, &session);
+    sessions.commits += commits;
+    return commits;
+}
+
+/* Each read what the next one wrote: of two of them some order explains it, of all three none. A
+ * server may choose another victim, or an earlier one, so that this is no course. */
+Test(session, the_last_of_a_cycle_of_three_fails)
+{
+    sessions_begin(&sessions, &world, primitive_table, &session_postgresql, 3);
+    cr_expect(commits_so(x, y));
+    cr_expect(commits_so(y, z));
+    cr_expect_eq(sessions.history_count, 2U);
+    cr_expect_not(commits_so(z, x));
+    cr_expect_eq(sessions.history_count, 2U, "what failed is no part of any order");
+    cr_expect(commits_so(z, (struct session_item){TABLE_JOB, 4}), "a chain is no cycle");
+}
+
+Test(session, of_many_commits_the_oldest_is_forgotten)
+{
+    sessions_begin(&sessions, &world, primitive_table, &session_postgresql, 3);
+    for (int64_t key = 1; key <= SESSION_HISTORY_MAX + 3; key++) {
+        struct session_item own = {TABLE_JOB, key};
+        cr_assert(commits_so(own, own));
+        cr_assert_leq(sessions.history_count, (uint32_t)SESSION_HISTORY_MAX);
+    }
+    cr_assert_eq(sessions.history_count, (uint32_t)SESSION_HISTORY_MAX);
+    for (int64_t h = 0; h < SESSION_HISTORY_MAX; h++) {
+        cr_expect_eq(sessions.history[h].writes[0].key, h + 4);
+    }
+}
+
+/* The 40001 at COMMIT is told as one. */
+Test(session, who_fails_at_commit_is_told_why)
+{
+    static const struct course course = {
+        .serializable = "AB",
+        .steps = {DOES('A', READ(JOB_, 1), ""), DOES('B', READ(JOB_, 2), ""),
+                  DOES('A', ADD(JOB_, 2, 1), ""), DOES('B', ADD(JOB_, 1, 1), "")}};
+    stage(&course);
+    play(0, 4);
+    commit(0);
+    cr_expect_not(session_apply(&sessions, 1));
+    cr_expect_eq(sessions.each[1].outcome.kind, OUTCOME_ABORTED);
+    cr_expect_eq(sessions.each[1].outcome.aborted, ABORT_SERIALIZATION);
+}
+
+/* ---- errors on purpose ----------------------------------------------------------------------- */
+
+Test(session, every_deliberate_error_is_one_and_another)
+{
+    static struct session_claims rules[128];
+    static char names[COUNT(rules)][SESSION_ERROR_NAME_SIZE];
+    size_t count = session_error_count();
+    cr_assert_leq(count, COUNT(rules));
+    for (size_t i = 0; i < count; i++) {
+        memset(&rules[i], 0, sizeof rules[i]);
+        session_error(i, &rules[i], names[i]);
+        cr_expect_neq(memcmp(&rules[i], &session_postgresql, sizeof rules[i]), 0, "%s", names[i]);
+        for (size_t j = 0; j < i; j++) {
+            cr_expect_neq(memcmp(&rules[i], &rules[j], sizeof rules[i]), 0, "%s and %s", names[i],
+                          names[j]);
+            cr_expect_str_neq(names[i], names[j]);
+        }
+    }
 }
 
 /* ---- other ways that rows change ------------------------------------------------------------- */
