@@ -46,6 +46,19 @@ need_run # nothing is missing: nothing is asked
 says 'went on'
 [ ! -e "$scratch/apt" ] || fail "apt-get was called although nothing is missing"
 
+# With clang and without gcc, gcc is not asked for.
+mkdir "$scratch/clang"
+for tool in sh sed tr sort cat; do ln -s "$(command -v $tool)" "$scratch/clang/$tool"; done
+lacks() { (cd "$source" && PATH=$scratch/clang sh -euc '. .ci/setup; missing_packages run') >"$scratch/out" 2>&1; }
+fake dpkg-query '[ "$4" != gcc ] && echo installed'
+cp "$scratch/bin/dpkg-query" "$scratch/clang/"
+lacks
+says '^gcc $'
+cp "$scratch/bin/dpkg-query" "$scratch/clang/clang" # a program, that is all
+lacks
+[ ! -s "$scratch/out" ] || fail 'gcc is asked for beside clang'
+fake dpkg-query 'echo installed'
+
 # A small project that lists its files by pattern, as ours does. `build` says so if it has work.
 mkdir -p "$scratch/project/.ci"
 cp "$source/.ci/setup" "$scratch/project/.ci/"
