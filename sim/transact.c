@@ -130,8 +130,10 @@ void run_roll_back(struct run *run, size_t mark)
  * session has its connection until it has ended. */
 static void tell_connections(struct run *run)
 {
-    uint32_t principals = run->scenario->protocol->principals;
-    for (int p = PRINCIPAL_NONE + 1; principals != 0 && p < PRINCIPAL_COUNT; p++) {
+    if (run->scenario->protocol->principals == 0 || sessions_open(run->sessions) == 0) {
+        return;
+    }
+    for (int p = PRINCIPAL_NONE + 1; p < PRINCIPAL_COUNT; p++) {
         uint32_t now = sessions_connected(run->sessions, (enum principal)p);
         uint32_t *most = &run->oracle.connected[p];
         *most = now > *most ? now : *most;

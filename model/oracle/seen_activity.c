@@ -158,6 +158,12 @@ static void remember_claim(struct judge *judge, const struct doing *doing,
     }
 }
 
+static bool claim_stands(const struct rows *rows, const struct doing *doing,
+                         const struct observed *seen, const int64_t *cells)
+{
+    return held(rows, doing, cells) && seen->began < cells[CELL_UNTIL];
+}
+
 /* Reads and extensions are no step forward. What changed nothing may be one, and counts as one. */
 static void remember_end(struct judge *judge, const struct doing *doing,
                          const struct observed *seen, int64_t *cells)
@@ -170,9 +176,9 @@ static void remember_end(struct judge *judge, const struct doing *doing,
         cells[CELL_DOUBT] |= !seen->answered;
         return;
     }
-    bool stands = held(judge->rows, doing, cells) && seen->began < cells[CELL_UNTIL];
     if (seen->ended == OBSERVED_REFUSED &&
-        (!stands || cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0)) {
+        (cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0 ||
+         !claim_stands(judge->rows, doing, seen, cells))) {
         cells[CELL_MESSAGE] = 0; /* its claim is lost, or it had let go and found nothing */
     }
     if (seen->ended == OBSERVED_REFUSED || (!seen->only_read && doing->keeps == ROW_NONE)) {
