@@ -14,7 +14,8 @@
 static const char *const verdict_names[RUN_VERDICT_COUNT] = {[RUN_HELD] = "held",
                                                              [RUN_BROKEN] = "broken",
                                                              [RUN_STORE_FULL] = "store full",
-                                                             [RUN_GIVEN_UP] = "given up"};
+                                                             [RUN_GIVEN_UP] = "given up",
+                                                             [RUN_DIED] = "died"};
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
@@ -290,6 +291,7 @@ const struct run_result *campaign_seed(struct run *run, uint64_t seed)
     run->recheck_every = CAMPAIGN_RECHECK_EVERY;
     run->commit_number = seed * 31 % CAMPAIGN_RECHECK_EVERY; /* short runs have their turn, too */
     const struct run_result *result = run_once(run, &source);
+    run_check_alive(run);
     run->source = NULL;
     return result;
 }

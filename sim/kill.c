@@ -248,6 +248,7 @@ static void try_seed(struct hunt *hunt, struct ground *ground, const char *scena
     struct kill *kill = hunt->kill;
     struct choice_source source = run_draw(&ground->run, seed);
     const struct run_result *result = run_once(&ground->run, &source);
+    run_check_alive(&ground->run);
     kill->schedules++;
     kill_paths_add(&ground->paths, &ground->run.oracle, &ground->counted);
     if (result->verdict == RUN_BROKEN) {

@@ -275,9 +275,8 @@ static void sign(const struct run *run)
 }
 
 /* Takes turns until the run is quiescent (true), a promise is broken or the bound is reached. */
-static bool take_turns(struct run *run, uint32_t steps_max)
+static bool take_turns(struct run *run, uint32_t end)
 {
-    uint32_t end = run->result.steps + steps_max;
     while (!over(run) && run->result.steps < end) {
         uint32_t mask = able(run);
         if (mask != 0) {
@@ -295,10 +294,24 @@ static bool take_turns(struct run *run, uint32_t steps_max)
 
 static bool run_go_on(struct run *run, uint32_t steps_max)
 {
+    const uint32_t end = run->result.steps + steps_max;
     sign(run);
-    bool quiet = take_turns(run, steps_max);
+    check_trap = &run->trap;
+    if (setjmp(run->trap.back) != 0) {
+        run_bury(run); /* U5 */
+    }
+    bool quiet = take_turns(run, end);
+    check_trap = NULL;
     sign(NULL);
     return quiet;
+}
+
+void run_check_alive(const struct run *run)
+{
+    if (run->result.verdict == RUN_DIED) {
+        sign(run);
+        check_failed(run->trap.claim, run->trap.file, run->trap.line);
+    }
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */
@@ -409,6 +422,9 @@ const struct run_result *run_once(struct run *run, struct choice_source *source)
                 run_broke(run, verdict);
             }
         }
+    }
+    if (run->result.deaths > 0 && !over(run)) {
+        run->result.verdict = RUN_DIED; /* U5 */
     }
     return &run->result;
 }

@@ -23,11 +23,14 @@
  * (U3) The digest covers every turn taken, every fault, how every transaction ended, every cell's
  *      old and new value, and all work that was done outside rows.
  * (U4) Of a group of faults no more fall than the scenario's budget has. A late transaction is one
- *      of late_count, and has a session of its own once it has begun. */
+ *      of late_count, and has a session of its own once it has begun.
+ * (U5) An actor that fails a CHECK of its own crashes. A run in which one did and every promise held
+ *      is none that held: its verdict is RUN_DIED. */
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
 #include "faults/performer.h"
+#include "model/check_trap.h"
 #include "model/oracle/oracle.h"
 #include "scenarios/scenario.h"
 #include "sim/choice.h"
@@ -45,13 +48,14 @@ enum run_verdict {
     RUN_BROKEN,     /* a promise was broken */
     RUN_STORE_FULL, /* the simulated store ran out of room: no verdict */
     RUN_GIVEN_UP,   /* the store that follows diverged: no verdict */
+    RUN_DIED,       /* every promise held, and an engine failed a CHECK of its own */
     RUN_VERDICT_COUNT
 };
 
 /* The kind of a turn. */
 enum run_turn {
     RUN_TRANSACTION, /* a bundle was sent */
-    RUN_CRASH,       /* the actor crashed before it sent anything */
+    RUN_CRASH,       /* the actor crashed before it sent anything, or failed a CHECK of its own */
     RUN_PAUSE,       /* the actor stopped for a while */
     RUN_ENVIRONMENT, /* a fault of the environment */
     RUN_SETTLE,      /* faults stop here */
@@ -73,6 +77,7 @@ struct run_event {
     const struct bundle *bundle;      /* RUN_TRANSACTION: what was sent */
     const struct outcome *outcome;    /* ... and what came back */
     const int64_t *message;           /* the message it was about, key first; NULL: none */
+    const char *died;                 /* the CHECK that the actor failed; NULL: none */
     int64_t amount;                   /* the fault's detail; RUN_STOPS: operations done; RUN_WAITS:
                                          the set of actors that it waits for */
     const struct side_effect *effect; /* the work outside rows that it did first; NULL: none */
@@ -95,6 +100,7 @@ struct run_result {
     uint32_t transactions; /* bundles sent */
     uint64_t digest;
     uint32_t fired[FAULT_KIND_COUNT];
+    uint32_t deaths; /* of actors that failed a CHECK of their own */
 };
 
 struct run_actor {
@@ -171,6 +177,7 @@ struct run {
     struct bundle late_bundles[RUN_LATE_MAX]; /* of those that are in transit */
     uint32_t late_count;
     struct run_former former;
+    struct check_trap trap;  /* armed while an engine is stepped, with 1 + its actor */
     bool interleaves;        /* statement level: transactions may be stopped half-way */
     const struct life *life; /* of transactions that overlap; run_make: interleaved */
     void *life_context;      /* its own */
@@ -225,6 +232,9 @@ struct run_sign {
     const struct run *volatile at;
 };
 extern _Thread_local struct run_sign *run_sign;
+
+/* Ends the program, with the run's name, if the verdict is RUN_DIED: a bug in an engine. */
+void run_check_alive(const struct run *run);
 
 /* One run. Statistics of the oracle (run->oracle.evaluated, .seen) add up over runs. */
 const struct run_result *run_once(struct run *run, struct choice_source *source);

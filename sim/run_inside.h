@@ -34,6 +34,9 @@ void run_start_anew(struct run *run, unsigned actor);
 /* No more sessions than needed: many loops visit all of them. */
 void run_fit_sessions(struct run *run);
 
+/* The actor whose engine was being stepped has failed a CHECK of its own, and crashes. */
+void run_bury(struct run *run);
+
 /* The actor's next bundle, as run->bundle. */
 void run_build_bundle(struct run *run, unsigned actor);
 

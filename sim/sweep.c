@@ -97,6 +97,7 @@ static bool run_with(struct sweeping *work, unsigned count)
     work->run->observer_context = course;
     const struct run_result *result = run_once(work->run, &source);
     work->run->observer = NULL;
+    run_check_alive(work->run);
     report->runs++;
     report->steps += result->steps;
     report->digest = report->digest * UINT64_C(0x9E3779B97F4A7C15) + result->digest;

@@ -311,7 +311,9 @@ static void tell_outcome(const struct scenario *scenario, const struct run_event
     case RUN_CRASH:
         trace_add(list, "",
                   event->fault == FAULT_CRASH_BEFORE_ACK ? "dies with its work done, before the ack"
-                                                         : "dies before it sends anything");
+                  : event->died == NULL                  ? "dies before it sends anything"
+                                                         : "dies: its engine fails CHECK(%s)",
+                  event->died);
         break;
     case RUN_PAUSE:
         trace_add(list, "", "%s for %" PRId64 " ticks, until t=%" PRId64,

@@ -54,7 +54,29 @@ void run_build_bundle(struct run *run, unsigned actor)
     if (run->sabotage != NULL) {
         run->actors[actor].performer.memory.skew = run->actors[actor].skew;
     }
+    run->trap.armed = 1 + actor;
     performer_next(&run->actors[actor].performer, &run->rules, run->sabotage, &run->bundle);
+    run->trap.armed = 0;
+}
+
+void run_bury(struct run *run)
+{
+    unsigned actor = run->trap.armed - 1;
+    struct run_event event = {.turn = RUN_CRASH,
+                              .actor = actor,
+                              .crashed = true,
+                              .bundle = &run->bundle,
+                              .died = run->trap.claim,
+                              .changes = run->world.changes};
+    run->trap.armed = 0;
+    run->result.deaths++;
+    if (run->calm) { /* the reference run: its length, by which runs are bounded, is known by now */
+        run->result.verdict = RUN_DIED;
+    }
+    run_stepped(run, &event);
+    run->actors[actor].transactions++;
+    run->actors[actor].twisted = false;
+    run_start_anew(run, actor);
 }
 
 const int64_t *run_message_of(const struct run_actor *run_actor)
@@ -212,8 +234,10 @@ static void transact_finish(struct run *run, unsigned actor, enum fault_kind fau
     if (fault_get(fault)->dies) {
         run_start_anew(run, actor);
     } else {
+        run->trap.armed = 1 + actor;
         performer_take(&run_actor->performer, &run->rules, run->sabotage, &run->bundle,
                        &run->outcome, &run->world.rows);
+        run->trap.armed = 0;
     }
     if (run_actor->twisted) { /* the fault concerned this one transaction */
         run->part->twist(&run_actor->performer.actor, fault, false);

@@ -111,7 +111,8 @@ static void one_run_write_summary(const struct one_run *one, const struct run *r
         [RUN_HELD] = "every promise held",
         [RUN_BROKEN] = "a promise was broken",
         [RUN_STORE_FULL] = "the simulated store is full, which says nothing",
-        [RUN_GIVEN_UP] = "stopped: PostgreSQL diverged"};
+        [RUN_GIVEN_UP] = "stopped: PostgreSQL diverged",
+        [RUN_DIED] = "an engine failed a CHECK of its own"};
     const struct scenario *scenario = run->scenario;
     bool expected =
         result->verdict == RUN_BROKEN && scenario_breaks(scenario, result->breach.clause);
@@ -144,7 +145,8 @@ static void write_run_line(const struct one_run *one, const struct run *run)
     static const char *const verdicts[RUN_VERDICT_COUNT] = {[RUN_HELD] = "held",
                                                             [RUN_BROKEN] = "broken",
                                                             [RUN_STORE_FULL] = "store full",
-                                                            [RUN_GIVEN_UP] = "given up"};
+                                                            [RUN_GIVEN_UP] = "given up",
+                                                            [RUN_DIED] = "died"};
     const struct run_result *result = &one->result;
     const struct schedule *schedule = one->schedule;
     bool broken = result->verdict == RUN_BROKEN;
@@ -400,6 +402,7 @@ static bool run_it(struct one_run *one, struct run *run, int *status)
     if (result == NULL) {
         return false;
     }
+    run_check_alive(run);
     one->result = *result;
     if (one->drawn) {
         choice_list_sort(&schedule->choices);

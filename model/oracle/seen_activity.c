@@ -176,9 +176,8 @@ static void remember_end(struct judge *judge, const struct doing *doing,
         cells[CELL_DOUBT] |= !seen->answered;
         return;
     }
-    if (seen->ended == OBSERVED_REFUSED &&
-        (cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0 ||
-         !claim_stands(judge->rows, doing, seen, cells))) {
+    if (seen->ended == OBSERVED_REFUSED && (cells[CELL_FAILURES] > 0 || cells[CELL_DOUBT] != 0 ||
+                                            !claim_stands(judge->rows, doing, seen, cells))) {
         cells[CELL_MESSAGE] = 0; /* its claim is lost, or it had let go and found nothing */
     }
     if (seen->ended == OBSERVED_REFUSED || (!seen->only_read && doing->keeps == ROW_NONE)) {

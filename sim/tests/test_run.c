@@ -2,6 +2,7 @@
  * its name says, and what the engines send is what the enumeration of sabotages knows. */
 #include "sim/run.h"
 
+#include "model/tests/fires.h"
 #include "model/tests/proves.h"
 
 #include <criterion/criterion.h>
@@ -1087,4 +1088,80 @@ Test(run, without_the_task_hop_pending_answers_are_closed_as_well)
         "name: pending-direct\nabout: pending answers without a hop\ncommits: literal\nhop: none\n"
         "graph: {trigger: [a]}\npending: {trigger: [[b], []]}\n"
         "faults: {crash: 1/20, unknown: 1/20, duplicate: 1/20, delay: 1/10}\nexpect: pass\n");
+}
+
+/* ---- engines that fail a CHECK --------------------------------------------------------------- */
+
+static struct role frail_role;
+static const struct role *sound_role;
+static unsigned deaths_left;
+
+static void next_of_frail(struct actor *actor, const struct rules *rules, struct bundle *next)
+{
+    bool dies = !sound_role->is_idle(actor) && deaths_left > 0;
+    deaths_left -= dies;
+    CHECK(!dies);
+    sound_role->next(actor, rules, next);
+}
+
+/* From the first step on workers fail a CHECK so many times at what follows a claim. */
+static void make_frail(void *context, const struct run_event *event)
+{
+    struct run *run = context;
+    for (unsigned a = 0; event->step == 1 && a < run->actor_count; a++) {
+        struct performer *performer = &run->actors[a].performer;
+        if (performer->role->message != NULL) {
+            sound_role = performer->role;
+            frail_role = *sound_role;
+            frail_role.next = next_of_frail;
+            performer->role = &frail_role;
+        }
+    }
+}
+
+static struct run_result run_frail(struct stage *stage, unsigned deaths)
+{
+    deaths_left = deaths;
+    stage->run->observer = make_frail;
+    stage->run->observer_context = stage->run;
+    return run_list(stage, NULL, 0);
+}
+
+/* (U5) */
+Test(run, an_engine_that_fails_a_check_is_a_worker_that_crashes)
+{
+    struct stage stage = begin_named("tree-3");
+    struct run_result always = run_frail(&stage, UINT32_MAX), again = run_frail(&stage, UINT32_MAX);
+    cr_expect_eq(always.verdict, RUN_BROKEN);
+    cr_expect_eq(always.breach.clause, CLAUSE_ACL_28, "%s", always.breach.why);
+    cr_expect_gt(always.deaths, 1U);
+    cr_expect_eq(always.digest, again.digest);
+    struct run_result never = run_frail(&stage, 0);
+    cr_expect_eq(never.verdict, RUN_HELD);
+    cr_expect_eq(never.deaths, 0U);
+    end(&stage);
+}
+
+/* (U5) */
+Test(run, a_run_in_which_an_engine_failed_a_check_once_is_none_that_held)
+{
+    struct stage stage = begin_named("tree-3");
+    struct run_result once = run_frail(&stage, 1);
+    cr_expect_eq(once.verdict, RUN_DIED);
+    cr_expect_eq(once.deaths, 1U);
+    end(&stage);
+}
+
+static void alive_after_a_death(int which)
+{
+    struct stage stage = begin_named("tree-3");
+    run_frail(&stage, which == FIRES_SOUND ? 0 : 1);
+    run_check_alive(stage.run);
+}
+
+/* (U5) */
+Test(run, a_death_that_broke_no_promise_ends_the_program)
+{
+    static const char *const claims[] = {"!dies"};
+    EXPECT_FIRES(alive_after_a_death, claims);
 }
