@@ -33,7 +33,7 @@ LEFT_OUT = {
                     "legacy.h legacy_engine.h pipeline.h semaphore.h seq.h text.h text_error.h error.h",
     "what nobody may do, tried on purpose": "pipeline_trespass.c pipeline_trespass.h",
     "words, for people": "bundle.c bundles.def clause.c clause.h clauses.def errata.def families.def",
-    "the hook of CHECK": "check.h check_abort.c",
+    "the hook of CHECK": "check.h check_abort.c check_trap.h",
     "which protocols and files there are": "primitives.def protocols.def tables.def",
     "macros of the lists of primitives, and statements that no engine sends": "primitive.c",
     "the schema and the reading of rows, which stores and oracles share": "rows.h table.c table.h "
