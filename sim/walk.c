@@ -202,7 +202,7 @@ static void add_rides(const struct walk *walk, struct list *list, enum walk_kind
 
 bool walk_claims_ride(const struct scenario *scenario)
 {
-    return scenario->protocol->merges && !scenario->literal;
+    return scenario->protocol->merges && scenario->merged;
 }
 
 /* What an actor is about to send. */

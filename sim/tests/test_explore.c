@@ -308,7 +308,7 @@ static bool can_show(const struct sabotage *sabotage)
 {
     bool merged = sabotage->kind != SABOTAGE_NAMED && sabotage->bundle >= BUNDLE_LEG1_ACK &&
                   sabotage->bundle <= BUNDLE_ACK_CLAIM;
-    return sabotage->protocol == scenario.protocol && (!scenario.literal || !merged);
+    return sabotage->protocol == scenario.protocol && (scenario.merged || !merged);
 }
 
 /* Every sabotage that the scenario can show, the enumerated ones or not. */
