@@ -800,7 +800,7 @@ bool walk_settled(struct walk *walk)
         return !run->result.settled;
     }
     struct oracle_verdict verdict =
-        run->oracle.monitors->settled(&run->oracle, &run->world.rows, run_is_quiet(run));
+        sim_part_settled(&run->oracle, run->part, &run->world.rows, run_is_quiet(run));
     run->result.settled = verdict.broken;
     if (verdict.broken) {
         run_broke(run, verdict);

@@ -10,7 +10,7 @@
 #include "model/pipeline.h"
 #include "model/pipeline_trespass.h"
 #include "model/protocol.h"
-#include "model/reference/key_text.h"
+#include "model/key_text.h"
 #include "model/reference/ledger.h"
 #include "model/reference/legacy.h"
 #include "model/reference/semaphore.h"

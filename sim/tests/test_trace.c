@@ -245,7 +245,9 @@ Test(trace, example_18_1_with_merged_commits_enters_and_completes_leg1_alike)
         .golden = "18.1-merged.txt",
         .phrases = {"enter Leg1 of trigger", "trigger 000000000000000 -> 001000000000000",
                     "trigger 001000000000000 -> 001100000000000",
-                    "Leg1 of trigger: comes again after its ack", "-> 002100000000000"},
+                    "Leg1 of trigger: comes again after its ack",
+                    "trigger 001111100000001 -> 002111100000001",
+                    "ack and claim Leg1 of trigger (copy)"},
     });
 }
 
